@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from copyback import _copyback, _progress
 from copyback._dask import Crew
-from copyback._plugins import Scheme, assembled, listed, plugged_in
+from copyback._plugins import Scheme, assembled, listed
 from copyback._results import Document, Runs, Sweep
-from copyback._words import of_options, of_settings, of_trace
+from copyback._words import checked_settings, name_of, of_options, of_settings, of_trace
 from copyback.figures import Package
 
 if TYPE_CHECKING:
@@ -34,19 +34,25 @@ def _kept(keep: str | Iterable[str] | None) -> list[Keep]:
 
 
 def _call(
-    words: Iterable[str], progress: bool | None, keep: Sequence[Keep] = (), crew: Crew | None = None
+    words: Iterable[str],
+    progress: bool | None,
+    keep: Sequence[Keep] = (),
+    crew: Crew | None = None,
+    scope: _copyback.Scope | None = None,
 ) -> _copyback.Runs | _copyback.Sweep | _copyback.Document | str:
     with _progress.bars(progress) as hear:
         try:
-            return _copyback.call(list(words), list(keep), hear, crew)
+            return _copyback.call(list(words), list(keep), hear, crew, scope)
         except BaseException:
             if crew is not None:
                 crew.cancel()
             raise
 
 
-def _runs(command: str, words: Iterable[str], progress: bool | None, keep: Sequence[Keep]) -> Runs:
-    done = _call([command, *words], progress, keep)
+def _runs(
+    command: str, words: Iterable[str], progress: bool | None, keep: Sequence[Keep], scope: _copyback.Scope
+) -> Runs:
+    done = _call([command, *words], progress, keep, scope=scope)
     assert isinstance(done, _copyback.Runs)
     return Runs(done)
 
@@ -65,7 +71,7 @@ def _text(words: Iterable[str]) -> str:
 
 def _most(requests: int | None, warmup: int | str | None, set: Mapping[str, Setting] | None) -> int | None:
     """Return how many requests of a trace a run asks for at most; ``None`` where nobody knows."""
-    is_plain = not any(key.startswith("workload.") for key in set or {})
+    is_plain = not any(key.startswith("workload.") for key in checked_settings(set))
     if requests is None or isinstance(warmup, str) or not is_plain:
         return None
     return requests + (warmup or 0)
@@ -166,9 +172,9 @@ def run(
         *of_options(timeline_around=timeline_around, perfetto=perfetto, perfetto_from=perfetto_from),
         *of_options(perfetto_for=perfetto_for, perfetto_around=perfetto_around),
     ]
-    with assembled([] if scheme is None else [scheme], policies) as (names, settings):
-        words += [*of_options(scheme=names), *of_settings({**settings, **(set or {})})]
-        done = _runs("run", words, progress, kept)
+    with assembled([] if scheme is None else [scheme], policies) as (names, settings, scope):
+        words += [*of_options(scheme=names), *of_settings({**settings, **checked_settings(set)})]
+        done = _runs("run", words, progress, kept, scope)
     del handed
     return done
 
@@ -213,19 +219,24 @@ def compare(
         *of_options(skip_bad=skip_bad, fit=fit, open=open, closed=closed, seed=seed, requests=requests),
         *of_options(warmup=warmup, check=check, jobs=jobs, out=out, json=json, fio=fio),
     ]
-    chosen: Iterable[Path | Scheme] = (schemes,) if isinstance(schemes, Scheme) else schemes or ()
-    if isinstance(schemes, str):
-        chosen = schemes.split(",")
-    with assembled(chosen, policies) as (names, settings):
-        words += [*of_options(schemes=",".join(names) or None), *of_settings({**settings, **(set or {})})]
-        done = _runs("compare", words, progress, kept)
+    with assembled(_each(schemes), policies) as (names, settings, scope):
+        words += [*of_options(schemes=",".join(names) or None), *of_settings({**settings, **checked_settings(set)})]
+        done = _runs("compare", words, progress, kept, scope)
     del handed
     return done
+
+
+def _each(schemes: str | Scheme | Iterable[Path | Scheme] | None) -> Iterable[Path | Scheme]:
+    """Return schemes one by one; a text has commas between them."""
+    if isinstance(schemes, str):
+        return schemes.split(",")
+    return (schemes,) if isinstance(schemes, (Scheme, os.PathLike)) else schemes or ()
 
 
 def sweep(
     file: Path,
     *,
+    schemes: str | Scheme | Iterable[Path | Scheme] | None = None,
     out: Path | None = None,
     requests: int | None = None,
     set: Mapping[str, Setting] | None = None,
@@ -245,14 +256,17 @@ def sweep(
     ----------
     file
         A TOML file: device(s), schemes, workload(s) or ``case``, ``set``, ``vary``, seed(s), requests, warmup.
+    schemes
+        Schemes of every cell instead of the file's, as ``compare`` takes them: names, paths, or ``copyback.Scheme``,
+        with policies and settings of its own. Each runs with every seed of the file.
     out
         The Parquet table to write; beside it stand the same as CSV, the histograms, and a journal, with which a rerun
         skips what was done [the file's name, in the working folder].
     set, fit, seed, warmup, requests
         Settings of every cell, over what the file says.
     policies
-        Policies written in Python, in the place of those of every scheme. What they do may have changed since, so that
-        no earlier result is taken: ``fresh``. Not with a ``client``.
+        Policies written in Python, in the place of those of every scheme: to set some beside others, use ``schemes``.
+        Their code may have changed since, so that no earlier result is taken: ``fresh``. Not with a ``client``.
     traces
         Folder of recorded traces that the file names [the file's own].
     fresh
@@ -264,18 +278,19 @@ def sweep(
         As with ``run``.
 
     """
-    handed = listed(policies)
-    if handed and client is not None:
+    chosen = list(_each(schemes))
+    has_policies = bool(listed(policies)) or any(isinstance(own, Scheme) and own.policies for own in chosen)
+    if has_policies and client is not None:
         message = "policies of this process are not on the workers of a cluster; leave client or policies out"
         raise ValueError(message)
     words = [
         *of_options(out=out, requests=requests, fit=fit, seed=seed, warmup=warmup, traces=traces),
-        *of_options(fresh=fresh or bool(handed), jobs=jobs),
+        *of_options(fresh=fresh or has_policies, jobs=jobs),
         *_positional(file),
     ]
-    with plugged_in(handed) as settings:
-        words = ["sweep", *of_settings({**settings, **(set or {})}), *words]
-        done = _call(words, progress, crew=None if client is None else Crew(client))
+    with assembled(chosen, policies) as (names, settings, scope):
+        own = [*of_options(schemes=",".join(names) or None), *of_settings({**settings, **checked_settings(set)})]
+        done = _call(["sweep", *own, *words], progress, crew=None if client is None else Crew(client), scope=scope)
     assert isinstance(done, _copyback.Sweep)
     return Sweep(done)
 
@@ -311,7 +326,7 @@ def reproduce(
     words = [
         *of_options(figure=chosen, quick=quick, out=out, json=json, fit=fit, seed=seed, warmup=warmup),
         *of_options(traces=traces, fresh=fresh, jobs=jobs),
-        *of_settings(set or {}),
+        *of_settings(set),
         *_positional(paper),
     ]
     done = _document(["reproduce", *words], progress)
@@ -339,13 +354,15 @@ def validate(
     return _document(["validate", *words], progress)
 
 
-def report(*results: Path, out: Path) -> str:
+def report(*results: Path, out: Path, title: str | None = None, where: str | Sequence[str] = ()) -> str:
     """Make one page for a browser of results, at most 3 MB, which needs no network.
 
     ``results`` are folders of ``run`` or ``compare`` (``out``) or their JSON, Parquet tables of sweeps, and folders or
-    JSON of reproductions; several are shown side by side. Returns what the program prints.
+    JSON of reproductions; several are shown side by side. ``where`` are conditions (``"read.p99_9 < 5ms"``): the page
+    has a line at each, and says which results meet it. Returns what the program prints.
     """
-    return _text(["report", *of_options(out=out), *_positional(*results)])
+    conditions = [where] if isinstance(where, str) else list(where)
+    return _text(["report", *of_options(out=out, title=title, where=conditions), *_positional(*results)])
 
 
 def config(
@@ -361,7 +378,7 @@ def config(
     words = [
         *_positional(experiment),
         *of_options(scheme=scheme, device=device, array=array, workload=workload, print_config=True),
-        *of_settings(set or {}),
+        *of_settings(set),
     ]
     return _text(["run", *words])
 
@@ -407,7 +424,7 @@ class trace:  # noqa: N801
         name, handed = of_trace(workload, _most(requests, None, set))
         words = [
             *of_options(format=format, device=device, skip_bad=skip_bad, requests=requests, seed=seed),
-            *of_settings(set or {}),
+            *of_settings(set),
             *_positional(name),
         ]
         done = _document(["trace", "info", *words], progress=False)
@@ -434,7 +451,7 @@ class trace:  # noqa: N801
         name, handed = of_trace(workload, _most(requests, None, set))
         words = [
             *of_options(format=format, to=to, device=device, skip_bad=skip_bad, requests=requests, seed=seed),
-            *of_settings(set or {}),
+            *of_settings(set),
             *_positional(name, output),
         ]
         done = _text(["trace", "convert", *words])
@@ -444,5 +461,5 @@ class trace:  # noqa: N801
 
 def _positional(*paths: Path | None) -> list[str]:
     """Spell what has no option; a name may begin with a hyphen."""
-    given = [os.fspath(path) for path in paths if path is not None]
+    given = [name_of("path", path) for path in paths if path is not None]
     return ["--", *given] if any(word.startswith("-") and word != "-" for word in given) else given

@@ -21,6 +21,7 @@ __all__ = [
     "PreemptionView",
     "RunError",
     "Runs",
+    "Scope",
     "SharesView",
     "Sweep",
     "Table",
@@ -34,6 +35,7 @@ __all__ = [
     "listed",
     "main",
     "plug_in",
+    "styles",
 ]
 
 class Error(Exception):
@@ -69,6 +71,7 @@ class Table:
     @property
     def num_rows(self) -> int: ...
     def to_dict(self) -> dict[str, list[Any]]: ...
+    def to_latex(self, columns: Sequence[str] | None = None, rows: int | None = None) -> str: ...
     def __len__(self) -> int: ...
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
@@ -85,6 +88,7 @@ class Runs:
     def text(self, columns: int = 80) -> str: ...
     def headline(self) -> list[list[str]]: ...
     def remarks(self) -> str: ...
+    def latex(self) -> str: ...
     def table_names(self) -> list[str]: ...
     def table(self, name: str) -> Table: ...
 
@@ -93,6 +97,7 @@ class Sweep:
     """A sweep that is done."""
 
     text: str
+    latex: str
     table: Table
     latencies: Table
 
@@ -114,6 +119,7 @@ class Handed:
 
 def hand_over(requests: object | Iterable[tuple[Any, ...] | Mapping[str, Any]], most: int | None = None) -> Handed: ...
 def end_calls() -> None: ...
+def styles(names: Sequence[str]) -> list[tuple[int, str, list[int]]]: ...
 def listed(what: str) -> list[tuple[str, str]]: ...
 def cell(description: str, sent: Mapping[str, bytes], folder: str) -> str: ...
 def main(words: Sequence[str], package: object | None = None) -> int: ...
@@ -122,6 +128,7 @@ def call(
     keep: Sequence[str],
     hear: Callable[[list[tuple[str, int | None, int, bool]], list[str]], None] | None = None,
     crew: _Crew | None = None,
+    scope: Scope | None = None,
 ) -> Runs | Sweep | Document | str: ...
 
 _Class = Literal["gc", "read", "write"]
@@ -321,14 +328,22 @@ class AllocationView:
 
 @final
 class Plugged:
-    """A policy that is handed in for as long as this lives."""
+    """A policy that is handed in until it is closed, or for as long as this lives."""
 
     @property
     def axis(self) -> str: ...
     @property
     def name(self) -> str: ...
+    def close(self) -> None:
+        """Take the policy away, and interrupt calls of it that are under way."""
     def raised(self) -> BaseException | None:
         """Return what the policy raised, once."""
 
-def plug_in(axis: str, policy: object) -> Plugged:
+@final
+class Scope:
+    """The policies of one call: names are theirs alone."""
+
+    def __new__(cls) -> Scope: ...
+
+def plug_in(scope: Scope, axis: str, policy: object) -> Plugged:
     """Hand a policy in: an object, of which every drive gets a copy, or what makes one."""

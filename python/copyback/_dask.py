@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from copyback import _copyback
+from copyback._words import wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -112,16 +113,9 @@ def _said(error: BaseException) -> str:
 def hire(address: str) -> Crew:
     """Find the crew of a scheduler; an ``InputError`` where Dask is missing, or nobody answers."""
     if importlib.util.find_spec("distributed") is None:
-        raise _wrong(f"--dask {address}: Dask is not installed", "pip install '.[dask]' in the repository")
+        raise wrong(f"--dask {address}: Dask is not installed", "pip install '.[dask]' in the repository")
     distributed: Any = importlib.import_module("distributed")
     try:
         return Crew(distributed.Client(address))
     except (OSError, ValueError) as error:
-        raise _wrong(f"--dask {address}: no scheduler answers there: {error}", "name tcp://HOST:PORT of one") from error
-
-
-def _wrong(message: str, help: str) -> _copyback.InputError:
-    error = _copyback.InputError(f"{message}\nhelp: {help}")
-    error.message, error.help = message, help
-    error.file = error.line = error.column = error.value = None
-    return error
+        raise wrong(f"--dask {address}: no scheduler answers there: {error}", "name tcp://HOST:PORT of one") from error

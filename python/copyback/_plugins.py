@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from copyback import _copyback
+from copyback._words import checked_settings, name_of
 from copyback.policies import Policy
 
 if TYPE_CHECKING:
@@ -65,28 +65,77 @@ class Scheme:
         object.__setattr__(self, "policies", listed(self.policies))
 
 
+class Assembled(NamedTuple):
+    """How a command names its schemes, its settings, and the scope in which these name policies."""
+
+    schemes: list[str]
+    settings: dict[str, Setting]
+    scope: _copyback.Scope
+
+
 @contextmanager
-def assembled(
-    schemes: Iterable[Path | Scheme], policies: Handed | Iterable[Handed]
-) -> Iterator[tuple[list[str], dict[str, Setting]]]:
-    """Hand in the policies of all schemes and those of each; yield how a command names the schemes, and settings."""
-    with ExitStack() as stack:
-        settings = stack.enter_context(plugged_in(listed(policies)))
+def assembled(schemes: Iterable[Path | Scheme], policies: Handed | Iterable[Handed]) -> Iterator[Assembled]:
+    """Hand in the policies of all schemes and those of each, for as long as the context lasts."""
+    plugs = _Plugs()
+    try:
+        settings = plugs.settings(listed(policies))
         names = []
         for scheme in schemes:
             if not isinstance(scheme, Scheme):
-                names.append(os.fspath(scheme))
+                names.append(name_of("schemes", scheme))
                 continue
-            own = {**stack.enter_context(plugged_in(listed(scheme.policies))), **scheme.set}
+            own = {**plugs.settings(listed(scheme.policies)), **checked_settings(scheme.set, f"set of {scheme.name}")}
             settings |= {f"{scheme.name}:{key}": value for key, value in own.items()}
-            names.append(f"{scheme.name}={os.fspath(scheme.of)}")
-        yield names, settings
+            names.append(f"{scheme.name}={name_of('of', scheme.of)}")
+        yield Assembled(names, settings, plugs.scope)
+    except _copyback.Error:
+        # What the policy raised says more than that it did.
+        if (raised := plugs.raised()) is not None:
+            raise raised from None
+        raise
+    finally:
+        plugs.close()
+
+
+class _Plugs:
+    """The policies of one call, whose names no other call changes."""
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        self.scope = _copyback.Scope()
+        self._plugged: dict[int, _copyback.Plugged] = {}
+
+    def settings(self, policies: Iterable[Handed]) -> dict[str, Setting]:
+        """Hand policies in; return what a configuration has to say, so that they are asked."""
+        settings: dict[str, Setting] = {}
+        for policy in policies:
+            # One policy of two schemes has one name, so that each scheme's results are the same as alone.
+            plug = self._plugged.get(id(policy))
+            if plug is None:
+                plug = self._plugged[id(policy)] = _copyback.plug_in(self.scope, _axis_of(policy), policy)
+            if f"{plug.axis}.name" in settings:
+                message = f"two policies of one axis were handed in: {plug.axis}"
+                raise ValueError(message)
+            settings |= _BESIDE.get(plug.axis, {})
+            settings |= {f"{plug.axis}.policy": "plugin", f"{plug.axis}.name": plug.name}
+        return settings
+
+    def raised(self) -> BaseException | None:
+        """Return the first exception that a policy raised."""
+        return next((raised for plug in self._plugged.values() if (raised := plug.raised()) is not None), None)
+
+    def close(self) -> None:
+        """Take the policies away, and interrupt those at work."""
+        for plug in self._plugged.values():
+            plug.close()
 
 
 def listed(policies: Handed | Iterable[Handed]) -> tuple[Handed, ...]:
     """Return policies as a tuple; one alone may stand for itself."""
     if isinstance(policies, Policy) or callable(policies):
         return (policies,)
+    if not isinstance(policies, Iterable) or isinstance(policies, (str, bytes)):
+        raise _no_policy(policies)
     return tuple(policies)
 
 
@@ -96,26 +145,8 @@ def _axis_of(policy: Handed) -> str:
         axis = getattr(policy(), "axis", None)
     if isinstance(axis, str):
         return axis
-    message = f"{policy!r} is no policy: subclass one of those in copyback.policies"
-    raise TypeError(message)
+    raise _no_policy(policy)
 
 
-@contextmanager
-def plugged_in(policies: Iterable[Handed]) -> Iterator[dict[str, Setting]]:
-    """Hand policies in; the value is what a configuration has to say, so that they are asked."""
-    plugged = [_copyback.plug_in(_axis_of(policy), policy) for policy in policies]
-    settings: dict[str, Setting] = {}
-    for plug in plugged:
-        if f"{plug.axis}.name" in settings:
-            message = f"two policies of one axis were handed in: {plug.axis}"
-            raise ValueError(message)
-        settings |= _BESIDE.get(plug.axis, {})
-        settings |= {f"{plug.axis}.policy": "plugin", f"{plug.axis}.name": plug.name}
-    try:
-        yield settings
-    except _copyback.Error:
-        # What the policy raised says more than that it did.
-        for plug in plugged:
-            if (raised := plug.raised()) is not None:
-                raise raised from None
-        raise
+def _no_policy(value: object) -> TypeError:
+    return TypeError(f"{value!r} is no policy: subclass one of those in copyback.policies")

@@ -90,6 +90,13 @@ class Runs:
         """Return what the program prints, for so many columns of a terminal."""
         return self._native.text(columns)
 
+    def to_latex(self) -> str:
+        """Return the table that the program prints, in one piece, for LaTeX with booktabs.
+
+        Other tables have this method, too: ``result.summary.to_latex()``.
+        """
+        return self._native.latex()
+
     def __str__(self) -> str:
         """Return what the program prints."""
         return self.text()
@@ -122,6 +129,13 @@ class Sweep:
     def latencies(self) -> _copyback.Table:
         """A row for each bin of each run's histograms of response times (ns) that holds something."""
         return self._native.latencies
+
+    def to_latex(self) -> str:
+        """Return the table that the program prints, with all of its columns, for LaTeX with booktabs.
+
+        ``sweep.table.to_latex(columns=["scheme", "iops"])`` has columns of your choice.
+        """
+        return self._native.latex
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Hand the table over, by Arrow's PyCapsule protocol."""

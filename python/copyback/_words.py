@@ -20,27 +20,83 @@ _AHEAD = 65_536
 """Requests that a reader of traces holds to sort their times, at most."""
 
 
-def toml(value: Setting) -> str:
-    """Write a value as TOML does."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return json.dumps(value)
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{json.dumps(key)} = {toml(part)}" for key, part in value.items()) + "}"
-    if isinstance(value, Iterable):
-        return "[" + ", ".join(toml(part) for part in value) + "]"
-    if hasattr(value, "item"):  # A scalar of NumPy.
-        return toml(value.item())
-    return repr(value)
+def wrong(message: str, help: str, *, file: str | None = None, value: str | None = None) -> _copyback.InputError:
+    """Return an ``InputError`` with its fields; ``file`` is the argument at fault."""
+    error = _copyback.InputError(f"{message}\nhelp: {help}")
+    error.message, error.help, error.file, error.value = message, help, file, value
+    error.line = error.column = None
+    return error
 
 
-def of_settings(settings: Mapping[str, Setting]) -> Iterator[str]:
-    """Spell ``set={"trigger.soft": 0.05}`` as the program does: ``--set trigger.soft=0.05``."""
+def name_of(argument: str, value: object) -> str:
+    """Return a name or a path as text; an ``InputError`` names the argument that is neither."""
+    name = os.fspath(value) if isinstance(value, os.PathLike) else value
+    if isinstance(name, str):
+        return name
+    message = f"`{argument}` has {value!r}, which is no name and no path"
+    raise wrong(message, f"use a text or a pathlib.Path, not {_kind(value)}", file=argument, value=repr(value))
+
+
+def checked_settings(settings: object, argument: str = "set") -> Mapping[str, Setting]:
+    """Return settings whose keys are texts, and whose values TOML can write; ``None`` is no settings.
+
+    Raises
+    ------
+    InputError
+        With the argument as its place.
+
+    """
+    help = "write for example " + 'set={"trigger.soft": 0.05, "timing.read": "50 us"}'
+    if settings is None:
+        return {}
+    if not isinstance(settings, Mapping):
+        message = f"`{argument}` is {settings!r}; it maps keys of the configuration to values"
+        raise wrong(message, help, file=argument, value=repr(settings))
     for key, value in settings.items():
+        if not isinstance(key, str) or not key.strip() or "=" in key:
+            message = f"`{argument}` has the key {key!r}; a key is a text such as 'trigger.soft'"
+            raise wrong(message, help, file=argument, value=repr(key))
+        _written(value, f"{argument}[{key!r}]")
+    return settings
+
+
+def _written(value: object, place: str) -> str:
+    """Write a value as TOML does."""
+    if isinstance(value, (bool, str)):
+        return json.dumps(value)
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_key(key, place)} = {_written(part, place)}" for key, part in value.items()) + "}"
+    if isinstance(value, os.PathLike):
+        return _written(os.fspath(value), place)
+    item = getattr(value, "tolist", lambda: value)()  # A scalar or an array of NumPy.
+    if item is not value:
+        return _written(item, place)
+    if isinstance(value, Iterable) and not isinstance(value, (bytes, bytearray, memoryview, set, frozenset)):
+        return "[" + ", ".join(_written(part, place) for part in value) + "]"
+    message = f"`{place}` is {value!r}; a value is a number, a text, a truth value, a list or a table"
+    raise wrong(message, f"convert it: {_kind(value)} has no form in TOML", file=place, value=repr(value))
+
+
+def _key(key: object, place: str) -> str:
+    """Write a key of a table."""
+    if isinstance(key, str):
+        return json.dumps(key)
+    message = f"`{place}` has the key {key!r}; keys of a table are texts"
+    raise wrong(message, f"write {str(key)!r}", file=place, value=repr(key))
+
+
+def _kind(value: object) -> str:
+    return type(value).__name__
+
+
+def of_settings(settings: Mapping[str, Setting] | None) -> Iterator[str]:
+    """Spell ``set={"trigger.soft": 0.05}`` as the program does: ``--set trigger.soft=0.05``."""
+    for key, value in checked_settings(settings).items():
         # A text may well be a quantity ("50 us"), which the program knows how to read.
         yield "--set"
-        yield f"{key}={value if isinstance(value, str) else toml(value)}"
+        yield f"{key}={value if isinstance(value, str) else _written(value, f'set[{key!r}]')}"
 
 
 def of_options(**options: object) -> Iterator[str]:

@@ -156,3 +156,43 @@ def test_values_are_spelt_as_toml():
     settings = {"trigger.idle": {"after": "7 ms"}, "compose.gc": ["pipeline"], "preemption.policy": "points"}
     configured = copyback.config(set=settings)
     assert "7 ms" in configured and 'gc = ["pipeline"]' in configured
+
+
+@pytest.mark.parametrize(
+    ("settings", "place", "value"),
+    [
+        ({1: 2}, "set", "1"),
+        ({"": 2}, "set", "''"),
+        ({"a=b": 2}, "set", "'a=b'"),
+        (["trigger.soft=0.1"], "set", "['trigger.soft=0.1']"),
+        ({"trigger.soft": None}, "set['trigger.soft']", "None"),
+        ({"trigger.soft": b"1"}, "set['trigger.soft']", "b'1'"),
+        ({"trigger": {1: 2}}, "set['trigger']", "1"),
+        ({"trigger.soft": object}, "set['trigger.soft']", "<class 'object'>"),
+    ],
+    ids=repr,
+)
+def test_settings_that_are_none_are_refused_with_place_and_help(settings, place, value, tmp_path):
+    (tmp_path / "grid.toml").write_text('workload = "mixed-70-30"\nrequests = 10\n')
+    calls = [
+        lambda: copyback.run(requests=10, set=settings),
+        lambda: copyback.compare(set=settings),
+        lambda: copyback.sweep(tmp_path / "grid.toml", set=settings),
+        lambda: copyback.reproduce("tc12", set=settings),
+        lambda: copyback.config(set=settings),
+        lambda: copyback.trace.info("oltp", requests=10, set=settings),
+    ]
+    for call in calls:
+        with pytest.raises(copyback.InputError) as caught:
+            call()
+        assert (caught.value.file, caught.value.value) == (place, value) and caught.value.help
+    with pytest.raises(copyback.InputError) as caught:
+        copyback.run(scheme=copyback.Scheme("mine", set=settings))
+    assert caught.value.file.startswith("set of mine")
+
+
+def test_names_that_are_none_are_refused_with_place_and_help():
+    for call in [lambda: copyback.compare(schemes=[1]), lambda: copyback.run(scheme=1), lambda: copyback.explain(1)]:
+        with pytest.raises(copyback.InputError, match="1, which is no name and no path") as caught:
+            call()
+        assert caught.value.value == "1" and caught.value.file and caught.value.help

@@ -1,19 +1,32 @@
 """Do figures show what the results say?"""
 
 import itertools
+import re
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from conftest import ROOT
 
 import copyback
+from copyback import _copyback
 
 mpl.use("Agg")
 
 from copyback import plot
 
 SCHEMES = ["baseline", "pgc", "ideal-no-gc"]
+
+
+def dash(line):
+    """How a line is dashed."""
+    return line._dash_pattern[1]
+
+
+def named(ax):
+    """The texts that stand at lines."""
+    return [text for text in ax.texts if text.get_text() in [line.get_label() for line in ax.get_lines()]]
 
 
 @pytest.fixture(autouse=True)
@@ -36,8 +49,8 @@ def commands():
 def swept(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sweep")
     (folder / "grid.toml").write_text(
-        'schemes = ["baseline", "pgc"]\nrequests = 500\nworkload = "mixed-70-30"\nseeds = [1, 2, 3]\n'
-        "[vary]\ncapacity.over_provisioning = [0.15, 0.3]\n"
+        'schemes = ["baseline", "pgc"]\nrequests = 200\nworkload = "mixed-70-30"\nseeds = [1, 2, 3]\n'
+        "[vary]\ncapacity.over_provisioning = [0.15, 0.2, 0.3]\ntrigger.soft = [0.03, 0.05, 0.07]\n"
     )
     return copyback.sweep(folder / "grid.toml", out=folder / "grid.parquet")
 
@@ -71,10 +84,10 @@ def test_bars_are_as_high_as_the_numbers(runs, swept):
     assert heights == [runs[scheme]["response"]["read"]["p99_9_ns"] / 1e6 for scheme in SCHEMES]
     relative = [bar.get_height() for bar in plot.bars(runs, relative=True).patches]
     assert relative[0] == 1 and relative[1] == heights[1] / heights[0]
-    ax = plot.bars(swept, "response.read.mean_ns")
+    ax = plot.bars(swept, "response.read.mean_ns", where={"trigger.soft": 0.05})
     columns = swept.table.to_dict()
     rows = list(zip(columns["cell"], columns["scheme"], columns["response.read.mean_ns"], strict=True))
-    of = [v for cell, scheme, v in rows if "0.3" in cell and scheme == "pgc"]
+    of = [v for cell, scheme, v in rows if "0.3 trigger.soft=0.05" in cell and scheme == "pgc"]
     bar = [bar for bar in ax.patches if bar.get_x() > 0.5][-1]
     assert len(of) == 3 and bar.get_height() == pytest.approx(np.mean(of) / 1e6)
     error = ax.containers[-1].errorbar.lines[2][0].get_segments()[-1]
@@ -163,7 +176,7 @@ def luminance(colour: str) -> float:
 def test_neighbours_differ_in_more_than_hue(runs):
     lines = plot.ccdf(runs).get_lines()
     for first, second in itertools.pairwise(lines):
-        assert first.get_linestyle() != second.get_linestyle()
+        assert dash(first) != dash(second)
         assert abs(luminance(first.get_color()) - luminance(second.get_color())) > 0.02
 
 
@@ -183,7 +196,6 @@ def test_figures_are_of_a_column_and_the_same_each_time(runs, tmp_path):
 def test_legends_are_inside_their_figures(runs, swept):
     for drawn in [
         plot.breakdown(runs, "write"),
-        plot.over_time(runs, "iops"),
         plot.bars(runs, "flash.block_erases"),
         plot.bars(swept, relative=True),
     ]:
@@ -197,3 +209,146 @@ def test_legends_are_inside_their_figures(runs, swept):
         plot.breakdown(runs, op, ax)
     figure.canvas.draw()
     assert all(ax.get_legend().get_window_extent().y1 <= figure.bbox.y1 for ax in both)
+
+
+def drawn_boxes(ax):
+    ax.figure.canvas.draw()
+    return [text.get_window_extent() for text in named(ax)]
+
+
+def test_lines_are_named_where_there_is_room_and_in_a_legend_otherwise(runs):
+    ax = plot.ccdf(runs)
+    boxes = drawn_boxes(ax)
+    assert len(boxes) == len(SCHEMES) and ax.get_legend() is None
+    for first, second in itertools.combinations(boxes, 2):
+        assert not first.overlaps(second)
+    for text in named(ax):
+        line = next(line for line in ax.get_lines() if line.get_label() == text.get_text())
+        assert text.get_color() == line.get_color()
+    # So many lines leave no room.
+    _, ax = plt.subplots(figsize=(1.2, 0.8))
+    for at in range(12):
+        ax.plot([0, 1], [at, 12 - at], label=f"a long name {at}")
+    from copyback.plot import _style
+
+    _style.label_lines(ax)
+    assert not named(ax) and len(ax.get_legend().get_texts()) == 12
+
+
+def test_groups_of_two_keys_have_names_that_do_not_overlap(swept):
+    ax = plot.bars(swept)
+    ax.figure.canvas.draw()
+    labels = [label for label in ax.get_xticklabels() if label.get_text()]
+    assert [label.get_text() for label in labels] == ["0.03", "0.05", "0.07"] * 3
+    outer = [text for text in ax.texts if text.get_text() in ("0.15", "0.2", "0.3")]
+    assert len(outer) == 3
+    boxes = [text.get_window_extent() for text in [*labels, *outer, ax.xaxis.label]]
+    for first, second in itertools.combinations(boxes, 2):
+        assert not first.overlaps(second)
+    assert ax.get_xlabel() == "soft GC watermark; below: over-provisioning"
+
+
+def test_lines_of_a_sweep_are_means_over_seeds_and_bands_their_intervals(swept):
+    ax = plot.lines(swept, "response.read.mean_ns", x="capacity.over_provisioning", where={"trigger.soft": 0.05})
+    columns = swept.table.to_dict()
+    names = ("scheme", "capacity.over_provisioning", "trigger.soft", "response.read.mean_ns")
+    rows = list(zip(*(columns[name] for name in names), strict=True))
+    for line, band in zip(ax.get_lines(), ax.collections, strict=True):
+        assert list(line.get_xdata()) == [0.15, 0.2, 0.3]
+        vertices = band.get_paths()[0].vertices
+        for x, y in zip(*line.get_data(), strict=True):
+            of = [v / 1e6 for scheme, op, soft, v in rows if (scheme, op, soft) == (line.get_label(), x, 0.05)]
+            assert len(of) == 3 and y == pytest.approx(np.mean(of))
+            half = 4.303 * np.std(of, ddof=1) / np.sqrt(3)
+            at = vertices[np.isclose(vertices[:, 0], x), 1]
+            assert at.max() == pytest.approx(y + half, rel=1e-3)
+            assert at.min() == pytest.approx(max(y - half, 0), rel=1e-3)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("over-provisioning", "mean read response time (ms)")
+    assert (ax.get_xscale(), ax.get_yscale()) == ("linear", "linear")
+    keys = plot.lines(swept, x="trigger.soft", line="capacity.over_provisioning", where={"scheme": "pgc"})
+    assert next(line.get_label() for line in keys.get_lines()) == "over-provisioning 0.15"
+    for wrong, says in [
+        ({"x": "trigger.soft"}, "cells differ in capacity.over_provisioning, too; choose one: where="),
+        ({"x": "trigger.sof"}, "two of capacity.over_provisioning, trigger.soft, scheme are needed"),
+        ({"x": "trigger.soft", "where": {"capacity.over_provisioning": 0.4}}, "there is 0.15, 0.2, 0.3"),
+    ]:
+        with pytest.raises(ValueError, match=says):
+            plot.lines(swept, **wrong)
+
+
+@pytest.mark.parametrize(("far", "scale"), [(50, "linear"), (100, "log")])
+def test_axes_are_logarithmic_where_values_span_a_hundredfold(far, scale):
+    from copyback.plot import _style, _tails
+
+    points = {"baseline": {1: [2e6], far: [3e6]}, "pgc": {1: [2e6 * far], far: [2e6]}}
+    _, ax = plt.subplots()
+    _tails._over(ax, points, "response.read.mean_ns", ("host.queue_depth", "scheme"), _style.Styles(points))
+    assert (ax.get_xscale(), ax.get_yscale()) == (scale, scale)
+    assert [list(line.get_ydata()) for line in ax.get_lines()] == [[2, 3], [2 * far, 2]]
+
+
+def test_tails_of_a_sweep_are_of_all_seeds_and_bands_span_them(swept):
+    where = {"trigger.soft": 0.05, "capacity.over_provisioning": 0.15}
+    ax = plot.ccdf(swept, where=where)
+    columns = swept.latencies.to_dict()
+    names = ("scheme", "seed", "trigger.soft", "capacity.over_provisioning", "class", "to_ns", "count")
+    rows = [row for row in zip(*(columns[name] for name in names), strict=True) if row[2:5] == (0.05, 0.15, "read")]
+    assert [line.get_label() for line in ax.get_lines()] == ["baseline", "pgc"]
+    for line, band in zip(ax.get_lines(), ax.collections, strict=True):
+        own = [row for row in rows if row[0] == line.get_label()]
+        count = sum(row[-1] for row in own)
+        times_ms, shares = line.get_data()
+        for time_ms, share in list(zip(times_ms, shares, strict=True))[::7]:
+            assert share == pytest.approx(sum(row[-1] for row in own if row[-2] / 1e6 > time_ms) / count)
+        # At the median: from the fastest seed's to the slowest one's.
+        medians = []
+        for seed in (1, 2, 3):
+            times = np.repeat(*zip(*((row[-2], row[-1]) for row in sorted(own) if row[1] == seed), strict=True))
+            medians.append(np.sort(times)[int(np.ceil(len(times) / 2)) - 1] / 1e6)
+        vertices = band.get_paths()[0].vertices
+        at = vertices[np.isclose(vertices[:, 1], 0.5, rtol=0.01), 0]
+        assert at.min() <= min(medians) * 1.02 and at.max() >= max(medians) * 0.98
+    cells = plot.cdf(swept, "write", where={"trigger.soft": 0.05, "scheme": "pgc"})
+    assert [line.get_label() for line in cells.get_lines()] == ["pgc, 0.15", "pgc, 0.2", "pgc, 0.3"]
+    assert cells.get_xlabel() == "response time of writes (ms)\nlines: scheme, over-provisioning"
+    with pytest.raises(
+        ValueError, match=re.escape("18 lines cannot be told apart; choose some: where={'trigger.soft': 0.03}")
+    ):
+        plot.ccdf(swept)
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [
+        ("response.read.p99_9_ns", "read response time, p99.9 (ms)"),
+        ("response.write.p50_ns", "write response time, median (ms)"),
+        ("response.all.mean_ns", "mean response time (ms)"),
+        ("response.gc_affected_read.max_ns", "GC-affected read response time, longest (ms)"),
+        ("write_amplification.total", "write amplification"),
+        ("flash.block_erases", "block erases"),
+        ("iops", "requests a second"),
+        ("latency_breakdown.read_mean_ns.gc", "mean read time, gc (ms)"),
+        ("some.new_number_bytes", "some new number (MiB)"),
+    ],
+)
+def test_numbers_are_said_in_words(metric, words):
+    from copyback.plot import _words
+
+    assert _words.of_metric(metric) == words
+
+
+def test_a_scheme_looks_the_same_wherever_it_stands(runs):
+    first = {line.get_label(): (line.get_color(), dash(line)) for line in plot.ccdf(runs).get_lines()}
+    other = copyback.compare(
+        schemes=[copyback.Scheme("mine"), "ideal-no-gc", "pgc"], workload="mixed-70-30", requests=300
+    )
+    second = {line.get_label(): (line.get_color(), dash(line)) for line in plot.cdf(other).get_lines()}
+    assert second["pgc"] == first["pgc"] and second["ideal-no-gc"] == first["ideal-no-gc"]
+    assert second["mine"] not in first.values()
+    bars = plot.bars(runs).patches
+    assert [mpl.colors.to_hex(bar.get_facecolor()) for bar in bars] == [colour.lower() for colour, _ in first.values()]
+    # The README's picture has the same colours and dashes.
+    picture = (ROOT / "docs" / "tails.svg").read_text()
+    for number, colour, dashes in _copyback.styles(SCHEMES):
+        dashed = f' stroke-dasharray="{" ".join(map(str, dashes))}"' if dashes else ""
+        assert f'stroke="{colour}" stroke-width="2.5" stroke-linejoin="round"{dashed}/>' in picture, number

@@ -4,6 +4,7 @@ import json
 import random
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
@@ -306,7 +307,69 @@ def test_what_a_policy_raises_comes_out():
     assert [frame.name for frame in raised.traceback][-1] == "pick"
 
 
+class First(copyback.VictimPolicy):
+    """The first of the blocks that free most."""
+
+    def pick(self, view):
+        return int(np.where(view.state == FULL, view.valid, 65535).argmin())
+
+
+class Breaks(copyback.VictimPolicy):
+    def pick(self, view):
+        raise ZeroDivisionError
+
+
+Breaks.__name__ = "First"
+
+
+def test_names_and_hashes_do_not_depend_on_what_was_handed_in_before():
+    def decided():
+        result = copyback.run(workload="mixed-70-30", requests=300, policies=[First]).document["results"][0]
+        return result["hash"], result["config"]["victim"]["name"]
+
+    before = decided()
+    with pytest.raises(ZeroDivisionError) as raised:
+        copyback.run(workload="mixed-70-30", requests=300, policies=[Breaks])
+    # The traceback is alive, and with it all that it names.
+    assert decided() == before
+    assert before[1] == "First"
+    del raised
+    # So is a run that goes on: names are those of one call.
+    begun, goes_on = threading.Event(), threading.Event()
+
+    class Waits(First):
+        def pick(self, view):
+            begun.set()
+            goes_on.wait(30)
+            return super().pick(view)
+
+    Waits.__name__ = "First"
+    of_thread = {"workload": "mixed-70-30", "requests": 300, "policies": [Waits]}
+    thread = threading.Thread(target=copyback.run, kwargs=of_thread)
+    thread.start()
+    assert begun.wait(30) and decided() == before
+    goes_on.set()
+    thread.join()
+
+
+def test_one_policy_of_two_schemes_is_one_and_two_of_a_name_are_two():
+    ran = {"workload": "mixed-70-30", "requests": 300}
+    twice = [copyback.Scheme("a", policies=[First]), copyback.Scheme("b", policies=[First])]
+    names = [
+        result["config"]["victim"]["name"] for result in copyback.compare(schemes=twice, **ran).document["results"]
+    ]
+    assert names == ["First", "First"]
+    other = type("First", (Greedy,), {})
+    pair = [copyback.Scheme("a", policies=[First]), copyback.Scheme("b", policies=[other])]
+    both = copyback.compare(schemes=pair, **ran)
+    assert [result["config"]["victim"]["name"] for result in both.document["results"]] == ["First", "First#2"]
+    assert both["a"]["gc"] != both["b"]["gc"]
+
+
 def test_what_is_no_policy_is_refused():
+    for nothing in [None, 3, "Worst"]:
+        with pytest.raises(TypeError, match="is no policy"):
+            copyback.run(policies=nothing)
     with pytest.raises(TypeError, match="is no policy"):
         copyback.run(policies=[object()])
     with pytest.raises(ValueError, match="two policies of one axis"):
@@ -383,31 +446,23 @@ print("read", total)
     assert done.returncode == 0 and done.stdout.startswith("read"), done.stderr[-2000:]
 
 
-@pytest.mark.parametrize("how", ["interrupted", "on a thread"])
-def test_the_interpreter_ends_with_a_run_under_way(how):
-    """A policy of a run that goes on must not come back to an interpreter that is gone."""
-    script = f"""
-import os, signal, threading, time
-import copyback
-class Slow(copyback.VictimPolicy):
-    def pick(self, view):
-        time.sleep(0.001)
-        return int(max((i for i in range(len(view.state)) if view.state[i] == 2), key=lambda i: -int(view.valid[i])))
-def run():
-    copyback.run(policies=[Slow], workload="mixed-70-30")
-if {how!r} == "interrupted":
-    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
-    try:
-        run()
-    except KeyboardInterrupt:
-        pass
-else:
-    threading.Thread(target=run, daemon=True).start()
-    time.sleep(1.0)
-"""
-    for _ in range(3):
-        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
-        assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
+def test_a_sweep_has_schemes_of_ones_own_beside_others_over_seeds(tmp_path):
+    (tmp_path / "grid.toml").write_text(
+        'schemes = ["pgc", "npgc"]\nworkload = "mixed-70-30"\nrequests = 300\nseeds = [1, 2]\n'
+    )
+    schemes = ["baseline", copyback.Scheme("first", policies=[First]), copyback.Scheme("late", set={"trigger.soft": 3})]
+    swept = copyback.sweep(tmp_path / "grid.toml", schemes=schemes, out=tmp_path / "own.parquet")
+    plain = copyback.sweep(tmp_path / "grid.toml", schemes="baseline", out=tmp_path / "plain.parquet")
+    columns, baseline = swept.table.to_dict(), plain.table.to_dict()
+    assert columns["scheme"] == ["baseline", "first", "late"] * 2
+    assert sorted(set(columns["seed"])) == [1, 2]
+    assert columns["gc.units_moved"][::3] == baseline["gc.units_moved"]
+    assert columns["hash"][::3] == baseline["hash"], "baseline is what it is without others beside it"
+    assert columns["gc.units_moved"][1::3] != baseline["gc.units_moved"]
+    alone = copyback.run(scheme=schemes[1], workload="mixed-70-30", requests=300, seed=2)
+    assert columns["hash"][4] == alone.document["results"][0]["hash"]
+    with pytest.raises(copyback.InputError, match="called so"):
+        copyback.sweep(tmp_path / "grid.toml", schemes=["pgc"], set={"late:trigger.soft": 3})
 
 
 def test_a_sweep_takes_policies_and_no_earlier_results(tmp_path):

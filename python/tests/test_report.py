@@ -135,12 +135,15 @@ def test_the_page_is_small_the_same_and_shows_the_headline(folder, program, open
         assert nanoseconds(cells[1].splitlines()[0]) == pytest.approx(mean, rel=5e-3)
 
 
-def test_the_package_makes_the_same_page(folder, monkeypatch):
+def test_the_package_makes_the_same_page(folder, program, monkeypatch):
     import copyback
 
     monkeypatch.chdir(folder)
     assert copyback.report("runs", out="package.html").startswith("package.html: runs, 2 runs")
     assert (folder / "package.html").read_bytes() == (folder / "runs.html").read_bytes()
+    program("report", "runs", "-o", "where.html", "--where", "wa < 3", "--title", "T", cwd=folder)
+    copyback.report("runs", out="package.html", where="wa < 3", title="T")
+    assert (folder / "package.html").read_bytes() == (folder / "where.html").read_bytes()
 
 
 def test_hovering_tells_what_the_tables_hold(folder, opened):
@@ -262,6 +265,47 @@ def test_charts_look_as_in_the_picture_that_is_kept(folder, opened, tmp_path):
         for scheme in ["baseline", "pgc"]:
             page.get_by_role("button", name=scheme).first.click()
         assert min(differences(seen(page, tmp_path), kept)) > 0.25
+
+
+def test_the_first_table_fits_a_page_of_1280_pixels(folder, program, tmp_path, opened):
+    document = json.loads((folder / "runs" / "results.json").read_text())
+    for result, name in zip(
+        document["results"], ["ggc-proactive-soft-limit", "a-scheme_of.my-own+with-a-name"], strict=True
+    ):
+        result["scheme"] = name
+    (tmp_path / "long.json").write_text(json.dumps(document))
+    program("report", "long.json", "-o", "long.html", cwd=tmp_path)
+    for path in [folder / "runs.html", tmp_path / "long.html"]:
+        table = opened(path, 1280).locator(".scroll.first").first
+        assert table.evaluate("(e) => e.scrollWidth <= e.clientWidth")
+
+
+def test_a_page_says_what_it_is_what_was_found_and_draws_what_is_asked(folder, program, opened):
+    program("report", "runs", "-o", "asked.html", "--where", "read.p99 < 3 ms", "--title", "Tails & <b>", cwd=folder)
+    page = opened(folder / "asked.html")
+    assert page.locator("h1").inner_text() == "Tails & <b>" and page.title() == "Tails & <b> - Copyback"
+    found = page.locator("#found").inner_text()
+    assert found.startswith(
+        ("pgc does best: 99.9 % of reads", "No scheme has shorter tails than baseline: 99.9 % of reads")
+    )
+    assert "read.p99 < 3 ms" in found
+    labels = chart(page, "Response times: distribution").locator("text", has_text="read.p99 < 3 ms")
+    assert labels.count() == 1
+    # Of another class it says nothing.
+    panel(page, "Response times: distribution").locator("select").select_option("write")
+    assert labels.count() == 0
+
+
+def test_lines_of_a_scheme_are_dashed_as_its_name_is(folder, opened):
+    page = opened(folder / "runs.html")
+    found = chart(page, "Response times: distribution")
+    for scheme, colour, is_dashed in [("baseline", "#D55E00", False), ("pgc", "#0072B2", True)]:
+        line = found.locator(f'path[stroke="{colour}"][fill="none"]').first
+        assert bool(line.get_attribute("stroke-dasharray")) == is_dashed
+        button = panel(page, "Response times: distribution").get_by_role("button", name=scheme, exact=True)
+        mark = button.locator("path")
+        assert mark.get_attribute("stroke") == colour
+        assert mark.get_attribute("stroke-dasharray") == ("10 3" if is_dashed else "")
 
 
 def test_names_of_schemes_are_texts_and_nothing_else(program, tmp_path, opened):

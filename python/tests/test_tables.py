@@ -78,3 +78,31 @@ def test_a_notebook_sees_the_notes_that_the_program_prints(runs):
     noted = copyback.compare(schemes=["baseline"], set={"host.queue_depth": 7}, **QUICK)
     notes = [line for line in str(noted).splitlines() if line.startswith("Note")]
     assert notes and all(html.escape(note) in noted._repr_html_() for note in notes)
+
+
+def latex_cells(text):
+    """Rows of a table for LaTeX, without rules, cell by cell."""
+    rows = [line.removesuffix(r" \\") for line in text.splitlines() if line.endswith(r" \\")]
+    return [[cell.strip() for cell in row.split(" & ")] for row in rows]
+
+
+def test_every_table_is_one_for_latex(runs):
+    for name in runs.tables:
+        own = runs.table(name)
+        cells = latex_cells(own.to_latex(rows=5))
+        assert [cell.replace(r"\_", "_") for cell in cells[0]] == own.column_names
+        assert len(cells) == 1 + min(5, len(own)) and {len(row) for row in cells} == {len(own.column_names)}
+    metrics = latex_cells(runs.summary.to_latex(columns=["metric", "value"]))
+    assert len(metrics) == 1 + len(runs.summary) and [r"response.read.p99\_ns"] in [row[:1] for row in metrics]
+    with pytest.raises(KeyError, match='no column "nothing"; it has scheme'):
+        runs.summary.to_latex(columns=["nothing"])
+    cells = latex_cells(runs.to_latex())
+    assert cells[1][:2] == ["scheme", "mean"] and [row[0] for row in cells[2:]] == ["baseline", "pgc", ""]
+
+
+def test_a_sweep_is_a_table_for_latex(tmp_path):
+    (tmp_path / "g.toml").write_text('workload = "mixed-70-30"\nrequests = 100\n[vary]\ntrigger.soft = [0.04, 0.05]\n')
+    swept = copyback.sweep(tmp_path / "g.toml", out=tmp_path / "g.parquet")
+    text = swept.to_latex()
+    assert text.count(r"\emph{trigger.soft=") == 2 and text.endswith("\\bottomrule\n\\end{tabular}\n")
+    assert latex_cells(swept.table.to_latex(columns=["scheme", "trigger.soft"]))[1] == ["baseline", "0.04"]

@@ -27,6 +27,8 @@ pub enum Done {
     Sweep {
         /// What the program prints.
         text: String,
+        /// The table that it prints, for LaTeX with booktabs.
+        latex: String,
         /// The columns of the table.
         table: Vec<Column>,
         /// Those of the table of response times.
@@ -77,6 +79,11 @@ impl Runs {
     /// behind those of the first how they differ from these.
     pub fn headline(&self) -> Vec<Vec<String>> {
         compare::headline(&self.results)
+    }
+
+    /// The table that the command prints, for LaTeX with booktabs.
+    pub fn latex(&self) -> Result<String, Failure> {
+        crate::latex::of(&self.results, &self.common.show)
     }
 
     /// What users should know of the runs, a line each.
@@ -132,8 +139,9 @@ pub fn call(words: &[String], asked: Asked, watch: &Arc<Watch>, crew: Option<Arc
             }
             let mut swept = sweep::swept(&args)?;
             let text = plain(&std::mem::take(&mut swept.text));
+            let latex = std::mem::take(&mut swept.latex);
             let (table, latencies) = swept.columns();
-            Done::Sweep { text, table, latencies }
+            Done::Sweep { text, latex, table, latencies }
         }
         Command::Reproduce(mut args) => {
             args.cells.hearing.watch = watch;
@@ -203,6 +211,11 @@ pub fn hand_over(write: impl FnOnce(&mut File) -> Result<(), Failure>) -> Result
     let hash = crate::files::hash_file(file.path())?;
     let digits = hash.rsplit(':').next().unwrap_or(&hash);
     Ok(Handed::new(&digits[..16], file))
+}
+
+/// A table of texts for LaTeX with booktabs, of which the first rows are headings.
+pub fn latex_table(rows: &[Vec<String>], headings: usize) -> String {
+    crate::latex::table(rows, headings)
 }
 
 /// What there is to choose from: names, and for each a line that says what it is.

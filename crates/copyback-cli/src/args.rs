@@ -107,8 +107,8 @@ pub struct TimelineArgs {
     /// Draw a while around the slowest read or write; the run is done twice
     #[arg(long, requires = "timeline", conflicts_with_all = ["timeline_from", "timeline_to"])]
     pub timeline_around: Option<Slowest>,
-    /// A die that is drawn, counted over the drive (repeatable) [default: die 0; around a request, those that served
-    /// it]
+    /// A die that is drawn, counted over the drive (repeatable) [default: the one that works most; around a request,
+    /// those that served it]
     #[arg(long, value_name = "N", requires = "timeline")]
     pub timeline_die: Vec<u32>,
 }
@@ -233,6 +233,9 @@ pub struct Common {
     /// Write the results as JSON (`-`: to standard output, instead of the summary)
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+    /// Write the printed table, of `run` that of response times, for LaTeX with booktabs (`-`: to standard output)
+    #[arg(long, value_name = "FILE.tex")]
+    pub latex: Option<PathBuf>,
     /// Write Parquet tables, the JSON and the resolved configuration into a folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -299,6 +302,10 @@ pub struct SweepArgs {
     /// name in this folder]
     #[arg(long, value_name = "FILE.parquet")]
     pub out: Option<PathBuf>,
+    /// Schemes of every cell instead of the file's: names, TOML files, or NAME=SCHEME for one under another name;
+    /// `--set NAME:trigger.soft=0.05` is a setting of the scheme of that name alone
+    #[arg(long, value_name = "SCHEME,...", value_delimiter = ',')]
+    pub schemes: Vec<String>,
     /// Run cells on the workers of a Dask cluster: the scheduler's address, tcp://HOST:PORT (needs the Python package,
     /// `pip install '.[dask]'`)
     #[arg(long, value_name = "ADDRESS", conflicts_with = "list")]
@@ -306,6 +313,9 @@ pub struct SweepArgs {
     /// Show the cells and stop
     #[arg(long)]
     pub list: bool,
+    /// Write the table that is printed, with all of its columns, for LaTeX with booktabs
+    #[arg(long, value_name = "FILE.tex", conflicts_with = "list")]
+    pub latex: Option<PathBuf>,
     /// What is asked of the table.
     #[command(flatten)]
     pub objective: ObjectiveArgs,
@@ -433,6 +443,12 @@ pub struct ReportArgs {
     /// reproduction. Several are shown side by side
     #[arg(required = true, value_name = "RESULT")]
     pub results: Vec<PathBuf>,
+    /// The page's title [default: what the results are of]
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
+    /// Draw a line at this, and say which results meet it: 'read.p99_9 < 5ms' (repeatable)
+    #[arg(long = "where", value_name = "NAME < VALUE")]
+    pub conditions: Vec<String>,
     /// The page to write, of at most 3 MB (`-`: to standard output)
     #[arg(long, short = 'o', value_name = "FILE.html")]
     pub out: PathBuf,

@@ -8,6 +8,7 @@ use crate::output;
 use crate::plan::Plan;
 use copyback::observe::commands::{CommandFilter, CommandRecord};
 use copyback::observe::report::{Outcome, RequestRecord};
+use copyback::observe::timeline::Mark;
 use copyback_workload::units::format_duration_ns;
 
 /// A while of simulated time.
@@ -17,8 +18,8 @@ pub struct Span {
     pub from_ns: u64,
     /// The first nanosecond after it.
     pub to_ns: u64,
-    /// The number of the request that it is about, if it is about one.
-    pub request: Option<u64>,
+    /// The request that it is about, if it is about one.
+    pub request: Option<Mark>,
 }
 
 /// Where a drawing begins and how long it is, or around what.
@@ -59,16 +60,18 @@ impl Span {
     /// The time of the slowest read or write, and a fifth of it on both sides; none where there is no such request. Of
     /// several that took as long, the first.
     pub fn around(slowest: Slowest, requests: &[RequestRecord]) -> Option<Self> {
-        let op = match slowest {
-            Slowest::WorstRead => 0,
-            Slowest::WorstWrite => 1,
+        let (op, word) = match slowest {
+            Slowest::WorstRead => (0, "read"),
+            Slowest::WorstWrite => (1, "write"),
         };
         let key = |request: &&RequestRecord| (request.response_ns, std::cmp::Reverse(request.index));
         let request = requests.iter().filter(|request| request.op == op).max_by_key(key)?;
         let margin_ns = request.response_ns / MARGIN;
         let from_ns = request.arrival_ns.saturating_sub(margin_ns);
-        let to_ns = request.arrival_ns + request.response_ns + margin_ns + 1;
-        Some(Self { from_ns, to_ns, request: Some(request.index) })
+        let RequestRecord { index, arrival_ns, response_ns, .. } = *request;
+        let end_ns = arrival_ns + response_ns;
+        let mark = Mark { request: index, op: word, arrival_ns, end_ns };
+        Some(Self { from_ns, to_ns: end_ns + margin_ns + 1, request: Some(mark) })
     }
 }
 
@@ -162,11 +165,19 @@ mod tests {
         let requests = [request(0, 1, 5, 900), request(3, 0, 100, 50), request(2, 0, 60, 50), request(4, 0, 7, 10)];
         assert_eq!(
             Span::around(Slowest::WorstRead, &requests),
-            Some(Span { from_ns: 50, to_ns: 121, request: Some(2) })
+            Some(Span {
+                from_ns: 50,
+                to_ns: 121,
+                request: Some(Mark { request: 2, op: "read", arrival_ns: 60, end_ns: 110 })
+            })
         );
         assert_eq!(
             Span::around(Slowest::WorstWrite, &requests),
-            Some(Span { from_ns: 0, to_ns: 1_086, request: Some(0) })
+            Some(Span {
+                from_ns: 0,
+                to_ns: 1_086,
+                request: Some(Mark { request: 0, op: "write", arrival_ns: 5, end_ns: 905 })
+            })
         );
         assert_eq!(Span::around(Slowest::WorstRead, &requests[..1]), None);
     }

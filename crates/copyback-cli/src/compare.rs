@@ -77,6 +77,16 @@ pub fn headline(results: &Results) -> Vec<Vec<String>> {
     rows(plan, finished, &columns).into_iter().map(|row| row.into_iter().map(Cell::into_text).collect()).collect()
 }
 
+/// The rows of the table, in one piece: groups of columns, their titles, then schemes; with `show` titles and schemes.
+pub fn rows_of(results: &Results, show: &[String]) -> Result<Vec<Vec<Cell>>, Failure> {
+    let Results { plan, finished, .. } = results;
+    if !show.is_empty() {
+        return shown::rows(plan, finished, show);
+    }
+    let columns: Vec<&Column> = groups(finished).into_iter().flatten().collect();
+    Ok(rows(plan, finished, &columns))
+}
+
 /// What stands below the table: the results of each of several workloads, and what users should know of the runs.
 pub fn remarks(results: &Results) -> String {
     let Results { plan, finished, .. } = results;

@@ -25,6 +25,12 @@ const RUN_THREAD: &str = "run";
 /// Keeps broken invariants of runs, which are reported as errors, from being printed as panics, too; `RUST_BACKTRACE=1`
 /// shows where they broke.
 pub fn quiet_broken_invariants() {
+    // Once: a program may call many commands, and each hook would call the one before.
+    static IS_SET: std::sync::Once = std::sync::Once::new();
+    IS_SET.call_once(set_hook);
+}
+
+fn set_hook() {
     let shows_backtrace = std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0");
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

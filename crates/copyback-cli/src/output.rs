@@ -5,6 +5,7 @@ use crate::execute::{self, Finished, How};
 use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::format;
+use crate::latex;
 use crate::out_dir::{self, OutDir};
 use crate::plan::{Input, Plan, Planned};
 use crate::sweep::journal::run_hash;
@@ -42,7 +43,8 @@ pub struct Results {
 /// hold.
 pub fn check(common: &Common, plan: &Plan, drawings: &[Output], tables: Asked) -> Result<(), Failure> {
     let json = common.json.as_deref().map(|path| Output::new("--json", path));
-    let single: Vec<Output> = drawings.iter().cloned().chain(json).collect();
+    let latex = common.latex.as_deref().map(|path| Output::new("--latex", path));
+    let single: Vec<Output> = drawings.iter().cloned().chain(json).chain(latex).collect();
     let folder = common.out.as_deref();
     let inside = folder.map(|folder| out_dir::outputs(folder, plan, tables));
     let all: Vec<Output> = single.iter().cloned().chain(inside.into_iter().flatten()).collect();
@@ -91,8 +93,10 @@ pub fn write(
 ) -> Result<bool, Failure> {
     let json = if common.json.is_some() || folder.is_some() { results.json()? } else { String::new() };
     folder.map_or(Ok(()), |folder| folder.write(results, &json))?;
+    let latex = common.latex.as_ref().map_or_else(|| Ok(String::new()), |_| latex::of(results, &common.show))?;
     let mut texts: Vec<(&Path, &[u8])> =
         common.json.as_deref().map(|path| (path, json.as_bytes())).into_iter().collect();
+    texts.extend(common.latex.as_deref().map(|path| (path, latex.as_bytes())));
     texts.extend(drawn.iter().map(|(path, bytes)| (*path, bytes.as_slice())));
     texts.sort_by_key(|(path, _)| files::is_standard_output(path));
     let mut is_taken = false;

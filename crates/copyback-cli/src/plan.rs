@@ -24,7 +24,7 @@ mod overrides;
 mod refusals;
 
 use chosen::Chosen;
-pub use chosen::of_scheme as set_of_scheme;
+pub use chosen::{named_scheme, of_scheme as set_of_scheme, refuse_sets_of_others, split};
 use effects::{overridden, without_effect};
 use experiment::Experiment;
 use fit::fitted;
@@ -164,7 +164,7 @@ pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Re
         fio::room::check(&plan)?;
         return Ok(plan);
     };
-    if Layer::of_sets(&common.sets)?.has_key("geometry", "blocks_per_plane") {
+    if Layer::of_sets(&split(&common.sets).0)?.has_key("geometry", "blocks_per_plane") {
         return Err(Failure::input("--fit chooses `geometry.blocks_per_plane`, which --set sets, too")
             .with_help("leave one of them out"));
     }
@@ -178,7 +178,7 @@ pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Re
 
 /// The plan with the drive that the command line and the experiment describe.
 fn plan_as_said(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Result<Plan, Failure> {
-    let (of_all, of_one) = chosen::split(&common.sets);
+    let (of_all, of_one) = split(&common.sets);
     let common = &Common { sets: of_all, ..common.clone() };
     let mut inputs = Vec::new();
     let experiment = match &common.experiment {
@@ -379,7 +379,8 @@ fn plan_as_chosen(choice: &Choice<'_>, known: &mut KnownTraces) -> Result<Plan, 
     Ok(Plan { name: None, runs, seed, requests, warmup, inputs, jobs, notes, fitted: None })
 }
 
-fn argument(name: &str) -> Located {
+/// A name that the command line has.
+pub fn argument(name: &str) -> Located {
     Located { value: name.to_owned(), place: None }
 }
 

@@ -17,7 +17,7 @@ use crate::output::{self, Results};
 use crate::perfetto::Perfetto;
 use crate::plan::{self, Plan};
 use crate::steady;
-use crate::table::{self, BOLD};
+use crate::table::{self, BOLD, Cell};
 use crate::tables::Asked;
 use crate::timeline::Drawing;
 use crate::workloads;
@@ -132,6 +132,13 @@ pub fn ran(args: &RunArgs) -> Result<Ran, Failure> {
     let drawn: Vec<_> = timeline.into_iter().chain(perfetto).chain(microscope).chain(of_fio).collect();
     let is_printed = output::write(common, folder, &results, &drawn)?;
     Ok(Ran { results, is_printed })
+}
+
+/// The table of response times, titles first.
+pub fn latency_table(results: &Results, show: &[String]) -> Result<Vec<Vec<Cell>>, Failure> {
+    let report = &results.finished[0].outcome.report;
+    let measure = &results.plan.runs[0].resolved.run.measure;
+    Ok(latency_rows(report, measure, &chosen_percentiles(show)?))
 }
 
 /// The summary as a person reads it, so many characters wide.

@@ -8,7 +8,7 @@ use copyback::flash::geometry::Geometry;
 use copyback::observe::commands::CommandRecord;
 use copyback::observe::timeline::{Timeline, svg, text};
 use copyback::run::config::RunConfig;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The end of a drawing where the user names none.
@@ -65,17 +65,19 @@ impl<'a> Drawing<'a> {
         self.path
     }
 
-    /// The dies that are drawn: those that the user names, around a request those that served it, else the first.
+    /// The dies that are drawn: those that the user names, around a request those that served it, else the one that works
+    /// most.
     pub fn dies(&self, span: Span, commands: &[CommandRecord]) -> Vec<u32> {
         let mut dies = self.dies.clone();
         if dies.is_empty() {
+            let asked = span.request.map(|mark| mark.request);
             let serves =
-                |c: &&CommandRecord| c.parts.iter().any(|part| part.request.is_some_and(|n| Some(n) == span.request));
+                |c: &&CommandRecord| c.parts.iter().any(|part| part.request.is_some() && part.request == asked);
             let serving: BTreeSet<u32> = commands.iter().filter(serves).map(|command| command.die).collect();
             dies.extend(serving);
         }
         if dies.is_empty() {
-            dies.push(0);
+            dies.push(busiest(span, commands));
         }
         dies
     }
@@ -84,6 +86,21 @@ impl<'a> Drawing<'a> {
     pub fn draw(&self, span: Span, commands: &[CommandRecord]) -> String {
         let dies = self.dies(span, commands);
         let timeline = Timeline::new(commands, &self.geometry, &dies, span.from_ns, Some(span.to_ns));
+        let timeline = match span.request {
+            Some(mark) => timeline.about(mark),
+            None => timeline,
+        };
         if self.is_svg { svg::draw(&timeline) } else { text::draw(&timeline, text::Scale::default()) }
     }
+}
+
+/// The die whose array works longest in a while; the first of several.
+fn busiest(span: Span, commands: &[CommandRecord]) -> u32 {
+    let mut busy_ns: BTreeMap<u32, u64> = BTreeMap::new();
+    for command in commands {
+        let (start_ns, end_ns) = (command.array_ns.0.max(span.from_ns), command.array_ns.1.min(span.to_ns));
+        *busy_ns.entry(command.die).or_default() += end_ns.saturating_sub(start_ns);
+    }
+    let busiest = busy_ns.into_iter().max_by_key(|&(die, busy_ns)| (busy_ns, std::cmp::Reverse(die)));
+    busiest.map_or(0, |(die, _)| die)
 }

@@ -3,8 +3,10 @@
 use crate::crew::PythonCrew;
 use crate::exit;
 use crate::package::OfPython;
+use crate::policies::Scope;
 use crate::results::object;
 use copyback_cli::api::{self, Asked, Done, Failure, Package, Watch};
+use pyo3::exceptions::PySystemExit;
 use pyo3::prelude::*;
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -21,16 +23,18 @@ const PATIENCE: Duration = Duration::from_millis(40);
 /// `keep`: tables that are wanted beside those that all runs have (`"gc_events"`, `"requests"`, `"commands"`). `hear`
 /// is called now and then with a list of `(name, total or None, done, is_over)`, one for each part of the work, and
 /// with the lines that a log would have heard since. `crew` is called with the descriptions of a sweep's cells, and
-/// yields `(number, answer of cell or None, error or None)` of each.
+/// yields `(number, answer of cell or None, error or None)` of each. `scope` is where `words` name policies.
 #[pyfunction]
-#[pyo3(signature = (words, keep, hear = None, crew = None))]
+#[pyo3(signature = (words, keep, hear = None, crew = None, scope = None))]
 pub fn call(
     py: Python<'_>,
     words: Vec<String>,
     keep: Vec<String>,
     hear: Option<Py<PyAny>>,
     crew: Option<Py<PyAny>>,
+    scope: Option<&Scope>,
 ) -> PyResult<Py<PyAny>> {
+    let scope = scope.map(Scope::copied);
     let crew = crew.map(PythonCrew::hired);
     let has = |table: &str| keep.iter().any(|kept| kept == table);
     let asked =
@@ -41,7 +45,11 @@ pub fn call(
     let own = watch.clone();
     let begun = std::thread::Builder::new().name("copyback".into()).spawn(move || {
         // On a thread inside this one, so that what Python keeps of it is gone when the call is over.
-        let done = std::thread::scope(|scope| scope.spawn(|| api::call(&words, asked, &own, crew)).join());
+        let work = || {
+            let _within = scope.as_ref().map(Scope::enter);
+            api::call(&words, asked, &own, crew)
+        };
+        let done = std::thread::scope(|threads| threads.spawn(work).join());
         if let Ok(done) = done {
             // Nobody waits any longer where the call was interrupted.
             let _ = sender.send(done);
@@ -50,6 +58,10 @@ pub fn call(
     });
     begun?;
     let done = wait(py, &mut receiver, &watch, hear.as_ref())?;
+    if done.is_err() && exit::is_ending() {
+        // The interpreter stopped it: a thread ends without a word.
+        return Err(PySystemExit::new_err(()));
+    }
     object(py, done)
 }
 

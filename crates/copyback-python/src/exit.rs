@@ -1,5 +1,6 @@
 //! The end of the interpreter: runs that are under way then ask nothing of it any more.
 
+use crate::policies::interrupts;
 use copyback_cli::api::Watch;
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,9 +12,13 @@ static UNDER_WAY: Mutex<Vec<Weak<Watch>>> = Mutex::new(Vec::new());
 /// The interpreter is about to end: nobody begins to ask it anything.
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
-/// How long the interpreter waits for them: a policy may be at work.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a policy that is at work may take to return by itself.
+const GRACE: Duration = Duration::from_millis(300);
+/// How long the interpreter waits for calls, and interrupts their policies.
+const PATIENCE: Duration = Duration::from_secs(3);
 const TICK: Duration = Duration::from_millis(2);
+/// How often policies are interrupted: one may be between two calls.
+const INTERVAL: Duration = Duration::from_millis(50);
 
 fn under_way() -> MutexGuard<'static, Vec<Weak<Watch>>> {
     UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner)
@@ -58,26 +63,53 @@ impl Drop for UnderWay {
     }
 }
 
-/// Stops the calls that are under way, and waits until their threads have ended. A thread that came back to the
-/// interpreter later would be ended by it in the midst of the simulator, which ends the whole process.
+/// Stops the calls that are under way, and waits until their threads have ended; a policy that does not return is
+/// interrupted. A thread that came back to the interpreter later would be ended by it in the midst of the simulator,
+/// which aborts the process: if a policy catches all exceptions and goes on, the process ends here.
+///
+/// # Errors
+/// None that a user can cause.
 #[pyfunction]
-pub fn end_calls(py: Python<'_>) {
+pub fn end_calls(py: Python<'_>) -> PyResult<()> {
     let begun = Instant::now();
+    let mut interrupted = Duration::ZERO;
     IS_ENDING.store(true, Ordering::SeqCst);
     loop {
         let left: Vec<Arc<Watch>> = under_way().iter().filter_map(Weak::upgrade).collect();
         left.iter().for_each(|watch| watch.stop());
-        if (left.is_empty() && WRITING.load(Ordering::SeqCst) == 0) || begun.elapsed() > PATIENCE {
-            break;
+        if left.is_empty() && WRITING.load(Ordering::SeqCst) == 0 {
+            return Ok(());
         }
         drop(left);
+        let waited = begun.elapsed();
+        if waited > PATIENCE {
+            break;
+        }
+        if waited > GRACE && waited - interrupted > INTERVAL {
+            interrupts::interrupt(py, None);
+            interrupted = waited;
+        }
         py.detach(|| std::thread::sleep(TICK));
     }
+    if interrupts::is_caught(py, INTERVAL)? {
+        eprintln!("copyback: a policy caught the exception that ends its run; the process ends without it");
+        let sys = py.import("sys")?;
+        for stream in ["stdout", "stderr"] {
+            let _ = sys.getattr(stream).and_then(|stream| stream.call_method0("flush"));
+        }
+        py.import("os")?.call_method1("_exit", (1,))?;
+    }
+    Ok(())
+}
+
+/// Whether the interpreter is about to end.
+pub fn is_ending() -> bool {
+    IS_ENDING.load(Ordering::SeqCst)
 }
 
 /// Ends the run that would ask a policy, where the interpreter is about to end.
 pub fn stop_if_ending() {
-    if IS_ENDING.load(Ordering::SeqCst) {
+    if is_ending() {
         copyback::run::stop();
     }
 }

@@ -28,12 +28,13 @@ mod _copyback {
     use crate::exit::end_calls;
     #[pymodule_export]
     use crate::policies::{
-        AllocationView, DieView, OrderView, Plugged, PreemptionView, SharesView, TriggerView, VictimView, plug_in,
+        AllocationView, DieView, OrderView, Plugged, PreemptionView, Scope, SharesView, TriggerView, VictimView,
+        plug_in,
     };
     #[pymodule_export]
     use crate::requests::{Handed, hand_over};
     #[pymodule_export]
-    use crate::results::{Document, Runs, Sweep, listed};
+    use crate::results::{Document, Runs, Sweep, listed, styles};
     #[pymodule_export]
     use crate::table::Table;
 

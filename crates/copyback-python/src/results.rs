@@ -48,6 +48,11 @@ impl Runs {
         api::plain(&self.runs.remarks())
     }
 
+    /// The table that the program prints, for LaTeX with booktabs.
+    fn latex(&self, py: Python<'_>) -> PyResult<String> {
+        self.runs.latex().map_err(|failure| exception(py, &failure))
+    }
+
     /// Names of the tables that there are.
     fn table_names(&self) -> Vec<&'static str> {
         self.runs.tables().collect()
@@ -70,6 +75,8 @@ impl Runs {
 pub struct Sweep {
     /// What the program prints.
     text: String,
+    /// The table that it prints, for LaTeX with booktabs.
+    latex: String,
     /// The table, a row for each run.
     table: Py<Table>,
     /// The table of response times.
@@ -105,10 +112,10 @@ pub fn tables(py: Python<'_>, reproduced: &Reproduced) -> PyResult<Vec<OfExperim
 pub fn object(py: Python<'_>, done: Result<Done, Failure>) -> PyResult<Py<PyAny>> {
     match done.map_err(|failure| exception(py, &failure))? {
         Done::Runs(runs) => Runs { runs: *runs }.into_py_any(py),
-        Done::Sweep { text, table, latencies } => {
+        Done::Sweep { text, latex, table, latencies } => {
             let table = Py::new(py, Table::new("sweep", table)?)?;
             let latencies = Py::new(py, Table::new("latencies", latencies)?)?;
-            Sweep { text, table, latencies }.into_py_any(py)
+            Sweep { text, latex, table, latencies }.into_py_any(py)
         }
         Done::Document { json, text, verdict } => {
             let verdict = verdict.map(|failure| exception(py, &failure).into_py_any(py)).transpose()?;
@@ -131,4 +138,11 @@ pub fn listed(what: &str) -> PyResult<Vec<(&'static str, String)>> {
         "workloads" => Ok(api::listed(Listed::Workloads)),
         _ => Err(PyKeyError::new_err(format!("`{what}` is none of schemes, devices and workloads"))),
     }
+}
+
+/// How lines of schemes are drawn: for each a number, a colour (`#RRGGBB`), and the lengths of dashes and gaps.
+#[pyfunction]
+pub fn styles(names: Vec<String>) -> Vec<(usize, &'static str, Vec<u32>)> {
+    let styles = copyback_cli::styles::of(names.iter().map(String::as_str));
+    styles.iter().map(|own| (own.place, own.colour, own.dashes.iter().map(|&length| length.into()).collect())).collect()
 }

@@ -3,11 +3,11 @@
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::{Float64Type, UInt64Type};
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, StringArray, UInt64Array};
+use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, StringArray, UInt64Array};
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
-use copyback_cli::api::Column;
-use pyo3::exceptions::PyValueError;
+use copyback_cli::api::{self, Column};
+use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
 use std::sync::Arc;
@@ -28,6 +28,27 @@ impl Table {
         let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.into_iter().map(array).unzip();
         let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map_err(of_arrow)?;
         Ok(Self { name: name.to_owned(), batch })
+    }
+}
+
+impl Table {
+    fn column(&self, name: &str) -> PyResult<&ArrayRef> {
+        let there = || self.column_names().join(", ");
+        let missing =
+            || PyKeyError::new_err(format!("the table `{}` has no column {name:?}; it has {}", self.name, there()));
+        self.batch.column_by_name(name).ok_or_else(missing)
+    }
+}
+
+/// A cell as a person reads it; nothing where there is none.
+fn shown(array: &ArrayRef, row: usize) -> String {
+    if array.is_null(row) {
+        return String::new();
+    }
+    match array.data_type() {
+        DataType::Utf8 => array.as_string::<i32>().value(row).to_owned(),
+        DataType::UInt64 => array.as_primitive::<UInt64Type>().value(row).to_string(),
+        _ => array.as_primitive::<Float64Type>().value(row).to_string(),
     }
 }
 
@@ -92,6 +113,18 @@ impl Table {
             columns.set_item(field.name(), values)?;
         }
         Ok(columns)
+    }
+
+    /// It as a table for LaTeX with booktabs: these `columns` [all], in their order, and so many rows from the first
+    /// [all].
+    #[pyo3(signature = (columns = None, rows = None))]
+    fn to_latex(&self, columns: Option<Vec<String>>, rows: Option<usize>) -> PyResult<String> {
+        let columns = columns.unwrap_or_else(|| self.column_names());
+        let arrays: Vec<&ArrayRef> = columns.iter().map(|name| self.column(name)).collect::<PyResult<_>>()?;
+        let rows = rows.unwrap_or_else(|| self.num_rows()).min(self.num_rows());
+        let line = |row: usize| -> Vec<String> { arrays.iter().map(|array| shown(array, row)).collect() };
+        let lines: Vec<Vec<String>> = std::iter::once(columns).chain((0..rows).map(line)).collect();
+        Ok(api::latex_table(&lines, 1))
     }
 
     fn __len__(&self) -> usize {

@@ -18,8 +18,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from copyback._copyback import InputError
 from copyback._dask import hire
+from copyback._words import wrong
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,14 +58,14 @@ class Package:
 
         """
         if importlib.util.find_spec("matplotlib") is None:
-            raise _wrong("--figures: matplotlib is not installed", "pip install '.[plot]' in the repository")
+            raise wrong("--figures: matplotlib is not installed", "pip install '.[plot]' in the repository")
         if paper not in PAPERS:
-            raise _wrong(f"--figures: the figures of `{paper}` are unknown", f"known are those of {', '.join(PAPERS)}")
+            raise wrong(f"--figures: the figures of `{paper}` are unknown", f"known are those of {', '.join(PAPERS)}")
         place = Path(folder)
         if place.exists() and not place.is_dir():
-            raise _wrong(f"--figures: {place} is a file, not a folder", "name a folder, or a new one")
+            raise wrong(f"--figures: {place} is a file, not a folder", "name a folder, or a new one")
         if (place / ".copyback.json").exists() or (place / "results.json").exists():
-            raise _wrong(f"--figures: {place} holds results of runs", "name another folder, or a new one below it")
+            raise wrong(f"--figures: {place} holds results of runs", "name another folder, or a new one below it")
         for figure in _figures(paper):
             for file in _files(paper, figure, place):
                 _check_file(file)
@@ -74,7 +74,7 @@ class Package:
             with tempfile.TemporaryFile(dir=place):
                 pass
         except OSError as error:
-            raise _wrong(f"--figures: cannot write to {place}: {error.strerror}", "name another folder") from error
+            raise wrong(f"--figures: cannot write to {place}: {error.strerror}", "name another folder") from error
 
     def draw_figures(
         self,
@@ -118,19 +118,19 @@ def _check_file(file: Path) -> None:
         with contextlib.suppress(OSError):
             is_own = _MADE_BY.encode() in file.read_bytes()
     if not is_own:
-        raise _wrong(f"--figures: {file} is there, and no reproduction drew it", "move it away, or name another folder")
+        raise wrong(f"--figures: {file} is there, and no reproduction drew it", "move it away, or name another folder")
 
 
 def _save(canvas: Any, file: Path) -> None:
     """Write a figure, complete or not at all, with nothing in it that differs from one time to the next."""
     mpl: Any = importlib.import_module("matplotlib")
-    plot: Any = importlib.import_module("copyback.plot")
+    style: Any = importlib.import_module("copyback.plot._style")
     metadata: dict[str, Any] = {"Creator": _MADE_BY}
     metadata |= {"Date": None} if file.suffix == ".svg" else {"CreationDate": None, "Producer": None}
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=".copyback-", suffix=file.suffix)
     os.close(handle)
     try:
-        with mpl.rc_context(plot._STYLE):
+        with mpl.rc_context(style.STYLE):
             canvas.savefig(name, metadata=metadata)
         # As a file that was opened in the usual way.
         mask = os.umask(0)
@@ -140,10 +140,3 @@ def _save(canvas: Any, file: Path) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
-
-
-def _wrong(message: str, help: str) -> InputError:
-    error = InputError(f"{message}\nhelp: {help}")
-    error.message, error.help = message, help
-    error.file = error.line = error.column = error.value = None
-    return error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from copyback.plot import _interval
+from copyback.plot._data import interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,7 +59,7 @@ class Values:
     def half(self, metric: str, scheme: str, group: str) -> float:
         """Return half of the 95 % interval over seeds."""
         values = self.measured[metric].get(scheme, {}).get(group, [])
-        return _interval(values)[1] if values else 0.0
+        return interval(values)[1] if values else 0.0
 
 
 def metrics_of(panel: Panel) -> list[str]:

@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from copyback.figures._data import MEAN, Values, distributions_of, metrics_of, published_of, rows_of, values_of
-from copyback.plot import _HATCHES, _LINES, _STYLE, COLOURS
+from copyback.plot._style import COLOURS, HATCHES, STYLE, Styles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +29,6 @@ _PANEL_IN = 2.0
 _CAVEAT_IN = 0.1
 _HALF = 0.5
 """The share of a figure that a panel takes that stands beside another, at most."""
-_MARKS = ["o", "s", "^", "D", "v", "P", "X", "*"]
 _FAR = 30
 """So many times as large as the least is what makes an axis logarithmic."""
 _FULL = 6
@@ -50,8 +49,9 @@ def drawn(figure: Figure, tables: Tables, about: Mapping[str, Any]) -> Canvas:
     ``about`` is the document of the reproduction; below the panels stands what it says of them.
     """
     claims: list[Mapping[str, Any]] = about["claims"]
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         panels = drawable(figure, tables)
+        styles = Styles(scheme for panel in panels for scheme in panel.schemes)
         # What is wide takes the page's width, and each of its panels a row.
         is_wide = any(_bars(panel, tables) > _FULL for panel in panels)
         columns = 1 if is_wide or len(panels) == 1 else 2
@@ -62,7 +62,7 @@ def drawn(figure: Figure, tables: Tables, about: Mapping[str, Any]) -> Canvas:
         for ax in grid.flat[len(panels) :]:
             ax.set_axis_off()
         for panel, ax in zip(panels, grid.flat, strict=False):
-            _panel(panel, ax, tables[panel.experiment], claims)
+            _panel(panel, ax, tables[panel.experiment], claims, styles)
         experiments = {panel.experiment for panel in panels}
         caveats = _caveats(about, [claim for claim in claims if claim["experiment"] in experiments])
         if caveats:
@@ -104,13 +104,15 @@ def _bars(panel: Panel, tables: Tables) -> int:
     return groups if panel.kind == "stacked" else groups * len(panel.schemes)
 
 
-def _panel(panel: Panel, ax: Axes, tables: tuple[Table, Table], claims: list[Mapping[str, Any]]) -> None:
+def _panel(
+    panel: Panel, ax: Axes, tables: tuple[Table, Table], claims: list[Mapping[str, Any]], styles: Styles
+) -> None:
     if panel.kind == "cdf":
-        _cdf(panel, ax, tables[1])
+        _cdf(panel, ax, tables[1], styles)
     else:
         values = values_of(panel, tables[0])
         published = published_of(panel, values, claims)
-        {"bars": _grouped, "lines": _over, "stacked": _stacked}[panel.kind](panel, ax, values, published)
+        {"bars": _grouped, "lines": _over, "stacked": _stacked}[panel.kind](panel, ax, values, published, styles)
     ax.set(xlabel=panel.xlabel, ylabel=panel.ylabel)
     ax.set_title(panel.title, loc="left")
     ax.grid(visible=True, axis="y", linewidth=0.3, alpha=0.5)
@@ -126,12 +128,12 @@ def _shown(panel: Panel, values: Values) -> list[str]:
     return [scheme for scheme in panel.schemes if scheme in values.measured[metric] and scheme != panel.base]
 
 
-def _grouped(panel: Panel, ax: Axes, values: Values, published: Published) -> None:
+def _grouped(panel: Panel, ax: Axes, values: Values, published: Published, styles: Styles) -> None:
     metric = metrics_of(panel)[0]
     schemes = _shown(panel, values)
     slot = 0.84 / max(1, len(schemes))
     for at, scheme in enumerate(schemes):
-        colour = COLOURS[(at + 1) % len(COLOURS)]
+        colour = styles.colour(scheme)
         for place, group in enumerate(values.groups):
             mean = values.mean(metric, scheme, group)
             left = place - 0.42 + at * slot
@@ -142,7 +144,7 @@ def _grouped(panel: Panel, ax: Axes, values: Values, published: Published) -> No
                 half = values.half(metric, scheme, group) if group != MEAN else 0.0
                 ax.bar(
                     left, mean, width, align="edge", color=colour, edgecolor="white", linewidth=0.3,
-                    hatch=_HATCHES[at % len(_HATCHES)], yerr=half or None, error_kw={"elinewidth": 0.6, "capsize": 1},
+                    hatch=styles.hatch(scheme), yerr=half or None, error_kw={"elinewidth": 0.6, "capsize": 1},
                 )  # fmt: skip
             if paper is not None:
                 ax.bar(
@@ -154,21 +156,20 @@ def _grouped(panel: Panel, ax: Axes, values: Values, published: Published) -> No
     _scale(panel, ax, [*heights, *published.values()])
     _names(ax, values.groups)
     handles: list[Any] = [
-        Patch(facecolor=COLOURS[(at + 1) % len(COLOURS)], edgecolor="white", hatch=_HATCHES[at % len(_HATCHES)],
+        Patch(facecolor=styles.colour(scheme), edgecolor="white", hatch=styles.hatch(scheme),
               label=panel.schemes[scheme])
-        for at, scheme in enumerate(schemes)
+        for scheme in schemes
     ]  # fmt: skip
     if published:
         handles.append(Patch(facecolor="white", edgecolor="#444444", label="published"))
     _legend(ax, handles)
 
 
-def _over(panel: Panel, ax: Axes, values: Values, published: Published) -> None:
+def _over(panel: Panel, ax: Axes, values: Values, published: Published, styles: Styles) -> None:
     metric = metrics_of(panel)[0]
     handles: list[Any] = []
-    for at, scheme in enumerate(_shown(panel, values)):
-        style: dict[str, Any] = {"color": COLOURS[(at + 1) % len(COLOURS)], "marker": _MARKS[at], "markersize": 3.5}
-        style["linestyle"] = _LINES[at % len(_LINES)]
+    for scheme in _shown(panel, values):
+        style: dict[str, Any] = {**styles.line(scheme), "marker": styles.mark(scheme), "markersize": 3.5}
         points = [(place, values.mean(metric, scheme, group)) for place, group in enumerate(values.groups)]
         known = [(place, value) for place, value in points if value is not None]
         ax.plot(*zip(*known, strict=True), **style)
@@ -198,7 +199,7 @@ def _scale(panel: Panel, ax: Axes, heights: list[float | None]) -> None:
         ax.set_ylim(bottom=0)
 
 
-def _stacked(panel: Panel, ax: Axes, values: Values, published: Published) -> None:
+def _stacked(panel: Panel, ax: Axes, values: Values, published: Published, _styles: Styles) -> None:
     """Draw a bar for each group of the only scheme, or one for each scheme with means over cells."""
     assert isinstance(panel.metric, dict)
     by_scheme = panel.x == "scheme"
@@ -211,7 +212,7 @@ def _stacked(panel: Panel, ax: Axes, values: Values, published: Published) -> No
         heights = [values.mean(metric, scheme, group) or 0.0 for scheme, group in bars]
         if not any(heights):
             continue
-        style: dict[str, Any] = {"color": COLOURS[(at + 1) % len(COLOURS)], "hatch": _HATCHES[at % len(_HATCHES)]}
+        style: dict[str, Any] = {"color": COLOURS[(at + 1) % len(COLOURS)], "hatch": HATCHES[at % len(HATCHES)]}
         ax.bar(range(len(bars)), heights, 0.6, bottom=bottoms, edgecolor="white", linewidth=0.3, **style)
         for place, key in enumerate(bars):
             paper = published.get((metric, *key))
@@ -225,10 +226,15 @@ def _stacked(panel: Panel, ax: Axes, values: Values, published: Published) -> No
     _legend(ax, handles)
 
 
-def _cdf(panel: Panel, ax: Axes, latencies: Table) -> None:
+def _cdf(panel: Panel, ax: Axes, latencies: Table, styles: Styles) -> None:
     handles: list[Any] = []
-    for at, (label, (times_ms, shares)) in enumerate(distributions_of(panel, latencies).items()):
-        style: dict[str, Any] = {"color": COLOURS[at % len(COLOURS)], "linestyle": _LINES[at % len(_LINES)]}
+    found = distributions_of(panel, latencies)
+    by_label = {label: scheme for scheme, label in panel.schemes.items()}
+    if any(label not in by_label for label in found):
+        # Lines of several cells of one scheme differ.
+        styles, by_label = Styles(found), {label: label for label in found}
+    for at, (label, (times_ms, shares)) in enumerate(found.items()):
+        style = styles.line(by_label[label])
         ax.step(times_ms, shares, where="post", **style)
         handles.append(Line2D([], [], label=label, **style))
         if not panel.log:

@@ -37,25 +37,51 @@ pub fn check_matched(show: &[String], plan: &Plan) -> Result<(), Failure> {
         .with_help("name several schemes (--schemes baseline,pgc), or show `own.read.mean`"))
 }
 
-/// The table: for each scheme a line of values, and one of how they differ from the first scheme's; a table of each of
-/// several workloads, of those words that it has numbers for; and which requests are matched, where some are.
+/// What `--show` asks of the runs.
+struct Asked {
+    numbers: Vec<Numbers>,
+    words: Vec<String>,
+    /// The full name of each word.
+    names: Vec<String>,
+}
+
+impl Asked {
+    fn new(finished: &[Finished], show: &[String]) -> Result<Self, Failure> {
+        let numbers = finished.iter().map(numbers).collect::<Result<Vec<_>, _>>()?;
+        let words = matched::completed(show);
+        let names = words.iter().map(|word| find(word, &numbers)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Self { numbers, words, names })
+    }
+
+    fn named_words(&self) -> Vec<(&str, &str)> {
+        self.words.iter().map(String::as_str).zip(self.names.iter().map(String::as_str)).collect()
+    }
+}
+
+/// Titles, then for each scheme a line of values, and one of how they differ from the first scheme's.
+pub fn rows(plan: &Plan, finished: &[Finished], show: &[String]) -> Result<Vec<Vec<Cell>>, Failure> {
+    let asked = Asked::new(finished, show)?;
+    Ok(rows_of_words(plan, "scheme", &asked.numbers, &asked.named_words()))
+}
+
+/// The table, so many characters wide: its rows; a table of each of several workloads, of those words that it has
+/// numbers for; and which requests are matched, if some are.
 pub fn table(plan: &Plan, finished: &[Finished], show: &[String], columns: usize) -> Result<String, Failure> {
-    let numbers = finished.iter().map(numbers).collect::<Result<Vec<_>, _>>()?;
-    let words = matched::completed(show);
-    let names = words.iter().map(|word| find(word, &numbers)).collect::<Result<Vec<_>, _>>()?;
-    let both: Vec<(&str, &str)> = words.iter().map(String::as_str).zip(names.iter().map(String::as_str)).collect();
-    let mut text = table::split(&rows(plan, "scheme", &numbers, &both), columns);
+    let asked = Asked::new(finished, show)?;
+    let both = asked.named_words();
+    let mut text = table::split(&rows_of_words(plan, "scheme", &asked.numbers, &both), columns);
     if let Some(first) =
-        finished[0].matched.as_ref().filter(|_| matched::are_asked_for(names.iter().map(String::as_str)))
+        finished[0].matched.as_ref().filter(|_| matched::are_asked_for(asked.names.iter().map(String::as_str)))
     {
         text += &matched::note(&format!("`{}`", plan.runs[0].scheme), Some([first.read.count, first.write.count]));
     }
     for workload in plan.runs[0].resolved.tenants.keys() {
-        let of_workload: Vec<Numbers> = numbers.iter().map(|of| below(of, &format!("workloads.{workload}."))).collect();
+        let of_workload: Vec<Numbers> =
+            asked.numbers.iter().map(|of| below(of, &format!("workloads.{workload}."))).collect();
         let is_there = |name: &str| of_workload.iter().any(|of| of.contains_key(name));
         let shown: Vec<(&str, &str)> = both.iter().copied().filter(|(_, name)| is_there(name)).collect();
         if !shown.is_empty() {
-            text += &format!("\n{}", table::split(&rows(plan, workload, &of_workload, &shown), columns));
+            text += &format!("\n{}", table::split(&rows_of_words(plan, workload, &of_workload, &shown), columns));
         }
     }
     Ok(text)
@@ -68,7 +94,7 @@ fn below(numbers: &Numbers, begin: &str) -> Numbers {
 }
 
 /// A heading of words, and the lines of each scheme with what the names of these stand for.
-fn rows(plan: &Plan, title: &str, numbers: &[Numbers], words: &[(&str, &str)]) -> Vec<Vec<Cell>> {
+fn rows_of_words(plan: &Plan, title: &str, numbers: &[Numbers], words: &[(&str, &str)]) -> Vec<Vec<Cell>> {
     let bold = |text: &str| Cell::styled(text, BOLD);
     let formats: Vec<Format> =
         words.iter().map(|(_, name)| Format::of(name, numbers.iter().filter_map(|of| value(name, of)))).collect();

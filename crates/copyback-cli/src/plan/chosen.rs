@@ -50,18 +50,24 @@ pub(super) fn chosen(named: &[Located], of_one: &[(String, String)]) -> Result<V
         let word = if is_preset { label.clone() } else { scheme.value.clone() };
         all.push(Chosen { label, word, scheme: of, own });
     }
-    let is_there = |name: &str| all.iter().any(|chosen: &Chosen| chosen.label == name);
-    match of_one.iter().find(|(name, _)| !is_there(name)) {
-        None => Ok(all),
-        Some((name, set)) => {
-            let message = format!("--set {name}:{set} is of a scheme `{name}`, and none of this command is called so");
-            Err(Failure::input(message).with_help(suggestion(name, "schemes", all.iter().map(|own| &*own.label))))
-        }
-    }
+    refuse_sets_of_others(of_one, all.iter().map(|chosen| chosen.label.as_str()))?;
+    Ok(all)
+}
+
+/// Refuses settings of a scheme that the command does not have.
+pub fn refuse_sets_of_others<'a>(
+    of_one: &[(String, String)],
+    labels: impl Iterator<Item = &'a str> + Clone,
+) -> Result<(), Failure> {
+    let Some((name, set)) = of_one.iter().find(|(name, _)| !labels.clone().any(|label| label == name)) else {
+        return Ok(());
+    };
+    let message = format!("--set {name}:{set} is of a scheme `{name}`, and none of this command is called so");
+    Err(Failure::input(message).with_help(suggestion(name, "schemes", labels)))
 }
 
 /// What a scheme is called, and what it is.
-fn named_scheme(scheme: &Located) -> Result<(String, Located), LayerError> {
+pub fn named_scheme(scheme: &Located) -> Result<(String, Located), LayerError> {
     let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "-_.+".contains(c));
     let Some((name, of)) = scheme.value.split_once('=').filter(|(name, _)| is_name(name.trim())) else {
         return Ok((label(&scheme.value), scheme.clone()));

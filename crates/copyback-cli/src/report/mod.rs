@@ -4,8 +4,10 @@
 //! results as JSON. What is drawn is thinned here, so that the page says the same wherever it is opened; the same
 //! results make the same bytes.
 
+mod conditions;
 mod dies;
 mod distribution;
+mod found;
 mod page;
 mod read;
 mod results;
@@ -20,9 +22,11 @@ use crate::files::{self, Output};
 use crate::format;
 use crate::out_dir;
 use crate::plan::Input;
+use crate::styles;
+use conditions::Condition;
 use copyback_workload::printable::printable;
 use results::Results;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -85,7 +89,11 @@ pub fn reported(args: &ReportArgs) -> Result<(String, bool), Failure> {
     files::refuse_clashes(std::slice::from_ref(&output), &inputs)?;
     refuse_to_replace(&args.out)?;
     all.iter().filter_map(Results::folder).try_for_each(|folder| out_dir::refuse_inside(folder, &output))?;
-    let (html, detail) = fitting(&all)?;
+    let is_number = |name: &str| all.iter().any(|results| results.has_number(name));
+    let conditions = args.conditions.iter().map(|text| Condition::parse(text, &is_number));
+    let conditions: Vec<Condition> = conditions.collect::<Result<_, _>>()?;
+    let title = args.title.clone().unwrap_or_else(|| title(&all));
+    let (html, detail) = fitting(&all, &title, &conditions)?;
     let is_printed = files::write_text(&args.out, &html)?;
     let shown = all.iter().map(Results::said).collect::<Vec<_>>().join("; ");
     let coarser = if detail == Detail::FINEST { "" } else { ", drawn more coarsely to stay below 3 MB" };
@@ -94,8 +102,13 @@ pub fn reported(args: &ReportArgs) -> Result<(String, bool), Failure> {
     Ok((format!("{}\n", printable(&said)), is_printed))
 }
 
-/// What every page has in its first lines.
-const MARK: &[u8] = b"<title>Copyback report</title>";
+/// What the results are of.
+fn title(all: &[Results]) -> String {
+    all.iter().map(Results::title).collect::<Vec<_>>().join("; ")
+}
+
+/// What every page has in its first lines; pages of earlier versions have the second.
+const MARKS: [&[u8]; 2] = [b"<meta name=\"generator\" content=\"copyback report\">", b"<title>Copyback report</title>"];
 /// Bytes in which it is looked for.
 const HEAD_BYTES: u64 = 2_048;
 
@@ -106,7 +119,7 @@ fn refuse_to_replace(path: &Path) -> Result<(), Failure> {
     }
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
-    let is_page = head.is_empty() || head.windows(MARK.len()).any(|bytes| bytes == MARK);
+    let is_page = head.is_empty() || MARKS.iter().any(|mark| head.windows(mark.len()).any(|bytes| bytes == *mark));
     if read.is_ok() && is_page {
         return Ok(());
     }
@@ -115,10 +128,10 @@ fn refuse_to_replace(path: &Path) -> Result<(), Failure> {
 }
 
 /// The page with as much as fits.
-fn fitting(all: &[Results]) -> Result<(String, Detail), Failure> {
+fn fitting(all: &[Results], title: &str, conditions: &[Condition]) -> Result<(String, Detail), Failure> {
     for coarseness in 0..=Detail::COARSEST {
         let detail = Detail(coarseness);
-        let html = page::html(&data(all, detail)?);
+        let html = page::html(title, &data(all, detail, title, conditions)?);
         if html.len() <= BYTES_MAX {
             return Ok((html, detail));
         }
@@ -128,11 +141,22 @@ fn fitting(all: &[Results]) -> Result<(String, Detail), Failure> {
 }
 
 /// What the page is told.
-fn data(all: &[Results], detail: Detail) -> Result<Value, Failure> {
+fn data(all: &[Results], detail: Detail, title: &str, conditions: &[Condition]) -> Result<Value, Failure> {
     let sources = all.iter().map(|results| results.drawn(detail)).collect::<Result<Vec<_>, _>>()?;
+    let found: Vec<String> = all.iter().map(|results| results.found(conditions)).collect();
+    let schemes: Vec<&str> = all.iter().flat_map(Results::schemes).collect();
+    let styles: Map<String, Value> = schemes
+        .iter()
+        .zip(styles::of(schemes.iter().copied()))
+        .map(|(name, style)| ((*name).to_owned(), json!([style.colour, style.dashes])))
+        .collect();
     Ok(json!({
         "program": crate::output::Program::THIS,
         "coarseness": detail.0,
+        "title": title,
+        "found": found,
+        "conditions": conditions.iter().map(Condition::drawn).collect::<Vec<_>>(),
+        "styles": styles,
         "sources": sources,
     }))
 }

@@ -17,9 +17,11 @@ const SCRIPTS: [&str; 6] = [
 ];
 
 /// The page of some data.
-pub fn html(data: &Value) -> String {
+pub fn html(title: &str, data: &Value) -> String {
     let scripts = SCRIPTS.concat();
-    let parts = [("STYLE", STYLE), ("DATA", &escaped(data)), ("LIBRARY", LIBRARY), ("SCRIPT", &scripts)];
+    let title = title.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let parts =
+        [("TITLE", &*title), ("STYLE", STYLE), ("DATA", &escaped(data)), ("LIBRARY", LIBRARY), ("SCRIPT", &scripts)];
     let mut rest = FRAME;
     let mut html = String::with_capacity(parts.iter().map(|(_, part)| part.len()).sum::<usize>() + FRAME.len());
     for (name, part) in parts {
@@ -45,7 +47,8 @@ mod tests {
     #[test]
     fn the_data_is_whole_and_ends_no_element() {
         let data = json!({ "scheme": "</script><script>alert(1)</script><!-- {{SCRIPT}} \u{2028}" });
-        let html = html(&data);
+        let html = html("a </title> & {{DATA}}", &data);
+        assert!(html.contains("<title>a &lt;/title&gt; &amp; {{DATA}} - Copyback</title>"));
         let (_, behind) = html.split_once("id=\"data\">").expect("the data has its element");
         let (text, _) = behind.split_once("</script>").expect("which ends");
         assert_eq!(serde_json::from_str::<Value>(text).unwrap(), data);

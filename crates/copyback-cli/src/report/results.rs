@@ -1,6 +1,8 @@
 //! What a RESULT on the command line is, by its content.
 
 use super::Detail;
+use super::conditions::Condition;
+use super::found;
 use super::read;
 use super::runs::Runs;
 use super::sweeps::Sweep;
@@ -75,6 +77,48 @@ impl Results {
                 let claims = documents.iter().map(|d| d["claims"].as_array().map_or(0, Vec::len)).sum();
                 format!("{shown}, {}", count(claims, "claim", "claims"))
             }
+        }
+    }
+
+    /// What it is of, as a title says it.
+    pub fn title(&self) -> String {
+        match &self.kind {
+            Kind::Runs(runs) => runs.title(),
+            Kind::Sweep(sweep) => {
+                let name = self.path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+                sweep.title(&name)
+            }
+            Kind::Reproduction(documents) => {
+                let papers: Vec<&str> = documents.iter().filter_map(|document| document["paper"].as_str()).collect();
+                format!("Reproduction of {}", papers.join(", "))
+            }
+        }
+    }
+
+    /// What was found, in a sentence or two.
+    pub fn found(&self, conditions: &[Condition]) -> String {
+        match &self.kind {
+            Kind::Runs(runs) => runs.found(conditions),
+            Kind::Sweep(sweep) => found::sentence(&sweep.rows(), None, conditions) + found::caveat(sweep.is_steady()),
+            Kind::Reproduction(documents) => found::of_claims(documents),
+        }
+    }
+
+    /// Names of its schemes; those of a reproduction are not drawn.
+    pub fn schemes(&self) -> Vec<&str> {
+        match &self.kind {
+            Kind::Runs(runs) => runs.schemes(),
+            Kind::Sweep(sweep) => sweep.schemes(),
+            Kind::Reproduction(_) => Vec::new(),
+        }
+    }
+
+    /// Whether it has a number of this name.
+    pub fn has_number(&self, name: &str) -> bool {
+        match &self.kind {
+            Kind::Runs(runs) => runs.has_number(name),
+            Kind::Sweep(sweep) => sweep.has_number(name),
+            Kind::Reproduction(_) => false,
         }
     }
 

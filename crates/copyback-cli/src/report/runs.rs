@@ -1,8 +1,10 @@
 //! What the page shows of `run` and `compare`: their document, and the tables beside it where it stands in a folder.
 
 use super::Detail;
+use super::conditions::Condition;
 use super::dies::Work;
 use super::distribution::{Bins, ccdf};
+use super::found::{self, Row};
 use super::read::{self, Table};
 use super::series::{self, Series};
 use super::shared;
@@ -67,6 +69,46 @@ impl Runs {
         self.document["results"].as_array().map(Vec::as_slice).unwrap_or_default()
     }
 
+    /// Names of the schemes.
+    pub fn schemes(&self) -> Vec<&str> {
+        self.results().iter().filter_map(|result| result["scheme"].as_str()).collect()
+    }
+
+    /// Which schemes ran what on which drive.
+    pub fn title(&self) -> String {
+        let input = |role: &str| {
+            let inputs = self.document["inputs"].as_array().into_iter().flatten();
+            inputs.rev().find(|input| input["role"] == role).and_then(|input| input["name"].as_str())
+        };
+        let short = |name: &str| name.rsplit(['/', '\\']).next().unwrap_or(name).to_owned();
+        let schemes: Vec<String> = self.schemes().into_iter().map(str::to_owned).collect();
+        let workload = self.document["name"].as_str().or(input("workload")).or(input("trace"));
+        let of = workload.map(|name| format!(" under {}", short(name))).unwrap_or_default();
+        let drive = input("device").map(|name| format!(", drive {}", short(name))).unwrap_or_default();
+        format!("{}{of}{drive}", found::listed(&schemes))
+    }
+
+    /// What was found.
+    pub fn found(&self, conditions: &[Condition]) -> String {
+        let row = |result: &Value| {
+            let report = result["report"].clone();
+            Row {
+                name: result["scheme"].as_str().unwrap_or_default().to_owned(),
+                is_ideal: result["config"]["preemption"]["policy"] == "ideal",
+                number: Box::new(move |name| number(&report, name)),
+            }
+        };
+        let rows: Vec<Row> = self.results().iter().map(row).collect();
+        let first = self.schemes().first().copied();
+        let is_steady = self.results().iter().all(|result| result["report"]["steady"]["verdict"] == "steady");
+        found::sentence(&rows, first, conditions) + found::caveat(is_steady)
+    }
+
+    /// Whether the reports have a number of this name.
+    pub fn has_number(&self, name: &str) -> bool {
+        self.results().iter().any(|result| number(&result["report"], name).is_some())
+    }
+
     /// What the page says of the command.
     pub fn about(&self) -> Value {
         let of = |name: &str| self.document[name].clone();
@@ -112,6 +154,11 @@ impl Runs {
             "dies": work,
         }))
     }
+}
+
+/// A number of a report by its name, with dots between.
+fn number(report: &Value, name: &str) -> Option<f64> {
+    name.split('.').try_fold(report, |value, part| value.get(part)).and_then(Value::as_f64)
 }
 
 /// Refuses tables of other runs than those of the document beside them: each names the hashes of its runs.

@@ -2,6 +2,7 @@
 
 use super::Detail;
 use super::distribution::{Bins, ccdf, rounded};
+use super::found::{self, Row};
 use super::read::Table;
 use super::runs::flat;
 use crate::failure::Failure;
@@ -82,6 +83,48 @@ impl Sweep {
         let beside = latencies::path_beside(path);
         let distributions = if beside.is_file() { distributions(&beside)? } else { BTreeMap::new() };
         Ok(Self { table, varied, groups, schemes, distributions })
+    }
+
+    /// Names of the schemes.
+    pub fn schemes(&self) -> Vec<&str> {
+        self.schemes.iter().map(String::as_str).collect()
+    }
+
+    /// Which schemes were compared over what; `name` is that of its table.
+    pub fn title(&self, name: &str) -> String {
+        let over = if self.varied.is_empty() { String::new() } else { format!(" over {}", self.varied.join(", ")) };
+        format!("{name}: {}{over}", found::listed(&self.schemes))
+    }
+
+    /// A row for each scheme of each cell, with means over seeds.
+    pub fn rows(&self) -> Vec<Row> {
+        let configs = self.configs();
+        let is_ideal = |scheme: &str| {
+            configs.iter().any(|own| own["scheme"] == scheme && own["config"]["preemption.policy"] == "ideal")
+        };
+        let row = |group: &Group, scheme: &String, rows: &[usize]| {
+            let at = if group.label.is_empty() { String::new() } else { format!(" with {}", group.label) };
+            let mean = |name: &str| Some((name.to_owned(), self.mean(name, rows)[0].as_f64()?));
+            let numbers: BTreeMap<String, f64> = METRICS.iter().filter_map(|name| mean(name)).collect();
+            let number = Box::new(move |name: &str| numbers.get(name).copied());
+            Row { name: format!("{scheme}{at}"), is_ideal: is_ideal(scheme), number }
+        };
+        let mut all = Vec::new();
+        for group in &self.groups {
+            let own = self.schemes.iter().filter_map(|scheme| Some((scheme, group.rows.get(scheme)?)));
+            all.extend(own.map(|(scheme, rows)| row(group, scheme, rows)));
+        }
+        all
+    }
+
+    /// Whether all runs are steady.
+    pub fn is_steady(&self) -> bool {
+        self.table.texts("steady").is_ok_and(|verdicts| verdicts.iter().all(|verdict| verdict == "steady"))
+    }
+
+    /// Whether the table has a number of this name that the page knows.
+    pub fn has_number(&self, name: &str) -> bool {
+        METRICS.contains(&name) && self.table.numbers(name).is_ok()
     }
 
     /// What the page says of it.

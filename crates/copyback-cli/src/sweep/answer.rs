@@ -105,8 +105,8 @@ impl Row<'_> {
 /// Shown of every row, so that nobody takes a transient for a result.
 const STEADY: Source = Source::Text("steady");
 
-/// The answer, as a person reads it.
-pub fn text(objective: &Objective, results: &Results<'_>) -> Result<String, Failure> {
+/// The answer, as a person reads it, and the rows of its table.
+pub fn text(objective: &Objective, results: &Results<'_>) -> Result<(String, Vec<Vec<Cell>>), Failure> {
     let columns = Columns::of(results.file, results.cells, results.results.iter());
     let (tests, best) = (objective.tests(&columns)?, objective.best(&columns)?);
     let mut groups = SeedGroup::all(results);
@@ -146,7 +146,8 @@ pub fn text(objective: &Objective, results: &Results<'_>) -> Result<String, Fail
     if matched::are_asked_for(asked.iter().map(|asked| &*asked.title)) {
         text.push_str(&matched::note("the first scheme of a cell", None));
     }
-    Ok(text + &note_of_maxima(&rows, &asked) + &note_of_missing(&rows, &asked))
+    let text = text + &note_of_maxima(&rows, &asked) + &note_of_missing(&rows, &asked);
+    Ok((text, cells(&kept, &asked)))
 }
 
 /// The row that misses the conditions by least, where none meets them; of drives that can be built, if there are any.
@@ -215,6 +216,11 @@ fn format_of(rows: &[&Row<'_>], asked: &Asked) -> Format {
 
 /// A line for each row, below a line for its cell. What there is no room for stands in tables below.
 fn table(rows: &[&Row<'_>], asked: &[Asked], terminal_columns: usize) -> String {
+    table::split(&cells(rows, asked), terminal_columns)
+}
+
+/// Titles, then a line for each row, below the name of its cell.
+fn cells(rows: &[&Row<'_>], asked: &[Asked]) -> Vec<Vec<Cell>> {
     let bold = |text: &str| Cell::styled(text, BOLD);
     let heading = std::iter::once(Cell::default()).chain(asked.iter().map(|asked| bold(&asked.title)));
     let mut lines: Vec<Vec<Cell>> = vec![heading.collect()];
@@ -228,7 +234,7 @@ fn table(rows: &[&Row<'_>], asked: &[Asked], terminal_columns: usize) -> String 
         let shown = |(asked, format): (&Asked, &Format)| Cell::new(row.shown(asked, *format));
         lines.push(std::iter::once(scheme).chain(asked.iter().zip(&formats).map(shown)).collect());
     }
-    table::split(&lines, terminal_columns)
+    lines
 }
 
 /// Rows that are named of those which are equally good.

@@ -26,6 +26,8 @@ pub struct SweepFile {
     pub schemes: Vec<Located>,
     /// Schemes that are made of others, by settings of their own.
     pub variants: Vec<Variant>,
+    /// Settings of one scheme alone that the command line has: its name, and `table.key=value`.
+    pub own_sets: Vec<(String, String)>,
     /// Workloads, each with settings of its own.
     pub cases: Vec<Case>,
     /// Keys that are varied, the slowest first.
@@ -174,6 +176,7 @@ impl SweepFile {
             devices,
             schemes,
             variants,
+            own_sets: Vec::new(),
             cases: chosen_of(all_cases, chosen)?,
             vary,
             settings: inherited.into_iter().chain(own).collect(),

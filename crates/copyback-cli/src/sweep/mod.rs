@@ -22,9 +22,10 @@ use crate::execute::{self, How};
 use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::flat;
+use crate::latex;
 use crate::memory;
 use crate::output;
-use crate::plan::{Fitted, Input, Plan};
+use crate::plan::{self, Fitted, Input, Plan};
 use crate::preconditioned::{self, Preconditioned};
 use crate::progress::{Audience, Bars};
 use copyback::config::layers::{LayerError, Located, Text};
@@ -63,6 +64,8 @@ pub struct Swept {
     file: SweepFile,
     cells: Vec<Cell>,
     results: Vec<CellResult>,
+    /// The table that was printed, for LaTeX.
+    pub latex: String,
     /// Whether standard output is taken by its table.
     is_printed: bool,
 }
@@ -78,8 +81,9 @@ impl Swept {
 
 /// The cells that a command line asks for.
 fn planned(args: &SweepArgs) -> Result<(SweepFile, Grid), Failure> {
-    let file = read(&args.file)?;
-    let over = Overrides { requests: args.requests, ..Overrides::of(&args.cells) };
+    let (sets, of_one) = plan::split(&args.cells.sets);
+    let file = read(&args.file)?.with_schemes(&args.schemes, of_one)?;
+    let over = Overrides { requests: args.requests, sets, ..Overrides::of(&args.cells) };
     let grid = grid::cells(&file, &over)?;
     if grid.cells.is_empty() {
         return Err(grid::nothing_left(&grid.left_out));
@@ -116,20 +120,24 @@ pub fn swept(args: &SweepArgs) -> Result<Swept, Failure> {
     let results = Results { file: &file, cells: &grid.cells, results: done.results };
     to.write(&results)?;
     let mut text = heading(&file, &grid, &done.skipped);
-    text.push_str(&body(objective.as_ref(), &results)?);
+    let (body, latex) = body(objective.as_ref(), &results)?;
+    let is_taken = args.latex.as_deref().map_or(Ok(false), |path| files::write_text(path, &latex))?;
+    text.push_str(&body);
     text.push_str(&notes(&journal, &grid, &results));
     text.push_str(&to.note());
-    let (results, is_printed) = (results.results, files::is_standard_output(&to.table));
-    Ok(Swept { text, file, cells: grid.cells, results, is_printed })
+    let (results, is_printed) = (results.results, is_taken || files::is_standard_output(&to.table));
+    Ok(Swept { text, file, cells: grid.cells, results, latex, is_printed })
 }
 
-/// The answer to what was asked, or else the table.
-fn body(objective: Option<&Objective>, results: &Results<'_>) -> Result<String, Failure> {
+/// The answer to what was asked, or else the table; and that of its rows for LaTeX.
+fn body(objective: Option<&Objective>, results: &Results<'_>) -> Result<(String, String), Failure> {
     if let Some(objective) = objective {
-        return answer::text(objective, results);
+        let (text, rows) = answer::text(objective, results)?;
+        return Ok((text, latex::of_cells(rows, 1)));
     }
     let terminal_columns = crate::table::terminal_columns(crate::table::PAGE);
-    Ok(screen::table(results, terminal_columns) + &screen::note_of_seeds(results))
+    let text = screen::table(results, terminal_columns) + &screen::note_of_seeds(results);
+    Ok((text, latex::of_cells(screen::rows(results), 2)))
 }
 
 /// Where a sweep writes to.
@@ -148,7 +156,7 @@ impl Outputs {
         let table = args.out.clone().unwrap_or_else(named);
         let journal = journal_of(&table)?;
         let (text, latencies) = (table::text_beside(&table), latencies::path_beside(&table));
-        check_outputs(&table, journal.as_deref(), file, cells)?;
+        check_outputs(&table, journal.as_deref(), args.latex.as_deref(), file, cells)?;
         refuse_other_format(&table)?;
         if args.out.is_none() {
             refuse_unknown_table(&table, &table, journal.as_deref())?;
@@ -190,13 +198,21 @@ impl Outputs {
 }
 
 /// Refuses outputs that cannot be written, or that would destroy what the sweep reads.
-fn check_outputs(out: &Path, journal: Option<&Path>, file: &SweepFile, cells: &[Cell]) -> Result<(), Failure> {
+fn check_outputs(
+    out: &Path,
+    journal: Option<&Path>,
+    latex: Option<&Path>,
+    file: &SweepFile,
+    cells: &[Cell],
+) -> Result<(), Failure> {
+    latex.map_or(Ok(()), files::check_output)?;
     let mut outputs = vec![Output::new("the table", out)];
     outputs.extend(journal.map(|journal| Output::new("the journal", journal)));
     // A table that is called .csv is refused for that.
     let text = Some(table::text_beside(out)).filter(|text| journal.is_some() && text != out);
     outputs.extend(text.map(|text| Output::new("the table as text", text)));
     outputs.extend(journal.map(|_| Output::new("the table of response times", latencies::path_beside(out))));
+    outputs.extend(latex.map(|path| Output::new("--latex", path)));
     files::refuse_clashes(&outputs, inputs(file, cells))
 }
 

@@ -174,7 +174,11 @@ impl Condition {
         format!("{} {} {}", self.name.word, self.comparison.sign(), self.value.word)
     }
 
-    fn parse(text: &str) -> Result<Self, LayerError> {
+    /// Reads one.
+    ///
+    /// # Errors
+    /// Where it lacks a name, a comparison or a value.
+    pub fn parse(text: &str) -> Result<Self, LayerError> {
         let whole = argument("--where", text);
         let example = "write for example --where 'response.read.p99_9 < 5ms'";
         let sign = (0..text.len()).filter(|at| text.is_char_boundary(*at)).find_map(|at| {
@@ -291,7 +295,8 @@ impl Name {
         Self { word, place: Place { text: argument.clone(), span } }
     }
 
-    fn refuse(&self, message: String) -> LayerError {
+    /// An error about the word.
+    pub fn refuse(&self, message: String) -> LayerError {
         LayerError::new(message).at(Some(self.place.clone()))
     }
 }

@@ -87,7 +87,8 @@ pub fn table(results: &Results<'_>, terminal_columns: usize) -> String {
     format!("{text}\n{left_out}\n{remedy}\n")
 }
 
-fn rows(results: &Results<'_>) -> Vec<Vec<Cell>> {
+/// All rows and columns: two lines of titles, then cells, each with a line for each scheme.
+pub fn rows(results: &Results<'_>) -> Vec<Vec<Cell>> {
     let bold = |text: &str| Cell::styled(text, BOLD);
     let heading = |of: fn(&Column) -> &'static str, last: &str| -> Vec<Cell> {
         let titles = COLUMNS.iter().map(of).chain([last]);

@@ -2,6 +2,7 @@
 
 use super::file::{self, Case, Setting, SweepFile};
 use super::text::{Entry, Table, Value};
+use crate::failure::Failure;
 use crate::plan::{self, ChosenScheme};
 use copyback::config::layers::{LayerError, Located, suggestion};
 use copyback::config::presets::{self, SCHEMES};
@@ -74,7 +75,7 @@ fn in_case(entry: Entry) -> Result<InCase, LayerError> {
 impl SweepFile {
     /// A scheme of the file with what it is made of in a case.
     pub fn chosen_scheme<'a>(&'a self, scheme: &'a Located, case: &str) -> ChosenScheme<'a> {
-        match self.variants.iter().find(|variant| variant.name == scheme.value) {
+        let mut chosen = match self.variants.iter().find(|variant| variant.name == scheme.value) {
             Some(variant) => {
                 let in_case = variant.in_cases.iter().filter(|in_case| in_case.case.value == case);
                 let settings = variant.settings.iter().chain(in_case.flat_map(|in_case| &in_case.settings));
@@ -85,7 +86,51 @@ impl SweepFile {
                 }
             }
             None => ChosenScheme { label: plan::label(&scheme.value), scheme, sets: Vec::new() },
+        };
+        let own = self.own_sets.iter().filter(|(name, _)| *name == chosen.label);
+        chosen.sets.extend(own.map(|(_, set)| set.clone()));
+        chosen
+    }
+
+    /// The file with the schemes of a command line instead of its own, if there are any, and with settings of one
+    /// scheme each: its name, and `table.key=value`.
+    pub fn with_schemes(mut self, named: &[String], own_sets: Vec<(String, String)>) -> Result<Self, Failure> {
+        if !named.is_empty() {
+            let schemes: Result<_, LayerError> = named.iter().map(|word| self.added(word)).collect();
+            self.schemes = schemes?;
         }
+        let labels: Vec<String> = self.schemes.iter().map(|scheme| self.label_of(scheme)).collect();
+        plan::refuse_sets_of_others(&own_sets, labels.iter().map(String::as_str))?;
+        self.own_sets = own_sets;
+        Ok(self)
+    }
+
+    /// A scheme as a command line names it; one under another name is added to the variants.
+    fn added(&mut self, word: &str) -> Result<Located, LayerError> {
+        // Paths of a command line start from the working folder, those of a file from the file's.
+        let from_here = |mut scheme: Located| {
+            if plan::looks_like_path(&scheme.value)
+                && let Ok(path) = std::path::absolute(&scheme.value)
+            {
+                scheme.value = path.to_string_lossy().into_owned();
+            }
+            scheme
+        };
+        let named = plan::argument(word);
+        let (name, of) = plan::named_scheme(&named)?;
+        if of.value == named.value {
+            return Ok(from_here(named));
+        }
+        let variant = match self.variants.iter().find(|variant| variant.name == of.value) {
+            Some(variant) => Variant { name: name.clone(), ..variant.clone() },
+            None => Variant { name: name.clone(), of: from_here(of), settings: Vec::new(), in_cases: Vec::new() },
+        };
+        if self.variants.iter().any(|variant| variant.name == name) {
+            let error = LayerError::new(format!("there is a scheme `{name}` already"));
+            return Err(error.with_help("give it a name of its own").at(named.place));
+        }
+        self.variants.push(variant);
+        Ok(Located { value: name, ..named })
     }
 
     /// What results call a scheme of the file.

@@ -148,3 +148,58 @@ fn a_drawing_beside_the_table_is_the_drawing_alone() {
     assert_eq!(std::fs::read_to_string(alone).unwrap(), std::fs::read_to_string(beside).unwrap());
     assert!(told(&out.join("commands.parquet")).iter().any(|row| row.numbers["issued_ns"] > 2_000_000));
 }
+
+#[test]
+fn a_drawing_is_of_the_die_that_works_most() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    // One unit is read again and again: only its die works.
+    let trace = folder.path().join("one.csv");
+    let reads: String = (0..50).map(|at| format!("{},read,81920,16384\n", at * 100)).collect();
+    std::fs::write(&trace, format!("arrival_us,op,offset_bytes,length_bytes\n{reads}")).unwrap();
+    let arguments = ["run", "--trace", trace.to_str().unwrap(), "--out-commands", "--out", out.to_str().unwrap()];
+    let output = copyback(&[&arguments[..], &["--timeline", "-"]].concat());
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let dies: BTreeSet<u64> = told(&out.join("commands.parquet")).iter().map(|row| row.numbers["die"]).collect();
+    let [die] = dies.into_iter().collect::<Vec<_>>()[..] else { panic!("one die is read") };
+    assert_ne!(die, 0, "nothing is tested");
+    assert!(printed(&output).starts_with(&format!("die {die}, 0 ns to 10 ms")), "{}", printed(&output));
+}
+
+#[test]
+fn around_a_request_its_arrival_is_the_zero_of_an_axis_in_one_unit() {
+    let folder = tempfile::tempdir().unwrap();
+    let [out, svg, text] = ["out", "x.svg", "x.txt"].map(|name| folder.path().join(name));
+    let base = ["run", "--quiet", "--requests", "2000", "--workload", "mixed-70-30", "--timeline-around", "worst-read"];
+    let files = ["--out-requests", "--out", out.to_str().unwrap(), "--timeline", svg.to_str().unwrap()];
+    assert_eq!(code(&copyback(&[&base[..], &files].concat())), 0);
+    assert_eq!(code(&copyback(&[&base[..], &["--timeline", text.to_str().unwrap()]].concat())), 0);
+    let requests = told(&out.join("requests.parquet"));
+    let reads = requests.iter().filter(|row| row.words["op"] == "read");
+    let key = |row: &&Told| (row.numbers["response_ns"], std::cmp::Reverse(row.numbers["index"]));
+    let slowest = &reads.max_by_key(key).unwrap().numbers;
+    let drawing = std::fs::read_to_string(svg).unwrap();
+    let titled = |name: &str| drawing.contains(&format!("{name} {}", slowest["index"]));
+    assert!(titled("read") && drawing.contains("outlined: what serves it; axis: ms from its arrival"), "{drawing}");
+    // The line of the arrival goes through the zero of the axis, and labels have no units.
+    let place = |line: &str, name: &str| {
+        line.split(&format!("{name}=\"")).nth(1).unwrap().split('"').next().unwrap().to_owned()
+    };
+    let arrival = drawing.lines().find(|line| line.contains("stroke=\"black\" stroke-width=\"1.5\"/>")).unwrap();
+    let zero = drawing.lines().find(|line| line.ends_with(">0</text>")).expect("a tick is zero");
+    assert_eq!(place(arrival, "x1"), place(zero, "x1"));
+    let ticks = drawing.lines().filter(|line| line.contains("stroke=\"#cccccc\"/><text"));
+    let labels: Vec<f64> =
+        ticks.map(|tick| tick.rsplit('>').nth(1).unwrap().trim_end_matches("</text").parse().unwrap()).collect();
+    assert!(labels.len() > 1 && labels.is_sorted() && labels.contains(&0.0), "{labels:?}");
+    let outlined = drawing.lines().filter(|line| line.contains("stroke=\"black\" stroke-width=\"2\"")).count();
+    let own = format!("for host, request {},", slowest["index"]);
+    assert_eq!(outlined, 1 + drawing.lines().filter(|line| line.contains(&own)).count());
+    assert!(outlined > 1, "nothing that serves it is marked");
+    let text = std::fs::read_to_string(text).unwrap();
+    let told = format!("read {} arrives at ", slowest["index"]);
+    assert!(text.contains(&told) && text.contains("; the axis counts ms from its arrival"), "{text}");
+    let row = text.lines().find(|line| line.starts_with("request ")).unwrap();
+    let axis = text.lines().find(|line| line.split_whitespace().any(|label| label == "0")).unwrap();
+    assert_eq!(row.find("read").unwrap(), axis.split(" 0 ").next().unwrap().len() + 1, "{text}");
+}

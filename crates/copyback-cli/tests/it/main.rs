@@ -16,6 +16,7 @@ mod fuzz_corpus;
 mod harm;
 mod hints;
 mod key_reference;
+mod latex;
 mod matched;
 mod measured;
 #[cfg(target_os = "linux")]

@@ -128,3 +128,53 @@ fn a_hostile_document_is_refused() {
     let left_out = &data(&std::fs::read_to_string(&page).unwrap())["sources"][0]["runs"][0]["dies"]["dies_left_out"];
     assert!(left_out.as_u64().is_some_and(|dies| dies > 10_000_000_000), "{left_out}");
 }
+
+#[test]
+fn a_page_has_a_title_a_finding_and_lines_at_what_is_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let [results, page] = ["r", "page.html"].map(|name| folder.path().join(name));
+    runs(&results);
+    let of = |more: &[&str]| {
+        let done = copyback(&[&["report", text(&results), "-o", text(&page)][..], more].concat());
+        assert_eq!(code(&done), 0, "{}", said(&done));
+        std::fs::read_to_string(&page).unwrap()
+    };
+    let html = of(&["--where", "read.p99 < 1 ms", "--where", "wa >= 100"]);
+    assert!(html.contains("<title>baseline, pgc under oltp, drive small - Copyback</title>"), "{}", &html[..900]);
+    let data = data(&html);
+    let document: Value =
+        serde_json::from_str(&std::fs::read_to_string(results.join("results.json")).unwrap()).unwrap();
+    let number = |at: usize, name: &str| document["results"][at]["report"]["response"]["read"][name].as_f64().unwrap();
+    let found = data["found"][0].as_str().unwrap();
+    // 500 requests have no 99.9th percentile: means are compared.
+    let best =
+        if number(0, "mean_ns") < number(1, "mean_ns") { "No scheme has shorter" } else { "pgc does best: reads" };
+    assert!(found.starts_with(best), "{found}");
+    let meets: Vec<&str> = [(0, "baseline"), (1, "pgc")]
+        .iter()
+        .filter(|(at, _)| number(*at, "p99_ns") < 1e6)
+        .map(|(_, name)| *name)
+        .collect();
+    let met = match meets.as_slice() {
+        [] => "No result meets read.p99 < 1 ms; ".to_owned(),
+        [one] => format!("{one} meets read.p99 < 1 ms."),
+        _ => "All results meet read.p99 < 1 ms.".to_owned(),
+    };
+    assert!(found.contains(&met), "{met}: {found}");
+    assert!(found.contains("No result meets wa >= 100; "), "{found}");
+    let line = &data["conditions"][0];
+    assert_eq!(
+        (line["class"].as_str(), line["value"].as_f64(), line["share"].as_f64()),
+        (Some("read"), Some(1e6), Some(0.01))
+    );
+    assert_eq!(data["styles"]["pgc"], serde_json::json!(["#0072B2", [10, 3]]));
+    let html = of(&["--title", "A & <b>"]);
+    assert!(html.contains("<title>A &amp; &lt;b&gt; - Copyback</title>"));
+    for (condition, says) in
+        [("nothing < 3", "have no number `nothing`"), ("wa < fast", "fast"), ("wa", "compares nothing")]
+    {
+        let done = copyback(&["report", text(&results), "-o", text(&page), "--where", condition]);
+        assert_eq!(code(&done), 2, "{condition}");
+        assert!(said(&done).contains(says), "{condition}: {}", said(&done));
+    }
+}

@@ -467,3 +467,43 @@ fn settings_define_a_workload() {
         }
     }
 }
+
+#[test]
+fn schemes_of_the_command_line_stand_in_every_cell_with_settings_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let grid = "schemes = [\"npgc\"]\nworkload = \"mixed-70-30\"\nrequests = 300\nseeds = [1, 2]\n\
+                [[variant]]\nname = \"soon\"\nof = \"pgc\"\nset.trigger.soft = 0.07\n";
+    let path = file(folder.path(), grid);
+    let own = folder.path().join("mine.toml");
+    std::fs::write(&own, "name = \"mine\"\n[victim]\npolicy = \"fifo\"\n").unwrap();
+    let schemes = format!("--schemes=baseline,late=pgc,again=soon,{}", own.display());
+    let table = folder.path().join("own.parquet");
+    let sets = ["--set", "late:trigger.soft=0.02", "--set", "again:trigger.stop=0.08"];
+    sweep(&path, &table, &[&[schemes.as_str()][..], &sets].concat());
+    let rows = rows(&table);
+    let text = |row: &BTreeMap<String, Field>, name: &str| match &row[name] {
+        Field::Str(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let names: Vec<String> = rows.iter().map(|row| text(row, "scheme")).collect();
+    assert_eq!(names, ["baseline", "late", "again", "mine"].repeat(2));
+    let config = |at: usize| text(&rows[at], "config").parse::<toml::Table>().unwrap();
+    let key = |at: usize, table: &str, key: &str| config(at)[table][key].clone();
+    assert_eq!(key(1, "trigger", "soft").as_float(), Some(0.02));
+    assert_eq!((key(2, "trigger", "soft").as_float(), key(2, "trigger", "stop").as_float()), (Some(0.07), Some(0.08)));
+    assert_ne!(key(0, "trigger", "soft").as_float(), Some(0.02), "a setting of one scheme is another's");
+    assert_eq!(key(3, "victim", "policy").as_str(), Some("fifo"));
+    // The same scheme alone has the same hash.
+    let alone = folder.path().join("alone.parquet");
+    sweep(&path, &alone, &["--schemes", "baseline"]);
+    assert_eq!(text(&self::rows(&alone)[1], "hash"), text(&rows[4], "hash"));
+    for (more, says) in [
+        (["--schemes=pgc", "--set=late:trigger.soft=3"], "none of this command is called so"),
+        (["--schemes=soon=pgc", "--list"], "there is a scheme `soon` already"),
+        (["--schemes=pgc,pgc", "--list"], "twice"),
+    ] {
+        let output = copyback(&[&["sweep", path.to_str().unwrap()][..], &more].concat());
+        assert_eq!(code(&output), 2, "{more:?}");
+        assert!(said(&output).contains(says), "{more:?}: {}", said(&output));
+    }
+}

@@ -35,12 +35,12 @@ pub struct AllocationView {
 }
 
 pub(super) fn plug_in(maker: Maker) -> plugins::Plugged {
-    let name = maker.name.clone();
+    let (scope, name) = (maker.scope, maker.name.clone());
     let make = move |geometry: &copyback::flash::geometry::Geometry| {
         let dies = geometry.dies;
         attach(|py| Box::new(Policy::new(py, maker.make(py), dies)) as Box<dyn Plugin>)
     };
-    PLUGINS.plug_in(&name, Arc::new(make))
+    PLUGINS.plug_in(scope, &name, Arc::new(make))
 }
 
 /// The allocation of a drive.

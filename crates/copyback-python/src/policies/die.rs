@@ -137,9 +137,9 @@ pub struct OrderView {
 }
 
 pub(super) fn plug_in_order(maker: Maker) -> plugins::Plugged {
-    let name = maker.name.clone();
+    let (scope, name) = (maker.scope, maker.name.clone());
     let make = move |_: &_| attach(|py| Box::new(OrderOf(maker.make(py))) as Box<dyn OrderPolicy + Send>);
-    order::plugin::PLUGINS.plug_in(&name, Arc::new(make))
+    order::plugin::PLUGINS.plug_in(scope, &name, Arc::new(make))
 }
 
 /// The order of a drive.
@@ -189,7 +189,7 @@ pub struct PreemptionView {
 }
 
 pub(super) fn plug_in_preemption(maker: Maker) -> plugins::Plugged {
-    let name = maker.name.clone();
+    let (scope, name) = (maker.scope, maker.name.clone());
     let make = move |_: &_| {
         attach(|py| {
             let object = maker.make(py);
@@ -197,7 +197,7 @@ pub(super) fn plug_in_preemption(maker: Maker) -> plugins::Plugged {
             Box::new(PreemptionOf { object, hears_points }) as Box<dyn preemption::plugin::Plugin>
         })
     };
-    preemption::plugin::PLUGINS.plug_in(&name, Arc::new(make))
+    preemption::plugin::PLUGINS.plug_in(scope, &name, Arc::new(make))
 }
 
 /// The preemption policy of a drive.

@@ -7,6 +7,7 @@ mod allocation;
 mod borrowed;
 mod columns;
 mod die;
+pub mod interrupts;
 mod shares;
 mod thread;
 mod trigger;
@@ -19,6 +20,7 @@ pub use trigger::TriggerView;
 pub use victim::VictimView;
 
 use copyback::config::plugins::{self, fail};
+use interrupts::{Call, Interrupted, PolicyId};
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
@@ -32,10 +34,37 @@ const KEEP_COPIES: &str = "an array of a view is valid during the call only; kee
 /// The first exception that a policy raised, on any drive.
 type Raised = Arc<Mutex<Option<PyErr>>>;
 
-/// A policy that is handed in for as long as this value lives.
+/// The policies of one call: names are theirs alone.
+#[pyclass(frozen, module = "copyback")]
+pub struct Scope(plugins::Scope);
+
+#[pymethods]
+impl Scope {
+    #[new]
+    fn new() -> Self {
+        Self(plugins::Scope::new())
+    }
+}
+
+impl Scope {
+    /// Reads configurations of this thread within the scope, for as long as the returned value lives.
+    pub fn enter(&self) -> plugins::Entered {
+        self.0.enter()
+    }
+
+    /// The same scope.
+    pub fn copied(&self) -> Self {
+        Self(self.0)
+    }
+}
+
+/// A policy that is handed in until `close` is called or this value goes.
 #[pyclass(frozen, module = "copyback")]
 pub struct Plugged {
-    plugged: plugins::Plugged,
+    axis: &'static str,
+    name: String,
+    plugged: Mutex<Option<plugins::Plugged>>,
+    id: PolicyId,
     raised: Raised,
 }
 
@@ -44,13 +73,20 @@ impl Plugged {
     /// The table of the configuration that chooses it, such as `"victim"`.
     #[getter]
     fn axis(&self) -> &str {
-        self.plugged.axis()
+        self.axis
     }
 
     /// How a configuration names it.
     #[getter]
     fn name(&self) -> &str {
-        self.plugged.name()
+        &self.name
+    }
+
+    /// Takes the policy away, however long a traceback keeps this object, and interrupts calls under way.
+    fn close(&self, py: Python<'_>) {
+        interrupts::interrupt(py, Some(self.id));
+        let plugged = self.plugged.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(plugged);
     }
 
     /// What the policy raised, once; `None` where it raised nothing.
@@ -63,11 +99,11 @@ impl Plugged {
 /// Hands a policy in: an object, of which every drive gets a copy (`copy.deepcopy`), or a class or function that makes
 /// one. `axis` says what it decides.
 #[pyfunction]
-pub fn plug_in(axis: &str, policy: Bound<'_, PyAny>) -> PyResult<Plugged> {
+pub fn plug_in(scope: &Scope, axis: &str, policy: Bound<'_, PyAny>) -> PyResult<Plugged> {
     let named = if policy.is_callable() { policy.clone() } else { policy.get_type().into_any() };
     let name = named.getattr("__name__").map_or_else(|_| "policy".to_owned(), |name| name.to_string());
-    let raised = Raised::default();
-    let maker = Maker { axis: axis_named(axis)?, name: name.clone(), policy: policy.unbind(), raised: raised.clone() };
+    let (axis, id, raised) = (axis_named(axis)?, PolicyId::new(), Raised::default());
+    let maker = Maker { scope: scope.0, id, axis, name, policy: policy.unbind(), raised: raised.clone() };
     let plugged = match axis {
         "victim" => victim::plug_in(maker),
         "order" => die::plug_in_order(maker),
@@ -76,7 +112,7 @@ pub fn plug_in(axis: &str, policy: Bound<'_, PyAny>) -> PyResult<Plugged> {
         "admit.shares" => shares::plug_in(maker),
         _ => allocation::plug_in(maker),
     };
-    Ok(Plugged { plugged, raised })
+    Ok(Plugged { axis, name: plugged.name().to_owned(), plugged: Mutex::new(Some(plugged)), id, raised })
 }
 
 fn axis_named(axis: &str) -> PyResult<&'static str> {
@@ -87,6 +123,8 @@ fn axis_named(axis: &str) -> PyResult<&'static str> {
 
 /// What makes a drive's policy of what was handed in.
 struct Maker {
+    scope: plugins::Scope,
+    id: PolicyId,
     axis: &'static str,
     name: String,
     policy: Py<PyAny>,
@@ -97,9 +135,11 @@ impl Maker {
     /// The policy of one more drive.
     fn make(&self, py: Python<'_>) -> Object {
         let policy = self.policy.bind(py);
+        let call = Call::begin(self.id);
         let made = if policy.is_callable() { policy.call0() } else { copy_of(policy) };
-        let unmade =
-            Object { axis: self.axis, name: self.name.clone(), object: py.None(), raised: self.raised.clone() };
+        drop(call);
+        let Self { id, axis, .. } = *self;
+        let unmade = Object { id, axis, name: self.name.clone(), object: py.None(), raised: self.raised.clone() };
         let object = unmade.answered(py, made).unbind();
         Object { object, ..unmade }
     }
@@ -111,6 +151,7 @@ fn copy_of<'py>(policy: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 
 /// A drive's policy.
 struct Object {
+    id: PolicyId,
     axis: &'static str,
     name: String,
     object: Py<PyAny>,
@@ -122,6 +163,7 @@ impl Object {
     fn answered<T>(&self, py: Python<'_>, result: PyResult<T>) -> T {
         match result {
             Ok(value) => value,
+            Err(error) if error.is_instance_of::<Interrupted>(py) => copyback::run::stop(),
             Err(error) => {
                 let what = format!(
                     "raised {}",
@@ -146,7 +188,9 @@ impl Object {
         shown: impl PyCallArgs<'py>,
         take_back: impl FnOnce() -> R,
     ) -> (Bound<'py, PyAny>, R) {
+        let call = Call::begin(self.id);
         let answer = self.object.bind(py).call_method1(method, shown);
+        drop(call);
         let back = take_back();
         (self.answered(py, answer), back)
     }
@@ -166,8 +210,11 @@ impl Object {
 
     /// A copy in the same state.
     fn copied(&self, py: Python<'_>) -> Self {
-        let object = self.answered(py, copy_of(self.object.bind(py))).unbind();
-        Self { axis: self.axis, name: self.name.clone(), object, raised: self.raised.clone() }
+        let call = Call::begin(self.id);
+        let copy = copy_of(self.object.bind(py));
+        drop(call);
+        let object = self.answered(py, copy).unbind();
+        Self { object, name: self.name.clone(), raised: self.raised.clone(), ..*self }
     }
 
     /// Whether the policy's class has its own of a method that the base class leaves empty.

@@ -35,9 +35,9 @@ pub struct SharesView {
 }
 
 pub(super) fn plug_in(maker: Maker) -> plugins::Plugged {
-    let name = maker.name.clone();
+    let (scope, name) = (maker.scope, maker.name.clone());
     let make = move || attach(|py| Box::new(Policy(maker.make(py))) as Box<dyn Plugin>);
-    PLUGINS.plug_in(&name, Arc::new(make))
+    PLUGINS.plug_in(scope, &name, Arc::new(make))
 }
 
 /// The shares of a drive.

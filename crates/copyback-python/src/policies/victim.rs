@@ -19,8 +19,8 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub(super) fn plug_in(maker: Maker) -> plugins::Plugged {
-    let name = maker.name.clone();
-    PLUGINS.plug_in(&name, Arc::new(move |_, _| attach(|py| Box::new(Policy::new(py, maker.make(py))))))
+    let (scope, name) = (maker.scope, maker.name.clone());
+    PLUGINS.plug_in(scope, &name, Arc::new(move |_, _| attach(|py| Box::new(Policy::new(py, maker.make(py))))))
 }
 
 /// The fields of a block that are shown, each with where it stands in its row.

@@ -1,6 +1,7 @@
 //! Policies that a program hands in: do they decide, do they decide as built-in ones do, and is a wrong answer named?
 
 use crate::common::{config, pages};
+use copyback::config::plugins::Scope;
 use copyback::dispatch::order::{self, OrderPolicy};
 use copyback::flash::geometry::Geometry;
 use copyback::ftl::blocks::Blocks;
@@ -70,7 +71,7 @@ fn a_victim_that_is_handed_in_decides_as_the_same_policy_does() {
     let make = |geometry: &Geometry, seed| {
         Box::new(Greedy(greedy::Policy::new(&greedy::Params::default(), geometry, seed))) as Box<dyn Plugin>
     };
-    let plugged = victim::plugin::PLUGINS.plug_in("greedy-by-hand", Arc::new(make));
+    let plugged = victim::plugin::PLUGINS.plug_in(Scope::default(), "greedy-by-hand", Arc::new(make));
     let own = overwritten("victim = { policy = \"greedy\" }").expect("it runs");
     let handed = overwritten(&format!("victim = {{ policy = \"plugin\", name = \"{}\" }}", plugged.name()));
     let handed = handed.expect("it runs");
@@ -86,7 +87,7 @@ fn a_wrong_victim_is_named() {
         ("elsewhere", 16, "picked block 16 of plane 1, and was asked for plane 0"),
     ] {
         let make = move |_: &Geometry, _| Box::new(Always(block)) as Box<dyn Plugin>;
-        let plugged = victim::plugin::PLUGINS.plug_in(name, Arc::new(make));
+        let plugged = victim::plugin::PLUGINS.plug_in(Scope::default(), name, Arc::new(make));
         let error = overwritten(&format!("victim = {{ policy = \"plugin\", name = \"{}\" }}", plugged.name()));
         let error = error.expect_err("it does not run").to_string();
         assert_eq!(error, format!("`victim` plugin `{name}` {what}"));
@@ -125,12 +126,20 @@ impl OrderPolicy for ReadsOnly {
 #[test]
 fn an_order_that_is_handed_in_decides_and_is_checked() {
     let plugins = &order::plugin::PLUGINS;
-    let last = plugins.plug_in("gc-last", Arc::new(|_: &Geometry| Box::new(GcLast) as Box<dyn OrderPolicy + Send>));
+    let last = plugins.plug_in(
+        Scope::default(),
+        "gc-last",
+        Arc::new(|_: &Geometry| Box::new(GcLast) as Box<dyn OrderPolicy + Send>),
+    );
     let own = overwritten("order = { policy = \"priority\", first = \"read-write-gc\" }").expect("it runs");
     let handed =
         overwritten(&format!("order = {{ policy = \"plugin\", name = \"{}\" }}", last.name())).expect("it runs");
     assert_eq!(format!("{:?}", own.report), format!("{:?}", handed.report));
-    let reads = plugins.plug_in("reads", Arc::new(|_: &Geometry| Box::new(ReadsOnly) as Box<dyn OrderPolicy + Send>));
+    let reads = plugins.plug_in(
+        Scope::default(),
+        "reads",
+        Arc::new(|_: &Geometry| Box::new(ReadsOnly) as Box<dyn OrderPolicy + Send>),
+    );
     let error = overwritten(&format!("order = {{ policy = \"plugin\", name = \"{}\" }}", reads.name()));
     let message = error.expect_err("it does not run").to_string();
     assert_eq!(message, "`order` plugin `reads` picked Read where Write may run");
@@ -149,7 +158,7 @@ impl trigger::Plugin for Below {
 #[test]
 fn a_trigger_that_is_handed_in_decides() {
     let make = |_: &Geometry| Box::new(Below(4)) as Box<dyn trigger::Plugin>;
-    let plugged = trigger::PLUGINS.plug_in("below-4", Arc::new(make));
+    let plugged = trigger::PLUGINS.plug_in(Scope::default(), "below-4", Arc::new(make));
     let own = overwritten("trigger = { policy = \"watermark\", soft = 4 }").expect("it runs");
     // What it is preconditioned and refused by stays the watermark's.
     let table = format!("trigger = {{ policy = \"plugin\", name = \"{}\", soft = 2 }}", plugged.name());

@@ -112,8 +112,9 @@ function legend(parent, runs) {
     line.setAttribute("aria-hidden", "true");
     const stroke = document.createElementNS("http://www.w3.org/2000/svg", "path");
     stroke.setAttribute("d", "M1 5H25");
-    stroke.setAttribute("stroke-width", "3");
-    stroke.setAttribute("stroke-dasharray", PIECES[dashOf(run)]);
+    stroke.setAttribute("stroke-width", String(weightOf(run)[0] + 0.8));
+    stroke.setAttribute("stroke-opacity", String(weightOf(run)[1]));
+    stroke.setAttribute("stroke-dasharray", styleOf(run.scheme)[1].join(" "));
     line.append(stroke);
     const button = h("button", { type: "button", onclick: () => toggle(run.label) }, line, run.label);
     LEGENDS.push({ button, stroke, run });
@@ -139,15 +140,25 @@ function redraw() {
 }
 const isShown = (run) => !HIDDEN.has(run.label);
 
-/** A distribution to the sixth nine, both axes logarithmic. `lines`: runs with `times` and `shares`. */
-function distribution(parent, label, lines) {
+/** Lines at what is asked of the results: `--where`. */
+function conditionLines(marks) {
+  return marks.length === 0 ? undefined : {
+    silent: true, symbol: "none", animation: false, z: 6, lineStyle: { color: ink(), width: 1.2, type: [2, 2] },
+    label: { color: ink(), fontSize: 11, formatter: (mark) => mark.name }, data: marks,
+  };
+}
+
+/** A distribution to the sixth nine, both axes logarithmic. `lines`: runs with `times` and `shares`; `of`: their class. */
+function distribution(parent, label, lines, of) {
+  const asked = () => DATA.conditions.filter((one) => one.class === of() && one.share).map((one) => (
+    { name: one.text, xAxis: one.value / 1e6, label: { position: "end" } }));
   const points = ({ ccdf }) => [[ccdf.ns[0] / 1e6, 1], ...ccdf.ns.map((ns, at) => [ns / 1e6, ccdf.beyond[at]])];
   const shown = () => lines().filter(isShown);
   const power = (value) => (value >= 0.01 ? `${+(value * 100).toPrecision(3)} %` : `1e${Math.round(Math.log10(value))}`);
   return chart(parent, {
     label, height: 420, isZoomed: true,
     option: () => ({
-      grid: { left: 62, right: 30, top: 12, bottom: 78 },
+      grid: { left: 62, right: 30, top: asked().length ? 26 : 12, bottom: 78 },
       tooltip: {
         trigger: "axis", axisPointer: { type: "line" },
         formatter: (found) => tip(`longer than ${time(found[0].axisValue * 1e6)}`, shown().map((line) =>
@@ -156,9 +167,10 @@ function distribution(parent, label, lines) {
       xAxis: axis({ type: "log", name: "response time", nameGap: 28, axisLabel: { color: faint(), hideOverlap: true, formatter: (ms) => time(ms * 1e6) } }),
       yAxis: axis({ type: "log", min: 1e-6, max: 1, name: "share of requests that takes longer", nameGap: 46, axisLabel: { color: faint(), formatter: power } }),
       dataZoom: zoom(),
-      series: shown().map((line) => ({
+      series: shown().map((line, at) => ({
         name: line.label, type: "line", step: "end", showSymbol: false, symbolSize: 5, clip: true,
-        data: points(line), lineStyle: { color: colourOf(line.scheme), width: 2, type: dashOf(line) }, itemStyle: { color: colourOf(line.scheme) },
+        data: points(line), lineStyle: strokeOf(line), itemStyle: { color: colourOf(line.scheme) },
+        markLine: at === 0 ? conditionLines(asked()) : undefined,
       })),
     }),
     table: () => [["run", "requests", ...NINES.map(([name]) => `${name} within`)], shown().map((line) =>

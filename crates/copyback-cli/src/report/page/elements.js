@@ -33,25 +33,19 @@ const beyond = (share) => (share >= 1e-4 ? `${+(share * 100).toPrecision(3)} %` 
 /** A number of the results, by what its name ends with. */
 const shownAs = (name, value) => (name.endsWith("_ns") ? time(value) : number(value));
 
-/* Okabe and Ito (2008), in an order in which neighbours differ in lightness; black is ink. */
-const COLOURS = ["ink", "#E69F00", "#0072B2", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442"];
-const DASHES = ["solid", "dashed", "dotted"];
-const PIECES = { solid: "", dashed: "7 4", dotted: "2 3" };
-
-/** Every scheme of the page has one colour; runs of a second result are dashed. */
-const SCHEMES = [];
-function schemeAt(scheme) {
-  if (!SCHEMES.includes(scheme)) SCHEMES.push(scheme);
-  return SCHEMES.indexOf(scheme);
-}
+/* A scheme has one colour and one dash in every picture; runs of a second result are thinner and paler. */
+const WEIGHTS = [[2.2, 1], [1.4, 0.6], [1, 0.4]];
+const styleOf = (scheme) => DATA.styles[scheme];
+const colourOf = (scheme) => styleOf(scheme)[0];
+const dashOf = (run) => (styleOf(run.scheme)[1].length ? styleOf(run.scheme)[1] : "solid");
+const weightOf = (run) => WEIGHTS[Math.min(run.source, WEIGHTS.length - 1)];
+/** The style of a run's line. */
+const strokeOf = (run) => ({ color: colourOf(run.scheme), width: weightOf(run)[0], opacity: weightOf(run)[1], type: dashOf(run) });
 const theme = { isDark: false };
 const ink = () => (theme.isDark ? "#e8ebee" : "#1b1f24");
 const faint = () => (theme.isDark ? "#a3adb8" : "#57606a");
 const ruled = () => (theme.isDark ? "#3a434d" : "#dfe4e9");
 const paper = () => (theme.isDark ? "#14181d" : "#ffffff");
-const colour = (name) => (name === "ink" ? ink() : name);
-const colourOf = (scheme) => colour(COLOURS[schemeAt(scheme) % COLOURS.length]);
-const dashOf = (run) => DASHES[(run.source + Math.floor(schemeAt(run.scheme) / COLOURS.length)) % DASHES.length];
 
 /** A table; each cell is a text, an element or [text, small text]. */
 function table(head, rows, kind = "") {

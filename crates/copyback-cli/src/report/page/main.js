@@ -39,7 +39,9 @@ window.addEventListener("resize", resize);
 
 function summary() {
   const sources = DATA.sources.map(({ name, about }) => `${name} (${about.kind === "runs" ? about.command : about.kind})`);
-  document.getElementById("summary").textContent = sources.join(", ");
+  document.getElementById("title").textContent = DATA.title;
+  document.getElementById("found").append(...DATA.found.filter((text) => text).map((text) => h("p", {}, text)));
+  document.getElementById("summary").textContent = `Results: ${sources.join(", ")}.`;
   const coarse = DATA.coarseness ? ` There is much to show: lines and maps have a ${2 ** DATA.coarseness}th of their usual points, so that the page stays below 3 MB. Name fewer results for finer ones.` : "";
   document.getElementById("footer").textContent = `Made by ${DATA.program.name} ${DATA.program.version} from results; times are simulated.` +
     ` Charts: Apache ECharts ${echarts.version} (Apache License 2.0).${coarse}`;
@@ -53,8 +55,8 @@ function contents() {
 theme.isDark = wanted();
 const runs = allRuns();
 if (runs.length) {
-  section("Runs", DATA.sources.filter((source) => source.runs).length > 1 ? "Each scheme has one colour everywhere; runs of the second result are dashed, of the third dotted. " +
-    "A scheme's button hides it in every panel." : "Each scheme has one colour everywhere; its button hides it in every panel.", "h2");
+  section("Runs", DATA.sources.filter((source) => source.runs).length > 1 ? "Each scheme has one colour and one dash everywhere; runs of the second result are thinner and paler. " +
+    "A scheme's button hides it in every panel." : "Each scheme has one colour and one dash everywhere; its button hides it in every panel.", "h2");
   headline(runs);
   workloads(runs);
   drives(runs);

@@ -53,7 +53,7 @@ function timeChart(runs, name, title, axisName, factor, shown, isBare) {
           ...(isBare ? [] : [{ name: run.label, type: "custom", silent: true, clip: true, tooltip: { show: false }, encode: { x: 0, y: [1, 2] },
             data: times.map((at, row) => [at, min[row], max[row]]), renderItem: (params, api) => band(params, api, times, min, max, tint) }]),
           { name: run.label, type: "line", showSymbol: false, symbolSize: 5, connectNulls: false, data: times.map((at, row) => [at, mean[row], min[row], max[row]]),
-            lineStyle: { color: tint, width: 1.8, type: dashOf(run) }, itemStyle: { color: tint } },
+            lineStyle: strokeOf(run), itemStyle: { color: tint } },
         ];
       }),
     }),

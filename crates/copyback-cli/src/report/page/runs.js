@@ -5,7 +5,6 @@ function allRuns() {
   const sources = DATA.sources.filter((source) => source.runs);
   const runs = sources.flatMap((source, at) => source.runs.map((run) => ({ ...run, source: at, from: source.name })));
   for (const run of runs) run.label = sources.length > 1 ? `${run.from}: ${run.scheme}` : run.scheme;
-  runs.forEach((run) => schemeAt(run.scheme));
   return runs;
 }
 
@@ -39,16 +38,19 @@ function headline(runs) {
     "result. ± is half of the 95 % interval of a mean within the run (ten batches of requests, Student's t). A run " +
     "has one seed: intervals over seeds are those of a sweep. – stands for a percentile beyond which less than one request is.");
   panel.classList.add("long");
+  const counts = (run) => `${number(run.report.reads)} reads, ${number(run.report.writes)} writes`;
+  const isAlike = runs.every((run) => counts(run) === counts(runs[0]));
+  if (isAlike) panel.querySelector(".about").textContent += ` ${runs.length > 1 ? "Each run has" : "The run has"} ${counts(runs[0])}.`;
   const row = (run) => {
     const first = runs.find((other) => other.source === run.source);
-    return [[run.label, `${number(run.report.reads)} reads, ${number(run.report.writes)} writes`], ...HEADLINE.map(([, value, shown, half]) => {
+    return [isAlike ? run.label : [run.label, counts(run)], ...HEADLINE.map(([, value, shown, half]) => {
       const own = value(run);
       const width = half && run.half_widths ? run.half_widths[half] : null;
-      const text = shown(own) + (width === null || own === null ? "" : ` ± ${shown(width)}`);
-      return run === first ? text : [text, change(own, value(first))];
+      const below = [width === null || own === null ? "" : `± ${shown(width)}`, run === first ? "" : change(own, value(first))];
+      return [shown(own), below.filter((text) => text).join(", ")];
     }), STEADY[(run.report.steady || {}).verdict] || "–"];
   };
-  panel.append(table(["run", ...HEADLINE.map(([name]) => name), "steady"], runs.map(row), "whole"));
+  panel.append(table(["run", ...HEADLINE.map(([name]) => name), "steady"], runs.map(row), "whole first"));
   const notes = runs.flatMap((run) => (run.notes || []).map((note) => `${run.label}: ${note}`));
   if (notes.length) panel.append(h("details", {}, h("summary", {}, `Notes of the runs (${notes.length})`), h("ul", {}, notes.map((note) => h("li", {}, note)))));
 }
@@ -69,7 +71,7 @@ function distributions(runs) {
   panel.append(h("div", { class: "controls" }, choice("Requests:", classes, (value) => { state.of = value; made.draw(); })));
   legend(panel, runs);
   const lines = () => runs.filter((run) => run.ccdf[state.of]).map((run) => ({ ...run, ccdf: run.ccdf[state.of] }));
-  const made = distribution(panel, "complementary cumulative distribution of response times", lines);
+  const made = distribution(panel, "complementary cumulative distribution of response times", lines, () => state.of);
   return panel;
 }
 

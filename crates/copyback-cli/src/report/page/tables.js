@@ -14,7 +14,6 @@ function shortCell(own, group) {
 
 function sweep(source) {
   const { sweep: own, about } = source;
-  own.schemes.forEach(schemeAt);
   const runs = own.schemes.map((scheme) => ({ scheme, label: scheme, source: 0 }));
   const seeds = about.seeds.length;
   section(`Sweep: ${source.name}`, `${number(about.rows)} runs: ${number(own.groups.length + own.groups_left_out)} cells, ${own.schemes.length} schemes, ` +
@@ -37,9 +36,11 @@ function sweepHeadline(own) {
     const steady = run.steady.filter((verdict) => verdict === "steady").length;
     return [shortCell(own, group), scheme, ...names.map((name) => interval(name, run.values[own.metrics.indexOf(name)])), `${steady} of ${run.seeds}`];
   }));
-  panel.append(table([own.varied.length === 1 ? own.varied[0] : "cell", "scheme", ...names.map(metricName), "steady"], rows));
+  panel.append(table([own.varied.length === 1 ? own.varied[0] : "cell", "scheme", ...names.map(metricName), "steady"], rows, "first"));
 }
 
+/** Cells above which each name stands in one line. */
+const MANY = 12;
 function sweepBars(own, runs) {
   const panel = section("Cell by cell", "A number of each run: mean over seeds, and its 95 % interval where there are several.");
   const state = { metric: own.metrics.includes("response.read.p99_9_ns") ? "response.read.p99_9_ns" : own.metrics[0] };
@@ -59,17 +60,18 @@ function sweepBars(own, runs) {
           [one.seriesName, interval(state.metric, pair(own.groups[one.dataIndex], one.seriesName))])),
       },
       xAxis: axis({ type: "category", data: own.groups.map((group) => shortCell(own, group)), name: own.varied.length === 1 ? own.varied[0] : "", nameGap: 70,
-        axisLabel: { color: faint(), rotate: own.groups.length > 6 ? 30 : 0, width: 160, overflow: "break" } }),
+        axisLabel: { color: faint(), fontSize: 10, lineHeight: 14, ...(own.groups.length > MANY ? { rotate: 45, hideOverlap: true } : { interval: 0, formatter: (text) => text.replaceAll(" ", "\n") }) } }),
       yAxis: axis({ type: "value", min: 0, name: metricName(state.metric) + (state.metric.endsWith("_ns") ? " (ms)" : ""), nameGap: 46 }),
       dataZoom: zoom({ filterMode: "filter" }),
-      series: barsWithIntervals(own.groups, runs.filter(isShown), pair, factor()),
+      series: barsWithIntervals(own.groups, runs.filter(isShown), pair, factor(),
+        DATA.conditions.filter((one) => one.metric === state.metric).map((one) => ({ name: one.text, yAxis: one.value * factor(), label: { position: "insideEndTop" } }))),
     }),
     table: () => [["cell", ...runs.map((run) => run.label)], own.groups.map((group) => [group.label || "the cell", ...runs.map((run) => interval(state.metric, pair(group, run.scheme)))])],
   });
 }
-function barsWithIntervals(groups, runs, pair, factor) {
-  const bars = runs.map((run) => ({
-    name: run.scheme, type: "bar", barMaxWidth: 28, itemStyle: { color: colourOf(run.scheme) },
+function barsWithIntervals(groups, runs, pair, factor, marks) {
+  const bars = runs.map((run, at) => ({
+    name: run.scheme, type: "bar", barMaxWidth: 28, itemStyle: { color: colourOf(run.scheme) }, markLine: at === 0 ? conditionLines(marks) : undefined,
     data: groups.map((group) => { const own = pair(group, run.scheme); return own ? own[0] * factor : null; }),
   }));
   const whiskers = runs.map((run, at) => ({
@@ -101,7 +103,7 @@ function sweepCell(own, runs) {
     panel.append(chosen(() => made.draw()));
     legend(panel, runs);
     const lines = () => of().filter((run) => run.own.ccdf[state.of]).map((run) => ({ ...run, ccdf: run.own.ccdf[state.of] }));
-    const made = distribution(panel, "complementary cumulative distribution of response times of a cell", lines);
+    const made = distribution(panel, "complementary cumulative distribution of response times of a cell", lines, () => state.of);
   } else {
     missing("Response times: distribution", "the table NAME-latencies.parquet beside it");
   }

@@ -27,7 +27,7 @@ pub struct Line {
     pub name: &'static str,
     pub colour: &'static str,
     /// Lengths of dashes and gaps; none: a whole line.
-    pub dashes: &'static str,
+    pub dashes: String,
     pub points: Vec<(f64, f64)>,
 }
 

@@ -5,20 +5,14 @@
 mod chart;
 use crate::common::{code, copyback, said};
 use chart::{Chart, Line, Panel};
+use copyback_cli::styles::{self, Style};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Schemes of the default comparison and how they are drawn: in colours that show on white and on black (after Okabe
-/// and Ito), and with dashes where two lines coincide or where some eyes see two colours as one.
-const STYLES: &[(&str, &str, &str)] = &[
-    ("baseline", "#d55e00", ""),
-    ("gc-par", "#b95fa0", ""),
-    ("pgc", "#2a86d1", ""),
-    ("gc-par-pgc", "#009e73", "8 8"),
-    ("ideal-no-gc", "#7b838c", "3 3"),
-];
+/// Schemes of the default comparison; what is drawn later lies above.
+const SCHEMES: [&str; 5] = ["baseline", "gc-par", "pgc", "gc-par-pgc", "ideal-no-gc"];
 
 /// Points of a line, from the median to 99.99 %, at equal distances on the axis.
 const POINTS: u32 = 120;
@@ -68,14 +62,15 @@ fn times(folder: &Path) -> BTreeMap<(String, String), Times> {
 
 fn drawn(times: &BTreeMap<(String, String), Times>) -> String {
     let panel = |title: &str, class: &str| {
-        let line = |(scheme, colour, dashes): &(&'static str, &'static str, &'static str)| {
-            let times = &times[&((*scheme).to_owned(), class.to_owned())];
+        let line = |(scheme, style): (&'static str, Style)| {
+            let times = &times[&(scheme.to_owned(), class.to_owned())];
             let share =
                 |point: u32| chart::MOST * (chart::LEAST / chart::MOST).powf(f64::from(point) / f64::from(POINTS));
             let point = |point| (share(point), times.at(share(point)) as f64);
+            let (colour, dashes) = (style.colour, style.dash_array());
             Line { name: scheme, colour, dashes, points: (0..=POINTS).map(point).collect() }
         };
-        Panel { title: title.to_owned(), lines: STYLES.iter().map(line).collect() }
+        Panel { title: title.to_owned(), lines: SCHEMES.into_iter().zip(styles::of(SCHEMES)).map(line).collect() }
     };
     Chart { panels: vec![panel("Response times of reads", "read"), panel("Response times of writes", "write")] }.svg()
 }
@@ -90,7 +85,7 @@ fn picture_is_the_one_that_the_program_draws() {
     let text = std::fs::read_to_string(folder.path().join("results.json")).expect("there are results");
     let document: serde_json::Value = serde_json::from_str(&text).expect("the results are JSON");
     let results = document["results"].as_array().expect("the schemes' results are a list");
-    assert_eq!(results.len(), STYLES.len(), "a scheme of the comparison is not drawn");
+    assert_eq!(results.len(), SCHEMES.len(), "a scheme of the comparison is not drawn");
     for result in results {
         let scheme = result["scheme"].as_str().expect("a scheme's name is a text");
         for class in ["read", "write"] {

@@ -9,7 +9,7 @@
 //! - `name`: the policy's name, which whoever handed it in knows.
 
 use super::{Class, OrderPolicy, Parameters, View};
-use crate::config::plugins::{Plugins, fail};
+use crate::config::plugins::{PluginName, Plugins, fail};
 use crate::config::{Device, KeyError};
 use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
@@ -26,7 +26,7 @@ pub static PLUGINS: Plugins<Make> = Plugins::new("order");
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
     /// Which of those that were handed in.
-    pub name: String,
+    pub name: PluginName,
 }
 
 impl Parameters for Params {
@@ -44,7 +44,7 @@ pub struct Policy {
 impl Policy {
     /// The policy for a drive.
     pub fn new(params: &Params, geometry: &Geometry, _timing: &Timing) -> Self {
-        Self { name: params.name.clone(), plugin: PLUGINS.made(&params.name)(geometry) }
+        Self { name: params.name.as_str().to_owned(), plugin: PLUGINS.made(&params.name)(geometry) }
     }
 }
 

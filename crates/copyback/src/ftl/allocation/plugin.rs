@@ -12,7 +12,7 @@
 use super::dynamic::Dynamic;
 use super::{Load, Place};
 use crate::config::KeyError;
-use crate::config::plugins::{Plugins, fail};
+use crate::config::plugins::{PluginName, Plugins, fail};
 use crate::flash::geometry::Geometry;
 use crate::sim::index::{ChannelId, DieId, LogicalUnit, PlaneId};
 use serde::{Deserialize, Serialize};
@@ -49,7 +49,7 @@ pub static PLUGINS: Plugins<Make> = Plugins::new("allocation");
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
     /// Which of those that were handed in.
-    pub name: String,
+    pub name: PluginName,
 }
 
 impl Params {
@@ -78,7 +78,7 @@ impl Plugged {
     /// The policy for a drive.
     pub fn new(params: &Params, geometry: &Geometry) -> Self {
         Self {
-            name: params.name.clone(),
+            name: params.name.as_str().to_owned(),
             dies: geometry.dies,
             dies_per_channel: geometry.dies / geometry.channels,
             dynamic: Dynamic::new(geometry),

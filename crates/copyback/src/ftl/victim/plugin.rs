@@ -10,7 +10,7 @@
 //! - `name`: the policy's name, which whoever handed it in knows.
 
 use super::{Block, Blocks, Parameters, Planes, VictimPolicy, View};
-use crate::config::plugins::{Plugins, fail};
+use crate::config::plugins::{PluginName, Plugins, fail};
 use crate::config::{Device, KeyError};
 use crate::flash::geometry::Geometry;
 use crate::ftl::blocks::BlockState;
@@ -34,7 +34,7 @@ pub static PLUGINS: Plugins<Make> = Plugins::new("victim");
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
     /// Which of those that were handed in.
-    pub name: String,
+    pub name: PluginName,
 }
 
 impl Parameters for Params {
@@ -52,7 +52,7 @@ pub struct Policy {
 impl Policy {
     /// The policy for a drive.
     pub fn new(params: &Params, geometry: &Geometry, seed: u64) -> Self {
-        Self { name: params.name.clone(), plugin: PLUGINS.made(&params.name)(geometry, seed) }
+        Self { name: params.name.as_str().to_owned(), plugin: PLUGINS.made(&params.name)(geometry, seed) }
     }
 
     /// What is wrong with an answer, if anything.

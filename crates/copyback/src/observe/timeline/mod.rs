@@ -29,6 +29,8 @@ pub enum Use {
     OtherDie,
     /// The array works.
     Array,
+    /// A request is under way: see [`Mark`].
+    Request,
 }
 
 /// A time in which a place is in use.
@@ -42,6 +44,8 @@ pub struct Bar {
     pub in_use: Use,
     /// For whom.
     pub source: Source,
+    /// The number of the request that it serves, if it serves one.
+    pub request: Option<u64>,
     /// A few characters: see [`LEGEND`].
     pub label: String,
     /// All that is known of the command.
@@ -66,8 +70,56 @@ pub struct Timeline {
     pub from_ns: u64,
     /// Where it ends.
     pub to_ns: u64,
-    /// Their channels, then their planes.
+    /// Their channels, then their planes; the request that it is about stands before them.
     pub rows: Vec<Row>,
+    /// The request that it is about, if it is about one.
+    pub mark: Option<Mark>,
+}
+
+/// A request that a drawing is about: its arrival is the zero of the axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// Its number.
+    pub request: u64,
+    /// `read` or `write`.
+    pub op: &'static str,
+    /// When it arrives.
+    pub arrival_ns: u64,
+    /// When it ends.
+    pub end_ns: u64,
+}
+
+impl Mark {
+    /// What it is, when it arrives, and how long it takes.
+    fn told(&self) -> String {
+        let (arrival, takes) = (format_duration_ns(self.arrival_ns), format_duration_ns(self.end_ns - self.arrival_ns));
+        format!("{} {} arrives at {arrival} and takes {takes}", self.op, self.request)
+    }
+}
+
+/// Times of an axis that counts from an arrival, in one unit.
+#[derive(Clone, Copy, Debug)]
+struct FromArrival {
+    arrival_ns: u64,
+    unit: &'static str,
+    unit_ns: f64,
+}
+
+impl FromArrival {
+    /// The unit in which so long a time has one to four digits before the point.
+    fn new(mark: &Mark, span_ns: u64) -> Self {
+        let units = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
+        let fits = |&(_, unit_ns): &(&str, f64)| span_ns as f64 / unit_ns < 1e4;
+        let (unit, unit_ns) = units.into_iter().find(fits).unwrap_or(("s", 1e9));
+        Self { arrival_ns: mark.arrival_ns, unit, unit_ns }
+    }
+
+    /// What stands at a time of the run.
+    fn label(&self, ns: u64) -> String {
+        let value = (ns as f64 - self.arrival_ns as f64) / self.unit_ns;
+        // A minus before nothing says nothing.
+        format!("{}", (value * 1e3).round() / 1e3 + 0.0)
+    }
 }
 
 /// What labels say.
@@ -111,7 +163,24 @@ impl Timeline {
             });
         }
         let last_ns = rows.iter().flat_map(|row| &row.bars).map(|bar| bar.end_ns).max();
-        Self { dies: dies.to_vec(), from_ns, to_ns: to_ns.or(last_ns).unwrap_or(from_ns).max(from_ns), rows }
+        let to_ns = to_ns.or(last_ns).unwrap_or(from_ns).max(from_ns);
+        Self { dies: dies.to_vec(), from_ns, to_ns, rows, mark: None }
+    }
+
+    /// The same about a request: it has a row, its commands are marked, and times count from its arrival.
+    pub fn about(mut self, mark: Mark) -> Self {
+        let bar = Bar {
+            start_ns: mark.arrival_ns,
+            end_ns: mark.end_ns,
+            in_use: Use::Request,
+            source: Source::Host,
+            request: Some(mark.request),
+            label: format!("{} {}", mark.op, mark.request),
+            detail: mark.told(),
+        };
+        self.rows.insert(0, Row { name: "request".into(), bars: vec![bar] });
+        self.mark = Some(mark);
+        self
     }
 
     /// The dies as a title names them.
@@ -173,7 +242,8 @@ fn part_of(command: &CommandRecord, plane: u32) -> Vec<Bar> {
 }
 
 fn bar(command: &CommandRecord, part: &PartRecord, in_use: Use, (start_ns, end_ns): (u64, u64)) -> Bar {
-    Bar { start_ns, end_ns, in_use, source: part.source, label: label(command.op, part), detail: detail(command, part) }
+    let (source, request) = (part.source, part.request);
+    Bar { start_ns, end_ns, in_use, source, request, label: label(command.op, part), detail: detail(command, part) }
 }
 
 fn label(op: FlashOp, part: &PartRecord) -> String {

@@ -3,7 +3,7 @@
 //! It is as wide as its content: the scale is the smallest at which every array time has room for its label, and time
 //! before the first and behind the last command takes no room, but is named.
 
-use super::{Bar, LEGEND, Timeline, Use};
+use super::{Bar, FromArrival, LEGEND, Timeline, Use};
 use crate::flash::command::Source;
 use copyback_workload::units::format_duration_ns;
 
@@ -47,6 +47,12 @@ struct Frame {
     /// Pixels left of the rows, for their names.
     names_px: f64,
     px_per_ns: f64,
+    /// Pixels above the rows, for the axis and what it counts.
+    top_px: f64,
+    /// What the axis counts from, if not from the run's begin.
+    from_arrival: Option<FromArrival>,
+    /// The request whose commands are marked.
+    request: Option<u64>,
 }
 
 impl Frame {
@@ -62,7 +68,16 @@ impl Frame {
         // Where the array does nothing no label asks for room: a few ticks do.
         let px_per_ns =
             if wanted > 0.0 { wanted.min(most) } else { 3.0 * TICK_PX / (last_ns - first_ns).max(1) as f64 };
-        Self { from_ns: first_ns, to_ns: last_ns, names_px: 12.0 + LETTER_PX * letters as f64, px_per_ns }
+        let from_arrival = timeline.mark.as_ref().map(|mark| FromArrival::new(mark, last_ns - first_ns));
+        Self {
+            from_ns: first_ns,
+            to_ns: last_ns,
+            names_px: 12.0 + LETTER_PX * letters as f64,
+            px_per_ns,
+            top_px: if from_arrival.is_some() { AXIS_PX + LINE_PX } else { AXIS_PX },
+            from_arrival,
+            request: timeline.mark.map(|mark| mark.request),
+        }
     }
 
     fn x(&self, ns: u64) -> f64 {
@@ -75,6 +90,9 @@ fn label_px(bar: &Bar) -> f64 {
     LETTER_PX * bar.label.len() as f64 + 2.0
 }
 
+/// The outline of what serves the request that a drawing is about.
+const MARKED: &str = "stroke=\"black\" stroke-width=\"2\"";
+
 /// Draws a timeline.
 pub fn draw(timeline: &Timeline) -> String {
     let frame = Frame::new(timeline);
@@ -82,14 +100,14 @@ pub fn draw(timeline: &Timeline) -> String {
     // The last tick's time stands behind its line.
     let width = (frame.x(frame.to_ns) + 60.0).max(WORDS_PX_MIN);
     let words = words(timeline, &frame, width);
-    let height = AXIS_PX + rows_px + LINE_PX * words.len() as f64 + 10.0;
+    let height = frame.top_px + rows_px + LINE_PX * words.len() as f64 + 10.0;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" font-family=\"monospace\" \
          font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
     );
     svg += &axis(timeline, &frame, rows_px);
     for (number, row) in timeline.rows.iter().enumerate() {
-        let top = AXIS_PX + ROW_PX * number as f64;
+        let top = frame.top_px + ROW_PX * number as f64;
         svg += &format!("<text x=\"4\" y=\"{:.1}\">{}</text>\n", top + 18.0, row.name);
         let mut bars: Vec<&Bar> = row.bars.iter().collect();
         bars.sort_by_key(|bar| bar.in_use);
@@ -97,8 +115,9 @@ pub fn draw(timeline: &Timeline) -> String {
             svg += &draw_bar(&frame, bar, top);
         }
     }
+    svg += &request(timeline, &frame, rows_px);
     for (number, line) in words.iter().enumerate() {
-        let y = AXIS_PX + rows_px + LINE_PX * (number + 1) as f64;
+        let y = frame.top_px + rows_px + LINE_PX * (number + 1) as f64;
         svg += &format!("<text x=\"4\" y=\"{y:.1}\">{line}</text>\n");
     }
     svg + "</svg>\n"
@@ -106,10 +125,12 @@ pub fn draw(timeline: &Timeline) -> String {
 
 fn draw_bar(frame: &Frame, bar: &Bar, top: f64) -> String {
     let (x, width) = (frame.x(bar.start_ns), frame.x(bar.end_ns) - frame.x(bar.start_ns));
-    let opacity = OPACITIES.iter().find(|(in_use, ..)| *in_use == bar.in_use).map_or(1.0, |(_, opacity, _)| *opacity);
+    let opacity = OPACITIES.iter().find(|(in_use, ..)| *in_use == bar.in_use).map_or(0.15, |(_, opacity, _)| *opacity);
+    let is_marked = bar.request.is_some() && bar.request == frame.request;
+    let stroke = if is_marked { MARKED } else { "stroke=\"white\" stroke-width=\"0.5\"" };
     let mut svg = format!(
         "<g><title>{}</title><rect x=\"{x:.2}\" y=\"{top:.1}\" width=\"{width:.2}\" height=\"{BAR_PX}\" fill=\"{}\" \
-         fill-opacity=\"{opacity}\" stroke=\"white\" stroke-width=\"0.5\"/>",
+         fill-opacity=\"{opacity}\" {stroke}/>",
         bar.detail,
         colour(bar.source),
     );
@@ -126,17 +147,36 @@ fn axis(timeline: &Timeline, frame: &Frame, rows_px: f64) -> String {
     let rounds = || (0..19).flat_map(|power| [1, 2, 5].map(|digit| digit * 10u64.pow(power)));
     let tick_ns = rounds().find(|&step| step as f64 * frame.px_per_ns >= TICK_PX).unwrap_or(u64::MAX);
     let mut svg = String::new();
-    let mut tick = frame.from_ns.div_ceil(tick_ns) * tick_ns;
+    // A tick stands at the zero of the axis.
+    let zero_ns = frame.from_arrival.map_or(0, |axis| axis.arrival_ns % tick_ns);
+    let mut tick = frame.from_ns.saturating_sub(zero_ns).div_ceil(tick_ns) * tick_ns + zero_ns;
     while tick <= frame.to_ns {
-        let x = frame.x(tick);
+        let (x, top) = (frame.x(tick), frame.top_px);
+        let label = frame.from_arrival.map_or_else(|| format_duration_ns(tick), |axis| axis.label(tick));
         svg += &format!(
-            "<line x1=\"{x:.2}\" y1=\"24\" x2=\"{x:.2}\" y2=\"{:.1}\" stroke=\"#cccccc\"/><text x=\"{x:.2}\" y=\"18\">{}</text>\n",
-            AXIS_PX + rows_px,
-            format_duration_ns(tick)
+            "<line x1=\"{x:.2}\" y1=\"{}\" x2=\"{x:.2}\" y2=\"{:.1}\" stroke=\"#cccccc\"/><text x=\"{x:.2}\" y=\"{}\">{label}</text>\n",
+            top - 16.0,
+            top + rows_px,
+            top - 22.0,
         );
         tick = tick.saturating_add(tick_ns);
     }
-    svg + &format!("<text x=\"4\" y=\"18\">{}</text>\n", timeline.title())
+    svg + &format!("<text x=\"4\" y=\"{}\">{}</text>\n", frame.top_px - 22.0, timeline.title())
+}
+
+/// The request that a drawing is about: what it is, and lines where it arrives and ends.
+fn request(timeline: &Timeline, frame: &Frame, rows_px: f64) -> String {
+    let (Some(mark), Some(axis)) = (&timeline.mark, frame.from_arrival) else { return String::new() };
+    let line = |(ns, dashes): (u64, &str)| {
+        let (x, top) = (frame.x(ns), frame.top_px - 16.0);
+        format!(
+            "<line x1=\"{x:.2}\" y1=\"{top}\" x2=\"{x:.2}\" y2=\"{:.1}\" stroke=\"black\" stroke-width=\"1.5\"{dashes}/>\n",
+            frame.top_px + rows_px
+        )
+    };
+    let lines: String = [(mark.arrival_ns, ""), (mark.end_ns, " stroke-dasharray=\"5 3\"")].map(line).concat();
+    let told = format!("{}; outlined: what serves it; axis: {} from its arrival", mark.told(), axis.unit);
+    format!("<text x=\"4\" y=\"16\" font-weight=\"bold\">{told}</text>\n{lines}")
 }
 
 /// The lines below the rows: when nothing happens, and what labels, colours and strengths say.

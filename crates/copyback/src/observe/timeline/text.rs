@@ -5,7 +5,7 @@
 //! one all the same, unless something longer is there; where it is less than a tenth of it, the array's work
 //! alone does.
 
-use super::{LEGEND, Row, Timeline, Use};
+use super::{FromArrival, LEGEND, Row, Timeline, Use};
 use copyback_workload::units::format_duration_ns;
 
 /// Columns between two ticks of the axis.
@@ -38,16 +38,24 @@ const FILLS: &[(Use, char, &str)] = &[
     (Use::OtherDie, 'x', "channel carries another die's"),
 ];
 
+/// How the time is filled in which a request is under way.
+const REQUEST: char = '*';
+
 /// Draws a timeline.
 pub fn draw(timeline: &Timeline, scale: Scale) -> String {
     let columns = scale.columns.max(TICK_COLUMNS);
     let step_ns = scale.ns_per_column.unwrap_or_else(|| step_ns(timeline, columns)).max(1);
+    let timeline = &from_tick(timeline, step_ns);
+    let from_arrival = timeline.mark.as_ref().map(|mark| FromArrival::new(mark, timeline.to_ns - timeline.from_ns));
     let width = width(timeline.from_ns, timeline.to_ns, step_ns);
     let rows: Vec<Vec<char>> =
         timeline.rows.iter().map(|row| paint(row, timeline.from_ns, timeline.to_ns, step_ns)).collect();
     let name_width = timeline.rows.iter().map(|row| row.name.len()).max().unwrap_or(0) + 2;
     let (from, to) = (format_duration_ns(timeline.from_ns), format_duration_ns(timeline.to_ns));
     let mut text = format!("{}, {from} to {to}, a column is {}\n", timeline.title(), format_duration_ns(step_ns));
+    if let (Some(mark), Some(axis)) = (&timeline.mark, &from_arrival) {
+        text.push_str(&format!("{}; the axis counts {} from its arrival\n", mark.told(), axis.unit));
+    }
     let mut idle_until = None;
     for start in (0..width).step_by(columns) {
         let end = (start + columns).min(width);
@@ -60,7 +68,7 @@ pub fn draw(timeline: &Timeline, scale: Scale) -> String {
         if let Some(until) = idle_until.take() {
             text.push_str(&format!("\nidle until {until}\n"));
         }
-        let (labels, ticks) = axis(timeline.from_ns, step_ns, start, end);
+        let (labels, ticks) = axis(timeline.from_ns, step_ns, (start, end), from_arrival);
         let mut line = |name: &str, content: &str| {
             text.push_str(format!("{name:name_width$}{content}").trim_end());
             text.push('\n');
@@ -75,15 +83,29 @@ pub fn draw(timeline: &Timeline, scale: Scale) -> String {
     if let Some(until) = idle_until {
         text.push_str(&format!("\nidle until {until}\n"));
     }
-    text + "\n" + &legend()
+    text + "\n" + &legend(timeline.mark.is_some())
 }
 
-fn legend() -> String {
+/// The same from the first tick on, where one is to stand at the arrival of a request.
+fn from_tick(timeline: &Timeline, step_ns: u64) -> Timeline {
+    let mut timeline = timeline.clone();
+    if let Some(mark) = &timeline.mark {
+        let tick_ns = step_ns.saturating_mul(TICK_COLUMNS as u64);
+        let before_ns = mark.arrival_ns.saturating_sub(timeline.from_ns) / tick_ns * tick_ns;
+        timeline.from_ns = mark.arrival_ns.max(timeline.from_ns) - before_ns;
+    }
+    timeline
+}
+
+fn legend(has_request: bool) -> String {
     let mut text = String::new();
     for (labels, meaning) in LEGEND {
         text.push_str(&format!("{labels:9}{meaning}\n"));
     }
-    let fills: Vec<String> = FILLS.iter().map(|(_, fill, meaning)| format!("{fill} {meaning}")).collect();
+    let mut fills: Vec<String> = FILLS.iter().map(|(_, fill, meaning)| format!("{fill} {meaning}")).collect();
+    if has_request {
+        fills.push(format!("{REQUEST} the request is under way"));
+    }
     text + &fills.join("   ") + "\n"
 }
 
@@ -97,12 +119,18 @@ fn step_ns(timeline: &Timeline, columns: usize) -> u64 {
 }
 
 /// The times and the ticks above the columns from `start` to `end`.
-fn axis(from_ns: u64, step_ns: u64, start: usize, end: usize) -> (String, String) {
+fn axis(
+    from_ns: u64,
+    step_ns: u64,
+    (start, end): (usize, usize),
+    from_arrival: Option<FromArrival>,
+) -> (String, String) {
     let (mut labels, mut ticks) = (String::new(), String::new());
     for column in start..end {
         let is_tick = (column - start).is_multiple_of(TICK_COLUMNS);
         ticks.push(if is_tick { '|' } else { '-' });
-        let label = || format_duration_ns(from_ns + column as u64 * step_ns);
+        let at_ns = from_ns + column as u64 * step_ns;
+        let label = || from_arrival.map_or_else(|| format_duration_ns(at_ns), |axis| axis.label(at_ns));
         if is_tick && (labels.is_empty() || labels.len() < column - start) {
             labels = format!("{labels:0$}{1}", column - start, label());
         }
@@ -125,7 +153,7 @@ fn paint(row: &Row, from_ns: u64, to_ns: u64, step_ns: u64) -> Vec<char> {
     let column = |ns: u64| ((ns.saturating_sub(from_ns) + step_ns / 2) / step_ns) as usize;
     for bar in bars {
         let (start, end) = (column(bar.start_ns).min(width - 1), column(bar.end_ns).min(width));
-        let fill = FILLS.iter().find(|(in_use, ..)| *in_use == bar.in_use).map_or('?', |(_, fill, _)| *fill);
+        let fill = FILLS.iter().find(|(in_use, ..)| *in_use == bar.in_use).map_or(REQUEST, |(_, fill, _)| *fill);
         if end <= start {
             // Shorter than a column: it shows where nothing else is. Of the shortest, the array's work alone: each
             // command has some, and no column under which one is may look idle.

@@ -14,7 +14,7 @@
 //! - `map` (default 20), `wear` (default 5): shares of the map, where that is a task of its own, and of wear levelling.
 
 use super::State;
-use crate::config::plugins::{Plugins, fail};
+use crate::config::plugins::{PluginName, Plugins, fail};
 use crate::config::{KeyError, number};
 use crate::flash::command::Source;
 use copyback_workload::units::Nanos;
@@ -49,7 +49,7 @@ pub static PLUGINS: Plugins<Make> = Plugins::new("admit.shares");
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
     /// Which of those that were handed in.
-    pub name: String,
+    pub name: PluginName,
     /// Time between two updates.
     pub period: Nanos,
     /// Share of collection before the first update.
@@ -64,7 +64,7 @@ pub struct Params {
 
 impl Default for Params {
     fn default() -> Self {
-        Self { name: String::new(), period: Nanos(1_000_000), gc: 20.0, scrub: 20.0, map: 20.0, wear: 5.0 }
+        Self { name: PluginName::default(), period: Nanos(1_000_000), gc: 20.0, scrub: 20.0, map: 20.0, wear: 5.0 }
     }
 }
 
@@ -107,7 +107,7 @@ impl Plugged {
         ];
         set.into_iter().for_each(|(task, share)| of[task as usize] = share);
         let plugin = PLUGINS.made(&params.name)();
-        Self { name: params.name.clone(), period_ns: params.period.0, of, plugin }
+        Self { name: params.name.as_str().to_owned(), period_ns: params.period.0, of, plugin }
     }
 
     /// The share of a task.

@@ -12,7 +12,7 @@
 //!   place.
 
 use super::{AtHard, Candidate, DieView, Fence, NextStep, Parameters, PreemptionPolicy, View, points};
-use crate::config::plugins::{Plugins, named};
+use crate::config::plugins::{PluginName, Plugins, named};
 use crate::config::{Device, KeyError};
 use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
@@ -36,7 +36,7 @@ pub static PLUGINS: Plugins<Make> = Plugins::new("preemption");
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Params {
     /// Which of those that were handed in.
-    pub name: String,
+    pub name: PluginName,
     /// What may go first at all.
     #[serde(flatten)]
     pub points: points::Params,

@@ -13,7 +13,7 @@
 
 use super::idle::Idle;
 use super::{DriveView, Level, Parameters, Scope, TriggerPolicy, Wanted, watermark};
-use crate::config::plugins::{Plugins, named};
+use crate::config::plugins::{PluginName, Plugins, named};
 use crate::config::{GeometryConfig, KeyError, ShareOrCount};
 use crate::flash::geometry::Geometry;
 use crate::ftl::core::Ftl;
@@ -56,7 +56,7 @@ pub static PLUGINS: Plugins<Make> = Plugins::new("trigger");
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Params {
     /// Which of those that were handed in.
-    pub name: String,
+    pub name: PluginName,
     /// The watermarks that it sees.
     #[serde(flatten)]
     pub watermark: watermark::Params,

@@ -1,0 +1,60 @@
+//! `--where` of a page: conditions that results are to meet, drawn as lines.
+
+use crate::sweep::objective::{self, Comparison, spelled_out};
+use crate::sweep::quantity::Unit;
+use copyback::config::layers::LayerError;
+use serde_json::{Value, json};
+
+/// Shares of requests beyond percentiles, as names of numbers have them.
+const SHARES: [(&str, f64); 5] =
+    [("p50_ns", 0.5), ("p95_ns", 0.05), ("p99_ns", 0.01), ("p99_9_ns", 1e-3), ("p99_99_ns", 1e-4)];
+
+/// A condition on a number of the results.
+#[derive(Clone, Debug)]
+pub struct Condition {
+    /// As it was asked.
+    pub text: String,
+    /// The number's full name.
+    pub metric: String,
+    /// With what it is compared, in the number's own unit.
+    pub value: f64,
+    comparison: Comparison,
+    unit: Unit,
+}
+
+impl Condition {
+    /// Reads one; `is_number` says which numbers the results have.
+    ///
+    /// # Errors
+    /// Where it compares nothing, or names no number, or its value has another unit.
+    pub fn parse(text: &str, is_number: &dyn Fn(&str) -> bool) -> Result<Self, LayerError> {
+        let parsed = objective::Condition::parse(text)?;
+        let Some(metric) = spelled_out(&parsed.name.word, is_number) else {
+            let message = format!("the results have no number `{}`", parsed.name.word);
+            let help = "name one as `--show` does: read.p99_9, write.mean, wa, erases, iops";
+            return Err(parsed.name.refuse(message).with_help(help));
+        };
+        let unit = Unit::of_name(&metric);
+        let value = unit.read(&parsed.value.word, metric == parsed.name.word);
+        let value = value.map_err(|message| parsed.value.refuse(message))?;
+        Ok(Self { text: parsed.text(), metric, value, comparison: parsed.comparison, unit })
+    }
+
+    /// Whether a value meets it.
+    pub fn holds(&self, value: f64) -> bool {
+        self.comparison.holds(value, self.value)
+    }
+
+    /// A value as a person reads it.
+    pub fn shown(&self, value: f64) -> String {
+        self.unit.shown(value)
+    }
+
+    /// What the page draws: the line of a number, and of a percentile a point of the distribution of a class.
+    pub fn drawn(&self) -> Value {
+        let parts: Vec<&str> = self.metric.split('.').collect();
+        let share = SHARES.iter().find(|(name, _)| parts.last() == Some(name)).map(|(_, share)| *share);
+        let class = (parts.len() == 3 && parts[0] == "response").then(|| parts[1]);
+        json!({ "text": self.text, "metric": self.metric, "value": self.value, "class": class, "share": share })
+    }
+}

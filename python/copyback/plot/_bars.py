@@ -1,0 +1,133 @@
+"""Figures of bars: a number of each scheme and cell, and where the mean response time went."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any, Literal
+
+from copyback.plot._data import groups, interval
+from copyback.plot._style import COLOURS, HATCHES, Styles, axes, grid, legend_above
+from copyback.plot._words import MS, of_key, of_metric, unit_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from matplotlib.axes import Axes
+
+    from copyback._results import Runs, Sweep
+
+    Op = Literal["read", "write"]
+
+CAUSES = {
+    "flash": "flash array",
+    "transfer": "data transfer",
+    "channel": "busy channel",
+    "gc": "garbage collection",
+    "map": "map traffic",
+    "scrub": "read scrubbing",
+    "wear": "wear levelling",
+    "parity": "parity, rebuild",
+    "host_io": "other host requests",
+    "scheduler": "schedule, window",
+    "buffer": "buffer, filling page",
+}
+"""Causes of a breakdown, in the order in which it names them, as a person says them."""
+
+_LETTER_IN = 0.062
+"""Width of a letter of the names below bars."""
+_FEW = 3
+
+
+def bars(
+    result: Runs | Sweep,
+    metric: str = "response.read.p99_9_ns",
+    ax: Axes | None = None,
+    *,
+    relative: bool = False,
+    where: Mapping[str, Any] | None = None,
+) -> Axes:
+    """Draw a number of the reports as bars: of ``compare`` one for each scheme, of ``sweep`` a group for each cell.
+
+    Cells that differ in their seeds only are one group, with the mean and its 95 % interval (Student's t).
+    ``relative``: as a share of the first scheme's. ``where={KEY: VALUE}`` chooses cells of a sweep. If a sweep varies
+    two keys or more, ``lines`` shows more.
+    """
+    ax = axes(ax)
+    found = groups(result, metric, where)
+    schemes = found.schemes
+    styles = Styles(schemes)
+    factor = unit_of(metric)[1]
+    width = 0.8 / len(schemes)
+    for at, scheme in enumerate(schemes):
+        places, heights, errors = [], [], []
+        for place, values in enumerate(found.cells.values()):
+            first = values[schemes[0]]
+            own = [v / f if relative else v / factor for v, f in zip(values.get(scheme, []), first, strict=False)]
+            if own:
+                mean, half = interval(own)
+                places.append(place + (at - (len(schemes) - 1) / 2) * width)
+                heights.append(mean)
+                errors.append(half)
+        error = errors if any(errors) else None
+        ax.bar(
+            places, heights, width, yerr=error, label=scheme, color=styles.colour(scheme), edgecolor="white",
+            hatch=styles.hatch(scheme), error_kw={"elinewidth": 0.7, "capsize": 1.5},
+        )  # fmt: skip
+    ax.set_ylabel(f"{of_metric(metric, unit=False)},\nof {schemes[0]}'s" if relative else of_metric(metric))
+    grid(ax)
+    _name_cells(ax, found.keys, list(found.cells))
+    return legend_above(ax)
+
+
+def _name_cells(ax: Axes, keys: list[str], cells: list[tuple[Any, ...]]) -> None:
+    """Name groups of bars: the last key's value below each, the others' once below all that have them."""
+    told = [at for at in range(len(keys)) if len({cell[at] for cell in cells}) > 1]
+    if not told:
+        ax.set_xticks([])
+        return
+    last = told[-1]
+    names = [str(cell[last]) for cell in cells]
+    room = (ax.figure.bbox.width / ax.figure.dpi - 0.6) / len(names)
+    is_turned = max(map(len, names)) * _LETTER_IN > room
+    ax.set_xticks(range(len(names)), names, rotation=90 if is_turned else 0)
+    ax.tick_params(axis="x", length=0)
+    depth = max(map(len, names)) * _LETTER_IN if is_turned else 0.1
+    outer = [tuple(cell[at] for at in told[:-1]) for cell in cells]
+    if told[:-1]:
+        stretches = [(values, [place for place, _ in own]) for values, own in _stretches(outer)]
+        for number, (values, places) in enumerate(stretches):
+            ax.annotate(
+                ", ".join(map(str, values)), (sum(places) / len(places), 0), (0, -(depth + 0.08) * 72 - 3),
+                xycoords=("data", "axes fraction"), textcoords="offset points", ha="center", va="top", fontsize=7,
+            )  # fmt: skip
+            if number:
+                ax.axvline(places[0] - 0.5, color="#999999", linewidth=0.5)
+    inner = of_key(keys[last])
+    above = ", ".join(of_key(keys[at]) for at in told[:-1])
+    ax.set_xlabel(f"{inner}; below: {above}" if above else inner, labelpad=14 if above else None)
+
+
+def _stretches(values: list[tuple[Any, ...]]) -> list[tuple[tuple[Any, ...], list[tuple[int, Any]]]]:
+    """Return values that stand side by side and are alike, with their places."""
+    return [(value, list(own)) for value, own in itertools.groupby(enumerate(values), key=lambda pair: pair[1])]
+
+
+def breakdown(result: Runs, op: Op = "read", ax: Axes | None = None) -> Axes:
+    """Draw where the mean response time of reads or writes went, a bar of causes for each scheme."""
+    ax = axes(ax)
+    parts = {scheme: dict(result[scheme]["latency_breakdown"][f"{op}_mean_ns"]) for scheme in result.schemes}
+    bottoms = [0.0] * len(parts)
+    shown = 0
+    for cause, name in CAUSES.items():
+        heights = [part.get(cause, 0.0) / MS for part in parts.values()]
+        if not any(heights):
+            continue
+        colour = COLOURS[(shown + 1) % len(COLOURS)]
+        hatch = HATCHES[shown % len(HATCHES)]
+        ax.bar(list(parts), heights, 0.7, bottom=bottoms, label=name, color=colour, hatch=hatch, edgecolor="white")
+        bottoms = [bottom + height for bottom, height in zip(bottoms, heights, strict=True)]
+        shown += 1
+    ax.set_ylabel(f"mean {op} response time (ms)")
+    ax.tick_params(axis="x", rotation=30 if len(parts) > _FEW else 0)
+    grid(ax)
+    return legend_above(ax)

@@ -1,0 +1,183 @@
+"""Values of figures: distributions, groups of cells, means over seeds."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from copyback._results import Sweep
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from copyback._results import Runs
+
+    Columns = dict[str, list[Any]]
+
+_BEFORE_VARIED = ["cell", "case", "device", "workload", "seed"]
+_LINES_MAX = 12
+"""More lines cannot be told apart."""
+
+
+@dataclass
+class Distribution:
+    """Response times of a scheme in a cell: the ends of bins, and how many requests each has, by seed."""
+
+    scheme: str
+    cell: tuple[Any, ...] = ()
+    seeds: list[dict[int, int]] = field(default_factory=list)
+
+    def beyond(self) -> tuple[list[int], list[float]]:
+        """Return the ends of bins, and which share of all seeds' requests takes longer than each."""
+        together: dict[int, int] = {}
+        for bins in self.seeds:
+            for end, count in bins.items():
+                together[end] = together.get(end, 0) + count
+        return beyond(together)
+
+
+def beyond(bins: Mapping[int, int]) -> tuple[list[int], list[float]]:
+    """Return the ends of bins in order, and which share of the requests is beyond each."""
+    ends = sorted(bins)
+    left = total = sum(bins.values())
+    return ends, [(left := left - bins[end]) / total for end in ends]
+
+
+def distributions(
+    result: Runs | Sweep, of: str, where: Mapping[str, Any] | None
+) -> tuple[list[str], list[Distribution]]:
+    """Return the distributions of a class, of each scheme and cell, and the keys that cells differ in.
+
+    Seeds are kept apart.
+    """
+    is_sweep = isinstance(result, Sweep)
+    if where and not is_sweep:
+        message = "`where` chooses cells of a sweep, and these results have none"
+        raise ValueError(message)
+    columns = (result.latencies if isinstance(result, Sweep) else result.latency_histograms).to_dict()
+    if of not in columns["class"]:
+        message = f"no request is of the class {of!r}; classes: {', '.join(dict.fromkeys(columns['class']))}"
+        raise KeyError(message)
+    varied = varied_of(columns) if is_sweep else []
+    rows = [row for row in _chosen(columns, where, varied) if columns["class"][row] == of]
+    keys = [key for key in varied if len({columns[key][row] for row in rows}) > 1]
+    found: dict[tuple[tuple[Any, ...], str], Distribution] = {}
+    by_seed: dict[tuple[tuple[Any, ...], str, int], dict[int, int]] = {}
+    for row in rows:
+        scheme, cell = columns["scheme"][row], tuple(columns[key][row] for key in keys)
+        seed = columns["seed"][row] if is_sweep else 0
+        own = found.setdefault((cell, scheme), Distribution(scheme, cell))
+        bins = by_seed.get((cell, scheme, seed))
+        if bins is None:
+            bins = by_seed[cell, scheme, seed] = {}
+            own.seeds.append(bins)
+        bins[columns["to_ns"][row]] = columns["count"][row]
+    if len(found) > _LINES_MAX:
+        chosen = ", ".join(f"{key!r}: {columns[key][rows[0]]!r}" for key in [*keys[1:], *keys[:1]][:1] or ["scheme"])
+        message = f"{len(found)} lines cannot be told apart; choose some: where={{{chosen}}}"
+        raise ValueError(message)
+    return keys, list(found.values())
+
+
+def _varied(columns: Columns, before: str) -> list[str]:
+    """Return the keys of a sweep that vary."""
+    names = list(columns)
+    return names[len(_BEFORE_VARIED) : names.index(before)]
+
+
+def varied_of(columns: Columns) -> list[str]:
+    """Return what the cells of a sweep differ in: varied keys, then device and case."""
+    keys = _varied(columns, before="scheme")
+    return [*keys, *(name for name in ("device", "case") if len(set(columns[name])) > 1)]
+
+
+def _chosen(columns: Columns, where: Mapping[str, Any] | None, varied: Iterable[str]) -> list[int]:
+    """Return the rows in which columns have the values that are asked for."""
+    count = len(columns["scheme"])
+    rows = list(range(count))
+    for key, value in (where or {}).items():
+        known = [*_BEFORE_VARIED, *varied, "scheme"]
+        if key not in known:
+            message = f"where: the sweep's cells do not differ in {key!r}{_alike(key, known)}"
+            raise KeyError(message)
+        wanted = value if isinstance(value, (list, tuple, set)) else [value]
+        rows = [row for row in rows if columns[key][row] in wanted]
+        if not rows:
+            there = ", ".join(map(repr, dict.fromkeys(columns[key])))
+            message = f"where: no cell has {key} = {value!r}; there is {there}"
+            raise ValueError(message)
+    return rows
+
+
+@dataclass
+class Groups:
+    """Values by cell and scheme, one for each seed; ``keys`` are what cells differ in, ``values`` theirs."""
+
+    keys: list[str]
+    cells: dict[tuple[Any, ...], dict[str, list[float]]]
+
+    @property
+    def schemes(self) -> list[str]:
+        """The schemes of all cells."""
+        return list(dict.fromkeys(scheme for values in self.cells.values() for scheme in values))
+
+
+def groups(result: Runs | Sweep, metric: str, where: Mapping[str, Any] | None = None) -> Groups:
+    """Return the values of a number by cell, and by scheme: one for each seed."""
+    if isinstance(result, Sweep):
+        columns = result.table.to_dict()
+        if metric not in columns:
+            message = f"the sweep's table has no column {metric!r}{_alike(metric, columns)}"
+            raise KeyError(message)
+        keys = varied_of(columns)
+        cells: dict[tuple[Any, ...], dict[str, list[float]]] = {}
+        for row in _chosen(columns, where, keys):
+            value = columns[metric][row]
+            number = math.nan if value is None else float(value)
+            cell = tuple(columns[key][row] for key in keys)
+            cells.setdefault(cell, {}).setdefault(columns["scheme"][row], []).append(number)
+        return Groups(keys, cells)
+    columns = result.summary.to_dict()
+    rows = zip(columns["scheme"], columns["metric"], columns["value"], strict=True)
+    values = {scheme: [value] for scheme, name, value in rows if name == metric}
+    if not values:
+        message = f"the reports have no number {metric!r}{_alike(metric, columns['metric'])}"
+        raise KeyError(message)
+    return Groups([], {(): values})
+
+
+def _alike(metric: str, known: Iterable[str]) -> str:
+    """Name numbers that may have been meant."""
+    names = list(dict.fromkeys(known))
+    wanted = metric.replace(".", "_")
+    inside = [name for name in names if wanted in name.replace(".", "_")]
+    found = (inside or difflib.get_close_matches(metric, names, 3, 0.5))[:3]
+    return f"; there is {', '.join(found)}" if found else "; their names are those of the JSON document"
+
+
+# Two-sided 95 % points of Student's t for 1 to 30 degrees of freedom.
+_T = [
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
+    2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+]  # fmt: skip
+
+
+def interval(values: list[float]) -> tuple[float, float]:
+    """Mean, and half of its 95 % interval; nothing where there is one value."""
+    count = len(values)
+    mean = sum(values) / count
+    if count == 1:
+        return mean, 0.0
+    variance = sum((value - mean) ** 2 for value in values) / (count - 1)
+    return mean, _T[min(count - 2, len(_T) - 1)] * math.sqrt(variance / count)
+
+
+def joined(series: Columns, rows: list[int], bins: int) -> list[list[int]]:
+    """Return the rows of each of so many stretches of time that are alike in length and have some."""
+    times_ns = series["time_ns"]
+    first, last = times_ns[rows[0]], times_ns[rows[-1]]
+    width = max(1, -((first - last - 1) // bins))
+    return [list(part) for _, part in itertools.groupby(rows, key=lambda row: (times_ns[row] - first) // width)]

@@ -1,0 +1,169 @@
+"""Figures over simulated time: columns of ``time_series``, and which die was at work when."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING, Any, Literal
+
+from copyback.plot._data import joined
+from copyback.plot._style import COLOURS, Styles, axes, grid, label_lines
+from copyback.plot._words import MS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from copyback._results import Runs
+
+_S = 1e9
+
+_OVER_TIME = {
+    "free_blocks_min": "fewest free blocks of a plane",
+    "free_blocks_mean": "free blocks of a plane, mean",
+    "queue_depth": "requests outstanding",
+    "dies_collecting": "dies collecting",
+    "write_amplification": "write amplification",
+    "response_mean_ms": "mean response time (ms)",
+    "iops": "requests a second",
+}
+
+
+def over_time(
+    result: Runs,
+    what: str = "write_amplification",
+    ax: Axes | None = None,
+    *,
+    bins: int = 200,
+) -> Axes:
+    """Draw a column of ``time_series`` over simulated time, a line for each scheme.
+
+    ``what`` is a name of that table, ``"response_mean_ms"``: the mean of each interval, or ``"iops"``. Intervals are
+    joined to at most so many ``bins``: ratios are weighed by what was done, what ends with ``_min`` is the least, all
+    else the mean.
+    """
+    ax = axes(ax)
+    styles, series = Styles(result.schemes), result.time_series.to_dict()
+    if what not in series and what not in _OVER_TIME:
+        names = ", ".join([*(name for name in series if name not in ("scheme", "time_ns")), "response_mean_ms", "iops"])
+        message = f"time_series has no column {what!r}; there are {names}"
+        raise KeyError(message)
+    for scheme in result.schemes:
+        warmup = result[scheme].get("warmup")
+        start_ns = warmup["end_ns"] if warmup else 0
+        times_s, values = [], []
+        rows = [row for row, own in enumerate(series["scheme"]) if own == scheme]
+        for part in joined(series, rows, bins) if rows else []:
+            end_ns = series["time_ns"][part[-1]]
+            times_s.append(end_ns / _S)
+            values.append(_value(series, part, what, start_ns))
+            start_ns = end_ns
+        ax.plot(times_s, values, label=scheme, **styles.line(scheme))
+    ax.set(xlabel="simulated time (s)", ylabel=_OVER_TIME.get(what, what.replace("_", " ")))
+    grid(ax)
+    return label_lines(ax)
+
+
+def timeline(
+    result: Runs,
+    scheme: str | None = None,
+    ax: Axes | None = None,
+    *,
+    of: Literal["collections", "commands"] = "collections",
+    from_ms: float | None = None,
+    to_ms: float | None = None,
+    dies: Sequence[int] | None = None,
+    drive: int = 0,
+) -> Axes:
+    """Draw which die was at work when, a row for each.
+
+    ``of`` says at what: at collections, from ``gc_events``, or at which commands, from the table ``commands`` (runs
+    have it with ``keep=["commands"]``), coloured by what a die did and for whom, from when it took a command until it
+    was done with it. ``scheme`` is the first where none is named; ``dies`` are those that are drawn [all of the
+    drive]; without times all is drawn that there is.
+    """
+    scheme = scheme or result.schemes[0]
+    table, start, kind_of = (
+        (result.gc_events, "start_ns", _collecting) if of == "collections" else (result.commands, "issued_ns", _work)
+    )
+    columns = table.to_dict()
+    ax = axes(ax)
+    rows = [
+        row
+        for row, (own, at) in enumerate(zip(columns["scheme"], columns["drive"], strict=True))
+        if own == scheme and at == drive
+    ]
+    begin_ms = from_ms if from_ms is not None else min((columns[start][row] / MS for row in rows), default=0.0)
+    end_ms = to_ms if to_ms is not None else max((columns["end_ns"][row] / MS for row in rows), default=begin_ms + 1)
+    drawn = list(dies) if dies is not None else list(range(max((columns["die"][row] for row in rows), default=-1) + 1))
+    places = {die: place for place, die in enumerate(drawn)}
+    # A command of several planes has several rows, and is one span.
+    spans: dict[str, dict[tuple[int, float, float], None]] = {kind: {} for kind in _KINDS}
+    for row in rows:
+        start_ms, until_ms = columns[start][row] / MS, columns["end_ns"][row] / MS
+        place = places.get(columns["die"][row])
+        if place is not None and until_ms > begin_ms and start_ms < end_ms:
+            spans[kind_of(columns, row)][place, start_ms, until_ms] = None
+    for kind, (colour, hatch) in _KINDS.items():
+        for place, of_die in itertools.groupby(sorted(spans[kind]), key=lambda span: span[0]):
+            bars = [(start_ms, until_ms - start_ms) for _, start_ms, until_ms in of_die]
+            known = ax.get_legend_handles_labels()[1]
+            ax.broken_barh(
+                bars, (place - 0.4, 0.8), facecolor=colour, hatch=hatch, edgecolor="white", linewidth=0,
+                label=kind if kind not in known else None,
+            )  # fmt: skip
+    ax.set(xlim=(begin_ms, end_ms), ylim=(len(drawn) - 0.5, -0.5), xlabel="simulated time (ms)", ylabel="die")
+    labelled = range(0, len(drawn), max(1, len(drawn) // 8))
+    ax.set_yticks(labelled, [str(drawn[row]) for row in labelled])
+    ax.set_title(f"{of} under {scheme}", loc="left", fontsize=8)
+    if of == "commands" and ax.get_legend_handles_labels()[1]:
+        ax.legend(frameon=False, fontsize=7, ncols=3, loc="upper center", bbox_to_anchor=(0.45, -0.24))
+    return ax
+
+
+# What a die is at work at: a colour, and a hatch for who sees no colours.
+_KINDS = {
+    "collection": (COLOURS[1], ""),
+    "host read": (COLOURS[3], ""),
+    "host program": (COLOURS[2], "////"),
+    "GC read": (COLOURS[5], ""),
+    "GC program": (COLOURS[1], "\\\\\\\\"),
+    "GC copyback": (COLOURS[7], "...."),
+    "erase": (COLOURS[0], ""),
+    "other background": ("#999999", "xxxx"),
+}
+
+
+def _collecting(_columns: dict[str, list[Any]], _row: int) -> str:
+    return "collection"
+
+
+def _work(commands: dict[str, list[Any]], row: int) -> str:
+    """Return what a command is, as the legend names it."""
+    op, source = commands["op"][row], commands["source"][row]
+    if source not in ("host", "GC"):
+        return "other background"
+    return "erase" if op == "erase" else f"{source} {op}"
+
+
+def _value(series: dict[str, list[Any]], rows: list[int], what: str, start_ns: int) -> float:
+    """Return the value of some neighbouring rows together; ratios are weighed by what was done."""
+
+    def total(name: str) -> float:
+        return float(sum(series[name][row] for row in rows))
+
+    def ratio(above: float, below: float) -> float:
+        return above / below if below else math.nan
+
+    if what == "iops":
+        return ratio(total("requests_done") * _S, series["time_ns"][rows[-1]] - start_ns)
+    if what == "response_mean_ms":
+        return ratio(total("response_sum_ns") / MS, total("requests_done"))
+    if what == "write_amplification":
+        programmed = sum(total(name) for name in ("host_units", "gc_units", "other_units", "padding_units"))
+        return ratio(programmed, total("units_written"))
+    values = [value for row in rows if (value := series[what][row]) is not None]
+    if what.endswith("_min"):
+        return float(min(values, default=math.nan))
+    return ratio(float(sum(values)), len(values))

@@ -1,0 +1,103 @@
+"""Do the interpreter and Ctrl-C end runs, whatever their policies do?"""
+
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.mark.parametrize("how", ["interrupted", "on a thread"])
+def test_the_interpreter_ends_with_a_run_under_way(how):
+    """A policy of a run that goes on must not come back to an interpreter that is gone."""
+    script = f"""
+import os, signal, threading, time
+import copyback
+class Slow(copyback.VictimPolicy):
+    def pick(self, view):
+        time.sleep(0.001)
+        return int(max((i for i in range(len(view.state)) if view.state[i] == 2), key=lambda i: -int(view.valid[i])))
+def run():
+    copyback.run(policies=[Slow], workload="mixed-70-30")
+if {how!r} == "interrupted":
+    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        run()
+    except KeyboardInterrupt:
+        pass
+else:
+    threading.Thread(target=run, daemon=True).start()
+    time.sleep(1.0)
+"""
+    for _ in range(3):
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
+
+
+NEVER = {
+    "busy": "while True: pass",
+    "asleep": "time.sleep(1000)",
+    "awake": "while True: time.sleep(0.01)",
+}
+
+
+@pytest.mark.parametrize("how", NEVER)
+def test_the_interpreter_ends_though_a_policy_never_returns(how):
+    script = f"""
+import sys, threading, time
+import copyback
+began = threading.Event()
+class Never(copyback.VictimPolicy):
+    def pick(self, view):
+        began.set()
+        {NEVER[how]}
+threading.Thread(target=copyback.run, kwargs=dict(policies=[Never], workload="mixed-70-30"), daemon=True).start()
+assert began.wait(30)
+sys.exit(7)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (7, "")
+
+
+def test_the_process_ends_though_a_policy_catches_everything():
+    script = """
+import threading, time
+import copyback
+began = threading.Event()
+class Never(copyback.VictimPolicy):
+    def pick(self, view):
+        began.set()
+        while True:
+            try:
+                time.sleep(0.001)
+            except BaseException:
+                pass
+threading.Thread(target=copyback.run, kwargs=dict(policies=[Never], workload="mixed-70-30"), daemon=True).start()
+assert began.wait(30)
+print("done")
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (1, "done\n")
+    assert done.stderr.startswith("copyback: a policy caught the exception that ends its run")
+
+
+def test_an_interrupt_ends_a_policy_that_never_returns():
+    """Ctrl-C comes out of ``run`` at once, and the policy's thread is not left at work."""
+    script = """
+import os, signal, sys, threading, time
+import copyback
+class Never(copyback.VictimPolicy):
+    def pick(self, view):
+        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+        while True: pass
+try:
+    copyback.run(policies=[Never], workload="mixed-70-30")
+except KeyboardInterrupt:
+    pass
+until = time.monotonic() + 10
+while len(sys._current_frames()) > 1:
+    assert time.monotonic() < until, "the policy is still at work"
+    time.sleep(0.02)
+print("ended")
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "ended\n"), done.stderr[-2000:]
