@@ -10,7 +10,7 @@ use crate::readers::merged::Merged;
 use crate::readers::records::BinaryReader;
 use crate::readers::vscsi::Vscsi;
 use crate::readers::{BATCH_RECORDS, ReaderOptions, Record, RecordReader, parquet, registry};
-use crate::spec::{Format, REORDER_WINDOW_DEFAULT, WorkloadSpec, ZeroMeans};
+use crate::spec::{Format, REORDER_WINDOW_DEFAULT, WorkloadSpec};
 use crate::{Error, Request, RequestSource, per_cpu, standard_input};
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
@@ -36,8 +36,6 @@ pub(crate) struct TraceSource {
     last_arrival_ns: Option<u64>,
     /// What is taken from every arrival; found at the first request.
     origin_ns: Option<u64>,
-    /// Whether a setting of the meaning of zero changes nothing here.
-    zero_means_nothing: bool,
 }
 
 impl TraceSource {
@@ -64,8 +62,6 @@ impl TraceSource {
             sorted_count: 0,
             last_arrival_ns: None,
             origin_ns: counts_from_start.then_some(0),
-            zero_means_nothing: options.zero_means != ZeroMeans::Auto
-                && !matches!(format, Format::Disksim | Format::Ssdsim),
         })
     }
 
@@ -73,9 +69,15 @@ impl TraceSource {
     pub(crate) fn note_unused(&mut self, spec: &WorkloadSpec) {
         let format = self.format;
         let options = [
-            ("event", spec.event.is_some(), &[Format::Blktrace, Format::Blkparse][..], "events of the block layer"),
+            (
+                "event",
+                spec.event.is_some(),
+                &[Format::Blktrace, Format::Blkparse, Format::Tracepoints][..],
+                "events of the block layer",
+            ),
             ("zero_means", spec.zero_means.is_some(), &[Format::Disksim, Format::Ssdsim], "operations as 0 and 1"),
             ("columns", spec.columns.is_some(), &[Format::Csv, Format::Parquet], "named columns"),
+            ("operations", spec.operations.is_some(), &[Format::Csv, Format::Parquet], "operations of its own"),
         ];
         let unused = options.into_iter().filter(|(_, is_set, formats, _)| *is_set && !formats.contains(&format));
         let mut notes = self.shared_notes.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -204,12 +206,6 @@ impl RequestSource for TraceSource {
         let mut notes = vec![format!("format `{}`", self.format)];
         notes.extend(self.shared_notes.lock().unwrap_or_else(std::sync::PoisonError::into_inner).iter().cloned());
         notes.extend(self.reader.notes());
-        if self.zero_means_nothing {
-            notes.push(format!(
-                "`workload.zero_means` has no effect on format `{}`: only five-column ASCII has such a zero",
-                self.format
-            ));
-        }
         if self.sorted_count > 0 {
             let (count, window) = (self.sorted_count, self.window_records);
             notes.push(format!("{count} records came late and were sorted within {window} records"));

@@ -125,7 +125,7 @@ fn a_meaning_of_zero_without_effect_is_noted() {
     let zero = |content: &[u8]| {
         let notes =
             read_with(content, |spec| spec.zero_means = Some(copyback_workload::spec::ZeroMeans::Read)).unwrap().1;
-        notes.iter().any(|note| note.starts_with("`workload.zero_means` has no effect on format"))
+        notes.iter().any(|note| note.starts_with("`workload.zero_means` has no effect: a trace of the format"))
     };
     assert!(zero(table) && zero(b"0,20941264,8192,W,0.551706\n"));
     assert!(!zero(b"1.5 0 16 8 1\n") && !zero(b"100 0 16 8 1\n"));
