@@ -44,7 +44,7 @@ fn tables_of_a_run_have_all_columns_in_eighty() {
 #[test]
 fn tables_of_a_comparison_fit_eighty_columns() {
     let text = output(&["compare", "--requests", "3000"]);
-    let until = text.find("\nNote: ").expect("notes below the tables");
+    let until = text.find("\nNote").expect("notes below the tables");
     let tables: Vec<&str> = text[..until].lines().skip(2).collect();
     assert_narrow(&tables);
 }

@@ -400,7 +400,8 @@ fn check_report(case: &Case, report: &Report, relocated: u64) -> Result<(), Test
         let parts = [wa.host, wa.gc, wa.other, wa.padding].map(Option::unwrap);
         prop_assert!((parts.iter().sum::<f64>() - total).abs() < 1e-9 * total.max(1.0), "{:?}", wa);
         let expected = units as f64 / host_written as f64;
-        prop_assert!((total - expected).abs() < 1e-9 * expected.max(1.0), "{total}, not {expected}");
+        let all = total + wa.after_last_request.unwrap_or(f64::NAN);
+        prop_assert!((all - expected).abs() < 1e-9 * expected.max(1.0), "{all}, not {expected}");
     }
 
     let by_tasks = flash.blocks_relocated;

@@ -176,7 +176,8 @@ mod tests {
         assert_eq!(shares(Source::Scrub, &states), [0.002, 1.0018, 2.90162]);
     }
 
-    /// atc18 Section 3.3: when a task becomes active, "it initially is allocated a small share". However high its share was.
+    /// atc18 Section 3.3: "Once a task becomes active, it initially is allocated a small share", however high its share
+    /// was before.
     #[test]
     fn a_task_that_begins_again_begins_with_nothing() {
         let mut feedback = Feedback::new(&Params::default());
