@@ -186,14 +186,17 @@ pub struct Common {
     /// Let a job file of fio say what is asked of the drive: each job is a workload with results of its own
     #[arg(long, value_name = "JOB", conflicts_with_all = ["workload", "trace"])]
     pub fio: Option<PathBuf>,
+    /// Let fio's command line say it instead, for example '--name=a --rw=randwrite --bs=4k --size=64m'
+    #[arg(long, value_name = "ARGS", allow_hyphen_values = true, conflicts_with_all = ["workload", "trace", "fio"])]
+    pub fio_args: Option<String>,
     /// The trace's format, where it is not to be found out
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<String>,
     /// Malformed trace records that may be left out before one stops the run
     #[arg(long, value_name = "N")]
     pub skip_bad: Option<u64>,
-    /// Give each plane as many blocks that what the trace addresses is this share of the drive, for example 0.9; with
-    /// `--set workload.layout=compact` that is its footprint
+    /// Give each plane as many blocks that what the trace, or the jobs of fio, address is this share of the drive, for
+    /// example 0.9; with `--set workload.layout=compact` that is the trace's footprint
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub fit: Option<Share>,
     /// Set one key of the configuration, for example trigger.soft=0.05, or that of one scheme: pgc:trigger.soft=0.05

@@ -364,6 +364,7 @@ fn chosen(common: &Common) -> String {
     text += &argument("--workload", common.workload.as_ref());
     text += &argument("--trace", common.trace.as_ref().map(path));
     text += &argument("--fio", common.fio.as_ref().map(path));
+    text += &argument("--fio-args", common.fio_args.as_ref());
     text += &argument("--format", common.format.as_ref());
     text += &argument("--skip-bad", common.skip_bad);
     text += &argument("--fit", common.fit);

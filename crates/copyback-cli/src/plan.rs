@@ -155,7 +155,10 @@ impl Input {
 /// Makes the plan. `schemes` are those of the command line, `default_schemes` those where nobody names any.
 pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Result<Plan, Failure> {
     let plan = plan_as_said(common, schemes, default_schemes)?;
-    let Some(share) = common.fit else { return Ok(plan) };
+    let Some(share) = common.fit else {
+        fio::room::check(&plan)?;
+        return Ok(plan);
+    };
     if Layer::of_sets(&common.sets)?.has_key("geometry", "blocks_per_plane") {
         return Err(Failure::input("--fit chooses `geometry.blocks_per_plane`, which --set sets, too")
             .with_help("leave one of them out"));
@@ -164,6 +167,7 @@ pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Re
     let mut common = common.clone();
     common.sets.push(fitted.set());
     let sized = plan_as_said(&common, schemes, default_schemes).map_err(|failure| fitted.refused(failure, &plan))?;
+    fio::room::check(&sized)?;
     Ok(Plan { fitted: Some(fitted), ..sized })
 }
 
@@ -202,7 +206,11 @@ fn plan_as_said(common: &Common, schemes: &[String], default_schemes: &[&str]) -
         let layer = load(&SCHEME, &chosen.scheme, scheme_folder, &mut inputs)?;
         loaded.push((chosen, layer));
     }
-    let job_file = common.fio.as_deref().map(|path| fio::load(path, &mut inputs)).transpose()?;
+    let job_file = match (&common.fio, &common.fio_args) {
+        (Some(path), _) => Some(fio::load(path, &mut inputs)?),
+        (None, Some(text)) => Some(fio::load_arguments(text, &mut inputs)?),
+        (None, None) => None,
+    };
     let (over, proposed) = upper_layers(common, &experiment, job_file.as_ref().map(|file| &file.layer), &mut inputs)?;
     let (jobs, notes) = job_file.map(|file| (file.jobs, file.notes)).unwrap_or_default();
     let seed = common.seed.or(experiment.seed).unwrap_or(1);
@@ -408,7 +416,8 @@ fn upper_layers(
     let of_experiment = experiment.layer.as_ref().is_some_and(|layer| !layer.names_in(WORKLOADS).is_empty());
     if on_command_line && of_experiment {
         let message = "the experiment has workloads of its own (`[workloads.*]`), and the command line names others";
-        return Err(Failure::input(message).with_help("leave out --workload, --trace or --fio, or the experiment's"));
+        return Err(Failure::input(message)
+            .with_help("leave out --workload, --trace, --fio or --fio-args, or the experiment's"));
     }
     layers.extend(experiment.layer.clone());
     if let Some(name) = &common.workload {

@@ -20,6 +20,7 @@ use crate::steady;
 use crate::table::{self, BOLD};
 use crate::tables::Asked;
 use crate::timeline::Drawing;
+use crate::workloads;
 use copyback::run::config::Resolved;
 use latencies::{chosen_percentiles, latency_rows};
 use sections::{
@@ -50,6 +51,8 @@ pub struct Ran {
 /// The configuration with every default filled in, as TOML.
 pub fn config_text(args: &RunArgs) -> Result<String, Failure> {
     let plan = plan_of_one(args)?;
+    // What a run would refuse is no configuration of one.
+    workloads::try_traces(&plan.runs[0], plan.seed, plan.requests_in_all())?;
     Ok(plan.runs[0].config_text(&plan))
 }
 

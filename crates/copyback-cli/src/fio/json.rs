@@ -1,16 +1,17 @@
 //! `--fio-json FILE`: results as fio's own JSON has them, for tools that read it.
 //!
 //! Keys, units and nesting are those of fio 3. What a simulated drive does not have (the host's processor, faults of
-//! pages, samples of bandwidth) is 0, as fio has it where it did not measure; times are simulated, and the time of day
-//! is the epoch, so that the same inputs give the same bytes.
+//! pages) is 0, as fio has it where it did not measure; times are simulated, and the time of day is the epoch, so that
+//! the same inputs give the same bytes. Only jobs have samples of bandwidth; a single workload has none.
 
 use super::{JobName, Jobs};
 use crate::execute::Finished;
 use crate::failure::Failure;
 use crate::plan::Planned;
-use copyback::observe::report::{Latency, Outcome};
+use copyback::observe::report::{Latency, OpRates, Outcome, RateSamples};
 use hdrhistogram::Histogram;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 /// fio's percentiles.
 const PERCENTILES: &[f64] =
@@ -32,6 +33,9 @@ struct Told<'a> {
     /// Whether it joins the one before it, where that is of its group.
     is_grouped: bool,
     options: &'a [(String, String)],
+    /// Percentiles that are shown, in per cent, and whether of completion and of all times.
+    percentiles: &'a [f64],
+    shows_percentiles: [bool; 2],
     ops: [Count; 3],
     span_ns: u64,
     /// The same of all jobs of a group together.
@@ -45,6 +49,7 @@ struct Count {
     /// The time that it is measured over: of a group the longest of the jobs that have done any.
     span_ns: u64,
     times: Option<Times>,
+    rates: OpRates,
 }
 
 /// Response times of an operation.
@@ -94,6 +99,12 @@ impl Told<'_> {
             let both = [&*count, other].map(|count| if count.done > 0 { count.span_ns } else { 0 });
             count.span_ns = both[0].max(both[1]);
             count.done += other.done;
+            for (own, more) in [
+                (&mut count.rates.kib_per_s, &other.rates.kib_per_s),
+                (&mut count.rates.requests_per_s, &other.rates.requests_per_s),
+            ] {
+                own.join(more);
+            }
             count.bytes += other.bytes;
             if let (Some(times), Some(others)) = (&mut count.times, &other.times) {
                 times.add(others);
@@ -108,18 +119,32 @@ impl Told<'_> {
 pub fn document(planned: &Planned, done: &Finished, jobs: &Jobs) -> Result<Vec<u8>, Failure> {
     let outcome = &done.outcome;
     let told = if outcome.report.workloads.is_empty() { vec![alone(planned, outcome)] } else { several(outcome, jobs) };
+    let group_rates = group_rates(&told);
     let document = json!({
         "fio version": format!("{LAYOUT} copyback-{}", env!("CARGO_PKG_VERSION")),
         "timestamp": 0,
         "timestamp_ms": 0,
         "time": "Thu Jan  1 00:00:00 1970",
         "global options": options(&jobs.global),
-        "jobs": told.iter().map(of_job).collect::<Vec<_>>(),
+        "jobs": told.iter().map(|job| of_job(job, &group_rates)).collect::<Vec<_>>(),
         "disk_util": [],
     });
     let text = serde_json::to_string_pretty(&document);
     let text = text.map_err(|error| Failure::run(format!("cannot write the results as fio's JSON: {error}")))?;
     Ok((text + "\n").into_bytes())
+}
+
+/// Bytes a second of each operation of a group.
+fn group_rates(told: &[Told<'_>]) -> BTreeMap<u64, [f64; 3]> {
+    let mut totals: BTreeMap<u64, [(u64, u64); 3]> = BTreeMap::new();
+    for job in told {
+        for ((bytes, span_ns), count) in totals.entry(job.group).or_default().iter_mut().zip(&job.ops) {
+            *bytes += count.bytes;
+            *span_ns = (*span_ns).max(if count.done > 0 { count.span_ns } else { 0 });
+        }
+    }
+    let per_s = |(bytes, span_ns): (u64, u64)| if span_ns == 0 { 0.0 } else { bytes as f64 * 1e9 / span_ns as f64 };
+    totals.into_iter().map(|(group, ops)| (group, ops.map(per_s))).collect()
 }
 
 /// The only workload of a run.
@@ -133,20 +158,30 @@ fn alone<'a>(planned: &'a Planned, outcome: &'a Outcome) -> Told<'a> {
         outstanding: None,
         is_grouped: false,
         options: &[],
+        percentiles: PERCENTILES,
+        shows_percentiles: [true, false],
         ops: [
             Count {
                 done: report.reads,
                 bytes: report.read_bytes,
                 span_ns: report.simulated_ns,
                 times: Some(Times::new(&report.response.read, histogram("read"))),
+                rates: OpRates::default(),
             },
             Count {
                 done: report.writes,
                 bytes: report.written_bytes,
                 span_ns: report.simulated_ns,
                 times: Some(Times::new(&report.response.write, histogram("write"))),
+                rates: OpRates::default(),
             },
-            Count { done: report.trims, bytes: 0, span_ns: report.simulated_ns, times: None },
+            Count {
+                done: report.trims,
+                bytes: 0,
+                span_ns: report.simulated_ns,
+                times: None,
+                rates: OpRates::default(),
+            },
         ],
         span_ns: report.simulated_ns,
         job_ns: report.simulated_ns,
@@ -158,7 +193,14 @@ fn several<'a>(outcome: &'a Outcome, jobs: &'a Jobs) -> Vec<Told<'a>> {
     let of = |workload: &'a str, job: Option<&'a JobName>| {
         let report = outcome.report.workloads.get(workload)?;
         let [read, write] = outcome.workload_histograms.get(workload)?;
-        let count = |done, bytes, times| Count { done, bytes, span_ns: report.simulated_ns, times };
+        let rates = outcome.workload_rates.get(workload).copied().unwrap_or_default();
+        let count = |done, bytes, times, op: usize| Count {
+            done,
+            bytes,
+            span_ns: report.simulated_ns,
+            times,
+            rates: rates[op],
+        };
         Some(Told {
             name: job.map_or(workload, |job| &job.name),
             group: job.map_or(0, |job| job.group),
@@ -166,10 +208,12 @@ fn several<'a>(outcome: &'a Outcome, jobs: &'a Jobs) -> Vec<Told<'a>> {
             outstanding: Some(report.outstanding_shares.to_vec()),
             is_grouped: job.is_some_and(|job| job.is_grouped),
             options: job.map(|job| &*job.options).unwrap_or_default(),
+            percentiles: job.and_then(|job| job.percentiles.as_deref()).unwrap_or(PERCENTILES),
+            shows_percentiles: job.map_or([true, false], |job| job.shows_percentiles),
             ops: [
-                count(report.reads, report.read_bytes, Some(Times::new(&report.response.read, read))),
-                count(report.writes, report.written_bytes, Some(Times::new(&report.response.write, write))),
-                count(report.trims, report.trimmed_bytes, None),
+                count(report.reads, report.read_bytes, Some(Times::new(&report.response.read, read)), 0),
+                count(report.writes, report.written_bytes, Some(Times::new(&report.response.write, write)), 1),
+                count(report.trims, report.trimmed_bytes, None, 2),
             ],
             span_ns: report.simulated_ns,
             job_ns: report.simulated_ns,
@@ -179,9 +223,9 @@ fn several<'a>(outcome: &'a Outcome, jobs: &'a Jobs) -> Vec<Told<'a>> {
         return outcome.report.workloads.keys().filter_map(|name| of(name, None)).collect();
     }
     let mut all: Vec<Told<'a>> = Vec::new();
-    for told in jobs.list.iter().filter_map(|job| of(&job.workload, Some(job))) {
-        // A grouped job joins whatever is before it in its group, as with fio.
-        match all.last_mut().filter(|last| told.is_grouped && last.group == told.group) {
+    for (job, told) in jobs.list.iter().filter_map(|job| Some((job, of(&job.workload, Some(job))?))) {
+        // A grouped job joins whatever is before it in its group, as with fio; and what a job reads back is its own.
+        match all.last_mut().filter(|last| job.is_more || (told.is_grouped && last.group == told.group)) {
             Some(last) => last.add(&told),
             None => all.push(told),
         }
@@ -194,7 +238,7 @@ fn options(options: &[(String, String)]) -> Value {
     Value::Object(all.collect::<Map<_, _>>())
 }
 
-fn of_job(job: &Told<'_>) -> Value {
+fn of_job(job: &Told<'_>, group_rates: &BTreeMap<u64, [f64; 3]>) -> Value {
     let mut told = json!({
         "jobname": job.name,
         "groupid": job.group,
@@ -204,10 +248,11 @@ fn of_job(job: &Told<'_>) -> Value {
         "job options": options(job.options),
     });
     let object = told.as_object_mut().expect("it is one");
-    for (name, count) in ["read", "write", "trim"].into_iter().zip(&job.ops) {
-        object.insert(name.into(), of_op(count));
+    let group_rates = group_rates.get(&job.group).copied().unwrap_or_default();
+    for ((name, count), group_rate) in ["read", "write", "trim"].into_iter().zip(&job.ops).zip(group_rates) {
+        object.insert(name.into(), of_op(job, count, group_rate));
     }
-    object.insert("sync".into(), json!({ "total_ios": 0, "lat_ns": times(None, false) }));
+    object.insert("sync".into(), json!({ "total_ios": 0, "lat_ns": times(None, &[]) }));
     object.insert("job_runtime".into(), (job.job_ns / 1_000_000).into());
     for (name, zero) in [("usr_cpu", json!(0.0)), ("sys_cpu", json!(0.0)), ("ctx", json!(0)), ("majf", json!(0))] {
         object.insert(name.into(), zero);
@@ -239,7 +284,8 @@ fn levels(names: &[&str], at: u32) -> Value {
     Value::Object(names.iter().enumerate().map(share).collect())
 }
 
-fn of_op(count: &Count) -> Value {
+/// An operation; `group_rate`: bytes a second of its group.
+fn of_op(job: &Told<'_>, count: &Count, group_rate: f64) -> Value {
     let span_ns = count.span_ns;
     let per_s = |number: u64| if span_ns == 0 { 0.0 } else { number as f64 * 1e9 / span_ns as f64 };
     let bytes_per_s = per_s(count.bytes) as u64;
@@ -253,30 +299,43 @@ fn of_op(count: &Count) -> Value {
         "total_ios": count.done,
         "short_ios": 0,
         "drop_ios": 0,
-        "slat_ns": times(None, false),
-        "clat_ns": times(count.times.as_ref(), true),
-        "lat_ns": times(count.times.as_ref(), false),
+        "slat_ns": times(None, &[]),
+        "clat_ns": times(count.times.as_ref(), if job.shows_percentiles[0] { job.percentiles } else { &[] }),
+        "lat_ns": times(count.times.as_ref(), if job.shows_percentiles[1] { job.percentiles } else { &[] }),
     });
     let object = told.as_object_mut().expect("it is one");
-    for name in ["bw_min", "bw_max", "bw_samples", "iops_min", "iops_max", "iops_samples"] {
-        object.insert(name.into(), json!(0));
-    }
-    for name in ["bw_agg", "bw_mean", "bw_dev", "iops_mean", "iops_stddev"] {
-        object.insert(name.into(), json!(0.0));
+    let OpRates { kib_per_s, requests_per_s } = &count.rates;
+    // fio's mean is cut to a whole number there, and a group's rate counts from 1 KiB a second on.
+    let share = match (kib_per_s.count, group_rate > 1024.0) {
+        (0, _) => 0.0,
+        (_, false) => 100.0,
+        (_, true) => (kib_per_s.mean.floor() * 100.0 / (group_rate / 1024.0)).min(100.0),
+    };
+    let samples = [("bw", "bw_mean", "bw_dev", kib_per_s), ("iops", "iops_mean", "iops_stddev", requests_per_s)];
+    for (name, mean, deviation, rates) in samples {
+        let RateSamples { count, min, max, .. } = *rates;
+        object.insert(format!("{name}_min"), min.into());
+        object.insert(format!("{name}_max"), max.into());
+        if name == "bw" {
+            object.insert("bw_agg".into(), share.into());
+        }
+        object.insert(mean.into(), rates.mean.into());
+        object.insert(deviation.into(), rates.deviation().into());
+        object.insert(format!("{name}_samples"), count.into());
     }
     told
 }
 
 /// Times of an operation; a request is submitted in no time, so that its completion is all of it.
-fn times(times: Option<&Times>, has_percentiles: bool) -> Value {
+fn times(times: Option<&Times>, percentiles: &[f64]) -> Value {
     let Some(times) = times.filter(|times| times.count > 0) else {
         return json!({ "min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0 });
     };
     let Times { count, mean_ns, stdev_ns, min_ns, max_ns, histogram } = times;
     let mut told = json!({ "min": min_ns, "max": max_ns, "mean": mean_ns, "stddev": stdev_ns, "N": count });
-    if has_percentiles {
+    if !percentiles.is_empty() {
         let value = |percent: &f64| histogram.value_at_quantile(percent / 100.0).min(*max_ns);
-        let list = PERCENTILES.iter().map(|percent| (format!("{percent:.6}"), Value::from(value(percent))));
+        let list = percentiles.iter().map(|percent| (format!("{percent:.6}"), Value::from(value(percent))));
         told["percentile"] = Value::Object(list.collect());
     }
     told

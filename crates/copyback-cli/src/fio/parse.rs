@@ -1,4 +1,4 @@
-//! The text of a fio job file: sections, options and their places; and how fio writes numbers.
+//! The text of a fio job file, or of fio's command line: sections, options, their places and variables.
 
 use crate::failure::Failure;
 use copyback::config::layers::{LayerError, Place, Text};
@@ -9,10 +9,12 @@ use std::sync::Arc;
 pub struct Opt {
     /// Its name.
     pub key: String,
-    /// Its value; none where only the name stands there.
+    /// Its value, variables replaced; none where only the name stands there.
     pub value: Option<String>,
     /// Where it stands.
     pub place: Place,
+    /// A variable of its value that has none, and what helps.
+    pub missing: Option<(String, &'static str)>,
 }
 
 impl Opt {
@@ -25,6 +27,9 @@ impl Opt {
 
     /// Its value.
     pub fn text(&self) -> Result<&str, Failure> {
+        if let Some((message, help)) = &self.missing {
+            return Err(self.wrong(message, *help));
+        }
         let missing = || self.wrong("it needs a value", format!("write {}=VALUE", self.key));
         self.value.as_deref().filter(|value| !value.is_empty()).ok_or_else(missing)
     }
@@ -40,6 +45,9 @@ pub struct Section {
     /// Its options, in order.
     pub options: Vec<Opt>,
 }
+
+/// The section whose options the jobs behind it have.
+pub const GLOBAL: &str = "global";
 
 /// Reads a job file. fio's own rules: names are as they are written, `;` and `#` begin comments, blanks around `=` do
 /// not count.
@@ -69,71 +77,66 @@ pub fn sections(name: &str, text: &str) -> Result<Vec<Section>, Failure> {
         if trimmed.starts_with("include ") {
             return Err(wrong("`include` is not supported", "put the text of that file here"));
         }
-        if trimmed.contains("${") || trimmed.contains("$pagesize") || trimmed.contains("$ncpus") {
-            let help = "write the value itself, so that results do not depend on this machine";
-            return Err(wrong("variables are not supported", help));
-        }
         let Some(section) = sections.last_mut() else {
             return Err(wrong("an option stands before any section", "write [global], or a job's name, above it"));
         };
         let (key, value) = match trimmed.split_once('=') {
-            Some((key, value)) => (key.trim(), Some(value.trim().to_owned())),
+            Some((key, value)) => (key.trim(), Some(value.trim())),
             None => (trimmed, None),
         };
         let has_blank = trimmed.split_once('=').is_some_and(|(_, value)| value.starts_with([' ', '\t']));
         if has_blank && ["rw", "readwrite"].contains(&key) {
             return Err(wrong("fio takes no blank before this value", "write rw=VALUE"));
         }
-        section.options.push(Opt { key: key.to_owned(), value, place });
+        section.options.push(option(key, value, place));
     }
     Ok(sections)
 }
 
-/// A number of fio: decimal or 0x, and a suffix. By `kb_base` 1024, fio's default, `k` is 1024 and `ki` 1000; by 1000
-/// it is the other way round.
-pub fn number(opt: &Opt, text: &str, kb_base: u64) -> Result<u64, Failure> {
-    let text = text.trim();
-    let lower = text.to_ascii_lowercase();
-    let (digits, radix) = match lower.strip_prefix("0x") {
-        Some(digits) => (digits, 16),
-        None => (lower.as_str(), 10),
-    };
-    let end = digits.find(|c: char| !c.is_digit(radix)).unwrap_or(digits.len());
-    let wrong = || opt.wrong(format!("`{text}` is no number of fio"), "write for example 4096, 4k or 1m");
-    let count = u64::from_str_radix(&digits[..end], radix).map_err(|_| wrong())?;
-    let unit = digits[end..].strip_suffix('b').unwrap_or(&digits[end..]);
-    let (letter, is_other) = match unit.strip_suffix('i') {
-        Some(letter) => (letter, true),
-        None => (unit, false),
-    };
-    let base: u64 = if (kb_base == 1024) == is_other { 1000 } else { 1024 };
-    let power = match letter {
-        "" if !is_other => 0,
-        "k" => 1,
-        "m" => 2,
-        "g" => 3,
-        "t" => 4,
-        "p" => 5,
-        _ => return Err(wrong()),
-    };
-    base.checked_pow(power).and_then(|factor| count.checked_mul(factor)).ok_or_else(wrong)
+/// An option, with the values of the variables that its own names.
+pub(super) fn option(key: &str, value: Option<&str>, place: Place) -> Opt {
+    let (mut value, mut missing) = (value.map(ToOwned::to_owned), None);
+    if let Some(text) = &mut value {
+        *text = text.replace("$pagesize", PAGE_BYTES);
+        if let Some(word) = ["$ncpus", "$mb_memory"].into_iter().find(|word| text.contains(word)) {
+            let message = format!("`{word}` depends on the machine that fio runs on");
+            missing = Some((message, "write the number itself, so that results do not depend on this machine"));
+        }
+        while let Some((name, range)) = variable(text) {
+            match std::env::var(&name) {
+                Ok(own) if !own.is_empty() && !own.contains("${") => text.replace_range(range, &own),
+                _ => {
+                    let message = format!("the environment has no variable `{name}`");
+                    missing = Some((message, "set it before the command: NAME=VALUE copyback run ..."));
+                    break;
+                }
+            }
+        }
+    }
+    Opt { key: key.to_owned(), value, place, missing }
 }
 
-/// A time of fio in nanoseconds; without a unit it is in units of `default_ns`.
-pub fn time_ns(opt: &Opt, default_ns: u64) -> Result<u64, Failure> {
-    let text = opt.text()?.to_ascii_lowercase();
-    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let wrong = || opt.wrong("this is no time of fio", "write for example 30, 30s, 500ms or 10m");
-    let count: u64 = text[..end].parse().map_err(|_| wrong())?;
-    let unit_ns = match &text[end..] {
-        "" => default_ns,
-        "us" | "usec" => 1_000,
-        "ms" | "msec" => 1_000_000,
-        "s" | "sec" => 1_000_000_000,
-        "m" => 60_000_000_000,
-        "h" => 3_600_000_000_000,
-        "d" => 86_400_000_000_000,
-        _ => return Err(wrong()),
-    };
-    count.checked_mul(unit_ns).ok_or_else(wrong)
+/// What `$pagesize` is: the size of most machines' pages.
+const PAGE_BYTES: &str = "4096";
+
+/// The first variable of the environment that a text names, and where it stands.
+fn variable(text: &str) -> Option<(String, std::ops::Range<usize>)> {
+    let start = text.find("${")?;
+    let end = start + text[start..].find('}')?;
+    Some((text[start + 2..end].to_owned(), start..end + 1))
+}
+
+/// What the variables of options are, for the notes of a run: a result depends on them.
+pub fn notes(sections: &[Section]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for opt in sections.iter().flat_map(|section| &section.options).filter(|opt| opt.missing.is_none()) {
+        let written = &opt.place.text.text[opt.place.span.clone()];
+        if written.contains("${") || written.contains("$pagesize") {
+            let note = format!("`{}` is {}={}", written.trim(), opt.key, opt.value.as_deref().unwrap_or_default());
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+    }
+    notes
 }

@@ -8,8 +8,9 @@ use super::{Plan, Planned};
 use crate::failure::Failure;
 use crate::{format, workloads};
 use copyback::run::config::RunConfig;
-use copyback_workload::spec::WorkloadSpec;
+use copyback_workload::spec::{Footprint as Part, WorkloadSpec};
 use copyback_workload::stats::Footprint;
+use copyback_workload::tenants::Tenants;
 use std::collections::BTreeMap;
 
 /// What the command line asks for.
@@ -55,6 +56,8 @@ pub struct Fitted {
     pub blocks_per_plane: u32,
     /// What it had.
     blocks_before: u32,
+    /// Whether several workloads say what is addressed, and no trace.
+    is_of_several: bool,
 }
 
 impl Fitted {
@@ -66,9 +69,10 @@ impl Fitted {
     /// What users should know of it.
     pub fn note(&self, planned: &Planned) -> String {
         let note = format!(
-            "Note: --fit {} gave each plane {} blocks: the trace addresses {} of the drive's {}\n",
+            "Note: --fit {} gave each plane {} blocks: {} {} of the drive's {}\n",
             self.share,
             format::count(self.blocks_per_plane.into()),
+            if self.is_of_several { "the workloads address" } else { "the trace addresses" },
             format::size(self.addressed_bytes as f64),
             format::size(planned.addressed_bytes() as f64)
         );
@@ -110,8 +114,9 @@ impl Fitted {
         let blocks = format::count(self.blocks_per_plane.into());
         let more = if self.blocks_per_plane == u32::MAX { " or more" } else { "" };
         let what = format!(
-            "--fit {} for a trace that addresses {addressed} makes {blocks} blocks{more} in a plane",
-            self.share
+            "--fit {} for {} {addressed} makes {blocks} blocks{more} in a plane",
+            self.share,
+            if self.is_of_several { "workloads that address" } else { "a trace that addresses" }
         );
         let share = self.possible_share(plan);
         let help = match (self.blocks_per_plane < self.blocks_before, share) {
@@ -198,10 +203,13 @@ pub type Footprints = BTreeMap<String, Footprint>;
 pub fn fitted(plan: &Plan, share: Share, known: &mut Footprints) -> Result<Fitted, Failure> {
     let Some(first) = plan.runs.first() else { return Err(Failure::input("--fit: there is nothing to run")) };
     plan.runs.iter().try_for_each(refuse_unscalable)?;
-    let Footprint { bytes: used_bytes, end_bytes: addressed_bytes } =
-        measured(&first.resolved.workload, plan.seed, known)?;
+    let is_of_several = !first.resolved.tenants.is_empty();
+    let Footprint { bytes: used_bytes, end_bytes: addressed_bytes } = match is_of_several {
+        true => measured_of_several(&first.resolved.tenants, plan.seed, known)?,
+        false => measured(&first.resolved.workload, plan.seed, known)?,
+    };
     let blocks_before = first.resolved.run.geometry.blocks_per_plane;
-    let mut fitted = Fitted { share, addressed_bytes, used_bytes, blocks_per_plane: 0, blocks_before };
+    let mut fitted = Fitted { share, addressed_bytes, used_bytes, blocks_per_plane: 0, blocks_before, is_of_several };
     // All runs are on drives of one size, or they could not be compared.
     for planned in &plan.runs {
         fitted.blocks_per_plane = fitted.blocks_per_plane.max(least_blocks(planned, &fitted));
@@ -212,7 +220,7 @@ pub fn fitted(plan: &Plan, share: Share, known: &mut Footprints) -> Result<Fitte
 /// Refuses what has no size that could follow a trace.
 fn refuse_unscalable(planned: &Planned) -> Result<(), Failure> {
     let run = &planned.resolved.run;
-    if planned.resolved.workload.trace.is_none() {
+    if planned.resolved.tenants.is_empty() && planned.resolved.workload.trace.is_none() {
         return Err(Failure::input("--fit sizes a drive for a trace, and this workload is generated for the drive")
             .with_help("leave --fit out, or name a trace; `workload.footprint` is the share that is addressed"));
     }
@@ -227,6 +235,33 @@ fn refuse_unscalable(planned: &Planned) -> Result<(), Failure> {
             .with_help("leave --fit out, or the array's overrides"));
     }
     Ok(())
+}
+
+/// What several workloads address: up to the highest end of those whose parts have sizes in bytes, or of their traces.
+fn measured_of_several(tenants: &Tenants, seed: u64, known: &mut Footprints) -> Result<Footprint, Failure> {
+    let mut end_bytes = 0;
+    for tenant in tenants.values() {
+        let start = match tenant.terms.region_start {
+            None => Some(0),
+            Some(Part::Size(bytes)) => Some(bytes.0),
+            Some(_) => None,
+        };
+        let size = match (tenant.terms.region_size, &tenant.spec.trace) {
+            (Some(Part::Size(bytes)), _) => Some(bytes.0),
+            (None, Some(_)) => Some(measured(&tenant.spec, seed, known)?.end_bytes),
+            _ => None,
+        };
+        if let (Some(start), Some(size)) = (start, size) {
+            end_bytes = start.saturating_add(size).max(end_bytes);
+        }
+    }
+    if end_bytes == 0 {
+        return Err(Failure::input(
+            "--fit sizes a drive for addresses in bytes, and these workloads have shares of it",
+        )
+        .with_help("leave --fit out, or give a job size=BYTES (a workload `region_size`)"));
+    }
+    Ok(Footprint { bytes: end_bytes, end_bytes })
 }
 
 /// What a trace addresses once it is laid out: up to the end of its addresses, and how much of that it uses.

@@ -3,6 +3,11 @@
 //! The same files go to both programs. Where there is no fio that is not tested, and a line says so; with
 //! `COPYBACK_NEEDS_FIO` set, as in CI, it is a failure.
 
+mod kinds;
+mod passes;
+mod room;
+mod samples;
+
 use crate::common::{code, copyback, said};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,6 +47,17 @@ const TAKEN: &[&str] = &[
     "rw=randread\nrandom_distribution=zoned:80/20:20/80",
     "rw=randread\nrandom_distribution=zoned:60/10:30/20:8/30:2/40",
     "rw=randread\nrandom_distribution=pareto:0.2",
+    "rw=randread\nrandom_distribution=zoned:50/5:30/15:20/",
+    "rw=randread\nrandom_distribution=zipf:1.2:0.25",
+    "rw=randread:8\nrw_sequencer=identical",
+    "rw=write:8k\nfilesize=64m\nio_size=50%",
+    "rw=randrw\nbsrange=4k-64k\nblockalign=4k\npercentage_random=50",
+    "rw=randwrite\nbssplit=512/4:1024/1:4k/95\nblockalign=4k",
+    "rw=randtrimwrite\nnumjobs=2\noffset_increment=25%",
+    "rw=write\nfsync=1\nfdatasync=1\nsync=1\nend_fsync=1",
+    "rw=randrw\nrate=10m\nverify=0\ndo_verify=0\nexitall\nlog_prio=1",
+    "size=64m\nnew_group\niodepth_batch_submit=8",
+    "filename=/dev/bsg/0\\:0",
     "rw=randrw\nrwmixread=70\nrate_iops=200,100\nruntime=1s\ntime_based",
     "rate_iops=1000\nruntime=1s\ntime_based\nramp_time=100ms",
     "thinktime=5ms\nthinktime_blocks=4\n# a comment\nnorandommap",
@@ -81,31 +97,6 @@ fn what_fio_takes_is_taken_and_what_it_refuses_is_refused() {
     }
 }
 
-/// What only fio takes, and why not.
-#[test]
-fn what_is_not_understood_is_refused_with_its_place() {
-    let folder = tempfile::tempdir().unwrap();
-    for (options, says) in [
-        ("rate=1m", "not understood"),
-        ("rw=randtrimwrite", "not supported"),
-        ("rw=randrw\nrate_iops=10,", "a rate of one operation alone"),
-        ("verify=md5", "not understood"),
-        ("random_distribution=normal:20", "not the one that its name says"),
-        ("bs=${BS}", "variables"),
-        ("ioengine=libaoi", "did you mean `libaio`"),
-        ("bs=1q", "no number of fio"),
-        ("filename=a:b", "several files"),
-        ("size=50%", "size in bytes"),
-        ("bssplit=4k/60:8k/60", "add up to 120"),
-    ] {
-        let own = copyback(&["run", "--fio", &written(folder.path(), &job(options)), "--print-config"]);
-        assert_eq!(code(&own), 2, "{options}: {}", said(&own));
-        // Long lines are broken where the terminal ends.
-        let text = said(&own).split_whitespace().collect::<Vec<_>>().join(" ").replace("│ ", "");
-        assert!(text.contains(says) && text.contains("job.fio:"), "{options}: {text}");
-    }
-}
-
 /// A request as a table has it.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
@@ -138,17 +129,25 @@ fn own(folder: &Path, file: &str) -> Vec<Asked> {
 
 /// What fio asks for, from the log that it writes.
 fn of_fio(folder: &Path, text: &str) -> Option<Vec<Asked>> {
-    let file = written(folder, &format!("{text}write_iolog={}\n", folder.join("io.log").display()));
+    let (_, options) = text.split_once('\n').unwrap();
+    of_fio_each(folder, &[options.to_owned()]).map(|mut all| all.remove(0))
+}
+
+/// The same of several jobs, each with these options: to start fio takes longer than to run it.
+fn of_fio_each(folder: &Path, jobs: &[String]) -> Option<Vec<Vec<Asked>>> {
+    let log = |at: usize| if at == 0 { folder.join("io.log") } else { folder.join(format!("io.{at}.log")) };
+    let section = |(at, options): (usize, &String)| format!("[j{at}]\n{options}write_iolog={}\n", log(at).display());
+    let file = written(folder, &jobs.iter().enumerate().map(section).collect::<String>());
     let output = fio(folder, &["--output=fio.out", &file])?;
     assert!(output.status.success(), "{output:?}");
-    let log = std::fs::read_to_string(folder.join("io.log")).unwrap();
     let request = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
         let at = words.iter().position(|word| matches!(*word, "read" | "write"))?;
         let number = |place: usize| words.get(place)?.parse().ok();
         Some(Asked { is_read: words[at] == "read", offset_bytes: number(at + 1)?, len_bytes: number(at + 2)? })
     };
-    Some(log.lines().filter_map(request).collect())
+    let read = |at| std::fs::read_to_string(log(at)).unwrap().lines().filter_map(request).collect();
+    Some((0..jobs.len()).map(read).collect())
 }
 
 /// What is compared: how many, the first and last byte, the alignment, and shares.

@@ -1,0 +1,104 @@
+//! fio's engines: how many requests each has under way, and which of them ask no drive.
+
+use copyback::config::layers::nearest;
+
+/// How an engine asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// One request at a time.
+    Synchronous,
+    /// `iodepth` requests at a time.
+    Asynchronous,
+    /// The same, of storage behind a network, of which only the drive is simulated.
+    Remote,
+}
+
+/// Engines that wait for each request.
+const SYNCHRONOUS: &[&str] = &[
+    "sync",
+    "psync",
+    "vsync",
+    "pvsync",
+    "pvsync2",
+    "mmap",
+    "splice",
+    "libcufile",
+    "libhipfile",
+    "libpmem",
+    "dev-dax",
+    "pmemblk",
+];
+
+/// Engines that have `iodepth` requests under way.
+const ASYNCHRONOUS: &[&str] = &[
+    "libaio",
+    "io_uring",
+    "io_uring_cmd",
+    "posixaio",
+    "solarisaio",
+    "windowsaio",
+    "sg",
+    "null",
+    "cpp_null",
+    "spdk",
+    "spdk_bdev",
+    "spdk_nvme",
+    "xnvme",
+    "libblkio",
+    "libzbc",
+    "guasi",
+    "nvme",
+];
+
+/// Block devices and files behind a network; whether each has several requests under way.
+const REMOTE: &[(&str, bool)] = &[
+    ("nbd", true),
+    ("rbd", true),
+    ("libiscsi", true),
+    ("nfs", true),
+    ("dfs", true),
+    ("gfapi_async", true),
+    ("gfapi", false),
+    ("ime_aio", true),
+    ("ime_psync", false),
+    ("ime_psyncv", false),
+];
+
+/// Engines that ask no drive for blocks, and what they do instead.
+const OTHERS: &[(&[&str], &str)] = &[
+    (&["cpuio"], "it keeps a processor busy and asks no drive"),
+    (&["exec"], "it starts a program and asks no drive"),
+    (&["page_fault"], "it touches memory and asks no drive"),
+    (&["net", "netsplice", "rdma"], "it sends data over a network and asks no drive"),
+    (&["http", "rados", "libhdfs"], "it asks an object store, not a drive for blocks"),
+    (
+        &["filecreate", "filestat", "filedelete", "dircreate", "dirstat", "dirdelete"],
+        "it works on names of a file system and asks no drive for blocks",
+    ),
+    (&["falloc", "ftruncate", "e4defrag"], "it works on the layout of a file system, which is not simulated"),
+    (&["mtd"], "it drives bare flash, without the controller that is simulated"),
+];
+
+/// How an engine asks; or why it cannot be simulated, and what to write instead.
+pub fn find(name: &str) -> Result<(Engine, bool), (String, String)> {
+    if SYNCHRONOUS.contains(&name) {
+        return Ok((Engine::Synchronous, true));
+    }
+    // Whatever is loaded from outside: the drivers that are so loaded are asynchronous.
+    if ASYNCHRONOUS.contains(&name) || name.starts_with("external:") {
+        return Ok((Engine::Asynchronous, false));
+    }
+    if let Some((_, is_asynchronous)) = REMOTE.iter().find(|(known, _)| *known == name) {
+        return Ok((Engine::Remote, !is_asynchronous));
+    }
+    let write = "write ioengine=libaio for requests side by side, psync for one at a time";
+    if let Some((_, why)) = OTHERS.iter().find(|(names, _)| names.contains(&name)) {
+        return Err(((*why).to_owned(), format!("remove this job; to ask the drive, {write}")));
+    }
+    let all = SYNCHRONOUS.iter().chain(ASYNCHRONOUS).copied().chain(REMOTE.iter().map(|(name, _)| *name));
+    let help = match nearest(name, all) {
+        Some(near) => format!("did you mean `{near}`? Or {write}"),
+        None => write.to_owned(),
+    };
+    Err(("fio has no engine of this name".to_owned(), help))
+}

@@ -1,0 +1,67 @@
+//! Where the files of jobs lie on the drive.
+
+use super::job::{Job, Part};
+use crate::failure::Failure;
+use std::collections::BTreeMap;
+
+/// Files of jobs begin at multiples of it, as a file system would lay them out.
+const FILE_GRAIN_BYTES: u64 = 1 << 20;
+
+/// Where the files of jobs lie on the drive: one that all jobs name is the drive itself, others lie one behind another.
+pub struct Files {
+    begins: BTreeMap<String, u64>,
+    /// Whether the jobs share one file, the drive.
+    pub is_drive: bool,
+}
+
+/// The file of a clone, as fio names it.
+fn file_of(job: &Job, clone: u64) -> String {
+    match (&job.filename, &job.filename_format) {
+        (Some(name), _) => name.clone(),
+        (None, Some(format)) => {
+            let (clone, file) = (clone.to_string(), "0");
+            let words =
+                [("$jobname", job.name.as_str()), ("$jobnum", clone.as_str()), ("$filenum", file), ("$clientuid", "")];
+            words.iter().fold(format.clone(), |text, (word, value)| text.replace(word, value))
+        }
+        (None, None) => format!("{}.{clone}.0", job.name),
+    }
+}
+
+impl Files {
+    /// Lays out the files of all jobs.
+    pub fn of(jobs: &[Job]) -> Result<Self, Failure> {
+        // A replay has the addresses of its log.
+        let with_files: Vec<&Job> = jobs.iter().filter(|job| job.iolog.is_none()).collect();
+        let first = with_files.first().and_then(|job| job.filename.clone());
+        let is_drive = first.is_some() && with_files.iter().all(|job| job.filename == first);
+        let mut ends: Vec<(String, u64)> = Vec::new();
+        for job in with_files.iter().filter(|_| !is_drive) {
+            for clone in 0..job.count {
+                let (Some(Part::Bytes(size)), Some(offset)) = (job.part_size(), job.file_offset_of(clone)) else {
+                    let message = "a job on a file of its own needs a size in bytes";
+                    let help =
+                        "add for example size=1g; or let all jobs share the drive: filename=/dev/drive in [global]";
+                    return Err(job.whole.wrong(message, help));
+                };
+                let (file, end) = (file_of(job, clone), offset.saturating_add(size));
+                match ends.iter_mut().find(|(known, _)| *known == file) {
+                    Some((_, known)) => *known = end.max(*known),
+                    None => ends.push((file, end)),
+                }
+            }
+        }
+        let mut next = 0_u64;
+        let mut begins = BTreeMap::new();
+        for (file, bytes) in ends {
+            begins.insert(file, next);
+            next = next.saturating_add(bytes).checked_next_multiple_of(FILE_GRAIN_BYTES).unwrap_or(u64::MAX);
+        }
+        Ok(Self { begins, is_drive })
+    }
+
+    /// Where the file of a clone begins.
+    pub fn begin(&self, job: &Job, clone: u64) -> u64 {
+        self.begins.get(&file_of(job, clone)).copied().unwrap_or(0)
+    }
+}

@@ -1,0 +1,440 @@
+//! Jobs as tables of workloads.
+
+use super::amount;
+use super::job::{Job, Part, READ, TRIM, WRITE};
+use super::layout::Files;
+use super::shape::{Distribution, common_divisor};
+use super::{JobName, Jobs};
+use crate::failure::Failure;
+use toml::{Table, Value};
+
+/// Jobs that a note names.
+const JOBS_NAMED: usize = 3;
+
+/// Workloads that were made so far.
+#[derive(Default)]
+pub struct Made {
+    /// The tables, by name.
+    pub tables: Table,
+    /// The jobs in their order.
+    pub jobs: Jobs,
+    /// What users should know of jobs: the names of those of which it is true.
+    said: Vec<(String, Vec<String>)>,
+    /// Of each section, its job's name and the workloads of its clones.
+    clones: Vec<(String, Vec<String>)>,
+    /// Workloads in front of the last stonewall: all behind it wait for them.
+    walled: Vec<String>,
+    group: u64,
+}
+
+fn bytes(bytes: u64) -> Value {
+    Value::from(format!("{bytes} B"))
+}
+
+fn nanos(ns: u64) -> Value {
+    Value::from(format!("{ns} ns"))
+}
+
+fn whole(number: u64) -> Value {
+    Value::from(i64::try_from(number).unwrap_or(i64::MAX))
+}
+
+fn part(part: Part) -> Value {
+    match part {
+        Part::Bytes(count) => bytes(count),
+        Part::Share(share) => Value::from(share),
+    }
+}
+
+impl Made {
+    /// Adds a job and its clones.
+    pub fn add(&mut self, job: &Job, files: &Files) -> Result<(), Failure> {
+        if (job.is_stonewalled || job.begins_group) && !self.clones.is_empty() {
+            self.group += 1;
+        }
+        if job.is_stonewalled && !self.clones.is_empty() {
+            self.walled = self.clones.iter().flat_map(|(_, names)| names.clone()).collect();
+        }
+        let after = self.waits_for(job)?;
+        self.note(job);
+        let reads_back = job.reads_back()?;
+        let mut names = Vec::new();
+        for clone in 0..job.count {
+            let name = self.free_name(job, clone);
+            let mut table = Self::table(job, clone, files)?;
+            if !after.is_empty() {
+                let after = after.iter().map(|name| Value::from(name.as_str())).collect();
+                table.insert("after".into(), Value::Array(after));
+            }
+            self.push(job, name.clone(), table, false);
+            names.push(name.clone());
+            if reads_back {
+                let mut table = Self::table(&job.reading_back(), clone, files)?;
+                table.insert("after".into(), Value::Array(vec![Value::from(name.as_str())]));
+                let own = format!("{name}-verify");
+                self.push(job, own.clone(), table, true);
+                names.push(own);
+            }
+        }
+        self.clones.push((job.name.clone(), names));
+        Ok(())
+    }
+
+    /// What users should know, a line for each: what is true of several jobs names the first ones.
+    pub fn notes(&self) -> Vec<String> {
+        let note = |(what, jobs): &(String, Vec<String>)| {
+            let shown: Vec<String> = jobs.iter().take(JOBS_NAMED).map(|name| format!("`{name}`")).collect();
+            let more = jobs.len() - shown.len();
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("job{} {}{more}: {what}", if jobs.len() == 1 { "" } else { "s" }, shown.join(", "))
+        };
+        self.said.iter().map(note).collect()
+    }
+
+    fn push(&mut self, job: &Job, workload: String, table: Table, is_more: bool) {
+        self.tables.insert(workload.clone(), Value::Table(table));
+        self.jobs.list.push(JobName {
+            workload,
+            name: job.name.clone(),
+            group: self.group,
+            is_grouped: job.is_grouped,
+            is_more,
+            depth: depth(job),
+            percentiles: job.percentiles.clone(),
+            shows_percentiles: job.shows_percentiles,
+            options: job.options.clone(),
+            sized_by: job.sized_by.clone().unwrap_or_else(|| job.whole.clone()),
+        });
+    }
+
+    /// A name that no workload has yet: the job's, or with its section's where `name` calls several the same.
+    fn free_name(&self, job: &Job, clone: u64) -> String {
+        let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
+        let plain = |text: &str| text.chars().map(plain).collect::<String>();
+        let of_clone = |stem: String| if job.count == 1 { stem } else { format!("{stem}-{}", clone + 1) };
+        let name = of_clone(plain(&job.name));
+        if !self.tables.contains_key(&name) {
+            return name;
+        }
+        let stem = match job.name == job.section {
+            true => name,
+            false => of_clone(format!("{}-{}", plain(&job.name), plain(&job.section))),
+        };
+        let numbered = (2_u64..).map(|number| format!("{stem}-again-{number}"));
+        let mut names = std::iter::once(stem.clone()).chain(numbered);
+        names.find(|name| !self.tables.contains_key(name)).unwrap_or(stem)
+    }
+
+    /// Those who have to end first.
+    fn waits_for(&self, job: &Job) -> Result<Vec<String>, Failure> {
+        let mut after = self.walled.clone();
+        if let Some(name) = &job.wait_for {
+            let found: Vec<_> = self.clones.iter().filter(|(known, _)| known == name).collect();
+            if found.is_empty() {
+                let message = format!("wait_for={name}: no job before it has that name");
+                return Err(job.whole.wrong(message, "name one above it"));
+            }
+            let named = found.into_iter().flat_map(|(_, names)| names);
+            after.extend(named.filter(|name| !self.walled.contains(name)).cloned());
+        }
+        Ok(after)
+    }
+
+    fn note(&mut self, job: &Job) {
+        let mut say = |what: String| match self.said.iter_mut().find(|(known, _)| *known == what) {
+            Some((_, jobs)) => jobs.push(job.name.clone()),
+            None => self.said.push((what, vec![job.name.clone()])),
+        };
+        if job.is_synchronous && job.depth > 1 {
+            say(format!("a synchronous engine has one request under way, whatever iodepth={} says", job.depth));
+        }
+        if job.iolog.is_none() && job.lacks_map() {
+            say("places are drawn in the smallest block, and may come twice: fio has a map of blocks, per direction"
+                .into());
+        }
+        let is_mixed = job.used(|op| job.blocks[op].only().is_none()).any(|is_mixed| is_mixed);
+        if is_mixed && job.rate_bytes.iter().any(Option::is_some) {
+            say("requests come at the rate that moves so many bytes on average, whatever the size of the last one"
+                .into());
+        }
+        if job.reads_back().is_ok_and(|reads_back| reads_back) && job.is_random {
+            say("what it wrote is read back in the order of addresses".into());
+        }
+        job.notes.iter().for_each(|note| say(note.clone()));
+    }
+
+    fn table(job: &Job, clone: u64, files: &Files) -> Result<Table, Failure> {
+        let mut table = Table::new();
+        pace(&mut table, job);
+        times(&mut table, job);
+        if let Some(share) = job.urgent_share() {
+            table.insert("high_priority_share".into(), Value::from(share));
+        }
+        if let Some(path) = &job.iolog {
+            return replay(table, job, path);
+        }
+        region(&mut table, job, clone, files)?;
+        requests(&mut table, job, files.is_drive)?;
+        addresses(&mut table, job)?;
+        if let Some(seed) = job.seed {
+            table.insert("seed".into(), whole(seed.saturating_add(clone)));
+        }
+        Ok(table)
+    }
+}
+
+/// A log that is played again.
+fn replay(mut table: Table, job: &Job, path: &str) -> Result<Table, Failure> {
+    let is_cut = job.number_ios.is_some() || job.amount().is_some();
+    if is_cut || job.rate_iops.iter().chain(&job.rate_bytes).any(Option::is_some) {
+        let message = "a log is replayed whole, at its own pace";
+        return Err(job.whole.wrong(message, "remove number_ios, io_size, rate and rate_iops"));
+    }
+    table.insert("trace".into(), Value::from(path));
+    // fio's own logs, or those of blktrace: the content says which.
+    table.insert("layout".into(), Value::from("as-is"));
+    if job.loops > 1 {
+        table.insert("loop".into(), whole(job.loops));
+    }
+    if job.replay_percent != 100 {
+        // fio's percentage is of the rate.
+        table.insert("time_scale".into(), Value::from(100.0 / job.replay_percent as f64));
+    }
+    table.extend(job.replay_align.map(|align| ("align".to_owned(), bytes(align))));
+    Ok(table)
+}
+
+/// Requests under way: one where the engine waits for each.
+fn depth(job: &Job) -> u64 {
+    if job.is_synchronous { 1 } else { job.depth }
+}
+
+fn pace(table: &mut Table, job: &Job) {
+    let has_rate = job.rate_iops.iter().chain(&job.rate_bytes).any(Option::is_some);
+    let is_paced = if job.iolog.is_some() { job.stalls } else { has_rate };
+    table.insert("mode".into(), Value::from(if is_paced { "paced" } else { "closed" }));
+    table.insert("queue_depth".into(), whole(depth(job)));
+    if job.think_ns > 0 {
+        table.insert("think_time".into(), nanos(job.think_ns));
+        table.insert("think_every".into(), whole(job.think_blocks));
+    }
+}
+
+fn times(table: &mut Table, job: &Job) {
+    if job.delay_ns > 0 {
+        // It counts from the begin of all, also behind a stonewall.
+        table.insert("not_before".into(), nanos(job.delay_ns));
+    }
+    if job.ramp_ns > 0 {
+        table.insert("warmup".into(), nanos(job.ramp_ns));
+    }
+    if let Some(runtime_ns) = job.runtime_ns {
+        // The ramp comes before the time that a job runs.
+        let stop_ns = job.ramp_ns.saturating_add(runtime_ns);
+        table.insert("stop".into(), nanos(stop_ns));
+    }
+}
+
+/// The addresses of a job: a part of the drive, or of its file.
+fn region(table: &mut Table, job: &Job, clone: u64, files: &Files) -> Result<(), Failure> {
+    let Some(offset) = job.offset_of(clone) else {
+        let message = "offset is in bytes and offset_increment a share, or the other way round";
+        return Err(job.whole.wrong(message, "write both in bytes, or both in per cent"));
+    };
+    if files.is_drive {
+        if offset != Part::Bytes(0) {
+            table.insert("region_start".into(), part(offset));
+        }
+        table.extend(job.part_size().map(|size| ("region_size".to_owned(), part(size))));
+        return Ok(());
+    }
+    if let (Some(offset), Some(size)) = (job.file_offset_of(clone), job.part_size()) {
+        table.insert("region_start".into(), bytes(files.begin(job, clone).saturating_add(offset)));
+        table.insert("region_size".into(), part(size));
+    }
+    Ok(())
+}
+
+/// Requests a second of each operation, where they have a limit.
+fn rates_of(job: &Job) -> [Option<f64>; 3] {
+    [READ, WRITE, TRIM].map(|op| {
+        let blocks = &job.blocks[op];
+        // fio's limit is one of bytes: so many requests of the smallest size.
+        let bytes = job.rate_bytes[op].map(|bytes| bytes as f64);
+        let bytes = bytes.or(job.rate_iops[op].map(|rate| rate as f64 * blocks.least() as f64))?;
+        let counted = if job.is_poisson { blocks.least() as f64 } else { blocks.mean() };
+        Some(bytes / counted)
+    })
+}
+
+/// Which operations there are, of which sizes, how many, and when.
+fn requests(table: &mut Table, job: &Job, is_drive: bool) -> Result<(), Failure> {
+    let rates = rates_of(job);
+    let read_share = match (job.ops, rates) {
+        // With a rate for each they come at these, whatever shares they were to have.
+        ([true, true, _], [Some(reads), Some(writes), _]) => reads / (reads + writes),
+        ([true, true, _], _) => job.read_percent as f64 / 100.0,
+        ([true, false, _], _) => 1.0,
+        _ => 0.0,
+    };
+    table.insert("read_share".into(), Value::from(read_share));
+    if job.ops[TRIM] {
+        table.insert("trim_share".into(), Value::from(1.0));
+    }
+    if job.trims_first {
+        table.insert("trim_before_write".into(), Value::from(true));
+    }
+    // Requests of each kind begin at multiples of that kind's smallest size, or of what `blockalign` says.
+    let own = |op: usize| if job.is_random { job.align[op] } else { None }.unwrap_or(job.blocks[op].least());
+    let all = job.used(|op| common_divisor(job.blocks[op].divisor(), own(op)));
+    let align = all.reduce(common_divisor).unwrap_or(4096);
+    for op in (0..3).filter(|op| job.ops[*op]) {
+        let key = ["read_size", "write_size", "trim_size"][op];
+        let mut size = job.blocks[op].table();
+        if own(op) != align {
+            size.insert("offset_align".into(), bytes(own(op)));
+        }
+        table.insert(key.into(), size.into());
+    }
+    table.insert("align".into(), bytes(align));
+    amount::insert(table, job, read_share, align, is_drive)?;
+    arrivals(table, job, rates)
+}
+
+fn arrivals(table: &mut Table, job: &Job, rates: [Option<f64>; 3]) -> Result<(), Failure> {
+    let used: Vec<usize> = (0..3).filter(|op| job.ops[*op]).collect();
+    let rates: Vec<f64> = used.iter().filter_map(|op| rates[*op]).collect();
+    let arrivals = |rate: f64| {
+        let kind = if job.is_poisson { "poisson" } else { "fixed" };
+        let keys = [("kind".to_owned(), Value::from(kind)), ("rate".to_owned(), Value::from(rate))];
+        Value::Table(Table::from_iter(keys))
+    };
+    match (&used[..], &rates[..]) {
+        (_, []) => {}
+        // A trim comes at the rate of trims, and its write at that of writes: both at the same.
+        ([_], [rate]) if job.trims_first => drop(table.insert("arrivals".into(), arrivals(2.0 * rate))),
+        ([_], [rate]) => drop(table.insert("arrivals".into(), arrivals(*rate))),
+        ([READ, WRITE], [reads, writes]) => {
+            table.remove("read_share");
+            table.insert("read_arrivals".into(), arrivals(*reads));
+            table.insert("arrivals".into(), arrivals(*writes));
+        }
+        _ => {
+            let why = "a rate of one operation alone, in a job that has several, is not supported";
+            return Err(job.whole.wrong(why, "give each a rate, or write a job of its own for each operation"));
+        }
+    }
+    Ok(())
+}
+
+fn addresses(table: &mut Table, job: &Job) -> Result<(), Failure> {
+    let mut addresses = Table::new();
+    let mut say = |key: &str, value: Value| drop(addresses.insert(key.to_owned(), value));
+    match (job.is_random, job.distribution()) {
+        (false, _) => say("kind", Value::from("uniform")),
+        // fio's map is for places that are drawn evenly.
+        (true, Distribution::Uniform) => {
+            say("kind", Value::from(if job.goes_by_map() { "once" } else { "uniform" }));
+        }
+        (true, Distribution::Zipf(theta)) => {
+            say("kind", Value::from("zipf"));
+            say("theta", Value::from(*theta));
+        }
+        (true, Distribution::Pareto(skew)) => {
+            say("kind", Value::from("self-similar"));
+            say("skew", Value::from(*skew));
+        }
+        (true, Distribution::Zones(zones)) => {
+            say("kind", Value::from("zones"));
+            say("zones", zones.iter().map(|zone| Value::from(zone.to_vec())).collect::<Vec<_>>().into());
+        }
+        (true, Distribution::Sequence(blocks)) => {
+            say("kind", Value::from("listed"));
+            say("blocks", Value::Array(blocks.iter().map(|block| whole(*block)).collect()));
+            if job.advances {
+                say("advance", Value::from(true));
+            }
+        }
+        (true, Distribution::ZonesOfBytes(zones)) => {
+            say("kind", Value::from("zones"));
+            say("zones", zones_of_part(job, zones)?);
+        }
+    }
+    let random = if job.is_random { job.random_percent() as f64 / 100.0 } else { 0.0 };
+    if random < 1.0 {
+        say("sequential_share", Value::from(1.0 - random));
+    }
+    if random < 1.0 || job.modifier.run_length.is_some() {
+        say("sequential_by_op", Value::from(true));
+    }
+    if let Some(length) = job.modifier.run_length.filter(|length| *length > 1) {
+        say("run_length", whole(length));
+        if job.repeats_places {
+            say("run_repeats", Value::from(true));
+        }
+    }
+    match job.modifier.skip_bytes {
+        0 => {}
+        skip if skip > 0 => say("skip", bytes(skip.unsigned_abs())),
+        skip => say("skip_back", bytes(skip.unsigned_abs())),
+    }
+    if let Some((size, skip)) = job.stride() {
+        if job.modifier.skip_bytes != 0 {
+            let message = "holes behind each request, within strides, are not supported";
+            return Err(job.whole.wrong(message, "remove what follows the colon of rw, or zonemode=strided"));
+        }
+        say("skip", bytes(skip));
+        say("skip_every", bytes(size));
+    }
+    table.insert("addresses".into(), Value::Table(addresses));
+    Ok(())
+}
+
+/// Zones of bytes as shares of the job's part.
+fn zones_of_part(job: &Job, zones: &[(f64, Option<u64>)]) -> Result<Value, Failure> {
+    let Some(Part::Bytes(size)) = job.part_size().filter(|part| *part != Part::Bytes(0)) else {
+        let help = "add size=BYTES, or write shares: random_distribution=zoned:60/10:40/";
+        return Err(job.whole.wrong("zoned_abs: without a size in bytes the zones are no shares of it", help));
+    };
+    let given = zones.iter().filter_map(|(_, size)| *size).fold(0, u64::saturating_add);
+    let is_whole = if zones.iter().all(|(_, size)| size.is_some()) { given == size } else { given < size };
+    if !is_whole {
+        let message = format!("zoned_abs: the zones have {given} bytes, and the job {size}");
+        return Err(job.whole.wrong(message, "let the zones add up to the size, or leave the last one's size out"));
+    }
+    let share = |(access, own): &(f64, Option<u64>)| {
+        Value::from(vec![*access, own.unwrap_or(size - given) as f64 / size as f64])
+    };
+    Ok(Value::Array(zones.iter().map(share).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fio::parse;
+
+    /// Of each workload that a file makes, those that it waits for.
+    fn waits(text: &str) -> Vec<(String, Vec<String>)> {
+        let sections = parse::sections("test", text).expect("it is a job file");
+        let jobs: Vec<Job> = sections.iter().map(|section| Job::new(section, &[]).expect("it is understood")).collect();
+        let files = Files::of(&jobs).expect("it has sizes");
+        let mut made = Made::default();
+        jobs.iter().for_each(|job| made.add(job, &files).expect("it can be made"));
+        let after = |table: &Value| {
+            let names = table.get("after").and_then(Value::as_array).into_iter().flatten();
+            names.map(|name| name.as_str().expect("a name").to_owned()).collect()
+        };
+        made.tables.iter().map(|(name, table)| (name.clone(), after(table))).collect()
+    }
+
+    /// fio(1): a stonewall waits for preceding jobs to exit before its job starts; who is behind starts no earlier.
+    #[test]
+    fn all_behind_a_stonewall_wait_for_all_before_it() {
+        let job = |name: &str, more: &str| format!("[{name}]\nrw=read\nsize=1m\n{more}\n");
+        let text = job("a", "") + &job("b", "") + &job("c", "stonewall") + &job("d", "") + &job("e", "wait_for=c");
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let expected = [("a", &[][..]), ("b", &[]), ("c", &["a", "b"]), ("d", &["a", "b"]), ("e", &["a", "b", "c"])];
+        let expected: Vec<_> = expected.into_iter().map(|(name, after)| (name.to_owned(), names(after))).collect();
+        assert_eq!(waits(&text), expected);
+    }
+}

@@ -1,0 +1,63 @@
+//! Whether the drive has the addresses that jobs of fio ask for, in the words of their files.
+
+use super::JobName;
+use crate::failure::Failure;
+use crate::format;
+use crate::listing;
+use crate::plan::{Plan, Planned};
+use copyback::config::presets::DEVICES;
+use copyback::flash::geometry::Geometry;
+use copyback_workload::spec::{Footprint, Tenant};
+
+/// Refuses jobs that are larger than the drive, and those that have no address of it.
+pub fn check(plan: &Plan) -> Result<(), Failure> {
+    for planned in &plan.runs {
+        for job in &plan.jobs.list {
+            let Some(tenant) = planned.resolved.tenants.get(&job.workload) else { continue };
+            check_job(plan, planned, job, tenant)?;
+        }
+    }
+    Ok(())
+}
+
+/// The first byte of a workload, and the one behind its last, on a drive of so many bytes.
+fn ends(tenant: &Tenant, capacity_bytes: u64) -> [u64; 2] {
+    let bytes = |part: Footprint| match part {
+        Footprint::Size(bytes) => bytes.0,
+        Footprint::Share(share) => (capacity_bytes as f64 * share) as u64,
+        Footprint::Mapped => 0,
+    };
+    let start = tenant.terms.region_start.map_or(0, bytes);
+    [start, tenant.terms.region_size.map_or(capacity_bytes, |size| start.saturating_add(bytes(size)))]
+}
+
+fn check_job(plan: &Plan, planned: &Planned, job: &JobName, tenant: &Tenant) -> Result<(), Failure> {
+    let capacity_bytes = planned.addressed_bytes();
+    let [start, end] = ends(tenant, capacity_bytes);
+    let size = |bytes: u64| format::size(bytes as f64);
+    let (name, capacity) = (&job.name, size(capacity_bytes));
+    if end > capacity_bytes {
+        let what = format!("job `{name}` ends at {} of the drive, which holds {capacity}", size(end));
+        return Err(job.sized_by.wrong(what, help(plan, planned)));
+    }
+    if start >= end {
+        let what = format!("job `{name}` has no address: it begins at {} of {capacity}", size(start));
+        return Err(job.sized_by.wrong(what, "lower offset and offset_increment, or raise size"));
+    }
+    Ok(())
+}
+
+/// What makes all jobs fit.
+fn help(plan: &Plan, planned: &Planned) -> String {
+    let capacity_bytes = planned.addressed_bytes();
+    let tenants = plan.jobs.list.iter().filter_map(|job| planned.resolved.tenants.get(&job.workload));
+    let needed_bytes = tenants.map(|tenant| ends(tenant, capacity_bytes)[1]).max().unwrap_or(0);
+    let sizes = DEVICES.iter().filter_map(|preset| {
+        let bytes = Geometry::new(&listing::resolved(None, preset).ok()?.device()).logical_bytes();
+        (bytes >= needed_bytes).then_some((bytes, preset.name))
+    });
+    let device = sizes
+        .min()
+        .map_or_else(String::new, |(bytes, name)| format!(", take `--device {name}` ({})", format::size(bytes as f64)));
+    format!("lower size= (a share such as size=50% fits any drive){device}, or let `--fit 0.9` size the drive")
+}

@@ -1,0 +1,265 @@
+//! Sizes and places as fio writes them: `bs`, `bsrange`, `bssplit`, `random_distribution`.
+
+use super::number::number;
+use super::parse::Opt;
+use crate::failure::Failure;
+use toml::{Table, Value};
+
+/// A drive's smallest unit of a request.
+const SECTOR_BYTES: u64 = 512;
+
+/// Sizes of one operation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Blocks {
+    /// Sizes with their weights.
+    Mix(Vec<(u64, u64)>),
+    /// Multiples of the first up to the second, each as often.
+    Range(u64, u64),
+}
+
+impl Blocks {
+    /// All of one size.
+    pub fn one(bytes: u64) -> Self {
+        Self::Mix(vec![(bytes, 1)])
+    }
+
+    /// The smallest.
+    pub fn least(&self) -> u64 {
+        match self {
+            Self::Mix(sizes) => sizes.iter().map(|(bytes, _)| *bytes).min().unwrap_or(SECTOR_BYTES),
+            Self::Range(min, _) => *min,
+        }
+    }
+
+    /// The only size, if there is one.
+    pub fn only(&self) -> Option<u64> {
+        match self {
+            Self::Mix(sizes) => sizes.iter().all(|(bytes, _)| *bytes == sizes[0].0).then_some(sizes[0].0),
+            Self::Range(min, max) => (min == max).then_some(*min),
+        }
+    }
+
+    /// The mean.
+    pub fn mean(&self) -> f64 {
+        match self {
+            Self::Mix(sizes) => {
+                let weights: u64 = sizes.iter().map(|(_, weight)| weight).sum();
+                sizes.iter().map(|(bytes, weight)| *bytes as f64 * *weight as f64).sum::<f64>() / weights as f64
+            }
+            // As many multiples as fit, and what is above the last one counts as the largest size.
+            Self::Range(min, max) => {
+                let (whole, rest) = (max / min, max % min);
+                let multiples = *min as f64 * (whole * (whole + 1)) as f64 / 2.0;
+                (multiples * *min as f64 + *max as f64 * rest as f64) / *max as f64
+            }
+        }
+    }
+
+    /// What every size is a multiple of.
+    pub fn divisor(&self) -> u64 {
+        match self {
+            Self::Mix(sizes) => sizes.iter().map(|(bytes, _)| *bytes).reduce(common_divisor).unwrap_or(SECTOR_BYTES),
+            Self::Range(min, max) => common_divisor(*min, *max),
+        }
+    }
+
+    /// The table `size` of a workload.
+    pub fn table(&self) -> Table {
+        let bytes = |bytes: u64| Value::from(format!("{bytes} B"));
+        let (kind, keys) = match self {
+            Self::Range(min, max) => ("range", vec![("min", bytes(*min)), ("max", bytes(*max))]),
+            Self::Mix(sizes) if sizes.len() == 1 => ("fixed", vec![("mean", bytes(sizes[0].0))]),
+            Self::Mix(sizes) => {
+                let entry = |(size, weight): &(u64, u64)| {
+                    let keys = [("size", bytes(*size)), ("weight", Value::from(*weight as f64))];
+                    Value::Table(keys.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+                };
+                ("mix", vec![("mix", Value::Array(sizes.iter().map(entry).collect()))])
+            }
+        };
+        let kind = std::iter::once(("kind", Value::from(kind)));
+        kind.chain(keys).map(|(key, value)| (key.to_owned(), value)).collect()
+    }
+}
+
+/// The largest number of which both are multiples.
+pub fn common_divisor(one: u64, other: u64) -> u64 {
+    if other == 0 { one } else { common_divisor(other, one % other) }
+}
+
+/// A part of a list for reads, writes and trims: what is left out has the value before, what is empty stays.
+pub fn each<'a>(opt: &'a Opt, text: &'a str) -> Result<[&'a str; 3], Failure> {
+    let given: Vec<&str> = text.split(',').collect();
+    if given.len() > 3 {
+        return Err(opt.wrong("it has more than three values", "write those of reads, writes and trims"));
+    }
+    Ok([0, 1, 2].map(|op| given.get(op).or(given.last()).copied().unwrap_or_default().trim()))
+}
+
+/// A size that a drive can be asked for.
+pub fn sectors(opt: &Opt, text: &str, kb_base: u64) -> Result<u64, Failure> {
+    let bytes = number(opt, text, kb_base)?;
+    if bytes == 0 {
+        return Err(opt.wrong("a block of no byte is none", "write for example 4k"));
+    }
+    if !bytes.is_multiple_of(SECTOR_BYTES) {
+        return Err(opt.wrong(format!("{bytes} bytes are no whole sectors of 512"), "write a multiple of 512"));
+    }
+    Ok(bytes)
+}
+
+/// A range such as `4k-64k` or `4k:64k`.
+pub fn range(opt: &Opt, text: &str, kb_base: u64) -> Result<Blocks, Failure> {
+    let wrong = || opt.wrong("it is no range of sizes", "write for example 4k-64k");
+    let (min, max) = text.split_once(['-', ':']).ok_or_else(wrong)?;
+    let (min, max) = (sectors(opt, min, kb_base)?, sectors(opt, max, kb_base)?);
+    let (min, max) = (min.min(max), min.max(max));
+    Ok(if min == max { Blocks::one(min) } else { Blocks::Range(min, max) })
+}
+
+/// Sizes with percentages; those without share what the others leave.
+pub fn split(opt: &Opt, text: &str, kb_base: u64) -> Result<Blocks, Failure> {
+    let wrong = || opt.wrong("it is no list of sizes and percentages", "write for example 4k/60:64k/40");
+    let mut entries: Vec<(u64, Option<u64>)> = Vec::new();
+    for entry in text.split(':') {
+        let (size, share) = entry.split_once('/').unwrap_or((entry, ""));
+        let share = if share.is_empty() { None } else { Some(share.trim().parse().map_err(|_| wrong())?) };
+        entries.push((sectors(opt, size, kb_base)?, share));
+    }
+    let given: u64 = entries.iter().filter_map(|(_, share)| *share).fold(0, u64::saturating_add);
+    let open = entries.iter().filter(|(_, share)| share.is_none()).count() as u64;
+    if given > 100 || (open == 0 && given != 100) {
+        return Err(opt.wrong(format!("its percentages add up to {given}"), "let them add up to 100"));
+    }
+    let rest = |share: Option<u64>| share.map_or((100 - given) as f64 / open as f64, |share| share as f64);
+    let weighted = entries.into_iter().map(|(bytes, share)| (bytes, (rest(share) * 1000.0).round() as u64));
+    let sizes: Vec<_> = weighted.filter(|(_, weight)| *weight > 0).collect();
+    if sizes.is_empty() { Err(wrong()) } else { Ok(Blocks::Mix(sizes)) }
+}
+
+/// The most zones, as fio has it.
+const ZONES_MAX: usize = 256;
+
+/// Where random requests go.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Distribution {
+    Uniform,
+    Zipf(f64),
+    Pareto(f64),
+    /// Of each zone its share of the requests and its share of the addresses.
+    Zones(Vec<[f64; 2]>),
+    /// Of each zone its share of the requests and its bytes; none has what the others leave.
+    ZonesOfBytes(Vec<(f64, Option<u64>)>),
+    /// Blocks in turn.
+    Sequence(Vec<u64>),
+}
+
+/// The most blocks of a sequence, as fio has it.
+const SEQUENCE_MAX: usize = 64;
+
+/// Reads `random_distribution`, its zones for each operation apart.
+pub fn distribution(opt: &Opt, kb_base: u64) -> Result<[Distribution; 3], Failure> {
+    let text = opt.text()?;
+    // fio's manual has both.
+    let (kind, figure) = text.split_once([':', '=']).unwrap_or((text, ""));
+    let help = "use random, zipf:THETA, pareto:H, or zoned:ACCESS/SIZE:ACCESS/SIZE";
+    // The centre only turns the places, which a hash scatters anyway.
+    let (number, centre) = figure.split_once([':', '/']).unwrap_or((figure, ""));
+    let law = |usual: f64, is_right: fn(f64) -> bool, wrong: &str, example: &str| {
+        let value = if number.is_empty() { Ok(usual) } else { number.parse::<f64>() };
+        let is_centre = centre.is_empty() || centre.parse::<f64>().is_ok_and(|at| (0.0..=1.0).contains(&at));
+        match value {
+            Ok(value) if is_right(value) && is_centre => Ok(value),
+            _ if !is_centre => {
+                Err(opt.wrong("the centre is a share from 0 to 1", format!("write for example {example}:0.5")))
+            }
+            _ => Err(opt.wrong(wrong, format!("write for example {example}"))),
+        }
+    };
+    let all = |one: Distribution| [one.clone(), one.clone(), one];
+    Ok(match kind {
+        "random" if figure.is_empty() => all(Distribution::Uniform),
+        "zipf" => {
+            let is_right = |theta: f64| theta > 0.0 && (theta - 1.0).abs() > f64::EPSILON;
+            all(Distribution::Zipf(law(1.1, is_right, "theta has to be above 0 and other than 1", "zipf:1.2")?))
+        }
+        "pareto" => {
+            let is_right = |skew: f64| skew > 0.0 && skew < 1.0;
+            all(Distribution::Pareto(law(0.2, is_right, "it has to be between 0 and 1", "pareto:0.2")?))
+        }
+        "zoned" | "zoned_abs" => {
+            let [reads, writes, trims] = each(opt, figure)?;
+            let read = |text: &str| if kind == "zoned" { zones(opt, text) } else { zones_of_bytes(opt, text, kb_base) };
+            [read(reads)?, read(writes)?, read(trims)?]
+        }
+        "normal" => {
+            let why = "fio's law of `normal` is not the one that its name says, and is not imitated";
+            return Err(opt.wrong(why, help));
+        }
+        "sequence" => {
+            let blocks: Result<Vec<u64>, _> = figure.split(',').map(|block| block.trim().parse()).collect();
+            match blocks {
+                Ok(blocks) if blocks.len() <= SEQUENCE_MAX => all(Distribution::Sequence(blocks)),
+                _ => {
+                    let why = format!("these are not up to {SEQUENCE_MAX} numbers of blocks");
+                    return Err(opt.wrong(why, "write for example sequence:2,0,1"));
+                }
+            }
+        }
+        _ => return Err(opt.wrong("this distribution is not supported", help)),
+    })
+}
+
+/// Shares in per cent; those that are left out have what the others leave, evenly. `None` where they are not 100.
+fn filled(shares: &[Option<f64>]) -> Option<Vec<f64>> {
+    let given: f64 = shares.iter().flatten().sum();
+    let open = shares.iter().filter(|share| share.is_none()).count();
+    let is_whole = if open == 0 { (given - 100.0).abs() < 1e-6 } else { given < 100.0 + 1e-6 };
+    let rest = (100.0 - given).max(0.0) / open.max(1) as f64;
+    is_whole.then(|| shares.iter().map(|share| share.unwrap_or(rest) / 100.0).collect())
+}
+
+/// A percentage; an empty text is what the others leave.
+fn percent(text: &str) -> Option<Option<f64>> {
+    match text.trim() {
+        "" => Some(None),
+        text => text.parse::<f64>().ok().filter(|number| (0.0..=100.0).contains(number)).map(Some),
+    }
+}
+
+/// Zones as fio writes them, in per cent: of requests and of the job's addresses.
+fn zones(opt: &Opt, text: &str) -> Result<Distribution, Failure> {
+    let pair = |zone: &str| {
+        let (access, size) = zone.split_once('/').unwrap_or((zone, ""));
+        Some((percent(access)?, percent(size)?))
+    };
+    let pairs: Option<Vec<_>> = text.split(':').map(pair).collect();
+    let zones = pairs.filter(|pairs| pairs.len() <= ZONES_MAX).and_then(|pairs| {
+        let (accesses, sizes): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+        let zones: Vec<[f64; 2]> = filled(&accesses)?.into_iter().zip(filled(&sizes)?).map(<[f64; 2]>::from).collect();
+        zones.iter().all(|[_, size]| *size > 0.0).then_some(zones)
+    });
+    zones.map(Distribution::Zones).ok_or_else(|| {
+        let why = format!("these are not up to {ZONES_MAX} zones whose accesses and sizes add up to 100 each");
+        opt.wrong(why, "write for example zoned:80/20:20/80, or leave the last size out: zoned:80/20:20/")
+    })
+}
+
+/// The same with sizes in bytes.
+fn zones_of_bytes(opt: &Opt, text: &str, kb_base: u64) -> Result<Distribution, Failure> {
+    let (mut accesses, mut sizes) = (Vec::new(), Vec::new());
+    for zone in text.split(':') {
+        let (access, size) = zone.split_once('/').unwrap_or((zone, ""));
+        accesses
+            .push(percent(access).ok_or_else(|| opt.wrong("an access is no percentage", "write for example 60/20g"))?);
+        sizes.push(if size.trim().is_empty() { None } else { Some(number(opt, size, kb_base)?) });
+    }
+    let is_right = sizes.len() <= ZONES_MAX && sizes.iter().filter(|size| size.is_none()).count() <= 1;
+    let accesses = filled(&accesses).filter(|_| is_right).ok_or_else(|| {
+        opt.wrong(
+            "the accesses do not add up to 100, or two sizes are left out",
+            "write for example zoned_abs:60/20g:40/",
+        )
+    })?;
+    Ok(Distribution::ZonesOfBytes(accesses.into_iter().zip(sizes).collect()))
+}

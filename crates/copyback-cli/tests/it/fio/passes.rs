@@ -1,0 +1,128 @@
+//! Do passes over a job's addresses repeat where fio's do, and what does that do to write amplification?
+
+use super::{Asked, fio, of_fio, of_fio_each, own, written};
+use crate::common::{code, copyback, said};
+use serde_json::Value;
+
+/// Places of each pass of so many requests.
+fn passes(list: &[Asked], length: usize) -> Vec<Vec<u64>> {
+    list.chunks(length).map(|pass| pass.iter().map(|asked| asked.offset_bytes).collect()).collect()
+}
+
+/// fio seeds its streams anew for each pass (`clear_io_state`), unless randrepeat=0; time_based never ends a pass.
+#[test]
+fn passes_repeat_as_fios_do() {
+    const CASES: &[(&str, usize, bool)] = &[
+        ("rw=randwrite\nloops=3", 3, true),
+        ("rw=randwrite\nio_size=192k", 3, true),
+        ("rw=randwrite\nio_size=192k\nloops=2", 3, true),
+        ("rw=randwrite\nnumber_ios=20\nloops=3", 3, true),
+        ("rw=randrw\nloops=3", 3, true),
+        ("rw=write\nloops=3", 3, true),
+        ("rw=write\nio_size=160k\nloops=2", 3, true),
+        ("rw=randwrite\nloops=3\nrandrepeat=0", 3, false),
+        // Without a map of blocks a pass has no end.
+        ("rw=randread\nnorandommap\nloops=3", 3, false),
+        ("rw=randread\nrandom_distribution=zipf:1.2\nloops=3", 3, false),
+        ("rw=randwrite\nnorandommap\nio_size=192k\nloops=2", 6, false),
+        ("rw=randread\npercentage_random=50\nloops=3", 3, false),
+        ("rw=randwrite\nblockalign=8k\nloops=3", 3, false),
+        ("rw=randwrite\nio_size=32k\nloops=2", 1, true),
+        ("rw=read\nfilesize=64k\nsize=128k", 1, true),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let options = |case: &(&str, usize, bool)| format!("ioengine=null\nbs=4k\nsize=64k\n{}\n", case.0);
+    let theirs = of_fio_each(folder.path(), &CASES.iter().map(options).collect::<Vec<_>>());
+    let length = 16;
+    let same = |list: &[Asked]| passes(list, length).windows(2).all(|pair| pair[0] == pair[1]);
+    for (at, case) in CASES.iter().enumerate() {
+        let (name, expected, are_equal) = *case;
+        let seen = own(folder.path(), &written(folder.path(), &format!("[j]\n{}", options(case))));
+        assert_eq!(seen.len(), expected * length, "{name}");
+        assert_eq!(same(&seen), are_equal, "{name}: {seen:?}");
+        if let Some(theirs) = theirs.as_ref().map(|all| &all[at]) {
+            assert_eq!(theirs.len(), expected * length, "fio: {name}");
+            assert_eq!(same(theirs), are_equal, "fio: {name}: {theirs:?}");
+        }
+    }
+}
+
+/// Blocks that are written again in the order in which they were written before are invalid together: a block of flash
+/// that is collected holds nothing valid. In a new order it holds a share of its pages.
+#[test]
+fn the_same_order_costs_nothing_to_collect() {
+    let folder = tempfile::tempdir().unwrap();
+    let amplification = |options: &str| {
+        let file =
+            written(folder.path(), &format!("[w]\nfilename=/d\nrw=randwrite\nbs=16k\nioengine=libaio\n{options}\n"));
+        let json = folder.path().join("out.json");
+        // 12,800 blocks of 16 KiB. What lies in between from before the first pass is gone after six of them.
+        let set = ["--set", "geometry.blocks_per_plane=32", "--set", "precondition.mode=random", "--warmup", "76800"];
+        let mut arguments = vec!["run", "--fio", &file, "--quiet", "--json", json.to_str().unwrap()];
+        arguments.extend(set);
+        let ran = copyback(&arguments);
+        assert_eq!(code(&ran), 0, "{}", said(&ran));
+        let document: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+        document.pointer("/results/0/report/write_amplification/total").and_then(Value::as_f64).unwrap()
+    };
+    let same = amplification("loops=8");
+    let drawn = amplification("loops=8\nrandrepeat=0");
+    assert!(same < 1.05, "{same}");
+    assert!(drawn > 2.0, "{drawn}");
+}
+
+/// `rw=randread:4`, holes, streams backwards, and a trim in front of each write: as fio does it.
+#[test]
+fn offsets_move_as_fios_do() {
+    // Of such sizes no request ends where the file does: fio would end the job there.
+    const CASES: &[(&str, &str)] = &[
+        ("rw=read:8k", "60k"),
+        ("rw=read:-8k", "60k"),
+        ("rw=write:4k", "64k"),
+        ("rw=read\nzonemode=strided\nzonesize=16k\nzoneskip=16k", "64k"),
+        ("rw=read:8k\nloops=2", "60k"),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let options = |(options, size): &(&str, &str)| format!("ioengine=null\nbs=4k\nsize={size}\n{options}\n");
+    if let Some(theirs) = of_fio_each(folder.path(), &CASES.iter().map(options).collect::<Vec<_>>()) {
+        let places = |list: &[Asked]| list.iter().map(|asked| asked.offset_bytes).collect::<Vec<_>>();
+        for (case, theirs) in CASES.iter().zip(theirs) {
+            let seen = own(folder.path(), &written(folder.path(), &format!("[j]\n{}", options(case))));
+            assert_eq!(places(&seen), places(&theirs), "{}", case.0);
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let text = "[j]\nioengine=null\nrw=randread:4\nnorandommap\nbs=4k\nsize=4m\n";
+    let runs = |list: &[Asked]| {
+        let steps = list.windows(2).map(|pair| pair[1].offset_bytes.wrapping_sub(pair[0].offset_bytes) == 4096);
+        steps.filter(|is_next| *is_next).count() as f64 / list.len() as f64
+    };
+    let seen = own(folder.path(), &written(folder.path(), text));
+    assert!((runs(&seen) - 0.75).abs() < 0.02, "three of four requests continue: {}", runs(&seen));
+    if let Some(theirs) = of_fio(folder.path(), text) {
+        assert!((runs(&seen) - runs(&theirs)).abs() < 0.02, "{} and {}", runs(&seen), runs(&theirs));
+    }
+}
+
+/// A rate of bytes, and one of requests of several sizes, come to what fio makes of them.
+#[test]
+fn rates_with_several_sizes_count_bytes() {
+    for options in ["rate=4m\nbssplit=4k/50:12k/50", "rate_iops=400\nbssplit=4k/50:12k/50", "rate=2m\nbsrange=4k-16k"] {
+        let folder = tempfile::tempdir().unwrap();
+        let text = format!(
+            "[j]\nioengine=IO\niodepth=4\nrw=randread\nsize=64m\nnorandommap\ntime_based\nruntime=500ms\n{options}\n"
+        );
+        let count = |document: &Value| document["jobs"][0]["read"]["total_ios"].as_u64().unwrap() as f64;
+        let json = folder.path().join("own.json");
+        let file = written(folder.path(), &text.replace("=IO", "=libaio"));
+        let ran = copyback(&["run", "--fio", &file, "--fio-json", json.to_str().unwrap(), "--quiet"]);
+        assert_eq!(code(&ran), 0, "{}", said(&ran));
+        let seen = count(&serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap());
+        let file = written(folder.path(), &text.replace("=IO", "=null"));
+        let Some(output) = fio(folder.path(), &["--output-format=json", "--output=fio.json", &file]) else { return };
+        assert!(output.status.success(), "{output:?}");
+        let theirs = count(&serde_json::from_slice(&std::fs::read(folder.path().join("fio.json")).unwrap()).unwrap());
+        // A few hundred requests whose sizes have a deviation of half the mean: five standard errors.
+        assert!((seen / theirs - 1.0).abs() < 5.0 * 0.6 / theirs.sqrt(), "{options}: {seen} and {theirs}");
+    }
+}
