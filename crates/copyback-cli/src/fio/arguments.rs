@@ -180,7 +180,9 @@ pub fn sections(text: &str) -> Result<(Vec<Section>, Vec<String>), Failure> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Vec<(String, Vec<(String, Option<String>)>)> {
+    type Options = Vec<(String, Option<String>)>;
+
+    fn read(text: &str) -> Vec<(String, Options)> {
         let (sections, _) = sections(text).expect("it is a command line");
         let options =
             |section: &Section| section.options.iter().map(|opt| (opt.key.clone(), opt.value.clone())).collect();
