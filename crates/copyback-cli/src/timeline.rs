@@ -65,8 +65,8 @@ impl<'a> Drawing<'a> {
         self.path
     }
 
-    /// The dies that are drawn: those that the user names, around a request those that served it, else the one that works
-    /// most.
+    /// The dies that are drawn: those that the user names, around a request those that served it, else the one that
+    /// works most.
     pub fn dies(&self, span: Span, commands: &[CommandRecord]) -> Vec<u32> {
         let mut dies = self.dies.clone();
         if dies.is_empty() {

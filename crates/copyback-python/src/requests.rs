@@ -75,7 +75,8 @@ const BATCHES_WAITING: usize = 4;
 const BATCH_ROWS: usize = 65_536;
 /// Requests between two looks at signals, and at who else wants the interpreter.
 const ROWS_UNHEARD: u64 = 4_096;
-/// The most requests of an iterable: one that never ends has more. They take three gigabytes of the disk, 46 bytes each.
+/// The most requests of an iterable: one that never ends has more. They take three gigabytes of the disk, 46 bytes
+/// each.
 const ROWS_MAX: u64 = 1 << 26;
 
 /// Requests on their way into a file, on a thread of its own, while this one listens to signals.

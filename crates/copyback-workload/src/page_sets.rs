@@ -1,9 +1,9 @@
 //! Which pages of many devices were read, written and trimmed, in memory that has a bound.
 //!
-//! Addresses are cut into pieces of 128 MiB (32,768 pages). A piece keeps its pages as runs while these are few, then as
-//! a bitmap of 4 KiB. All counts are exact as long as the pieces take no more than [`MEMORY_BYTES`]. Beyond that, pieces
-//! are drawn by a hash of their place: half of them are dropped, and half again each time that the rest is too much. The
-//! counts are then those of the pieces that are left, scaled up.
+//! Addresses are cut into pieces of 128 MiB (32,768 pages). A piece keeps its pages as runs while these are few, then
+//! as a bitmap of 4 KiB. All counts are exact as long as the pieces take no more than [`MEMORY_BYTES`]. Beyond that,
+//! pieces are drawn by a hash of their place: half of them are dropped, and half again each time that the rest is too
+//! much. The counts are then those of the pieces that are left, scaled up.
 
 use crate::rng::splitmix64;
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! A trace from standard input, which is named `-`.
 //!
 //! A trace is read several times: to find out its format, to try it, and once for each scheme. What comes from a pipe
-//! is therefore kept in a temporary file, once for the whole program, and every reader opens that. The file has a limit,
-//! as a pipe may have no end.
+//! is therefore kept in a temporary file, once for the whole program, and every reader opens that. The file has a
+//! limit, as a pipe may have no end.
 
 use crate::Error;
 use crate::temporary::Temporary;

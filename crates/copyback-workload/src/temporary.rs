@@ -37,8 +37,8 @@ impl Drop for Entry {
 }
 
 impl Temporary {
-    /// Makes one in a folder, its name beginning and ending as said, for an output. The user's mask decides who may read
-    /// it.
+    /// Makes one in a folder, its name beginning and ending as said, for an output. The user's mask decides who may
+    /// read it.
     ///
     /// # Errors
     /// Those of the file system.

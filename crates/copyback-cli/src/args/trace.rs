@@ -16,7 +16,8 @@ pub enum TraceCommand {
 /// Which workload, and which part of it.
 #[derive(Debug, Args)]
 pub struct TraceArgs {
-    /// A trace file (`-`: standard input; BASE: BASE.blktrace.0 and so on), a workload file (TOML), or a workload preset
+    /// A trace file (`-`: standard input; BASE: BASE.blktrace.0 and so on), a workload file (TOML), or a workload
+    /// preset
     pub workload: String,
     /// The trace's format, where it is not to be found out
     #[arg(long, value_name = "FORMAT")]

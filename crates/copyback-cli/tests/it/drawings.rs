@@ -3,8 +3,8 @@
 use crate::common::*;
 use std::path::Path;
 
-/// A drawing of a time at which nothing runs. When the run is over, it is refused with the time at which the run ends, and
-/// the other outputs are written; in a pause of the run there is a note.
+/// A drawing of a time at which nothing runs. When the run is over, it is refused with the time at which the run ends,
+/// and the other outputs are written; in a pause of the run there is a note.
 #[test]
 fn a_drawing_of_nothing_is_no_success() {
     let folder = tempfile::tempdir().unwrap();

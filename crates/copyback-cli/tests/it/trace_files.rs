@@ -1,5 +1,5 @@
-//! Files that people have: devices by their names, tables without headers, several files of one recording, pipes without
-//! end, and configurations of other simulators.
+//! Files that people have: devices by their names, tables without headers, several files of one recording, pipes
+//! without end, and configurations of other simulators.
 
 use crate::common::*;
 use std::io::Write;

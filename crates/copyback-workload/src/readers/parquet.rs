@@ -3,7 +3,8 @@
 //! Columns are found by their names, as in CSV: `arrival_ns`, `op`, `offset_bytes`, `length_bytes` and, where there are
 //! any, `device` and `priority`, or what `[workload.columns]` says. Numbers may be whole ones of any size, signed or
 //! not; a time may also be a timestamp or a duration, which have units of their own, or, in units above a nanosecond, a
-//! floating-point number. `op`, `device` and `priority` may be texts. A column may be nullable as long as it has no nulls.
+//! floating-point number. `op`, `device` and `priority` may be texts. A column may be nullable as long as it has no
+//! nulls.
 //!
 //! The project's own files have `arrival_ns`, `offset_bytes`, `len_bytes` (u64), `op` (u8: 0 read, 1 write, 2 trim),
 //! `device` (u32) and `priority` (u8: 0 normal, 1 high); the key `copyback.trace.version` of their metadata names the

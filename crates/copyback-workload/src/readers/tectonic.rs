@@ -1,8 +1,8 @@
 //! Meta's bulk storage traces (Tectonic), as published with Baleen: fields between blanks, without a header.
 //!
 //! `block offset size time operation pipeline namespace user`, in bytes and seconds with decimals; newer traces have a
-//! host and a count, too. Operations are 1, 2 and 5 (GET, read here) and 3, 4 and 6 (PUT, written). The requests are those
-//! to a flash cache in front of hard disks.
+//! host and a count, too. Operations are 1, 2 and 5 (GET, read here) and 3, 4 and 6 (PUT, written). The requests are
+//! those to a flash cache in front of hard disks.
 
 use super::cursor::Cursor;
 use super::{LineError, LineFormat, Parsed, request};

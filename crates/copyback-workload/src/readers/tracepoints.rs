@@ -1,12 +1,12 @@
-//! Linux tracepoints as text, as ftrace (`trace_pipe`), trace-cmd, perf script and Android's atrace print them: a process
-//! and a CPU, the time in seconds with a colon behind it, the event's name, and what it has to say.
+//! Linux tracepoints as text, as ftrace (`trace_pipe`), trace-cmd, perf script and Android's atrace print them: a
+//! process and a CPU, the time in seconds with a colon behind it, the event's name, and what it has to say.
 //!
 //! | event | what follows its name |
 //! |---|---|
 //! | `block_rq_issue` (D) | `major,minor rwbs bytes (command) sector + sectors [process]` |
 //! | `block_rq_complete` (C) | `major,minor rwbs (command) sector + sectors [error]` |
 //! | `block_bio_queue` (Q) | `major,minor rwbs sector + sectors [process]` |
-//! | `ufshcd_command` | `send: host: tag: n, DB: n, size: bytes, IS: n, LBA: block, opcode: 0x28 ...`; `send` is D, `complete` C |
+//! | `ufshcd_command` | `send` (D) or `complete` (C), then `: host: tag: n, DB: n, size: bytes, IS: n, LBA: block, ...` |
 //! | of the tracer `blk` | instead of a name `major,minor`, the letter of the event, then as `block_bio_queue` |
 //!
 //! Priorities and what else newer kernels print behind the sectors are passed over, as are all other events.
@@ -250,8 +250,8 @@ impl LineFormat for Tracepoints {
 }
 
 impl Tracepoints {
-    /// A line of the tracer `blk`, from its device; one that was printed like blkparse's has a CPU, a sequence number, a
-    /// time and a process before the event's letter.
+    /// A line of the tracer `blk`, from its device; one that was printed like blkparse's has a CPU, a sequence number,
+    /// a time and a process before the event's letter.
     fn of_tracer(&mut self, arrival_ns: u64, mut at: Cursor<'_>) -> Result<Parsed, LineError> {
         let device = at.word_as(linux_device_of)?;
         let mut action = at.word();

@@ -114,7 +114,8 @@ words! {
 words! {
     /// Where the addresses of a trace's devices or files lie on the drive.
     pub enum Layout("layout") {
-        /// Packed for formats whose addresses are those of files or blobs (strace, fio, tectonic); as they are for others.
+        /// Packed for formats whose addresses are those of files or blobs (strace, fio, tectonic); as they are for
+        /// others.
         Auto = "auto",
         /// Where the trace has them; devices share the drive's addresses.
         AsIs = "as-is",

@@ -28,7 +28,8 @@ fn a_job_larger_than_the_drive_names_its_size_and_a_device() {
 #[test]
 fn the_drive_is_sized_for_jobs() {
     let folder = tempfile::tempdir().unwrap();
-    // Two files behind each other, 256 and 128 MiB: at 0.9 the drive has a ninth more, and a block of each plane at most.
+    // Two files behind each other, 256 and 128 MiB: at 0.9 the drive has a ninth more, and a block of each plane at
+    // most.
     let file =
         written(folder.path(), "[a]\nrw=randread\nsize=256m\nnumber_ios=10\n[b]\nrw=read\nsize=128m\nnumber_ios=10\n");
     let ran = copyback(&["run", "--fio", &file, "--fit", "0.9", "--quiet"]);
