@@ -6,7 +6,7 @@
 //! | `block_rq_issue` (D) | `major,minor rwbs bytes (command) sector + sectors [process]` |
 //! | `block_rq_complete` (C) | `major,minor rwbs (command) sector + sectors [error]` |
 //! | `block_bio_queue` (Q) | `major,minor rwbs sector + sectors [process]` |
-//! | `ufshcd_command` | `send` (D) or `complete` (C), then `: host: tag: n, DB: n, size: bytes, IS: n, LBA: block, ...` |
+//! | `ufshcd_command` | `send` (D) or `complete` (C), then `: host: tag: n, DB: n, size: bytes, LBA: block, ...` |
 //! | of the tracer `blk` | instead of a name `major,minor`, the letter of the event, then as `block_bio_queue` |
 //!
 //! Priorities and what else newer kernels print behind the sectors are passed over, as are all other events.

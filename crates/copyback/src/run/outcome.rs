@@ -63,7 +63,7 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
         bytes_per_s: per_second(collector.bytes[0] + collector.bytes[1]),
         latency_breakdown: collector.latency_breakdown(&response),
         response,
-        write_amplification: write_amplification(&simulation, &flash),
+        write_amplification: write_amplification(&simulation, &flash, written_units),
         steady: simulation.steady(),
         gc: gc_report(&simulation),
         map: map_report(&simulation),
@@ -121,10 +121,13 @@ fn flash_work(simulation: &Simulation<'_>) -> FlashWork {
 }
 
 /// Flash units over units that the host wrote, until its last request ended; the parts add up to the whole. `all` is
-/// what was done until the drives rested.
-fn write_amplification(simulation: &Simulation<'_>, all: &FlashWork) -> WriteAmplification {
-    let flash = simulation.work_until_last_end();
-    let host_written_units = simulation.written_until_last_end();
+/// what was done until the drives rested, for the `written_units` of the host.
+fn write_amplification(simulation: &Simulation<'_>, all: &FlashWork, written_units: u64) -> WriteAmplification {
+    // A run so short that pages were still filling when its last request ended is counted whole.
+    let (flash, host_written_units) = match simulation.written_until_last_end() {
+        0 => (all.clone(), written_units),
+        until_last_end => (simulation.work_until_last_end(), until_last_end),
+    };
     let programmed = |flash: &FlashWork| flash.host_units + flash.gc_units + flash.other_units + flash.padding_units;
     let over = |units: u64| (host_written_units > 0).then(|| units as f64 / host_written_units as f64);
     WriteAmplification {
