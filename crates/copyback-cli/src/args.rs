@@ -56,7 +56,7 @@ pub enum Command {
         /// A device's name
         name: Option<String>,
     },
-    /// Make a device of another simulator's configuration
+    /// Convert another simulator's configuration of a drive to a device
     #[command(subcommand)]
     Device(DeviceCommand),
     /// List the workloads; or print one
@@ -193,14 +193,14 @@ pub struct Common {
     /// Let a job file of fio say what is asked of the drive: each job is a workload with results of its own
     #[arg(long, value_name = "JOB", conflicts_with_all = ["workload", "trace"])]
     pub fio: Option<PathBuf>,
-    /// Let fio's command line say it instead, for example '--name=a --rw=randwrite --bs=4k --size=64m'
+    /// Run the jobs of a fio command line, for example '--name=a --rw=randwrite --bs=4k --size=64m'
     #[arg(long, value_name = "ARGS", allow_hyphen_values = true, conflicts_with_all = ["workload", "trace", "fio"])]
     pub fio_args: Option<String>,
-    /// The trace's format, where it is not to be found out
+    /// The trace's format [default: recognised from its content]
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<String>,
     /// The columns of a table without a header, in order: time_us (_ns, _ms, _s), op, offset, length (sector, sectors),
-    /// device, priority, and any other name for one that is not looked at
+    /// device, priority, and any other name for a column to ignore
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub columns: Vec<String>,
     /// Malformed trace records that may be left out before one stops the run

@@ -123,18 +123,33 @@ pub enum Blank {
     Pause(String),
 }
 
+fn after_end(option: &str, from: &str, end: &str) -> Failure {
+    Failure::input(format!("{option}: nothing runs from {from} on: the run ends at {end}"))
+        .with_help(format!("name an earlier time with {option}-from; nothing was drawn"))
+}
+
+/// Refuses a drawing of an array that begins when the run is over.
+pub fn blank_microscope(from_ns: u64, outcome: &Outcome) -> Option<Blank> {
+    let end_ns = end_ns(outcome);
+    let [from, end] = [from_ns, end_ns].map(format_duration_ns);
+    (from_ns >= end_ns).then(|| Blank::Beyond(after_end("--microscope", &from, &end)))
+}
+
+/// When the last request ended.
+fn end_ns(outcome: &Outcome) -> u64 {
+    outcome.report.warmup.map_or(0, |warmup| warmup.end_ns) + outcome.report.simulated_ns
+}
+
 /// Says why a drawing of a while is blank; `None` if commands run in it. `option`: the option that asks for it;
 /// `is_drawn`: whether a command is of the dies that are drawn.
 pub fn blank(option: &str, span: Span, outcome: &Outcome, is_drawn: impl Fn(&CommandRecord) -> bool) -> Option<Blank> {
     let is_inside = |command: &&CommandRecord| command.issued_ns < span.to_ns && command.end_ns() > span.from_ns;
     let inside = || outcome.commands.iter().filter(is_inside);
     let [from, to] = [span.from_ns, span.to_ns].map(format_duration_ns);
-    let end_ns = outcome.report.warmup.map_or(0, |warmup| warmup.end_ns) + outcome.report.simulated_ns;
+    let end_ns = end_ns(outcome);
     let end = format_duration_ns(end_ns);
     if inside().next().is_none() && span.from_ns >= end_ns {
-        let message = format!("{option}: nothing runs from {from} on: the run ends at {end}");
-        let help = format!("name an earlier time with {option}-from; nothing was drawn");
-        return Some(Blank::Beyond(Failure::input(message).with_help(help)));
+        return Some(Blank::Beyond(after_end(option, &from, &end)));
     }
     if inside().any(is_drawn) {
         return None;

@@ -125,7 +125,7 @@ pub fn execute_from(preconditioned: &Preconditioned, plan: &Plan, how: &How) -> 
     let warmup = common_warmup(plan, how, preconditioned, &bars)?;
     let mut finished =
         in_parallel(how.jobs, plan.runs.len(), |at| one(plan, &plan.runs[at], warmup, how, preconditioned, &bars))?;
-    match_requests(&mut finished);
+    match_requests(plan, &mut finished);
     Ok(finished)
 }
 
@@ -166,9 +166,10 @@ fn common_warmup(
     Ok(ends.into_iter().max().map(Warmup::Requests))
 }
 
-/// Matches the requests of all runs with the first run's, and forgets what that took.
-fn match_requests(finished: &mut [Finished]) {
-    if finished.len() < 2 {
+/// Matches the requests of all runs with the first run's, and forgets what that took. Runs of several workloads keep no
+/// response time for each request.
+fn match_requests(plan: &Plan, finished: &mut [Finished]) {
+    if finished.len() < 2 || !plan.runs[0].resolved.tenants.is_empty() {
         return;
     }
     let responses: Vec<Responses> =

@@ -104,8 +104,10 @@ pub fn ran(args: &RunArgs) -> Result<Ran, Failure> {
         around::blank("--timeline", span, outcome, |command| dies.contains(&command.die))
     });
     let blank_perfetto = of_perfetto.and_then(|span| around::blank("--perfetto", span, outcome, |_| true));
+    let blank_microscope =
+        microscope.as_ref().and_then(|drawing| around::blank_microscope(drawing.focus().from_ns?, outcome));
     let mut beyond = None;
-    for blank in [blank_timeline, blank_perfetto].into_iter().flatten() {
+    for blank in [blank_timeline, blank_perfetto, blank_microscope].into_iter().flatten() {
         match blank {
             Blank::Beyond(failure) => beyond = beyond.or(Some(failure)),
             Blank::Pause(note) => outcome.notes.push(note),

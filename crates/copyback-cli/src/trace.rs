@@ -217,9 +217,12 @@ fn devices(stats: &TraceStats) -> String {
 }
 
 fn info_text(name: &str, stats: &TraceStats) -> String {
-    let kib = |bytes: f64| format!("{} KiB", three_digits(bytes / 1024.0));
+    let mean_size = |bytes: f64| match bytes < 1024.0 * 1024.0 {
+        true => format!("{} KiB", three_digits(bytes / 1024.0)),
+        false => size(bytes),
+    };
     let mean = |class: &copyback_workload::stats::ClassStats| {
-        if class.requests == 0 { "none".to_owned() } else { kib(class.mean_bytes) }
+        if class.requests == 0 { "none".to_owned() } else { mean_size(class.mean_bytes) }
     };
     let urgent = match stats.high_priority_requests {
         0 => String::new(),

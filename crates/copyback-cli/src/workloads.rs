@@ -99,7 +99,7 @@ pub fn resolve_traces(layer: &mut Layer, folder: &Path) {
 
 fn unknown(name: &Located, path: &Path) -> Failure {
     if let Some((what, help)) = files::other_simulator(path).filter(|_| path.is_file()) {
-        let error = LayerError::new(format!("workload {}: it is {what}, which is not read as it is", path.display()));
+        let error = LayerError::new(format!("workload {}: it is {what}, which is not read directly", path.display()));
         return error.with_help(help).at(name.place.clone()).into();
     }
     let help = if path.is_file() {

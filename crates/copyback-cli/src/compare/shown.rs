@@ -27,13 +27,20 @@ pub fn check(show: &[String]) -> Result<(), Failure> {
     words.iter().filter(|word| is_usual(word)).try_for_each(|word| find(word, &usual).map(drop))
 }
 
-/// Refuses to match the requests of one scheme, before it runs.
+/// Refuses to match the requests of one scheme, or of several workloads, before they run.
 pub fn check_matched(show: &[String], plan: &Plan) -> Result<(), Failure> {
     let words = matched::completed(show);
-    if plan.runs.len() > 1 || !matched::are_asked_for(words.iter().map(String::as_str)) {
+    if !matched::are_asked_for(words.iter().map(String::as_str)) {
         return Ok(());
     }
-    Err(Failure::input("--show matched: requests of one scheme are matched with those of no other")
+    if !plan.runs[0].resolved.tenants.is_empty() {
+        return Err(Failure::input("--show matched: requests of several workloads are not matched")
+            .with_help("show the requests that each scheme's own collections affect: `own.read.mean`"));
+    }
+    if plan.runs.len() > 1 {
+        return Ok(());
+    }
+    Err(Failure::input("--show matched: it compares schemes, and this command runs only one")
         .with_help("name several schemes (--schemes baseline,pgc), or show `own.read.mean`"))
 }
 
@@ -127,7 +134,7 @@ fn numbers(done: &Finished) -> Result<Numbers, Failure> {
 fn find(word: &str, numbers: &[Numbers]) -> Result<String, Failure> {
     let is_there = |name: &str| numbers.iter().any(|of| of.contains_key(name));
     spelled_out(word, is_there).ok_or_else(|| {
-        // What names of response times begin with may be left out; matched requests are suggested to nobody.
+        // What names of response times begin with may be left out; matched requests are never suggested.
         let names = || numbers.iter().flat_map(|of| of.keys()).map(String::as_str);
         let short = names().filter_map(|name| name.strip_prefix("response."));
         let is_offered = |name: &&str| word.starts_with("matched") || !name.starts_with("matched.");

@@ -16,7 +16,7 @@ pub fn read_text(what: &str, path: &Path) -> Result<String, Failure> {
     match of_other_simulator(&text) {
         Some((name, help)) => {
             let shown = path.display();
-            Err(Failure::input(format!("{what} {shown}: it is {name}, which is not read as it is")).with_help(help))
+            Err(Failure::input(format!("{what} {shown}: it is {name}, which is not read directly")).with_help(help))
         }
         None => Ok(text),
     }

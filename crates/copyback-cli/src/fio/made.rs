@@ -320,7 +320,7 @@ fn arrivals(table: &mut Table, job: &Job, rates: [Option<f64>; 3]) -> Result<(),
             table.insert("arrivals".into(), arrivals(*writes));
         }
         _ => {
-            let why = "a rate of one operation alone, in a job that has several, is not supported";
+            let why = "a rate for only one of a job's operations is not supported";
             return Err(job.whole.wrong(why, "give each a rate, or write a job of its own for each operation"));
         }
     }

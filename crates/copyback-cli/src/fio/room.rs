@@ -59,5 +59,7 @@ fn help(plan: &Plan, planned: &Planned) -> String {
     let device = sizes
         .min()
         .map_or_else(String::new, |(bytes, name)| format!(", take `--device {name}` ({})", format::size(bytes as f64)));
-    format!("lower size= (a share such as size=50% fits any drive){device}, or let `--fit 0.9` size the drive")
+    format!(
+        "lower size=, or name the drive (filename=/dev/drive), which may have size=50%{device}, or let `--fit 0.9` size the drive"
+    )
 }

@@ -402,7 +402,7 @@ fn settings_without_effect_are_noted() {
     let note = format!("Note (baseline): `[order]` of {own} (`fifo`) has no effect: the scheme goes over the device");
     assert!(text.contains(&note), "{text}");
     assert!(!run(&["--device", &own, "--set", "order.policy=fifo"]).contains("`[order]`"));
-    let hard = "Note (baseline): `trigger.hard` (--set) has no effect: it says when collections let the host go first";
+    let hard = "Note (baseline): `trigger.hard` (--set) has no effect: below it the host no longer preempts";
     assert!(run(&["--set", "trigger.hard=0.1"]).contains(hard));
     assert!(!run(&["--set", "trigger.hard=0.1", "--scheme", "pgc"]).contains("`trigger.hard`"));
     for (setting, over, used) in UNLOOKED {

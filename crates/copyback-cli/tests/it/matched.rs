@@ -127,3 +127,19 @@ fn a_sweep_shows_matched_requests_where_they_are_asked_for() {
         assert!(shown.contains(says), "`{says}` in {shown}");
     }
 }
+
+/// Runs of several workloads keep no response time for each request: zeros would look measured.
+#[test]
+fn requests_of_several_workloads_are_not_matched() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = folder.path().join("two.fio");
+    std::fs::write(&job, "[global]\nfilename=/dev/d\nbs=4k\nsize=1m\n[w]\nrw=randwrite\n[r]\nrw=randread\n").unwrap();
+    let compare = ["compare", "--quiet", "--fio", job.to_str().unwrap(), "--schemes", "baseline,pgc"];
+    let refused = copyback(&[&compare[..], &["--show", "matched"]].concat());
+    assert_eq!(code(&refused), 2, "{}", printed(&refused));
+    assert!(said(&refused).contains("several workloads are not matched"), "{}", said(&refused));
+    let output = copyback(&[&compare[..], &["--json", "-"]].concat());
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let document: serde_json::Value = serde_json::from_str(&printed(&output)).unwrap();
+    assert!(document["results"][1].get("matched").is_none_or(serde_json::Value::is_null));
+}

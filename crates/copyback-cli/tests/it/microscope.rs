@@ -58,11 +58,14 @@ fn it_is_drawn_in_characters_and_in_pixels() {
 }
 
 #[test]
-fn a_window_beyond_the_run_is_noted() {
+fn a_window_after_the_run_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("array.txt");
-    let summary = run(&["--microscope", file.to_str().unwrap(), "--microscope-from", "1 h"]);
-    assert!(summary.contains("before the window of the microscope, which begins at 1 h"), "{summary}");
+    refused(
+        &[ARRAY, &["--microscope", file.to_str().unwrap(), "--microscope-from", "1 h"]].concat(),
+        &["nothing runs from 1 h on: the run ends at", "--microscope-from; nothing was drawn"],
+    );
+    assert!(!file.exists());
 }
 
 /// The rows of a table, a text a cell.

@@ -197,7 +197,7 @@ fn mqsims_configuration_is_converted() {
         ),
         (
             b"<Device_Parameter_Set><Overprovisioning_Ratio>-1</Overprovisioning_Ratio>",
-            "is `-1`, and no number from 0 on",
+            "is `-1`, which is no number from 0 on",
         ),
         (b"<Device_Parameter_Set><!-- ", "a comment has no end"),
         (b"<Device_Parameter_Set><a", "the tag `<a` has no end"),

@@ -429,7 +429,7 @@ impl LineFormat for Csv {
         let mut notes: Vec<String> = self.unused.iter().cloned().collect();
         if self.header_passed {
             notes.push(
-                "its first line was taken for a header, in whose place `workload.columns.order` names columns".into(),
+                "its first line was taken for a header, and the names in `workload.columns.order` replace it".into(),
             );
         }
         if self.ignored > 0 {

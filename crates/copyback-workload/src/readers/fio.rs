@@ -107,7 +107,7 @@ pub(crate) fn named_devices(files: &[Vec<u8>]) -> Vec<String> {
         .map(|(index, name)| format!("device {index} is `{}`", shown(name)))
         .collect();
     if files.len() > NAMES_MAX {
-        notes.push(format!("… and {} more files", files.len() - NAMES_MAX));
+        notes.push(format!("… and {} more devices", files.len() - NAMES_MAX));
     }
     notes
 }

@@ -142,7 +142,7 @@ impl RecordFormat for Lcs {
 
     fn notes(&self) -> Vec<String> {
         let mut notes = vec![
-            "objects have no addresses: each lies behind those that were asked for before it".to_owned(),
+            "objects have no addresses: each gets the next free address at its first request".to_owned(),
             "this format's times are whole seconds: many requests arrive at once".to_owned(),
         ];
         if self.others > 0 {

@@ -149,7 +149,7 @@ pub(crate) struct BadRecords {
     allowed: u64,
     skipped: u64,
     zero_length: u64,
-    /// As which format the file is read, and why; empty where nobody can doubt it.
+    /// The format that was detected, and why; empty if the format is certain.
     taken: String,
 }
 

@@ -106,7 +106,7 @@ words! {
         SelfSimilar = "self-similar",
         /// `zones`, each with its share of the requests and of the footprint, in their order.
         Zones = "zones",
-        /// `blocks` of `align` in turn, again and again; with `advance` each round goes on behind the last one.
+        /// `blocks` of `align` in turn, repeatedly; with `advance` each round is shifted by their number.
         Listed = "listed",
         /// `hot_share` of requests go to the first `hot_space` of the footprint.
         HotCold = "hot-cold",
@@ -144,7 +144,7 @@ pub struct AddressSpec {
     /// goes backwards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skip_back: Option<Bytes>,
-    /// What is skipped, forwards or back, is skipped behind so many bytes instead of behind each request.
+    /// Skip, forwards or back, only after this many bytes, instead of after each request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skip_every: Option<Bytes>,
     /// A new place is drawn for one of so many requests, the others continue; default 1.
@@ -165,7 +165,7 @@ pub struct AddressSpec {
     /// Numbers of blocks of `align`, of `listed`: `[2, 0, 1]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocks: Vec<u64>,
-    /// Whether each round over `blocks` goes on as many blocks behind the last one, of `listed`; default false.
+    /// Whether each round over `blocks` is shifted by their number from the last, of `listed`; default false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advance: Option<bool>,
     /// The share of requests to the hot part, of `hot-cold`; default 0.8.

@@ -180,10 +180,10 @@ pub struct Mark {
 }
 
 /// The verdict on five rounds that begin and end at these marks. Throughput counts where the host's loop is closed.
-/// `behind_units`: what was programmed behind the last of them.
-pub fn judge(ends: &[Mark; ROUNDS + 1], is_closed_loop: bool, behind_units: u64) -> Steady {
+/// `units_after_end`: what was programmed behind the last of them.
+pub fn judge(ends: &[Mark; ROUNDS + 1], is_closed_loop: bool, units_after_end: u64) -> Steady {
     let (first, last) = (ends[0], ends[ROUNDS]);
-    let reserve = Reserve::of(ends, behind_units);
+    let reserve = Reserve::of(ends, units_after_end);
     let none = |verdict| Steady { verdict, figures: Vec::new(), reserve };
     if last.host_units == first.host_units {
         return none(Verdict::NoWrite);
@@ -359,16 +359,16 @@ mod tests {
 
     #[test]
     fn a_drive_that_puts_its_work_off_is_not_steady() {
-        let of = |behind_units: u64| {
+        let of = |units_after_end: u64| {
             let (mut track, end) = run([4; ROUNDS], 5_000, 64);
             track.end(end);
-            track.judge(Mark { flash_units: end.flash_units + behind_units, ..end }, false)
+            track.judge(Mark { flash_units: end.flash_units + units_after_end, ..end }, false)
         };
         // 100,000 units until the last request.
-        for (behind_units, put_off, verdict) in
+        for (units_after_end, put_off, verdict) in
             [(0, 0.0, Verdict::Steady), (9_900, 0.099, Verdict::Steady), (10_100, 0.101, Verdict::NotYet)]
         {
-            let steady = of(behind_units);
+            let steady = of(units_after_end);
             assert_eq!((steady.verdict, steady.reserve.unwrap().put_off), (verdict, put_off));
         }
     }

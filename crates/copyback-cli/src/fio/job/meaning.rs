@@ -34,7 +34,7 @@ impl Job {
             None => Modifier::default(),
             Some(text) if is_random => {
                 let wrong =
-                    || opt.wrong("behind the colon stands a number of requests", "write for example randread:8");
+                    || opt.wrong("the colon must be followed by a number of requests", "write for example randread:8");
                 let run_length = number(opt, text, self.kb_base)?;
                 Modifier {
                     run_length: Some(run_length).filter(|length| *length > 0).ok_or_else(wrong)?.into(),

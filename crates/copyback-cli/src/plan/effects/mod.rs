@@ -13,9 +13,9 @@ pub(super) fn overridden(scheme: &Layer, over: &[Layer]) -> Vec<String> {
     let of_axis = |axis: &Axis| {
         let (own, last) =
             (scheme.policy(axis.name)?, over.iter().rev().find(|layer| layer.policy(axis.name).is_some())?);
-        // Whoever hands a policy in knows whose place it takes.
+        // A caller that hands a policy in knows which one it replaces.
         let policy = last.policy(axis.name).filter(|policy| *policy != own && *policy != "plugin")?;
-        Some(format!("`{}` is `{policy}`, for {} has it so, and not the scheme's `{own}`", axis.name, last.text().name))
+        Some(format!("`{}` is `{policy}`: {} replaces the scheme's `{own}`", axis.name, last.text().name))
     };
     AXES.iter().filter_map(of_axis).collect()
 }

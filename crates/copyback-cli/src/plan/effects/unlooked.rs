@@ -64,7 +64,7 @@ fn of_merges(run: &RunConfig) -> Option<String> {
 fn of_hard(run: &RunConfig) -> Option<String> {
     let policy = run.preemption.name();
     let why = format!(
-        "it says when collections let the host go first no more, and under `preemption.policy = \"{policy}\"` they \
+        "below it the host no longer preempts collections, and under `preemption.policy = \"{policy}\"` they \
          never do"
     );
     if_so(!run.preemption.lets_host_first(), why)
@@ -72,8 +72,7 @@ fn of_hard(run: &RunConfig) -> Option<String> {
 
 fn of_told_drives(run: &RunConfig) -> Option<String> {
     let policy = run.coordination.name();
-    let why =
-        format!("drives that are told when to collect use it, and under `coordination.policy = \"{policy}\"` none is");
+    let why = format!("only drives with a coordinator use it, and under `coordination.policy = \"{policy}\"` none is");
     if_so(run.coordination.common().is_none(), why)
 }
 
@@ -87,7 +86,7 @@ fn of_a_hard_watermark(run: &RunConfig) -> Option<String> {
 }
 
 fn of_partners_of_reads(run: &RunConfig) -> Option<String> {
-    let why = "`gc+host` alone looks for partners of a collection's reads, and `compose.gc` has it not";
+    let why = "only `gc+host` looks for partners of a collection's reads, and `compose.gc` does not list it";
     if_so(!has(run, GcBuilderName::GcHost), why)
 }
 

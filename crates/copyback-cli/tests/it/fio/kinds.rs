@@ -111,7 +111,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("rw=randwrite\nsize=1m\nloops=2\nverify=md5", "add do_verify=0"),
     ("rw=randwrite\nsize=1m\nverify=md5\nverify_backlog=8", "behind all writes"),
     ("rate=1m\nrate_iops=10\nsize=1m", "exclude each other"),
-    ("rw=randrw\nrate_iops=10,\nsize=1m", "a rate of one operation alone"),
+    ("rw=randrw\nrate_iops=10,\nsize=1m", "a rate for only one of a job's operations"),
     ("random_distribution=normal:20\nsize=1m", "not the one that its name says"),
     ("rw=randrw\nrandom_distribution=zoned:50/50:50/50,90/10:10/90\nsize=1m", "differ"),
     ("write_mode=zeroes\nsize=1m", "only plain reads, writes and trims"),

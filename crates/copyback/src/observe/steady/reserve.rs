@@ -24,8 +24,8 @@ pub struct Reserve {
 }
 
 impl Reserve {
-    /// That of five rounds; none where the host wrote nothing. `behind_units`: units programmed behind the last.
-    pub fn of(ends: &[Mark; ROUNDS + 1], behind_units: u64) -> Option<Self> {
+    /// That of five rounds; none where the host wrote nothing. `units_after_end`: units programmed behind the last.
+    pub fn of(ends: &[Mark; ROUNDS + 1], units_after_end: u64) -> Option<Self> {
         let (first, last) = (ends[0], ends[ROUNDS]);
         let written = last.host_units - first.host_units;
         if written == 0 {
@@ -38,7 +38,7 @@ impl Reserve {
         let buffered = fewer(|mark| mark.dirty_units as f64);
         let in_flash = fewer(|mark| mark.flash_units as f64 - mark.erased_units as f64);
         let programmed = last.flash_units - first.flash_units;
-        let put_off = if programmed == 0 { 0.0 } else { behind_units as f64 / programmed as f64 };
+        let put_off = if programmed == 0 { 0.0 } else { units_after_end as f64 / programmed as f64 };
         Some(Self { consumed: in_flash + buffered, buffered, put_off })
     }
 

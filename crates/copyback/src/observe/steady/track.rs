@@ -60,19 +60,19 @@ impl Track {
     }
 
     /// Units that flash was programmed with behind the last request, of a run that is here now.
-    fn units_behind_end(&self, now: Mark) -> u64 {
+    fn units_after_end(&self, now: Mark) -> u64 {
         self.end.map_or(0, |end| now.flash_units - end.flash_units)
     }
 
     /// What share of the units that flash was programmed with came behind the last request, of a run that is here now.
-    pub fn share_behind_end(&self, now: Mark) -> f64 {
+    pub fn share_after_end(&self, now: Mark) -> f64 {
         let all = now.flash_units - self.marks[0].flash_units;
-        if all == 0 { 0.0 } else { self.units_behind_end(now) as f64 / all as f64 }
+        if all == 0 { 0.0 } else { self.units_after_end(now) as f64 / all as f64 }
     }
 
     /// The verdict on a run in which no request ended behind `last`. Throughput counts where the host's loop is closed.
     pub fn judge(&self, last: Mark, is_closed_loop: bool) -> Steady {
-        let steady = judge(&self.ends(self.end.unwrap_or(last)), is_closed_loop, self.units_behind_end(last));
+        let steady = judge(&self.ends(self.end.unwrap_or(last)), is_closed_loop, self.units_after_end(last));
         // Blocks that were erased when the host was done are no sign that the drive still fills up.
         if steady.verdict == Verdict::NoErase && last.erases > self.marks[0].erases {
             return Steady { verdict: Verdict::TooShort, ..steady };

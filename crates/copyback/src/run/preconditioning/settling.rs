@@ -26,7 +26,7 @@ const CAPACITIES_SEEN: u64 = 8;
 /// Work for each unit of the drive that is listed, before all else: tlc-nvme of 1,024 and of 2,048 blocks a plane took
 /// as long for it as for 0.3 to 0.4 units of the rest.
 const WORK_OF_LISTING: f64 = 0.35;
-/// Units that are listed before somebody is told.
+/// Units listed between two progress updates.
 const LISTED_TOGETHER: u32 = 4096;
 /// Work for each unit of the drive that is shuffled and mapped.
 const WORK_OF_UNIT: f64 = 2.0;

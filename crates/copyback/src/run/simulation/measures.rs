@@ -138,7 +138,7 @@ impl Simulation<'_> {
     /// What of all that was programmed since the run's start, or its warm-up's end, was so when the last request had
     /// ended.
     pub fn put_off_share(&self) -> f64 {
-        self.track.share_behind_end(self.mark())
+        self.track.share_after_end(self.mark())
     }
 
     /// Whether the drives had settled, at the end of the run.

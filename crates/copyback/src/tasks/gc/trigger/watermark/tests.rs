@@ -51,7 +51,7 @@ fn config() -> crate::run::config::RunConfig {
     crate::config::from_toml(table).unwrap()
 }
 
-/// Only a watermark waits for a request: neither idle time nor whoever asks for a collection does.
+/// Only a watermark waits for a request; idle time and requested collections do not.
 #[test]
 fn a_collection_that_waits_starts_with_a_request() {
     let geometry = Geometry::new(&config().device());
