@@ -1,10 +1,10 @@
 //! Does what a request costs depend on what it has nothing to do with?
 //!
-//! Instructions are counted by valgrind, as times are not steady enough to be tested: this program runs itself under
-//! it, twice with a different number of requests, and the difference is theirs alone. Where there is no valgrind
-//! nothing is tested, and a line says so; with `COPYBACK_NEEDS_VALGRIND` set, as in CI, that is a failure.
+//! Instructions are counted, as times are not steady enough to be tested: this program runs itself under callgrind, and
+//! counts while requests of certain numbers are under way (`support/instructions.rs`).
 
 use crate::support::four_dies::four_dies;
+use crate::support::instructions::{self as count, Meter, Metered};
 use crate::support::under::under;
 use copyback::config::presets::{DEVICES, find};
 use copyback::flash::geometry::Geometry;
@@ -14,8 +14,8 @@ use copyback::run::preconditioning;
 use copyback::run::simulation::{Setup, Simulation};
 use copyback::workload::spec::Pace;
 use copyback::workload::tenants::Stream;
-use copyback::workload::{Op, Priority, Request};
-use std::process::Command;
+use copyback::workload::{Op, Priority, Request, RequestSource};
+use std::sync::Arc;
 
 /// Four dies that collect all the time.
 fn drive() -> RunConfig {
@@ -35,65 +35,52 @@ fn mix(units: u64, requests: u64, gap_ns: u64) -> std::vec::IntoIter<Request> {
     (0..requests).map(request).collect::<Vec<_>>().into_iter()
 }
 
-/// Such requests, for the first of `drives` equal drives.
-fn work(drives: usize, requests: u64) {
+/// What a test asks of this program when it runs it again: numbers and words by name.
+fn asked(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+fn asked_number(name: &str) -> Option<u64> {
+    asked(name).and_then(|number| number.parse().ok())
+}
+
+/// Requests behind which a run goes on a little, so that the last one that is counted is not its end.
+const MORE_REQUESTS: u64 = 64;
+
+/// Runs such requests, of which those from `from` to `to` are counted, on the first of `drives` equal drives.
+fn work(drives: usize, from: u64, to: u64) {
     let config = drive();
     let units = u64::from(Geometry::new(&config.device()).logical_units);
     let ftl = preconditioning::preconditioned(&config, 1).expect("a preconditioning");
-    let mut source = mix(units, requests, 900_000);
-    let setup = Setup {
-        host: HostConfig::default(),
-        source: &mut source,
-        requests: None,
-        check: false,
-        keep_gc_events: false,
-        keep_requests: false,
-    };
+    let source = mix(units, to + MORE_REQUESTS, 900_000);
+    let mut source = Metered { source, meter: Meter::new(from, to) };
     let members = (0..drives).map(|_| (&config, ftl.clone())).collect();
-    let mut simulation = Simulation::new(members, setup);
+    let mut simulation = Simulation::new(members, setup(&mut source, HostConfig::default()));
     simulation.run(&mut |_| {}).expect("the run ends well");
     assert!(simulation.drives().next().expect("a drive").counters().work().block_erases > 0, "nothing was collected");
 }
 
-/// Instructions of [`work`] in a process of its own; none without valgrind.
-fn instructions(drives: usize, requests: u64) -> Option<u64> {
-    counted("work_of_the_environment", [("DRIVES", drives.to_string()), ("REQUESTS", requests.to_string())])
+/// A run that keeps and checks nothing.
+fn setup(source: &mut dyn RequestSource, host: HostConfig) -> Setup<'_> {
+    Setup { host, source, requests: None, check: false, keep_gc_events: false, keep_requests: false }
 }
 
-/// Instructions of one of the tests that are ignored, told so much by the environment.
-fn counted(test: &str, told: impl IntoIterator<Item = (&'static str, String)>) -> Option<u64> {
-    let output = Command::new("valgrind")
-        .args(["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"])
-        .arg(std::env::current_exe().expect("this program"))
-        .args(["--ignored", "--exact", &format!("instructions::{test}")])
-        .envs(told)
-        .output();
-    let Ok(output) = output else {
-        assert!(std::env::var_os("COPYBACK_NEEDS_VALGRIND").is_none(), "valgrind is missing; install it");
-        return None;
-    };
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{text}");
-    let count = text.lines().find_map(|line| line.split_once("refs:")).expect("valgrind counts").1;
-    Some(count.trim().replace(',', "").parse().expect("a number"))
+/// Instructions that an ignored test of this file counts, with these numbers.
+fn counted<const N: usize>(test: &str, numbers: [(&'static str, u64); N]) -> Option<u64> {
+    count::counted(&format!("instructions::{test}"), numbers.map(|(name, number)| (name, number.to_string())))
 }
 
 #[test]
-#[ignore = "the other tests run it under valgrind"]
+#[ignore = "the other tests run it under callgrind"]
 fn work_of_the_environment() {
-    let number = |name| std::env::var(name).ok().and_then(|n: String| n.parse().ok());
-    if let (Some(drives), Some(requests)) = (number("DRIVES"), number("REQUESTS")) {
-        work(drives as usize, requests);
+    if let Some(drives) = asked_number("DRIVES") {
+        work(drives as usize, 2_000, 6_000);
     }
 }
 
 /// Instructions of one request, for one of so many drives.
-fn of_a_request(drives: usize) -> Option<u64> {
-    let counted = instructions(drives, 6_000).zip(instructions(drives, 2_000));
-    if counted.is_none() {
-        eprintln!("not tested: there is no valgrind");
-    }
-    counted.map(|(more, less)| (more - less) / 4_000)
+fn of_a_request(drives: u64) -> Option<u64> {
+    Some(counted("work_of_the_environment", [("DRIVES", drives)])? / 4_000)
 }
 
 #[test]
@@ -111,12 +98,11 @@ fn a_request_costs_no_more_than_it_did() {
     assert!(alone <= 7_450, "{alone} instructions a request; at most 7,450 were agreed on");
 }
 
-/// Such requests for each of `drives` equal drives in turn, so many for each.
-fn work_of_all(drives: u64, requests_each: u64) {
+/// Runs such requests for each of `drives` equal drives in turn. Of each drive, those from `from` to `to` are counted.
+fn work_of_all(drives: u64, from: u64, to: u64) {
     let config = drive();
     let units = u64::from(Geometry::new(&config.device()).logical_units);
-    let ftl = preconditioning::preconditioned(&config, 1).expect("a preconditioning");
-    let of_drive: Vec<Request> = mix(units, requests_each, 900_000).collect();
+    let of_drive: Vec<Request> = mix(units, to + 1, 900_000).collect();
     // A moment apart, so that each is an event of its own.
     let for_drive = |request: &Request, drive: u64| Request {
         arrival_ns: request.arrival_ns + drive * 7,
@@ -124,27 +110,20 @@ fn work_of_all(drives: u64, requests_each: u64) {
         ..*request
     };
     let all = of_drive.iter().flat_map(|request| (0..drives).map(move |drive| for_drive(request, drive)));
-    let mut source = all.collect::<Vec<_>>().into_iter();
-    let setup = Setup {
-        host: HostConfig::default(),
-        source: &mut source,
-        requests: None,
-        check: false,
-        keep_gc_events: false,
-        keep_requests: false,
-    };
+    let source = all.collect::<Vec<_>>().into_iter();
+    let mut source = Metered { source, meter: Meter::new(from * drives, to * drives) };
+    let ftl = preconditioning::preconditioned(&config, 1).expect("a preconditioning");
     let members = (0..drives).map(|_| (&config, ftl.clone())).collect();
-    let mut simulation = Simulation::new(members, setup);
+    let mut simulation = Simulation::new(members, setup(&mut source, HostConfig::default()));
     simulation.run(&mut |_| {}).expect("the run ends well");
     assert!(simulation.drives().all(|drive| drive.counters().work().block_erases > 0), "nothing was collected");
 }
 
 #[test]
-#[ignore = "the other tests run it under valgrind"]
+#[ignore = "the other tests run it under callgrind"]
 fn work_of_all_of_the_environment() {
-    let number = |name| std::env::var(name).ok().and_then(|n: String| n.parse().ok());
-    if let (Some(drives), Some(requests)) = (number("DRIVES"), number("REQUESTS")) {
-        work_of_all(drives, requests);
+    if let Some(drives) = asked_number("DRIVES") {
+        work_of_all(drives, 500, 900);
     }
 }
 
@@ -152,60 +131,48 @@ fn work_of_all_of_the_environment() {
 /// them is looked for in a heap where it does not stand in a ring: a few instructions more for each doubling.
 #[test]
 fn a_request_costs_the_same_among_busy_drives() {
-    let of_a_request = |drives: u64| {
-        let count = |requests: u64| {
-            let told = [("DRIVES", drives.to_string()), ("REQUESTS", requests.to_string())];
-            counted("work_of_all_of_the_environment", told)
-        };
-        Some((count(900)? - count(500)?) / (400 * drives))
-    };
+    let of_a_request =
+        |drives: u64| Some(counted("work_of_all_of_the_environment", [("DRIVES", drives)])? / (400 * drives));
     let Some((alone, among)) = of_a_request(1).zip(of_a_request(64)) else { return };
     println!("{alone} instructions a request of one drive, {among} with 63 others that are as busy");
     assert!(among <= alone + alone / 20, "{among} instructions a request among 63 busy drives, {alone} alone");
 }
 
-/// So many requests in all of `workloads` that take turns: together they are what one workload asks for.
-fn work_of_workloads(workloads: u64, requests: u64) {
+/// Runs requests in all of `workloads` that take turns: together they are what one workload asks for. Those from `from`
+/// to `to` are counted.
+fn work_of_workloads(workloads: u64, from: u64, to: u64) {
     let config = drive();
     let units = u64::from(Geometry::new(&config.device()).logical_units);
-    let all: Vec<Request> = mix(units, requests, 900_000).collect();
-    let stream = |own: u64| Stream {
-        name: format!("{own:03}"),
-        source: Box::new(
-            all.iter().copied().skip(own as usize).step_by(workloads as usize).collect::<Vec<_>>().into_iter(),
-        ),
-        region_start_bytes: 0,
-        pace: Pace::Open,
-        queue_depth: 1,
-        think: None,
-        phases_ns: vec![[0, u64::MAX]],
-        after: Vec::new(),
-        not_before_ns: 0,
-        warmup_ns: 0,
+    let all: Vec<Request> = mix(units, to + MORE_REQUESTS, 900_000).collect();
+    let meter = Meter::new(from, to);
+    let stream = |own: u64| {
+        let of_it = all.iter().copied().skip(own as usize).step_by(workloads as usize).collect::<Vec<_>>();
+        Stream {
+            name: format!("{own:03}"),
+            source: Box::new(Metered { source: of_it.into_iter(), meter: Arc::clone(&meter) }),
+            region_start_bytes: 0,
+            pace: Pace::Open,
+            queue_depth: 1,
+            think: None,
+            phases_ns: vec![[0, u64::MAX]],
+            after: Vec::new(),
+            not_before_ns: 0,
+            warmup_ns: 0,
+        }
     };
     let ftl = preconditioning::preconditioned(&config, 1).expect("a preconditioning");
     let mut nothing = Vec::new().into_iter();
-    let setup = Setup {
-        host: HostConfig::default(),
-        source: &mut nothing,
-        requests: None,
-        check: false,
-        keep_gc_events: false,
-        keep_requests: false,
-    };
-    // What is told of each at the end costs the more, the slower its slowest request was: it is not asked for.
-    let mut simulation = Simulation::new(vec![(&config, ftl)], setup);
+    let mut simulation = Simulation::new(vec![(&config, ftl)], setup(&mut nothing, HostConfig::default()));
     simulation.share((0..workloads).map(stream).collect());
     simulation.run(&mut |_| {}).expect("the run ends well");
     assert!(simulation.drives().next().expect("a drive").counters().work().block_erases > 0, "nothing was collected");
 }
 
 #[test]
-#[ignore = "the other tests run it under valgrind"]
+#[ignore = "the other tests run it under callgrind"]
 fn work_of_workloads_of_the_environment() {
-    let number = |name| std::env::var(name).ok().and_then(|n: String| n.parse().ok());
-    if let (Some(workloads), Some(requests)) = (number("WORKLOADS"), number("REQUESTS")) {
-        work_of_workloads(workloads, requests);
+    if let Some(workloads) = asked_number("WORKLOADS") {
+        work_of_workloads(workloads, 2_000, 6_000);
     }
 }
 
@@ -213,13 +180,8 @@ fn work_of_workloads_of_the_environment() {
 /// workloads there are: for 256 of them eight matches, a few instructions each.
 #[test]
 fn a_request_costs_hardly_more_beside_many_workloads() {
-    let of_a_request = |workloads: u64| {
-        let count = |requests: u64| {
-            let told = [("WORKLOADS", workloads.to_string()), ("REQUESTS", requests.to_string())];
-            counted("work_of_workloads_of_the_environment", told)
-        };
-        Some((count(6_000)? - count(2_000)?) / 4_000)
-    };
+    let of_a_request =
+        |workloads: u64| Some(counted("work_of_workloads_of_the_environment", [("WORKLOADS", workloads)])? / 4_000);
     let Some((alone, among)) = of_a_request(1).zip(of_a_request(256)) else { return };
     println!("{alone} instructions a request of one workload, {among} of 256");
     assert!(among <= alone + alone / 10, "{among} instructions a request of 256 workloads, {alone} of one");
@@ -248,41 +210,24 @@ fn tasks(admit: &str, redundancy: &str, dies: u32) -> RunConfig {
     copyback::config::from_toml(&text).expect("a configuration")
 }
 
-/// Such requests without a gap between them; the pages that collections program.
-fn work_at_once(config: &RunConfig, requests: u64) -> u64 {
+/// Runs requests of which so many are outstanding all the time, and counts those from `from` to `to`.
+fn work_of_tasks(config: &RunConfig, depth: u64, from: u64, to: u64) {
+    let host = format!("mode = \"closed\"\nqueue_depth = {depth}");
+    let host = copyback::config::from_toml(&host).expect("a host");
     let units = u64::from(Geometry::new(&config.device()).logical_units);
     let ftl = preconditioning::preconditioned(config, 1).expect("a preconditioning");
-    let mut source = mix(units, requests, 0);
-    let setup = Setup {
-        host: config.host.clone(),
-        source: &mut source,
-        requests: None,
-        check: false,
-        keep_gc_events: false,
-        keep_requests: false,
-    };
-    let mut simulation = Simulation::new(vec![(config, ftl)], setup);
+    let mut source = Metered { source: mix(units, to + 1, 0), meter: Meter::new(from, to) };
+    let mut simulation = Simulation::new(vec![(config, ftl)], setup(&mut source, host));
     simulation.run(&mut |_| {}).expect("the run ends well");
-    let work = simulation.drives().next().expect("a drive").counters().work();
-    assert!(work.block_erases > 0, "nothing was collected");
-    work.gc_page_programs
-}
-
-/// Requests of which so many are outstanding all the time.
-fn work_of_tasks(config: &RunConfig, depth: u32, requests: u64) {
-    let mut config = config.clone();
-    config.host = copyback::config::from_toml(&format!("mode = \"closed\"\nqueue_depth = {depth}")).expect("a host");
-    work_at_once(&config, requests);
+    assert!(simulation.drives().next().expect("a drive").counters().work().block_erases > 0, "nothing was collected");
 }
 
 #[test]
-#[ignore = "the other tests run it under valgrind"]
+#[ignore = "the other tests run it under callgrind"]
 fn work_of_tasks_of_the_environment() {
-    let text = |name| std::env::var(name).ok();
-    let number = |name| text(name).and_then(|n| n.parse().ok());
-    if let (Some(admit), Some(redundancy)) = (text("ADMIT"), text("REDUNDANCY")) {
-        let [dies, depth, requests] = ["DIES", "DEPTH", "REQUESTS"].map(|name| number(name).expect("a number"));
-        work_of_tasks(&tasks(&admit, &redundancy, dies as u32), depth as u32, requests);
+    if let (Some(admit), Some(redundancy)) = (asked("ADMIT"), asked("REDUNDANCY")) {
+        let [dies, depth, from] = ["DIES", "DEPTH", "FROM"].map(|name| asked_number(name).expect("a number"));
+        work_of_tasks(&tasks(&admit, &redundancy, dies as u32), depth, from, from + 2_000);
     }
 }
 
@@ -292,18 +237,17 @@ fn work_of_tasks_of_the_environment() {
 #[test]
 fn what_waits_and_other_dies_cost_a_request_little() {
     for (admit, redundancy) in [("strict", "none"), ("debit", "none"), ("vanilla", "none"), ("strict", "rain")] {
-        let of_a_request = |dies: u64, depth: u64, waiting: u64| {
-            let count = |requests: u64| {
-                let numbers = [("DIES", dies), ("DEPTH", depth), ("REQUESTS", requests)];
-                let numbers = numbers.map(|(name, number)| (name, number.to_string()));
-                let policies = [("ADMIT", admit.to_owned()), ("REDUNDANCY", redundancy.to_owned())];
-                counted("work_of_tasks_of_the_environment", numbers.into_iter().chain(policies))
-            };
-            Some((count(waiting + 3_000)? - count(waiting + 1_000)?) / 2_000)
+        let of_a_request = |dies: u64, depth: u64, from: u64| {
+            let numbers = [("DIES", dies), ("DEPTH", depth), ("FROM", from)];
+            let numbers = numbers.map(|(name, number)| (name, number.to_string()));
+            let policies = [("ADMIT", admit.to_owned()), ("REDUNDANCY", redundancy.to_owned())];
+            let variables = numbers.into_iter().chain(policies);
+            Some(count::counted("instructions::work_of_tasks_of_the_environment", variables)? / 2_000)
         };
         for [(dies, depth), (more_dies, more_depth)] in [[(16, 512), (16, 4_096)], [(16, 32), (64, 128)]] {
             // The drive is busy with what waits at most, and with 1,000 more, before requests are counted.
-            let of_both = of_a_request(dies, depth, more_depth).zip(of_a_request(more_dies, more_depth, more_depth));
+            let from = more_depth + 1_000;
+            let of_both = of_a_request(dies, depth, from).zip(of_a_request(more_dies, more_depth, from));
             let Some((few, many)) = of_both else { return };
             let what = format!("{admit}, {redundancy}: {few} instructions a request, {many} with {more_depth} at once");
             println!("{what} on {more_dies} dies");
@@ -329,34 +273,42 @@ fn twins(pages_per_block: u32) -> RunConfig {
     table.try_into().expect("the configuration is complete")
 }
 
-/// Pages that collections of such a die program in so many requests.
+/// Runs so many requests that come at once on such a die, and counts all of it but the preconditioning. Returns the
+/// pages that collections programmed.
 fn work_of_twins(pages_per_block: u32, requests: u64) -> u64 {
-    work_at_once(&twins(pages_per_block), requests)
+    let config = twins(pages_per_block);
+    let units = u64::from(Geometry::new(&config.device()).logical_units);
+    let ftl = preconditioning::preconditioned(&config, 1).expect("a preconditioning");
+    let mut source = mix(units, requests, 0);
+    let mut simulation = Simulation::new(vec![(&config, ftl)], setup(&mut source, config.host.clone()));
+    count::start();
+    simulation.run(&mut |_| {}).expect("the run ends well");
+    count::stop();
+    let work = simulation.drives().next().expect("a drive").counters().work();
+    assert!(work.block_erases > 0, "nothing was collected");
+    work.gc_page_programs
 }
 
 #[test]
-#[ignore = "the other tests run it under valgrind"]
+#[ignore = "the other tests run it under callgrind"]
 fn work_of_twins_of_the_environment() {
-    let number = |name| std::env::var(name).ok().and_then(|n: String| n.parse().ok());
-    if let (Some(pages), Some(requests)) = (number("PAGES"), number("REQUESTS")) {
+    if let Some([pages, requests]) = asked_number("PAGES").zip(asked_number("REQUESTS")).map(<[u64; 2]>::from) {
         work_of_twins(pages as u32, requests);
     }
 }
 
-/// A page that twins move costs about the same in blocks of eight times as many pages. Each write that asked for room
+/// A page that twins move costs about the same in blocks of four times as many pages. Each write that asked for room
 /// once went through all that the collection of its die had left, and each step through them for the first block's:
 /// the simulator seemed to hang on blocks of 1,024 pages.
 #[test]
 fn a_collection_of_several_blocks_goes_through_its_moves_once() {
     let of_a_page = |pages: u32| {
-        let count = |requests: u64| {
-            let told = [("PAGES", pages.to_string()), ("REQUESTS", requests.to_string())];
-            counted("work_of_twins_of_the_environment", told)
-        };
-        let pages_moved = work_of_twins(pages, 5_000) - work_of_twins(pages, 2_000);
-        Some((count(5_000)? - count(2_000)?) / pages_moved)
+        let count =
+            |requests| counted("work_of_twins_of_the_environment", [("PAGES", pages.into()), ("REQUESTS", requests)]);
+        let pages_moved = work_of_twins(pages, 3_500) - work_of_twins(pages, 2_000);
+        Some((count(3_500)? - count(2_000)?) / pages_moved)
     };
-    let Some((few, many)) = of_a_page(128).zip(of_a_page(1_024)) else { return };
-    println!("{few} instructions a page that is moved, {many} in blocks of eight times as many pages");
-    assert!(many <= few + few / 2, "{few} instructions a page that is moved, {many} in blocks of 1,024 pages");
+    let Some((few, many)) = of_a_page(128).zip(of_a_page(512)) else { return };
+    println!("{few} instructions a page that is moved, {many} in blocks of four times as many pages");
+    assert!(many <= few + few / 2, "{few} instructions a page that is moved, {many} in blocks of 512 pages");
 }

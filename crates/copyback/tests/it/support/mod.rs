@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 pub mod four_dies;
+pub mod instructions;
 pub mod under;
 
 use copyback::flash::geometry::Geometry;
