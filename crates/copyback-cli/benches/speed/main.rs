@@ -1,8 +1,10 @@
-//! How fast is one core? Prints the four figures of docs/performance.md; `cargo bench -- timed` runs those whose name
-//! holds the word.
+//! How fast is one core? Prints the four figures of docs/performance.md, and beside those that write pages the bound of
+//! this machine (`bound`); `cargo bench -- timed` runs those whose name holds the word.
 //!
 //! Times are those of the processor, and each figure is the best of a few rounds: whatever else the machine does can
 //! only make a round slower.
+
+mod bound;
 
 use copyback::flash::geometry::Geometry;
 use copyback::run::config::RunConfig;
@@ -15,7 +17,7 @@ use cpu_time::ProcessTime;
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-const DRIVE: &str = include_str!("../../../devices/bench-64g.toml");
+const DRIVE: &str = include_str!("../../../../devices/bench-64g.toml");
 
 /// A drive of the presets, with more settings.
 fn config(preset: &str, settings: &str) -> RunConfig {
@@ -57,7 +59,15 @@ fn writes(config: &RunConfig, requests: u64) -> Box<Random> {
 
 /// The best of `rounds`, in operations a second; a round says how many operations it took how long.
 fn best(rounds: usize, mut round: impl FnMut() -> (u64, f64)) -> f64 {
-    (0..rounds).map(|_| round()).map(|(operations, seconds)| operations as f64 / seconds).fold(0.0, f64::max)
+    best_of(rounds, || {
+        let (operations, seconds) = round();
+        operations as f64 / seconds
+    })
+}
+
+/// The best of `rounds`.
+fn best_of(rounds: usize, mut round: impl FnMut() -> f64) -> f64 {
+    (0..rounds).map(|_| round()).fold(0.0, f64::max)
 }
 
 /// (a) Timed random writes in the steady state of collection.
@@ -84,14 +94,25 @@ fn functional() {
     let mut preconditioner = Preconditioner::new(&config, 7);
     let units = preconditioner.ftl.geometry.logical_units;
     let mut stream = rng::stream(7, "bench.overwrites");
+    let mut pages_per_write = 0.0;
     let mut overwrite = |writes: u64| {
-        let start = ProcessTime::now();
+        let (before, start) = (preconditioner.ftl.counts(), ProcessTime::now());
         preconditioner.overwrite(units, writes, &mut stream).expect("the drive collects");
-        (writes, start.elapsed().as_secs_f64())
+        let seconds = start.elapsed().as_secs_f64();
+        let done = preconditioner.ftl.counts().since(&before);
+        pages_per_write = (done.host_units + done.moved_units) as f64 / writes as f64;
+        (writes, seconds)
     };
     overwrite(3 * u64::from(units));
     let speed = best(3, || overwrite(u64::from(units)));
     println!("(b) functional: {:.2} million host pages a second (aim 10)", speed / 1e6);
+    let geometry = Geometry::new(&config.device());
+    let bound = best_of(3, || bound::pages_per_second(units, geometry.blocks, geometry.units_per_block));
+    println!(
+        "    with moved pages {:.2} million; a loop without decisions on this machine: {:.2} million",
+        speed * pages_per_write / 1e6,
+        bound / 1e6
+    );
 }
 
 /// (c) Readers: records a second.
@@ -120,7 +141,7 @@ fn readers() {
 
 /// (d) Memory and start of a large drive.
 fn large() {
-    let config = config(include_str!("../../../devices/hpdc18.toml"), "");
+    let config = config(include_str!("../../../../devices/hpdc18.toml"), "");
     let start = ProcessTime::now();
     let before = resident_bytes();
     let image = precondition(&config, 1).expect("the drive can be preconditioned");
