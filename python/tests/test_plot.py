@@ -15,6 +15,7 @@ from copyback import _copyback
 mpl.use("Agg")
 
 from copyback import plot
+from copyback.plot._data import interval, resolution
 
 SCHEMES = ["baseline", "pgc", "ideal-no-gc"]
 
@@ -246,6 +247,46 @@ def test_groups_of_two_keys_have_names_that_do_not_overlap(swept):
     for first, second in itertools.combinations(boxes, 2):
         assert not first.overlaps(second)
     assert ax.get_xlabel() == "soft GC watermark; below: over-provisioning"
+
+
+def test_the_interval_of_a_percentile_is_no_narrower_than_a_bin():
+    # The command's own figures: 1 ms lies between 2^19 and 2^20 ns, which 1,024 bins halve into 512 ns each.
+    for value, width in [(900, 1), (2_047, 1), (2_048, 2), (123_456, 64), (1e6, 512), (4e10, 2**25)]:
+        for metric in ["response.read.p99_9_ns", "p50_ns"]:
+            assert interval([value] * 3, resolution([value] * 3, metric)) == (value, width)
+    for metric in ["response.read.mean_ns", "response.read.max_ns", "flash.block_erases", "flash.padding_ns"]:
+        assert interval([1e6] * 3, resolution([1e6] * 3, metric)) == (1e6, 0)
+    # Two samples 2 apart: the deviation is the root of 2, t of one degree of freedom 12.706.
+    assert interval([2.0, 4.0], 1.0) == (3.0, pytest.approx(12.706))
+    assert interval([1e6], 512.0) == (1e6, 0), "one seed has no interval"
+
+
+def test_lines_and_bars_show_the_bin_of_equal_percentiles(tmp_path):
+    (tmp_path / "grid.toml").write_text(
+        'schemes = ["baseline", "pgc"]\nrequests = 200\nworkload = "random-read"\nseeds = [1, 2]\n'
+        "set.host.queue_depth = 1\n[vary]\ntrigger.soft = [0.05, 0.07]\n"
+    )
+    same = copyback.sweep(tmp_path / "grid.toml")
+    metric = "response.read.p50_ns"
+    columns = same.table.to_dict()
+    rows = list(zip(columns["scheme"], columns["trigger.soft"], columns[metric], strict=True))
+    halves = {}
+    ax = plot.lines(same, metric, x="trigger.soft")
+    for line, band in zip(ax.get_lines(), ax.collections, strict=True):
+        vertices = band.get_paths()[0].vertices
+        for x, y in zip(*line.get_data(), strict=True):
+            of = [v for scheme, soft, v in rows if (scheme, soft) == (line.get_label(), x)]
+            # Reads that wait for nothing take the same time.
+            assert len(of) == 2 and of[0] == of[1] and y == pytest.approx(of[0] / 1e6)
+            half = 2.0 ** (np.floor(np.log2(of[0])) - 10) / 1e6
+            at = vertices[np.isclose(vertices[:, 0], x), 1]
+            assert (at.max(), at.min()) == (pytest.approx(y + half), pytest.approx(y - half))
+            halves[line.get_label(), x] = half
+    errors = [
+        c.errorbar.lines[2][0].get_segments() for c in plot.bars(same, metric).containers if hasattr(c, "patches")
+    ]
+    drawn = [(high[1] - low[1]) / 2 for segments in errors for low, high in segments]
+    assert drawn == pytest.approx([halves[scheme, soft] for scheme in SCHEMES[:2] for soft in (0.05, 0.07)])
 
 
 def test_lines_of_a_sweep_are_means_over_seeds_and_bands_their_intervals(swept):

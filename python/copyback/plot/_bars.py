@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any, Literal
 
-from copyback.plot._data import groups, interval
+from copyback.plot._data import groups, interval, resolution
 from copyback.plot._style import COLOURS, HATCHES, Styles, axes, grid, legend_above
 from copyback.plot._words import MS, of_key, of_metric, unit_of
 
@@ -64,7 +64,10 @@ def bars(
             first = values[schemes[0]]
             own = [v / f if relative else v / factor for v, f in zip(values.get(scheme, []), first, strict=False)]
             if own:
-                mean, half = interval(own)
+                # A bin of the first scheme's own percentiles would be one of 1.
+                is_exact = relative and scheme == schemes[0]
+                scale = sum(first) / len(first) if relative else factor
+                mean, half = interval(own, 0.0 if is_exact else resolution(values[scheme], metric) / scale)
                 places.append(place + (at - (len(schemes) - 1) / 2) * width)
                 heights.append(mean)
                 errors.append(half)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import itertools
 import math
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -165,14 +166,30 @@ _T = [
 ]  # fmt: skip
 
 
-def interval(values: list[float]) -> tuple[float, float]:
-    """Mean, and half of its 95 % interval; nothing where there is one value."""
+def interval(values: list[float], least: float = 0.0) -> tuple[float, float]:
+    """Mean, and half of its 95 % interval, which is ``least`` or more; nothing where there is one value."""
     count = len(values)
     mean = sum(values) / count
     if count == 1:
         return mean, 0.0
     variance = sum((value - mean) ** 2 for value in values) / (count - 1)
-    return mean, _T[min(count - 2, len(_T) - 1)] * math.sqrt(variance / count)
+    return mean, max(least, _T[min(count - 2, len(_T) - 1)] * math.sqrt(variance / count))
+
+
+_PERCENTILE = re.compile(r"p[0-9_]+(_ns)?")
+_BINS_LOG2 = 10
+"""Histograms of response times halve each power of two into 1,024 bins."""
+
+
+def resolution(values_ns: list[float], metric: str) -> float:
+    """Return the width of the bin around the mean of a percentile: an interval is no narrower, as in the command.
+
+    Equal percentiles of all seeds are in one bin, and no more equal than that. Other numbers are exact.
+    """
+    if not values_ns or not _PERCENTILE.fullmatch(metric.rpartition(".")[2]):
+        return 0.0
+    mean_ns = max(sum(values_ns) / len(values_ns), 1.0)
+    return 2.0 ** max(math.frexp(mean_ns)[1] - 1 - _BINS_LOG2, 0)
 
 
 def joined(series: Columns, rows: list[int], bins: int) -> list[list[int]]:

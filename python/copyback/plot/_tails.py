@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.colors import to_rgb
 
 from copyback._results import Sweep
-from copyback.plot._data import Distribution, beyond, distributions, groups, interval
+from copyback.plot._data import Distribution, beyond, distributions, groups, interval, resolution
 from copyback.plot._style import HUNDREDFOLD, Styles, axes, grid, label_lines, logarithmic_y, unnamed
 from copyback.plot._words import MS, of_class, of_key, of_metric, unit_of
 
@@ -189,8 +189,15 @@ def _over(
     names = {name: name if line == "scheme" else f"{of_key(line)} {name}" for name in points}
     heights = []
     for at, (name, own) in enumerate(points.items()):
-        known = [(place, [v / factor for v in values if not math.isnan(v)]) for place, values in own.items()]
-        means = [(place if is_number else places.index(place), *interval(values)) for place, values in known if values]
+        known = [(place, [v for v in values if not math.isnan(v)]) for place, values in own.items()]
+        means = [
+            (
+                place if is_number else places.index(place),
+                *(part / factor for part in interval(values, resolution(values, metric))),
+            )
+            for place, values in known
+            if values
+        ]
         means.sort()
         style = {**styles.line(name), "marker": styles.mark(name)} if line == "scheme" else unnamed(at)
         style["markersize"] = 3
