@@ -141,3 +141,20 @@ fn a_request_ends_idle_time_whatever_the_low_water_mark() {
     let without = written(", idle_after = \"1 ms\"");
     assert!(with_low == without && without > 0, "{with_low} and {without} units are left");
 }
+
+/// A write of 512 bytes of a unit in flash takes the latency of the buffer and the read of the rest. That is 91,060 ns:
+/// 100 ns of command, 50 us in the array, 40,960 ns on the channel. The two overlap: the write ends with the later one.
+#[test]
+fn the_latency_of_the_buffer_overlaps_the_read_of_the_rest_of_a_unit() {
+    let read_ns = COMMAND_NS + READ_NS + TRANSFER_NS;
+    assert_eq!(read_ns, 91_060);
+    for (latency_ns, expected_ns) in [(0, read_ns), (1_000, read_ns), (read_ns, read_ns), (200_000, 200_000)] {
+        let buffer = format!("latency = \"{latency_ns} ns\", idle_after = \"1 ms\"");
+        let config = config(&format!("buffer = {{ policy = \"lru\", size = \"64 KiB\", {buffer} }}"));
+        // The whole unit leaves the buffer in idle time, long before a part of it is written.
+        let part = Request { len_bytes: 512, ..pages(Op::Write, 10_000_000, 0, 1) };
+        let outcome = run(&config, vec![pages(Op::Write, 0, 0, 1), part]);
+        assert_eq!(responses(&outcome), [latency_ns, expected_ns], "latency {latency_ns} ns");
+        assert_eq!(outcome.report.flash.host_page_reads, 1);
+    }
+}
