@@ -13,7 +13,7 @@ use copyback::observe::matched::{Matched, Responses};
 use copyback::observe::microscope::Focus;
 use copyback::observe::report::Outcome;
 use copyback::run::{self, Options, Progress, RunError, Warmup};
-use copyback::workload::spec::WorkloadSpec;
+use copyback::workload::spec::{Pace, WorkloadSpec};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -131,7 +131,11 @@ pub fn execute_from(preconditioned: &Preconditioned, plan: &Plan, how: &How) -> 
 
 /// Whether the end of a plan's warm-up depends on the scheme, and there are several.
 fn looks_for_warmup(plan: &Plan) -> bool {
-    let is_closed = |planned: &Planned| planned.resolved.run.host.mode == HostMode::Closed;
+    let is_closed = |planned: &Planned| {
+        let (is_closed, tenants) = (planned.resolved.run.host.mode == HostMode::Closed, &planned.resolved.tenants);
+        // Each of several workloads has a loop of its own.
+        if tenants.is_empty() { is_closed } else { tenants.values().any(|tenant| tenant.pace(is_closed) != Pace::Open) }
+    };
     let differs = match plan.warmup {
         Some(Warmup::Steady) => true,
         Some(Warmup::Time(_)) => plan.runs.iter().any(is_closed),

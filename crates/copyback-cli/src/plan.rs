@@ -240,7 +240,7 @@ fn plan_as_said(common: &Common, schemes: &[String], default_schemes: &[&str]) -
             workloads::check_trace(trace, stack.place_of(&key))?;
         }
         let mode_from = stack.place_of_leaf("host.mode").map(|place| place.text.name.clone());
-        let without_effect = without_effect(&stack, layers.device.as_ref(), &layers.scheme, &resolved.run);
+        let without_effect = without_effect(&stack, layers.device.as_ref(), &layers.scheme, &resolved);
         runs.push(Planned { scheme, word, resolved, members, overridden, without_effect, mode_from });
     }
     refuse_without_effect(&Layer::of_sets(&common.sets)?, &runs)?;
@@ -361,7 +361,7 @@ fn plan_as_chosen(choice: &Choice<'_>, known: &mut KnownTraces) -> Result<Plan, 
             workloads::check_trace(trace, stack.place_of(&key))?;
         }
         let mode_from = stack.place_of_leaf("host.mode").map(|place| place.text.name.clone());
-        let without_effect = without_effect(&stack, layers.device.as_ref(), &layers.scheme, &resolved.run);
+        let without_effect = without_effect(&stack, layers.device.as_ref(), &layers.scheme, &resolved);
         let (scheme, word) = (chosen.label.clone(), chosen.label.clone());
         runs.push(Planned { scheme, word, resolved, members, overridden, without_effect, mode_from });
     }

@@ -4,6 +4,7 @@
 //! that is never read or written. The second gives each the next free place when it is first read or written. A request
 //! lies within one extent, and so it stays whole: its response time is that of what the trace asked for.
 
+use crate::packed::LAYOUT_WITHOUT_EFFECT;
 use crate::units::format_bytes;
 use crate::{Error, Op, Request, RequestSource};
 use std::collections::BTreeMap;
@@ -104,6 +105,8 @@ pub(crate) struct Compact<S> {
     trim_parts: u64,
     split_trims: u64,
     untouched_trims: u64,
+    /// Whether an address lies elsewhere than in the trace.
+    has_moved: bool,
 }
 
 impl<S: RequestSource> Compact<S> {
@@ -120,6 +123,7 @@ impl<S: RequestSource> Compact<S> {
             trim_parts: 0,
             split_trims: 0,
             untouched_trims: 0,
+            has_moved: false,
         }
     }
 
@@ -155,6 +159,7 @@ impl<S: RequestSource> Compact<S> {
             self.placed_extents += 1;
         }
         let offset_bytes = (extent.place + (unit - first)) * unit_bytes + request.offset_bytes % unit_bytes;
+        self.has_moved |= offset_bytes != request.offset_bytes;
         Ok(Request { offset_bytes, ..request })
     }
 
@@ -163,9 +168,11 @@ impl<S: RequestSource> Compact<S> {
         let mut part: Option<Request> = None;
         while let Some(trim) = self.trim {
             let Some((offset_bytes, from, to)) = self.extents.first_placed(&trim) else {
-                self.trim = None;
+                // The rest of it is left out.
+                (self.trim, self.has_moved) = (None, true);
                 break;
             };
+            self.has_moved |= offset_bytes != trim.offset_bytes;
             match &mut part {
                 Some(part) if part.offset_bytes + part.len_bytes == offset_bytes => part.len_bytes += to - from,
                 Some(_) => break,
@@ -233,6 +240,9 @@ impl<S: RequestSource> RequestSource for Compact<S> {
         }
         if self.untouched_trims > 0 {
             notes.push(format!("{} trims of what was never read or written left out", self.untouched_trims));
+        }
+        if self.laid_out > 0 && !self.has_moved {
+            notes.push(LAYOUT_WITHOUT_EFFECT.to_owned());
         }
         notes
     }

@@ -12,6 +12,7 @@ mod error;
 pub mod handed;
 mod input;
 mod open;
+mod packed;
 mod page_sets;
 pub mod per_cpu;
 pub mod presets;

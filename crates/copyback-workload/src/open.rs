@@ -1,11 +1,12 @@
 //! From a table `[workload]` to a source of requests.
 
 use crate::compact::{self, Compact};
+use crate::packed::Packed;
 use crate::readers::ReaderOptions;
 use crate::spec::{BeyondCapacity, BlockAction, Format, Layout, WorkloadSpec, ZeroMeans};
 use crate::synthetic::Generator;
 use crate::trace::TraceSource;
-use crate::transform::{Looped, Packed, Transformed};
+use crate::transform::{Looped, Transformed};
 use crate::{Error, RequestSource};
 
 /// Opens a workload: a trace's reader or a generator, with its transformations.
@@ -47,18 +48,20 @@ fn open_once(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Result<Box<
     let window = spec.reorder_window.map(|records| usize::try_from(records).unwrap_or(usize::MAX));
     let mut source = TraceSource::open(path, &options, window)?;
     source.note_unused(spec);
+    let is_of_files = matches!(source.format(), Format::Strace | Format::Fio | Format::Tectonic);
     let layout = match spec.layout.unwrap_or(Layout::Auto) {
-        Layout::Auto if matches!(source.format(), Format::Strace | Format::Fio | Format::Tectonic) => Layout::Packed,
+        Layout::Auto if is_of_files => Layout::Packed,
         layout => layout,
     };
     match layout {
         Layout::Auto | Layout::AsIs => {
             let laid_out = Transformed::new(source, spec, seed, capacity_bytes).sharing_addresses();
-            Ok(Box::new(laid_out.may_be_compact()))
+            Ok(Box::new(laid_out.may_be_compact().only_widening()))
         }
         Layout::Packed => {
-            let source = Packed::new(source, spec.device.clone());
-            Ok(Box::new(Transformed::new(source, spec, seed, capacity_bytes).may_be_compact()))
+            let packed = Packed::new(source, spec.device.clone());
+            let packed = if is_of_files { packed } else { packed.asked_for() };
+            Ok(Box::new(Transformed::new(packed, spec, seed, capacity_bytes).may_be_compact().only_widening()))
         }
         Layout::Compact => {
             let again = TraceSource::open(path, &options, window)?;

@@ -3,125 +3,34 @@
 
 use crate::devices::{Chosen, Devices};
 use crate::rng::{self, Xoshiro256PlusPlus};
-use crate::spec::{BeyondCapacity, Device, WorkloadSpec};
+use crate::spec::{BeyondCapacity, Footprint, WorkloadSpec};
 use crate::units::{format_bytes, format_duration_ns};
 use crate::{Error, Priority, Request, RequestSource};
-use std::collections::{HashMap, VecDeque};
-
-/// The size of the pieces in which files are laid out on the drive, as a file system's allocator would.
-const EXTENT_BYTES: u64 = 1 << 20;
-
-/// How many extents can be packed: 4 TiB of them. Each is remembered, so that otherwise a few requests of damaged
-/// lengths would fill the memory.
-const EXTENTS_MAX: u64 = 1 << 22;
-
-/// Gives every device's extents places on the drive, in the order of their first use.
-pub(crate) struct Packed<S> {
-    inner: S,
-    /// Only looked up, never walked: its order can't reach a result.
-    places: HashMap<(u32, u64), u64>,
-    /// The only device that gets places, if one was selected: the others' would leave holes.
-    only: Chosen,
-    laid_out: u64,
-    split_count: u64,
-    pending: VecDeque<Request>,
-}
-
-impl<S> Packed<S> {
-    pub(crate) fn new(inner: S, only: Option<Device>) -> Self {
-        let only = Chosen::new(only);
-        Self { inner, places: HashMap::new(), only, laid_out: 0, split_count: 0, pending: VecDeque::new() }
-    }
-
-    fn place(&mut self, device: u32, extent: u64) -> Result<u64, Error> {
-        let next = self.places.len() as u64;
-        if let Some(place) = self.places.get(&(device, extent)) {
-            return Ok(*place);
-        }
-        if next == EXTENTS_MAX {
-            return Err(self.too_many());
-        }
-        self.places.insert((device, extent), next);
-        Ok(next)
-    }
-
-    #[cold]
-    fn too_many(&self) -> Error {
-        let (index, most) = (self.laid_out, format_bytes(EXTENTS_MAX * EXTENT_BYTES));
-        Error::new(format!("request {index}: the trace's devices or files cover more than {most}, too much to pack"))
-            .with_help("select one with `device`, or set `layout = \"as-is\"` to keep the trace's addresses")
-    }
-
-    /// Cuts a request at the borders of extents that are not neighbours on the drive.
-    fn lay_out(&mut self, request: Request) -> Result<(), Error> {
-        let mut at = request.offset_bytes;
-        let end = request.offset_bytes + request.len_bytes;
-        let before = self.pending.len();
-        while at < end {
-            let extent = at / EXTENT_BYTES;
-            let piece_end = end.min((extent + 1).saturating_mul(EXTENT_BYTES));
-            let offset_bytes = self.place(request.device, extent)? * EXTENT_BYTES + at % EXTENT_BYTES;
-            let len_bytes = piece_end - at;
-            let count = self.pending.len();
-            match self.pending.back_mut() {
-                Some(last) if count > before && last.offset_bytes + last.len_bytes == offset_bytes => {
-                    last.len_bytes += len_bytes;
-                }
-                _ => self.pending.push_back(Request { offset_bytes, len_bytes, ..request }),
-            }
-            at = piece_end;
-        }
-        self.split_count += u64::from(self.pending.len() > before + 1);
-        Ok(())
-    }
-}
-
-impl<S: RequestSource> RequestSource for Packed<S> {
-    fn next_request(&mut self) -> Result<Option<Request>, Error> {
-        if self.pending.is_empty() {
-            let Some(request) = self.inner.next_request()? else { return Ok(None) };
-            if !self.only.keeps(request.device, &self.inner) {
-                // Handed on as it is, to be left out and counted where devices are selected.
-                return Ok(Some(request));
-            }
-            self.laid_out += 1;
-            self.lay_out(request)?;
-        }
-        Ok(self.pending.pop_front())
-    }
-
-    fn notes(&self) -> Vec<String> {
-        let mut notes = self.inner.notes();
-        let (count, extent) = (self.places.len(), format_bytes(EXTENT_BYTES));
-        notes.push(format!(
-            "devices' or files' addresses packed into {count} extents of {extent}, in order of first use"
-        ));
-        if self.split_count > 0 {
-            notes.push(format!("{} requests split where they cross extents", self.split_count));
-        }
-        notes
-    }
-
-    fn device_name(&self, device: u32) -> Option<String> {
-        self.inner.device_name(device)
-    }
-}
 
 /// The transformations that keep or change one request at a time.
 pub(crate) struct Transformed<S> {
     inner: S,
     device: Chosen,
     window_ns: Option<[u64; 2]>,
-    first: u64,
+    first: Option<u64>,
     time_scale: f64,
     align_bytes: u64,
     beyond: BeyondCapacity,
+    /// Whether the choice of that lets a generator have a footprint beyond the capacity.
+    allows_footprint: bool,
     capacity_bytes: u64,
     high_priority_share: Option<f64>,
     priorities: Xoshiro256PlusPlus,
     started_ns: Option<u64>,
     passed: u64,
     other_devices: u64,
+    /// Requests outside the time window.
+    outside: u64,
+    /// Whether the time scale changed an arrival, and the alignment a request.
+    has_scaled: bool,
+    has_widened: bool,
+    /// Whether `align` widens requests and does nothing else.
+    align_only_widens: bool,
     /// Those of a trace whose addresses a drive takes as they are.
     devices: Option<Devices>,
     /// Whether the layout `compact` is a choice that was not made.
@@ -138,16 +47,23 @@ impl<S: RequestSource> Transformed<S> {
             inner,
             device: Chosen::new(spec.device.clone()),
             window_ns: spec.window.map(|[start, end]| [start.0, end.0]),
-            first: spec.first.unwrap_or(u64::MAX),
+            first: spec.first,
             time_scale: spec.time_scale.unwrap_or(1.0),
             align_bytes: spec.align.map_or(1, |align| align.0),
             beyond: spec.beyond_capacity.unwrap_or(BeyondCapacity::Error),
+            allows_footprint: spec
+                .footprint
+                .is_some_and(|part| matches!(part, Footprint::Size(size) if size.0 > capacity_bytes)),
             capacity_bytes,
             high_priority_share: spec.high_priority_share,
             priorities: rng::stream(spec.seed.unwrap_or(seed), "workload.priority"),
             started_ns: None,
             passed: 0,
             other_devices: 0,
+            outside: 0,
+            has_scaled: false,
+            has_widened: false,
+            align_only_widens: false,
             devices: None,
             may_be_compact: false,
             folded: 0,
@@ -167,6 +83,11 @@ impl<S: RequestSource> Transformed<S> {
         Self { may_be_compact: true, ..self }
     }
 
+    /// The same, of requests that `align` only widens: neither are they drawn in it, nor does it set the layout's unit.
+    pub(crate) fn only_widening(self) -> Self {
+        Self { align_only_widens: self.align_bytes > 1, ..self }
+    }
+
     /// Picks and moves in time; `None` for a request that is left out.
     fn select(&mut self, mut request: Request) -> Option<Request> {
         if !self.device.keeps(request.device, &self.inner) {
@@ -178,6 +99,7 @@ impl<S: RequestSource> Transformed<S> {
             // Arrivals are sorted: nothing after the window's end can be in it.
             self.ended |= since_ns >= end_ns;
             if self.ended || since_ns < start_ns {
+                self.outside += 1;
                 return None;
             }
             request.arrival_ns = since_ns - start_ns;
@@ -185,7 +107,7 @@ impl<S: RequestSource> Transformed<S> {
         Some(request)
     }
 
-    fn scale(&self, request: &mut Request) -> Result<(), Error> {
+    fn scale(&mut self, request: &mut Request) -> Result<(), Error> {
         #[allow(clippy::float_cmp, reason = "exactly one means that nothing is asked for")]
         if self.time_scale == 1.0 {
             return Ok(());
@@ -196,11 +118,12 @@ impl<S: RequestSource> Transformed<S> {
             let message = format!("time_scale {} moves an arrival at {arrival} beyond 2^64 ns", self.time_scale);
             return Err(Error::new(message).with_help("lower `time_scale`"));
         }
+        self.has_scaled |= request.arrival_ns != scaled_ns as u64;
         request.arrival_ns = scaled_ns as u64;
         Ok(())
     }
 
-    fn align(&self, request: &mut Request) -> Result<(), Error> {
+    fn align(&mut self, request: &mut Request) -> Result<(), Error> {
         let align = self.align_bytes;
         if align == 1 {
             return Ok(());
@@ -213,8 +136,10 @@ impl<S: RequestSource> Transformed<S> {
             Error::new(message)
                 .with_help("leave `align` out, or let addresses lie side by side: `layout = \"compact\"`")
         })?;
-        request.offset_bytes -= request.offset_bytes % align;
-        request.len_bytes = end - request.offset_bytes;
+        let offset_bytes = request.offset_bytes - request.offset_bytes % align;
+        let len_bytes = end - offset_bytes;
+        self.has_widened |= len_bytes != request.len_bytes;
+        (request.offset_bytes, request.len_bytes) = (offset_bytes, len_bytes);
         Ok(())
     }
 
@@ -280,7 +205,8 @@ impl<S: RequestSource> Transformed<S> {
 
 impl<S: RequestSource> RequestSource for Transformed<S> {
     fn next_request(&mut self) -> Result<Option<Request>, Error> {
-        while !self.ended && self.passed < self.first {
+        let first = self.first.unwrap_or(u64::MAX);
+        while !self.ended && self.passed < first {
             let Some(request) = self.inner.next_request()? else { break };
             let Some(mut request) = self.select(request) else { continue };
             self.scale(&mut request)?;
@@ -314,6 +240,7 @@ impl<S: RequestSource> RequestSource for Transformed<S> {
             }
         }
         notes.extend(self.devices.as_ref().and_then(|devices| devices.note(&self.inner)));
+        notes.extend(self.without_effect());
         notes
     }
 
@@ -323,6 +250,36 @@ impl<S: RequestSource> RequestSource for Transformed<S> {
 }
 
 impl<S: RequestSource> Transformed<S> {
+    /// Notes on settings that left every request as it was.
+    fn without_effect(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        let mut note = |is_idle: bool, key: &str, why: String| {
+            if is_idle && self.passed > 0 {
+                notes.push(format!("`workload.{key}` has no effect: {why}"));
+            }
+        };
+        let (has_drive, keeps_all) = (self.capacity_bytes != u64::MAX, self.folded + self.rejected == 0);
+        let capacity = format_bytes(self.capacity_bytes);
+        let is_beyond_set = self.beyond != BeyondCapacity::Error && has_drive && !self.allows_footprint;
+        let why = format!("no request ends beyond the capacity of {capacity}");
+        note(is_beyond_set && keeps_all, "beyond_capacity", why);
+        let is_asked = self.device.asked().is_some();
+        note(is_asked && self.other_devices == 0, "device", "every request is of this device".to_owned());
+        let has_moved = self.started_ns != Some(0) || self.window_ns.is_some_and(|[start_ns, _]| start_ns > 0);
+        let is_window_idle = self.window_ns.is_some() && self.outside == 0 && !has_moved;
+        note(is_window_idle, "window", "every request arrives within it".to_owned());
+        // Only then it is known that no more come.
+        let is_first_idle = self.ended && self.first.is_some_and(|first| self.passed < first);
+        note(is_first_idle, "first", format!("the workload has {} requests", self.passed));
+        #[allow(clippy::float_cmp, reason = "exactly one means that nothing is asked for")]
+        let is_scale_set = self.time_scale != 1.0;
+        note(is_scale_set && !self.has_scaled, "time_scale", "every request arrives at 0".to_owned());
+        let align = format_bytes(self.align_bytes);
+        let why = format!("every request begins and ends at a multiple of {align}");
+        note(self.align_only_widens && !self.has_widened && keeps_all, "align", why);
+        notes
+    }
+
     #[cold]
     fn nothing_left(&self) -> Error {
         if let Some(device) = self.device.asked().filter(|_| self.other_devices > 0) {

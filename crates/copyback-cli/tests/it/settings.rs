@@ -52,6 +52,42 @@ fn settings_without_effect_are_in_the_results() {
     }
 }
 
+/// Each of several workloads may have a loop of its own, as every job of fio has.
+#[test]
+fn the_hosts_loop_is_noted_if_each_workload_has_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let notes = |words: &[&str]| {
+        let json = done(&[&["run", "-q", "--json", "-"], words].concat());
+        let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let notes = document["results"][0]["notes"].as_array().unwrap().clone();
+        notes.iter().map(|note| note.as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let says = |notes: &[String], key: &str| {
+        notes.iter().any(|note| note.starts_with(&format!("`{key}` (--set) has no effect")))
+    };
+    let depth = ["--set", "host.queue_depth=4"];
+    let fio = ["--fio-args", "--name=a --rw=randread --bs=4k --size=1m"];
+    let closed = notes(&[&fio[..], &["--closed"], &depth].concat());
+    assert!(says(&closed, "host.mode") && says(&closed, "host.queue_depth"), "{closed:?}");
+    assert!(!notes(&fio).iter().any(|note| note.contains("host.")), "nothing is set");
+    // Of these, `a` takes the host's loop, and `b` its queue depth.
+    let file = folder.path().join("two.toml").to_str().unwrap().to_owned();
+    let common = "requests = 20\nread_share = 0.5\nsize = { kind = \"fixed\", mean = \"4 KiB\" }\n";
+    let arrivals = "arrivals = { kind = \"poisson\", rate = 900.0 }\n";
+    let text = |a: &str, b: &str| format!("[workloads.a]\n{common}{arrivals}{a}[workloads.b]\n{common}{b}");
+    for (a, b, is_mode_noted, is_depth_noted) in [
+        ("", "", false, false),
+        ("mode = \"open\"\n", "", true, false),
+        ("mode = \"paced\"\nqueue_depth = 2\n", "queue_depth = 3\n", true, true),
+        ("mode = \"open\"\n", "queue_depth = 3\n", true, true),
+    ] {
+        std::fs::write(&file, text(a, b)).unwrap();
+        let notes = notes(&[&["-w", &file, "--closed"][..], &depth].concat());
+        let is = (says(&notes, "host.mode"), says(&notes, "host.queue_depth"));
+        assert_eq!(is, (is_mode_noted, is_depth_noted), "{a}, {b}: {notes:?}");
+    }
+}
+
 /// A key that goes with the policy that a later layer replaces.
 #[test]
 fn keys_of_a_replaced_policy_are_noted() {

@@ -6,6 +6,7 @@ mod device;
 mod generator;
 mod operations;
 mod tenant;
+mod unused;
 
 pub use check::SpecError;
 pub use columns::ColumnNames;
@@ -16,6 +17,7 @@ pub use generator::{
 };
 pub use operations::{Meaning, Operations};
 pub use tenant::{Pace, Tenant, Terms};
+pub use unused::Unused;
 
 use crate::units::{Bytes, Nanos};
 use crate::words::words;

@@ -56,6 +56,56 @@ fn beyond_the_capacity() {
     assert!(run("beyond_capacity = \"reject\"", 512).unwrap_err().message.contains("all 4"));
 }
 
+/// The trace has four requests of two devices within 4 us, of which the last ends at 55,296 and none but the first and
+/// the third is aligned to 4 KiB.
+#[test]
+fn settings_that_leave_every_request_as_it_was_are_noted() {
+    for (keys, capacity_bytes, key) in [
+        ("beyond_capacity = \"fold\"", 55_296, Some("beyond_capacity")),
+        ("beyond_capacity = \"reject\"", 55_296, Some("beyond_capacity")),
+        ("beyond_capacity = \"fold\"", 55_295, None),
+        ("beyond_capacity = \"error\"", 55_296, None),
+        ("first = 5", u64::MAX, Some("first")),
+        ("first = 4", u64::MAX, None),
+        ("window = [\"0 us\", \"5 us\"]", u64::MAX, Some("window")),
+        ("window = [\"0 us\", \"4 us\"]", u64::MAX, None),
+        ("window = [\"1 us\", \"5 us\"]", u64::MAX, None),
+        ("window = [\"0 us\", \"1 us\"]\ntime_scale = 2.0", u64::MAX, Some("time_scale")),
+        ("time_scale = 2.0", u64::MAX, None),
+        ("align = \"512 B\"", u64::MAX, Some("align")),
+        ("align = \"4 KiB\"", u64::MAX, None),
+        ("first = 1\nalign = \"4 KiB\"", u64::MAX, Some("align")),
+        ("device = 1", u64::MAX, None),
+        ("layout = \"packed\"", u64::MAX, None),
+        ("first = 1\nlayout = \"packed\"", u64::MAX, Some("layout")),
+        ("layout = \"compact\"", u64::MAX, None),
+        // The unit of a compact layout is not only what requests are widened to.
+        ("first = 1\nlayout = \"compact\"\nalign = \"4 KiB\"", u64::MAX, Some("layout")),
+    ] {
+        let (_, notes) = run(keys, capacity_bytes).unwrap();
+        let said: Vec<&String> = notes.iter().filter(|note| note.contains("has no effect")).collect();
+        let expected = key.map(|key| format!("`workload.{key}` has no effect: "));
+        assert_eq!(said.len(), usize::from(expected.is_some()), "{keys}: {notes:?}");
+        assert!(expected.is_none_or(|expected| said[0].starts_with(&expected)), "{keys}: {said:?}");
+    }
+}
+
+/// What a generator draws is aligned, and lies on the drive unless its footprint does not.
+#[test]
+fn generators_need_no_transformation() {
+    let notes = |keys: &str, capacity_bytes| {
+        let text = format!("requests = 10\nread_share = 0.5\n{FIXED}{keys}");
+        let mut source = open(&toml::from_str(&text).unwrap(), 1, capacity_bytes).unwrap();
+        while source.next_request().unwrap().is_some() {}
+        source.notes().into_iter().filter(|note| note.contains("has no effect")).collect::<Vec<_>>()
+    };
+    let beyond = notes("beyond_capacity = \"reject\"\nalign = \"4 KiB\"", 1 << 20);
+    assert_eq!(beyond, ["`workload.beyond_capacity` has no effect: no request ends beyond the capacity of 1 MiB"]);
+    // Without it the footprint would be refused.
+    assert!(notes("beyond_capacity = \"fold\"\nfootprint = \"1025 KiB\"\nalign = \"1 KiB\"", 1 << 20).is_empty());
+    assert_eq!(notes("device = 0", 1 << 20), ["`workload.device` has no effect: every request is of this device"]);
+}
+
 #[test]
 fn packing_keeps_devices_apart_and_fits_a_small_drive() {
     let (requests, notes) = run("layout = \"packed\"", 2 << 20).unwrap();

@@ -73,6 +73,14 @@ impl Default for HostConfig {
 }
 
 impl HostConfig {
+    /// That it makes no difference what writes of parts of units do; `has_updated_parts`: whether there was one.
+    pub fn note_of_parts(&self, has_updated_parts: bool) -> Option<String> {
+        let is_set = self.subpage_writes != Self::default().subpage_writes;
+        (is_set && !has_updated_parts).then(|| {
+            "`host.subpage_writes` has no effect: no write is of a part of a mapping unit that holds data".to_owned()
+        })
+    }
+
     /// Checks the limits.
     pub fn check(&self) -> Result<(), KeyError> {
         const MOST: u32 = super::TRANSACTIONS_MAX as u32;

@@ -96,6 +96,22 @@ impl MeasureConfig {
         notes
     }
 
+    /// That a size other than the default divides none of so many reads.
+    pub fn note_of_small_reads(&self, reads: u64, small_reads: u64) -> Option<String> {
+        let most = self.small_read_max;
+        if most == Self::default().small_read_max {
+            return None;
+        }
+        match small_reads {
+            _ if reads == 0 => Some("`measure.small_read_max` has no effect: no request reads".to_owned()),
+            0 => Some(format!("`measure.small_read_max` divides no reads: each is larger than {most}")),
+            all if all == reads => {
+                Some(format!("`measure.small_read_max` divides no reads: none is larger than {most}"))
+            }
+            _ => None,
+        }
+    }
+
     /// Checks that the window can be.
     pub fn check(&self) -> Result<(), KeyError> {
         let refuse =

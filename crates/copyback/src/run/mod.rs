@@ -292,6 +292,7 @@ pub fn simulate_asked(
     let warmup_end_ns = simulation.start_of_measures().now_ns;
     let put_off = simulation.put_off_share();
     let of_tenants = simulation.tenant_notes();
+    let of_parts = config.host.note_of_parts(simulation.has_updated_parts());
     let mut outcome = outcome::of(simulation, preconditioning);
     outcome.notes.extend(note_of_put_off(put_off));
     outcome.notes.splice(0..0, source.notes().into_iter().chain(of_tenants));
@@ -299,6 +300,9 @@ pub fn simulate_asked(
     outcome.notes.extend(config.notes_of_sizes());
     outcome.notes.extend(config.note_of_shares(&outcome.series));
     outcome.notes.extend(config.measure.notes(end_ns, warmup_end_ns));
+    let response = &outcome.report.response;
+    let of_small_reads = config.measure.note_of_small_reads(response.read.count, response.small_read.count);
+    outcome.notes.extend(of_small_reads.into_iter().chain(of_parts));
     Ok(outcome)
 }
 

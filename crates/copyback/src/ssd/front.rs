@@ -67,6 +67,8 @@ pub struct Ssd {
     pub(super) parts: Parts,
     pub(super) units: UnitCounts,
     pub(super) subpage_writes: SubpageWrites,
+    /// Whether a write was of a part of a unit that holds data in flash.
+    pub(super) has_updated_parts: bool,
 }
 
 impl Ssd {
@@ -82,7 +84,13 @@ impl Ssd {
             parts: Parts::default(),
             units: UnitCounts::default(),
             subpage_writes: config.subpage_writes,
+            has_updated_parts: false,
         }
+    }
+
+    /// Whether `host.subpage_writes` decided about a write: it was of a part of a unit that holds data in flash.
+    pub fn has_updated_parts(&self) -> bool {
+        self.has_updated_parts
     }
 
     /// Timers of the event queue that an SSD of this shape needs.

@@ -94,16 +94,14 @@ impl Ssd {
     }
 
     /// The units of a write of which only a part is written and whose rest has to be read first.
-    pub(super) fn units_to_update(&self, sub_request: SubRequest) -> impl Iterator<Item = LogicalUnit> + use<> {
-        let needs_read = |unit: LogicalUnit| {
-            self.subpage_writes == SubpageWrites::ReadModifyWrite
-                && self.drive.ftl().lookup(unit).is_some()
-                && !self.drive.is_in_dram(unit)
-        };
+    pub(super) fn units_to_update(&mut self, sub_request: SubRequest) -> impl Iterator<Item = LogicalUnit> + use<> {
+        let is_in_flash = |unit: LogicalUnit| self.drive.ftl().lookup(unit).is_some() && !self.drive.is_in_dram(unit);
         let last = LogicalUnit(sub_request.first.0 + sub_request.units - 1);
-        let first = (sub_request.first_is_partial && needs_read(sub_request.first)).then_some(sub_request.first);
-        let last = (sub_request.last_is_partial && needs_read(last)).then_some(last);
-        first.into_iter().chain(last)
+        let first = (sub_request.first_is_partial && is_in_flash(sub_request.first)).then_some(sub_request.first);
+        let last = (sub_request.last_is_partial && is_in_flash(last)).then_some(last);
+        self.has_updated_parts |= first.is_some() || last.is_some();
+        let reads_rest = self.subpage_writes == SubpageWrites::ReadModifyWrite;
+        first.into_iter().chain(last).filter(move |_| reads_rest)
     }
 
     /// Writes a sub-request to flash, after the reads that it needs.

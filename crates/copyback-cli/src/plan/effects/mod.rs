@@ -1,11 +1,12 @@
 //! Notes on what a configuration says and no run looks at, or what a name alone would mislead about.
 
 mod unlooked;
+mod workload;
 
 use copyback::config::Axis;
 use copyback::config::layers::{Dropped, Layer};
 use copyback::host::config::{HostConfig, HostMode};
-use copyback::run::config::{AXES, RunConfig, Stack};
+use copyback::run::config::{AXES, Resolved, RunConfig, Stack};
 use unlooked::UNLOOKED;
 
 /// Axes on which layers over a scheme choose another policy than it does: its name alone would mislead.
@@ -21,43 +22,44 @@ pub(super) fn overridden(scheme: &Layer, over: &[Layer]) -> Vec<String> {
 }
 
 /// Settings of files and of the command line that have no effect, each with the reason.
-pub(super) fn without_effect(stack: &Stack, device: Option<&Layer>, scheme: &Layer, run: &RunConfig) -> Vec<String> {
+pub(super) fn without_effect(
+    stack: &Stack,
+    device: Option<&Layer>,
+    scheme: &Layer,
+    resolved: &Resolved,
+) -> Vec<String> {
+    let run = &resolved.run;
     let replaced = AXES.iter().filter_map(|axis| replaced(axis, device?, scheme, stack));
-    let by_mode = OF_ONE_MODE.iter().filter_map(|OfOneMode { table, key, mode, says }| {
-        let key = format!("{table}.{key}");
-        let place = stack.place_of_leaf(&key).filter(|place| is_users(&place.text.name))?;
-        let is = loop_of(run.host.mode);
-        (run.host.mode != *mode && says(&run.host))
-            .then(|| format!("`{key}` ({}) has no effect, for the host's loop is {is}", place.text.name))
-    });
+    let of_workload = workload::without_effect(stack, resolved);
     let unlooked = users_keys(stack, run).into_iter().filter_map(|(key, name)| {
         let why = UNLOOKED.iter().filter(|unlooked| unlooked.has(&key)).find_map(|unlooked| (unlooked.why)(run))?;
         // A printed configuration has every default.
         says(run, &key).then(|| format!("`{key}` ({name}) has no effect: {why}"))
     });
     let dropped = stack.dropped().filter_map(|dropped| of_dropped(dropped, device, scheme, run));
-    replaced.chain(by_mode).chain(unlooked).chain(dropped).collect()
+    replaced.chain(of_workload).chain(unlooked).chain(dropped).collect()
 }
 
 /// Keys of a run's tables that the user's texts set, each with the name of its text.
 fn users_keys(stack: &Stack, run: &RunConfig) -> Vec<(String, String)> {
-    fn add(keys: &mut Vec<String>, path: &str, value: &toml::Value) {
-        match value {
-            toml::Value::Table(table) => {
-                table.iter().for_each(|(key, value)| add(keys, &format!("{path}.{key}"), value))
-            }
-            _ => keys.push(path.to_owned()),
-        }
-    }
     let Ok(toml::Value::Table(tables)) = toml::Value::try_from(run) else { return Vec::new() };
-    let mut keys = Vec::new();
-    tables.iter().for_each(|(name, table)| add(&mut keys, name, table));
+    let keys = tables.iter().flat_map(|(name, table)| keys_of(name, table));
     let chooses = |key: &str| [".policy", ".mode"].iter().any(|tag| key.ends_with(tag));
-    let users = keys.into_iter().filter(|key| !chooses(key)).filter_map(|key| {
+    let users = keys.filter(|key| !chooses(key)).filter_map(|key| {
         let place = stack.place_of_leaf(&key).filter(|place| is_users(&place.text.name))?;
         Some((key, place.text.name.clone()))
     });
     users.collect()
+}
+
+/// The keys of a table and of the tables in it, each with its path.
+fn keys_of(path: &str, value: &toml::Value) -> Vec<String> {
+    match value {
+        toml::Value::Table(table) => {
+            table.iter().flat_map(|(key, value)| keys_of(&format!("{path}.{key}"), value)).collect()
+        }
+        _ => vec![path.to_owned()],
+    }
 }
 
 /// The value of a key of a run.

@@ -10,6 +10,7 @@ use copyback::ftl::mapping::MappingConfig;
 use copyback::ftl::victim::VictimConfig;
 use copyback::host::config::Target;
 use copyback::run::config::RunConfig;
+use copyback::tasks::gc::granularity::{GranularityConfig, GranularityPolicy};
 
 /// Settings and the reason why a run does not use them.
 pub(super) struct Unlooked {
@@ -36,7 +37,14 @@ pub(super) const UNLOOKED: &[Unlooked] = &[
     Unlooked { keys: &["compose.gc_scan"], why: of_partners_of_reads },
     Unlooked { keys: &["compose.gc_scan_max"], why: of_partners_of_collections },
     Unlooked { keys: &["compose.scan_max"], why: of_partners },
-    Unlooked { keys: &["timing.cache_busy"], why: of_the_cache_register },
+    Unlooked {
+        keys: &["timing.cache_busy", "commands.cache_read", "commands.cache_program"],
+        why: of_the_cache_register,
+    },
+    Unlooked { keys: &["commands.copyback"], why: of_copyback },
+    Unlooked { keys: &["commands.multi_plane"], why: of_several_planes_at_once },
+    Unlooked { keys: &["commands.same_block"], why: of_rules_of_planes },
+    Unlooked { keys: &["commands.plane_pairs"], why: of_pairs_of_planes },
     Unlooked { keys: &["admit.map", "admit.shares.map"], why: of_the_map },
     Unlooked {
         keys: &["admit.scrub", "admit.shares.scrub", "admit.shares.scrub_p", "admit.shares.scrub_i"],
@@ -113,6 +121,37 @@ fn of_the_cache_register(run: &RunConfig) -> Option<String> {
         !is_used,
         "no builder uses the cache register: `cache` in `compose.builders` does, `pipeline` in `compose.gc`",
     )
+}
+
+fn of_copyback(run: &RunConfig) -> Option<String> {
+    let why = "no collection moves pages by copyback: `granularity.copyback = true` does";
+    if_so(!run.granularity.build().copies_back(), why)
+}
+
+fn of_several_planes_at_once(run: &RunConfig) -> Option<String> {
+    if run.geometry.planes_per_die == 1 {
+        return Some("a die has one plane".to_owned());
+    }
+    let collects_several = matches!(run.granularity, GranularityConfig::Twin(_) | GranularityConfig::Paired(_));
+    let is_used = builds(run, "multi-plane")
+        || has(run, GcBuilderName::GcHost)
+        || run.frontier.is_in_rows()
+        || collects_several
+        || matches!(run.victim, VictimConfig::ReadMatch(_));
+    if_so(
+        !is_used,
+        "no command names several planes: `multi-plane` in `compose.builders` does, and `gc+host` in `compose.gc`",
+    )
+}
+
+fn of_rules_of_planes(run: &RunConfig) -> Option<String> {
+    let why = "the device has no multi-plane commands (`commands.multi_plane = false`)";
+    if_so(!run.commands.multi_plane, why).or_else(|| of_several_planes_at_once(run))
+}
+
+fn of_pairs_of_planes(run: &RunConfig) -> Option<String> {
+    let why = "the two planes of a die are a pair";
+    of_rules_of_planes(run).or(if_so(run.geometry.planes_per_die == 2, why))
 }
 
 fn of_the_map(run: &RunConfig) -> Option<String> {

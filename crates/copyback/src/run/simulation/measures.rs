@@ -201,6 +201,11 @@ impl Simulation<'_> {
         self.members.iter().map(|m| m.ssd.drive())
     }
 
+    /// Whether `host.subpage_writes` decided about a write of any drive.
+    pub fn has_updated_parts(&self) -> bool {
+        self.members.iter().any(|m| m.ssd.has_updated_parts())
+    }
+
     /// A drive, to have work of other tasks started on it, and the queue that this needs.
     pub fn drive_and_events(&mut self, member: usize) -> (&mut Drive, &mut EventQueue) {
         // Whatever is started on it, it is looked at after the next event.

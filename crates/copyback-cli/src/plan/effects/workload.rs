@@ -1,0 +1,124 @@
+//! Settings of a workload, and the host's defaults for workloads, that no request depends on.
+
+use super::{OF_ONE_MODE, OfOneMode, is_users, keys_of, loop_of};
+use copyback::config::ShareOrCount;
+use copyback::config::layers::{Configuration, WORKLOADS};
+use copyback::dispatch::order::OrderConfig;
+use copyback::host::config::HostConfig;
+use copyback::run::config::{Resolved, RunConfig, Stack};
+use copyback::tasks::gc::preemption::PreemptionConfig;
+use copyback::workload::spec::{Pace, Tenant, WorkloadSpec};
+
+/// The key of the share of urgent requests.
+const URGENT: &str = "high_priority_share";
+
+/// Notes on all of them.
+pub(super) fn without_effect(stack: &Stack, resolved: &Resolved) -> Vec<String> {
+    let mut notes = match resolved.tenants.is_empty() {
+        true => of_one_loop(stack, &resolved.run),
+        false => of_defaults(stack, resolved),
+    };
+    notes.extend(unused(stack, "workload", &resolved.workload));
+    for (name, tenant) in &resolved.tenants {
+        notes.extend(unused(stack, &format!("{WORKLOADS}.{name}"), &tenant.spec));
+    }
+    notes.extend(of_urgent(stack, resolved));
+    notes
+}
+
+/// The text that set a key, if it is the user's own.
+fn users_text(stack: &Stack, key: &str) -> Option<String> {
+    stack.place_of_leaf(key).map(|place| place.text.name.clone()).filter(|name| is_users(name))
+}
+
+/// Settings of the other loop than the host's.
+fn of_one_loop(stack: &Stack, run: &RunConfig) -> Vec<String> {
+    let of_one = |OfOneMode { table, key, mode, says }: &OfOneMode| {
+        let key = format!("{table}.{key}");
+        let name = users_text(stack, &key)?;
+        let is = loop_of(run.host.mode);
+        (run.host.mode != *mode && says(&run.host))
+            .then(|| format!("`{key}` ({name}) has no effect, for the host's loop is {is}"))
+    };
+    OF_ONE_MODE.iter().filter_map(of_one).collect()
+}
+
+/// The host's defaults for several workloads, each of which says itself what they are.
+fn of_defaults(stack: &Stack, resolved: &Resolved) -> Vec<String> {
+    let (host, usual) = (&resolved.run.host, HostConfig::default());
+    let is_closed = resolved.run.has_closed_loop();
+    // The resolved workload has a mode in any case: the one that was set, or what follows from the host's.
+    let takes_mode = |(name, tenant): (&String, &Tenant)| {
+        tenant.spec.has_times() && stack.place_of_leaf(&format!("{WORKLOADS}.{name}.mode")).is_none()
+    };
+    let takes_depth = |tenant: &Tenant| tenant.pace(is_closed) != Pace::Open && tenant.terms.queue_depth.is_none();
+    let rows = [
+        ("mode", host.mode != usual.mode, resolved.tenants.iter().any(takes_mode), "when its requests begin (`mode`)"),
+        (
+            "queue_depth",
+            host.queue_depth != usual.queue_depth,
+            resolved.tenants.values().any(takes_depth),
+            "how many of its requests are under way (`queue_depth`), or begins them at their times",
+        ),
+    ];
+    let note = |(key, is_set, is_used, says): (&str, bool, bool, &str)| {
+        let key = format!("host.{key}");
+        let name = users_text(stack, &key)?;
+        (is_set && !is_used).then(|| format!("`{key}` ({name}) has no effect: each workload says itself {says}"))
+    };
+    rows.into_iter().filter_map(note).collect()
+}
+
+/// What a generator does not use of its own table.
+fn unused(stack: &Stack, table: &str, spec: &WorkloadSpec) -> Vec<String> {
+    let unused = spec.unused();
+    if unused.is_empty() {
+        return Vec::new();
+    }
+    let Ok(tables) = toml::Value::try_from(spec) else { return Vec::new() };
+    let keys = keys_of(table, &tables);
+    let note = |copyback::workload::spec::Unused { key, why }: &copyback::workload::spec::Unused| {
+        let key = format!("{table}.{key}");
+        let is_of = |own: &&String| **own == key || own.strip_prefix(&key).is_some_and(|rest| rest.starts_with('.'));
+        // Tables of fio's jobs say more than their files do.
+        let name = keys
+            .iter()
+            .filter(is_of)
+            .find_map(|own| users_text(stack, own).filter(|name| !name.starts_with("--fio")))?;
+        Some(format!("`{key}` ({name}) has no effect: {why}"))
+    };
+    unused.iter().filter_map(note).collect()
+}
+
+/// A share of urgent requests under a scheme that treats all requests alike.
+fn of_urgent(stack: &Stack, resolved: &Resolved) -> Option<String> {
+    let is_some = |spec: &WorkloadSpec| spec.high_priority_share.is_some_and(|share| share > 0.0);
+    let of_tenants =
+        resolved.tenants.iter().map(|(name, tenant)| (format!("{WORKLOADS}.{name}.{URGENT}"), &tenant.spec));
+    let all = std::iter::once((format!("workload.{URGENT}"), &resolved.workload)).chain(of_tenants);
+    let mut set = all.filter(|(_, spec)| is_some(spec));
+    let (key, name) = set.find_map(|(key, _)| users_text(stack, &key).map(|name| (key, name)))?;
+    let why = why_none_is_urgent(&resolved.run)?;
+    Some(format!("`{key}` ({name}) has no effect: {why}"))
+}
+
+/// Why no part of a scheme asks whether a request is urgent, if none does.
+fn why_none_is_urgent(run: &RunConfig) -> Option<String> {
+    let is_asked = matches!(run.preemption, PreemptionConfig::Plugin(_)) || matches!(run.order, OrderConfig::Plugin(_));
+    if is_asked {
+        return None;
+    }
+    let policy = run.preemption.name();
+    let hard = run.trigger.watermarks().hard;
+    let is_none = matches!(hard, ShareOrCount::Blocks(0) | ShareOrCount::Share(0.0));
+    match (run.preemption.lets_host_first(), is_none) {
+        (false, _) => Some(format!(
+            "urgent writes end the preemption of collections below `trigger.hard`, and under `preemption.policy = \
+             \"{policy}\"` there is none"
+        )),
+        (true, true) => {
+            Some("urgent writes count below the hard watermark, and there is none: `trigger.hard` is 0".to_owned())
+        }
+        (true, false) => None,
+    }
+}

@@ -1,0 +1,131 @@
+//! The layout `packed`: extents of files and devices lie on the drive in the order of their first use.
+
+use crate::devices::Chosen;
+use crate::spec::Device;
+use crate::units::format_bytes;
+use crate::{Error, Request, RequestSource};
+use std::collections::{HashMap, VecDeque};
+
+/// The size of the pieces in which files are laid out on the drive, as a file system's allocator would.
+const EXTENT_BYTES: u64 = 1 << 20;
+
+/// How many extents can be packed: 4 TiB of them. Each is remembered, so that otherwise a few requests of damaged
+/// lengths would fill the memory.
+const EXTENTS_MAX: u64 = 1 << 22;
+
+/// A note on a layout that moved nothing.
+pub(crate) const LAYOUT_WITHOUT_EFFECT: &str =
+    "`workload.layout` has no effect: each address is where the trace has it";
+
+/// Gives every device's extents places on the drive, in the order of their first use.
+pub(crate) struct Packed<S> {
+    inner: S,
+    /// Only looked up, never walked: its order can't reach a result.
+    places: HashMap<(u32, u64), u64>,
+    /// The only device that gets places, if one was selected: the others' would leave holes.
+    only: Chosen,
+    laid_out: u64,
+    split_count: u64,
+    /// Whether an address lies elsewhere than in the trace.
+    has_moved: bool,
+    /// Whether the layout was set, and is not the format's own.
+    is_asked_for: bool,
+    pending: VecDeque<Request>,
+}
+
+impl<S> Packed<S> {
+    pub(crate) fn new(inner: S, only: Option<Device>) -> Self {
+        Self {
+            inner,
+            places: HashMap::new(),
+            only: Chosen::new(only),
+            laid_out: 0,
+            split_count: 0,
+            has_moved: false,
+            is_asked_for: false,
+            pending: VecDeque::new(),
+        }
+    }
+
+    /// The same, of a trace whose format leaves addresses as they are unless a setting packs them.
+    pub(crate) fn asked_for(self) -> Self {
+        Self { is_asked_for: true, ..self }
+    }
+
+    fn place(&mut self, device: u32, extent: u64) -> Result<u64, Error> {
+        let next = self.places.len() as u64;
+        if let Some(place) = self.places.get(&(device, extent)) {
+            return Ok(*place);
+        }
+        if next == EXTENTS_MAX {
+            return Err(self.too_many());
+        }
+        self.places.insert((device, extent), next);
+        Ok(next)
+    }
+
+    #[cold]
+    fn too_many(&self) -> Error {
+        let (index, most) = (self.laid_out, format_bytes(EXTENTS_MAX * EXTENT_BYTES));
+        Error::new(format!("request {index}: the trace's devices or files cover more than {most}, too much to pack"))
+            .with_help("select one with `device`, or set `layout = \"as-is\"` to keep the trace's addresses")
+    }
+
+    /// Cuts a request at the borders of extents that are not neighbours on the drive.
+    fn lay_out(&mut self, request: Request) -> Result<(), Error> {
+        let mut at = request.offset_bytes;
+        let end = request.offset_bytes + request.len_bytes;
+        let before = self.pending.len();
+        while at < end {
+            let extent = at / EXTENT_BYTES;
+            let piece_end = end.min((extent + 1).saturating_mul(EXTENT_BYTES));
+            let offset_bytes = self.place(request.device, extent)? * EXTENT_BYTES + at % EXTENT_BYTES;
+            self.has_moved |= offset_bytes != at;
+            let len_bytes = piece_end - at;
+            let count = self.pending.len();
+            match self.pending.back_mut() {
+                Some(last) if count > before && last.offset_bytes + last.len_bytes == offset_bytes => {
+                    last.len_bytes += len_bytes;
+                }
+                _ => self.pending.push_back(Request { offset_bytes, len_bytes, ..request }),
+            }
+            at = piece_end;
+        }
+        self.split_count += u64::from(self.pending.len() > before + 1);
+        Ok(())
+    }
+}
+
+impl<S: RequestSource> RequestSource for Packed<S> {
+    fn next_request(&mut self) -> Result<Option<Request>, Error> {
+        if self.pending.is_empty() {
+            let Some(request) = self.inner.next_request()? else { return Ok(None) };
+            if !self.only.keeps(request.device, &self.inner) {
+                // Handed on as it is, to be left out and counted where devices are selected.
+                return Ok(Some(request));
+            }
+            self.laid_out += 1;
+            self.lay_out(request)?;
+        }
+        Ok(self.pending.pop_front())
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = self.inner.notes();
+        let (count, extent) = (self.places.len(), format_bytes(EXTENT_BYTES));
+        notes.push(format!(
+            "devices' or files' addresses packed into {count} extents of {extent}, in order of first use"
+        ));
+        if self.split_count > 0 {
+            notes.push(format!("{} requests split where they cross extents", self.split_count));
+        }
+        if self.is_asked_for && !self.has_moved {
+            notes.push(LAYOUT_WITHOUT_EFFECT.to_owned());
+        }
+        notes
+    }
+
+    fn device_name(&self, device: u32) -> Option<String> {
+        self.inner.device_name(device)
+    }
+}
