@@ -161,7 +161,7 @@ impl Input {
 pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Result<Plan, Failure> {
     let plan = plan_as_said(common, schemes, default_schemes)?;
     let Some(share) = common.fit else {
-        fio::room::check(&plan)?;
+        fio::check(&plan)?;
         return Ok(plan);
     };
     if Layer::of_sets(&split(&common.sets).0)?.has_key("geometry", "blocks_per_plane") {
@@ -172,7 +172,7 @@ pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Re
     let mut common = common.clone();
     common.sets.push(fitted.set());
     let sized = plan_as_said(&common, schemes, default_schemes).map_err(|failure| fitted.refused(failure, &plan))?;
-    fio::room::check(&sized)?;
+    fio::check(&sized)?;
     Ok(Plan { fitted: Some(fitted), ..sized })
 }
 

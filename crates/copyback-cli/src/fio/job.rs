@@ -117,6 +117,8 @@ pub struct Job {
     pub whole: Opt,
     /// What was accepted and does nothing.
     pub notes: Vec<String>,
+    /// Options that ask for flushes of a drive's buffer.
+    pub flushes: Vec<Opt>,
     kb_base: u64,
 }
 
@@ -187,6 +189,7 @@ impl Job {
             sized_by: None,
             whole,
             notes: Vec::new(),
+            flushes: Vec::new(),
             kb_base: 1024,
         };
         let all = || global.iter().chain(&section.options);
@@ -265,6 +268,14 @@ impl Job {
                 // What is off asks for nothing.
                 if opt.value.as_deref() != Some("0") && !self.notes.contains(&note) {
                     self.notes.push(note);
+                }
+                Ok(())
+            }
+            Meaning::Flush => {
+                // A job's own option replaces that of all jobs.
+                self.flushes.retain(|known| known.key != opt.key);
+                if !matches!(opt.value.as_deref(), Some("0" | "none")) {
+                    self.flushes.push(opt.clone());
                 }
                 Ok(())
             }

@@ -103,6 +103,7 @@ impl Made {
             percentiles: job.percentiles.clone(),
             shows_percentiles: job.shows_percentiles,
             options: job.options.clone(),
+            flushes: if is_more { Vec::new() } else { job.flushes.clone() },
             sized_by: job.sized_by.clone().unwrap_or_else(|| job.whole.clone()),
         });
     }

@@ -7,6 +7,7 @@
 mod amount;
 pub mod arguments;
 mod engines;
+mod flush;
 mod job;
 pub mod json;
 mod layout;
@@ -14,12 +15,12 @@ mod made;
 mod number;
 mod options;
 mod parse;
-pub mod room;
+mod room;
 mod shape;
 
 use crate::failure::Failure;
 use crate::files;
-use crate::plan::Input;
+use crate::plan::{Input, Plan};
 use copyback::config::layers::{Layer, WORKLOADS};
 use copyback::workload::tenants::TENANTS_MAX;
 use job::Job;
@@ -72,6 +73,8 @@ pub struct JobName {
     pub shows_percentiles: [bool; 2],
     /// Its own options.
     pub options: Vec<(String, String)>,
+    /// Options that ask for flushes of a drive's buffer.
+    pub flushes: Vec<Opt>,
     /// What says how large it is: an option, or the section.
     pub sized_by: Opt,
 }
@@ -92,6 +95,12 @@ pub fn load_arguments(text: &str, inputs: &mut Vec<Input>) -> Result<JobFile, Fa
     let (sections, mut notes) = arguments::sections(text)?;
     notes.extend(parse::notes(&sections));
     read(arguments::SHOWN, &sections, notes)
+}
+
+/// Refuses jobs that a plan's drives cannot serve.
+pub fn check(plan: &Plan) -> Result<(), Failure> {
+    room::check(plan)?;
+    flush::check(plan)
 }
 
 fn read(shown: &str, sections: &[Section], notes: Vec<String>) -> Result<JobFile, Failure> {

@@ -9,11 +9,13 @@ pub enum Meaning {
     Understood,
     /// It asks nothing of a drive, for this reason.
     WithoutEffect(&'static str),
+    /// It asks that data leaves the drive's buffer.
+    Flush,
     /// Only these values are understood: why not others, and what to write instead.
     Only(&'static [&'static str], &'static str, &'static str),
 }
 
-use Meaning::{Only, Understood, WithoutEffect};
+use Meaning::{Flush, Only, Understood, WithoutEffect};
 
 /// An option: its names, fio's own first, and what it is.
 pub type Known = (&'static [&'static str], Meaning);
@@ -24,7 +26,6 @@ const FILES: Meaning = WithoutEffect("there are no files");
 const DATA: Meaning = WithoutEffect("a drive's speed does not depend on its data");
 const CHECKS: Meaning = WithoutEffect("data is not simulated, so that no check of it fails");
 const LOGS: Meaning = WithoutEffect("no logs are written in fio's formats: use --out and --out-requests");
-const FLUSH: Meaning = WithoutEffect("flushes are not simulated: what is in the drive's buffer counts as safe");
 const SERVER: Meaning = WithoutEffect("no other machine is asked: the drive serves the requests itself");
 const ZONES: Meaning = Only(&[], "the drive has no zones that are written in order", "leave it out, with zonemode=zbd");
 const PLACEMENT: Meaning = Only(&["0"], "the drive places data by itself (no FDP)", "leave it out");
@@ -180,16 +181,16 @@ pub const OPTIONS: &[Known] = &[
     (&["atomic"], WithoutEffect("every write is atomic: no power is lost")),
     (&["uncached"], CACHE),
     // Flushes.
-    (&["fsync"], FLUSH),
-    (&["fdatasync"], FLUSH),
-    (&["sync"], FLUSH),
-    (&["sync_file_range"], FLUSH),
-    (&["write_barrier"], FLUSH),
-    (&["end_fsync"], FLUSH),
-    (&["end_syncfs"], FLUSH),
-    (&["fsync_on_close"], FLUSH),
-    (&["readfua"], FLUSH),
-    (&["writefua"], FLUSH),
+    (&["fsync"], Flush),
+    (&["fdatasync"], Flush),
+    (&["sync"], Flush),
+    (&["sync_file_range"], CACHE),
+    (&["write_barrier"], Flush),
+    (&["end_fsync"], Flush),
+    (&["end_syncfs"], Flush),
+    (&["fsync_on_close"], Flush),
+    (&["readfua"], Flush),
+    (&["writefua"], Flush),
     // Zones of a drive, and strides.
     (&["zonemode"], Understood),
     (&["zonesize"], Understood),
@@ -425,6 +426,9 @@ mod tests {
             list("**Understood:**", |meaning| *meaning == Understood),
             list("**Accepted with a note, as they ask nothing of the drive:**", |meaning| {
                 matches!(meaning, WithoutEffect(_))
+            }),
+            list("**Accepted with a note if the drive has no write buffer, and refused if it has one:**", |meaning| {
+                *meaning == Flush
             }),
             list("**Refused, unless they are off or have their usual value:**", |meaning| matches!(meaning, Only(..))),
         ]

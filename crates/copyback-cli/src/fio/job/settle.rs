@@ -35,7 +35,29 @@ impl Job {
             self.has_map = false;
         }
         self.refuse_apart()?;
+        self.settle_flushes();
         self.settle_strides()
+    }
+
+    /// Notes what flushes are, and keeps those that a drive's buffer would have to answer.
+    fn settle_flushes(&mut self) {
+        // What a log asks for is not known before it is read.
+        let (reads, writes) = match self.iolog {
+            Some(_) => (true, true),
+            None => (self.ops[READ], self.ops[WRITE]),
+        };
+        for opt in std::mem::take(&mut self.flushes) {
+            let (is_asked_for, otherwise) = match opt.key.as_str() {
+                "readfua" => (reads, "the job reads nothing"),
+                _ => (writes, "the job writes nothing"),
+            };
+            let why =
+                if is_asked_for { "without a write buffer, a write ends when it is programmed" } else { otherwise };
+            self.notes.push(format!("`{}` has no effect: {why}", opt.key));
+            if is_asked_for {
+                self.flushes.push(opt);
+            }
+        }
     }
 
     /// Values of the operations that it has.

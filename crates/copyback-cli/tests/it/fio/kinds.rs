@@ -152,6 +152,7 @@ fn what_asks_nothing_of_a_drive_is_noted() {
     let options = [
         "fsync=1",
         "sync=1",
+        "sync_file_range=wait_before:8",
         "exitall",
         "log_prio=1",
         "cmd_type=nvme",

@@ -3,6 +3,7 @@
 //! The same files go to both programs. Where there is no fio that is not tested, and a line says so; with
 //! `COPYBACK_NEEDS_FIO` set, as in CI, it is a failure.
 
+mod flush;
 mod kinds;
 mod passes;
 mod room;

@@ -1,0 +1,62 @@
+//! Are flushes refused if the drive has a buffer that they would empty, and accepted with a note if it has none?
+
+use super::written;
+use crate::common::{code, copyback, printed, said};
+
+/// Options that ask for flushes, or for writes or reads that pass the buffer.
+const FLUSHES: &[&str] = &[
+    "fsync=8",
+    "fdatasync=1",
+    "sync=1",
+    "sync=dsync",
+    "write_barrier=4",
+    "end_fsync=1",
+    "fsync_on_close",
+    "writefua=1",
+];
+
+const BUFFER: &[&str] = &["--set", "buffer.policy=lru"];
+
+/// fio's manual: each of these makes written data durable, at the latest when its request or its job ends.
+#[test]
+fn a_flush_of_a_buffer_is_refused_with_its_place_and_two_remedies() {
+    let folder = tempfile::tempdir().unwrap();
+    for option in FLUSHES {
+        let file = written(folder.path(), &format!("[j]\nrw=write\nsize=64k\n{option}\n"));
+        let text = said(&copyback(&[&["run", "--print-config", "--fio", &file][..], BUFFER].concat()));
+        for says in ["job.fio:4", option, "`buffer.policy = \"lru\"`", "flushes of it are not simulated", "remove it"] {
+            assert!(text.contains(says), "{option}: no {says}: {text}");
+        }
+        // The remedy that it names works.
+        let remedy = text.split("--set ").nth(1).and_then(|rest| rest.split_whitespace().next()).unwrap();
+        let base = [&["run", "--print-config", "--fio", &file][..], BUFFER].concat();
+        let ran = copyback(&[&base[..], &["--set", remedy]].concat());
+        assert_eq!(code(&ran), 0, "{option}, {remedy}: {}", said(&ran));
+    }
+    // Writes that fill a page in DRAM end before they are programmed, too; of several schemes, the error names one.
+    let file = written(folder.path(), "[global]\nfsync=8\n[j]\nrw=randwrite\nsize=64k\n");
+    let fill = ["--set", "frontier.fill_limit=1 ms", "--set", "frontier.fill_ends=dram"];
+    let small = ["--set", "geometry.mapping_unit=4 KiB", "--fio", &file];
+    let text = said(&copyback(&[&["run", "--print-config"][..], &small, &fill].concat()));
+    assert!(text.contains("`frontier.fill_ends = \"dram\"`") && text.contains("job.fio:2"), "{text}");
+    let both = ["compare", "-S", "baseline,baseline-d", "--fio", &file, "--set", "baseline-d:buffer.size=1 MiB"];
+    let text = said(&copyback(&both));
+    assert!(text.contains("buffer under `baseline-d` (`buffer.policy"), "{text}");
+}
+
+#[test]
+fn a_flush_without_a_buffer_is_noted() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |options: &str, more: &[&str]| {
+        let file = written(folder.path(), &format!("[global]\nfsync=8\n[j]\nsize=64k\n{options}\n"));
+        let ran = copyback(&[&["run", "-q", "--fio", &file][..], more].concat());
+        assert_eq!(code(&ran), 0, "{options}: {}", said(&ran));
+        printed(&ran).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let note = "`fsync` has no effect: without a write buffer, a write ends when it is programmed";
+    assert!(run("rw=write", &[]).contains(note));
+    // A job that does not write asks for none, and one may switch off what all jobs have.
+    assert!(run("rw=randread", BUFFER).contains("`fsync` has no effect: the job writes nothing"));
+    assert!(run("rw=write\nwritefua=1\nfsync=0", &[]).contains("`writefua` has no effect: without a write buffer"));
+    assert!(!run("rw=write\nfsync=0\nsync=none", BUFFER).contains("sync` has no effect"));
+}
