@@ -13,6 +13,7 @@ mod read;
 mod results;
 mod runs;
 mod series;
+mod settings;
 mod shared;
 mod sweeps;
 
@@ -136,8 +137,13 @@ fn fitting(all: &[Results], title: &str, conditions: &[Condition]) -> Result<(St
             return Ok((html, detail));
         }
     }
-    Err(Failure::input(format!("these results make a page of more than {}", format::size(BYTES_MAX as f64)))
-        .with_help("name fewer of them; each may have a page of its own"))
+    Err(too_large())
+}
+
+/// That results are too many for a page.
+fn too_large() -> Failure {
+    Failure::input(format!("these results make a page of more than {}", format::size(BYTES_MAX as f64)))
+        .with_help("name fewer of them; each may have a page of its own")
 }
 
 /// What the page is told.

@@ -20,6 +20,22 @@ const BATCH_ROWS: usize = 1 << 16;
 /// What helps where a table cannot be read.
 const WRITE_ANEW: &str = "name what copyback wrote, whole; or write it anew";
 
+/// Memory for the values of a table.
+struct Room {
+    bytes_max: usize,
+    left_bytes: usize,
+}
+
+impl Room {
+    fn take(&mut self, bytes: usize) -> Result<(), ParquetError> {
+        self.left_bytes = self.left_bytes.checked_sub(bytes).ok_or_else(|| {
+            let most = format::size(self.bytes_max as f64);
+            ParquetError::General(format!("its values take more than {most} of memory, the most that is read"))
+        })?;
+        Ok(())
+    }
+}
+
 /// A column's values; numbers are null where a row has none.
 enum Values {
     Texts(Vec<String>),
@@ -40,7 +56,7 @@ impl Table {
     /// Reads the columns of a file that `is_wanted` names.
     pub fn read(path: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Self, Failure> {
         let reader = open(path)?;
-        try_read(&reader, path, is_wanted).map_err(|error| unreadable(path, &error))
+        try_read(&reader, path, is_wanted, TABLE_BYTES_MAX).map_err(|error| unreadable(path, &error))
     }
 
     /// The texts of a column.
@@ -109,6 +125,7 @@ fn try_read(
     reader: &SerializedFileReader<File>,
     path: &Path,
     is_wanted: impl Fn(&str) -> bool,
+    bytes_max: usize,
 ) -> Result<Table, ParquetError> {
     let metadata = reader.metadata();
     let described = metadata.file_metadata().schema_descr();
@@ -119,13 +136,13 @@ fn try_read(
         parquet_lengths::check_pages(&mut file, group, wanted()).map_err(ParquetError::General)?;
     }
     let mut columns = BTreeMap::new();
-    let mut left_bytes = TABLE_BYTES_MAX;
+    let mut left = Room { bytes_max, left_bytes: bytes_max };
     for (at, name) in names.iter().enumerate().filter(|(_, name)| is_wanted(name)) {
         let mut values = None;
         for group in 0..metadata.num_row_groups() {
             let group = reader.get_row_group(group)?;
             let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
-            append(&mut values, group.get_column_reader(at)?, rows, &mut left_bytes)?;
+            append(&mut values, group.get_column_reader(at)?, rows, &mut left)?;
         }
         columns.extend(values.map(|values| (name.clone(), values)));
     }
@@ -133,25 +150,20 @@ fn try_read(
     Ok(Table { rows, names, columns, shown: path.display().to_string() })
 }
 
-fn append(
-    values: &mut Option<Values>,
-    column: ColumnReader,
-    rows: usize,
-    left_bytes: &mut usize,
-) -> Result<(), ParquetError> {
+fn append(values: &mut Option<Values>, column: ColumnReader, rows: usize, left: &mut Room) -> Result<(), ParquetError> {
     // Unsigned numbers are stored in the bits of signed ones.
     let more = match column {
         ColumnReader::Int64ColumnReader(reader) => {
-            Values::Numbers(all(reader, rows, left_bytes, |n| (n.map(|n| n.cast_unsigned() as f64), 0))?)
+            Values::Numbers(all(reader, rows, left, |n| (n.map(|n| n.cast_unsigned() as f64), 0))?)
         }
-        ColumnReader::DoubleColumnReader(reader) => Values::Numbers(all(reader, rows, left_bytes, |n| (n, 0))?),
+        ColumnReader::DoubleColumnReader(reader) => Values::Numbers(all(reader, rows, left, |n| (n, 0))?),
         ColumnReader::ByteArrayColumnReader(reader) => {
             let text = |bytes: Option<ByteArray>| {
                 let text = bytes.map_or_else(String::new, |bytes| String::from_utf8_lossy(bytes.data()).into_owned());
                 let bytes = text.len();
                 (text, bytes)
             };
-            Values::Texts(all(reader, rows, left_bytes, text)?)
+            Values::Texts(all(reader, rows, left, text)?)
         }
         _ => return Err(ParquetError::General("a column of a kind that no table of results has".into())),
     };
@@ -169,20 +181,10 @@ fn append(
 fn all<D: DataType, T>(
     mut reader: ColumnReaderImpl<D>,
     rows: usize,
-    left_bytes: &mut usize,
+    left: &mut Room,
     made: impl Fn(Option<D::T>) -> (T, usize),
 ) -> Result<Vec<T>, ParquetError> {
     let mut all = Vec::new();
-    let mut take = |bytes: usize| match left_bytes.checked_sub(bytes) {
-        Some(left) => {
-            *left_bytes = left;
-            Ok(())
-        }
-        None => {
-            let most = format::size(TABLE_BYTES_MAX as f64);
-            Err(ParquetError::General(format!("its values take more than {most} of memory, the most that is read")))
-        }
-    };
     while all.len() < rows {
         let (mut there, mut values) = (Vec::new(), Vec::new());
         let (records, ..) =
@@ -190,16 +192,52 @@ fn all<D: DataType, T>(
         if records == 0 {
             break;
         }
-        take(records * size_of::<T>())?;
+        left.take(records * size_of::<T>())?;
         let mut values = values.into_iter();
         let is_whole = there.is_empty();
         let mut each = there.into_iter();
         for _ in 0..records {
             let is_there = is_whole || each.next().is_some_and(|level| level > 0);
             let (value, bytes) = made(if is_there { values.next() } else { None });
-            take(bytes)?;
+            left.take(bytes)?;
             all.push(value);
         }
     }
     Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parquet::data_type::ByteArrayType;
+    use parquet::file::properties::WriterProperties;
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+    use std::sync::Arc;
+
+    /// A thousand rows of one text of a thousand bytes, which a dictionary holds once.
+    #[test]
+    fn values_that_a_dictionary_repeats_are_counted_each() {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let path = folder.path().join("texts.parquet");
+        let schema = Arc::new(parse_message_type("message texts { required binary text (UTF8); }").expect("a schema"));
+        let file = File::create(&path).expect("the file can be made");
+        let properties = Arc::new(WriterProperties::builder().build());
+        let mut writer = SerializedFileWriter::new(file, schema, properties).expect("a writer");
+        let mut group = writer.next_row_group().expect("a group");
+        let mut column = group.next_column().expect("it can be written").expect("a column");
+        let texts = vec![ByteArray::from("x".repeat(1_000).as_str()); 1_000];
+        column.typed::<ByteArrayType>().write_batch(&texts, None, None).expect("texts");
+        column.close().and_then(|()| group.close().map(|_| ())).expect("it ends");
+        writer.close().expect("the file ends");
+        assert!(std::fs::metadata(&path).expect("it is there").len() < 10_000);
+        let reader = open(&path).expect("it is a table");
+        let read = |bytes_max| try_read(&reader, &path, |_| true, bytes_max);
+        let needed_bytes = 1_000 * (1_000 + size_of::<String>());
+        let table = read(needed_bytes).expect("there is room");
+        assert_eq!((table.rows, table.texts("text").map(<[_]>::len).ok()), (1_000, Some(1_000)));
+        let error = read(needed_bytes - 1).err().expect("there is too little room").to_string();
+        assert!(error.contains("of memory, the most that is read"), "{error}");
+        assert!(try_read(&reader, &path, |_| false, 0).is_ok(), "columns that are not wanted take none");
+    }
 }

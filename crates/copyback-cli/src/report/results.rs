@@ -127,7 +127,7 @@ impl Results {
         let name = self.path.display().to_string();
         Ok(match &self.kind {
             Kind::Runs(runs) => json!({ "name": name, "about": runs.about(), "runs": runs.drawn(detail)? }),
-            Kind::Sweep(sweep) => json!({ "name": name, "about": sweep.about(), "sweep": sweep.drawn(detail) }),
+            Kind::Sweep(sweep) => json!({ "name": name, "about": sweep.about(), "sweep": sweep.drawn(detail)? }),
             Kind::Reproduction(documents) => {
                 json!({ "name": name, "about": { "kind": "reproduction" }, "reproductions": documents })
             }

@@ -1,13 +1,14 @@
 //! What the page shows of `run` and `compare`: their document, and the tables beside it where it stands in a folder.
 
-use super::Detail;
 use super::conditions::Condition;
 use super::dies::Work;
 use super::distribution::{Bins, ccdf};
 use super::found::{self, Row};
 use super::read::{self, Table};
 use super::series::{self, Series};
+use super::settings::settings;
 use super::shared;
+use super::{BYTES_MAX, Detail, too_large};
 use crate::failure::Failure;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -127,10 +128,12 @@ impl Runs {
 
     /// Each run.
     pub fn drawn(&self, detail: Detail) -> Result<Vec<Value>, Failure> {
-        self.results().iter().map(|result| self.one(result, detail)).collect()
+        let mut left_bytes = BYTES_MAX;
+        self.results().iter().map(|result| self.one(result, detail, &mut left_bytes)).collect()
     }
 
-    fn one(&self, result: &Value, detail: Detail) -> Result<Value, Failure> {
+    /// A run; `left_bytes`: the room for its configuration.
+    fn one(&self, result: &Value, detail: Detail, left_bytes: &mut usize) -> Result<Value, Failure> {
         let scheme = result["scheme"].as_str().unwrap_or_default();
         let report = &result["report"];
         let shown: Map<String, Value> = SHOWN.iter().map(|name| ((*name).to_owned(), report[*name].clone())).collect();
@@ -146,7 +149,7 @@ impl Runs {
             "report": shown,
             "workloads": shared::workloads(report),
             "array": shared::array(report),
-            "config": flat(&result["config"]),
+            "config": settings(&result["config"], left_bytes).ok_or_else(too_large)?,
             "notes": result["notes"],
             "half_widths": series.as_ref().map(Series::half_widths),
             "series": series.as_ref().map(|series| series.drawn(detail)),
@@ -197,21 +200,4 @@ fn histograms(path: &Path) -> Result<Histograms, Failure> {
         of_scheme.entry(class.clone()).or_default().push((to[row], counts[row]));
     }
     Ok(all)
-}
-
-/// A configuration as keys with dots between and values as texts.
-pub fn flat(config: &Value) -> BTreeMap<String, String> {
-    fn add(into: &mut BTreeMap<String, String>, name: &str, value: &Value) {
-        match value {
-            Value::Object(members) => members.iter().for_each(|(key, value)| {
-                let name = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };
-                add(into, &name, value);
-            }),
-            Value::String(text) => drop(into.insert(name.to_owned(), text.clone())),
-            value => drop(into.insert(name.to_owned(), value.to_string())),
-        }
-    }
-    let mut all = BTreeMap::new();
-    add(&mut all, "", config);
-    all
 }

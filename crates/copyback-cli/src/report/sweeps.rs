@@ -1,10 +1,10 @@
 //! What the page shows of a sweep: means over seeds with their intervals, cell by cell.
 
-use super::Detail;
 use super::distribution::{Bins, ccdf, rounded};
 use super::found::{self, Row};
 use super::read::Table;
-use super::runs::flat;
+use super::settings::settings;
+use super::{BYTES_MAX, Detail, too_large};
 use crate::failure::Failure;
 use crate::sweep::latencies;
 use crate::sweep::seeds::Mean;
@@ -100,7 +100,7 @@ impl Sweep {
     pub fn rows(&self) -> Vec<Row> {
         let configs = self.configs();
         let is_ideal = |scheme: &str| {
-            configs.iter().any(|own| own["scheme"] == scheme && own["config"]["preemption.policy"] == "ideal")
+            configs.iter().any(|(own, config)| *own == scheme && config["preemption"]["policy"] == "ideal")
         };
         let row = |group: &Group, scheme: &String, rows: &[usize]| {
             let at = if group.label.is_empty() { String::new() } else { format!(" with {}", group.label) };
@@ -135,18 +135,24 @@ impl Sweep {
     }
 
     /// What the page draws.
-    pub fn drawn(&self, detail: Detail) -> Value {
+    pub fn drawn(&self, detail: Detail) -> Result<Value, Failure> {
         let shown = &self.groups[..self.groups.len().min(detail.cells(self.schemes.len()))];
         let metrics: Vec<&str> = METRICS.into_iter().filter(|name| self.table.numbers(name).is_ok()).collect();
         let groups: Vec<Value> = shown.iter().map(|group| self.group(group, &metrics, detail)).collect();
-        json!({
+        let mut left_bytes = BYTES_MAX;
+        let flat = |(scheme, config): (&String, Value)| {
+            let config = settings(&config, &mut left_bytes).ok_or_else(too_large)?;
+            Ok::<_, Failure>(json!({ "scheme": scheme, "config": config }))
+        };
+        let configs = self.configs().into_iter().map(flat).collect::<Result<Vec<_>, _>>()?;
+        Ok(json!({
             "schemes": self.schemes,
             "varied": self.varied,
             "metrics": metrics,
             "groups": groups,
             "groups_left_out": self.groups.len() - shown.len(),
-            "configs": self.configs(),
-        })
+            "configs": configs,
+        }))
     }
 
     fn group(&self, group: &Group, metrics: &[&str], detail: Detail) -> Value {
@@ -182,12 +188,11 @@ impl Sweep {
     }
 
     /// The configuration of each scheme in its first cell.
-    fn configs(&self) -> Vec<Value> {
+    fn configs(&self) -> Vec<(&String, Value)> {
         let Ok(texts) = self.table.texts("config") else { return Vec::new() };
-        let first = |scheme: &String| {
+        let first = |scheme| {
             let row = *self.groups.iter().find_map(|group| group.rows.get(scheme))?.first()?;
-            let config: Value = toml::from_str(&texts[row]).ok()?;
-            Some(json!({ "scheme": scheme, "config": flat(&config) }))
+            Some((scheme, toml::from_str(&texts[row]).ok()?))
         };
         self.schemes.iter().filter_map(first).collect()
     }

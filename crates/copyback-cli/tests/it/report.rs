@@ -129,6 +129,79 @@ fn a_hostile_document_is_refused() {
     assert!(left_out.as_u64().is_some_and(|dies| dies > 10_000_000_000), "{left_out}");
 }
 
+fn hostile(document: &str, says: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let [page, path] = ["page.html", "d.json"].map(|name| folder.path().join(name));
+    std::fs::write(&path, document).unwrap();
+    let started = std::time::Instant::now();
+    let output = report(&[&path], &page);
+    let text = said(&output);
+    assert_eq!(code(&output), 2, "{text}");
+    assert!(text.contains(says) && text.contains("help: ") && text.len() < 1_000, "no {says}: {text}");
+    assert!(started.elapsed().as_secs() < 20 && !page.exists());
+}
+
+/// A document of runs with this list of them.
+fn of_runs(runs: &str) -> String {
+    format!("{{\"schema\":\"copyback/run/1\",\"results\":[{runs}]}}")
+}
+
+/// A key's name stands in front of the names of all keys below it: 1 MB of text would make 100 GB of settings.
+#[test]
+fn keys_that_are_nested_deeply_or_have_long_names_are_refused() {
+    let nested = |depth: usize| format!("{}1{}", "{\"a\":".repeat(depth), "}".repeat(depth));
+    hostile(&of_runs(&format!("{{\"config\":{}}}", nested(100_000))), "recursion limit exceeded");
+    let long = "k".repeat(500_000);
+    let many: Vec<String> = (0..100_000).map(|key| format!("\"{key}\":1")).collect();
+    for leaf in ["1", "{}"] {
+        let many = many.join(",").replace(":1", &format!(":{leaf}"));
+        let config = format!("{{\"config\":{{\"{long}\":{{{many}}}}}}}");
+        hostile(&of_runs(&config), "these results make a page of more than ");
+    }
+    // As deep as no configuration is, and no deeper than is read.
+    let folder = tempfile::tempdir().unwrap();
+    let [page, path] = ["page.html", "d.json"].map(|name| folder.path().join(name));
+    std::fs::write(&path, of_runs(&format!("{{\"config\":{}}}", nested(100)))).unwrap();
+    let output = report(&[&path], &page);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let name = vec!["a"; 100].join(".");
+    assert_eq!(data(&std::fs::read_to_string(&page).unwrap())["sources"][0]["runs"][0]["config"][name], "1");
+}
+
+#[test]
+fn a_page_has_room_for_3000_runs_at_most() {
+    let runs = |count: usize| of_runs(&vec!["{}"; count].join(","));
+    hostile(&runs(3_001), "more runs than a page has room for: more than 3,000");
+    let folder = tempfile::tempdir().unwrap();
+    let [page, path] = ["page.html", "d.json"].map(|name| folder.path().join(name));
+    std::fs::write(&path, runs(3_000)).unwrap();
+    assert!(!said(&report(&[&path], &page)).contains("more runs than"));
+}
+
+/// A footer of structures in one another, and a page that would unpack to 2 GiB less one byte. In Thrift's compact
+/// protocol, fields 1 to 3 of a page's header are its kind and its two lengths.
+#[test]
+fn a_table_whose_lengths_cannot_be_is_refused_before_it_takes_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let [results, page] = ["r", "page.html"].map(|name| folder.path().join(name));
+    runs(&results);
+    let table = results.join("latency_histograms.parquet");
+    let whole = std::fs::read(&table).unwrap();
+    let footer = [&b"PAR1"[..], &[0x1c; 100], &100u32.to_le_bytes(), b"PAR1"].concat();
+    let header = [0x15, 0, 0x15, 0xfe, 0xff, 0xff, 0xff, 0x0f, 0x15, 2, 0];
+    let pages = [&whole[..4], &header, &whole[4 + header.len()..]].concat();
+    for (bytes, says) in [
+        (footer, "its footer has an end, a list or a depth that cannot be"),
+        (pages, "the page at byte 4 has an impossible header"),
+    ] {
+        std::fs::write(&table, bytes).unwrap();
+        let output = report(&[&results], &page);
+        let text = said(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(code(&output), 2, "{text}");
+        assert!(text.contains(says) && text.contains("help: "), "no {says}: {text}");
+    }
+}
+
 #[test]
 fn a_page_has_a_title_a_finding_and_lines_at_what_is_asked() {
     let folder = tempfile::tempdir().unwrap();
