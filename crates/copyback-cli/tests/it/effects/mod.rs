@@ -4,6 +4,8 @@
 //! If a run accepts a value, some scenario must give another result, or there must be a note. Schemes with the same
 //! tables and neighbouring values are not left out: what has an effect depends on all of them.
 
+mod tables;
+
 use copyback::config::layers::{Layer, LayerError};
 use copyback::config::presets::{Preset, SCHEMES};
 use copyback::observe::report::Report;
@@ -120,26 +122,35 @@ impl Stacks {
     }
 }
 
-/// Runs, and drives that are preconditioned once.
+/// A result: the report, and the notes of the run itself.
+type Ran = (Report, Vec<String>);
+
+/// Runs, drives that are preconditioned once, and what is known already.
 #[derive(Default)]
 struct Runner {
     images: BTreeMap<String, Image>,
-    /// Reports of what values are compared with.
-    known: BTreeMap<String, Option<Report>>,
+    /// Configurations that values are compared with, by name; none of those that are refused.
+    bases: BTreeMap<String, Option<Resolved>>,
+    /// Results of those.
+    known: BTreeMap<String, Option<Ran>>,
+    /// Notes of the program on them.
+    notes: BTreeMap<String, BTreeSet<String>>,
+    /// Of a key the scenario and the value that changed a result under an earlier scheme: they are tried first.
+    shown: BTreeMap<String, (usize, Vec<String>)>,
 }
 
 impl Runner {
-    /// The same of a run that comes again and again under this name.
-    fn known(&mut self, name: String, resolved: &Resolved) -> Option<Report> {
+    /// The result of a run that comes again and again under this name.
+    fn known(&mut self, name: String, resolved: &Resolved) -> Option<Ran> {
         if !self.known.contains_key(&name) {
-            let report = self.report(resolved);
-            self.known.insert(name.clone(), report);
+            let ran = self.ran(resolved);
+            self.known.insert(name.clone(), ran);
         }
         self.known[&name].clone()
     }
 
-    /// The report of a run; none if it cannot be run.
-    fn report(&mut self, resolved: &Resolved) -> Option<Report> {
+    /// The result of a run; none if it cannot be run.
+    fn ran(&mut self, resolved: &Resolved) -> Option<Ran> {
         let run = &resolved.run;
         let members = run.members(1, |_| Ok::<_, ()>(None)).ok()?;
         let mut drives = Vec::new();
@@ -152,7 +163,7 @@ impl Runner {
         }
         let source = copyback::workload::open(&resolved.workload, 1, run.addressed_bytes(&members)).ok()?;
         let outcome = simulate_drives(run, drives, source, &Options::default(), &mut |_| {}).ok()?;
-        Some(outcome.report)
+        Some((outcome.report, outcome.notes))
     }
 }
 
@@ -210,25 +221,35 @@ fn values(stacks: &Stacks, key: &str, now: Option<&toml::Value>, room: &[String]
     }
 }
 
-/// Notes of a run by the program.
-fn notes(scheme: &Preset, (workload, scenario): (&str, &[&str]), sets: &[String]) -> BTreeSet<String> {
+/// Notes of the program on a configuration. What it was preconditioned with has no part in them, and takes long.
+fn plan_notes(scheme: &str, load: &str, sets: &[String]) -> BTreeSet<String> {
     let folder = tempfile::tempdir().unwrap();
-    let [device, load] = ["device.toml", "load.toml"].map(|name| folder.path().join(name).to_str().unwrap().to_owned());
+    let [device, workload] =
+        ["device.toml", "load.toml"].map(|name| folder.path().join(name).to_str().unwrap().to_owned());
     std::fs::write(&device, DEVICE).unwrap();
-    std::fs::write(&load, format!("[workload]\n{workload}")).unwrap();
-    let mut words = ["run", "-S", scheme.name, "-d", &device, "-w", &load].map(str::to_owned).to_vec();
-    let scenario = scenario.iter().map(|set| (*set).to_owned());
-    words.extend(["--requests", "1"].map(str::to_owned));
-    words.extend(scenario.chain(sets.iter().cloned()).flat_map(|set| ["--set".to_owned(), set]));
-    match call(&words, Asked::default(), &Arc::default(), None) {
+    std::fs::write(&workload, format!("[workload]\n{load}")).unwrap();
+    let called = |sets: &[String]| {
+        let mut words =
+            ["run", "-S", scheme, "-d", &device, "-w", &workload, "--requests", "1"].map(str::to_owned).to_vec();
+        words.extend(sets.iter().flat_map(|set| ["--set".to_owned(), set.clone()]));
+        call(&words, Asked::default(), &Arc::default(), None)
+    };
+    let empty = [sets, &["precondition.mode=empty".to_owned()]].concat();
+    match called(&empty).or_else(|_| called(sets)) {
         Ok(Done::Runs(runs)) => {
             let document: serde_json::Value = serde_json::from_str(&runs.json().unwrap()).unwrap();
             let notes = document["results"][0]["notes"].as_array().expect("a list").clone();
             notes.iter().map(|note| note.as_str().expect("a text").to_owned()).collect()
         }
-        Ok(_) => panic!("{words:?} is no run"),
+        Ok(_) => panic!("{scheme} with {sets:?} is no run"),
         Err(failure) => BTreeSet::from([failure.message().to_owned()]),
     }
+}
+
+/// The same of a scheme in a scenario.
+fn notes(scheme: &Preset, (load, scenario): (&str, &[&str]), sets: &[String]) -> BTreeSet<String> {
+    let all: Vec<String> = scenario.iter().map(|set| (*set).to_owned()).chain(sets.iter().cloned()).collect();
+    plan_notes(scheme.name, load, &all)
 }
 
 /// What came of a key in all scenarios.
@@ -247,35 +268,66 @@ fn says_so(notes: &BTreeSet<String>, key: &str) -> bool {
 }
 
 fn look(runner: &mut Runner, of: (&Preset, &Stacks), key: &str, now: Option<&toml::Value>, room: &[String]) -> Found {
-    let (scheme, stacks) = of;
+    let values = values(of.1, key, now, room);
+    let all = (0..SCENARIOS.len()).flat_map(|at| values.iter().map(move |value| (at, value.clone())));
+    let first = runner.shown.get(key).cloned().filter(|(_, value)| values.contains(value));
+    let tried: Vec<(usize, Vec<String>)> =
+        first.clone().into_iter().chain(all.filter(|tried| Some(tried) != first.as_ref())).collect();
     let mut silent = None;
-    for (at, scenario) in SCENARIOS.iter().enumerate() {
-        for value in values(stacks, key, now, room) {
-            let (last, others) = value.split_last().expect("a value");
-            let before = [room, others].concat();
-            let sets = [&before[..], std::slice::from_ref(last)].concat();
-            let Ok(other) = stacks.resolved(at, &sets) else { continue };
-            // Settings beside it that the scheme does not have are left out.
-            let before = if stacks.resolved(at, &before).is_ok() { before } else { room.to_vec() };
-            let Ok(base) = stacks.resolved(at, &before) else { continue };
-            if other.run == base.run {
-                continue;
-            }
-            let name = format!("{} {at} {before:?}", scheme.name);
-            let (Some(first), Some(second)) = (runner.known(name, &base), runner.report(&other)) else { continue };
-            if first != second {
-                return Found::Differs(at, sets);
-            }
-            if silent.is_none() {
-                let added = &notes(scheme, *scenario, &sets) - &notes(scheme, *scenario, &before);
-                if says_so(&added, key) {
-                    return Found::Noted;
+    for (at, value) in tried {
+        match try_value(runner, of, (key, at, &value), room, silent.is_none()) {
+            Found::Refused => {}
+            Found::Silent(last) => silent = silent.or(Some(last)),
+            found => {
+                if matches!(found, Found::Differs(..)) {
+                    runner.shown.insert(key.to_owned(), (at, value));
                 }
+                return found;
             }
-            silent = silent.or(Some(last.clone()));
         }
     }
     silent.map_or(Found::Refused, Found::Silent)
+}
+
+/// A value of a key in a scenario, with the settings that it needs; notes are looked at if `asks`.
+fn try_value(
+    runner: &mut Runner,
+    (scheme, stacks): (&Preset, &Stacks),
+    (key, at, value): (&str, usize, &[String]),
+    room: &[String],
+    asks: bool,
+) -> Found {
+    let (last, others) = value.split_last().expect("a value");
+    let before = [room, others].concat();
+    let sets = [&before[..], std::slice::from_ref(last)].concat();
+    let Ok(other) = stacks.resolved(at, &sets) else { return Found::Refused };
+    let name = |before: &[String]| format!("{} {at} {before:?}", scheme.name);
+    // Settings beside it that the scheme does not have are left out.
+    let mut base = (before.clone(), None);
+    for before in [before, room.to_vec()] {
+        let resolved = runner.bases.entry(name(&before)).or_insert_with(|| stacks.resolved(at, &before).ok());
+        if let Some(resolved) = resolved {
+            base = (before, Some(resolved.clone()));
+            break;
+        }
+    }
+    let (before, Some(base)) = base else { return Found::Refused };
+    if other.run == base.run {
+        return Found::Refused;
+    }
+    let (Some(first), Some(second)) = (runner.known(name(&before), &base), runner.ran(&other)) else {
+        return Found::Refused;
+    };
+    if first.0 != second.0 {
+        return Found::Differs(at, sets);
+    }
+    if asks {
+        let usual = runner.notes.entry(name(&before)).or_insert_with(|| notes(scheme, SCENARIOS[at], &before));
+        if says_so(&(&notes(scheme, SCENARIOS[at], &sets) - &*usual), key) {
+            return Found::Noted;
+        }
+    }
+    Found::Silent(last.clone())
 }
 
 /// Settings with which a scheme runs on the drive: those of the papers take larger ones.
