@@ -4,7 +4,7 @@
 use crate::devices::{Chosen, Devices};
 use crate::rng::{self, Xoshiro256PlusPlus};
 use crate::spec::{BeyondCapacity, Device, WorkloadSpec};
-use crate::units::{format_bytes, format_duration_ns};
+use crate::units::{format_bytes, format_count, format_duration_ns};
 use crate::{Error, Priority, Request, RequestSource};
 use std::collections::{HashMap, VecDeque};
 
@@ -97,7 +97,8 @@ impl<S: RequestSource> RequestSource for Packed<S> {
             "devices' or files' addresses packed into {count} extents of {extent}, in order of first use"
         ));
         if self.split_count > 0 {
-            notes.push(format!("{} requests split where they cross extents", self.split_count));
+            let split = format_count(self.split_count);
+            notes.push(format!("{split} requests split where they cross extents"));
         }
         notes
     }
@@ -310,7 +311,7 @@ impl<S: RequestSource> RequestSource for Transformed<S> {
             (self.rejected, format!("beyond the capacity of {capacity} rejected")),
         ] {
             if count > 0 {
-                notes.push(format!("{count} requests {what}"));
+                notes.push(format!("{} requests {what}", format_count(count)));
             }
         }
         notes.extend(self.devices.as_ref().and_then(|devices| devices.note(&self.inner)));
