@@ -93,6 +93,7 @@ pub fn ran(args: &RunArgs) -> Result<Ran, Failure> {
         keep_commands: usual.keep_commands.or_else(|| around::filter([of_timeline, of_perfetto])),
         keep_requests: usual.keep_requests || perfetto.is_some(),
         keep_gc_events: usual.keep_gc_events || perfetto.is_some(),
+        keep_rates: args.fio_json.is_some(),
         microscope: microscope.as_ref().map(Microscope::focus),
         ..usual
     };
@@ -103,6 +104,8 @@ pub fn ran(args: &RunArgs) -> Result<Ran, Failure> {
         let dies = timeline.dies(span, &outcome.commands);
         around::blank("--timeline", span, outcome, |command| dies.contains(&command.die))
     });
+    let to_ns = args.timeline.timeline_to.filter(|_| blank_timeline.is_none() && timeline.is_some());
+    let note_of_end = around::note_of_end(to_ns, outcome);
     let blank_perfetto = of_perfetto.and_then(|span| around::blank("--perfetto", span, outcome, |_| true));
     let blank_microscope =
         microscope.as_ref().and_then(|drawing| around::blank_microscope(drawing.focus().from_ns?, outcome));
@@ -113,6 +116,7 @@ pub fn ran(args: &RunArgs) -> Result<Ran, Failure> {
             Blank::Pause(note) => outcome.notes.push(note),
         }
     }
+    outcome.notes.extend(note_of_end);
     let results = Results { command: "run", plan, finished, asked };
     let outcome = &results.finished[0].outcome;
     if let Some(failure) = beyond {
