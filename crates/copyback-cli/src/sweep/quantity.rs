@@ -7,6 +7,8 @@ use copyback_workload::units::{parse_bytes, parse_duration_ns};
 pub enum Unit {
     /// A count or a ratio: no unit that a text could have.
     Plain,
+    /// Units over units: write amplification.
+    Ratio,
     /// Requests a second.
     Rate,
     /// A share, from 0 to 1: shown in per cent.
@@ -35,6 +37,7 @@ impl Unit {
             Some(unit) => unit,
             None if last == "iops" => Self::Rate,
             None if is_share => Self::Share,
+            None if name.contains("write_amplification") => Self::Ratio,
             None => Self::Plain,
         }
     }
@@ -52,7 +55,7 @@ impl Unit {
     /// What a text says in this unit. `is_named`: the name beside it says the unit, and the text need not.
     pub fn read(self, text: &str, is_named: bool) -> Result<f64, String> {
         let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
-        let needs_no_unit = is_named || matches!(self, Self::Plain | Self::Rate | Self::Share);
+        let needs_no_unit = is_named || matches!(self, Self::Plain | Self::Ratio | Self::Rate | Self::Share);
         if let Some(bare) = number(text).filter(|_| needs_no_unit) {
             return Ok(bare);
         }
@@ -67,7 +70,7 @@ impl Unit {
             }
             Self::Percent => percent().ok_or_else(|| format!("`{text}` is no share: write for example \"10 %\"")),
             Self::Rate => thousands(text).ok_or_else(|| format!("`{text}` is no rate: write for example \"100 k\"")),
-            Self::Plain | Self::Share => percent()
+            Self::Plain | Self::Ratio | Self::Share => percent()
                 .map(|percent| percent / 100.0)
                 .ok_or_else(|| format!("`{text}` is no number: write for example 0.1 or \"10 %\"")),
         }
@@ -89,6 +92,7 @@ impl Unit {
             Self::Bytes => size(value),
             Self::BytesPerSecond => format!("{}/s", size(value)),
             Self::Percent => format!("{} %", three_digits(value)),
+            Self::Ratio => format!("{value:.3}"),
             Self::Rate => large(value),
             Self::Share => percent(value),
             Self::Plain => Format::in_unit(self, std::iter::once(value)).shown(value),
@@ -189,7 +193,8 @@ mod tests {
             ("read_bytes", Unit::Bytes),
             ("bytes_per_s", Unit::BytesPerSecond),
             ("window.gc_share_max_percent", Unit::Percent),
-            ("write_amplification.total", Unit::Plain),
+            ("write_amplification.total", Unit::Ratio),
+            ("precondition_write_amplification", Unit::Ratio),
             ("trigger.soft", Unit::Plain),
             ("iops", Unit::Rate),
             ("workloads.w1.iops", Unit::Rate),
@@ -235,6 +240,7 @@ mod tests {
             values.iter().map(|value| format.shown(*value)).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(shown("write_amplification.total", &[1.0, 2.5, 11.2375]), "1.000 2.500 11.238");
+        assert_eq!(shown("write_amplification.total", &[1.0]), "1.000");
         assert_eq!(shown("flash.block_erases", &[36_572.0, 0.0]), "36,572 0");
         assert_eq!(shown("flash.block_erases", &[36_572.5, 12.0]), "36,573 12");
         // Rates and shares, as all other tables show them.

@@ -148,11 +148,11 @@ fn a_reader_chooses_the_columns() {
 #[test]
 fn a_number_has_one_name_and_one_format_in_all_tables() {
     let common = ["--requests", "2000", "--workload", "mixed-70-30"];
-    let show = ["--show", "IOPS,WA,erases,steady,own,utilization.plane"];
+    let show = ["--show", "IOPS,WA,erases,steady,own"];
     let values = |line: &str| line.split_whitespace().skip(1).collect::<Vec<_>>().join(" ");
     let compared = output(&[&["compare", "--schemes", "baseline,pgc"], &show[..], &common].concat());
     let heading: Vec<&str> = compared.lines().nth(2).expect("a heading").split_whitespace().collect();
-    let names = ["IOPS", "WA", "erases", "steady", "own.read.mean", "own.write.mean", "utilization.plane"];
+    let names = ["IOPS", "WA", "erases", "steady", "own.read.mean", "own.write.mean"];
     assert_eq!(heading, [&["scheme"], &names[..]].concat());
     let of_compare = values(compared.lines().nth(3).expect("the values of baseline"));
 
@@ -163,8 +163,12 @@ fn a_number_has_one_name_and_one_format_in_all_tables() {
     let iops = of_run[0].clone() + " IOPS";
     let throughput = section(&run, "Requests").into_iter().find(|line| line.contains("throughput")).expect("a rate");
     assert!(throughput.contains(&iops), "{iops} in {throughput}");
+    let total = section(&run, "Write amplification")[0];
+    assert_eq!(values(total), of_run[1], "{run}");
+    let run = output(&[&["run", "--show", "utilization.plane"], &common[..]].concat());
+    let share = values(section(&run, "Chosen numbers")[0]);
     let planes = section(&run, "Utilization").into_iter().find(|line| line.contains("planes")).expect("a share");
-    assert!(planes.contains(of_run.last().expect("a share")), "{of_run:?} in {planes}");
+    assert!(share.ends_with(" %") && planes.contains(&share), "{share} in {planes}");
 
     let folder = tempfile::tempdir().unwrap();
     let one = "schemes = [\"baseline\"]\nrequests = 2000\nworkload = \"mixed-70-30\"\n";
@@ -187,7 +191,9 @@ fn numbers_of_one_of_several_workloads_are_shown() {
     let document: serde_json::Value = serde_json::from_str(&output(&["run", file, "--json", "-"])).unwrap();
     let of_w1 = &document["results"][0]["report"]["workloads"]["w1"];
     let p99_ns = of_w1["response"]["write"]["p99_ns"].as_f64().expect("a percentile");
-    let shown = format!("{:.0} us", p99_ns / 1e3);
+    let (value, unit) = if p99_ns < 1e6 { (p99_ns / 1e3, "us") } else { (p99_ns / 1e6, "ms") };
+    let digits = [9.995, 99.95].iter().filter(|limit| value < **limit).count();
+    let shown = format!("{value:.digits$} {unit}");
     let run = output(&["run", file, "--show", "w1.write.p99,w1.iops"]);
     let lines = section(&run, "Chosen numbers");
     assert!(lines[0].contains("w1.write.p99") && lines[0].ends_with(&shown), "{shown}: {lines:?}");
