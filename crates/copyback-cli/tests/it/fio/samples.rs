@@ -70,7 +70,7 @@ fn a_single_workload_has_samples() {
     let json = folder.path().join("own.json");
     let load = ["workload.arrivals.kind=fixed", "workload.arrivals.rate=1000", "workload.read_share=0.0"];
     let size = ["workload.size.kind=fixed", "workload.size.mean=4 KiB"];
-    let sets: Vec<&str> = load.iter().chain(&size).flat_map(|set| ["--set", set]).collect();
+    let sets: Vec<&str> = load.iter().chain(&size).flat_map(|set| ["--set", *set]).collect();
     let run =
         ["run", "--quiet", "--workload", "random-write", "--requests", "1002", "--fio-json", json.to_str().unwrap()];
     let ran = copyback(&[&run[..], &sets].concat());
