@@ -153,7 +153,7 @@ pub fn near_names<'a>(word: &str, all: impl Iterator<Item = &'a str>) -> String 
     let last = |name: &'a str| without_unit_of(name.rsplit('.').next().unwrap_or_default());
     let (head, part) = word.rsplit_once('.').map_or(("", word), |(head, part)| (head, part));
     let percentile = percent_of(without_unit_of(part)).and_then(|wanted| {
-        let counted = all.iter().filter_map(|name| Some((percent_of(last(name))?, last(name))));
+        let counted = all.iter().copied().filter_map(|name| Some((percent_of(last(name))?, last(name))));
         counted.min_by(|(a, _), (b, _)| (a - wanted).abs().total_cmp(&(b - wanted).abs())).map(|(_, name)| name)
     });
     let with_percentile = percentile.map(|part| if head.is_empty() { part.into() } else { format!("{head}.{part}") });
