@@ -239,8 +239,8 @@ pub struct Common {
     /// Write Parquet tables, the JSON and the resolved configuration into a folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Show these columns instead of the usual ones: `compare` takes numbers of the results (read.p99_99,write.mean),
-    /// `run` columns of its response times (mean,p50,p99.99)
+    /// Show these numbers of the results: read.p99_99, iops, of one of several workloads NAME.write.p99. In `compare`
+    /// they replace the usual columns; in `run` mean, p50, p99.99 and their like choose the columns of response times
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub show: Vec<String>,
     /// Let the folder have a table of every request, too
@@ -258,7 +258,7 @@ pub struct Common {
     /// Runs that go side by side; results do not depend on it [default: number of cores]
     #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub jobs: Option<u32>,
-    /// Who hears how far it is.
+    /// Receives progress updates.
     #[command(flatten)]
     pub hearing: Hearing,
 }
@@ -272,7 +272,7 @@ impl Common {
     }
 }
 
-/// Who hears how far a command is.
+/// The receiver of a command's progress updates.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Hearing {
     /// No progress on the terminal
@@ -401,7 +401,7 @@ pub struct CellArgs {
     /// Who runs cells instead of this process.
     #[arg(skip)]
     pub crew: Option<Hired>,
-    /// Who hears how far it is.
+    /// Receives progress updates.
     #[command(flatten)]
     pub hearing: Hearing,
 }
@@ -431,7 +431,7 @@ pub struct ValidateArgs {
     /// Runs that go side by side; results do not depend on it [default: number of cores]
     #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub jobs: Option<u32>,
-    /// Who hears how far it is.
+    /// Receives progress updates.
     #[command(flatten)]
     pub hearing: Hearing,
 }

@@ -9,7 +9,7 @@ use crate::plan::Plan;
 use copyback::observe::commands::{CommandFilter, CommandRecord};
 use copyback::observe::report::{Outcome, RequestRecord};
 use copyback::observe::timeline::Mark;
-use copyback_workload::units::format_duration_ns;
+use copyback_workload::units::exact_time;
 
 /// A while of simulated time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,7 +131,7 @@ fn after_end(option: &str, from: &str, end: &str) -> Failure {
 /// Refuses a drawing of an array that begins when the run is over.
 pub fn blank_microscope(from_ns: u64, outcome: &Outcome) -> Option<Blank> {
     let end_ns = end_ns(outcome);
-    let [from, end] = [from_ns, end_ns].map(format_duration_ns);
+    let [from, end] = [from_ns, end_ns].map(exact_time);
     (from_ns >= end_ns).then(|| Blank::Beyond(after_end("--microscope", &from, &end)))
 }
 
@@ -140,14 +140,23 @@ fn end_ns(outcome: &Outcome) -> u64 {
     outcome.report.warmup.map_or(0, |warmup| warmup.end_ns) + outcome.report.simulated_ns
 }
 
+/// Says that a drawing was to go on after the run, if it was; `to_ns`: the end that the user names.
+pub fn note_of_end(to_ns: Option<u64>, outcome: &Outcome) -> Option<String> {
+    let last_ns = outcome.commands.iter().map(CommandRecord::end_ns).max().unwrap_or(0);
+    let end_ns = end_ns(outcome).max(last_ns);
+    let to_ns = to_ns.filter(|to_ns| *to_ns > end_ns)?;
+    let [to, end] = [to_ns, end_ns].map(exact_time);
+    Some(format!("--timeline-to: the run ends at {end}, before {to}; the rest of the drawing is empty"))
+}
+
 /// Says why a drawing of a while is blank; `None` if commands run in it. `option`: the option that asks for it;
 /// `is_drawn`: whether a command is of the dies that are drawn.
 pub fn blank(option: &str, span: Span, outcome: &Outcome, is_drawn: impl Fn(&CommandRecord) -> bool) -> Option<Blank> {
     let is_inside = |command: &&CommandRecord| command.issued_ns < span.to_ns && command.end_ns() > span.from_ns;
     let inside = || outcome.commands.iter().filter(is_inside);
-    let [from, to] = [span.from_ns, span.to_ns].map(format_duration_ns);
+    let [from, to] = [span.from_ns, span.to_ns].map(exact_time);
     let end_ns = end_ns(outcome);
-    let end = format_duration_ns(end_ns);
+    let end = exact_time(end_ns);
     if inside().next().is_none() && span.from_ns >= end_ns {
         return Some(Blank::Beyond(after_end(option, &from, &end)));
     }

@@ -1,6 +1,6 @@
 //! `copyback compare`: one table, a row a scheme.
 
-mod shown;
+pub mod shown;
 
 use crate::args::{Common, CompareArgs};
 use crate::execute::{self, Finished};
@@ -41,9 +41,8 @@ pub struct Compared {
 /// Does what the command line says but for the text.
 pub fn compared(args: &CompareArgs) -> Result<Compared, Failure> {
     let common = &args.common;
-    shown::check(&common.show)?;
     let plan = plan::plan(common, &args.schemes, DEFAULT_SCHEMES)?;
-    shown::check_matched(&common.show, &plan)?;
+    shown::check(&common.show, &plan)?;
     let asked = output::asked(common);
     output::check(common, &plan, &[], asked)?;
     let folder = output::begin(common, &plan, asked)?;

@@ -69,7 +69,7 @@ pub struct Wall {
 pub struct How {
     /// Runs at once.
     pub jobs: usize,
-    /// Who hears how far it is.
+    /// Receives progress updates.
     pub audience: Audience,
     /// Check invariants.
     pub check: bool,
@@ -79,6 +79,8 @@ pub struct How {
     pub keep_requests: bool,
     /// Keep flash commands.
     pub keep_commands: Option<CommandFilter>,
+    /// Keep rates over intervals, as fio samples them.
+    pub keep_rates: bool,
     /// Look closely at an array for a while.
     pub microscope: Option<Focus>,
 }
@@ -192,6 +194,7 @@ fn options(plan: &Plan, warmup: Option<Warmup>, how: &How) -> Options {
         keep_gc_events: how.keep_gc_events,
         keep_requests: how.keep_requests,
         keep_commands: how.keep_commands,
+        keep_rates: how.keep_rates,
         keep_responses: plan.runs.len() > 1,
         microscope: how.microscope,
     }

@@ -395,7 +395,7 @@ mod tests {
         let what = "newest-read: a read found nothing".to_owned();
         let broken = RunError::Invariant { invariant: Some(Invariant::NewestRead), what, at_ns: Some(1_234) };
         let Failure::Run(diagnosis) = Failure::from(broken) else { panic!("it is a run that failed") };
-        assert_eq!(diagnosis.message, "invariant broken at 1234 ns: newest-read: a read found nothing");
+        assert_eq!(diagnosis.message, "invariant broken at 1.234 us: newest-read: a read found nothing");
         let command = std::env::args().next().expect("a program has a name");
         assert!(diagnosis.help.expect("there is help").contains(&command));
     }

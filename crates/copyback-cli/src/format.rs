@@ -1,6 +1,7 @@
 //! Numbers as people read them.
 
 use copyback_workload::printable::{is_unprintable, printable};
+pub use copyback_workload::units::format_count as count;
 
 /// A time with three significant digits: `75.0 us`.
 pub fn time(ns: f64) -> String {
@@ -37,19 +38,6 @@ pub fn size(bytes: f64) -> String {
     } else {
         format!("{} {}", three_digits(value), units[at])
     }
-}
-
-/// A count with separators: `182,345`.
-pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// A rate or another large number: `1.25 M`.

@@ -69,7 +69,7 @@ impl Parameters {
     fn number(&self, name: &str, least: f64) -> Result<Option<f64>, String> {
         let Some(text) = self.get(name) else { return Ok(None) };
         let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= least);
-        number.map(Some).ok_or_else(|| format!("`{name}` is `{}`, which is no number from {least} on", plain(text)))
+        number.map(Some).ok_or_else(|| format!("`{name}` is `{}`; it must be a number, {least} or more", plain(text)))
     }
 
     /// A parameter as a whole number.

@@ -9,7 +9,7 @@ use crate::table::Cell;
 /// The table that a command prints, whole and in one piece.
 pub fn of(results: &Results, show: &[String]) -> Result<String, Failure> {
     let rows = match results.command {
-        "run" => run::latency_table(results, show)?,
+        "run" => run::table_of(results, show)?,
         _ => compare::rows_of(results, show)?,
     };
     let headings = if results.command == "compare" && show.is_empty() { 2 } else { 1 };

@@ -45,9 +45,11 @@ mod workloads;
 
 use args::{Cli, Command, CompareArgs, DeviceCommand, RunArgs, SweepArgs};
 use clap::Parser;
+use clap::error::{ContextKind, ErrorKind};
 use copyback_workload::printable::{is_unprintable, printable, printable_lines};
 use failure::Failure;
 use std::ffi::OsString;
+use std::path::Path;
 use sweep::crew::Hired;
 
 /// Does what a command line says, of which `words` are all behind the program's name; returns the exit code. What takes
@@ -57,6 +59,7 @@ pub fn main_of(words: impl IntoIterator<Item = OsString>, package: Option<&dyn a
     let cli = match Cli::try_parse_from(std::iter::once(OsString::from("copyback")).chain(words.iter().cloned())) {
         Ok(cli) => cli,
         // What cannot be printed is no success, though it be help.
+        Err(said) if names_several_traces(&said, &words) => return workloads::several_traces().report(),
         Err(said) => return if print_of_words(&said, &words).is_ok() { said.exit_code() as u8 } else { 1 },
     };
     interrupt::watch();
@@ -81,6 +84,25 @@ pub fn main_of(words: impl IntoIterator<Item = OsString>, package: Option<&dyn a
     match done {
         Ok(()) => 0,
         Err(failure) => failure.report(),
+    }
+}
+
+/// Whether what clap refuses is a second trace: `--trace A --trace B`, `--trace A B C`, `trace info A B`.
+fn names_several_traces(said: &clap::Error, words: &[OsString]) -> bool {
+    let is_trace = |word: &str| {
+        let name = word.split([' ', '=']).next().unwrap_or_default();
+        ["--trace", "-t"].contains(&name)
+    };
+    let named = said.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
+    let has_trace = words.iter().filter_map(|word| word.to_str()).any(is_trace);
+    let is_of_trace_command = words.first().is_some_and(|word| word == "trace");
+    match said.kind() {
+        ErrorKind::ArgumentConflict => {
+            is_trace(&named) && said.get(ContextKind::PriorArg).is_none_or(|prior| prior.to_string() == named)
+        }
+        // A file that no argument takes.
+        ErrorKind::UnknownArgument => (has_trace || is_of_trace_command) && Path::new(&named).is_file(),
+        _ => false,
     }
 }
 

@@ -6,12 +6,13 @@
 
 use crate::format::count;
 
-/// The word for all of them.
+/// The word for all of them, and the one for a scheme's own affected requests.
 const MATCHED: &str = "matched";
+const OWN: &str = "own";
 /// What names of numbers of these requests begin with, and names of those of a scheme's own affected requests.
 const OF_MATCHED: &str = "matched.";
 const OF_OWN: &str = "own.";
-/// What the word stands for.
+/// What either word stands for.
 const USUAL: [&str; 2] = ["read.mean", "write.mean"];
 
 /// Words of `--show`, each once, of which every number of matched requests has the number of a scheme's own affected
@@ -24,6 +25,10 @@ pub fn completed(words: &[String]) -> Vec<String> {
         }
     };
     for word in words.iter().map(|word| word.trim()) {
+        if word == OWN {
+            USUAL.iter().for_each(|number| add(format!("{OF_OWN}{number}")));
+            continue;
+        }
         let numbers: Vec<&str> = match word.strip_prefix(OF_MATCHED) {
             _ if word == MATCHED => USUAL.to_vec(),
             Some(number) => vec![number],
@@ -77,6 +82,7 @@ mod tests {
         let of = |words: &[&str]| completed(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>()).join(" ");
         assert_eq!(of(&["matched"]), "matched.read.mean own.read.mean matched.write.mean own.write.mean");
         assert_eq!(of(&["read.p99", " matched.all.p99_9"]), "read.p99 matched.all.p99_9 own.all.p99_9");
+        assert_eq!(of(&["own", "read.p99"]), "own.read.mean own.write.mean read.p99");
         assert_eq!(of(&["own.read.mean", "matched.read.mean", "WA", "WA"]), "own.read.mean matched.read.mean WA");
         assert_eq!(own("own.write.p99").as_deref(), Some("response.gc_affected_write.p99"));
         assert_eq!((own("own.trim.p99"), own("read.p99"), own("own.read")), (None, None, None));

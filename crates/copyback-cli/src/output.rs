@@ -73,6 +73,7 @@ pub fn how(common: &Common) -> How {
         audience: common.hearing.audience(),
         check: common.check,
         keep_gc_events: asked(common).gc_events,
+        keep_rates: false,
         keep_requests: asked(common).requests,
         keep_commands: asked(common).commands.then(CommandFilter::default),
         microscope: None,

@@ -182,7 +182,10 @@ fn plan_as_said(common: &Common, schemes: &[String], default_schemes: &[&str]) -
     let common = &Common { sets: of_all, ..common.clone() };
     let mut inputs = Vec::new();
     let experiment = match &common.experiment {
-        Some(path) => Experiment::read(path, &mut inputs)?,
+        Some(path) => Experiment::read(path, &mut inputs).map_err(|failure| {
+            let is_toml = path.extension().is_some_and(|ending| ending == "toml");
+            if common.trace.is_some() && !is_toml && path.is_file() { workloads::several_traces() } else { failure }
+        })?,
         None => Experiment::default(),
     };
     let mut below = Vec::new();

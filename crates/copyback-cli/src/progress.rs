@@ -39,7 +39,7 @@ impl Bars {
         Self { bars, name_width: names.map(str::len).max().unwrap_or(0), audience }
     }
 
-    /// Who hears of the runs of one part of the work, whose number is all that these bars show.
+    /// The receiver of updates on runs of one part of the work, if these bars show only how many there are.
     pub fn audience_of_part(&self) -> Audience {
         match &self.audience {
             Audience::Person | Audience::Nobody => Audience::Nobody,

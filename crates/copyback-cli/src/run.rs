@@ -7,6 +7,7 @@ mod tasks;
 
 use crate::args::{Common, RunArgs};
 use crate::around::{self, Blank};
+use crate::compare::shown;
 use crate::execute::{self, How};
 use crate::failure::Failure;
 use crate::files::{self, Output};
@@ -22,7 +23,7 @@ use crate::tables::Asked;
 use crate::timeline::Drawing;
 use crate::workloads;
 use copyback::run::config::Resolved;
-use latencies::{chosen_percentiles, latency_rows};
+use latencies::{Chosen, latency_rows};
 use sections::{
     breakdown, collection, map_in_flash, merges_of_logs, over_time, parity_of_stripes, requests, utilization, wear,
     write_amplification,
@@ -84,7 +85,11 @@ pub fn ran(args: &RunArgs) -> Result<Ran, Failure> {
     let timeline = Drawing::new(&args.timeline, &plan.runs[0].resolved.run)?;
     let perfetto = Perfetto::new(&args.perfetto, &plan)?;
     let microscope = Microscope::new(&args.microscope, &plan)?;
-    chosen_percentiles(&common.show)?;
+    let chosen = Chosen::of(&common.show);
+    chosen.check(&plan)?;
+    if common.latex.is_some() {
+        chosen.check_table()?;
+    }
     let folder = output::begin(common, &plan, asked)?;
     let [of_timeline, of_perfetto] =
         around::spans(&plan, common, [timeline.as_ref().map(|t| t.asked), perfetto.as_ref().map(|p| p.asked)])?;
@@ -93,6 +98,7 @@ pub fn ran(args: &RunArgs) -> Result<Ran, Failure> {
         keep_commands: usual.keep_commands.or_else(|| around::filter([of_timeline, of_perfetto])),
         keep_requests: usual.keep_requests || perfetto.is_some(),
         keep_gc_events: usual.keep_gc_events || perfetto.is_some(),
+        keep_rates: args.fio_json.is_some(),
         microscope: microscope.as_ref().map(Microscope::focus),
         ..usual
     };
@@ -103,6 +109,8 @@ pub fn ran(args: &RunArgs) -> Result<Ran, Failure> {
         let dies = timeline.dies(span, &outcome.commands);
         around::blank("--timeline", span, outcome, |command| dies.contains(&command.die))
     });
+    let to_ns = args.timeline.timeline_to.filter(|_| blank_timeline.is_none() && timeline.is_some());
+    let note_of_end = around::note_of_end(to_ns, outcome);
     let blank_perfetto = of_perfetto.and_then(|span| around::blank("--perfetto", span, outcome, |_| true));
     let blank_microscope =
         microscope.as_ref().and_then(|drawing| around::blank_microscope(drawing.focus().from_ns?, outcome));
@@ -113,6 +121,7 @@ pub fn ran(args: &RunArgs) -> Result<Ran, Failure> {
             Blank::Pause(note) => outcome.notes.push(note),
         }
     }
+    outcome.notes.extend(note_of_end);
     let results = Results { command: "run", plan, finished, asked };
     let outcome = &results.finished[0].outcome;
     if let Some(failure) = beyond {
@@ -136,20 +145,30 @@ pub fn ran(args: &RunArgs) -> Result<Ran, Failure> {
     Ok(Ran { results, is_printed })
 }
 
-/// The table of response times, titles first.
-pub fn latency_table(results: &Results, show: &[String]) -> Result<Vec<Vec<Cell>>, Failure> {
-    let report = &results.finished[0].outcome.report;
-    let measure = &results.plan.runs[0].resolved.run.measure;
-    Ok(latency_rows(report, measure, &chosen_percentiles(show)?))
+/// The table of response times, or of the numbers that `show` names, titles first.
+pub fn table_of(results: &Results, show: &[String]) -> Result<Vec<Vec<Cell>>, Failure> {
+    let chosen = Chosen::of(show);
+    chosen.check_table()?;
+    let done = &results.finished[0];
+    if chosen.numbers.is_empty() {
+        let measure = &results.plan.runs[0].resolved.run.measure;
+        return Ok(latency_rows(&done.outcome.report, measure, &chosen.columns()));
+    }
+    let heading = ["number", "value"].map(|text| Cell::styled(text, BOLD)).to_vec();
+    let of_run = shown::of_run(done, &chosen.numbers)?;
+    let rows = of_run.into_iter().map(|(word, value)| vec![Cell::new(word), Cell::new(value)]);
+    Ok(std::iter::once(heading).chain(rows).collect())
 }
 
 /// The summary as a person reads it, so many characters wide.
 pub fn text(results: &Results, common: &Common, terminal_columns: usize) -> Result<String, Failure> {
-    let percentiles = chosen_percentiles(&common.show)?;
+    let chosen = Chosen::of(&common.show);
     let (plan, done) = (&results.plan, &results.finished[0]);
     let planned = &plan.runs[0];
     let report = &done.outcome.report;
     let mut text = heading(plan, &planned.scheme, &planned.resolved);
+    let numbers = shown::of_run(done, &chosen.numbers)?;
+    let percentiles = chosen.columns();
     let mut parts = vec![
         ("Requests", requests(report)),
         (
@@ -187,6 +206,10 @@ pub fn text(results: &Results, common: &Common, terminal_columns: usize) -> Resu
             parts.insert(2, ("Bandwidth", facts(vec![("each", arrays::per_interval(bandwidth))])))
         }
         (None, None) => {}
+    }
+    if !numbers.is_empty() {
+        let rows = numbers.iter().map(|(word, value)| (word.as_str(), value.clone())).collect();
+        parts.insert(0, ("Chosen numbers", facts(rows)));
     }
     for (title, body) in parts {
         text.push_str(&format!("\n{}{title}{}\n{body}", BOLD.render(), BOLD.render_reset()));

@@ -23,14 +23,14 @@ pub fn rows(steady: &Steady) -> Vec<(&'static str, String)> {
     rows
 }
 
-/// What the drives lived on.
+/// How much of the writes the reserves absorbed.
 fn reserves(reserve: &Reserve) -> String {
     let Reserve { consumed, buffered, put_off } = *reserve;
     let (taken_in, in_buffers) = (percent(consumed), percent(buffered));
     let put_off = percent(put_off);
     format!(
-        "took in {taken_in} of the host's writes (buffers {in_buffers}); {put_off} as much was programmed after the last \
-         request"
+        "free blocks and buffers absorbed {taken_in} of the host's writes (buffers {in_buffers}); programs after the \
+         last request: {put_off} of those before"
     )
 }
 
@@ -38,11 +38,9 @@ fn verdict(steady: &Steady) -> String {
     match steady.verdict {
         Verdict::Steady => "steady by the rule of the SNIA PTS".into(),
         Verdict::NotYet => format!("not yet steady: {}", what_moves(steady)),
-        Verdict::NoErase => {
-            "not steady: no block was erased; free blocks, or room in a buffer, are not used up yet".into()
-        }
+        Verdict::NoErase => "not steady: no block was erased; free blocks or a buffer still absorb the writes".into(),
         Verdict::TooShort => {
-            format!("not judged: each fifth of the run has to erase {ERASES_MIN} blocks, and to take some time")
+            format!("not judged: each fifth of the run must erase {ERASES_MIN} blocks and take some time")
         }
         Verdict::NoWrite => "not judged: the host wrote nothing".into(),
     }
@@ -59,7 +57,7 @@ pub fn short(verdict: Verdict) -> &'static str {
     }
 }
 
-/// Which limits of the rule are passed.
+/// Which limits of the rule the run exceeds.
 fn what_moves(steady: &Steady) -> String {
     let mut parts = Vec::new();
     for figure in steady.figures.iter().filter(|f| !f.is_steady()) {
@@ -73,11 +71,11 @@ fn what_moves(steady: &Steady) -> String {
     let Reserve { consumed, put_off, .. } = steady.reserve.unwrap_or_default();
     if consumed > RESERVE_MAX {
         let taken_in = percent(consumed);
-        parts.push(format!("free blocks and buffers took in {taken_in} of what the host wrote {most}"));
+        parts.push(format!("free blocks and buffers absorbed {taken_in} of the host's writes {most}"));
     }
     if put_off > RESERVE_MAX {
         let put_off = percent(put_off);
-        parts.push(format!("work was put off beyond the last request, {put_off} of what was programmed before {most}"));
+        parts.push(format!("programs after the last request: {put_off} of those before {most}"));
     }
     parts.join("; ")
 }
@@ -93,9 +91,8 @@ pub fn is_noted(verdict: Verdict) -> bool {
     !matches!(verdict, Verdict::Steady | Verdict::NoWrite)
 }
 
-/// A note for the schemes whose drives had not settled, or cannot keep up, so that nobody takes a transient for a
-/// result, and what helps.
-/// Schemes of which there is the same to say share a note.
+/// Notes on schemes whose drives had not settled, or cannot keep up, and what helps: a transient is no result. Schemes
+/// with the same verdict share a note.
 pub fn notes(plan: &Plan, finished: &[Finished]) -> Vec<String> {
     let mut found: Vec<(String, Vec<&str>)> = Vec::new();
     for (planned, done) in plan.runs.iter().zip(finished) {
@@ -177,11 +174,11 @@ fn advice_for_settled(erases: u64, workload: &WorkloadSpec, requests_a_pass: f64
     let passes = f64::from(workload.passes.unwrap_or(1));
     let more = if erases == 0 { CAPACITIES } else { ERASES_WANTED / erases as f64 };
     let wanted = (passes * more.max(2.0)).ceil();
-    let so_long = "go on for longer than it takes to fill the buffer and to erase some blocks a fifth";
+    let so_long = "go on for longer: it must fill the buffer, and erase some blocks in each fifth of the run";
     if wanted * requests_a_pass > REQUESTS_MAX {
         return format!("The drive begins settled: let the workload {so_long}");
     }
-    format!("The drive begins settled: let the workload {so_long}, for example with {}", going_on(workload, wanted))
+    format!("The drive begins settled: let the workload {so_long}; for example with {}", going_on(workload, wanted))
 }
 
 /// Blocks that a measurement is to erase, so that a fifth of it has enough of them.

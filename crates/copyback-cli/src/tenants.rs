@@ -4,7 +4,7 @@ use crate::execute::Finished;
 use crate::failure::Failure;
 use crate::format::{self, are_too_few, large, size, time};
 use crate::plan::Plan;
-use crate::run::latencies::chosen_percentiles;
+use crate::run::latencies::Chosen;
 use crate::table::{self, BOLD, Cell};
 use copyback::observe::report::{Latency, TenantReport};
 use copyback::workload::spec::{Footprint, Tenant};
@@ -18,7 +18,7 @@ pub fn text(plan: &Plan, finished: &[Finished], show: &[String], terminal_column
     if plan.runs[0].resolved.tenants.is_empty() {
         return Ok(String::new());
     }
-    let of_class = columns(show)?;
+    let of_class = columns(show);
     let has_several_schemes = finished.len() > 1;
     let mut rows = heads(has_several_schemes, &of_class);
     for name in plan.runs[0].resolved.tenants.keys() {
@@ -35,9 +35,8 @@ pub fn text(plan: &Plan, finished: &[Finished], show: &[String], terminal_column
 }
 
 /// The columns of each class.
-fn columns(show: &[String]) -> Result<Vec<OfClass<'static>>, Failure> {
-    let usual = ["mean", "p50", "p99", "p99.9"].map(str::to_owned);
-    let chosen = chosen_percentiles(if show.is_empty() { &usual } else { show })?;
+fn columns(show: &[String]) -> Vec<OfClass<'static>> {
+    let chosen = Chosen::of(show).columns_or(&["mean", "p50", "p99", "p99.9"]);
     let mut columns: Vec<OfClass<'static>> = Vec::new();
     for (title, beyond_ppm, value) in chosen.into_iter().copied() {
         let is_there = move |class: &Latency| class.count > 0 && !are_too_few(class.count, beyond_ppm);
@@ -48,7 +47,7 @@ fn columns(show: &[String]) -> Result<Vec<OfClass<'static>>, Failure> {
             columns.push(("of it GC", Box::new(move |class, parts| (class.count > 0).then(|| gc_ns(parts)))));
         }
     }
-    Ok(columns)
+    columns
 }
 
 /// That the warm-up of one workload is in all numbers but its own.

@@ -3,7 +3,7 @@
 use crate::args::{ConvertArgs, InfoArgs, TraceArgs, TraceCommand};
 use crate::failure::Failure;
 use crate::files::{self, Output};
-use crate::format::{count, quoted, size, three_digits, time};
+use crate::format::{count, large, quoted, size, three_digits, time};
 use crate::plan::Input;
 use crate::table::BOLD;
 use crate::workloads::{self, Opened, ReaderOptions};
@@ -233,7 +233,7 @@ fn info_text(name: &str, stats: &TraceStats) -> String {
         ("reads", format!("{:.1} %, {}", stats.read_percent, size(stats.reads.bytes as f64))),
         ("writes", format!("{:.1} %, {}", stats.write_percent, size(stats.writes.bytes as f64))),
         ("mean size", format!("read {}, write {}", mean(&stats.reads), mean(&stats.writes))),
-        ("arrivals", format!("{} a second, mean gap {}", three_digits(stats.requests_per_s), time(stats.mean_gap_ns))),
+        ("arrivals", format!("{} a second, mean gap {}", large(stats.requests_per_s), time(stats.mean_gap_ns))),
         ("duration", time(stats.duration_ns as f64)),
         (
             "footprint",

@@ -119,7 +119,8 @@ fn check_trace_file(path: &Path) -> Result<(), Failure> {
     }
     let parts = per_cpu::files(path);
     if !parts.is_empty() {
-        return parts.iter().try_for_each(|part| files::check_file("trace", part));
+        let on_disk = parts.iter().filter(|part| handed::file(part).is_none());
+        return on_disk.into_iter().try_for_each(|part| files::check_file("trace", part));
     }
     files::check_file("trace", path)?;
     if std::fs::metadata(path).is_ok_and(|data| !data.is_file()) {
@@ -127,6 +128,15 @@ fn check_trace_file(path: &Path) -> Result<(), Failure> {
         return Err(Failure::input(what).with_help("write it to a file first, or give it on standard input, as `-`"));
     }
     Ok(())
+}
+
+/// That a command line names more than one trace, and how to give several.
+pub fn several_traces() -> Failure {
+    Failure::input("a command reads one trace, and this one names several").with_help(
+        "give files that blktrace wrote for each CPU by their base name: BASE for BASE.blktrace.0, BASE.blktrace.1; \
+         to run several traces together, write a file with a table [workloads.NAME] for each, with trace = \"FILE\" in \
+         it, and run that: copyback run FILE.toml",
+    )
 }
 
 /// The layer of a trace that the command line names.
@@ -239,7 +249,11 @@ pub fn hash_trace(path: &Path) -> Result<String, Failure> {
             [] => files::hash_file(path),
             parts => {
                 // In the order of the CPUs, whatever the files are called.
-                let hashes = parts.iter().map(|part| files::hash_file(part)).collect::<Result<Vec<_>, _>>()?;
+                let hash = |part: &std::path::PathBuf| match handed::file(part) {
+                    Some(kept) => files::hash_file(&kept),
+                    None => files::hash_file(part),
+                };
+                let hashes = parts.iter().map(hash).collect::<Result<Vec<_>, _>>()?;
                 Ok(files::hash_bytes(hashes.join("\n").as_bytes()))
             }
         },

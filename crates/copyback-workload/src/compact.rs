@@ -5,7 +5,7 @@
 //! lies within one extent, and so it stays whole: its response time is that of what the trace asked for.
 
 use crate::packed::LAYOUT_WITHOUT_EFFECT;
-use crate::units::format_bytes;
+use crate::units::{format_bytes, format_count};
 use crate::{Error, Op, Request, RequestSource};
 use std::collections::BTreeMap;
 
@@ -232,14 +232,16 @@ impl<S: RequestSource> RequestSource for Compact<S> {
     fn notes(&self) -> Vec<String> {
         let mut notes = self.inner.notes();
         let unit_bytes = self.extents.unit_bytes;
-        let (unit, all, count) =
-            (format_bytes(unit_bytes), format_bytes(self.placed_units * unit_bytes), self.placed_extents);
+        let (unit, all) = (format_bytes(unit_bytes), format_bytes(self.placed_units * unit_bytes));
+        let count = format_count(self.placed_extents);
         notes.push(format!("addresses packed into {all}: {count} extents of {unit} units, by first use"));
         if self.split_trims > 0 {
-            notes.push(format!("{} trims cut down to what was read or written before, in parts", self.split_trims));
+            let trims = format_count(self.split_trims);
+            notes.push(format!("{trims} trims cut down to what was read or written before, in parts"));
         }
         if self.untouched_trims > 0 {
-            notes.push(format!("{} trims of what was never read or written left out", self.untouched_trims));
+            let trims = format_count(self.untouched_trims);
+            notes.push(format!("{trims} trims of what was never read or written left out"));
         }
         if self.laid_out > 0 && !self.has_moved {
             notes.push(LAYOUT_WITHOUT_EFFECT.to_owned());

@@ -60,6 +60,13 @@ pub fn file(path: &Path) -> Option<PathBuf> {
     kept().get(path).map(|(file, _)| file.path().to_path_buf())
 }
 
+/// Names in a folder for which files were handed over.
+pub fn names_in(folder: &Path) -> Vec<String> {
+    let kept = kept();
+    let names = kept.keys().filter(|path| path.parent() == Some(folder)).filter_map(|path| path.file_name()?.to_str());
+    names.map(str::to_owned).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,7 @@
 
 use crate::devices::Chosen;
 use crate::spec::Device;
-use crate::units::format_bytes;
+use crate::units::{format_bytes, format_count};
 use crate::{Error, Request, RequestSource};
 use std::collections::{HashMap, VecDeque};
 
@@ -117,7 +117,8 @@ impl<S: RequestSource> RequestSource for Packed<S> {
             "devices' or files' addresses packed into {count} extents of {extent}, in order of first use"
         ));
         if self.split_count > 0 {
-            notes.push(format!("{} requests split where they cross extents", self.split_count));
+            let split = format_count(self.split_count);
+            notes.push(format!("{split} requests split where they cross extents"));
         }
         if self.is_asked_for && !self.has_moved {
             notes.push(LAYOUT_WITHOUT_EFFECT.to_owned());

@@ -1,23 +1,25 @@
 //! Traces of several files that have one base name: blktrace writes `BASE.blktrace.N` for each CPU N.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The files of a base name, in the order of their CPUs; none if a file has that very name, or there are no such files.
+/// The files of a base name, in the order of their CPUs, on the disk or handed over; none if a file has that very name,
+/// or there are no such files.
 pub fn files(base: &Path) -> Vec<PathBuf> {
     let Some(name) = base.file_name().and_then(|name| name.to_str()) else { return Vec::new() };
     if base.exists() || crate::standard_input::is_named(base) || crate::handed::file(base).is_some() {
         return Vec::new();
     }
     let folder = base.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let on_disk = std::fs::read_dir(folder).into_iter().flatten();
+    let on_disk = on_disk.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let entries: BTreeSet<String> = on_disk.chain(crate::handed::names_in(folder)).collect();
     let cpu = |entry: &str| {
         let number = entry.strip_prefix(name)?.strip_prefix(".blktrace.")?;
         number.bytes().all(|byte| byte.is_ascii_digit()).then(|| number.parse::<u32>().ok()).flatten()
     };
-    let mut files: Vec<(u32, PathBuf)> = entries
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter_map(|entry| Some((cpu(&entry)?, base.with_file_name(&entry))))
-        .collect();
+    let mut files: Vec<(u32, PathBuf)> =
+        entries.into_iter().filter_map(|entry| Some((cpu(&entry)?, base.with_file_name(&entry)))).collect();
     files.sort();
     files.into_iter().map(|(_, file)| file).collect()
 }

@@ -208,6 +208,7 @@ impl RequestSource for TraceSource {
         notes.extend(self.reader.notes());
         if self.sorted_count > 0 {
             let (count, window) = (self.sorted_count, self.window_records);
+            let [count, window] = [count, window as u64].map(crate::units::format_count);
             notes.push(format!("{count} records came late and were sorted within {window} records"));
         }
         notes

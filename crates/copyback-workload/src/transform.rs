@@ -4,7 +4,7 @@
 use crate::devices::{Chosen, Devices};
 use crate::rng::{self, Xoshiro256PlusPlus};
 use crate::spec::{BeyondCapacity, Footprint, WorkloadSpec};
-use crate::units::{format_bytes, format_duration_ns};
+use crate::units::{format_bytes, format_count, format_duration_ns};
 use crate::{Error, Priority, Request, RequestSource};
 
 /// The transformations that keep or change one request at a time.
@@ -236,7 +236,7 @@ impl<S: RequestSource> RequestSource for Transformed<S> {
             (self.rejected, format!("beyond the capacity of {capacity} rejected")),
         ] {
             if count > 0 {
-                notes.push(format!("{count} requests {what}"));
+                notes.push(format!("{} requests {what}", format_count(count)));
             }
         }
         notes.extend(self.devices.as_ref().and_then(|devices| devices.note(&self.inner)));

@@ -64,6 +64,19 @@ pub fn format_bytes(bytes: u64) -> String {
     format_exact(bytes, binary, "B")
 }
 
+/// A count with a comma before each thousand: `182,345`.
+pub fn format_count(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// Reads a time: a number and a unit (`ns`, `us` or `µs`, `ms`, `s`, `min`, `h`), as nanoseconds.
 ///
 /// # Errors
@@ -85,6 +98,22 @@ pub fn parse_duration_ns(text: &str) -> Result<u64, String> {
 /// Prints a time so that [`parse_duration_ns`] reads the same number of nanoseconds back.
 pub fn format_duration_ns(duration_ns: u64) -> String {
     format_exact(duration_ns, TIME_UNITS.iter(), "ns")
+}
+
+/// A time in messages, with all its digits, in the largest unit up to seconds in which it is at least one:
+/// `123.456789 ms`, never `123456789 ns`. [`parse_duration_ns`] reads it back.
+pub fn exact_time(duration_ns: u64) -> String {
+    let (unit, decimals) = match duration_ns {
+        ..1_000 => ("ns", 0),
+        1_000..1_000_000 => ("us", 3),
+        1_000_000..1_000_000_000 => ("ms", 6),
+        _ => ("s", 9),
+    };
+    let factor = 10_u64.pow(decimals);
+    let fraction = format!("{:0width$}", duration_ns % factor, width = decimals as usize);
+    let fraction = if decimals == 0 { "" } else { fraction.trim_end_matches('0') };
+    let point = if fraction.is_empty() { "" } else { "." };
+    format!("{}{point}{fraction} {unit}", duration_ns / factor)
 }
 
 /// Without this the sign would be taken for a part of the unit.
@@ -217,6 +246,23 @@ quantity!(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_in_messages_have_the_unit_of_their_size() {
+        for (ns, text) in [
+            (0, "0 ns"),
+            (999, "999 ns"),
+            (1_000, "1 us"),
+            (500_000_000, "500 ms"),
+            (123_456_789, "123.456789 ms"),
+            (1_500_000_001, "1.500000001 s"),
+            (7_200_000_000_000, "7200 s"),
+            (u64::MAX, "18446744073.709551615 s"),
+        ] {
+            assert_eq!(exact_time(ns), text);
+            assert_eq!(parse_duration_ns(text), Ok(ns), "{text}");
+        }
+    }
     use proptest::prelude::*;
 
     #[test]

@@ -1,4 +1,4 @@
-//! Columns of a comparison that its user chooses with `--show`: any numbers of the results, by their names.
+//! Numbers of the results that `--show` chooses by their names: columns of a comparison, and a list of a run.
 
 use crate::execute::Finished;
 use crate::failure::Failure;
@@ -6,8 +6,9 @@ use crate::flat::{self, Number};
 use crate::format::{self, is_maximum};
 use crate::matched;
 use crate::plan::Plan;
+use crate::steady;
 use crate::sweep::journal::value_of;
-use crate::sweep::objective::{is_usual, near_names, spelled_out};
+use crate::sweep::objective::{is_usual, near_names, numbers_of_workloads, short_of, spelled_out};
 use crate::sweep::quantity::Format;
 use crate::table::{self, BOLD, Cell, DIM};
 use copyback::observe::matched::Matched;
@@ -17,19 +18,24 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Numbers of a run by name.
 type Numbers = BTreeMap<String, Number>;
 
-/// Refuses words that no run can have, before anything runs. Parts that only some runs have are looked for when all are
-/// done.
-pub fn check(show: &[String]) -> Result<(), Failure> {
+/// The verdict on a run, which is a word and no number.
+const VERDICT: &str = "steady";
+
+/// Refuses words that no run of the plan can have, before anything runs. Parts that only some runs have are looked for
+/// when all are done.
+pub fn check(show: &[String], plan: &Plan) -> Result<(), Failure> {
     let mut usual: Numbers = flat::numbers(&Report::default())?.into_iter().collect();
     usual.extend(flat::numbers(&Matched::default())?.into_iter().map(|(name, n)| (format!("matched.{name}"), n)));
+    let tenants = plan.runs.iter().flat_map(|planned| planned.resolved.tenants.keys());
+    usual.extend(numbers_of_workloads(tenants)?.into_iter().map(|name| (name, Number::None)));
     let usual = [usual];
     let words = matched::completed(show);
-    words.iter().filter(|word| is_usual(word)).try_for_each(|word| find(word, &usual).map(drop))
+    words.iter().filter(|word| is_usual(word)).try_for_each(|word| find(word, &usual).map(drop))?;
+    check_matched(&words, plan)
 }
 
-/// Refuses to match the requests of one scheme, or of several workloads, before they run.
-pub fn check_matched(show: &[String], plan: &Plan) -> Result<(), Failure> {
-    let words = matched::completed(show);
+/// Refuses to match the requests of one scheme, or of several workloads.
+fn check_matched(words: &[String], plan: &Plan) -> Result<(), Failure> {
     if !matched::are_asked_for(words.iter().map(String::as_str)) {
         return Ok(());
     }
@@ -41,12 +47,14 @@ pub fn check_matched(show: &[String], plan: &Plan) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::input("--show matched: it compares schemes, and this command runs only one")
-        .with_help("name several schemes (--schemes baseline,pgc), or show `own.read.mean`"))
+        .with_help("name several schemes (`copyback compare --schemes baseline,pgc`), or show `own.read.mean`"))
 }
 
 /// What `--show` asks of the runs.
 struct Asked {
+    /// Of each run.
     numbers: Vec<Numbers>,
+    verdicts: Vec<&'static str>,
     words: Vec<String>,
     /// The full name of each word.
     names: Vec<String>,
@@ -55,9 +63,10 @@ struct Asked {
 impl Asked {
     fn new(finished: &[Finished], show: &[String]) -> Result<Self, Failure> {
         let numbers = finished.iter().map(numbers).collect::<Result<Vec<_>, _>>()?;
+        let verdicts = finished.iter().map(|done| steady::short(done.outcome.report.steady.verdict)).collect();
         let words = matched::completed(show);
         let names = words.iter().map(|word| find(word, &numbers)).collect::<Result<Vec<_>, _>>()?;
-        Ok(Self { numbers, words, names })
+        Ok(Self { numbers, verdicts, words, names })
     }
 
     fn named_words(&self) -> Vec<(&str, &str)> {
@@ -68,7 +77,27 @@ impl Asked {
 /// Titles, then for each scheme a line of values, and one of how they differ from the first scheme's.
 pub fn rows(plan: &Plan, finished: &[Finished], show: &[String]) -> Result<Vec<Vec<Cell>>, Failure> {
     let asked = Asked::new(finished, show)?;
-    Ok(rows_of_words(plan, "scheme", &asked.numbers, &asked.named_words()))
+    Ok(rows_of_words(plan, "scheme", &asked.numbers, &asked.verdicts, &asked.named_words()))
+}
+
+/// What words of `--show` stand for in one run: each with its value as a person reads it.
+pub fn of_run(done: &Finished, show: &[String]) -> Result<Vec<(String, String)>, Failure> {
+    let asked = Asked::new(std::slice::from_ref(done), show)?;
+    let (of, verdict) = (&asked.numbers[0], asked.verdicts[0]);
+    let shown = |(word, name): (&str, &str)| {
+        let format = Format::of(name, value(name, of).into_iter());
+        (word.to_owned(), shown(name, of, verdict, format))
+    };
+    Ok(asked.named_words().into_iter().map(shown).collect())
+}
+
+/// What a run has of a name.
+fn shown(name: &str, of: &Numbers, verdict: &str, format: Format) -> String {
+    match value(name, of) {
+        _ if name == VERDICT => verdict.to_owned(),
+        Some(value) => format.shown(value),
+        None => "-".into(),
+    }
 }
 
 /// The table, so many characters wide: its rows; a table of each of several workloads, of those words that it has
@@ -76,7 +105,8 @@ pub fn rows(plan: &Plan, finished: &[Finished], show: &[String]) -> Result<Vec<V
 pub fn table(plan: &Plan, finished: &[Finished], show: &[String], columns: usize) -> Result<String, Failure> {
     let asked = Asked::new(finished, show)?;
     let both = asked.named_words();
-    let mut text = table::split(&rows_of_words(plan, "scheme", &asked.numbers, &both), columns);
+    let rows = rows_of_words(plan, "scheme", &asked.numbers, &asked.verdicts, &both);
+    let mut text = table::split(&rows, columns);
     if let Some(first) =
         finished[0].matched.as_ref().filter(|_| matched::are_asked_for(asked.names.iter().map(String::as_str)))
     {
@@ -88,7 +118,8 @@ pub fn table(plan: &Plan, finished: &[Finished], show: &[String], columns: usize
         let is_there = |name: &str| of_workload.iter().any(|of| of.contains_key(name));
         let shown: Vec<(&str, &str)> = both.iter().copied().filter(|(_, name)| is_there(name)).collect();
         if !shown.is_empty() {
-            text += &format!("\n{}", table::split(&rows_of_words(plan, workload, &of_workload, &shown), columns));
+            let rows = rows_of_words(plan, workload, &of_workload, &asked.verdicts, &shown);
+            text += &format!("\n{}", table::split(&rows, columns));
         }
     }
     Ok(text)
@@ -101,20 +132,26 @@ fn below(numbers: &Numbers, begin: &str) -> Numbers {
 }
 
 /// A heading of words, and the lines of each scheme with what the names of these stand for.
-fn rows_of_words(plan: &Plan, title: &str, numbers: &[Numbers], words: &[(&str, &str)]) -> Vec<Vec<Cell>> {
+fn rows_of_words(
+    plan: &Plan,
+    title: &str,
+    numbers: &[Numbers],
+    verdicts: &[&str],
+    words: &[(&str, &str)],
+) -> Vec<Vec<Cell>> {
     let bold = |text: &str| Cell::styled(text, BOLD);
     let formats: Vec<Format> =
         words.iter().map(|(_, name)| Format::of(name, numbers.iter().filter_map(|of| value(name, of)))).collect();
     let mut rows: Vec<Vec<Cell>> =
         vec![std::iter::once(bold(title)).chain(words.iter().map(|(word, _)| bold(word))).collect()];
     for (at, (planned, of)) in plan.runs.iter().zip(numbers).enumerate() {
-        let shown = |((_, name), format): (&(&str, &str), &Format)| {
-            Cell::new(value(name, of).map_or_else(|| "-".into(), |value| format.shown(value)))
-        };
+        let shown = |((_, name), format): (&(&str, &str), &Format)| Cell::new(shown(name, of, verdicts[at], *format));
         rows.push(std::iter::once(bold(&planned.scheme)).chain(words.iter().zip(&formats).map(shown)).collect());
         if at > 0 {
-            let change =
-                |(_, name): &(&str, &str)| Cell::styled(change(value(name, of), value(name, &numbers[0])), DIM);
+            let change = |(_, name): &(&str, &str)| match *name {
+                VERDICT => Cell::default(),
+                name => Cell::styled(change(value(name, of), value(name, &numbers[0])), DIM),
+            };
             rows.push(std::iter::once(Cell::default()).chain(words.iter().map(change)).collect());
         }
     }
@@ -132,16 +169,21 @@ fn numbers(done: &Finished) -> Result<Numbers, Failure> {
 
 /// The number that a word of `--show` stands for.
 fn find(word: &str, numbers: &[Numbers]) -> Result<String, Failure> {
+    if word.eq_ignore_ascii_case(VERDICT) {
+        return Ok(VERDICT.to_owned());
+    }
     let is_there = |name: &str| numbers.iter().any(|of| of.contains_key(name));
     spelled_out(word, is_there).ok_or_else(|| {
         // What names of response times begin with may be left out; matched requests are never suggested.
         let names = || numbers.iter().flat_map(|of| of.keys()).map(String::as_str);
-        let short = names().filter_map(|name| name.strip_prefix("response."));
+        let short: Vec<String> = names().filter_map(short_of).collect();
+        let short = short.iter().map(String::as_str);
         let is_offered = |name: &&str| word.starts_with("matched") || !name.starts_with("matched.");
         let all: BTreeSet<&str> = names().chain(short).filter(is_offered).collect();
         let near = near_names(word, all.into_iter());
-        Failure::input(format!("--show: the results have no number `{word}`"))
-            .with_help(format!("{near}names are those of the report in the JSON: read.p99_99, flash.block_erases"))
+        Failure::input(format!("--show: the results have no number `{word}`")).with_help(format!(
+            "{near}names are those of the report in the JSON: read.p99_99, flash.block_erases, iops"
+        ))
     })
 }
 

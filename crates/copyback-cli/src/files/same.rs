@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::plan::Input;
+use copyback_workload::per_cpu;
 use copyback_workload::write::target::{Target, folder_of};
 use std::collections::BTreeMap;
 use std::fs::Metadata;
@@ -44,11 +45,12 @@ enum Identity {
 pub fn refuse_clashes<'a>(outputs: &[Output], inputs: impl IntoIterator<Item = &'a Input>) -> Result<(), Failure> {
     let mut known: BTreeMap<Identity, String> = BTreeMap::new();
     for input in inputs {
-        if let Some(path) = &input.path
-            && let Ok(data) = std::fs::metadata(path)
-            && let Some(identity) = of_metadata(path, &data)
-        {
-            known.entry(identity).or_insert_with(|| format!("the {} {}", input.role, path.display()));
+        for path in input.path.iter().flat_map(|path| files_of(path)) {
+            if let Ok(data) = std::fs::metadata(&path)
+                && let Some(identity) = of_metadata(&path, &data)
+            {
+                known.entry(identity).or_insert_with(|| format!("the {} {}", input.role, path.display()));
+            }
         }
     }
     let mut written: BTreeMap<Identity, &Output> = BTreeMap::new();
@@ -66,6 +68,12 @@ pub fn refuse_clashes<'a>(outputs: &[Output], inputs: impl IntoIterator<Item = &
         }
     }
     Ok(())
+}
+
+/// The files that an input's path stands for: that file, or those of a recording whose base name it is.
+fn files_of(path: &Path) -> Vec<PathBuf> {
+    let parts = per_cpu::files(path);
+    if parts.is_empty() { vec![path.to_path_buf()] } else { parts }
 }
 
 fn refuse_input(known: &BTreeMap<Identity, String>, identity: &Identity, output: &str) -> Result<(), Failure> {

@@ -70,7 +70,10 @@ pub fn insert(table: &mut Table, job: &Job, read_share: f64, align: u64, is_driv
         (Some(requests), None) | (None, Some(requests)) => requests,
         (None, None) if job.is_endless() || passes.is_some() => WITHOUT_END,
         (None, None) => {
-            let help = "add size in bytes, io_size, number_ios or runtime";
+            let help = match job.whole.is_of_command_line() {
+                true => "add for example --size=256m, --io_size=256m, --number_ios=10000 or --runtime=1s",
+                false => "add size in bytes, io_size, number_ios or runtime",
+            };
             return Err(job.whole.wrong("nothing says when the job ends", help));
         }
     };

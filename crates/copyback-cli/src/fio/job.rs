@@ -115,6 +115,8 @@ pub struct Job {
     pub sized_by: Option<Opt>,
     /// Where it stands, for what is wrong with the whole of it.
     pub whole: Opt,
+    /// Its options and those of `[global]`, each by the first of its names.
+    said: Vec<(&'static str, Opt)>,
     /// What was accepted and does nothing.
     pub notes: Vec<String>,
     /// Options that ask for flushes of a drive's buffer.
@@ -188,6 +190,7 @@ impl Job {
             shows_percentiles: [true, false],
             sized_by: None,
             whole,
+            said: Vec::new(),
             notes: Vec::new(),
             flushes: Vec::new(),
             kb_base: 1024,
@@ -210,6 +213,11 @@ impl Job {
         }
         job.settle()?;
         Ok(job)
+    }
+
+    /// The last option of one of these names that says something, for what is wrong with it; else the job.
+    pub fn at(&self, names: &[&str]) -> &Opt {
+        self.said.iter().rev().find(|(name, _)| names.contains(name)).map_or(&self.whole, |(_, opt)| opt)
     }
 
     fn number(&self, opt: &Opt, range: std::ops::RangeInclusive<u64>) -> Result<u64, Failure> {
@@ -262,7 +270,10 @@ impl Job {
             return Err(opt.wrong("fio has no option of this name", help));
         };
         match meaning {
-            Meaning::Understood => self.set_understood(names[0], opt),
+            Meaning::Understood => {
+                self.said.push((names[0], opt.clone()));
+                self.set_understood(names[0], opt)
+            }
             Meaning::WithoutEffect(why) => {
                 let note = format!("`{}` has no effect: {why}", opt.key);
                 // What is off asks for nothing.

@@ -2,7 +2,7 @@
 //!
 //! Keys, units and nesting are those of fio 3. What a simulated drive does not have (the host's processor, faults of
 //! pages) is 0, as fio has it where it did not measure; times are simulated, and the time of day is the epoch, so that
-//! the same inputs give the same bytes. Only jobs have samples of bandwidth; a single workload has none.
+//! the same inputs give the same bytes.
 
 use super::{JobName, Jobs};
 use crate::execute::Finished;
@@ -149,7 +149,7 @@ fn group_rates(told: &[Told<'_>]) -> BTreeMap<u64, [f64; 3]> {
 
 /// The only workload of a run.
 fn alone<'a>(planned: &'a Planned, outcome: &'a Outcome) -> Told<'a> {
-    let report = &outcome.report;
+    let (report, rates) = (&outcome.report, outcome.rates);
     let histogram = |class: &str| &outcome.histograms.iter().find(|(name, _)| *name == class).expect("a class").1;
     Told {
         name: planned.resolved.workload.name.as_deref().unwrap_or("workload"),
@@ -166,21 +166,21 @@ fn alone<'a>(planned: &'a Planned, outcome: &'a Outcome) -> Told<'a> {
                 bytes: report.read_bytes,
                 span_ns: report.simulated_ns,
                 times: Some(Times::new(&report.response.read, histogram("read"))),
-                rates: OpRates::default(),
+                rates: rates[0],
             },
             Count {
                 done: report.writes,
                 bytes: report.written_bytes,
                 span_ns: report.simulated_ns,
                 times: Some(Times::new(&report.response.write, histogram("write"))),
-                rates: OpRates::default(),
+                rates: rates[1],
             },
             Count {
                 done: report.trims,
-                bytes: 0,
+                bytes: outcome.trimmed_bytes,
                 span_ns: report.simulated_ns,
                 times: None,
-                rates: OpRates::default(),
+                rates: rates[2],
             },
         ],
         span_ns: report.simulated_ns,

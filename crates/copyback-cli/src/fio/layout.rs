@@ -40,8 +40,15 @@ impl Files {
             for clone in 0..job.count {
                 let (Some(Part::Bytes(size)), Some(offset)) = (job.part_size(), job.file_offset_of(clone)) else {
                     let message = "a job on a file of its own needs a size in bytes";
-                    let help =
-                        "add for example size=1g; or let all jobs share the drive: filename=/dev/drive in [global]";
+                    let help = match job.whole.is_of_command_line() {
+                        true => {
+                            "add for example --size=256m; or ask the whole drive: --filename=/dev/drive with \
+                             --number_ios=10000, before the first --name"
+                        }
+                        false => {
+                            "add for example size=256m; or let all jobs share the drive: filename=/dev/drive in [global]"
+                        }
+                    };
                     return Err(job.whole.wrong(message, help));
                 };
                 let (file, end) = (file_of(job, clone), offset.saturating_add(size));

@@ -133,7 +133,7 @@ impl Made {
             let found: Vec<_> = self.clones.iter().filter(|(known, _)| known == name).collect();
             if found.is_empty() {
                 let message = format!("wait_for={name}: no job before it has that name");
-                return Err(job.whole.wrong(message, "name one above it"));
+                return Err(job.at(&["wait_for"]).wrong(message, "name one above it"));
             }
             let named = found.into_iter().flat_map(|(_, names)| names);
             after.extend(named.filter(|name| !self.walled.contains(name)).cloned());
@@ -189,7 +189,8 @@ fn replay(mut table: Table, job: &Job, path: &str) -> Result<Table, Failure> {
     let is_cut = job.number_ios.is_some() || job.amount().is_some();
     if is_cut || job.rate_iops.iter().chain(&job.rate_bytes).any(Option::is_some) {
         let message = "a log is replayed whole, at its own pace";
-        return Err(job.whole.wrong(message, "remove number_ios, io_size, rate and rate_iops"));
+        let cut = job.at(&["number_ios", "io_size", "rate", "rate_iops"]);
+        return Err(cut.wrong(message, "remove number_ios, io_size, rate and rate_iops"));
     }
     table.insert("trace".into(), Value::from(path));
     // fio's own logs, or those of blktrace: the content says which.
@@ -240,7 +241,7 @@ fn times(table: &mut Table, job: &Job) {
 fn region(table: &mut Table, job: &Job, clone: u64, files: &Files) -> Result<(), Failure> {
     let Some(offset) = job.offset_of(clone) else {
         let message = "offset is in bytes and offset_increment a share, or the other way round";
-        return Err(job.whole.wrong(message, "write both in bytes, or both in per cent"));
+        return Err(job.at(&["offset_increment"]).wrong(message, "write both in bytes, or both in per cent"));
     };
     if files.is_drive {
         if offset != Part::Bytes(0) {
@@ -322,7 +323,8 @@ fn arrivals(table: &mut Table, job: &Job, rates: [Option<f64>; 3]) -> Result<(),
         }
         _ => {
             let why = "a rate for only one of a job's operations is not supported";
-            return Err(job.whole.wrong(why, "give each a rate, or write a job of its own for each operation"));
+            let help = "give each a rate, or write a job of its own for each operation";
+            return Err(job.at(&["rate", "rate_iops"]).wrong(why, help));
         }
     }
     Ok(())
@@ -382,7 +384,7 @@ fn addresses(table: &mut Table, job: &Job) -> Result<(), Failure> {
     if let Some((size, skip)) = job.stride() {
         if job.modifier.skip_bytes != 0 {
             let message = "holes behind each request, within strides, are not supported";
-            return Err(job.whole.wrong(message, "remove what follows the colon of rw, or zonemode=strided"));
+            return Err(job.at(&["rw"]).wrong(message, "remove what follows the colon of rw, or zonemode=strided"));
         }
         say("skip", bytes(skip));
         say("skip_every", bytes(size));
@@ -395,13 +397,15 @@ fn addresses(table: &mut Table, job: &Job) -> Result<(), Failure> {
 fn zones_of_part(job: &Job, zones: &[(f64, Option<u64>)]) -> Result<Value, Failure> {
     let Some(Part::Bytes(size)) = job.part_size().filter(|part| *part != Part::Bytes(0)) else {
         let help = "add size=BYTES, or write shares: random_distribution=zoned:60/10:40/";
-        return Err(job.whole.wrong("zoned_abs: without a size in bytes the zones are no shares of it", help));
+        let zones = job.at(&["random_distribution"]);
+        return Err(zones.wrong("zoned_abs: without a size in bytes the zones are no shares of it", help));
     };
     let given = zones.iter().filter_map(|(_, size)| *size).fold(0, u64::saturating_add);
     let is_whole = if zones.iter().all(|(_, size)| size.is_some()) { given == size } else { given < size };
     if !is_whole {
         let message = format!("zoned_abs: the zones have {given} bytes, and the job {size}");
-        return Err(job.whole.wrong(message, "let the zones add up to the size, or leave the last one's size out"));
+        let help = "let the zones add up to the size, or leave the last one's size out";
+        return Err(job.at(&["random_distribution"]).wrong(message, help));
     }
     let share = |(access, own): &(f64, Option<u64>)| {
         Value::from(vec![*access, own.unwrap_or(size - given) as f64 / size as f64])

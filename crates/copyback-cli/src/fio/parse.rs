@@ -25,6 +25,11 @@ impl Opt {
         error.at(Some(self.place.clone())).into()
     }
 
+    /// Whether it stands on fio's command line, where options have dashes.
+    pub fn is_of_command_line(&self) -> bool {
+        self.place.text.name == super::arguments::SHOWN
+    }
+
     /// Its value.
     pub fn text(&self) -> Result<&str, Failure> {
         if let Some((message, help)) = &self.missing {

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Who hears how far a command is.
+/// The receiver of a command's progress updates.
 #[derive(Clone, Debug, Default)]
 pub enum Audience {
     /// A person: bars where standard error is a terminal, else lines for what takes long.

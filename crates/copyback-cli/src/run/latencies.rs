@@ -1,9 +1,11 @@
 //! Response times of a run by class: which columns there are, and a row for each class.
 
+use crate::compare::shown;
 use crate::failure::Failure;
 use crate::format::{are_too_few, count, time};
+use crate::plan::Plan;
+use crate::sweep::objective::{near_names, percent_of};
 use crate::table::{BOLD, Cell};
-use copyback::config::layers::suggestion;
 use copyback::observe::config::MeasureConfig;
 use copyback::observe::report::{Latency, Report};
 
@@ -25,37 +27,71 @@ const PERCENTILES: &[Percentile] = &[
     ("max", ANY, |l| l.max_ns as f64),
 ];
 
-/// The columns that `--show` chooses; all where it is not there.
-pub(crate) fn chosen_percentiles(show: &[String]) -> Result<Vec<&'static Percentile>, Failure> {
-    if show.is_empty() {
-        return Ok(PERCENTILES.iter().collect());
+/// What `run --show` chooses.
+pub(crate) struct Chosen {
+    /// Columns of the tables of response times; empty if no word names one.
+    percentiles: Vec<&'static Percentile>,
+    /// Words that name no column: numbers of the report.
+    pub numbers: Vec<String>,
+}
+
+/// The column of a name, `p99.9` or `p99_9`.
+fn column(name: &str) -> Option<&'static Percentile> {
+    let title = name.to_ascii_lowercase().replace('_', ".");
+    PERCENTILES.iter().find(|(known, ..)| *known == title)
+}
+
+impl Chosen {
+    /// Divides the words of `--show`.
+    pub(crate) fn of(show: &[String]) -> Self {
+        let (mut percentiles, mut numbers): (Vec<&Percentile>, Vec<String>) = (Vec::new(), Vec::new());
+        for name in show.iter().map(|name| name.trim()) {
+            match column(name) {
+                Some(column) if percentiles.iter().any(|(title, ..)| *title == column.0) => {}
+                Some(column) => percentiles.push(column),
+                None => numbers.push(name.to_owned()),
+            }
+        }
+        Self { percentiles, numbers }
     }
-    let find = |name: &String| {
-        let title = name.trim().replace('_', ".");
-        let known = |title: &str| PERCENTILES.iter().find(|(known, ..)| *known == title);
-        known(&title).ok_or_else(|| {
-            let error = Failure::input(format!("--show: no column of response times is called `{name}`"));
-            // `read.p99`, as comparisons have it: here each class has a row.
-            let last = title.strip_suffix(".ns").unwrap_or(&title);
-            let of_class = last.match_indices('.').map(|(at, _)| &last[at + 1..]).find(|rest| known(rest).is_some());
-            let all = PERCENTILES.iter().map(|(known, ..)| *known);
-            error.with_help(match of_class {
-                Some(column) => format!("write `{column}`: each class of requests has a row of its own"),
-                None => format!(
-                    "{}; all other numbers of a run are shown, or in its report (--json)",
-                    suggestion(&title, "columns", all)
-                ),
-            })
-        })
-    };
-    let mut percentiles: Vec<&Percentile> = Vec::new();
-    for name in show {
-        let percentile = find(name)?;
-        if percentiles.iter().all(|(title, ..)| *title != percentile.0) {
-            percentiles.push(percentile);
+
+    /// The columns, or those that are shown if none is chosen.
+    pub(crate) fn columns_or(self, usual: &[&str]) -> Vec<&'static Percentile> {
+        if self.percentiles.is_empty() {
+            usual.iter().filter_map(|name| column(name)).collect()
+        } else {
+            self.percentiles
         }
     }
-    Ok(percentiles)
+
+    /// The columns; all if none is chosen.
+    pub(crate) fn columns(self) -> Vec<&'static Percentile> {
+        if self.percentiles.is_empty() { PERCENTILES.iter().collect() } else { self.percentiles }
+    }
+
+    /// Refuses words that name neither a column nor a number, before anything runs.
+    pub(crate) fn check(&self, plan: &Plan) -> Result<(), Failure> {
+        shown::check(&self.numbers, plan).map_err(|failure| {
+            let is_like_column = |word: &&String| percent_of(&word.replacen('.', "_", 1)).is_some();
+            let Some(word) = self.numbers.iter().find(is_like_column) else { return failure };
+            let known = PERCENTILES.iter().map(|(known, ..)| *known);
+            let all = known.clone().collect::<Vec<_>>().join(", ");
+            let near = near_names(word, known);
+            Failure::input(format!("--show: there is no column `{word}` of response times"))
+                .with_help(format!("{near}columns: {all}"))
+        })
+    }
+
+    /// Refuses columns and numbers in one table.
+    pub(crate) fn check_table(&self) -> Result<(), Failure> {
+        match (self.percentiles.first(), self.numbers.first()) {
+            (Some((column, ..)), Some(number)) => {
+                Err(Failure::input(format!("--latex: `{column}` is a column, and `{number}` a number of the report"))
+                    .with_help("choose one kind with --show: columns make the table of response times, numbers a list"))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// A line of headings, and one for each class that says something.

@@ -198,3 +198,62 @@ fn args(words: &[String], folder: &Path) -> Result<SweepArgs, Failure> {
         Err(wrong) => Err(Failure::input(wrong.to_string())),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// A crew that sees none of the client's traces: they are away while a cell runs.
+    struct Far {
+        traces: Vec<PathBuf>,
+        kept_in: PathBuf,
+    }
+
+    impl Crew for Far {
+        fn run(&self, descriptions: &[String], took: Took<'_>) -> Result<(), Failure> {
+            let content: Vec<Vec<u8>> = self.traces.iter().map(|path| fs::read(path).expect("a trace")).collect();
+            self.traces.iter().for_each(|path| fs::remove_file(path).expect("it is away"));
+            for (at, description) in descriptions.iter().enumerate() {
+                let first: Answer = serde_json::from_str(&cell(description, &[], &self.kept_in)).expect("an answer");
+                let Answer::Lacking(files) = first else { panic!("the traces are there") };
+                let paths: Vec<&PathBuf> = files.iter().map(|(path, _)| path).collect();
+                assert_eq!(paths, self.traces.iter().collect::<Vec<_>>(), "all files of the base name");
+                let sent = files.iter().zip(&content).map(|((_, hash), content)| (hash.clone(), &content[..]));
+                let sent: Vec<(String, &[u8])> = sent.collect();
+                took(at, Ok(&cell(description, &sent, &self.kept_in)))?;
+            }
+            for (path, content) in self.traces.iter().zip(&content) {
+                fs::write(path, content).expect("it is back");
+            }
+            Ok(())
+        }
+    }
+
+    /// The files of each CPU travel like any trace, under the base name that the sweep has.
+    #[test]
+    fn all_files_of_a_recording_are_sent_where_they_are_lacking() {
+        let folder = tempfile::tempdir().unwrap();
+        let event = |time_ns: u64, sector: u64| {
+            let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+            let (time, sector) = (time_ns.to_le_bytes().to_vec(), sector.to_le_bytes().to_vec());
+            [words(&[0x6561_7407, 1]), time, sector, words(&[4096, (1 << 17) | 7, 77, 259 << 20, 0, 0])].concat()
+        };
+        let traces: Vec<PathBuf> = (0..2).map(|cpu| folder.path().join(format!("big.blktrace.{cpu}"))).collect();
+        traces.iter().zip(0..).for_each(|(path, cpu)| fs::write(path, event(1000 * cpu, 8 * cpu)).unwrap());
+        let file = folder.path().join("grid.toml");
+        fs::write(&file, "schemes = [\"baseline\"]\ndevice = \"small\"\ntrace = \"big\"\n").unwrap();
+        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let words =
+            |out: &str| ["sweep", &path("grid.toml"), "--quiet", "--out", &path(out)].map(str::to_owned).to_vec();
+        let sweep = |out: &str, crew: Option<Arc<dyn Crew>>| {
+            let mut sweep = args(&words(out), folder.path()).unwrap();
+            sweep.cells.crew = crew.map(|crew| Hired::new(crew, words(out)).unwrap());
+            super::super::swept(&sweep).unwrap_or_else(|failure| panic!("{failure:?}"));
+            fs::read(path(out)).unwrap()
+        };
+        let here = sweep("here.parquet", None);
+        let far = Far { traces, kept_in: folder.path().to_path_buf() };
+        assert_eq!(sweep("there.parquet", Some(Arc::new(far))), here, "the same bytes");
+    }
+}

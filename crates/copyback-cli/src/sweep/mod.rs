@@ -378,6 +378,7 @@ fn one(plan: &Plan, jobs: usize, drives: &Preconditioned, audience: Audience) ->
         audience,
         check: false,
         keep_gc_events: false,
+        keep_rates: false,
         keep_requests: false,
         keep_commands: None,
         microscope: None,

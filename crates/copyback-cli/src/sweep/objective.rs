@@ -5,7 +5,10 @@ mod columns;
 
 use crate::args::ObjectiveArgs;
 use crate::steady;
-pub use columns::{Asked, Columns, Source, is_of_some_runs, is_usual, near_names, spelled_out};
+pub use columns::{
+    Asked, Columns, Source, is_of_some_runs, is_usual, near_names, numbers_of_workloads, percent_of, short_of,
+    spelled_out,
+};
 use copyback::config::layers::{LayerError, Place, Text, nearest};
 use copyback::observe::steady::Verdict;
 use std::sync::Arc;

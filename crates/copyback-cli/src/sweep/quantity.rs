@@ -5,8 +5,14 @@ use copyback_workload::units::{parse_bytes, parse_duration_ns};
 /// What a number counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unit {
-    /// A count, a share or a rate: no unit that a text could have.
+    /// A count or a ratio: no unit that a text could have.
     Plain,
+    /// Units over units: write amplification.
+    Ratio,
+    /// Requests a second.
+    Rate,
+    /// A share, from 0 to 1: shown in per cent.
+    Share,
     /// Nanoseconds.
     Time,
     /// Bytes.
@@ -25,7 +31,15 @@ impl Unit {
     /// The unit that a number's name says: `response.read.p99_ns`, `latency_breakdown.read_mean_ns.gc`.
     pub fn of_name(name: &str) -> Self {
         let of = |part: &str| ENDS.iter().find(|(end, _)| part.ends_with(end)).map(|(_, unit)| *unit);
-        name.split('.').find_map(of).unwrap_or(Self::Plain)
+        let last = name.rsplit('.').next().unwrap_or_default();
+        let is_share = name.starts_with("utilization.") || last.ends_with("_share") || last == "hit_ratio";
+        match name.split('.').find_map(of) {
+            Some(unit) => unit,
+            None if last == "iops" => Self::Rate,
+            None if is_share => Self::Share,
+            None if name.contains("write_amplification") => Self::Ratio,
+            None => Self::Plain,
+        }
     }
 
     /// The value of a configuration, and its unit; none of a text that is no quantity.
@@ -41,7 +55,8 @@ impl Unit {
     /// What a text says in this unit. `is_named`: the name beside it says the unit, and the text need not.
     pub fn read(self, text: &str, is_named: bool) -> Result<f64, String> {
         let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
-        if let Some(bare) = number(text).filter(|_| is_named || self == Self::Plain) {
+        let needs_no_unit = is_named || matches!(self, Self::Plain | Self::Ratio | Self::Rate | Self::Share);
+        if let Some(bare) = number(text).filter(|_| needs_no_unit) {
             return Ok(bare);
         }
         let percent = || text.trim().strip_suffix('%').and_then(number);
@@ -54,7 +69,8 @@ impl Unit {
                 bytes.unwrap_or_else(missing).map(|bytes| bytes as f64)
             }
             Self::Percent => percent().ok_or_else(|| format!("`{text}` is no share: write for example \"10 %\"")),
-            Self::Plain => percent()
+            Self::Rate => thousands(text).ok_or_else(|| format!("`{text}` is no rate: write for example \"100 k\"")),
+            Self::Plain | Self::Ratio | Self::Share => percent()
                 .map(|percent| percent / 100.0)
                 .ok_or_else(|| format!("`{text}` is no number: write for example 0.1 or \"10 %\"")),
         }
@@ -70,15 +86,27 @@ impl Unit {
 
     /// A value as a person reads it.
     pub fn shown(self, value: f64) -> String {
-        use crate::format::{size, three_digits, time};
+        use crate::format::{large, percent, size, three_digits, time};
         match self {
             Self::Time => time(value),
             Self::Bytes => size(value),
             Self::BytesPerSecond => format!("{}/s", size(value)),
             Self::Percent => format!("{} %", three_digits(value)),
-            Self::Plain => shortest(value),
+            Self::Ratio => format!("{value:.3}"),
+            Self::Rate => large(value),
+            Self::Share => percent(value),
+            Self::Plain => Format::in_unit(self, std::iter::once(value)).shown(value),
         }
     }
+}
+
+/// A number with a sign for thousands, millions or billions behind it, as tables show rates: `104 k`.
+fn thousands(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let (number, factor) = [("k", 1e3), ("M", 1e6), ("G", 1e9)]
+        .into_iter()
+        .find_map(|(sign, factor)| Some((text.strip_suffix(sign)?, factor)))?;
+    number.trim().parse::<f64>().ok().filter(|number| number.is_finite()).map(|number| number * factor)
 }
 
 /// A number without a unit, with no more digits than it needs.
@@ -136,9 +164,9 @@ impl Format {
     pub fn shown(self, value: f64) -> String {
         match self {
             Self::Unit(unit) => unit.shown(value),
-            Self::Count => {
-                let sign = if value < 0.0 { "-" } else { "" };
-                format!("{sign}{}", crate::format::count(value.abs() as u64))
+            Self::Count | Self::Decimals(0) => {
+                let sign = if value <= -0.5 { "-" } else { "" };
+                format!("{sign}{}", crate::format::count(value.abs().round() as u64))
             }
             Self::Decimals(decimals) => format!("{value:.decimals$}"),
         }
@@ -165,8 +193,14 @@ mod tests {
             ("read_bytes", Unit::Bytes),
             ("bytes_per_s", Unit::BytesPerSecond),
             ("window.gc_share_max_percent", Unit::Percent),
-            ("write_amplification.total", Unit::Plain),
+            ("write_amplification.total", Unit::Ratio),
+            ("precondition_write_amplification", Unit::Ratio),
             ("trigger.soft", Unit::Plain),
+            ("iops", Unit::Rate),
+            ("workloads.w1.iops", Unit::Rate),
+            ("utilization.plane_during_gc", Unit::Share),
+            ("array.gc_share", Unit::Share),
+            ("map.hit_ratio", Unit::Share),
         ] {
             assert_eq!(Unit::of_name(name), unit, "{name}");
         }
@@ -179,6 +213,9 @@ mod tests {
         assert!(Unit::Time.read("5", false).unwrap_err().contains("needs a unit of time"));
         assert_eq!(Unit::Plain.read("10 %", false), Ok(0.1));
         assert_eq!(Unit::Percent.read("10 %", false), Ok(10.0));
+        assert_eq!([Unit::Share.read("10 %", false), Unit::Share.read("0.1", false)], [Ok(0.1), Ok(0.1)]);
+        assert_eq!([Unit::Rate.read("104 k", false), Unit::Rate.read("1.5M", false)], [Ok(104e3), Ok(1.5e6)]);
+        assert!(Unit::Rate.read("5ms", true).unwrap_err().contains("is no rate"));
         assert_eq!(Unit::Bytes.read("1 KiB", true), Ok(1024.0));
         assert_eq!(Unit::BytesPerSecond.read("1 KiB/s", true), Ok(1024.0));
         assert!(Unit::BytesPerSecond.read("1 KiB", true).unwrap_err().contains("200 MB/s"));
@@ -203,9 +240,13 @@ mod tests {
             values.iter().map(|value| format.shown(*value)).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(shown("write_amplification.total", &[1.0, 2.5, 11.2375]), "1.000 2.500 11.238");
+        assert_eq!(shown("write_amplification.total", &[1.0]), "1.000");
         assert_eq!(shown("flash.block_erases", &[36_572.0, 0.0]), "36,572 0");
-        assert_eq!(shown("iops", &[104_000.25, 12.0]), "104000 12");
-        assert_eq!(shown("utilization.die", &[0.00123, 0.0001]), "0.001230 0.000100");
+        assert_eq!(shown("flash.block_erases", &[36_572.5, 12.0]), "36,573 12");
+        // Rates and shares, as all other tables show them.
+        assert_eq!(shown("iops", &[104_000.25, 12.0]), "104 k 12.0");
+        assert_eq!(shown("utilization.die", &[0.123, 0.00012]), "12.3 % 0.0 %");
+        assert_eq!(shown("evictions.ratio", &[0.00123, 0.0001]), "0.001230 0.000100");
         assert_eq!(shown("response.read.p99_ns", &[1_000.0, 2_000_000.0]), "1.00 us 2.00 ms");
         assert_eq!(shown("steady.reserve.consumed", &[-3.0, 2.0]), "-3 2");
     }

@@ -210,7 +210,7 @@ pub struct How {
     pub seed: u64,
     /// Seeds of each random case.
     pub seeds: u64,
-    /// Who hears how far it is.
+    /// Receives progress updates.
     pub audience: Audience,
 }
 

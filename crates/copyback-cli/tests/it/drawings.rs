@@ -30,6 +30,12 @@ fn a_drawing_of_nothing_is_no_success() {
         assert!(code(&output) == 0 && !printed(&output).contains("no flash command"), "{}", printed(&output));
         std::fs::remove_file(&drawing).expect("it is drawn");
     }
+    // A window that goes on after the run is drawn, and noted.
+    let output = copyback(&[&run[..], &["--timeline", &drawing, "--timeline-to", "20 s"]].concat());
+    let text = printed(&output);
+    let note = text.lines().find(|line| line.contains("--timeline-to: the run ends at 50")).unwrap_or_default();
+    assert!(note.ends_with("ms, before 20 s; the rest of the drawing is empty"), "{text}{}", said(&output));
+    std::fs::remove_file(&drawing).expect("it is drawn");
     let die = copyback(&[&run[..], &["--timeline", &drawing, "--timeline-die", "15"]].concat());
     assert!(
         printed(&die).contains("--timeline: no flash command of the drawn dies runs from 0 ns to 10 ms"),

@@ -495,7 +495,7 @@ fn a_comparison_that_cannot_be_judged_says_so_and_what_helps() {
     let limit = "Leave the limit of 500 requests (--requests) out, or raise it, and let it warm up: --warmup steady";
     let text = says(&["--requests", "500"], limit);
     assert!(
-        text.contains("Note: `baseline`, `pgc` are not judged: each fifth of the run has to erase 10 blocks"),
+        text.contains("Note: `baseline`, `pgc` are not judged: each fifth of the run must erase 10 blocks"),
         "{text}"
     );
     assert!(!text.contains("workload.loop"), "{text}");
@@ -514,7 +514,7 @@ fn a_comparison_that_cannot_be_judged_says_so_and_what_helps() {
     let text = says(&[&short[..], &settled, &["--requests", "50"]].concat(), "Leave the limit of 50 requests");
     assert!(!text.contains("--warmup steady"), "{text}");
     let buffer = ["--set", "buffer.policy=lru", "--set", "buffer.size=4 MiB"];
-    let text = says(&[&short[..], &settled, &buffer].concat(), "or room in a buffer, are not used up");
+    let text = says(&[&short[..], &settled, &buffer].concat(), "free blocks or a buffer still absorb the writes");
     assert!(text.contains("a fifth, for example with --set workload.requests=1000\n"), "{text}");
     let tiny = ["--workload", "mixed-70-30", "--set", "workload.first=20000", "--set", "workload.read_share=0.999"];
     says(&tiny, "writes too little for this drive to settle");

@@ -65,14 +65,75 @@ fn a_table_without_header_has_its_columns_named_in_the_command() {
     );
 }
 
+/// Counts and rates look as those of a run.
+#[test]
+fn large_numbers_of_a_trace_have_separators() {
+    let rows: String = (0..12_000).map(|at| format!("{},{},{},512\n", at / 100, "W", at * 512)).collect();
+    let (_folder, path) =
+        file("t.csv", format!("time_us,op,offset,length\n{rows}{}", "9,W,0,0\n".repeat(1500)).as_bytes());
+    let info = printed(&copyback(&["trace", "info", &path]));
+    assert!(info.contains("requests    12,000"), "{info}");
+    // 12,000 requests in 119 us.
+    let rate = info.lines().find(|line| line.contains("arrivals")).expect("a rate");
+    assert!(rate.contains(" M a second"), "{rate}");
+    assert!(info.contains("1,500 requests of zero bytes left out"), "{info}");
+}
+
+/// An event of blktrace that issues a write of 4 KiB.
+fn event(time_ns: u64, sector: u64) -> Vec<u8> {
+    let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+    let (time, sector) = (time_ns.to_le_bytes().to_vec(), sector.to_le_bytes().to_vec());
+    [words(&[0x6561_7407, 1]), time, sector, words(&[4096, (1 << 17) | 7, 77, 259 << 20, 0, 0])].concat()
+}
+
+/// A recording of two CPUs, and its base name.
+fn two_cpus() -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    for cpu in 0..2 {
+        std::fs::write(folder.path().join(format!("big.blktrace.{cpu}")), event(1000 * cpu, 8 * cpu)).unwrap();
+    }
+    let base = folder.path().join("big").to_str().unwrap().to_owned();
+    (folder, base)
+}
+
+#[test]
+fn several_traces_of_a_command_line_are_refused_with_the_way_to_give_them() {
+    let (_folder, base) = two_cpus();
+    let (one, other) = (format!("{base}.blktrace.0"), format!("{base}.blktrace.1"));
+    let says = ["a command reads one trace", "BASE.blktrace.0", "[workloads.NAME]"];
+    refused(&["run", "--trace", &one, "--trace", &other], &says);
+    refused(&["run", "--trace", &one, &other], &says);
+    refused(&["compare", "-t", &one, &other, &other], &says);
+    refused(&["trace", "info", &one, &other], &says);
+    refused(&["run", "--trace", &one, "--seed", "1", "--seed", "2"], &["--seed", "cannot be used multiple times"]);
+    // Both ways work.
+    assert!(printed(&copyback(&["trace", "info", &base])).contains("requests    2"));
+    let text = format!("[workloads.a]\ntrace = {one:?}\n[workloads.b]\ntrace = {other:?}\n");
+    let (_both, both) = file("both.toml", text.as_bytes());
+    let run = copyback(&["run", &both, "--quiet", "--json", "-"]);
+    assert!(printed(&run).contains("\"writes\": 2"), "{}", said(&run));
+}
+
+/// A base name stands for files, none of which an output may replace.
+#[test]
+fn no_output_replaces_a_file_of_a_recording() {
+    let (_folder, base) = two_cpus();
+    let part = format!("{base}.blktrace.1");
+    let before = std::fs::read(&part).unwrap();
+    for option in ["--json", "--latex", "--fio-json"] {
+        refused(&["run", "--trace", &base, option, &part, "--quiet"], &["would be overwritten"]);
+    }
+    refused(
+        &["run", "--trace", &base, "--json", &part],
+        &["would be overwritten", "big.blktrace.1, which this command"],
+    );
+    refused(&["trace", "convert", &base, &part, "--to", "csv"], &["would be overwritten"]);
+    assert_eq!(std::fs::read(&part).unwrap(), before);
+}
+
 #[test]
 fn files_of_all_cpus_are_one_trace() {
     let folder = tempfile::tempdir().unwrap();
-    let event = |time_ns: u64, sector: u64| {
-        let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
-        let (time, sector) = (time_ns.to_le_bytes().to_vec(), sector.to_le_bytes().to_vec());
-        [words(&[0x6561_7407, 1]), time, sector, words(&[4096, (1 << 17) | 7, 77, 259 << 20, 0, 0])].concat()
-    };
     for cpu in 0..3_u64 {
         let events: Vec<Vec<u8>> = (0..2000).map(|at| event(1000 * (3 * at + cpu), 8 * at)).collect();
         std::fs::write(folder.path().join(format!("big.blktrace.{cpu}")), events.concat()).unwrap();
@@ -197,7 +258,7 @@ fn mqsims_configuration_is_converted() {
         ),
         (
             b"<Device_Parameter_Set><Overprovisioning_Ratio>-1</Overprovisioning_Ratio>",
-            "is `-1`, which is no number from 0 on",
+            "is `-1`; it must be a number, 0 or more",
         ),
         (b"<Device_Parameter_Set><!-- ", "a comment has no end"),
         (b"<Device_Parameter_Set><a", "the tag `<a` has no end"),

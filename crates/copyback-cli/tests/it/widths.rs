@@ -144,15 +144,81 @@ fn a_reader_chooses_the_columns() {
     assert_eq!(swept.lines().filter(|line| line.starts_with("  baseline")).count(), 2, "{swept}");
 }
 
+/// A number looks alike in each command's table.
+#[test]
+fn a_number_has_one_name_and_one_format_in_all_tables() {
+    let common = ["--requests", "2000", "--workload", "mixed-70-30"];
+    let show = ["--show", "IOPS,WA,erases,steady,own"];
+    let values = |line: &str| line.split_whitespace().skip(1).collect::<Vec<_>>().join(" ");
+    let compared = output(&[&["compare", "--schemes", "baseline,pgc"], &show[..], &common].concat());
+    let heading: Vec<&str> = compared.lines().nth(2).expect("a heading").split_whitespace().collect();
+    let names = ["IOPS", "WA", "erases", "steady", "own.read.mean", "own.write.mean"];
+    assert_eq!(heading, [&["scheme"], &names[..]].concat());
+    let of_compare = values(compared.lines().nth(3).expect("the values of baseline"));
+
+    let run = output(&[&["run"], &show[..], &common].concat());
+    let of_run: Vec<String> = section(&run, "Chosen numbers").iter().map(|line| values(line)).collect();
+    assert_eq!(of_run.join(" "), of_compare, "{run}");
+    // The usual sections of a run have the same texts.
+    let iops = of_run[0].clone() + " IOPS";
+    let throughput = section(&run, "Requests").into_iter().find(|line| line.contains("throughput")).expect("a rate");
+    assert!(throughput.contains(&iops), "{iops} in {throughput}");
+    let total = section(&run, "Write amplification")[0];
+    assert_eq!(values(total), of_run[1], "{run}");
+    let run = output(&[&["run", "--show", "utilization.plane"], &common[..]].concat());
+    let share = values(section(&run, "Chosen numbers")[0]);
+    let planes = section(&run, "Utilization").into_iter().find(|line| line.contains("planes")).expect("a share");
+    assert!(share.ends_with(" %") && planes.contains(&share), "{share} in {planes}");
+
+    let folder = tempfile::tempdir().unwrap();
+    let one = "schemes = [\"baseline\"]\nrequests = 2000\nworkload = \"mixed-70-30\"\n";
+    let (file, out) = grid(folder.path(), one);
+    let swept = output(&[&["sweep", &file, "--out", &out], &show[..]].concat());
+    let of_sweep = values(swept.lines().find(|line| line.starts_with("  baseline")).expect("a row"));
+    assert_eq!(of_sweep, of_compare, "{swept}");
+}
+
+/// Each of several workloads has its own numbers, under its name.
+#[test]
+fn numbers_of_one_of_several_workloads_are_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let load = "read_share = 0.0\nrequests = 300\nsize = { kind = \"fixed\", mean = \"4 KiB\" }\n\
+                arrivals = { kind = \"poisson\", rate = 2000 }\n";
+    let text = format!("device = \"small\"\n[workloads.w1]\n{load}[workloads.w2]\n{load}");
+    let file = folder.path().join("two.toml");
+    std::fs::write(&file, text).unwrap();
+    let file = file.to_str().unwrap();
+    let document: serde_json::Value = serde_json::from_str(&output(&["run", file, "--json", "-"])).unwrap();
+    let of_w1 = &document["results"][0]["report"]["workloads"]["w1"];
+    let p99_ns = of_w1["response"]["write"]["p99_ns"].as_f64().expect("a percentile");
+    let (value, unit) = if p99_ns < 1e6 { (p99_ns / 1e3, "us") } else { (p99_ns / 1e6, "ms") };
+    let digits = [9.995, 99.95].iter().filter(|limit| value < **limit).count();
+    let shown = format!("{value:.digits$} {unit}");
+    let run = output(&["run", file, "--show", "w1.write.p99,w1.iops"]);
+    let lines = section(&run, "Chosen numbers");
+    assert!(lines[0].contains("w1.write.p99") && lines[0].ends_with(&shown), "{shown}: {lines:?}");
+    let compared = output(&["compare", file, "--schemes", "baseline,pgc", "--show", "w1.write.p99,w2.own.write.mean"]);
+    assert!(compared.lines().nth(3).is_some_and(|line| line.contains(&shown)), "{shown}: {compared}");
+    let wrong = "did you mean `w1.write.p99`?";
+    refused(&["run", file, "--show", "w1.write.p98"], &["no number `w1.write.p98`", wrong]);
+    refused(&["run", file, "--show", "w3.write.p99"], &["no number `w3.write.p99`"]);
+}
+
 #[test]
 fn a_column_that_is_not_there_is_refused_before_the_run() {
     refused(&["compare", "--show", "read.p98"], &["no number `read.p98`", "did you mean `"]);
-    refused(&["run", "--show", "p98"], &["`p98`", "columns: "]);
+    refused(&["run", "--show", "p98"], &["no column `p98`", "did you mean `p99`", "columns: mean, p50"]);
     // The right name is suggested, whatever is wrong with a word's beginning or where it is a part of a name only.
     let meant = "did you mean `write_amplification.total`";
     refused(&["compare", "--show", "flash.write_amplification"], &["no number `flash.write_amplification`", meant]);
     refused(&["compare", "--show", "mean"], &["no number `mean`", "did you mean `all.mean`, `read.mean` or"]);
-    refused(&["run", "--show", "read.p99.9"], &["write `p99.9`"]);
-    refused(&["run", "--show", "write_amplification"], &["all other numbers of a run are shown"]);
+    // A percentile that is not counted is near another.
+    refused(&["compare", "--show", "read.p42"], &["no number `read.p42`", "did you mean `read.p50`?"]);
+    refused(&["run", "--show", "write.p97.5"], &["no number `write.p97.5`", "did you mean `write.p99`?"]);
+    refused(&["compare", "--show", "p99"], &["no number `p99`", "did you mean `all.p99`, `read.p99` or `write.p99`?"]);
+    refused(&["run", "--show", "write_amplificatoin"], &["did you mean `write_amplification"]);
+    refused(&["run", "--show", "matched"], &["this command runs only one", "`own.read.mean`"]);
+    let both = ["run", "--show", "p99,iops", "--latex", "-"];
+    refused(&both, &["`p99` is a column, and `iops` a number", "choose one kind"]);
     refused(&["compare", "--requests", "50", "--show", "map.hit_ratio"], &["no number `map.hit_ratio`"]);
 }

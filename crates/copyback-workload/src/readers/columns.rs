@@ -2,7 +2,7 @@
 
 use super::LineError;
 use super::cursor::shown;
-use crate::spec::{COLUMN_KEYS, ColumnKey, ColumnNames, Field, Meaning, Operations};
+use crate::spec::{COLUMN_KEYS, ColumnKey, ColumnNames, Field, Meaning, Operations, full_name};
 use crate::{Error, Op, Priority};
 
 /// So many names of columns are shown in a message.
@@ -19,11 +19,11 @@ pub(crate) struct Column {
 
 /// Whether names are those of a table's header: one of them is the time's.
 pub(crate) fn is_header<'a>(mut names: impl Iterator<Item = &'a str>) -> bool {
-    names.any(|name| COLUMN_KEYS.iter().any(|key| key.field == Field::Arrival && key.name == name))
+    names.any(|name| COLUMN_KEYS.iter().any(|key| key.field == Field::Arrival && key.name == full_name(name)))
 }
 
 /// Finds the columns of each field, in the order of [`Field::ALL`]; `None` for what a table need not have. What is
-/// named must be there; what is not may have any key's name.
+/// named must be there; what is not may have any key's name, or else its short form.
 pub(crate) fn find(file: &str, names: &[String], wanted: &ColumnNames) -> Result<[Option<Column>; 6], Error> {
     let mut found = [None; 6];
     for (field, column) in Field::ALL.into_iter().zip(&mut found) {
@@ -34,14 +34,21 @@ pub(crate) fn find(file: &str, names: &[String], wanted: &ColumnNames) -> Result
 
 fn find_one(file: &str, names: &[String], wanted: &ColumnNames, field: Field) -> Result<Option<Column>, Error> {
     let named = wanted.set().find(|(key, _)| key.field == field);
-    let is_of = |key: ColumnKey, name: &str| match named {
-        Some((named_key, wanted_name)) => key == named_key && name == wanted_name,
-        None => key.field == field && name == key.name,
+    let columns_of = |is_of: &dyn Fn(ColumnKey, &str) -> bool| -> Vec<Column> {
+        let columns = names.iter().enumerate().flat_map(|(at, name)| {
+            COLUMN_KEYS.iter().filter(move |key| is_of(**key, name)).map(move |key| Column { at, key: *key })
+        });
+        columns.collect()
     };
-    let columns = names.iter().enumerate().flat_map(|(at, name)| {
-        COLUMN_KEYS.iter().filter(move |key| is_of(**key, name)).map(move |key| Column { at, key: *key })
-    });
-    let columns: Vec<Column> = columns.collect();
+    let mut columns = match named {
+        Some((named_key, wanted_name)) => columns_of(&|key, name| key == named_key && name == wanted_name),
+        None => columns_of(&|key, name| key.field == field && name == key.name),
+    };
+    if columns.is_empty() && named.is_none() {
+        // A name that a key mentions is that key's column.
+        let is_free = |name: &str| wanted.set().all(|(_, wanted_name)| wanted_name != name);
+        columns = columns_of(&|key, name| key.field == field && full_name(name) == key.name && is_free(name));
+    }
     match (&columns[..], named) {
         ([], Some((key, name))) => {
             let (name, all) = (shown(name.as_bytes()), list(names));
@@ -69,9 +76,14 @@ fn missing(file: &str, names: &[String], field: Field) -> Error {
     Error::new(message).with_help(format!("{}; its columns are {}", remedy(field), list(names)))
 }
 
+/// What a column of a key's name holds; `None` of another name.
+pub(crate) fn field_of(name: &str) -> Option<Field> {
+    COLUMN_KEYS.iter().find(|key| key.name == name).map(|key| key.field)
+}
+
 /// What a header of such names lacks, and how to say where it is; `None` where it lacks nothing.
 pub(crate) fn missing_of_header(names: &[String]) -> Option<(String, String)> {
-    let has = |field: Field| keys_of(field).any(|key| names.iter().any(|name| name == key.name));
+    let has = |field: Field| keys_of(field).any(|key| names.iter().any(|name| full_name(name) == key.name));
     let missing: Vec<Field> = Field::ALL.into_iter().filter(|field| field.is_required() && !has(*field)).collect();
     let [first, others @ ..] = &missing[..] else { return None };
     let key = |field: &Field| keys_of(*field).next().map_or("", |key| key.name);

@@ -1,19 +1,20 @@
 //! A table as text: a header that names the columns, then a row a request, fields between commas. The header may stand
 //! behind a comment's sign, and `workload.columns.order` takes its place.
 //!
-//! Columns stand in any order: `arrival_ns`, `op`, `offset_bytes`, `length_bytes` and, where there are any, `device`
-//! and
-//! `priority`; other units have other names, and `[workload.columns]` has others still. A field may stand in double
-//! quotes, but no line's end in a field.
+//! Columns stand in any order: `arrival_ns`, `op`, `offset_bytes`, `length_bytes` and, if there are any, `device` and
+//! `priority`; other units have other names, some have short forms (`time_us`, `offset`), and `[workload.columns]` has
+//! others still. A field may stand in double quotes, but no line's end in a field.
 
 use super::columns::{self, Column, OpWords};
 use super::cursor::{Cursor, LineError, shown};
 use super::dates;
 use super::decimal::{self, Decimal};
+use super::guess;
 use super::lines::is_blank_or_comment;
 use super::names::Names;
 use super::{LineFormat, Parsed, ReaderOptions};
 use crate::spec::Field;
+use crate::units::format_count;
 use crate::{Error, Priority, Request};
 
 /// Reads a table as text.
@@ -141,7 +142,8 @@ pub(crate) fn refuse_unknown_names(file: &str, head: &[u8]) -> Option<Error> {
     };
     let columns = columns::list(&names);
     let message = format!("{file}: it looks like a table with the columns {columns}{between}; it lacks {missing}");
-    Some(Error::new(message).with_help(first + &name_them))
+    let in_order = guess::columns(&names, &row).join(",");
+    Some(Error::new(message).with_help(format!("{first}{name_them}; or name all in their order: --columns {in_order}")))
 }
 
 /// Why a text of no known format is none, if its first line looks like a row of a table: it lacks a header.
@@ -152,28 +154,14 @@ pub(crate) fn refuse_without_header(file: &str, line: &[u8]) -> Option<Error> {
         return None;
     }
     let fields = names(line);
-    let is_number = |field: &str| !field.is_empty() && field.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-    let is_date = |field: &str| dates::ns(field.as_bytes()).is_some();
-    // The operation, by its word, and three numbers, in the usual order.
-    let op_at = fields.iter().position(|field| columns::is_op_word(field.as_bytes()));
-    let numbers = fields.iter().filter(|field| is_number(field) || is_date(field)).count();
-    if fields.len() < 4 || numbers < 3 || fields.len() > 16 {
+    if fields.len() < 4 || fields.iter().filter(|field| guess::is_number(field)).count() < 3 || fields.len() > 16 {
         return None;
     }
-    let mut left = ["arrival_us", "offset_bytes", "length_bytes"].into_iter();
-    let mut op = op_at.is_none().then_some("op");
-    let guessed = fields.iter().enumerate().map(|(at, field)| match op_at == Some(at) {
-        true => "op",
-        false if !is_number(field) && !is_date(field) => "other",
-        // Without a word for it, the operation is the second number.
-        false if at > 0 && op.is_some() => op.take().unwrap_or("op"),
-        false => left.next().unwrap_or("other"),
-    });
-    let guessed = guessed.collect::<Vec<_>>().join(",");
+    let guessed = guess::columns_of_row(&fields).join(",");
     let message = format!("{file}: it looks like a table without a header; its first row is `{}`", shown(line));
     Some(Error::new(message).with_help(format!(
-        "put a header in front that says which column is which, such as `{guessed}`, or say it in the command: --columns \
-         {guessed}"
+        "put a header in front that says which column is which, such as `{guessed}`, or say it in the command: \
+         --columns {guessed}"
     )))
 }
 
@@ -186,9 +174,11 @@ fn is_name(field: &str) -> bool {
 pub(crate) fn help_with_header(line: &[u8]) -> Option<String> {
     let names = names(line);
     (names.len() >= 4 && names.iter().all(|name| is_name(name))).then(|| {
-        "if its first line names columns, say which is which: --set workload.columns.arrival_ns=NAME, and the same \
-         with op, offset_bytes and length_bytes"
-            .to_owned()
+        let in_order = guess::columns(&names, &[]).join(",");
+        format!(
+            "if its first line names columns, say which is which: --set workload.columns.arrival_ns=NAME, and the same \
+             with op, offset_bytes and length_bytes; or name all in their order: --columns {in_order}"
+        )
     })
 }
 
@@ -433,7 +423,8 @@ impl LineFormat for Csv {
             );
         }
         if self.ignored > 0 {
-            notes.push(format!("{} rows left out, as `workload.operations` ignores them", self.ignored));
+            let ignored = format_count(self.ignored);
+            notes.push(format!("{ignored} rows left out, as `workload.operations` ignores them"));
         }
         if let Devices::Names(names) = &self.devices {
             notes.extend(super::fio::named_devices(names.list()));

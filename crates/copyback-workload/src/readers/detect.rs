@@ -101,6 +101,24 @@ fn detect_text(head: &[u8], whole: bool, options: &ReaderOptions) -> Option<Dete
         .or_else(|| best(&lines, options, with_requests))
         // A file of events of one format alone, none of which is a request: its reader says what it lacks.
         .or_else(|| best(few, options, |tried| tried.is_certain))
+        .or_else(|| of_own_form(few, options))
+}
+
+/// The format of whose form most lines are, though they are damaged: its reader says what is wrong with them.
+fn of_own_form(lines: &[&[u8]], options: &ReaderOptions) -> Option<Detected> {
+    TEXT_FORMATS.iter().find_map(|format| {
+        let parser = parser(*format, options)?;
+        let own = lines.iter().filter(|line| parser.is_own(line)).count();
+        (2 * own > lines.len()).then(|| Detected::new(*format, why(own, lines.len())))
+    })
+}
+
+/// Why a format is taken that so many lines of all have.
+fn why(own: usize, all: usize) -> String {
+    match all {
+        1 => "which its first line has".to_owned(),
+        _ => format!("which {own} of its first {all} lines have"),
+    }
 }
 
 /// How a format fared with some lines.
@@ -133,12 +151,7 @@ fn best(lines: &[&[u8]], options: &ReaderOptions, may_win: impl Fn(&Tried) -> bo
         }
     }
     let best = best?;
-    let (parsed, all) = (best.parsed, lines.len());
-    let why = match all {
-        1 => "which its first line has".to_owned(),
-        _ => format!("which {parsed} of its first {all} lines have"),
-    };
-    Some(Detected::new(best.format, why))
+    Some(Detected::new(best.format, why(best.parsed, lines.len())))
 }
 
 fn unknown(file: &str, head: &[u8]) -> Error {

@@ -5,6 +5,7 @@
 use super::cursor::{Cursor, to_ns};
 use super::{LineError, LineFormat, Parsed, request};
 use crate::Op;
+use crate::units::format_count;
 
 /// Reads the text export of Windows disk events.
 #[derive(Default)]
@@ -76,7 +77,8 @@ impl LineFormat for Etw {
         let mut notes =
             vec!["arrival = an event's time less its elapsed time: events are logged at completion".to_owned()];
         if self.begun_before > 0 {
-            notes.push(format!("{} requests began before the trace did: they arrive at its start", self.begun_before));
+            let begun = format_count(self.begun_before);
+            notes.push(format!("{begun} requests began before the trace did: they arrive at its start"));
         }
         notes
     }

@@ -12,6 +12,7 @@ use super::cursor::{LineError, to_ns};
 use super::records::{Fields, RecordFormat};
 use super::{Parsed, request};
 use crate::Op;
+use crate::units::format_count;
 use std::collections::HashMap;
 
 /// What a head begins and ends with.
@@ -146,7 +147,8 @@ impl RecordFormat for Lcs {
             "this format's times are whole seconds: many requests arrive at once".to_owned(),
         ];
         if self.others > 0 {
-            notes.push(format!("{} requests without operation left out", self.others));
+            let others = format_count(self.others);
+            notes.push(format!("{others} requests without operation left out"));
         }
         notes
     }

@@ -3,6 +3,7 @@
 use super::{BATCH_RECORDS, BadRecords, LineFormat, Parsed, Record, RecordReader};
 use crate::Error;
 use crate::input::ByteStream;
+use crate::units::format_count;
 use memchr::memchr;
 use std::io::{self, Read};
 
@@ -222,7 +223,8 @@ impl<F: LineFormat> RecordReader for LineReader<F> {
         let mut notes = self.format.notes();
         self.bad.notes(&mut notes);
         if self.padding_lines > 0 {
-            notes.push(format!("{} lines of nothing but zero bytes left out: padding", self.padding_lines));
+            let padding = format_count(self.padding_lines);
+            notes.push(format!("{padding} lines of nothing but zero bytes left out: padding"));
         }
         notes
     }

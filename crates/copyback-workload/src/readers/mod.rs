@@ -17,6 +17,7 @@ pub(crate) mod fio;
 pub(crate) mod fiu;
 pub(crate) mod five_column;
 pub(crate) mod foreign;
+mod guess;
 pub(crate) mod iosnoop;
 pub(crate) mod lcs;
 pub(crate) mod lines;
@@ -37,6 +38,7 @@ mod time_of_day;
 pub(crate) mod tracepoints;
 pub(crate) mod vscsi;
 
+use crate::units::format_count;
 use crate::{Error, Op, Priority, Request};
 pub(crate) use cursor::LineError;
 
@@ -100,6 +102,11 @@ pub(crate) trait LineFormat: Send {
 
     /// Whether a line came that can belong to no other format, though it may be no request.
     fn is_certain(&self) -> bool {
+        false
+    }
+
+    /// Whether a line has the form of this format and of no other, even if it is damaged.
+    fn is_own(&self, _line: &[u8]) -> bool {
         false
     }
 
@@ -220,10 +227,12 @@ impl BadRecords {
 
     pub(crate) fn notes(&self, notes: &mut Vec<String>) {
         if self.skipped > 0 {
-            notes.push(format!("{} malformed records left out, as skip_bad = {} allows", self.skipped, self.allowed));
+            let skipped = format_count(self.skipped);
+            notes.push(format!("{skipped} malformed records left out, as skip_bad = {} allows", self.allowed));
         }
         if self.zero_length > 0 {
-            notes.push(format!("{} requests of zero bytes left out: they move no data", self.zero_length));
+            let without_data = format_count(self.zero_length);
+            notes.push(format!("{without_data} requests of zero bytes left out: they move no data"));
         }
     }
 }

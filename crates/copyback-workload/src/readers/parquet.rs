@@ -17,6 +17,7 @@ use super::parquet_guard::{damaged, guarded};
 use super::parquet_types::{is_integer, is_number_in_bytes, is_unsigned, timestamp_ns};
 use super::{BadRecords, LineError, ReaderOptions, Record, RecordReader, arrow_schema, durations, parquet_lengths};
 use crate::spec::{ColumnNames, Field};
+use crate::units::format_count;
 use crate::{Error, Op, Priority, Request};
 use parquet::basic::{Compression, Type as PhysicalType};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -485,7 +486,8 @@ impl RecordReader for ParquetReader {
     fn notes(&self) -> Vec<String> {
         let mut notes: Vec<String> = self.unused.iter().cloned().collect();
         if self.ignored > 0 {
-            notes.push(format!("{} rows left out, as `workload.operations` ignores them", self.ignored));
+            let ignored = format_count(self.ignored);
+            notes.push(format!("{ignored} rows left out, as `workload.operations` ignores them"));
         }
         notes.extend(super::fio::named_devices(self.devices.list()));
         self.bad.notes(&mut notes);

@@ -13,6 +13,7 @@ use super::names::Names;
 use super::time_of_day::Clock;
 use super::{LineFormat, Parsed, request};
 use crate::Op;
+use crate::units::format_count;
 use memchr::memmem;
 use std::collections::BTreeMap;
 
@@ -315,7 +316,8 @@ impl LineFormat for Strace {
         notes.extend(self.clock.note());
         notes.extend(self.note_left_out());
         if self.failed > 0 {
-            notes.push(format!("{} calls failed and were left out", self.failed));
+            let failed = format_count(self.failed);
+            notes.push(format!("{failed} calls failed and were left out"));
         }
         if !self.unfinished.is_empty() {
             notes.push(format!("{} calls never resumed and were left out", self.unfinished.len()));

@@ -7,6 +7,7 @@
 use super::cursor::Cursor;
 use super::{LineError, LineFormat, Parsed, request};
 use crate::Op;
+use crate::units::format_count;
 
 /// Where the next block begins: blocks have 8 MiB at most, and what is never asked for is left out of the drive
 /// (`workload.layout`).
@@ -64,7 +65,8 @@ impl LineFormat for Tectonic {
     fn notes(&self) -> Vec<String> {
         let mut notes = vec!["GETs of blocks were taken for reads, PUTs for writes".to_owned()];
         if self.unknown_operations > 0 {
-            notes.push(format!("{} requests of unknown operation left out", self.unknown_operations));
+            let unknown = format_count(self.unknown_operations);
+            notes.push(format!("{unknown} requests of unknown operation left out"));
         }
         notes
     }

@@ -18,6 +18,7 @@ use super::names::Names;
 use super::{LineFormat, Parsed, request};
 use crate::Op;
 use crate::spec::BlockAction;
+use crate::units::format_count;
 
 /// Reads Linux tracepoints.
 pub(crate) struct Tracepoints {
@@ -228,6 +229,19 @@ impl LineFormat for Tracepoints {
         self.seen.iter().any(|count| *count > 0)
     }
 
+    /// An event of the block layer, or any behind a CPU in brackets.
+    fn is_own(&self, line: &[u8]) -> bool {
+        let Some((time, mut at)) = timed(line) else { return false };
+        let head = &line[..line.len() - at.rest.len() - time.len()];
+        let name = at.word();
+        let has_cpu = head.split(u8::is_ascii_whitespace).any(|word| {
+            let number = word.strip_prefix(b"[").and_then(|word| word.strip_suffix(b"]"));
+            number.is_some_and(|number| !number.is_empty() && number.iter().all(u8::is_ascii_digit))
+        });
+        let system_and_name = name.rsplit(|byte| *byte == b':').nth(1).unwrap_or_default();
+        name.ends_with(b":") && (has_cpu || system_and_name.starts_with(b"block_"))
+    }
+
     fn device_name(&self, device: u32) -> Option<String> {
         match device.checked_sub(HOSTS_FROM).and_then(|host| self.hosts.name_of(host)) {
             Some(host) => Some(host),
@@ -243,7 +257,8 @@ impl LineFormat for Tracepoints {
             notes.push(format!("UFS addresses were read in units of {unit} bytes, as Linux prints them {kernel} 5.14"));
         }
         if self.lost_lines > 0 {
-            notes.push(format!("the recording lost events in {} places", self.lost_lines));
+            let places = format_count(self.lost_lines);
+            notes.push(format!("the recording lost events in {places} places"));
         }
         notes
     }

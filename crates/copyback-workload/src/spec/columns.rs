@@ -100,7 +100,7 @@ columns! {
     priority: Priority * 1,
 }
 
-/// Short forms of keys, for `order`.
+/// Short forms of keys, for headers and `order`.
 const SHORT: &[(&str, &str)] = &[
     ("time_ns", "arrival_ns"),
     ("time_us", "arrival_us"),
@@ -114,7 +114,7 @@ const SHORT: &[(&str, &str)] = &[
 ];
 
 /// The key that a short form stands for; any other name is itself.
-fn full_name(name: &str) -> &str {
+pub(crate) fn full_name(name: &str) -> &str {
     SHORT.iter().find(|(short, _)| *short == name).map_or(name, |(_, full)| full)
 }
 

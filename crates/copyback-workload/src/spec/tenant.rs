@@ -3,7 +3,7 @@
 
 use super::check::wrong;
 use super::{Footprint, SpecError, WorkloadSpec};
-use crate::units::Nanos;
+use crate::units::{Nanos, exact_time};
 use crate::words::words;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -229,7 +229,8 @@ impl Tenant {
             return Err(wrong("phases", "it is empty", "write pairs such as [[\"0 s\", \"1 s\"]]"));
         }
         if let Some([from, to]) = phases_ns.iter().find(|[from, to]| from >= to) {
-            let message = format!("it would be over at {to} ns, and begin at {from} ns");
+            let [from, to] = [*from, *to].map(exact_time);
+            let message = format!("it would be over at {to}, and begin at {from}");
             return Err(wrong(key, message, "let each phase end after its begin"));
         }
         if phases_ns.windows(2).any(|pair| pair[0][1] > pair[1][0]) {

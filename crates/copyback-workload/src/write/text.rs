@@ -2,6 +2,7 @@
 
 use super::{RequestWriter, WriteFormat, io_error};
 use crate::readers::csv::COUNTS_FROM_START;
+use crate::units::format_count;
 use crate::{Error, Op, Priority, Request};
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -71,7 +72,8 @@ impl<W: Write, F: TextFormat> RequestWriter for TextWriter<W, F> {
             ));
         }
         if self.lost_priorities > 0 {
-            notes.push(format!("{} high priorities lost: the format has none", self.lost_priorities));
+            let lost = format_count(self.lost_priorities);
+            notes.push(format!("{lost} high priorities lost: the format has none"));
         }
         Ok(notes)
     }

@@ -79,6 +79,28 @@ fn a_damaged_line_names_the_assumed_format_and_why() {
     assert!(table.message.ends_with("it was read as format `csv`, as its header names columns"), "{table}");
 }
 
+/// Tracepoints are known by their form: events of other kinds, and lines that are damaged.
+#[test]
+fn tracepoints_without_a_request_are_told_what_they_lack() {
+    let other = "          <idle>-0     [001] d..2.  5.000001: sched_switch: prev_comm=swapper/1 ==> next_comm=a\n";
+    let refused = error(format!("# tracer: nop\n#\n{other}{other}").as_bytes());
+    assert!(refused.message.contains("it holds no requests; it was read as format `tracepoints`"), "{refused}");
+    assert!(refused.help.is_some_and(|help| help.contains("record block_rq_issue")));
+    for (line, says) in [
+        ("a-1 [000] d..1. 1.5: block_rq_issue: 8,0 W 4096 () x + 8 [a]", "expected a sector"),
+        ("a 1 [000] 1.5: block:block_rq_issue: 8;0 W 4096 () 8 + 8 [a]", "line 1: "),
+        ("a-1 1.5: block_rq_complete: 8,0 W () 8 + x [0]", "expected a number of sectors"),
+    ] {
+        let refused = error(format!("{line}\n").as_bytes());
+        assert!(refused.message.contains("line 1: ") && refused.message.contains(says), "{line}: {refused}");
+        let assumed = "it was read as format `tracepoints`, which its first line has";
+        assert!(refused.message.contains(assumed), "{line}: {refused}");
+    }
+    // A log with times is none.
+    let log = error(b"[    5.000001] usb 1-1: new device\n[    6.5] usb: gone\n");
+    assert!(!log.message.contains("tracepoints`,"), "{log}");
+}
+
 /// A header may be longer than the lines that are tried first.
 #[test]
 fn a_long_header_hides_no_requests() {

@@ -1,8 +1,10 @@
 //! Are the files that blktrace writes, one for each CPU, one trace by their base name?
 
 use crate::common::{read_spec, read_with};
+use copyback_workload::handed::Handed;
 use copyback_workload::per_cpu;
 use copyback_workload::spec::{BlockAction, WorkloadSpec};
+use copyback_workload::temporary::Temporary;
 use std::path::Path;
 
 const WRITE_ISSUED: u32 = (1 << 17) | 7;
@@ -51,6 +53,24 @@ fn files_of_all_cpus_are_merged_by_time() {
     let damaged = read_spec(&WorkloadSpec::of_trace(&base)).unwrap_err();
     assert!(damaged.message.contains("big.blktrace.3: it does not begin as blktrace's files do"), "{damaged}");
     std::fs::write(&base, b"a file of that name").unwrap();
+    assert!(per_cpu::files(&base).is_empty());
+}
+
+/// A worker of a cluster has the content of the client's files under their names.
+#[test]
+fn files_that_were_handed_over_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let base = folder.path().join("elsewhere/big");
+    let kept: Vec<Handed> = (0..2)
+        .map(|cpu: u64| {
+            let file = Temporary::new_in(folder.path(), ("kept-", "")).unwrap();
+            std::fs::write(file.path(), event(1000 * cpu, 8 * cpu, WRITE_ISSUED)).unwrap();
+            Handed::in_place_of(&base.with_file_name(format!("big.blktrace.{cpu}")), file)
+        })
+        .collect();
+    assert_eq!(per_cpu::files(&base).len(), 2);
+    assert_eq!(read_spec(&WorkloadSpec::of_trace(&base)).unwrap().0.len(), 2);
+    drop(kept);
     assert!(per_cpu::files(&base).is_empty());
 }
 

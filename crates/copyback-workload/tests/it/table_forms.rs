@@ -88,6 +88,49 @@ fn a_header_may_stand_behind_a_comments_sign() {
     assert_eq!(read, EXPECTED);
 }
 
+/// The names that `--columns` takes stand in a file, too: as its header, or behind a comment's sign.
+#[test]
+fn a_header_may_have_short_names() {
+    for header in [
+        "time_us,op,offset,length",
+        "# time_us,op,offset,length",
+        "# by hand\n#time_us, operation, offset, length_bytes",
+        "arrival_us,op,offset,length_bytes",
+    ] {
+        let (read, notes) = rows(format!("{header}\n0,W,0,4096\n10,R,4096,4096\n").as_bytes());
+        assert_eq!((read.as_slice(), notes[0].as_str()), (&EXPECTED[..], "format `csv`"), "{header}");
+    }
+    let (of_sectors, _) = rows(b"time_us,op,sector,sectors\n0,W,0,8\n10,R,8,8\n");
+    assert_eq!(of_sectors, EXPECTED);
+    // A full name comes first, and a name that a setting mentions is that setting's column.
+    let (full, notes) = rows(b"time_us,op,offset,offset_bytes,length\n0,W,7,0,4096\n10,R,7,4096,4096\n");
+    assert_eq!(full, EXPECTED);
+    assert!(notes.iter().any(|note| note == "columns not looked at: `offset`"), "{notes:?}");
+    let named = ColumnNames { device: Some("offset".into()), ..ColumnNames::default() };
+    let text = "time_us,op,offset,sector,length\n0,W,0,0,4096\n10,R,0,8,4096\n";
+    assert_eq!(read(text, |spec| spec.columns = Some(named)).0, EXPECTED);
+    // What is missing is told by what is there.
+    let lacking = error(b"time_us,op,offset\n0,W,0\n");
+    assert!(lacking.message.contains("it has no column for the length"), "{lacking}");
+}
+
+/// The advice for a table of other names fits it, and helps.
+#[test]
+fn a_table_of_other_names_is_told_its_columns_in_order() {
+    for (content, columns) in [
+        (
+            "volume,ts_us,rw,lba,nbytes\na,0,W,0,4096\na,10,R,8,4096\n",
+            "device,arrival_us,op,offset_sectors,length_bytes",
+        ),
+        ("when,what,where,size\n0,W,0,4096\n10,R,4096,4096\n", "arrival_us,op,offset_bytes,length_bytes"),
+    ] {
+        let refused = error(content.as_bytes());
+        let help = refused.help.expect("advice");
+        assert!(help.contains(&format!("--columns {columns}")), "{content}: {help}");
+        assert_eq!(read(content, ordered(columns)).0, EXPECTED, "{content}");
+    }
+}
+
 #[test]
 fn operations_are_what_a_map_says() {
     let header = "arrival_us,op,offset_bytes,length_bytes\n";

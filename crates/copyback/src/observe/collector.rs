@@ -5,6 +5,7 @@ use super::bandwidth::Bandwidth;
 use super::config::MeasureConfig;
 use super::latencies::Latencies;
 use super::matched::Responses;
+use super::rate_samples::Intervals;
 use super::report::{
     ALL_CAUSES, Bin, CAUSES, Latencies as LatencyReport, LatencyBreakdown, RequestRecord, Sample, SampleWork,
 };
@@ -82,6 +83,10 @@ pub struct Collector {
     bandwidth: Option<Bandwidth>,
     /// When the next sample is due, or the next look of the window or of bandwidth: whatever is earliest.
     next_look_ns: u64,
+    /// Rates over equal intervals, if they are kept.
+    pub rates: Option<Intervals>,
+    /// When measuring began: intervals count from there.
+    measured_from_ns: u64,
     /// Records of requests, where they are kept.
     pub records: Option<Vec<RequestRecord>>,
     /// Response times by request, where they are kept.
@@ -109,6 +114,8 @@ impl Collector {
             window: None,
             bandwidth: None,
             next_look_ns: 0,
+            rates: None,
+            measured_from_ns: 0,
             records: keep_requests.then(Vec::new),
             responses: None,
         }
@@ -136,6 +143,8 @@ impl Collector {
     /// done `work` before.
     pub fn begin(&mut self, first: u64, now_ns: u64, work: SampleWork) {
         self.measured_from = first;
+        self.measured_from_ns = now_ns;
+        self.rates.iter_mut().for_each(|rates| *rates = Intervals::default());
         self.series.clear();
         self.sampled = self.done_with(work);
         self.sample_every_ns = SAMPLE_NS;
@@ -173,6 +182,9 @@ impl Collector {
             for (sum, part) in self.breakdown_sum_ns[op].iter_mut().zip(request.breakdown_ns) {
                 *sum += u128::from(*part);
             }
+        }
+        if let Some(rates) = &mut self.rates {
+            rates.record(request.asked.op, request.asked.len_bytes, now_ns, self.measured_from_ns);
         }
         if let Some(responses) = &mut self.responses {
             responses.keep(request.index, request.asked.op, request.gc_affected, response_ns);

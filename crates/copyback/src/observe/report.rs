@@ -404,6 +404,10 @@ pub struct Outcome {
     pub workload_histograms: BTreeMap<String, [Histogram<u64>; 2]>,
     /// Rates of the reads, writes and trims of each of several workloads over intervals of 500 ms, by name.
     pub workload_rates: BTreeMap<String, [OpRates; 3]>,
+    /// The same of all requests together; zeros if [`keep_rates`](crate::run::Options::keep_rates) is not set.
+    pub rates: [OpRates; 3],
+    /// Bytes of the trims that were done.
+    pub trimmed_bytes: u64,
     /// State over time, evenly spaced; the last one is at the run's end.
     pub series: Vec<Sample>,
     /// The bins of the window that was asked for, as far as the run went; none where none was.

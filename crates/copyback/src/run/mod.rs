@@ -27,6 +27,7 @@ use crate::run::precondition::PreconditionConfig;
 use crate::sim::invariant::Invariant;
 use copyback_workload::RequestSource;
 use copyback_workload::tenants::Stream;
+use copyback_workload::units::exact_time;
 use simulation::{Setup, Simulation};
 
 pub use crate::host::TRANSACTIONS_MAX;
@@ -50,6 +51,8 @@ pub struct Options {
     pub keep_requests: bool,
     /// Keep a record of these flash commands.
     pub keep_commands: Option<CommandFilter>,
+    /// Keep rates of reads, writes and trims over intervals of 500 ms.
+    pub keep_rates: bool,
     /// Keep the response time of every request, to match it with another run's; eight bytes each.
     pub keep_responses: bool,
     /// Look closely at an array for a while; nothing is seen where there is none.
@@ -66,6 +69,7 @@ impl Default for Options {
             keep_gc_events: false,
             keep_requests: false,
             keep_commands: None,
+            keep_rates: false,
             keep_responses: false,
             microscope: None,
         }
@@ -120,8 +124,9 @@ pub enum RunError {
     },
     /// A request arrives so late that the times behind it cannot be told.
     #[error(
-        "request {index} arrives at {arrival_ns} ns, beyond the {} ns (292 years) that a run may last",
-        simulation::ARRIVAL_MAX_NS
+        "request {index} arrives at {}, beyond the {} (292 years) that a run may last",
+        time(.arrival_ns),
+        time(&simulation::ARRIVAL_MAX_NS)
     )]
     TooLate {
         /// Its number, from 0.
@@ -143,8 +148,9 @@ pub enum RunError {
     WarmupUnfinished(warmup::Unfinished),
     /// Requests wait for collections that are kept from the flash for good.
     #[error(
-        "run-ends: {requests} requests wait at {at_ns} ns for collections, which have no share of the slots \
-         (`admit.shares.gc = 0`) and no guard (`admit.guard = 0`)"
+        "run-ends: {requests} requests wait at {} for collections, which have no share of the slots \
+         (`admit.shares.gc = 0`) and no guard (`admit.guard = 0`)",
+        time(.at_ns)
     )]
     CollectionKeptOut {
         /// How many wait.
@@ -164,8 +170,12 @@ pub enum RunError {
     },
 }
 
+fn time(ns: &u64) -> String {
+    exact_time(*ns)
+}
+
 fn at(at_ns: &Option<u64>) -> String {
-    at_ns.map_or_else(String::new, |ns| format!(" at {ns} ns"))
+    at_ns.map_or_else(String::new, |ns| format!(" at {}", exact_time(ns)))
 }
 
 /// A preconditioned drive, made once and cloned for every scheme of a comparison.
@@ -382,6 +392,7 @@ fn begun<'a>(
     }
     simulation.measure(&config.measure);
     simulation.collector.responses = options.keep_responses.then(Default::default);
+    simulation.collector.rates = options.keep_rates.then(Default::default);
     options.warmup.iter().for_each(|warmup| simulation.warm_up(*warmup));
     options.microscope.iter().for_each(|focus| simulation.look_closely(*focus));
     Ok(simulation)

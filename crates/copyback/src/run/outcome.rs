@@ -14,6 +14,7 @@ use crate::observe::report::{
 use crate::observe::window_report::WindowReport;
 use crate::ssd::drive::Drive;
 use crate::ssd::reading::Reading;
+use copyback_workload::Op;
 
 /// The report of a run whose drives had written `preconditioning` before.
 pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
@@ -98,11 +99,15 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
     let responses = simulation.collector.responses.take().unwrap_or_default();
     let microscope = simulation.take_microscope();
     let arrivals = simulation.arrivals();
+    let rates = simulation.rates();
+    let trimmed_bytes = simulation.collector.bytes[Op::Trim as usize];
     Outcome {
         report,
         histograms,
         workload_histograms: simulation.tenant_histograms(),
         workload_rates: simulation.tenant_rates(),
+        rates,
+        trimmed_bytes,
         series,
         window,
         arrivals,

@@ -244,9 +244,9 @@ impl Unfinished {
                 });
                 let reserve = steady.reserve.filter(|reserve| !reserve.is_small()).map(|reserve| {
                     let taken_in = 100.0 * reserve.consumed;
-                    format!("free blocks and buffers took in {taken_in:.1} % of what the host wrote")
+                    format!("free blocks and buffers absorbed {taken_in:.1} % of the host's writes")
                 });
-                let too_short = || "each round has to erase 10 blocks, and to take some time".into();
+                let too_short = || "each round must erase 10 blocks and take some time".into();
                 shown.or(reserve).unwrap_or_else(too_short)
             }
         }

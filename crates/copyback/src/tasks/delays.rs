@@ -16,7 +16,7 @@
 use crate::config::KeyError;
 use crate::flash::command::Source;
 use copyback_workload::rng::{self, Xoshiro256PlusPlus};
-use copyback_workload::units::Nanos;
+use copyback_workload::units::{Nanos, exact_time};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
@@ -67,7 +67,7 @@ impl Params {
             [("lookup", self.lookup), ("host", self.host), ("gc", self.gc), ("scrub", self.scrub), ("wear", self.wear)];
         for (key, [least, most]) in all {
             if least.0 > most.0 || most.0 > MAX_NS {
-                let why = format!("no delay is {} ns at least and {} ns at most", least.0, most.0);
+                let why = format!("no delay is {} at least and {} at most", exact_time(least.0), exact_time(most.0));
                 return Err(KeyError::new(format!("tasks.delays.{key}"), why).with_help(
                     "use two times of 1 s or less, the shorter one first, for example [\"1 us\", \"2 us\"]",
                 ));

@@ -520,6 +520,7 @@ pub fn holds(case: &Case) -> Result<Verdict, TestCaseError> {
             keep_gc_events: true,
             keep_requests: true,
             keep_commands: None,
+            keep_rates: true,
             keep_responses: true,
             microscope: None,
         };

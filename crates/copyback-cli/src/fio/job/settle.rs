@@ -13,12 +13,14 @@ impl Job {
         }
         let has = |rates: [Option<u64>; 3]| rates.iter().any(Option::is_some);
         if has(self.rate_iops) && has(self.rate_bytes) {
-            return Err(self.whole.wrong("rate and rate_iops exclude each other", "remove one of them"));
+            return Err(self
+                .at(&["rate", "rate_iops"])
+                .wrong("rate and rate_iops exclude each other", "remove one of them"));
         }
         if self.is_sized_by_order {
             if self.is_random && self.used(|op| self.random_percent[op]).any(|percent| !matches!(percent, 0 | 100)) {
                 let message = "bs_is_seq_rand: sizes do not depend on whether a request of a mix is random";
-                return Err(self.whole.wrong(message, "remove it, or percentage_random"));
+                return Err(self.at(&["bs_is_seq_rand"]).wrong(message, "remove it, or percentage_random"));
             }
             let of = if self.is_random { WRITE } else { READ };
             self.blocks = [0; 3].map(|_| self.blocks[of].clone());
@@ -26,7 +28,7 @@ impl Job {
         if self.trims_first {
             if self.blocks[TRIM] != self.blocks[WRITE] && !self.is_random {
                 let message = "trimwrite: a trim and its write have one size";
-                return Err(self.whole.wrong(message, "write bs=SIZE"));
+                return Err(self.at(&["bs", "bsrange", "bssplit"]).wrong(message, "write bs=SIZE"));
             }
             self.blocks[WRITE] = self.blocks[TRIM].clone();
         }
@@ -80,7 +82,7 @@ impl Job {
     fn refuse_apart(&self) -> Result<(), Failure> {
         let differ = |name: &str| {
             let message = format!("{name} of reads and of writes differ");
-            self.whole.wrong(message, "write one value for both, or a job for each operation")
+            self.at(&[name]).wrong(message, "write one value for both, or a job for each operation")
         };
         if self.used(|op| self.distribution[op].clone()).any(|own| &own != self.distribution()) {
             return Err(differ("random_distribution"));
@@ -104,17 +106,20 @@ impl Job {
             if strides.size.is_some() || strides.skip > 0 {
                 let message =
                     if strides.are_off { "zonemode=none has no zonesize" } else { "zoneskip needs a zonesize" };
-                return Err(self.whole.wrong(message, "write zonemode=strided with zonesize and zoneskip"));
+                let names: &[&str] = if strides.are_off { &["zonesize", "zoneskip"] } else { &["zoneskip"] };
+                return Err(self.at(names).wrong(message, "write zonemode=strided with zonesize and zoneskip"));
             }
             return Ok(());
         }
         if self.is_random {
             let message = "random requests within strides are not supported";
-            return Err(self.whole.wrong(message, "write a sequential pattern, or random_distribution=zoned_abs:..."));
+            let help = "write a sequential pattern, or random_distribution=zoned_abs:...";
+            return Err(self.at(&["zonesize"]).wrong(message, help));
         }
         let size = strides.size.unwrap_or(0);
         if strides.range.is_some_and(|range| range < size) {
-            return Err(self.whole.wrong("zonerange is smaller than zonesize", "raise it, or leave it out"));
+            let range = self.at(&["zonerange"]);
+            return Err(range.wrong("zonerange is smaller than zonesize", "raise it, or leave it out"));
         }
         Ok(())
     }
@@ -226,7 +231,7 @@ impl Job {
         }
         let message =
             "verify: what such a job wrote is not known before it ends, so that reading it back is not simulated";
-        Err(self.whole.wrong(message, "add do_verify=0, and a job behind it that reads: stonewall, rw=read"))
+        Err(self.at(&["verify"]).wrong(message, "add do_verify=0, and a job behind it that reads: stonewall, rw=read"))
     }
 
     /// The job that reads back what this one wrote: each block once, in the order of addresses.

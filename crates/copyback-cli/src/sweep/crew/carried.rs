@@ -2,9 +2,10 @@
 
 use crate::failure::Failure;
 use crate::files;
-use crate::plan::Plan;
+use crate::plan::{Input, Plan};
 use crate::workloads;
 use copyback_workload::handed::{self, Handed};
+use copyback_workload::per_cpu;
 use copyback_workload::temporary::Temporary;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -28,13 +29,26 @@ pub type Reading = RwLockReadGuard<'static, Sent>;
 /// Hashes of files as they were when they had this length and time.
 static HASHES: Mutex<BTreeMap<(PathBuf, u64, SystemTime), String>> = Mutex::new(BTreeMap::new());
 
-/// The traces that a plan reads, where a command line of this folder finds them.
+/// The files of the traces that a plan reads, where a command line of this folder finds them: of a base name all.
 pub fn files(plan: &Plan, folder: &Path) -> Vec<Named> {
     let traces = plan.inputs.iter().filter(|input| input.role == "trace");
     let traces = traces.filter_map(|input| Some((input.path.as_ref()?, input)));
     // Those of the program are there.
     let traces = traces.filter(|(path, _)| workloads::recorded(path).is_none());
-    traces.map(|(path, input)| (folder.join(path), input.hash.clone())).collect()
+    let of_trace = |(path, input): (&PathBuf, &Input)| {
+        let path = folder.join(path);
+        match per_cpu::files(&path) {
+            parts if parts.is_empty() => vec![(path, input.hash.clone())],
+            // A file that cannot be read is told of by the cell, in whose key is the hash of all.
+            parts => parts.into_iter().map(with_hash).collect(),
+        }
+    };
+    traces.flat_map(of_trace).collect()
+}
+
+fn with_hash(path: PathBuf) -> Named {
+    let hash = hash_of(&path).unwrap_or_default();
+    (path, hash)
 }
 
 /// Has files be what they are for the client for as long as the guard lives, or says which are not.

@@ -12,6 +12,8 @@ use copyback::config::layers::{LayerError, nearest};
 use copyback::config::renamed;
 use copyback::observe::matched::Matched;
 use copyback::observe::report::Report;
+use copyback::observe::tenants::TenantReport;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// A column of the table.
@@ -58,13 +60,16 @@ const OF_SOME_RUNS: &[&str] = &[
 /// Columns of the table's file that say what a run was, and not how it went.
 const OF_THE_FILE: &[&str] = &["cell", "config", "hash", "version"];
 
+/// What names of the numbers of each workload begin with.
+const OF_WORKLOADS: &str = "workloads.";
+
 /// What names of response times begin with.
 const RESPONSE: &str = "response.";
 
 /// Whether every run has a number of this name, or else none has.
 pub fn is_usual(name: &str) -> bool {
-    // Whom a run blames depends on who was there.
-    !is_of_some_runs(name) && !name.starts_with("latency_breakdown.")
+    // The causes of a run's latencies are known after it.
+    !is_of_some_runs(name) && name.split('.').all(|part| part != "latency_breakdown")
 }
 
 /// Whether a name is of such a part.
@@ -79,21 +84,31 @@ const HEADINGS: &[(&str, &str)] = &[
     ("erases", "flash.block_erases"),
 ];
 
-/// The number that a name stands for: `read.p99` for `response.read.p99_ns`. The unit at its end may be left out, and
-/// what all response times begin with; headings of tables are names, too, and percentiles as they show them.
-pub fn spelled_out(word: &str, is_number: impl Fn(&str) -> bool + Copy) -> Option<String> {
+/// The number that a name stands for: `read.p99` for `response.read.p99_ns`, `w1.write.p99` for the same of the
+/// workload `w1`. The unit at its end may be left out, and what all response times begin with; headings of tables are
+/// names, too, and percentiles as they show them. Letters may be large: `IOPS`.
+pub fn spelled_out(word: &str, is_number: impl Fn(&str) -> bool) -> Option<String> {
+    let small = word.to_ascii_lowercase();
+    let of_workload = |word: &str| {
+        word.match_indices('.').find_map(|(at, _)| {
+            let begin = format!("{OF_WORKLOADS}{}.", &word[..at]);
+            let number = number_of(&word[at + 1..], &|name: &str| is_number(&format!("{begin}{name}")))?;
+            Some(begin + &number)
+        })
+    };
+    let spelled = |word: &str| number_of(word, &is_number).or_else(|| of_workload(word));
+    spelled(word).or_else(|| spelled(&small))
+}
+
+/// The number of a run, or of a workload, that a name stands for.
+fn number_of(word: &str, is_number: &dyn Fn(&str) -> bool) -> Option<String> {
     if let Some((_, name)) = HEADINGS.iter().find(|(heading, _)| heading.eq_ignore_ascii_case(word)) {
         return Some((*name).to_owned()).filter(|name| is_number(name));
     }
     if let Some(name) = crate::matched::own(word) {
-        return spelled_out(&name, is_number);
+        return number_of(&name, is_number);
     }
-    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let is_percentile =
-        |text: &str| text.rsplit('.').next().and_then(|last| last.strip_prefix('p')).is_some_and(is_digits);
-    let joined = word.rsplit_once('.').filter(|(head, tail)| is_percentile(head) && is_digits(tail));
-    let joined = joined.map(|(head, tail)| format!("{head}_{tail}"));
-    let word = joined.as_deref().unwrap_or(word);
+    let word = &*joined(word);
     let ends = || std::iter::once("").chain(ENDS.iter().map(|(end, _)| *end));
     if word.is_empty() {
         return None;
@@ -102,20 +117,50 @@ pub fn spelled_out(word: &str, is_number: impl Fn(&str) -> bool + Copy) -> Optio
     all.into_iter().find(|name| is_number(name))
 }
 
+/// A number's name without what may be left out before its class, if it has that: `w1.write.p99_ns`.
+pub fn short_of(number: &str) -> Option<String> {
+    let of_workload = number.strip_prefix(OF_WORKLOADS);
+    let rest = of_workload.unwrap_or(number);
+    let is_shorter = of_workload.is_some() || rest.starts_with(RESPONSE);
+    is_shorter.then(|| rest.replacen(RESPONSE, "", 1))
+}
+
+/// A name whose percentile has a point, `read.p99.9`, as results write it: `read.p99_9`.
+fn joined(word: &str) -> Cow<'_, str> {
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_percentile =
+        |text: &str| text.rsplit('.').next().and_then(|last| last.strip_prefix('p')).is_some_and(is_digits);
+    let parts = word.rsplit_once('.').filter(|(head, tail)| is_percentile(head) && is_digits(tail));
+    parts.map_or(word.into(), |(head, tail)| format!("{head}_{tail}").into())
+}
+
+/// The per cent of a percentile's name: 99.9 of `p99_9`.
+pub fn percent_of(name: &str) -> Option<f64> {
+    let digits = name.strip_prefix('p')?.replacen('_', ".", 1);
+    digits.starts_with(|first: char| first.is_ascii_digit()).then(|| digits.parse().ok())?
+}
+
 /// Names that are suggested at most.
 const NEAR_MAX: usize = 3;
 
 /// What a name may have meant that no number has, as a question; empty where nothing is near. Names with the same last
 /// part come first, `read.mean` for `mean`, then names that begin with it, `write_amplification.total` for
-/// `flash.write_amplification`, then those that are spelt alike.
+/// `flash.write_amplification`, then those that are spelt alike. Of a percentile that is not counted, the nearest one
+/// takes its place: `read.p50` for `read.p42`.
 pub fn near_names<'a>(word: &str, all: impl Iterator<Item = &'a str>) -> String {
     let all: Vec<&str> = all.collect();
-    let joined = word.replace("p99.9", "p99_9").replace("p99_9.9", "p99_99");
-    let part = joined.rsplit('.').next().unwrap_or_default();
-    let part = without_unit_of(part);
+    let word = &*joined(word);
+    let last = |name: &'a str| without_unit_of(name.rsplit('.').next().unwrap_or_default());
+    let (head, part) = word.rsplit_once('.').map_or(("", word), |(head, part)| (head, part));
+    let percentile = percent_of(without_unit_of(part)).and_then(|wanted| {
+        let counted = all.iter().copied().filter_map(|name| Some((percent_of(last(name))?, last(name))));
+        counted.min_by(|(a, _), (b, _)| (a - wanted).abs().total_cmp(&(b - wanted).abs())).map(|(_, name)| name)
+    });
+    let with_percentile = percentile.map(|part| if head.is_empty() { part.into() } else { format!("{head}.{part}") });
+    let word = with_percentile.as_deref().unwrap_or(word);
+    let part = percentile.unwrap_or(without_unit_of(part));
     let part = HEADINGS.iter().find(|(heading, _)| *heading == part).map_or(part, |(_, name)| *name);
-    let is_same =
-        |name: &str| name == part || name.rsplit('.').next().is_some_and(|last| without_unit_of(last) == part);
+    let is_same = |name: &'a str| name == part || last(name) == part;
     let begins = |name: &str| name.split('.').any(|one| one == part);
     let mut near: Vec<&str> = all.iter().copied().filter(|name| is_same(name)).collect();
     if near.is_empty() {
@@ -125,7 +170,7 @@ pub fn near_names<'a>(word: &str, all: impl Iterator<Item = &'a str>) -> String 
     let like = if word.contains('.') { nearest(word, near.iter().copied()) } else { None };
     let like = like.or_else(|| if near.is_empty() { nearest(word, all.into_iter()) } else { None });
     if let Some(name) = like {
-        return format!("did you mean `{name}`? ");
+        return format!("did you mean `{}`? ", without_unit_of(name));
     }
     // The shortest are the most usual: those of all requests, and not of one workload.
     near.sort_by_key(|name| (name.matches('.').count(), name.len()));
@@ -135,6 +180,16 @@ pub fn near_names<'a>(word: &str, all: impl Iterator<Item = &'a str>) -> String 
         [one] => format!("did you mean {one}? "),
         [some @ .., last] => format!("did you mean {} or {last}? ", some.join(", ")),
     }
+}
+
+/// The numbers that results have of each of several workloads.
+pub fn numbers_of_workloads<'a>(names: impl Iterator<Item = &'a String>) -> Result<BTreeSet<String>, Failure> {
+    let of_each = flat::numbers(&TenantReport::default())?;
+    let names: BTreeSet<&String> = names.collect();
+    let numbers = names
+        .iter()
+        .flat_map(|workload| of_each.iter().map(move |(number, _)| format!("{OF_WORKLOADS}{workload}.{number}")));
+    Ok(numbers.collect())
 }
 
 /// A name without the unit at its end, which need not be written.
@@ -161,7 +216,9 @@ impl<'a> Columns<'a> {
     pub fn usual(file: &'a SweepFile, cells: &'a [Cell]) -> Result<Self, Failure> {
         let numbers = flat::numbers(&Report::default())?.into_iter().map(|(name, _)| name);
         let matched = flat::numbers(&Matched::default())?.into_iter().map(|(name, _)| format!("matched.{name}"));
-        Ok(Self { file, cells, numbers: numbers.chain(matched).collect() })
+        let planned = cells.iter().flat_map(|cell| &cell.plan.runs);
+        let workloads = numbers_of_workloads(planned.flat_map(|planned| planned.resolved.tenants.keys()))?;
+        Ok(Self { file, cells, numbers: numbers.chain(matched).chain(workloads).collect() })
     }
 
     /// The column of a name.
@@ -173,7 +230,7 @@ impl<'a> Columns<'a> {
         if name.word == "seed" {
             return Ok(asked(Source::Seed, None));
         }
-        if let Some(text) = TEXTS.iter().find(|text| **text == name.word) {
+        if let Some(text) = TEXTS.iter().find(|text| text.eq_ignore_ascii_case(&name.word)) {
             return Ok(asked(Source::Text(text), None));
         }
         if let Some(number) = spelled_out(&name.word, |number| self.numbers.contains(number)) {
@@ -214,8 +271,8 @@ impl<'a> Columns<'a> {
         }
         let keys = self.file.vary.iter().map(|vary| vary.key.as_str());
         let numbers = || self.numbers.iter().map(String::as_str);
-        // A word that leaves out what response times begin with is like names without it.
-        let short = numbers().filter_map(|number| number.strip_prefix(RESPONSE));
+        let short: Vec<String> = numbers().filter_map(short_of).collect();
+        let short = short.iter().map(String::as_str);
         let all = keys.chain(TEXTS.iter().copied()).chain(["seed"]).chain(numbers()).chain(short);
         let all = all.filter(|near| name.word.starts_with("matched") || !near.starts_with("matched."));
         let near = near_names(&name.word, all);

@@ -40,3 +40,39 @@ fn the_drive_is_sized_for_jobs() {
     let ran = copyback(&["run", "--fio", &shares, "--fit", "0.9"]);
     assert!(code(&ran) == 2 && said(&ran).contains("size=BYTES"), "{}", said(&ran));
 }
+
+/// What is missing on fio's command line is told in its own form, and the example works.
+#[test]
+fn a_command_line_without_a_size_is_told_how_to_give_one() {
+    let job = "--rw=randwrite --bs=4k";
+    let ran = copyback(&["run", "--fio-args", job]);
+    assert_eq!(code(&ran), 2, "{}", printed(&ran));
+    let text = said(&ran);
+    assert!(text.contains("--size=256m") && text.contains("--filename=/dev/drive with --number_ios"), "{text}");
+    for more in [" --size=256m", " --filename=/dev/drive --number_ios=10000"] {
+        let ran = copyback(&["run", "--fio-args", &format!("{job}{more}"), "--print-config"]);
+        assert_eq!(code(&ran), 0, "{more}: {}", said(&ran));
+    }
+}
+
+/// A refusal points at the option, not at the job.
+#[test]
+fn a_refusal_stands_at_its_option() {
+    let folder = tempfile::tempdir().unwrap();
+    for (options, at, says) in [
+        ("rw=randread\nzonesize=1m\nzoneskip=1m", "zonesize=1m", "random requests within strides"),
+        ("rw=read\nzonesize=2m\nzonerange=1m", "zonerange=1m", "smaller than zonesize"),
+        ("rw=read\nzoneskip=1m", "zoneskip=1m", "needs a zonesize"),
+        ("rw=read\nzonemode=none\nzonesize=1m", "zonesize=1m", "zonemode=none has no zonesize"),
+        ("rw=read\nrate_iops=5\nrate=1m", "rate=1m", "exclude each other"),
+        ("rw=randrw\npercentage_random=10,20", "percentage_random=10,20", "differ"),
+        ("rw=rw\nrate_iops=,5", "rate_iops=,5", "for only one of a job's operations"),
+        ("rw=read\nwait_for=z", "wait_for=z", "no job before it"),
+    ] {
+        let line = 3 + options.lines().position(|line| line == at).expect("an option of it");
+        let file = written(folder.path(), &format!("[r]\nsize=8m\n{options}\n"));
+        let text = said(&copyback(&["run", "--fio", &file, "--print-config"]));
+        assert!(text.contains(&format!("`{at}`: ")) && text.contains(says), "{options}: {text}");
+        assert!(text.contains(&format!("job.fio:{line}:")), "{options}: {text}");
+    }
+}

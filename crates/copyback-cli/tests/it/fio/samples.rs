@@ -62,3 +62,24 @@ fn samples_and_percentiles_are_fios() {
         }
     }
 }
+
+/// A workload without a job has the samples, too: one request each millisecond, for a second.
+#[test]
+fn a_single_workload_has_samples() {
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("own.json");
+    let load = ["workload.arrivals.kind=fixed", "workload.arrivals.rate=1000", "workload.read_share=0.0"];
+    let size = ["workload.size.kind=fixed", "workload.size.mean=4 KiB"];
+    let sets: Vec<&str> = load.iter().chain(&size).flat_map(|set| ["--set", *set]).collect();
+    let run =
+        ["run", "--quiet", "--workload", "random-write", "--requests", "1002", "--fio-json", json.to_str().unwrap()];
+    let ran = copyback(&[&run[..], &sets].concat());
+    assert_eq!(code(&ran), 0, "{}", said(&ran));
+    let own: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+    let ([slow, fast, bandwidth, share], [least, most, mean, _], samples, _) = figures(&own, 0, "write");
+    assert_eq!(samples, [2, 2], "{}", own["jobs"][0]["write"]);
+    assert!([least, most, mean].iter().all(|rate| (rate / 1000.0 - 1.0).abs() < 0.01), "{least} {most} {mean}");
+    assert!([slow, fast, bandwidth].iter().all(|kib| (kib / 4000.0 - 1.0).abs() < 0.01), "{slow} {fast} {bandwidth}");
+    assert!(share > 99.0, "{share}");
+    assert_eq!(figures(&own, 0, "read").2, [0, 0], "nothing was read");
+}

@@ -3,7 +3,7 @@
 
 use crate::config::KeyError;
 use crate::config::device::UNITS_PER_PAGE_MAX;
-use copyback_workload::units::Nanos;
+use copyback_workload::units::{Nanos, exact_time};
 use serde::{Deserialize, Serialize};
 
 /// Where a write ends that waits for its page to fill.
@@ -100,7 +100,7 @@ impl Given {
         }
         match self.limit {
             Some(limit) if limit.0 > LIMIT_MAX_NS => {
-                let why = format!("{} ns is longer than any controller holds a page back", limit.0);
+                let why = format!("{} is longer than any controller holds a page back", exact_time(limit.0));
                 Err(KeyError::new("frontier.fill_limit", why).with_help("use 10 s or less, for example \"1 ms\""))
             }
             _ => Ok(()),

@@ -4,7 +4,7 @@
 //! hot block of a plane, and so do hot units that a collection moves; cold ones go to a second open block.
 
 use crate::config::KeyError;
-use copyback_workload::units::Nanos;
+use copyback_workload::units::{Nanos, exact_time};
 
 /// Which data counts as hot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl HotCold {
         }
         let Some(Self { window_ns, updates }) = Self::of(window, updates) else { return Ok(()) };
         if window_ns < WINDOW_MIN_NS {
-            let why = format!("a window of {window_ns} ns is shorter than what a few programs take");
+            let why = format!("a window of {} is shorter than what a few programs take", exact_time(window_ns));
             return Err(
                 KeyError::new("frontier.hot_window", why).with_help("use 1 ms or more, for example \"120 min\"")
             );

@@ -9,7 +9,7 @@ pub mod svg;
 pub mod text;
 
 use copyback_workload::Op;
-use copyback_workload::units::format_duration_ns;
+use copyback_workload::units::exact_time;
 
 /// Rows of responses that are kept, and as many of collecting and of rounds: 32 bytes each.
 pub const ROWS_MAX: usize = 1_000_000;
@@ -233,11 +233,11 @@ impl View {
 
     /// What its reader should know.
     pub fn notes(&self) -> Vec<String> {
-        let [from, to, wanted] = [self.from_ns, self.to_ns, self.wanted_ns].map(format_duration_ns);
+        let [from, to, wanted] = [self.from_ns, self.to_ns, self.wanted_ns].map(exact_time);
         let note = if self.is_cut {
             format!("the microscope keeps {ROWS_MAX} rows, and its window of {wanted} ends after them, at {to}")
         } else if self.to_ns <= self.from_ns {
-            let end = format_duration_ns(self.run_end_ns);
+            let end = exact_time(self.run_end_ns);
             format!("the run ended at {end}, before the window of the microscope, which begins at {from}")
         } else if self.to_ns - self.from_ns < self.wanted_ns {
             format!("the run ended at {to}, before the window of the microscope, {wanted} from {from} on, was over")

@@ -3,7 +3,7 @@
 use super::{Mark, ROUNDS, SLOPE_MAX, rise};
 use serde::{Serialize, Serializer};
 
-/// Largest share of what the host wrote that reserves may take in, and of what was programmed that may be put off.
+/// Largest share of the host's writes that reserves may absorb, and of the programs that may follow the last request.
 ///
 /// In the long run a drive makes free as much as it programs. Where a share of the host's writes went into a reserve
 /// instead, collection did that share too little of its work: what it adds to write amplification is too low by it, and

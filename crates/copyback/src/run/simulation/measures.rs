@@ -4,7 +4,7 @@ use super::Simulation;
 use super::totals::FlashTotals;
 use crate::host::config::HostMode;
 use crate::observe::config::MeasureConfig;
-use crate::observe::report::{Arrivals, Bin, FlashWork, Sample, SampleWork};
+use crate::observe::report::{Arrivals, Bin, FlashWork, OpRates, Sample, SampleWork};
 use crate::observe::steady::{Mark, Steady, Track};
 use crate::sim::queue::EventQueue;
 use crate::ssd::drive::Drive;
@@ -238,6 +238,11 @@ impl Simulation<'_> {
     /// From the first arrival, or from the end of the warm-up, to the last end.
     pub fn span_ns(&self) -> u64 {
         self.last_end_ns - self.start.since_ns.unwrap_or(0)
+    }
+
+    /// Rates of reads, writes and trims over the intervals of the measured part; zeros if they are not kept.
+    pub fn rates(&self) -> [OpRates; 3] {
+        self.collector.rates.as_ref().map(|rates| rates.rates(self.last_end_ns)).unwrap_or_default()
     }
 
     /// The clock.

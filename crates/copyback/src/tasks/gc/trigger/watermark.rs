@@ -38,9 +38,9 @@
 //! - `idle` (default: none): a table that lets collection run in idle time, too: `idle.after` (default `"10 ms"`), once
 //!   the drive has had nothing to do for so long; `idle.stop` (default: twice `soft`), until this watermark is reached
 //!   or a request arrives. ispass11 Section IV-A.
-//! - `hard` (default 0.2): T_hard as a share of `soft`, rounded up, or as a count of the scope's blocks: below it
-//!   preemptible collections are so no more, or only to what consumes no free block (`preemption`). ispass11 Sections
-//!   III-D and IV-B4: 80 to 20 % of T_soft. As with `soft`, 1.0 is a share and 1 is one block.
+//! - `hard` (default 0.2): T_hard as a share of `soft`, rounded up, or as a count of the scope's blocks. Below it,
+//!   no request preempts a collection, or only one that consumes no free block (`preemption`). ispass11 Sections III-D
+//!   and IV-B4: 80 to 20 % of T_soft. As with `soft`, 1.0 is a share and 1 is one block.
 
 use super::idle::{self, Idle};
 use super::{DriveView, Level, Parameters, Scope, Start, TriggerPolicy, Wanted};
