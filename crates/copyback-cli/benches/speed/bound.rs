@@ -1,8 +1,8 @@
 //! The machine's own bound: what writing a page costs at least, so that figures of different machines compare.
 //!
-//! A log of pages in a ring, with the tables of a drive (map, reverse map, valid bits, valid units of each block), written
-//! at random and collected in the order in which blocks were filled. It has no policy, no plane, no check and no clock,
-//! and fetches ahead what it will touch. A simulator that does as much for each page cannot be faster on this machine.
+//! The loop is a log of pages in a ring, with the tables of a drive: map, reverse map, valid bits, valid units of each
+//! block. It is written at random, and collected in the order in which blocks were filled. It has no policy, plane,
+//! check or clock, and prefetches what it will touch.
 
 use copyback::sim::table::{filled, prefetch};
 use copyback::workload::rng;

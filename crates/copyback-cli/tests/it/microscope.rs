@@ -63,7 +63,7 @@ fn a_window_after_the_run_is_refused() {
     let file = folder.path().join("array.txt");
     refused(
         &[ARRAY, &["--microscope", file.to_str().unwrap(), "--microscope-from", "1 h"]].concat(),
-        &["nothing runs from 1 h on: the run ends at", "--microscope-from; nothing was drawn"],
+        &["nothing runs from 3600 s on: the run ends at", "--microscope-from; nothing was drawn"],
     );
     assert!(!file.exists());
 }

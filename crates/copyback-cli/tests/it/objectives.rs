@@ -149,7 +149,7 @@ fn several_conditions_hold_together_and_texts_are_compared() {
 #[test]
 fn what_cannot_be_asked_is_refused_where_it_stands() {
     let place = Place::with(&GRID.replace("seeds = [1, 2]", "seed = 1").replace("2000", "100"));
-    place.refused(&["--where", "response.raed.p99 < 5ms"], &["--where:1:1", "did you mean `response.read.p99_ns`"]);
+    place.refused(&["--where", "response.raed.p99 < 5ms"], &["--where:1:1", "did you mean `response.read.p99`"]);
     place.refused(&["--where", "capacity.over_provisoning < 1"], &["did you mean `capacity.over_provisioning`?"]);
     place.refused(&["--where", "response.read.p99 < 5"], &["--where:1:21", "needs a unit of time"]);
     place.refused(&["--where", "response.read.p99 < 5 msec"], &["did you mean `ms`?"]);
@@ -162,7 +162,7 @@ fn what_cannot_be_asked_is_refused_where_it_stands() {
     }
     place.refused(&["--where", "scheme < baseline"], &["compare them with = or !="]);
     place.refused(&["--min", "scheme"], &["--min:1:1", "name a number"]);
-    place.refused(&["--max", "response.all.maen_ns"], &["--max:1:1", "did you mean `response.all.mean_ns`?"]);
+    place.refused(&["--max", "response.all.maen_ns"], &["--max:1:1", "did you mean `response.all.mean`?"]);
     place.refused(&["--min", "a", "--max", "b"], &["cannot be used with"]);
     place.refused(&["--where", "write.p98 < 5ms"], &["--where:1:1", "did you mean `write.p9"]);
     place.refused(&["--show", "flash.erases,hash"], &["did you mean `"]);

@@ -1,8 +1,8 @@
 //! Counts the instructions of a part of this program under callgrind.
 //!
-//! A test runs this program again under callgrind, which counts nothing until [`start`] and nothing after [`stop`]: what
-//! comes before the part that is asked about, such as preconditioning, then runs ten times as fast as if it were
-//! counted. Without valgrind, or on another processor than x86-64, nothing is counted.
+//! A test runs this program again under callgrind, which counts from [`start`] to [`stop`] only. Work before that, such
+//! as preconditioning, runs several times as fast as if it were counted. Without valgrind, or on another processor than
+//! x86-64, nothing is counted.
 
 use copyback::workload::{Error, Request, RequestSource};
 use std::process::Command;
@@ -45,8 +45,8 @@ fn ask(request: u64) {
 #[cfg(not(target_arch = "x86_64"))]
 fn ask(_request: u64) {}
 
-/// Runs an ignored test of this program, by its full name and with these variables, and returns the instructions that it
-/// counted. None if nothing can be counted here; with `COPYBACK_NEEDS_VALGRIND` set, as in CI, that is a failure.
+/// Runs an ignored test of this program, by its full name and with these variables. Returns the instructions that it
+/// counted; none if nothing can be counted here; with `COPYBACK_NEEDS_VALGRIND` set, as in CI, that is a failure.
 pub fn counted(test: &str, variables: impl IntoIterator<Item = (&'static str, String)>) -> Option<u64> {
     if !cfg!(target_arch = "x86_64") {
         eprintln!("not tested: instructions are counted on x86-64 only");
