@@ -297,8 +297,8 @@ fn listed(table: &str) -> BTreeSet<String> {
     keys
 }
 
-/// Keys whose notes depend on the requests of the run. A run of one request, which [`plan_notes`] makes, says nothing of
-/// them.
+/// Keys whose notes depend on the requests of the run. The run of one request that [`plan_notes`] makes says nothing
+/// of them.
 const NOTED_OF_RUNS: [&str; 2] = ["host.subpage_writes", "measure.small_read_max"];
 
 #[test]
