@@ -62,6 +62,13 @@ impl Ftl {
         if free != self.free_blocks {
             return Err(format!("planes count {free} free blocks, the drive {}", self.free_blocks));
         }
+        if let Some(twins) = &self.twins {
+            let mut counted = twins.clone();
+            counted.count_erased(&self.geometry, &self.blocks);
+            if counted != *twins {
+                return Err(format!("erased rows are {counted:?}, not {twins:?}"));
+            }
+        }
         (0..self.geometry.planes).map(PlaneId).try_for_each(|plane| self.check_plane(plane))
     }
 

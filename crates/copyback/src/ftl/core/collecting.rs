@@ -140,6 +140,9 @@ impl Ftl {
         state.erases += 1;
         let plane = self.geometry.plane_of(block);
         self.free.push_back(plane.at(), block.0);
+        if let Some(twins) = &mut self.twins {
+            twins.on_erase(self.geometry.die_of(plane), self.geometry.block_offset(block));
+        }
         self.planes[plane.at()].free_blocks += 1;
         self.free_blocks += 1;
         self.counts.erases += u64::from(self.geometry.row_planes);

@@ -110,6 +110,9 @@ impl Ftl {
         for block in closed {
             self.victim.on_close(&self.blocks, self.geometry.plane_of(block), block);
         }
+        if let Some(twins) = &mut self.twins {
+            twins.count_erased(&self.geometry, &self.blocks);
+        }
         self.counts = sample.counts.times(times);
     }
 }
