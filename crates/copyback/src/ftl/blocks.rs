@@ -3,6 +3,7 @@
 use crate::flash::geometry::Geometry;
 use crate::sim::index::{BlockId, PlaneId};
 use crate::sim::lent::Lent;
+use crate::sim::table;
 use serde::{Deserialize, Serialize};
 
 /// Which of a plane's free blocks is opened next.
@@ -82,6 +83,12 @@ impl Blocks {
     #[inline(always)]
     pub fn id(&self, plane: PlaneId, offset: u32) -> BlockId {
         BlockId(plane.0 * self.per_plane + offset)
+    }
+
+    /// Fetches a block's record into the processor's cache.
+    #[inline(always)]
+    pub fn prefetch(&self, block: BlockId) {
+        table::prefetch(&self.table, block.at());
     }
 
     /// Blocks in a plane.

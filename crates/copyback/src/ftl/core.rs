@@ -160,6 +160,11 @@ impl Ftl {
     pub fn prefetch_place(&self, unit: LogicalUnit) {
         let place = self.map.get(unit);
         table::prefetch(&self.valid, place.at() / 64);
+        if place.is_some() {
+            let block = self.geometry.block_of(place);
+            self.blocks.prefetch(block);
+            self.victim.prefetch(block);
+        }
     }
 
     /// All blocks.

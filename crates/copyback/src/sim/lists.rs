@@ -1,5 +1,7 @@
 //! Many doubly linked lists over one set of small integers, each of which is on at most one list.
 
+use super::table;
+
 const NONE: u32 = u32::MAX;
 
 /// `lists` lists over the items `0..items`.
@@ -31,6 +33,12 @@ impl Lists {
         if items > self.links.len() {
             self.links.resize(items, FREE);
         }
+    }
+
+    /// Fetches an item's links into the processor's cache.
+    #[inline(always)]
+    pub fn prefetch(&self, item: u32) {
+        table::prefetch(&self.links, item as usize);
     }
 
     /// Appends an item that is on no list.

@@ -87,6 +87,11 @@ impl VictimPolicy for Policy {
         self.enter(plane, block, valid);
     }
 
+    #[inline(always)]
+    fn prefetch(&self, block: BlockId) {
+        self.by_valid.prefetch(block.0);
+    }
+
     fn on_take(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId) {
         self.by_valid.remove(self.list(plane, u32::from(blocks[block].valid)), block.0);
     }

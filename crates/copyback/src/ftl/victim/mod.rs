@@ -123,6 +123,9 @@ pub trait VictimPolicy {
     fn on_invalidate(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId);
     /// A full block was chosen.
     fn on_take(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId);
+    /// Fetches what [`VictimPolicy::on_invalidate`] will touch for a block into the processor's cache.
+    #[inline(always)]
+    fn prefetch(&self, _block: BlockId) {}
     /// Which of the planes' full blocks to collect.
     fn pick(&mut self, view: View<'_>) -> Option<BlockId>;
     /// Whether it looks at [`View::read_offsets`].
@@ -183,6 +186,10 @@ macro_rules! victims {
             #[inline]
             fn on_take(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId) {
                 match self { $( Self::$variant(p) => p.on_take(blocks, plane, block) ),+ }
+            }
+            #[inline(always)]
+            fn prefetch(&self, block: BlockId) {
+                match self { $( Self::$variant(p) => p.prefetch(block) ),+ }
             }
             fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
                 match self { $( Self::$variant(p) => p.pick(view) ),+ }
