@@ -97,7 +97,7 @@ pub fn are_too_few(requests: u64, beyond_ppm: u64) -> bool {
 }
 
 /// Percentiles as results name them, and how many of a million requests are beyond each.
-const BEYOND_PPM: &[(&str, u64)] = &[
+pub const BEYOND_PPM: &[(&str, u64)] = &[
     ("p50_ns", 500_000),
     ("p90_ns", 100_000),
     ("p95_ns", 50_000),

@@ -57,6 +57,9 @@ impl Parameters {
             }
             rest = after;
         }
+        if !xml.contains("</Device_Parameter_Set>") {
+            return Err("its `<Device_Parameter_Set>` has no end: the file was cut off".to_owned());
+        }
         Ok(Self(found))
     }
 

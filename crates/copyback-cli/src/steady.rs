@@ -26,21 +26,33 @@ pub fn rows(steady: &Steady) -> Vec<(&'static str, String)> {
 /// How much of the writes the reserves absorbed.
 fn reserves(reserve: &Reserve) -> String {
     let Reserve { consumed, buffered, put_off } = *reserve;
-    let (taken_in, in_buffers) = (percent(consumed), percent(buffered));
-    let put_off = percent(put_off);
-    format!(
-        "free blocks and buffers absorbed {taken_in} of the host's writes (buffers {in_buffers}); programs after the \
-         last request: {put_off} of those before"
-    )
+    let (changed, in_buffers, put_off) = (what_reserves_did(consumed), percent(buffered), percent(put_off));
+    format!("{changed} (buffers {in_buffers}); programs after the last request: {put_off} of those before")
+}
+
+/// What free places in flash and in buffers absorbed, or by how much they grew.
+fn what_reserves_did(consumed: f64) -> String {
+    let share = percent(consumed.abs());
+    if consumed < 0.0 {
+        return format!("free blocks and buffers grew by {share} of the host's writes");
+    }
+    format!("free blocks and buffers absorbed {share} of the host's writes")
 }
 
 fn verdict(steady: &Steady) -> String {
     match steady.verdict {
+        // Requests that arrive on their own decide the throughput.
+        Verdict::Steady if steady.figures.len() == 1 => {
+            format!("steady by the rule of the SNIA PTS, in {} alone", steady.figures[0].name)
+        }
         Verdict::Steady => "steady by the rule of the SNIA PTS".into(),
         Verdict::NotYet => format!("not yet steady: {}", what_moves(steady)),
         Verdict::NoErase => "not steady: no block was erased; free blocks or a buffer still absorb the writes".into(),
         Verdict::TooShort => {
-            format!("not judged: each fifth of the run must erase {ERASES_MIN} blocks and take some time")
+            format!(
+                "not judged: the run must erase {} blocks, and each fifth of it must write and take time",
+                ROUNDS as u64 * ERASES_MIN
+            )
         }
         Verdict::NoWrite => "not judged: the host wrote nothing".into(),
     }
@@ -69,9 +81,8 @@ fn what_moves(steady: &Steady) -> String {
     }
     let most = format!("(at most {:.0} %)", 100.0 * RESERVE_MAX);
     let Reserve { consumed, put_off, .. } = steady.reserve.unwrap_or_default();
-    if consumed > RESERVE_MAX {
-        let taken_in = percent(consumed);
-        parts.push(format!("free blocks and buffers absorbed {taken_in} of the host's writes {most}"));
+    if consumed.abs() > RESERVE_MAX {
+        parts.push(format!("{} {most}", what_reserves_did(consumed)));
     }
     if put_off > RESERVE_MAX {
         let put_off = percent(put_off);
@@ -143,7 +154,7 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
     let before = report.warmup.map_or(0, |warmup| warmup.requests);
     // Of each pass, as far as the measurement tells.
     let requests = (done(&finished[0]) + before) as f64 / f64::from(passes);
-    let written = report.flash.host_units as f64 / done(&finished[0]) as f64 * requests;
+    let written = report.units_written as f64 / done(&finished[0]) as f64 * requests;
     if begins_settled(&run.run) && run.tenants.is_empty() {
         return advice_for_settled(report.flash.block_erases, &run.workload, requests);
     }
@@ -158,6 +169,9 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
             size(written * f64::from(geometry.unit_bytes)),
             size(geometry.logical_bytes() as f64)
         );
+    }
+    if let Some(first) = run.workload.first.filter(|first| done(&finished[0]) >= *first) {
+        return format!("Leave the limit of {} requests (workload.first) out, or raise it", count(first));
     }
     let warmup = if plan.warmup == Some(Warmup::Steady) { "" } else { "--warmup steady " };
     format!("Let the workload go on for longer, for example with {warmup}{}", going_on(&run.workload, wanted))

@@ -216,6 +216,14 @@ fn devices(stats: &TraceStats) -> String {
     )
 }
 
+/// How fast requests arrive, if they do so at more than one time.
+fn arrivals(stats: &TraceStats) -> String {
+    if stats.duration_ns == 0 {
+        return "at one time".to_owned();
+    }
+    format!("{} a second, mean gap {}", large(stats.requests_per_s), time(stats.mean_gap_ns))
+}
+
 fn info_text(name: &str, stats: &TraceStats) -> String {
     let mean_size = |bytes: f64| match bytes < 1024.0 * 1024.0 {
         true => format!("{} KiB", three_digits(bytes / 1024.0)),
@@ -233,7 +241,7 @@ fn info_text(name: &str, stats: &TraceStats) -> String {
         ("reads", format!("{:.1} %, {}", stats.read_percent, size(stats.reads.bytes as f64))),
         ("writes", format!("{:.1} %, {}", stats.write_percent, size(stats.writes.bytes as f64))),
         ("mean size", format!("read {}, write {}", mean(&stats.reads), mean(&stats.writes))),
-        ("arrivals", format!("{} a second, mean gap {}", large(stats.requests_per_s), time(stats.mean_gap_ns))),
+        ("arrivals", arrivals(stats)),
         ("duration", time(stats.duration_ns as f64)),
         (
             "footprint",

@@ -98,7 +98,7 @@ pub fn resolve_traces(layer: &mut Layer, folder: &Path) {
 }
 
 fn unknown(name: &Located, path: &Path) -> Failure {
-    if let Some((what, help)) = files::other_simulator(path).filter(|_| path.is_file()) {
+    if let Some((what, help)) = files::other_simulator(path) {
         let error = LayerError::new(format!("workload {}: it is {what}, which is not read directly", path.display()));
         return error.with_help(help).at(name.place.clone()).into();
     }

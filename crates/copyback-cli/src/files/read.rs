@@ -24,6 +24,10 @@ pub fn read_text(what: &str, path: &Path) -> Result<String, Failure> {
 
 /// The same of a file, if it is one.
 pub fn other_simulator(path: &Path) -> Option<(&'static str, &'static str)> {
+    // A pipe can be read only once.
+    if !path.is_file() {
+        return None;
+    }
     let mut bytes = Vec::new();
     std::fs::File::open(path).ok()?.take(TEXT_BYTES_MAX).read_to_end(&mut bytes).ok()?;
     of_other_simulator(std::str::from_utf8(&bytes).ok()?)
@@ -43,7 +47,9 @@ fn of_other_simulator(text: &str) -> Option<(&'static str, &'static str)> {
     }
     let has_section = |name: &str| text.lines().any(|line| line.trim() == name);
     let has_key = |key: &str| text.lines().any(|line| line.split(['=', ' ', '\t']).next() == Some(key));
-    let is_ini = has_key("NANDType") || has_key("NumChannel") || has_section("[pal]");
+    let is_ini = has_key("NANDType")
+        || has_key("NumChannel")
+        || ["[pal]", "[icl]", "[hil]", "[ssd]"].into_iter().any(has_section);
     if is_ini || (is_xml && text.contains("<simplessd")) {
         let help = "write its numbers in a file such as `copyback devices small` prints: of [pal], Channel, Package, Die, \
                     Plane, Block and Page are `geometry`, and the times of reads, programs and erases are `timing`";

@@ -7,12 +7,18 @@ use toml::{Table, Value};
 /// Requests of a job that its time ends, and not their number.
 const WITHOUT_END: u64 = 1 << 50;
 
+/// Whole numbers of requests are computed with an error that is smaller.
+const ROUNDING: f64 = 1e-9;
+
+/// Whether a pass ends with the job's part: without a map of blocks fio writes on, as far as it has to.
+fn has_passes(job: &Job) -> bool {
+    !job.is_random || job.ends_with_map()
+}
+
 /// What a job asks for in all; `size` and `amount`, its part and what `io_size` says, are both bytes or both shares.
 fn all(job: &Job, size: f64, amount: f64) -> f64 {
     let loops = job.loops as f64;
-    // Without a map of blocks fio writes on, as far as it has to; else a pass ends with the job's part.
-    let has_passes = !job.is_random || job.ends_with_map();
-    match has_passes {
+    match has_passes(job) {
         true => (loops * amount).min((loops * size).max((amount / size).ceil() * size)),
         false => loops * amount,
     }
@@ -27,7 +33,10 @@ pub fn insert(table: &mut Table, job: &Job, read_share: f64, align: u64, is_driv
     };
     // A trim and its write are two.
     let times = if job.trims_first { 2 } else { 1 };
-    let count = |bytes: f64| (bytes / mean_bytes).floor().max(1.0) as u64 * times;
+    let count = |requests: f64| (requests.max(1.0) as u64).saturating_mul(times);
+    // A pass over a region has the blocks that fit; what ends by its bytes goes on until it has as many.
+    let of_pass = |bytes: f64| count((bytes / mean_bytes).floor());
+    let of_amount = |bytes: f64| count((bytes / mean_bytes - ROUNDING).ceil());
     let (mut requests, mut passes, mut repeat) = (None, None, None);
     if !job.is_endless() {
         match (job.part_size(), job.amount()) {
@@ -37,22 +46,23 @@ pub fn insert(table: &mut Table, job: &Job, read_share: f64, align: u64, is_driv
                     return Err(opt.wrong("the block size is too large for it", "raise the size, or lower bs"));
                 }
                 let whole = (size - size % align).max(align);
+                let has_passes = has_passes(job);
                 let amount = match amount {
-                    None => whole as f64,
+                    None if has_passes => whole as f64,
+                    None => size as f64,
                     Some(Part::Bytes(bytes)) => bytes as f64,
                     Some(Part::Share(share)) => share * whole as f64,
                 };
                 let all = all(job, whole as f64, amount);
-                // Each pass has whole requests.
-                let passes = (all / whole as f64).floor();
+                let passes = if has_passes { (all / whole as f64).floor() } else { 0.0 };
                 let rest = all - passes * whole as f64;
-                let rest = if rest < mean_bytes && passes > 0.0 { 0 } else { count(rest) };
-                let whole_passes = if passes > 0.0 { count(whole as f64).saturating_mul(passes as u64) } else { 0 };
+                let rest = if rest > 0.0 { of_amount(rest) } else { 0 };
+                let whole_passes = if passes > 0.0 { of_pass(whole as f64).saturating_mul(passes as u64) } else { 0 };
                 requests = Some(whole_passes.saturating_add(rest));
                 repeat = (all > whole as f64).then(|| Value::from(format!("{whole} B")));
             }
             (_, Some(Part::Bytes(amount))) => {
-                requests = Some(count(amount as f64).saturating_mul(job.loops));
+                requests = Some(of_amount(amount as f64).saturating_mul(job.loops));
                 repeat = Some(Value::from(1.0));
             }
             (_, amount) if is_drive => {
@@ -64,7 +74,7 @@ pub fn insert(table: &mut Table, job: &Job, read_share: f64, align: u64, is_driv
             _ => {}
         }
     }
-    let most = job.number_ios.map(|most| most.saturating_mul(job.loops));
+    let most = job.number_ios.map(|most| most.saturating_mul(job.loops).saturating_mul(times));
     let requests = match (requests, most) {
         (Some(requests), Some(most)) => requests.min(most),
         (Some(requests), None) | (None, Some(requests)) => requests,

@@ -9,7 +9,12 @@ use copyback::run::config::RunConfig;
 /// Refuses flushes of a buffer. A drive without one has nothing to flush: each write ends when it is programmed.
 pub fn check(plan: &Plan) -> Result<(), Failure> {
     let Some(opt) = plan.jobs.list.iter().flat_map(|job| &job.flushes).next() else { return Ok(()) };
-    let buffered = plan.runs.iter().find_map(|planned| Some((planned, setting_of_buffer(&planned.resolved.run)?)));
+    // The drives of an array may differ.
+    let buffered = plan.runs.iter().find_map(|planned| {
+        let members = planned.members.iter().map(|member| &member.config);
+        let setting = std::iter::once(&planned.resolved.run).chain(members).find_map(setting_of_buffer)?;
+        Some((planned, setting))
+    });
     let Some((planned, (setting, without))) = buffered else { return Ok(()) };
     let of = if plan.runs.len() > 1 { format!(" under `{}`", planned.scheme) } else { String::new() };
     let message = format!("writes end in the drive's buffer{of} ({setting}), and flushes of it are not simulated");

@@ -48,9 +48,9 @@ impl Blocks {
             }
             // As many multiples as fit, and what is above the last one counts as the largest size.
             Self::Range(min, max) => {
-                let (whole, rest) = (max / min, max % min);
-                let multiples = *min as f64 * (whole * (whole + 1)) as f64 / 2.0;
-                (multiples * *min as f64 + *max as f64 * rest as f64) / *max as f64
+                let (whole, rest) = ((max / min) as f64, (max % min) as f64);
+                let multiples = *min as f64 * whole * (whole + 1.0) / 2.0;
+                (multiples * *min as f64 + *max as f64 * rest) / *max as f64
             }
         }
     }
@@ -262,4 +262,16 @@ fn zones_of_bytes(opt: &Opt, text: &str, kb_base: u64) -> Result<Distribution, F
         )
     })?;
     Ok(Distribution::ZonesOfBytes(accesses.into_iter().zip(sizes).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Multiples of the smallest size up to the largest are as likely: their mean is half of the largest.
+    #[test]
+    fn the_mean_of_a_wide_range_does_not_overflow() {
+        let mean = Blocks::Range(512, 4 << 40).mean();
+        assert!((mean / f64::from(1 << 20) - 2.0 * f64::from(1 << 20)).abs() < 1e-3, "{mean}");
+    }
 }

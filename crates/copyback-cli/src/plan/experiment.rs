@@ -28,9 +28,10 @@ impl Experiment {
         let name = path.display().to_string();
         // Somebody who leaves `--trace` out gives his trace as the experiment.
         let is_toml = path.extension().is_some_and(|ending| ending == "toml");
-        let or_trace = |failure: Failure| match is_toml || !path.is_file() {
-            true => failure,
-            false => failure.with_help(format!("an experiment is a TOML file; a trace is given as `--trace {name}`")),
+        let or_trace = |failure: Failure| match files::other_simulator(path) {
+            Some((what, help)) => Failure::input(format!("{name} is {what}")).with_help(help),
+            None if is_toml || !path.is_file() => failure,
+            None => failure.with_help(format!("an experiment is a TOML file; a trace is given as `--trace {name}`")),
         };
         let text = files::read_text("experiment", path).map_err(or_trace)?;
         inputs.push(Input::text("experiment", name.clone(), Some(path.to_path_buf()), &text));

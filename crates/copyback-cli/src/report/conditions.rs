@@ -1,13 +1,10 @@
 //! `--where` of a page: conditions that results are to meet, drawn as lines.
 
+use crate::format::BEYOND_PPM;
 use crate::sweep::objective::{self, Comparison, spelled_out};
 use crate::sweep::quantity::Unit;
 use copyback::config::layers::LayerError;
 use serde_json::{Value, json};
-
-/// Shares of requests beyond percentiles, as names of numbers have them.
-const SHARES: [(&str, f64); 5] =
-    [("p50_ns", 0.5), ("p95_ns", 0.05), ("p99_ns", 0.01), ("p99_9_ns", 1e-3), ("p99_99_ns", 1e-4)];
 
 /// A condition on a number of the results.
 #[derive(Clone, Debug)]
@@ -53,7 +50,8 @@ impl Condition {
     /// What the page draws: the line of a number, and of a percentile a point of the distribution of a class.
     pub fn drawn(&self) -> Value {
         let parts: Vec<&str> = self.metric.split('.').collect();
-        let share = SHARES.iter().find(|(name, _)| parts.last() == Some(name)).map(|(_, share)| *share);
+        let beyond = BEYOND_PPM.iter().find(|(name, _)| parts.last() == Some(name));
+        let share = beyond.map(|(_, ppm)| *ppm as f64 / 1e6);
         let class = (parts.len() == 3 && parts[0] == "response").then(|| parts[1]);
         json!({ "text": self.text, "metric": self.metric, "value": self.value, "class": class, "share": share })
     }

@@ -2,17 +2,32 @@
 
 use super::conditions::Condition;
 use crate::format;
+use crate::sweep::objective::distance;
 use serde_json::Value;
 
 /// Schemes that a title names one by one.
 const NAMED_MAX: usize = 4;
 
-/// The numbers of which the smallest is looked for, the first that results have.
-const MEASURES: [(&str, &str, f64); 4] = [
-    ("response.read.p99_9_ns", "99.9 % of reads take at most", 1_000.0),
-    ("response.write.p99_9_ns", "99.9 % of writes take at most", 1_000.0),
-    ("response.read.mean_ns", "reads take on average", 1.0),
-    ("response.write.mean_ns", "writes take on average", 1.0),
+/// A number of which the smallest is looked for.
+struct Measure {
+    name: &'static str,
+    words: &'static str,
+    /// What a smaller one is.
+    better: &'static str,
+    /// Requests below which it says nothing.
+    requests_min: f64,
+}
+
+const fn measure(name: &'static str, words: &'static str, better: &'static str, requests_min: f64) -> Measure {
+    Measure { name, words, better, requests_min }
+}
+
+/// The first that results have is taken.
+const MEASURES: [Measure; 4] = [
+    measure("response.read.p99_9_ns", "99.9 % of reads take at most", "shorter tails", 1_000.0),
+    measure("response.write.p99_9_ns", "99.9 % of writes take at most", "shorter tails", 1_000.0),
+    measure("response.read.mean_ns", "reads take on average", "shorter reads", 1.0),
+    measure("response.write.mean_ns", "writes take on average", "shorter writes", 1.0),
 ];
 
 /// Looks a number up by its name.
@@ -34,9 +49,10 @@ impl Row {
     }
 
     /// A percentile of too few requests says nothing.
-    fn measure(&self, (name, _, requests): &(&str, &str, f64)) -> Option<f64> {
+    fn measure(&self, measure: &Measure) -> Option<f64> {
+        let name = measure.name;
         let count = self.number(&name.replace(name.rsplit('.').next()?, "count"));
-        self.number(name).filter(|value| *value > 0.0 && count.is_none_or(|count| count >= *requests))
+        self.number(name).filter(|value| *value > 0.0 && count.is_none_or(|count| count >= measure.requests_min))
     }
 }
 
@@ -53,7 +69,11 @@ pub fn sentence(rows: &[Row], base: Option<&str>, conditions: &[Condition]) -> S
         let real = || rows.iter().filter(|row| !row.is_ideal).filter_map(|row| Some((row, row.measure(measure)?)));
         let best = real().min_by(|a, b| a.1.total_cmp(&b.1));
         let base = real().find(|(row, _)| base == Some(row.name.as_str()));
-        sentences.extend(best.map(|best| best_of(best, base, rows.len(), measure.1)));
+        let best = best.map(|(row, value)| {
+            let alike = real().filter(|(_, other)| *other == value).map(|(row, _)| row.name.clone()).collect();
+            Best { row, value, alike }
+        });
+        sentences.extend(best.map(|best| best_of(&best, base, rows.len(), measure)));
     }
     sentences.extend(conditions.iter().map(|condition| met(rows, condition)));
     sentences.join(" ")
@@ -64,37 +84,44 @@ pub fn caveat(is_steady: bool) -> &'static str {
     if is_steady { "" } else { " Not all runs are steady." }
 }
 
-fn best_of((row, value): (&Row, f64), base: Option<(&Row, f64)>, count: usize, words: &str) -> String {
+/// The best row that a real drive can be, and the names of all that are as good.
+struct Best<'a> {
+    row: &'a Row,
+    value: f64,
+    alike: Vec<String>,
+}
+
+fn best_of(best: &Best<'_>, base: Option<(&Row, f64)>, count: usize, measure: &Measure) -> String {
+    let Best { row, value, alike } = best;
     let amplification = |row: &Row| row.number("write_amplification.total").map(format::three_digits);
-    let shown = format::time(value);
+    let (shown, words) = (format::time(*value), measure.words);
     let at = amplification(row).map(|wa| format!(", at a write amplification of {wa}")).unwrap_or_default();
+    let named = if alike.len() > NAMED_MAX { format!("{} results", alike.len()) } else { alike.join(", ") };
+    let best = if alike.len() > 1 { format!("{named} do equally well") } else { format!("{named} does best") };
     match base {
         _ if count == 1 => format!("Under {}, {words} {shown}{at}.", row.name),
-        Some((base, of_base)) if base.name == row.name => {
-            format!("No scheme has shorter tails than {}: {words} {}{at}.", row.name, format::time(of_base))
+        Some((base, of_base)) if alike.contains(&base.name) => {
+            let of_base = format::time(of_base);
+            format!("No scheme that can be built has {} than {}: {words} {of_base}{at}.", measure.better, base.name)
         }
         Some((base, of_base)) => {
             let from = amplification(base).map(|wa| format!(" and {wa}")).unwrap_or_default();
-            format!(
-                "{} does best: {words} {shown}{at} ({}: {}{from}; {}).",
-                row.name,
-                base.name,
-                format::time(of_base),
-                format::change(value, of_base)
-            )
+            let (of_base_shown, change) = (format::time(of_base), format::change(*value, of_base));
+            format!("{best}: {words} {shown}{at} ({}: {of_base_shown}{from}; {change}).", base.name)
         }
-        None => format!("Of {count} results, {} does best: {words} {shown}{at}.", row.name),
+        None => format!("Of {count} results, {best}: {words} {shown}{at}."),
     }
 }
 
-/// Which rows meet a condition, or which is nearest to it.
+/// Which rows that can be built meet a condition, or which of them is nearest to it.
 fn met(rows: &[Row], condition: &Condition) -> String {
-    let known: Vec<(&Row, f64)> = rows.iter().filter_map(|row| Some((row, row.number(&condition.metric)?))).collect();
+    let built = || rows.iter().filter(|row| !row.is_ideal);
+    let known: Vec<(&Row, f64)> = built().filter_map(|row| Some((row, row.number(&condition.metric)?))).collect();
     let meets: Vec<&str> =
         known.iter().filter(|(_, value)| condition.holds(*value)).map(|(row, _)| row.name.as_str()).collect();
     let text = &condition.text;
     if meets.is_empty() {
-        let distance = |value: f64| (value - condition.value).abs();
+        let distance = |value: f64| distance(value, condition.value);
         let nearest = known.iter().min_by(|a, b| distance(a.1).total_cmp(&distance(b.1)));
         return match nearest {
             Some((row, value)) => {
@@ -103,12 +130,13 @@ fn met(rows: &[Row], condition: &Condition) -> String {
             None => format!("No result has the number of {text}."),
         };
     }
-    if meets.len() == rows.len() && rows.len() > 1 {
+    let count = built().count();
+    if meets.len() == count && count > 1 {
         return format!("All results meet {text}.");
     }
     let verb = if meets.len() == 1 { "meets" } else { "meet" };
     if meets.len() > NAMED_MAX {
-        return format!("{} of {} results meet {text}.", meets.len(), rows.len());
+        return format!("{} of {count} results meet {text}.", meets.len());
     }
     format!("{} {verb} {text}.", meets.join(", "))
 }
@@ -145,11 +173,16 @@ mod tests {
         let said = sentence(&rows[..1], Some("baseline"), &[]);
         assert_eq!(said, "Under baseline, 99.9 % of reads take at most 17.1 ms, at a write amplification of 3.46.");
         assert!(sentence(&[], None, &[]).is_empty());
+        // The ideal drive is better, but no drive that anybody can build; of equal ones all are named.
+        let rows = [row("baseline", 1e6, 2.0), row("mine", 1e6, 2.0), row("ideal-no-gc", 0.5e6, 2.0)];
+        let said = sentence(&rows, Some("baseline"), &[]);
+        assert!(said.starts_with("No scheme that can be built has shorter tails than baseline: "), "{said}");
+        assert!(sentence(&rows, None, &[]).starts_with("Of 3 results, baseline, mine do equally well: "), "{said}");
     }
 
     #[test]
     fn conditions_name_who_meets_them_or_who_is_nearest() {
-        let rows = [row("baseline", 17.1e6, 3.458), row("pgc", 2.56e6, 2.961)];
+        let rows = [row("baseline", 17.1e6, 3.458), row("pgc", 2.56e6, 2.961), row("ideal-no-gc", 0.5e6, 2.5)];
         let numbers = |name: &str| rows[0].number(name).is_some();
         let condition = |text: &str| Condition::parse(text, &numbers).expect("it can be asked");
         assert_eq!(met(&rows, &condition("read.p99_9 < 5 ms")), "pgc meets read.p99_9 < 5 ms.");

@@ -1,7 +1,7 @@
 //! Which rows of a sweep's table meet what was asked, and which is the best of them.
 
 use super::journal::RunResult;
-use super::objective::{Asked, Columns, Objective, Source, Test};
+use super::objective::{Asked, Columns, Objective, Source, Test, distance};
 use super::quantity::{Format, Unit};
 use super::seeds::{Mean, SeedGroup};
 use super::table::Results;
@@ -86,12 +86,12 @@ impl Row<'_> {
         run.is_none_or(|planned| !planned.resolved.run.preemption.is_timeless())
     }
 
-    /// By how much of the wanted value a row misses the condition that it misses most; none if it misses a condition
-    /// on a text.
+    /// By how much of the wanted value a row misses the condition that it misses most, or by how much if 0 is wanted;
+    /// none if it misses a condition on a text.
     fn misses_by(&self, tests: &[Test]) -> Option<f64> {
         let by = |test: &Test| match (test.number, self.number(&test.asked.source)) {
             _ if self.meets(test) => Some(0.0),
-            (Some(wanted), Some(mean)) => Some((mean.value - wanted).abs() / wanted.abs().max(f64::MIN_POSITIVE)),
+            (Some(wanted), Some(mean)) => Some(distance(mean.value, wanted)),
             _ => None,
         };
         tests.iter().map(by).try_fold(0.0, |most, by| Some(f64::max(most, by?)))
@@ -136,6 +136,9 @@ pub fn text(objective: &Objective, results: &Results<'_>) -> Result<(String, Vec
     if let (Some((asked, is_most)), false) = (&best, kept.is_empty()) {
         let built: Vec<&Row<'_>> = kept.iter().copied().filter(|row| row.can_be_built()).collect();
         text.push_str(&best_of(&built, asked, *is_most));
+        if let Some(row) = nearest_built(&rows, &tests).filter(|_| built.is_empty()) {
+            text.push_str(&format!("Nearest that can be built: {}\n", missed(row, &tests)));
+        }
         let sure: Vec<&Row<'_>> = built.iter().copied().filter(|row| row.is_sure(&tests)).collect();
         if sure.len() < built.len() {
             text.push_str("Of rows that are steady, and meet it with all of their intervals:");
@@ -146,18 +149,22 @@ pub fn text(objective: &Objective, results: &Results<'_>) -> Result<(String, Vec
     if matched::are_asked_for(asked.iter().map(|asked| &*asked.title)) {
         text.push_str(&matched::note("the first scheme of a cell", None));
     }
-    let text = text + &note_of_maxima(&rows, &asked) + &note_of_missing(&rows, &asked);
+    let text = text + &note_of_maxima(&rows, &asked) + &note_of_missing(&rows, &asked, &tests);
     Ok((text, cells(&kept, &asked)))
 }
 
 /// The row that misses the conditions by least, where none meets them; of drives that can be built, if there are any.
 fn nearest<'a, 'r>(rows: &'r [Row<'a>], tests: &[Test]) -> Vec<&'r Row<'a>> {
-    let nearest = |rows: &mut dyn Iterator<Item = &'r Row<'a>>| {
-        let by = rows.filter_map(|row| Some((row, row.misses_by(tests)?)));
-        by.min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(row, _)| row)
-    };
-    let built = nearest(&mut rows.iter().filter(|row| row.can_be_built()));
-    built.or_else(|| nearest(&mut rows.iter())).into_iter().collect()
+    nearest_built(rows, tests).or_else(|| nearest_of(rows.iter(), tests)).into_iter().collect()
+}
+
+fn nearest_built<'a, 'r>(rows: &'r [Row<'a>], tests: &[Test]) -> Option<&'r Row<'a>> {
+    nearest_of(rows.iter().filter(|row| row.can_be_built()), tests)
+}
+
+fn nearest_of<'a: 'r, 'r>(rows: impl Iterator<Item = &'r Row<'a>>, tests: &[Test]) -> Option<&'r Row<'a>> {
+    let by = rows.filter_map(|row| Some((row, row.misses_by(tests)?)));
+    by.min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(row, _)| row)
 }
 
 /// What a row is instead of what was asked.
@@ -278,13 +285,15 @@ fn note_of_maxima(rows: &[Row<'_>], asked: &[Asked]) -> String {
     text
 }
 
-/// That some rows were left out for what they have not.
-fn note_of_missing(rows: &[Row<'_>], asked: &[Asked]) -> String {
+/// That some rows lack a number, and so meet no condition on it.
+fn note_of_missing(rows: &[Row<'_>], asked: &[Asked], tests: &[Test]) -> String {
     let mut text = String::new();
     for asked in asked.iter().filter(|asked| asked.unit.is_some()) {
         let missing = rows.iter().filter(|row| row.number(&asked.source).is_none()).count();
         if missing > 0 {
-            text.push_str(&format!("\nNote: {missing} rows have no `{}`, and meet nothing\n", asked.title));
+            let is_condition = tests.iter().any(|test| test.asked.source == asked.source);
+            let so = if is_condition { ", and meet nothing" } else { "" };
+            text.push_str(&format!("\nNote: {missing} rows have no `{}`{so}\n", asked.title));
         }
     }
     text

@@ -56,9 +56,7 @@ fn arrivals_that_time_cannot_count_are_refused() {
     run(&end, "workload.loop=1", &|line| {
         refused(line, &["request 1 arrives at 18446744073.709551615 s", "9223372036.854775808 s", REMEDY]);
     });
-    run(&late, "workload.time_scale=2", &|line| {
-        refused(line, &["request 1 arrives at 12000000000 s", REMEDY])
-    });
+    run(&late, "workload.time_scale=2", &|line| refused(line, &["request 1 arrives at 12000000000 s", REMEDY]));
     run(&late, "workload.loop=2", &|line| refused(line, &["request 2 arrives at ", REMEDY]));
     // Where each request waits for another's end, nobody asks when it arrives.
     run(&end, "host.mode=closed", &|line| _ = done(line));
@@ -413,6 +411,15 @@ fn settings_without_effect_are_noted() {
         let text = run(&[&["--device", "small"], *over, &sets[..]].concat());
         assert!(!text.contains("has no effect"), "{setting}: {text}");
     }
+    // A preset's own key, if the user's policy has no such key; a preset that goes over a preset is as published.
+    let nvme = ["-d", "tlc-nvme", "--set", "geometry.blocks_per_plane=100", "--set", "precondition.mode=empty"];
+    let row = ["--set", "frontier.policy=row", "--set", "granularity.policy=aligned"];
+    let text = run(&[&nvme[..], &row].concat());
+    assert!(
+        text.contains("`frontier.fill_limit = \"100 ms\"` (device tlc-nvme) has no effect: it belongs to"),
+        "{text}"
+    );
+    assert!(!run(&nvme).contains("fill_limit"));
     let text = run(&[&path("loop.toml")]);
     assert!(text.contains("loop.toml) has no effect, for the host's loop is closed: a request arrives when"), "{text}");
     std::fs::write(path("printed.toml"), printed(&copyback(&["run", "--print-config"]))).unwrap();

@@ -311,3 +311,17 @@ fn the_nearest_row_is_shown_where_none_meets_what_is_asked() {
     assert_eq!(lines(&text).len(), 1, "{text}");
     assert!(!text.contains("Least `"), "nothing meets it, so nothing is the least: {text}");
 }
+
+/// Only the ideal drive collects in no time. Of the others, the one that collects for the shortest time is the nearest,
+/// though each time is infinitely many times the wanted 0.
+#[test]
+fn if_only_ideal_drives_meet_what_is_asked_the_nearest_real_one_is_shown() {
+    let place = Place::with(GRID);
+    let text = place.asked(&["--where", "gc.die_time_ns <= 0", "--max", "capacity.over_provisioning"]);
+    assert!(text.contains("Not counted: `ideal-no-gc`"), "{text}");
+    let nearest = text.lines().find(|line| line.starts_with("Nearest that can be built: ")).expect("a nearest row");
+    let times = means(&place.path("grid.parquet"), "gc.die_time_ns");
+    let of_baseline = times.iter().filter(|((_, scheme), _)| scheme == "baseline");
+    let ((spare, _), _) = of_baseline.min_by(|(_, a), (_, b)| a.total_cmp(b)).expect("baseline was run");
+    assert!(nearest.contains(&format!("`baseline` in capacity.over_provisioning={spare}: ")), "{nearest}");
+}

@@ -246,20 +246,21 @@ fn mqsims_configuration_is_converted() {
         copyback(&["run", "--device", device, "--workload", "random-write", "--requests", "50", "--print-config"]);
     let config = printed(&run);
     assert!(config.contains("reserved = 0.127") && config.contains("blocks_per_plane = 64"), "{config}{}", said(&run));
-    let (_folder, part) = file("part.xml", b"<Device_Parameter_Set>\n<Flash_Channel_Count>8</Flash_Channel_Count>\n");
+    let (_folder, part) = file("part.xml", PART);
     let text = printed(&copyback(&["device", "from-mqsim", &part]));
     assert!(text.contains("# chips_per_channel: the file has no Chip_No_Per_Channel"), "{text}");
     assert!(text.contains("# Set these before it is used: Chip_No_Per_Channel, Die_No_Per_Chip"), "{text}");
     for (content, says) in [
         (&b"channels = 8"[..], "it has no `<Device_Parameter_Set>`"),
         (
-            b"<Device_Parameter_Set><Flash_Channel_Count>x</Flash_Channel_Count>",
+            b"<Device_Parameter_Set><Flash_Channel_Count>x</Flash_Channel_Count></Device_Parameter_Set>",
             "`Flash_Channel_Count` is `x`, and no whole",
         ),
         (
-            b"<Device_Parameter_Set><Overprovisioning_Ratio>-1</Overprovisioning_Ratio>",
+            b"<Device_Parameter_Set><Overprovisioning_Ratio>-1</Overprovisioning_Ratio></Device_Parameter_Set>",
             "is `-1`; it must be a number, 0 or more",
         ),
+        (b"<Device_Parameter_Set><Flash_Channel_Count>8</Flash_Channel_Count>", "the file was cut off"),
         (b"<Device_Parameter_Set><!-- ", "a comment has no end"),
         (b"<Device_Parameter_Set><a", "the tag `<a` has no end"),
     ] {
@@ -267,6 +268,9 @@ fn mqsims_configuration_is_converted() {
         refused(&["device", "from-mqsim", &wrong], &[says]);
     }
 }
+
+/// A configuration of MQSim that lacks nearly all parameters.
+const PART: &[u8] = b"<Device_Parameter_Set>\n<Flash_Channel_Count>8</Flash_Channel_Count>\n</Device_Parameter_Set>\n";
 
 #[test]
 fn configurations_of_other_simulators_are_named() {
@@ -281,6 +285,10 @@ fn configurations_of_other_simulators_are_named() {
     let (_folder, simple) = file("intel750.cfg", b"[nvme]\nWorkInterval = 50000\n[pal]\nChannel = 8\nPackage = 4\n");
     refused(&["run", "--device", &simple], &["it is SimpleSSD's configuration", "`geometry`"]);
     refused(&["run", "--workload", &simple], &["it is SimpleSSD's configuration"]);
+    // As an experiment, too: not the advice to take it for a trace.
+    for (other, says) in [(&workload, "MQSim's definition of workloads"), (&simple, "SimpleSSD's configuration")] {
+        refused(&["run", other], &[&format!("{other} is {says}")]);
+    }
 }
 
 #[test]

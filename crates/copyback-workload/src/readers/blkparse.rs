@@ -47,6 +47,11 @@ pub(crate) fn other_action(wanted: BlockAction, seen: &[u64; 3]) -> Option<Strin
         .then(|| format!("no `{wanted}` event moves data, but {count} `{other}` do: --set workload.event={other}"))
 }
 
+/// Whether an `rwbs` word asks for a flush before anything else.
+pub(crate) fn is_flush(rwbs: &[u8]) -> bool {
+    rwbs.first() == Some(&b'F')
+}
+
 /// The operation of an `rwbs` word; `None` where it moves no data.
 pub(crate) fn operation(rwbs: &[u8]) -> Option<Op> {
     // A leading F is a flush before the request itself; discards and secure erases carry a D.
@@ -56,6 +61,14 @@ pub(crate) fn operation(rwbs: &[u8]) -> Option<Op> {
         b'R' => Some(Op::Read),
         b'W' => Some(Op::Write),
         _ => None,
+    }
+}
+
+impl Blkparse {
+    /// What a line without data is: a flush, counted once, or nothing.
+    fn without_data(&self, action: usize, rwbs: &[u8]) -> Parsed {
+        let is_counted = BlockAction::ALL[action] == self.wanted;
+        if is_counted && is_flush(rwbs) { Parsed::Flush } else { Parsed::Other }
     }
 }
 
@@ -81,15 +94,17 @@ impl LineFormat for Blkparse {
             }
             return Ok(Parsed::Other);
         };
-        let Some(op) = operation(at.word()) else { return Ok(Parsed::Other) };
+        let rwbs = at.word();
+        let without_data = self.without_data(action, rwbs);
+        let Some(op) = operation(rwbs) else { return Ok(without_data) };
         // Passed-through commands have bytes in parentheses and no sector.
         if !at.rest.trim_ascii_start().first().is_some_and(u8::is_ascii_digit) {
-            return Ok(Parsed::Other);
+            return Ok(without_data);
         }
         let sector = at.word_as(|word| word.uint("a sector"))?;
         // Without data: the error code of a completion or the process' name follows at once.
         if at.rest.trim_ascii_start().starts_with(b"[") {
-            return Ok(Parsed::Other);
+            return Ok(without_data);
         }
         at.word_as(|word| word.byte(b'+', "`+`"))?;
         let sectors = at.word_as(|word| word.uint("a number of sectors"))?;

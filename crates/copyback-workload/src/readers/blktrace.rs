@@ -15,6 +15,7 @@ const VERSION: u32 = 7;
 /// Categories, in the upper half of the action.
 const CATEGORY_WRITE: u32 = 1 << 17;
 const CATEGORY_READ: u32 = 1 << 16;
+const CATEGORY_FLUSH: u32 = 1 << 18;
 const CATEGORY_PASSED_THROUGH: u32 = 1 << 25;
 const CATEGORY_NOTIFY: u32 = 1 << 26;
 const CATEGORY_DISCARD: u32 = 1 << 29;
@@ -75,6 +76,10 @@ impl RecordFormat for Blktrace {
         let len_bytes = u64::from(fields.u32(24));
         let moves_blocks = action & (CATEGORY_READ | CATEGORY_WRITE | CATEGORY_DISCARD) != 0;
         // Flushes have no bytes, passed-through commands no meaningful sector.
+        let is_flush = action & CATEGORY_FLUSH != 0 && len_bytes == 0 && kind == self.wanted;
+        if is_flush && action & (CATEGORY_PASSED_THROUGH | CATEGORY_NOTIFY) == 0 {
+            return (Ok(Parsed::Flush), payload_bytes);
+        }
         if !moves_blocks || action & (CATEGORY_PASSED_THROUGH | CATEGORY_NOTIFY) != 0 || len_bytes == 0 {
             return (Ok(Parsed::Other), payload_bytes);
         }

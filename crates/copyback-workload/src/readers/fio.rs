@@ -56,7 +56,8 @@ impl LineFormat for Fio {
                 self.waits += 1;
                 return Ok(Parsed::Other);
             }
-            b"add" | b"open" | b"close" | b"sync" | b"datasync" => return Ok(Parsed::Other),
+            b"sync" | b"datasync" => return Ok(Parsed::Flush),
+            b"add" | b"open" | b"close" => return Ok(Parsed::Other),
             other => {
                 return Err(LineError(format!(
                     "expected an action (read, write, trim, wait, sync, datasync, add, open or close), not `{}`",

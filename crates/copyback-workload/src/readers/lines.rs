@@ -1,6 +1,6 @@
 //! Text formats: lines without copies, their places, malformed ones and truncated ends.
 
-use super::{BATCH_RECORDS, BadRecords, LineFormat, Parsed, Record, RecordReader};
+use super::{BATCH_RECORDS, BadRecords, Flushes, LineFormat, Parsed, Record, RecordReader};
 use crate::Error;
 use crate::input::ByteStream;
 use crate::units::format_count;
@@ -108,6 +108,7 @@ pub(crate) struct LineReader<F> {
     bad: BadRecords,
     request_count: u64,
     padding_lines: u64,
+    flushes: Flushes,
 }
 
 impl<F: LineFormat> LineReader<F> {
@@ -120,6 +121,7 @@ impl<F: LineFormat> LineReader<F> {
             bad: BadRecords::new(skip_bad, taken),
             request_count: 0,
             padding_lines: 0,
+            flushes: Flushes::default(),
         }
     }
 
@@ -138,6 +140,10 @@ impl<F: LineFormat> LineReader<F> {
         let parsed = match self.format.parse(line) {
             Ok(Parsed::Request(request)) => self.bad.check(request),
             Ok(Parsed::Other) => Ok(None),
+            Ok(Parsed::Flush) => {
+                self.flushes.add();
+                Ok(None)
+            }
             Err(error) => Err(error),
         };
         match parsed {
@@ -222,6 +228,7 @@ impl<F: LineFormat> RecordReader for LineReader<F> {
     fn notes(&self) -> Vec<String> {
         let mut notes = self.format.notes();
         self.bad.notes(&mut notes);
+        self.flushes.notes(&mut notes);
         if self.padding_lines > 0 {
             let padding = format_count(self.padding_lines);
             notes.push(format!("{padding} lines of nothing but zero bytes left out: padding"));

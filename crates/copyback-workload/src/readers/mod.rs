@@ -78,6 +78,26 @@ pub(crate) enum Parsed {
     Request(Request),
     /// Something that belongs to the format but asks for no data: a header, another event.
     Other,
+    /// A flush of the drive's write buffer.
+    Flush,
+}
+
+/// Flushes that a reader found and left out.
+#[derive(Default)]
+pub(crate) struct Flushes(u64);
+
+impl Flushes {
+    #[cold]
+    pub(crate) fn add(&mut self) {
+        self.0 += 1;
+    }
+
+    pub(crate) fn notes(&self, notes: &mut Vec<String>) {
+        if self.0 > 0 {
+            let count = format_count(self.0);
+            notes.push(format!("{count} flushes left out: flushes of a drive's write buffer are not simulated"));
+        }
+    }
 }
 
 /// A format of one record a line.

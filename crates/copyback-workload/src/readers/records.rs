@@ -2,7 +2,7 @@
 
 use super::cursor::LineError;
 use super::lines::read_error;
-use super::{BATCH_RECORDS, BadRecords, Parsed, Record, RecordReader};
+use super::{BATCH_RECORDS, BadRecords, Flushes, Parsed, Record, RecordReader};
 use crate::Error;
 use crate::input::ByteStream;
 use std::io::{self, BufReader, Read};
@@ -48,6 +48,7 @@ pub(crate) struct BinaryReader<F> {
     record_count: u64,
     request_count: u64,
     may_be_empty: bool,
+    flushes: Flushes,
 }
 
 impl<F: RecordFormat> BinaryReader<F> {
@@ -67,6 +68,7 @@ impl<F: RecordFormat> BinaryReader<F> {
             record_count: 0,
             request_count: 0,
             may_be_empty: false,
+            flushes: Flushes::default(),
         }
     }
 
@@ -83,6 +85,7 @@ impl<F: RecordFormat> BinaryReader<F> {
     /// What a user should know of its records, whatever their format.
     pub(crate) fn notes_of_records(&self, notes: &mut Vec<String>) {
         self.bad.notes(notes);
+        self.flushes.notes(notes);
     }
 
     /// Fills the record; how many bytes there were.
@@ -130,6 +133,10 @@ impl<F: RecordFormat> BinaryReader<F> {
         let checked = match parsed {
             Ok(Parsed::Request(request)) => self.bad.check(request),
             Ok(Parsed::Other) => Ok(None),
+            Ok(Parsed::Flush) => {
+                self.flushes.add();
+                Ok(None)
+            }
             Err(error) => Err(error),
         };
         match checked {
@@ -170,7 +177,7 @@ impl<F: RecordFormat> RecordReader for BinaryReader<F> {
 
     fn notes(&self) -> Vec<String> {
         let mut notes = self.format.notes();
-        self.bad.notes(&mut notes);
+        self.notes_of_records(&mut notes);
         notes
     }
 

@@ -103,6 +103,9 @@ impl Strace {
     /// A whole call: `text` stands between the first parenthesis and the line's end.
     fn call(&mut self, arrival_ns: u64, name: &[u8], text: &[u8]) -> Result<Parsed, LineError> {
         self.calls += 1;
+        if matches!(name, b"fsync" | b"fdatasync" | b"sync" | b"syncfs") {
+            return Ok(Parsed::Flush);
+        }
         let Some(op) = Self::operation(name) else {
             self.leave_out(name, text);
             return Ok(Parsed::Other);

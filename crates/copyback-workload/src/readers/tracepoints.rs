@@ -11,7 +11,7 @@
 //!
 //! Priorities and what else newer kernels print behind the sectors are passed over, as are all other events.
 
-use super::blkparse::{note_few, operation, other_action};
+use super::blkparse::{is_flush, note_few, operation, other_action};
 use super::cursor::{Cursor, LineError, sectors_to_bytes, shown};
 use super::fiu::{linux_device_of, linux_name};
 use super::names::Names;
@@ -68,7 +68,9 @@ impl Tracepoints {
         if rwbs.is_empty() || rwbs.len() > 10 || !rwbs.iter().all(u8::is_ascii_uppercase) {
             return Err(LineError(format!("expected letters such as WS, not `{}`", shown(rwbs))));
         }
-        let Some(op) = operation(rwbs) else { return Ok(Parsed::Other) };
+        let is_counted = action == self.wanted && is_flush(rwbs);
+        let without_data = || if is_counted { Parsed::Flush } else { Parsed::Other };
+        let Some(op) = operation(rwbs) else { return Ok(without_data()) };
         // Bytes and a command in parentheses stand before the sector, where there are any.
         if let Some(end) = at.rest.iter().position(|byte| *byte == b')') {
             let is_before = at.rest.iter().position(|byte| *byte == b'+').is_none_or(|plus| end < plus);
@@ -79,13 +81,13 @@ impl Tracepoints {
         let sector = at.word_as(|word| word.uint("a sector"))?;
         // A completion without data: its error follows at once.
         if at.rest.trim_ascii_start().starts_with(b"[") {
-            return Ok(Parsed::Other);
+            return Ok(without_data());
         }
         at.word_as(|word| word.byte(b'+', "`+`"))?;
         let sectors = at.word_as(|word| word.uint("a number of sectors"))?;
         // A flush has no sector, and prints the highest number.
         if sectors == 0 {
-            return Ok(Parsed::Other);
+            return Ok(without_data());
         }
         let parsed = request(arrival_ns, op, sectors_to_bytes(sector)?, sectors_to_bytes(sectors)?, device);
         Ok(self.found(action, parsed))
@@ -175,7 +177,9 @@ fn is_between(line: &[u8]) -> bool {
             .is_some_and(|rest| rest.trim_ascii().iter().all(u8::is_ascii_digit))
     };
     let is_stack = line.first().is_some_and(u8::is_ascii_whitespace) && is_address(Cursor::new(text).word());
-    is_stack || is_assignment(b"cpus") || is_assignment(b"version")
+    // trace-cmd's word on a CPU that recorded nothing.
+    let is_empty_cpu = text.starts_with(b"CPU ") && text.ends_with(b" is empty");
+    is_stack || is_empty_cpu || is_assignment(b"cpus") || is_assignment(b"version")
 }
 
 /// Whether a line says that events were lost: `CPU:3 [LOST 12 EVENTS]`, `CPU:3 [12 EVENTS DROPPED]`.

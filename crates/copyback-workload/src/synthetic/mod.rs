@@ -7,7 +7,7 @@ mod zipf;
 
 use crate::rng::{self, Xoshiro256PlusPlus};
 use crate::spec::{BeyondCapacity, Footprint, GENERATED_ALIGN_DEFAULT, SizeSpec, WorkloadSpec};
-use crate::units::{Bytes, format_bytes};
+use crate::units::{Bytes, format_bytes, format_count};
 use crate::{Error, Op, Priority, Request, RequestSource};
 use address::Addresses;
 use arrival::Timetable;
@@ -29,8 +29,8 @@ pub(crate) struct Generator {
     offset_align_bytes: [u64; 3],
     footprint_bytes: u64,
     /// Requests that are larger than the footprint, and what they would have been.
-    shortened: u64,
-    shortened_bytes: u128,
+    /// Requests that are larger than the footprint, and what they ask for, by operation: read, write, trim.
+    shortened: [(u64, u128); 3],
     repeat: Option<Repeat>,
     /// Whether each write follows a trim of its addresses, and the write that follows next.
     trims_before_writes: bool,
@@ -64,8 +64,7 @@ impl Generator {
             offset_align_bytes: [&spec.read_size, &spec.write_size, &spec.trim_size]
                 .map(|own| own.as_ref().or(spec.size.as_ref()).and_then(|size| size.offset_align).unwrap_or(align).0),
             footprint_bytes,
-            shortened: 0,
-            shortened_bytes: 0,
+            shortened: [(0, 0); 3],
             repeat: spec.repeat_after.map(|after| Repeat::new(after, footprint_bytes, seed)),
             trims_before_writes: spec.trim_before_write.unwrap_or(false),
             write_to_come: None,
@@ -94,16 +93,16 @@ impl Generator {
     }
 
     fn draw_len(&mut self, op: Op) -> u64 {
-        let sizes = match op {
-            Op::Read => &self.read_sizes,
-            Op::Write => &self.write_sizes,
-            Op::Trim => &self.trim_sizes,
+        let (sizes, shortened) = match op {
+            Op::Read => (&self.read_sizes, &mut self.shortened[0]),
+            Op::Write => (&self.write_sizes, &mut self.shortened[1]),
+            Op::Trim => (&self.trim_sizes, &mut self.shortened[2]),
         };
         let Some(sizes) = sizes else { return 0 };
         let len_bytes = sizes.draw(&mut self.size_rng);
         if len_bytes > self.footprint_bytes {
-            self.shortened += 1;
-            self.shortened_bytes += u128::from(len_bytes);
+            shortened.0 += 1;
+            shortened.1 += u128::from(len_bytes);
         }
         len_bytes.min(self.footprint_bytes)
     }
@@ -180,14 +179,19 @@ impl RequestSource for Generator {
 
     fn notes(&self) -> Vec<String> {
         let mut notes = self.addresses.notes();
-        if self.shortened > 0 {
-            let footprint = format_bytes(self.footprint_bytes);
-            let asked = format_bytes(u64::try_from(self.shortened_bytes).unwrap_or(u64::MAX));
-            let left = format_bytes(self.shortened.saturating_mul(self.footprint_bytes));
+        let footprint = format_bytes(self.footprint_bytes);
+        for (kind, (count, asked_bytes)) in ["reads", "writes", "trims"].into_iter().zip(self.shortened) {
+            if count == 0 {
+                continue;
+            }
+            let key = format!("{}_size", kind.trim_end_matches('s'));
+            let asked = format_bytes(u64::try_from(asked_bytes).unwrap_or(u64::MAX));
+            let left = format_bytes(count.saturating_mul(self.footprint_bytes));
+            let count = format_count(count);
             notes.push(format!(
-                "{} requests shortened to the footprint of {footprint}, which is less than they ask for \
-                 (`workload.size`): {left} instead of {asked} in all; lower the size, or take a larger drive",
-                self.shortened
+                "{count} {kind} shortened to the footprint of {footprint}, which is less than they ask for \
+                 (`workload.size` or `workload.{key}`): {left} instead of {asked} in all; lower the size, or take a \
+                 larger drive"
             ));
         }
         notes

@@ -45,7 +45,11 @@ fn trace_cmd() {
         (250_000, Op::Read, 102_400, 4096, linux(253, 0)),
         (500_000, Op::Read, 153_600, 4096, linux(253, 1)),
     ];
-    assert_eq!(rows(&corpus("tracepoints/trace-cmd.txt")).0, expected);
+    let text = corpus("tracepoints/trace-cmd.txt");
+    assert_eq!(rows(&text).0, expected);
+    // What trace-cmd says of CPUs that recorded nothing.
+    let with_empty_cpus = [b"CPU 1 is empty\nCPU 12 is empty\n", &text[..]].concat();
+    assert_eq!(rows(&with_empty_cpus).0, expected);
 }
 
 #[test]

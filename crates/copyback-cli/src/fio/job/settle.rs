@@ -155,7 +155,11 @@ impl Job {
     pub fn part_size(&self) -> Option<Part> {
         match (self.fills_device, self.file_bytes) {
             (true, _) => None,
-            (false, Some(bytes)) => Some(Part::Bytes(bytes)),
+            // A share of a file is a part of it.
+            (false, Some(bytes)) => Some(Part::Bytes(match self.size {
+                Some(Part::Share(share)) => (bytes as f64 * share) as u64,
+                _ => bytes,
+            })),
             (false, None) => self.size,
         }
     }
@@ -166,8 +170,7 @@ impl Job {
             (Some(amount), _, _) => Some(amount),
             // fio cuts the size to that of the file.
             (None, Some(file), Some(Part::Bytes(size))) => Some(Part::Bytes(size.min(file))),
-            (None, Some(_), share) => share,
-            (None, None, _) => None,
+            (None, ..) => None,
         }
     }
 

@@ -77,13 +77,15 @@ fn says(run: &RunConfig, key: &str) -> bool {
     tables.try_into::<RunConfig>().map_or(true, |without| value(&without, key) != value(run, key))
 }
 
-/// A user's setting that a later layer dropped when it chose another policy.
+/// A setting that a later layer dropped when it chose another policy, if one of the two is the user's.
 fn of_dropped(dropped: &Dropped, device: Option<&Layer>, scheme: &Layer, run: &RunConfig) -> Option<String> {
     let Dropped { key, value, place, tag, before, now, by } = dropped;
     let (name, over) = (&place.text.name, &by.text.name);
     let is_of_device = device.is_some_and(|device| *name == device.text().name);
-    // Of a device's table that a scheme replaces there is one note.
-    if !is_users(name) || (is_of_device && *over == scheme.text().name) {
+    // A preset over a preset is as published. A setting of a scheme is dropped with the scheme's policy, and a device's
+    // table that a scheme replaces is dropped whole: both have a note of their own.
+    let is_between_presets = !is_users(name) && !is_users(over);
+    if is_between_presets || *name == scheme.text().name || (is_of_device && *over == scheme.text().name) {
         return None;
     }
     let (table, leaf) = key.rsplit_once('.')?;

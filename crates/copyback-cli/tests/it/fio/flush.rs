@@ -42,6 +42,30 @@ fn a_flush_of_a_buffer_is_refused_with_its_place_and_two_remedies() {
     let both = ["compare", "-S", "baseline,baseline-d", "--fio", &file, "--set", "baseline-d:buffer.size=1 MiB"];
     let text = said(&copyback(&both));
     assert!(text.contains("buffer under `baseline-d` (`buffer.policy"), "{text}");
+    // One drive of an array has a buffer.
+    let array = folder.path().join("array.toml");
+    let text = "[array]\nlevel = \"raid-0\"\ndrives = 2\n[[array.override]]\ndrives = [1]\nscheme = \"baseline-d\"\n";
+    std::fs::write(&array, text).unwrap();
+    let text = said(&copyback(&["run", "--print-config", "--array", array.to_str().unwrap(), "--fio", &file]));
+    assert!(text.contains("flushes of it are not simulated"), "{text}");
+}
+
+/// Flushes in a log of fio, a trace of the block layer and one of system calls ask for no data; a note counts them.
+#[test]
+fn flushes_in_traces_are_counted() {
+    const TRACES: &[&str] = &[
+        "fio version 2 iolog\nf add\nf open\nf write 8192 4096\nf datasync 0 0\nf sync 0 0\nf close\n",
+        "8,0 1 1 0.1 5 D W 0 + 8 [x]\n8,0 1 2 0.2 5 D FN [x]\n8,0 1 3 0.3 5 D FWS [x]\n8,0 1 4 0.4 5 C FN 0 [0]\n",
+        "1 1.0 pwrite64(3, \"a\", 512, 0) = 512\n1 1.1 fsync(3) = 0\n1 1.2 fdatasync(3) = 0\n",
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    for text in TRACES {
+        let file = folder.path().join("trace");
+        std::fs::write(&file, text).unwrap();
+        let ran = copyback(&["trace", "info", file.to_str().unwrap()]);
+        let told = format!("{}{}", printed(&ran), said(&ran));
+        assert!(told.contains("2 flushes left out"), "{text}: {told}");
+    }
 }
 
 #[test]

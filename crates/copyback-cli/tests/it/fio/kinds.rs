@@ -36,6 +36,8 @@ const RUN: &[(&str, &[&str])] = &[
     ("[a]\nrw=randread\nbsrange=4k-64k\nsize=1m\n", &["kind = \"range\"", "max = \"64 KiB\""]),
     ("[a]\nrw=randread\nbs=8k,64k\nbs_is_seq_rand=1\nsize=1m\n", &["mean = \"64 KiB\"", "requests = 16"]),
     ("[a]\nrw=trimwrite\nsize=1m\n", &["trim_before_write = true", "requests = 512"]),
+    // fio doubles it.
+    ("[a]\nrw=trimwrite\nsize=1m\nnumber_ios=10\n", &["trim_before_write = true", "requests = 20"]),
     ("[a]\nrw=randread\nsize=1m\nrandom_distribution=zoned:50/5:30/15:20/\n", &["[0.2, 0.8]"]),
     ("[a]\nrw=randread\nsize=1g\nrandom_distribution=zoned_abs:60/256m:40/\n", &["[0.4, 0.75]"]),
     ("[a]\nrw=write\nfilename=/d\nsize=10%\nnumjobs=3\noffset_increment=25%\n", &["region_start = 0.5"]),

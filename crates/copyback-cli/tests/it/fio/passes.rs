@@ -126,3 +126,28 @@ fn rates_with_several_sizes_count_bytes() {
         assert!((seen / theirs - 1.0).abs() < 5.0 * 0.6 / theirs.sqrt(), "{options}: {seen} and {theirs}");
     }
 }
+
+/// A job goes on until it has as many bytes; a pass over a region has only the blocks that fit. `number_ios` counts a
+/// trim and its write as one. The numbers are those of fio 3.33, which is asked again if it is there.
+#[test]
+fn amounts_that_are_no_multiple_of_a_block_are_fios() {
+    const JOBS: &[(&str, usize)] = &[
+        ("rw=write\nbs=64k\nsize=1m\nio_size=100k\n", 2),
+        ("rw=write\nbs=4k\nsize=1m\nio_size=5000\n", 2),
+        ("rw=write\nbs=64k\nsize=1m\nio_size=1100k\n", 18),
+        ("rw=write\nbs=64k\nsize=1000k\n", 15),
+        ("rw=randwrite\nbs=64k\nsize=1000k\nnorandommap\n", 16),
+        ("rw=randwrite\nbs=4k\nfilesize=2m\nsize=25%\nloops=2\n", 256),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    for (options, expected) in JOBS {
+        let list = own(folder.path(), &written(folder.path(), &format!("[j]\nioengine=null\n{options}")));
+        assert_eq!(list.len(), *expected, "{options}");
+        let end = list.iter().map(|asked| asked.offset_bytes + asked.len_bytes).max();
+        assert!(!options.contains("filesize") || end <= Some(512 << 10), "a share of a file is a part of it: {end:?}");
+    }
+    let jobs: Vec<String> = JOBS.iter().map(|(options, _)| format!("ioengine=null\n{options}")).collect();
+    let Some(theirs) = of_fio_each(folder.path(), &jobs) else { return };
+    let counts: Vec<usize> = theirs.iter().map(Vec::len).collect();
+    assert_eq!(counts, JOBS.iter().map(|(_, expected)| *expected).collect::<Vec<_>>());
+}

@@ -42,9 +42,10 @@ impl Reserve {
         Some(Self { consumed: in_flash + buffered, buffered, put_off })
     }
 
-    /// Whether what the drives lived on is too little to matter.
+    /// Whether what the drives lived on, or built up, is too little to matter: collection ahead of need makes write
+    /// amplification too high.
     pub fn is_small(&self) -> bool {
-        self.consumed <= RESERVE_MAX && self.put_off <= RESERVE_MAX
+        self.consumed.abs() <= RESERVE_MAX && self.put_off <= RESERVE_MAX
     }
 }
 
@@ -59,4 +60,16 @@ pub(super) fn serialize<S: Serializer>(reserve: &Option<Reserve>, serializer: S)
     let share = |of: fn(&Reserve) -> f64| reserve.as_ref().map(of);
     let (consumed, buffered, put_off) = (share(|r| r.consumed), share(|r| r.buffered), share(|r| r.put_off));
     Shares { consumed, buffered, put_off }.serialize(serializer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reserves that are used up make write amplification too low, and those that are built up too high.
+    #[test]
+    fn reserves_that_change_either_way_are_not_small() {
+        let of = |consumed: f64| Reserve { consumed, ..Reserve::default() }.is_small();
+        assert_eq!([-0.11, -0.09, 0.09, 0.11].map(of), [false, true, true, false]);
+    }
 }
