@@ -273,7 +273,7 @@ WRONG = [
     (KeepsPart, "kept `valid` of a view beyond its call"),
     (KeepsBase, "kept `valid` of a view beyond its call"),
     (KeepsBuffer, "kept `valid` of a view beyond its call"),
-    (PicksNone, "picked no block, where"),
+    (PicksNone, "picked no block, although"),
     (PicksFar, "picked block 1"),
     (PicksText, "answered 'the first'"),
     (PicksOpen, "which is open, and not full"),

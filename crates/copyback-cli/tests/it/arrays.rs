@@ -85,7 +85,7 @@ fn what_makes_no_array_is_refused() {
     refused(&with(&["--set", "host.target=drive"]), &["there is no array"]);
     refused(&with(&["--array", "raid-5", "--set", "host.target=drive"]), &["would leave raid-5 behind"]);
     let timeless = ["--array", "raid-0", "-S", "ggc-reactive-inclusive", "--set", "preemption.policy=ideal"];
-    refused(&with(&timeless), &["need not be coordinated"]);
+    refused(&with(&timeless), &["need no coordination"]);
 }
 
 #[test]

@@ -262,7 +262,7 @@ at_least = 1000
 fn reads_of_nothing_are_told_and_not_judged_and_mapped_addresses_have_none() {
     let folder = tempfile::tempdir().unwrap();
     let shown = printed(&reproduce(folder.path(), ADDRESSES, &[]));
-    let note = "Note: in 2 of 4 cells mapping units were read that hold no data, up to ";
+    let note = "Note: in 2 of 4 cells, some of the mapping units read hold no data, up to ";
     assert_eq!(shown.matches(note).count(), 1, "{shown}");
     let results = results(&reproduce(folder.path(), ADDRESSES, &["--json", "-"]));
     let claim = |at: usize| &results["claims"][at];

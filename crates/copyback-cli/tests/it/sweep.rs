@@ -498,7 +498,7 @@ fn schemes_of_the_command_line_stand_in_every_cell_with_settings_of_their_own() 
     sweep(&path, &alone, &["--schemes", "baseline"]);
     assert_eq!(text(&self::rows(&alone)[1], "hash"), text(&rows[4], "hash"));
     for (more, says) in [
-        (["--schemes=pgc", "--set=late:trigger.soft=3"], "none of this command is called so"),
+        (["--schemes=pgc", "--set=late:trigger.soft=3"], "this command has no scheme of this name"),
         (["--schemes=soon=pgc", "--list"], "there is a scheme `soon` already"),
         (["--schemes=pgc,pgc", "--list"], "twice"),
     ] {
