@@ -267,7 +267,7 @@ fn read_whole(stream: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     }
 }
 
-/// The size in a tar header: octal digits, or a binary number where the first bit is set (above 8 GiB).
+/// The size in a tar header: octal digits, or a binary number if the first bit is set (above 8 GiB).
 fn tar_size(header: &[u8; TAR_BLOCK_BYTES]) -> io::Result<u64> {
     let field = &header[124..136];
     let damaged = || io::Error::new(io::ErrorKind::InvalidData, "a tar header's size field is damaged");

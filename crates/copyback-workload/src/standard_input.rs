@@ -33,7 +33,7 @@ pub fn is_named(path: &Path) -> bool {
 /// The file that holds what came from standard input. The first call reads all of it.
 ///
 /// # Errors
-/// Where it cannot be read, or there is no room to keep it.
+/// If it cannot be read, or there is no space to keep it.
 pub fn kept() -> Result<PathBuf, Error> {
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(file) = &*kept {

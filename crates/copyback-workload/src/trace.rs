@@ -151,7 +151,7 @@ impl TraceSource {
     }
 }
 
-/// How many records are held for sorting where the user doesn't say.
+/// Default number of records that are held for sorting.
 fn window_default(format: Format) -> usize {
     match format {
         // Its times are whole seconds, and its busy seconds have far more records than other traces come late by.

@@ -76,12 +76,12 @@ fn missing(file: &str, names: &[String], field: Field) -> Error {
     Error::new(message).with_help(format!("{}; its columns are {}", remedy(field), list(names)))
 }
 
-/// What a column of a key's name holds; `None` of another name.
+/// The field of a column with a key's name; `None` for another name.
 pub(crate) fn field_of(name: &str) -> Option<Field> {
     COLUMN_KEYS.iter().find(|key| key.name == name).map(|key| key.field)
 }
 
-/// What a header of such names lacks, and how to say where it is; `None` where it lacks nothing.
+/// The missing columns of a header, and how to name them; `None` if it is complete.
 pub(crate) fn missing_of_header(names: &[String]) -> Option<(String, String)> {
     let has = |field: Field| keys_of(field).any(|key| names.iter().any(|name| full_name(name) == key.name));
     let missing: Vec<Field> = Field::ALL.into_iter().filter(|field| field.is_required() && !has(*field)).collect();

@@ -4,7 +4,7 @@
 /// Nanoseconds in a second.
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Takes so many digits from the front, and then a separator if one is asked for.
+/// Takes this many digits from the start, and then a separator if one is given.
 fn digits(rest: &mut &[u8], count: usize, separator: Option<u8>) -> Option<u64> {
     let (head, behind) = rest.split_at_checked(count)?;
     let value =

@@ -76,7 +76,7 @@ pub fn not_read(word: &str) -> Option<(String, &'static str)> {
     Some((format!("`{word}` is {}, {}; it is not read", foreign.name, foreign.why), foreign.help))
 }
 
-/// A header of assignments, one of which says when the trace was made.
+/// A header of assignments, including the date of the trace.
 fn is_srt(head: &[u8]) -> bool {
     let is_date = |line: &[u8]| {
         let rest = line.strip_prefix(b"tracedate").map(<[u8]>::trim_ascii_start);
@@ -85,7 +85,7 @@ fn is_srt(head: &[u8]) -> bool {
     head.split(|byte| *byte == b'\n').any(is_date)
 }
 
-/// Where the next request of an object may stand, at most: a trace of so many has 24 TiB.
+/// Largest address of the next request of an object: a trace of this many has 24 TiB.
 const NEXT_MAX: i64 = 1 << 40;
 
 /// The largest object that is believed.

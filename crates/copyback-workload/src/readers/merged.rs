@@ -38,7 +38,7 @@ pub(crate) struct Merged {
 }
 
 impl Merged {
-    /// A reader of `file_count` files, of which those with records have readers.
+    /// A reader of `file_count` files; those with records have readers.
     pub(crate) fn new(
         base: String,
         readers: Vec<BinaryReader<Blktrace>>,

@@ -1,4 +1,4 @@
-//! Damage in a Parquet file as an error: also where the library stops the program.
+//! Reports damage in a Parquet file as an error, even if the library panics.
 
 use crate::Error;
 use std::cell::Cell;
@@ -11,8 +11,8 @@ thread_local! {
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread is where a panic becomes an error. A panic hook, which runs before it is caught, asks this to
-/// stay silent: the user reads of the damage in the error.
+/// Whether this thread converts a panic to an error. A panic hook, which runs before the panic is caught, checks this
+/// to stay silent: the error reports the damage.
 pub fn panic_is_caught() -> bool {
     IS_GUARDED.get()
 }

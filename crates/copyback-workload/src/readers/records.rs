@@ -12,7 +12,7 @@ pub(crate) trait RecordFormat: Send {
     /// The size of a record without its payload.
     fn record_bytes(&self) -> usize;
 
-    /// The size of what stands in front of the first record.
+    /// The size of the header before the first record.
     fn head_bytes(&self) -> u64 {
         0
     }
@@ -25,7 +25,7 @@ pub(crate) trait RecordFormat: Send {
         Vec::new()
     }
 
-    /// What to try where a file held no request at all.
+    /// The suggestion if a file has no request at all.
     fn help_if_empty(&self) -> Option<String> {
         None
     }

@@ -29,7 +29,7 @@ impl Timetable {
         match self {
             Self::Together(arrivals) => Some((arrivals.next_ns()?, false)),
             Self::Apart { reads, others } => match (reads.ns, others.ns) {
-                // A read goes first where both come at once: so it is the same on every run.
+                // If both come at once, a read is first: the same on every run.
                 (Some(read_ns), other_ns) if other_ns.is_none_or(|other_ns| read_ns <= other_ns) => {
                     reads.advance();
                     Some((read_ns, true))

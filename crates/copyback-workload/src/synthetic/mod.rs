@@ -37,7 +37,7 @@ pub(crate) struct Generator {
     write_to_come: Option<Request>,
 }
 
-/// Draws the same requests again after so many bytes.
+/// Draws the same requests again after this many bytes.
 struct Repeat {
     seed: u64,
     every_bytes: u64,
@@ -71,7 +71,7 @@ impl Generator {
         })
     }
 
-    /// Draws the same requests again where as many bytes as are repeated were drawn.
+    /// Draws the same requests again if the bytes to repeat were drawn.
     fn begin_again(&mut self) {
         let Some(repeat) = self.repeat.as_mut().filter(|repeat| repeat.left_bytes == 0) else { return };
         repeat.left_bytes = repeat.every_bytes;
@@ -80,7 +80,7 @@ impl Generator {
         self.addresses.begin_again(repeat.seed);
     }
 
-    /// The kind of a request that does not come by the arrivals of reads; where there are these, no other reads.
+    /// The kind of a request that does not come by the arrivals of reads; if these exist, no other reads.
     fn draw_op(&mut self) -> Op {
         let draw = rng::unit_f64(&mut self.ops);
         if draw < self.read_share {

@@ -102,7 +102,7 @@ pub fn write_to<W: Write + Send>(
     Ok(WriteSummary { requests, notes })
 }
 
-/// What helps where a file may not grow any further.
+/// The remedy if a file may not grow any further.
 pub const RAISE_LIMIT: &str = "raise the limit on the size of files (ulimit -f), or write less";
 
 /// A disk's error as a workload's.
@@ -110,7 +110,7 @@ pub(crate) fn io_error(error: &std::io::Error) -> Error {
     with_remedy(Error::of_output(format!("cannot write: {error}")), error)
 }
 
-/// A full disk needs no remedy of its own: whoever reports the error names it.
+/// A full disk needs no separate remedy: the caller that reports the error names it.
 fn with_remedy(failure: Error, error: &std::io::Error) -> Error {
     match error.kind() {
         std::io::ErrorKind::FileTooLarge => failure.with_help(RAISE_LIMIT),

@@ -100,8 +100,8 @@ pub(crate) struct Csv {
 }
 
 impl Csv {
-    /// The names of the columns, and before them, where the first request arrives later than at the start, that times
-    /// count from there: a reader takes them from the first request on otherwise.
+    /// The names of the columns. If the first request arrives later than at the start, a comment before them says that
+    /// times count from there: otherwise a reader counts them from the first request on.
     fn header(&mut self, first_ns: u64, output: &mut dyn Write) -> std::io::Result<()> {
         self.has_header = true;
         if first_ns > 0 {
