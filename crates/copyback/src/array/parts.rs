@@ -8,7 +8,7 @@ use copyback_workload::Request;
 /// A request of one drive.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
-    /// What is asked of it, in its own addresses.
+    /// The request to the drive, in its own addresses.
     pub asked: Request,
     /// The drive.
     pub drive: u32,
@@ -27,7 +27,7 @@ pub struct Part {
     pub(super) before_ns: [u64; CAUSES],
 }
 
-/// Parts under way.
+/// Current parts.
 #[derive(Default)]
 pub(super) struct Parts {
     entries: Vec<Part>,

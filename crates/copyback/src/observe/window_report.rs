@@ -14,7 +14,7 @@ pub struct WindowReport {
     /// Standard deviation of the requests that ended in a bin, over their mean; the last bin, in which a run may end,
     /// is left out. `None` with less than two others.
     pub requests_variation: Option<f64>,
-    /// The highest mean response time of small reads in a bin with at least ten of them; `None` where none has.
+    /// The highest mean response time of small reads in a bin with at least ten of them; `None` if none has.
     pub small_read_mean_max_ns: Option<f64>,
     /// Share of such bins in which the mean was more than twice that of all bins together.
     pub small_read_slow_bins: Option<f64>,
@@ -24,14 +24,14 @@ pub struct WindowReport {
     pub free_blocks_min: u64,
     /// See above.
     pub free_blocks_max: u64,
-    /// The highest share of collection, in percent, where shares are known.
+    /// The highest share of collection, in percent, if shares are known.
     pub gc_share_max_percent: Option<f64>,
     /// Its mean over the bins at whose end it was above 0.
     pub gc_share_mean_percent: Option<f64>,
     /// The highest share of scrubbing.
     pub scrub_share_max_percent: Option<f64>,
-    /// Pearson's correlation of the free blocks and the share of collection, bin by bin; `None` where one of them does
-    /// not change.
+    /// Pearson's correlation of the free blocks and the share of collection, bin by bin; `None` if one of them is
+    /// constant.
     pub free_blocks_gc_share_correlation: Option<f64>,
     /// The highest count of reads of a block in the first bin in which scrubbing had a share.
     pub scrub_block_reads_first: Option<u32>,

@@ -11,9 +11,9 @@ use crate::observe::shadow::Shadow;
 pub struct Memory {
     /// The preconditioned drive: each run has a copy of its own.
     pub drive_bytes: u64,
-    /// What preconditioning takes beside it.
+    /// Memory of preconditioning in addition.
     pub preconditioning_bytes: u64,
-    /// What a run takes beside it.
+    /// Memory of a run in addition.
     pub run_bytes: u64,
     /// What a run that checks its invariants takes on top of that.
     pub check_bytes: u64,

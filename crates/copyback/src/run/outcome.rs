@@ -192,7 +192,7 @@ fn merge_report(simulation: &Simulation<'_>) -> Option<MergeTotals> {
 fn gc_parts(drive: &Drive, did: &Reading, report: &mut GcReport) {
     let timing = drive.timing();
     let alone_ns = |op, pages: u64, at: usize| {
-        // Only where all pages take the same times commands have a die to themselves.
+        // Commands have a die to themselves only if all pages take the same times.
         timing.uniform_ns(op).map_or(0, |page_ns| (pages - did.gc.array_pages[at]) * page_ns)
     };
     let (reads, programs) = (did.work.gc_page_reads, did.work.gc_page_programs);

@@ -14,7 +14,7 @@ use std::str::FromStr;
 /// How long a run warms up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Warmup {
-    /// For so many requests.
+    /// For a number of requests.
     Requests(u64),
     /// For so much simulated time, from the first request on.
     Time(u64),
@@ -63,7 +63,7 @@ impl Warmup {
         }
     }
 
-    /// The requests that it has, where that is known beforehand.
+    /// The requests that it has, if known beforehand.
     pub fn requests(self) -> Option<u64> {
         if let Self::Requests(requests) = self { Some(requests) } else { None }
     }
@@ -126,20 +126,20 @@ pub(super) struct Watch {
     round_units: u64,
     /// What the host has to have written before the next round is over.
     next_units: u64,
-    /// Where the run was at the ends of the last rounds.
+    /// The positions of the run at the ends of the last rounds.
     ends: Vec<Mark>,
 }
 
 impl Watch {
-    /// Nothing seen yet. `logical_units`: what the drives hold.
+    /// No round yet. `logical_units`: the capacity of the drives.
     pub(super) fn new(warmup: Warmup, is_closed_loop: bool, logical_units: u64) -> Self {
         let round_units = (logical_units / ROUNDS_PER_CAPACITY).max(1);
         let ends = vec![Mark::default()];
         Self { warmup, is_closed_loop, first_arrival_ns: None, round_units, next_units: round_units, ends }
     }
 
-    /// Whether it is over before the request of this number, which arrives at `arrival_ns`, begins. `mark` tells where
-    /// the run is; what the host has written by then is the same with every scheme.
+    /// Whether it ends before the request of this number, which arrives at `arrival_ns`, begins. `mark` returns the
+    /// position of the run; what the host has written by then is the same with every scheme.
     pub(super) fn is_over(
         &mut self,
         index: u64,
@@ -172,7 +172,7 @@ impl Watch {
         }
     }
 
-    /// Why the workload ended first, after so many requests and this much written.
+    /// The reason why the workload ended first, after this many requests and units written.
     pub(super) fn unfinished(&self, requests: u64, last: Mark) -> Unfinished {
         let rounds = last.host_units as f64 / self.round_units as f64;
         Unfinished {
@@ -189,7 +189,7 @@ impl Watch {
 /// A warm-up that outlasts its workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unfinished {
-    /// What was asked for.
+    /// The requested warm-up.
     pub warmup: Warmup,
     /// Requests that the workload has.
     pub requests: u64,
@@ -197,7 +197,7 @@ pub struct Unfinished {
     pub simulated_ns: u64,
     /// How many times over the host wrote half of what the drives hold.
     pub rounds: f64,
-    /// What the rule said last, where it was asked.
+    /// The last verdict of the rule, if it was judged.
     pub steady: Option<Steady>,
     /// Whether the host wrote anything.
     pub has_written: bool,
@@ -217,7 +217,11 @@ impl fmt::Display for Unfinished {
                 format_duration_ns(ns)
             ),
             Warmup::Steady if !self.has_written => {
-                write!(f, "the workload ended after {requests} requests without a write: no drive settles by that")
+                write!(
+                    f,
+                    "the workload ended after {requests} requests without a write: a drive becomes steady only \
+                           by writes"
+                )
             }
             Warmup::Steady => write!(
                 f,

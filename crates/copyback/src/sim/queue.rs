@@ -4,11 +4,11 @@
 //! and nothing is allocated. The order is total: earlier times first, then lower timers.
 //!
 //! Most events are ends: of a read, a program, a transfer. Ends of one kind mostly come a fixed time after they are
-//! scheduled, so in the order in which they are scheduled. Each kind therefore has a ring, to whose end they are
-//! appended, and which is in order by itself. An end that comes before the last of its ring, and an event of no kind,
-//! goes to a heap. The earliest event is the least of the rings' heads and the heap's, so that its price does not grow
-//! with the number of dies at work. Which of them an event stands in changes how long it takes to find, never the order
-//! of events.
+//! scheduled, in the order in which they are scheduled. Each kind therefore has a ring; ends are appended to it, and it
+//! stays in order without sorting. An end that comes before the last entry of its ring, and an event of no kind, goes
+//! to a heap. The earliest event is the least of the heads of the rings and the heap, so that its cost does not grow
+//! with the number of busy dies. The ring or heap of an event affects only the time to find it, never the order of
+//! events.
 //!
 //! Time and timer are one number of 64 bits. The timer's are as many as there must be, and time counts from a base that
 //! is set anew every few days or years; what comes after those is far, and waits until nothing is near.
@@ -46,7 +46,7 @@ type Key = u64;
 /// What comes after all keys.
 const NONE: Key = Key::MAX;
 
-/// Entries in their order, the first of them kept elsewhere, too.
+/// Entries in order; the first is also kept outside the ring.
 struct Ring {
     /// A power of two of places.
     entries: Box<[Key]>,
@@ -61,7 +61,7 @@ impl Ring {
         Self { entries: vec![NONE; places.next_power_of_two()].into(), first: 0, count: 0, last: 0 }
     }
 
-    /// Whether an entry can stand behind all others.
+    /// Whether an entry can follow all others.
     #[inline(always)]
     fn takes(&self, key: Key) -> bool {
         key >= self.last && self.count < self.entries.len()
@@ -207,7 +207,7 @@ impl EventQueue {
         }
     }
 
-    /// Takes the earliest event, the lower timer where two are equal, and moves the clock to it.
+    /// Takes the earliest event (of equal times, the lower timer's), and moves the clock to it.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<(u64, Timer)> {
         loop {

@@ -1,9 +1,9 @@
 //! Registered drives collect at a good moment before the first of them has to: Proactive soft limit.
 //!
-//! Source: tc12 Section 4.3.2, which names it and does not evaluate it. As `ggc-reactive-selective`, and besides: all
-//! drives say from time to time what they have free. When the mean of the registered ones is below the middle between
-//! T_soft and T_hard, they are forced at the first moment at which no request is under way, until none of their planes
-//! is below T_soft.
+//! Source: tc12 Section 4.3.2, which names it and does not evaluate it. As `ggc-reactive-selective`, and in addition:
+//! all drives report their free blocks from time to time. When the mean of the registered ones is below the middle
+//! between T_soft and T_hard, they are forced at the first moment without an outstanding request, until none of their
+//! planes is below T_soft.
 //!
 //! Parameters:
 //! - `report_every` (default `"100 ms"`): time between two reports of what a drive has free.
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(forced(order_at([0.2, 0.1, 0.3], IDLE)), 0);
     }
 
-    /// A round begins neither inside another one nor while requests are under way.
+    /// A round begins neither inside another one nor while requests are outstanding.
     #[test]
     fn a_round_waits_for_the_end_of_another_and_of_requests() {
         let low = [-0.2, -0.1, 0.9];

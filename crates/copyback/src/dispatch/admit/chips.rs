@@ -9,7 +9,7 @@ use crate::flash::geometry::Geometry;
 use crate::run::config::RunConfig;
 use crate::sim::index::{DieId, LogicalUnit, PlaneId};
 
-/// What a policy sees of chips with four slots each, of which nobody uses one.
+/// The view of a policy on chips with four free slots each.
 pub(super) struct Chips {
     pub windows: Windows,
     queues: Queues,

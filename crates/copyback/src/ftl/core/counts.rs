@@ -37,7 +37,7 @@ impl Counts {
         }
     }
 
-    /// As if it had been done so many times.
+    /// Counts this many repetitions.
     #[must_use]
     pub fn times(&self, times: u64) -> Self {
         Self {

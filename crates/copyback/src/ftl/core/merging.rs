@@ -14,7 +14,7 @@ impl Ftl {
         self.logs.is_some()
     }
 
-    /// Merges so far, where there are log blocks.
+    /// Merges so far, if there are log blocks.
     pub fn merge_totals(&self) -> Option<MergeTotals> {
         self.logs.as_ref().map(|logs| logs.totals)
     }
@@ -80,7 +80,7 @@ impl Ftl {
         let logs = self.logs();
         let p = &logs.planes[plane.at()];
         let has_data = |logical| logs.data(plane, logical).is_some();
-        // A logical block is in one merge at a time: nor can it be opened anew where that would be its next.
+        // A logical block is in one merge at a time; it cannot be opened anew if that would be its next merge.
         let is_open = p.sequential.is_some_and(|s| s.logical == logical) && has_data(logical);
         let is_gathered =
             p.merging.is_some_and(|m| m.logical == logical) || (p.emptied.is_some() && !has_data(logical));
@@ -131,7 +131,7 @@ impl Ftl {
         }
     }
 
-    /// What broke while a merge was under way is merged next.
+    /// A sequence that broke during a merge is merged next.
     fn set_broken_aside(&mut self, plane: PlaneId) {
         let p = &self.logs().planes[plane.at()];
         let Some(broken) = p.sequential.filter(|s| s.is_broken) else { return };
@@ -140,8 +140,8 @@ impl Ftl {
         }
     }
 
-    /// The open sequential log block takes no more: its other pages will be merged into it; without a data block it is
-    /// one from now on.
+    /// The open sequential log block takes no more pages: its other pages will be merged into it; if there is no data
+    /// block, it becomes the data block.
     fn set_sequential_aside(&mut self, plane: PlaneId) {
         let Some(Sequential { logical, .. }) = self.logs_mut().planes[plane.at()].sequential.take() else { return };
         let block = std::mem::replace(&mut self.planes[plane.at()].open[SEQUENTIAL], BlockId::NONE);
@@ -158,7 +158,7 @@ impl Ftl {
         self.planes[plane.at()].open[MERGED] = block;
     }
 
-    /// A block is closed as far as it is written.
+    /// A block is closed up to its written pages.
     fn close_early(&mut self, plane: PlaneId, block: BlockId) {
         let (units_per_page, stamp) = (self.geometry.units_per_page, self.counts.host_units);
         let state = &mut self.blocks[block];
@@ -234,14 +234,14 @@ impl Ftl {
         self.logs().is_due(plane)
     }
 
-    /// Whether a plane has anything to merge: where a write asks, its oldest random log block, if that is full.
+    /// Whether a plane has anything to merge: if a write waits, its oldest random log block, if that is full.
     pub fn can_merge(&self, plane: PlaneId) -> bool {
         let is_full = |block: BlockId| self.blocks[block].state == BlockState::Closed;
         self.is_merge_due(plane) || self.logs().oldest(plane).is_some_and(is_full)
     }
 
-    /// A plane's next merge begins: the block that it erases, where it has one to do, and all that it moves, page by
-    /// page of the blocks in which that is gathered, and in a page in the order in which it is read.
+    /// Starts a plane's next merge. Returns the block that it erases, if any, and all moves: page by page of the blocks
+    /// in which pages are gathered, and within a page in the order of reads.
     pub fn begin_merge(&mut self, plane: PlaneId, moves: &mut Vec<Move>) -> Option<BlockId> {
         let merge = self.next_merge(plane)?;
         let block = match merge {
@@ -283,7 +283,7 @@ impl Ftl {
             self.valid_units(oldest).iter().map(|m| self.logical_block(m.unit).0).collect();
         let sequential = self.logs().planes[plane.at()].sequential;
         if let Some(s) = sequential.filter(|s| valid.contains(&s.logical)) {
-            // Its own block is where its pages are gathered.
+            // Its own block receives its pages.
             let has_data = self.logs().data(plane, s.logical).is_some();
             self.set_sequential_aside(plane);
             if has_data {
@@ -355,7 +355,7 @@ impl Ftl {
         self.geometry.page_of(first)
     }
 
-    /// The place of a unit in the page that begins at `first`, where each has its own.
+    /// The location of a unit in the page that begins at `first`, if each unit has its own.
     pub fn place_in_page(&self, first: PhysicalUnit, unit: LogicalUnit) -> PhysicalUnit {
         PhysicalUnit(first.0 + self.logical_block(unit).1 % self.geometry.units_per_page)
     }

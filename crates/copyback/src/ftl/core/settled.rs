@@ -17,15 +17,14 @@ pub struct Lag {
 }
 
 impl Ftl {
-    /// Gives a fresh plane the blocks of a plane of `sample`: how far they are written, which places of theirs are
-    /// valid, their wear, which are open and which free. `offsets` says where each block of the sample lies on the
-    /// plane, and `units` what the valid places hold, in the order of the sample's blocks; places for which there is no
-    /// unit are invalid.
+    /// Gives a fresh plane the blocks of a plane of `sample`: their written pages, valid units, wear, and which are
+    /// open or free. `offsets` gives the location of each block of the sample on the plane; `units` gives the content
+    /// of the valid units, in the order of the sample's blocks. Units of flash without a content are invalid.
     ///
     /// The victim policy hears of nothing before [`Ftl::end_settling`].
     ///
     /// # Panics
-    /// Where there are more units than valid places, or the plane is not fresh.
+    /// If there are more units than valid locations, or the plane is not fresh.
     pub fn settle(
         &mut self,
         plane: PlaneId,
