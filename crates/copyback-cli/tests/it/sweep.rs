@@ -147,7 +147,7 @@ fn response_times_of_each_run_are_kept_in_bins() {
     assert_eq!(code(&again()), 0);
     std::fs::write(&beside, "somebody's").unwrap();
     let output = again();
-    assert!(code(&output) == 2 && said(&output).contains("no journal beside it"), "{}", said(&output));
+    assert!(code(&output) == 2 && said(&output).contains("no journal next to it"), "{}", said(&output));
     assert_eq!(std::fs::read(&beside).unwrap(), b"somebody's");
 }
 
