@@ -48,7 +48,7 @@ impl Extents {
         (*of == device && unit - first < extent.units).then_some((*first, extent))
     }
 
-    /// Adds what a request touches, joining the extents that it fills the gaps between. It is the trace's `index`-th.
+    /// Adds the range of a request, joining the extents whose gaps it fills. It is the trace's `index`-th.
     fn touch(&mut self, request: &Request, index: u64) -> Result<(), Error> {
         let device = request.device;
         let (mut first, last) = self.units_of(request);
@@ -105,7 +105,7 @@ pub(crate) struct Compact<S> {
     trim_parts: u64,
     split_trims: u64,
     untouched_trims: u64,
-    /// Whether an address lies elsewhere than in the trace.
+    /// Whether an address on the drive differs from the trace's.
     has_moved: bool,
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What the names begin with; the hash of the content follows, so that what is equal has one name.
+/// The beginning of the names; the hash of the content follows, so that equal content has one name.
 const PREFIX: &str = "requests:";
 
 /// Files by name, each with how many hold it.

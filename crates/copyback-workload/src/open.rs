@@ -70,7 +70,7 @@ fn open_once(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Result<Box<
     }
 }
 
-/// A trace whose requests are selected before they are laid out: what is never played takes no room.
+/// A trace whose requests are selected before they are laid out: unselected requests take no space.
 fn compact(
     source: TraceSource,
     again: TraceSource,

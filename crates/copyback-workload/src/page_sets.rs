@@ -38,7 +38,7 @@ enum Pages {
 }
 
 impl Pages {
-    /// Adds a run. Returns what it takes in the heap, beyond the piece itself.
+    /// Adds a run. Returns its memory on the heap, in addition to the piece itself.
     fn insert(&mut self, first: u16, last: u16) -> usize {
         if u64::from(last - first) + 1 == PIECE_PAGES {
             *self = Self::All;

@@ -45,7 +45,7 @@ pub trait RequestSource {
     /// The next request, `None` at the end; after an error or the end it is not asked again.
     fn next_request(&mut self) -> Result<Option<Request>, crate::Error>;
 
-    /// What a user should know about what was read so far: the format found, what was assumed, how many records were
+    /// Notes to the user about the records read so far: the format found, the assumptions, how many records were
     /// skipped, moved or left out. Complete once the source has ended.
     fn notes(&self) -> Vec<String> {
         Vec::new()

@@ -139,7 +139,7 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// Reads a source to its end, in 256 MiB of memory at most for what was touched.
+    /// Reads a source to its end, with at most 256 MiB of memory for the touched addresses.
     ///
     /// # Errors
     /// Whatever the source meets.

@@ -87,7 +87,7 @@ impl Temporary {
         self.file.as_file_mut()
     }
 
-    /// Gives it its final name, replacing what has that name.
+    /// Gives it its final name, replacing a file of that name.
     ///
     /// # Errors
     /// Those of the file system; the file is removed then.

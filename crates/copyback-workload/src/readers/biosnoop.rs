@@ -178,7 +178,7 @@ impl LineFormat for Biosnoop {
 }
 
 impl Biosnoop {
-    /// Flushes and what else moves no data have other letters, but no others than the block layer's.
+    /// Flushes and other requests that move no data have other letters, but only the block layer's.
     fn without_data(&self, values: &[&[u8]]) -> Result<Parsed, LineError> {
         let kind = self.word(values, b"T");
         let is_kind = kind.len() <= 8 && kind.iter().all(u8::is_ascii_uppercase);

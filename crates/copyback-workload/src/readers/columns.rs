@@ -22,8 +22,8 @@ pub(crate) fn is_header<'a>(mut names: impl Iterator<Item = &'a str>) -> bool {
     names.any(|name| COLUMN_KEYS.iter().any(|key| key.field == Field::Arrival && key.name == full_name(name)))
 }
 
-/// Finds the columns of each field, in the order of [`Field::ALL`]; `None` for what a table need not have. What is
-/// named must be there; what is not may have any key's name, or else its short form.
+/// Finds the columns of each field, in the order of [`Field::ALL`]; `None` for an optional field. A named column must
+/// exist; an unnamed one may have any key's name, or else its short form.
 pub(crate) fn find(file: &str, names: &[String], wanted: &ColumnNames) -> Result<[Option<Column>; 6], Error> {
     let mut found = [None; 6];
     for (field, column) in Field::ALL.into_iter().zip(&mut found) {

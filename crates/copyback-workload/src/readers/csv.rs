@@ -84,7 +84,7 @@ fn names(line: &[u8]) -> Vec<String> {
     names
 }
 
-/// What other programs put between columns, and what a message calls it.
+/// The separators that other programs put between columns, and their names in messages.
 const OTHER_SEPARATORS: [(u8, &str); 4] = [(b';', "`;`"), (b'\t', "tabs"), (b'|', "`|`"), (b' ', "blanks")];
 
 /// The separator of a header without commas, if it is one of those.

@@ -29,7 +29,7 @@ fn exponent(rest: &mut &[u8]) -> Option<i64> {
     (!digits.is_empty()).then_some(if is_negative { -size } else { size })
 }
 
-/// Reads all of a text as a number, times ten to the power of `places`; `None` for what is no number from zero up.
+/// Reads all of a text as a number, times ten to the power of `places`; `None` if it is no number from zero up.
 pub(crate) fn read(text: &[u8], places: u32) -> Option<Decimal> {
     let mut rest = text;
     let whole = digits(&mut rest);

@@ -104,7 +104,7 @@ fn detect_text(head: &[u8], whole: bool, options: &ReaderOptions) -> Option<Dete
         .or_else(|| of_own_form(few, options))
 }
 
-/// The format of whose form most lines are, though they are damaged: its reader says what is wrong with them.
+/// The format that most lines resemble, although they are damaged: its reader reports the damage.
 fn of_own_form(lines: &[&[u8]], options: &ReaderOptions) -> Option<Detected> {
     TEXT_FORMATS.iter().find_map(|format| {
         let parser = parser(*format, options)?;

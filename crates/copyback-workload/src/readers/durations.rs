@@ -15,8 +15,8 @@ pub(super) struct Notes<'a> {
 }
 
 impl Notes<'_> {
-    /// Nanoseconds of a column's unit, if it holds durations. Arrow's schema is that of the stored numbers, and comes
-    /// first: pandas notes what it held before they were written.
+    /// Nanoseconds of a column's unit, if it holds durations. Arrow's schema describes the stored numbers, and takes
+    /// precedence: pandas notes the type before they were written.
     pub(super) fn unit_ns(&self, name: &str) -> Option<u64> {
         let by_arrow = self.arrow.and_then(|schema| arrow_schema::duration_ns(schema, name));
         by_arrow.or_else(|| {

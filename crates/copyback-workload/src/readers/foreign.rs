@@ -92,7 +92,7 @@ const NEXT_MAX: i64 = 1 << 40;
 const OBJECT_BYTES_MAX: u32 = 1 << 30;
 
 /// Records of 24 bytes: seconds (u32), object (u64), size (u32), and the number of the object's next request (i64),
-/// which lies behind this one, or says that there is none.
+/// which is later in the file, or a value for none.
 fn is_oracle_general(head: &[u8]) -> bool {
     let mut last_s = 0;
     let mut fits = |(index, record): (usize, &[u8])| {

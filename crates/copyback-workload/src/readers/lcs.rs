@@ -56,8 +56,7 @@ fn version_of(head: &[u8]) -> Option<u64> {
     (head.len() >= last + 8 && fields.u64(0) == MAGIC && fields.u64(last) == MAGIC).then(|| fields.u64(8))
 }
 
-/// Whether a file begins like one of a version that does not say what a request does: the first, or the head of 1,024
-/// bytes that there was before.
+/// Whether a file begins like one of a version without operations: the first, or the earlier head of 1,024 bytes.
 pub(crate) fn is_without_operations(head: &[u8]) -> bool {
     let fields = Fields { record: head, big_endian: false };
     let is_old = fields.u64(0) == MAGIC && head.len() >= 1024 && fields.u64(1016) == MAGIC;

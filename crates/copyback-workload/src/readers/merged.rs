@@ -7,7 +7,7 @@ use super::{BATCH_RECORDS, Record, RecordReader};
 use crate::Error;
 use crate::spec::BlockAction;
 
-/// One of the files, and what was read of it ahead.
+/// One of the files, and its record read ahead.
 struct Part {
     reader: BinaryReader<Blktrace>,
     records: Vec<Record>,

@@ -54,7 +54,7 @@ pub(crate) trait RecordReader: Send {
     /// Appends some records; `false` at the end.
     fn read_batch(&mut self, records: &mut Vec<Record>) -> Result<bool, Error>;
 
-    /// What a user should know about what was read so far.
+    /// Notes to the user about the records read so far.
     fn notes(&self) -> Vec<String>;
 
     /// Whether its times count from the recording's start, and not from some moment in the past.
@@ -105,7 +105,7 @@ pub(crate) trait LineFormat: Send {
     /// Reads a line without its end. Blank lines and comments don't come here.
     fn parse(&mut self, line: &[u8]) -> Result<Parsed, LineError>;
 
-    /// What a user should know about what was parsed so far.
+    /// Notes to the user about the records parsed so far.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
@@ -170,7 +170,7 @@ pub(crate) fn request(arrival_ns: u64, op: Op, offset_bytes: u64, len_bytes: u64
 /// number, and following it page by page would fill the memory.
 const LEN_BYTES_MAX: u64 = 1 << 40;
 
-/// Counts malformed records against what the user allows.
+/// Counts malformed records against the user's limit.
 #[derive(Debug)]
 pub(crate) struct BadRecords {
     allowed: u64,

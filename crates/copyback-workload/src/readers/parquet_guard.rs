@@ -3,7 +3,7 @@
 use crate::Error;
 use std::cell::Cell;
 
-/// How much is shown of what the library says.
+/// The shown length of the library's message.
 const MESSAGE_CHARS_MAX: usize = 200;
 
 thread_local! {
@@ -17,8 +17,8 @@ pub fn panic_is_caught() -> bool {
     IS_GUARDED.get()
 }
 
-/// The library trusts what a file says of itself and stops the program on some damage: it becomes an error like any
-/// other. Whatever was half read is not looked at again.
+/// The library trusts the file's own numbers, and panics on some damage: that becomes an error like any other. Data
+/// that was half read is not used again.
 pub(super) fn guarded<T>(file: &str, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     IS_GUARDED.set(true);
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));

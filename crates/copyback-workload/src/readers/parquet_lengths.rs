@@ -278,7 +278,7 @@ impl Walker<'_> {
 mod tests {
     use super::*;
 
-    /// A page's header: field 2 and 3 as 32-bit numbers, then what is given, then the end.
+    /// A page's header: fields 2 and 3 as 32-bit numbers, then the given bytes, then the end.
     fn header(unpacked_bytes: u8, packed_bytes: u8, more: &[u8]) -> Vec<u8> {
         [&[0x25, 2 * unpacked_bytes, 0x15, 2 * packed_bytes], more, &[0]].concat()
     }

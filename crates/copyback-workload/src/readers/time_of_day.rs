@@ -2,7 +2,7 @@
 
 use super::cursor::Cursor;
 
-/// A day, after which times of day begin anew.
+/// A day, after which times of day start again.
 const DAY_NS: u64 = 86_400_000_000_000;
 
 /// How far a time of day must run backwards to be the next day's: lines are out of order by far less.

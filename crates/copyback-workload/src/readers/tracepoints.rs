@@ -148,7 +148,7 @@ fn lacks(what: &str) -> LineError {
     LineError(format!("the event of a UFS host has no {what}"))
 }
 
-/// The time of an event and what follows it; `None` for a line without one.
+/// The time of an event and the text after it; `None` for a line without one.
 fn timed(line: &[u8]) -> Option<(&[u8], Cursor<'_>)> {
     let mut at = Cursor::new(line);
     loop {

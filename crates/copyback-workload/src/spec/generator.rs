@@ -13,7 +13,7 @@ words! {
         Exponential = "exponential",
         /// One of the sizes of `mix`, by weight.
         Mix = "mix",
-        /// Multiples of `min` up to `max`, each as often as another; what is above the last multiple is `max`.
+        /// Multiples of `min` up to `max`, all equally likely; sizes above the last multiple are `max`.
         Range = "range",
     }
 }

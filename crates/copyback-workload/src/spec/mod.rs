@@ -179,7 +179,7 @@ pub struct WorkloadSpec {
     /// The share of requests that trim, with `read_arrivals` of those that do not read; default 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trim_share: Option<f64>,
-    /// How much of the device is addressed, from its start: a size, a share of the capacity, or `"mapped"`, what
+    /// The addressed part of the device, from its start: a size, a share of the capacity, or `"mapped"`, the part that
     /// the drive's preconditioning has written; default all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub footprint: Option<Footprint>,
@@ -208,8 +208,8 @@ pub struct WorkloadSpec {
     /// When requests arrive; default closed loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalSpec>,
-    /// When reads arrive, by a process of their own, instead of `read_share`; `arrivals` are then those of writes and
-    /// trims alone, and the share of reads is what the two rates make it. Default: reads are a share of `arrivals`.
+    /// Arrivals of reads by a separate process, instead of `read_share`; `arrivals` are then those of writes and trims
+    /// alone, and the two rates determine the share of reads. Default: reads are a share of `arrivals`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_arrivals: Option<ArrivalSpec>,
     /// The distribution of addresses; default uniform.

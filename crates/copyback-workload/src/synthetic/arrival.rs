@@ -24,7 +24,7 @@ impl Timetable {
         }
     }
 
-    /// The next arrival, and whether it is the process of reads that it is of; `None` beyond what 64 bits hold.
+    /// The next arrival, and whether it belongs to the process of reads; `None` beyond what 64 bits hold.
     pub(crate) fn next_ns(&mut self) -> Option<(u64, bool)> {
         match self {
             Self::Together(arrivals) => Some((arrivals.next_ns()?, false)),
@@ -60,7 +60,7 @@ impl Upcoming {
     }
 }
 
-/// An arrival process, and how far it has come.
+/// An arrival process and its position.
 pub(crate) struct Arrivals {
     process: Process,
     rng: Xoshiro256PlusPlus,

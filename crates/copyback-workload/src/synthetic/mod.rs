@@ -28,8 +28,7 @@ pub(crate) struct Generator {
     /// What reads, writes and trims that do not continue the last one begin at multiples of.
     offset_align_bytes: [u64; 3],
     footprint_bytes: u64,
-    /// Requests that are larger than the footprint, and what they would have been.
-    /// Requests that are larger than the footprint, and what they ask for, by operation: read, write, trim.
+    /// Number and original sizes of requests larger than the footprint, by operation: read, write, trim.
     shortened: [(u64, u128); 3],
     repeat: Option<Repeat>,
     /// Whether each write follows a trim of its addresses, and the write that follows next.

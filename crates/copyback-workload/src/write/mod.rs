@@ -30,7 +30,7 @@ words! {
     }
 }
 
-/// What was written, and what the format could not keep.
+/// The written requests, and the properties that the format could not keep.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WriteSummary {
     /// How many requests.
@@ -44,11 +44,11 @@ pub(crate) trait RequestWriter {
     /// Writes one request.
     fn write(&mut self, request: &Request) -> Result<(), Error>;
 
-    /// Writes the rest, and says what the format could not keep.
+    /// Writes the rest, and returns the properties that the format could not keep.
     fn finish(self: Box<Self>) -> Result<Vec<String>, Error>;
 }
 
-/// Writes all of a source's requests to what has this name.
+/// Writes all of a source's requests to the file of this name.
 ///
 /// A file appears under its name only when it is whole: until then it has another name in the same folder, and a
 /// failure removes it. A file that was there before is replaced; one that is no file is written into ([`Target`]).

@@ -25,7 +25,7 @@ pub(crate) trait TextFormat {
         false
     }
 
-    /// Writes what comes behind the last request.
+    /// Writes the text after the last request.
     fn end(&mut self, _output: &mut dyn Write) -> std::io::Result<()> {
         Ok(())
     }
@@ -34,7 +34,7 @@ pub(crate) trait TextFormat {
     fn line(&mut self, request: &Request, output: &mut dyn Write) -> std::io::Result<()>;
 }
 
-/// Writes a text format, and counts what it could not keep.
+/// Writes a text format, and counts the properties that it could not keep.
 pub(crate) struct TextWriter<W, F> {
     output: W,
     format: F,

@@ -36,8 +36,8 @@ pub struct ArrayConfig {
     /// Bytes of one drive that are contiguous in the volume (default: 4 KiB, or a mapping unit if that is larger).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stripe_unit: Option<Bytes>,
-    /// What is read before a part of a stripe is written: `least` (default: whichever of the two reads less, a tie to
-    /// the former), `read-modify-write` (the old data and the parity) or `reconstruct` (the rest of the data).
+    /// The reads before a part of a stripe is written: `least` (default: whichever of the two reads less, a tie to the
+    /// former), `read-modify-write` (the old data and the parity) or `reconstruct` (the rest of the data).
     pub partial: Partial,
     /// When a write of a stripe begins: after all its `reads` (default), or after its `own`, which leaves only the
     /// parity to wait for the others.
@@ -235,7 +235,7 @@ impl ArrayConfig {
     }
 
     /// Whether no two overrides contradict each other about a drive. Its device and its scheme belong together: an
-    /// override that names one of them says what the drive is.
+    /// override that names one of them defines the drive.
     fn check_overrides_of(&self, drive: u32) -> Result<(), KeyError> {
         let of_drive = || self.overrides.iter().filter(|named| named.drives.contains(&drive));
         let is_named = |named: &&Override| named.device.is_some() || named.scheme.is_some();

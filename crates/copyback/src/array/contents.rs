@@ -165,7 +165,7 @@ impl Contents {
         }
     }
 
-    /// Writes begin: those of parity, of copies and of what is rebuilt are made of what was read, once all of it was.
+    /// Writes begin: parity, copies and rebuilt data are made from the reads, after all of these.
     pub(super) fn compute(&mut self, operation: &Operation, id: OperationId) {
         self.decide(operation, id);
         if operation.reads_open > 0 {
@@ -254,7 +254,7 @@ impl Contents {
         Some(rows[..data].iter().map(|row| row[data]).collect())
     }
 
-    /// An operation that had its stripe ended: each member that is there is what the data says.
+    /// An operation that had its stripe ended: each member that exists matches the data.
     pub(super) fn end(&mut self, operation: &Operation, id: OperationId, failed: u64, rebuild: Option<&Rebuild>) {
         let (stripe, data) = (operation.stripe, self.layout.data());
         let Some(known) = self.known.remove(&id.0) else { return };

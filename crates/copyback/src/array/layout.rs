@@ -150,7 +150,7 @@ impl Layout {
         stripe / self.stripes_per_row()
     }
 
-    /// The first byte of a stripe's unit, on whichever drive.
+    /// The first byte of a stripe's unit, on any drive.
     #[inline]
     pub fn unit_start(&self, stripe: u64) -> u64 {
         self.row(stripe) * self.unit_bytes

@@ -12,9 +12,9 @@ pub struct Part {
     pub asked: Request,
     /// The drive.
     pub drive: u32,
-    /// The number, in the order of arrival, of the request that it is of.
+    /// The number of its request, in the order of arrival.
     pub number: u64,
-    /// Whether what it writes is the host's data: neither parity nor another copy of it.
+    /// Whether it writes the host's data: neither parity nor another copy of it.
     pub is_data: bool,
     /// When the drive was given it.
     pub arrival_ns: u64,

@@ -72,7 +72,7 @@ impl Volume {
         (stripe..self.layout.stripes()).find(has_lost).unwrap_or(self.layout.stripes())
     }
 
-    /// Whether what is rebuilt next, from this stripe on, is in the row of the stripe before.
+    /// Whether the next rebuilt stripe, from this one on, is in the row of the previous one.
     fn goes_on_in_row(&self, stripe: u64) -> bool {
         let next = self.next_to_rebuild(stripe);
         next < self.layout.stripes() && self.layout.row(next) == self.layout.row(stripe - 1)

@@ -133,7 +133,7 @@ impl Volume {
         round.map_or((plain, Detour::Barred), |reads| (reads, Detour::Taken))
     }
 
-    /// Whether what is read is not what is wanted: the rest of the stripe gives it.
+    /// Whether other units are read than those wanted: the rest of the stripe determines them.
     fn rebuilds(&self, id: OperationId, reads: Members) -> bool {
         !self.layout.is_mirror() && self.operations[id].wanted.without(reads).count() > 0
     }
@@ -203,7 +203,7 @@ impl Volume {
         self.begin_writes(id, go_at_once, now_ns);
     }
 
-    /// Writes of these members begin: data as it came, what protects it over all that changes.
+    /// Writes of these members begin: data as it came, its protection over the whole changed range.
     fn begin_writes(&mut self, id: OperationId, members: Members, now_ns: u64) {
         let operation = &self.operations[id];
         let (stripe, bytes, hull, kind) = (operation.stripe, operation.bytes, operation.hull, operation.kind);

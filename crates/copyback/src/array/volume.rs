@@ -54,7 +54,7 @@ pub struct Volume {
     pub(super) write_after: WriteAfter,
     pub(super) delay_ns: u64,
     pub(super) is_gc_aware: bool,
-    /// Mapping units of the drives: what is read and written for parity is rounded out to these.
+    /// Mapping units of the drives: reads and writes for parity are rounded out to these.
     pub(super) grain_bytes: u64,
     pub(super) operations: Operations,
     pub(super) parts: Parts,
@@ -67,8 +67,7 @@ pub struct Volume {
     /// Drives that have failed.
     pub(super) failed: u64,
     pub(super) rebuild: Option<Rebuild>,
-    /// Bytes of the host's writes that no drive was given, for theirs has failed: what is written of them is parity, or
-    /// a copy. In whole mapping units.
+    /// Bytes of the host's writes to failed drives: only parity, or a copy, of them is written. In whole mapping units.
     pub(super) unplaced_bytes: u64,
     /// What the drives hold, under `--check`.
     pub(super) contents: Option<Contents>,

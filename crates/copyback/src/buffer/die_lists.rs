@@ -22,7 +22,7 @@ use crate::sim::index::DieId;
 /// Whether what leaves together fills pages of the flash.
 pub const FILLS: super::Fills = super::Fills::Never;
 
-/// What it has to know of a page's place when the page comes in.
+/// The required knowledge of a page's destination when the page comes in.
 pub const NEEDS: Known = Known::Die;
 
 /// The policy of a run.

@@ -105,7 +105,7 @@ impl Parameters for Params {
 /// Whether what leaves together fills pages of the flash.
 pub const FILLS: super::Fills = super::Fills::Rows;
 
-/// What it has to know of a page's place when the page comes in.
+/// The required knowledge of a page's destination when the page comes in.
 pub const NEEDS: Known = Known::Die;
 
 /// The policy of a run.
@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(taken(ShortSet::Pad, [1, 3, 1], 3), [(1, 2), (2, 1), (0, 1)], "then die 2 has the turn");
     }
 
-    /// Of four planes: dies with two and with three pages differ. The fullest is first, whichever die has the turn.
+    /// Of four planes: dies with two and with three pages differ. The fullest is first, at any turn.
     #[test]
     fn of_short_sets_the_longest_leaves_first() {
         assert_eq!(taken_by_planes(4, ShortSet::Pad, [1, 3, 2], 3), [(1, 3), (2, 2), (0, 1)]);

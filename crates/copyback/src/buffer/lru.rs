@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 pub struct Params {
     /// Room for data.
     pub size: Bytes,
-    /// Time of an access to what it holds; reads that find nothing here do not pay it.
+    /// Time of an access to the buffer; reads that find nothing there do not pay it.
     pub latency: Nanos,
     /// Share of the size that stays once pages have to leave.
     #[serde(skip_serializing_if = "is_whole")]
@@ -81,7 +81,7 @@ impl Parameters for Params {
 /// Whether what leaves together fills pages of the flash.
 pub const FILLS: super::Fills = super::Fills::Always;
 
-/// What it has to know of a page's place when the page comes in.
+/// The required knowledge of a page's destination when the page comes in.
 pub const NEEDS: Known = Known::Nothing;
 
 /// The policy of a run: a list for each plane, as far as the allocation says which.

@@ -149,8 +149,8 @@ impl Early {
     }
 }
 
-/// Writes the registry: of each row its place in the configuration, in the run-time enum and in the questions.
-/// `none` is no buffer. Each module says in `NEEDS` what it has to know of a page when that comes in.
+/// Writes the registry: for each row its entry in the configuration, in the run-time enum and in the queries. `none` is
+/// no buffer. Each module states in `NEEDS` the required knowledge of a page when it comes in.
 macro_rules! buffers {
     ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
         axis! {
@@ -191,7 +191,7 @@ macro_rules! buffers {
                 }
             }
 
-            /// What it has to know of a page's place when the page comes in.
+            /// The required knowledge of a page's destination when the page comes in.
             pub fn needs(&self) -> Known {
                 match self {
                     Self::None(_) => Known::Nothing,
@@ -350,7 +350,7 @@ impl Buffer {
         (self.drains, self.is_idle) = (false, false);
     }
 
-    /// A request came: what has not left on account of idle time stays.
+    /// A request came: pages not yet evicted because of idle time stay.
     pub fn end_idle(&mut self) {
         self.is_idle = false;
     }

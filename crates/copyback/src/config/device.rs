@@ -71,7 +71,7 @@ pub enum PageTimes {
 }
 
 impl PageTimes {
-    /// The times as a list that is never longer than what was written.
+    /// The times as a list no longer than the written one.
     pub fn list(&self) -> Vec<u64> {
         match self {
             Self::Same(t) => vec![t.0],

@@ -50,7 +50,7 @@ impl Drop for Entered {
     }
 }
 
-/// How a configuration names a policy: the name that results show, and the scope in which it was read.
+/// A configuration's reference to a policy: the name that results show, and the scope in which it was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PluginName {
     scope: Scope,

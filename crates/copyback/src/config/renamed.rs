@@ -81,7 +81,7 @@ pub fn setting(path: &str) -> Option<String> {
     (new != path).then_some(new)
 }
 
-/// What an axis or a policy is called now, whichever way it was named: alone, or as `axis.policy`.
+/// The present name of an axis or a policy, named alone or as `axis.policy`.
 pub fn axis_or_policy(name: &str) -> Option<String> {
     if let Some(axis) = table(name) {
         return Some(axis.to_owned());

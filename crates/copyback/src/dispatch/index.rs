@@ -64,7 +64,7 @@ pub(crate) struct Index {
     entries: Vec<Entry>,
     /// Of each die its reads' and its writes' queue.
     reaches: Vec<Reach>,
-    /// By plane; behind those, by die, what is bound to no plane.
+    /// By plane; after those, by die, transactions bound to no plane.
     writes: Lists,
     /// Writes of high priority, by die.
     urgent: Lists,

@@ -140,7 +140,7 @@ impl Queues {
         self.lists.iter(list)
     }
 
-    /// The first queued write for a plane, among the first `limit`.
+    /// The first queued write for a plane, among the first `scan_max`.
     #[inline]
     pub fn first_write_for(&self, die: DieId, plane: PlaneId, scan_max: usize, txns: &Txns) -> Option<TxnId> {
         let queued = self.iter(self.of_die(die, Queue::Write)).take(scan_max).map(TxnId);

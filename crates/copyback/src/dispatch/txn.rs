@@ -27,7 +27,7 @@ pub enum Role {
     Rebuild,
     /// A write of the host.
     Write,
-    /// A write of the buffer, to make room.
+    /// An eviction of the buffer, to make room.
     Evict,
     /// A write of a translation page.
     MapWrite,
@@ -171,7 +171,7 @@ pub struct Txns {
 }
 
 impl Txns {
-    /// Room for `capacity` transactions; more are made room for when they come.
+    /// Space for `capacity` transactions; more is allocated on demand.
     pub fn new(capacity: usize) -> Self {
         Self { entries: Vec::with_capacity(capacity), free: Vec::with_capacity(capacity), last_sequence: 0 }
     }

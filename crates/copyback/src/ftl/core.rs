@@ -405,7 +405,7 @@ impl Ftl {
         if open.is_some() { open } else { self.open_new_block(plane, write_point) }
     }
 
-    /// Out of line, as it comes once for a block of pages.
+    /// Out of line, because it runs once for a block of pages.
     #[inline(never)]
     fn open_new_block(&mut self, plane: PlaneId, write_point: usize) -> BlockId {
         let free = match self.twins.is_some() {

@@ -194,7 +194,7 @@ impl Space {
         planes.map(|plane| left_beside_moves(ftl, plane, self.incoming[plane.at()])).sum()
     }
 
-    /// Whether a plane takes another page that may go anywhere, and its die still has what is reserved there.
+    /// Whether a plane can take another page that may go anywhere, and its die keeps its reservations.
     pub fn takes_move(&self, ftl: &Ftl, plane: PlaneId) -> bool {
         let incoming = self.incoming[plane.at()];
         if ftl.pages_left(plane, Stream::Moved) <= incoming {

@@ -105,7 +105,7 @@ totals! {
         degraded_reads,
         /// Reads that were rebuilt or went to a mirror because their drive collected.
         gc_aware_reads,
-        /// Reads that could not, for what they would have read collected, too.
+        /// Reads that had to wait, because the alternative drives collected, too.
         gc_aware_waits,
         /// Operations that waited for their stripe.
         stripe_waits,

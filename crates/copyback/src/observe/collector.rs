@@ -121,7 +121,7 @@ impl Collector {
         }
     }
 
-    /// Measures what a configuration asks for. Before the run starts.
+    /// Enables the measures of a configuration. Call it before the run starts.
     pub fn measure(&mut self, config: &MeasureConfig) {
         self.small_read_max_bytes = config.small_read_max.0;
         self.window = config.span().map(Window::new);
@@ -215,7 +215,7 @@ impl Collector {
         }
     }
 
-    /// A request of a warm-up ended: a window may lie in there.
+    /// A request of a warm-up completed: a window may include it.
     #[cold]
     fn leave_out(&mut self, asked: &Request, response_ns: u64) {
         let is_small = asked.op == Op::Read && self.kind(asked) == SMALL_READ;

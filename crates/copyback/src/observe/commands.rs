@@ -28,8 +28,8 @@ pub struct PartRecord {
     pub block: u32,
     /// The page, counted over its block: 0 for an erase, the destination for a copyback.
     pub page: u32,
-    /// The host request whose data it is, by its number in the order of arrival, from 0; of several that share the
-    /// page, the first. None for background work and for what a write buffer evicts.
+    /// The host request of the data, by its number in the order of arrival, from 0; of several that share the page, the
+    /// first. None for background work and for evictions of a write buffer.
     pub request: Option<u64>,
     /// For whom the flash works here; in a command of several planes not necessarily for the same.
     pub source: Source,

@@ -68,7 +68,7 @@ impl MeasureConfig {
         Some(Span { start_ns: self.window_start.0, bin_ns: self.bin.0, bins: window.0 / self.bin.0 })
     }
 
-    /// That a run which ended then has nothing of its window, or how many of its bins, and how many of these lie in a
+    /// The note that a run which ended then reached no bin of its window, or how many, and how many of these are in a
     /// warm-up that lasted until `warmup_end_ns`.
     pub fn notes(&self, end_ns: u64, warmup_end_ns: u64) -> Vec<String> {
         let Some(span) = self.span() else { return Vec::new() };

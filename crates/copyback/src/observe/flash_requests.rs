@@ -16,7 +16,7 @@ pub enum FlashRequest {
     Read,
     /// To bring data into one.
     Program,
-    /// A page of the map, for whichever task.
+    /// A page of the map, for any task.
     MapRead,
 }
 
@@ -78,7 +78,7 @@ impl FlashRequestTotals {
     }
 }
 
-/// Time of the host's flash requests, from when they come to their dies until they end.
+/// Time of the host's flash requests, from when they reach their dies until they complete.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FlashRequestReport {
     /// Reads of pages, those before partial writes included.

@@ -81,7 +81,7 @@ pub struct ProtocolChecker {
 }
 
 impl ProtocolChecker {
-    /// A drive at rest. `pages_programmed` says of each block how many of its pages are, from the first on.
+    /// An idle drive. `pages_programmed` gives, for each block, the number of its programmed pages, from the first on.
     pub fn new(device: &Device<'_>, pages_programmed: Vec<u32>) -> Self {
         let (g, t) = (device.geometry, device.timing);
         let list = |times: &PageTimes| times.list();

@@ -340,7 +340,7 @@ pub struct Report {
     pub bytes_per_s: Option<f64>,
     /// Response times.
     pub response: Latencies,
-    /// Why they are what they are.
+    /// Response times by cause.
     pub latency_breakdown: LatencyBreakdown,
     /// The time of the host's flash requests by cause, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -187,7 +187,7 @@ impl Shadow {
         hold!(held == newest, NewestRead, "a read found {held:?} at {place:?}, not {newest:?}");
     }
 
-    /// The erase of a block begins: what it holds is gone.
+    /// The erase of a block begins: its content is gone.
     ///
     /// # Panics
     /// When the newest version of a unit is nowhere else, or its program there has not ended.

@@ -147,7 +147,7 @@ impl Verdict {
     }
 }
 
-/// The verdict on a run and what it rests on.
+/// The verdict on a run and its figures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Steady {
     /// What the rule says.
@@ -372,7 +372,7 @@ mod tests {
         }
     }
 
-    /// What is judged is what is printed: units programmed over units written, however the rounds are cut.
+    /// The judged figure equals the printed one: units programmed over units written, for any division into rounds.
     #[test]
     fn the_mean_of_write_amplification_is_that_of_the_whole_run() {
         let (track, end) = run([7, 8, 9, 10, 11], 4_999, 64);

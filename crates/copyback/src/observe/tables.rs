@@ -31,7 +31,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Adds the sample before it: what was done in both, the fewest free blocks, and the state of the later one.
+    /// Adds the previous sample: the work of both, the fewest free blocks, and the state of the later one.
     pub(super) fn add(&mut self, before: &Self) {
         self.requests_done += before.requests_done;
         self.response_sum_ns += before.response_sum_ns;
@@ -69,7 +69,7 @@ pub struct SampleWork {
 }
 
 impl SampleWork {
-    /// What the counters of drives show; what the host wrote is not among them.
+    /// The counters of drives, without the host's writes.
     pub fn of(flash: &FlashWork) -> Self {
         Self {
             trims_done: 0,

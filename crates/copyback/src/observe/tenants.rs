@@ -67,7 +67,7 @@ pub struct TenantReport {
     pub bytes_per_s: Option<f64>,
     /// Response times.
     pub response: TenantLatencies,
-    /// Why they are what they are.
+    /// Response times by cause.
     pub latency_breakdown: LatencyBreakdown,
     /// Most of its requests that were outstanding at once.
     pub peak_outstanding: u32,

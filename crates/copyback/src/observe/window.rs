@@ -15,7 +15,7 @@ const LOOKS: u64 = 10;
 pub(super) struct Ends {
     /// Requests.
     pub requests: u64,
-    /// Sum of their response times; it may begin anew at 0.
+    /// Sum of their response times; it may wrap to 0.
     pub response_ns: u64,
     /// Those of them that are reads.
     pub reads: u64,

@@ -18,7 +18,7 @@ pub struct WindowReport {
     pub small_read_mean_max_ns: Option<f64>,
     /// Share of such bins in which the mean was more than twice that of all bins together.
     pub small_read_slow_bins: Option<f64>,
-    /// The longest time without a break of such bins that were so slow; bins with fewer small reads are passed over.
+    /// The longest unbroken time of such slow bins; bins with fewer small reads are skipped.
     pub small_read_slow_longest_ns: u64,
     /// Fewest and most free blocks of all drives.
     pub free_blocks_min: u64,
@@ -80,8 +80,7 @@ impl WindowReport {
     }
 }
 
-/// The longest time from the first to the last of bins that follow each other and are slow; those that say nothing are
-/// passed over.
+/// The longest time from the first to the last of successive slow bins; inconclusive bins are skipped.
 fn longest(bins: &[Bin], is_slow: impl Fn(&Bin) -> Option<bool>) -> u64 {
     let bin_ns = bins.windows(2).next().map_or(0, |two| two[1].start_ns - two[0].start_ns);
     let (mut from_ns, mut longest_ns) = (None, 0);

@@ -90,7 +90,7 @@ pub struct Stripe {
     pub parity: u32,
     /// Members that cannot be read or written.
     pub unavailable: Members,
-    /// Members that are known without a read: what is in DRAM, what never held data.
+    /// Members that are known without a read: those in DRAM, and those that never held data.
     pub known: Members,
 }
 
@@ -126,7 +126,7 @@ impl Write {
     }
 }
 
-/// What is read before what is written.
+/// The reads before the writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// Members to read; those that are known are left out.
@@ -208,9 +208,9 @@ impl Stripe {
         fewest([self.all_of(wanted), self.decoding()])
     }
 
-    /// What is read for these members of data; of a mirror the copy whose turn it is, for any of them will do, and the
-    /// turns of one that cannot be read go round the others. Stripes of more data do not look at it: what a member of
-    /// theirs holds, no other does.
+    /// The reads for these members of data. For a mirror, the copy whose turn it is, because any copy serves; the turns
+    /// of an unreadable copy rotate over the others. Stripes of several data members ignore the turn: no other member
+    /// holds the data of one.
     pub fn read_from(&self, wanted: Members, turn: u64) -> Option<Members> {
         let reads = self.read(wanted)?;
         if !self.is_mirror() || reads.is_empty() {

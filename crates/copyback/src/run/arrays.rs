@@ -12,15 +12,15 @@ use copyback_workload::units::Bytes;
 /// A drive of a run.
 #[derive(Clone, Debug)]
 pub struct Member {
-    /// Its configuration; what it says of the host, the array and the measurement is not asked.
+    /// Its configuration; its settings of the host, the array and the measurement are ignored.
     pub config: RunConfig,
     /// The seed of its streams.
     pub seed: u64,
 }
 
 impl RunConfig {
-    /// The drives of a run. `of_override`: what a drive is that an override of this number names, and none for the
-    /// others, which are as this configuration says.
+    /// The drives of a run. `of_override`: the drive of an override with this number, and none for the others, which
+    /// follow this configuration.
     ///
     /// # Errors
     /// Those of `of_override`.
@@ -115,8 +115,8 @@ impl RunConfig {
         (0..).zip(drives).try_for_each(|(number, drive)| self.check_member(number, drive, grain_bytes))
     }
 
-    /// Whether a drive that an override may have made another one fits into this run's array.
-    /// `grain_bytes`: what is whole mapping units of all drives.
+    /// Whether a drive that an override may have changed fits into this run's array. `grain_bytes`: a multiple of the
+    /// mapping units of all drives.
     fn check_member(&self, number: u32, drive: &RunConfig, grain_bytes: u64) -> Result<(), KeyError> {
         let Some(array) = self.array_or_alone() else { return Ok(()) };
         let stripe_unit_bytes = array.stripe_unit_bytes(grain_bytes);
@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(layout.capacity_bytes(), bytes);
     }
 
-    /// What is refused is what the drives of a run are, not what none of them is.
+    /// The drives of a run are checked, not a configuration that none of them has.
     #[test]
     fn a_configuration_that_no_drive_has_is_not_looked_at() {
         let stripe_unit = "[array]\ndrives = 2\nstripe_unit = \"3 KiB\"\n";

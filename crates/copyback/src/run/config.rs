@@ -61,7 +61,7 @@ pub struct RunConfig {
     /// Which requests may enter a die's window?
     #[serde(default)]
     pub admit: admit::AdmitConfig,
-    /// Which of a die's requests goes first?
+    /// The axis `order`: the class of a die's requests that is served next.
     #[serde(default)]
     pub order: order::OrderConfig,
     /// Can a blocked read be rebuilt?
@@ -156,7 +156,8 @@ impl RunConfig {
         self.check_preconditioning()
     }
 
-    /// Blocks of a plane that never hold host data at rest: what GC needs to move a victim, and the open blocks.
+    /// Blocks of a plane that are never available for host data: those that GC needs to move a victim, and the open
+    /// blocks.
     pub fn blocks_held_back(&self) -> u32 {
         crate::ftl::GC_RESERVE_BLOCKS + self.frontier.open_blocks()
     }
@@ -166,7 +167,7 @@ impl RunConfig {
         if self.frontier.is_in_rows() { self.geometry.in_rows() } else { self.geometry.clone() }
     }
 
-    /// The flash alone: what a policy may check its parameters against.
+    /// The flash alone: the device against which a policy may check its parameters.
     pub fn device(&self) -> Device<'_> {
         let Self { geometry, timing, capacity, commands, .. } = self;
         Device { geometry, timing, capacity, commands }

@@ -5,8 +5,8 @@ use super::precondition::PreconditionConfig;
 use crate::ftl::core::Ftl;
 use crate::observe::shadow::Shadow;
 
-/// The tables of a drive, in bytes. What grows with the drive is counted; what waits in queues and what is measured is
-/// not, and takes some megabytes.
+/// The tables of a drive, in bytes. Tables that grow with the drive are counted; queues and measures are not, and take
+/// some megabytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
     /// The preconditioned drive: each run has a copy of its own.

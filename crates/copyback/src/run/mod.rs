@@ -140,7 +140,7 @@ pub enum RunError {
     /// A caller stopped it: see [`stop`].
     #[error("the run was stopped")]
     Stopped,
-    /// A policy that was handed in did what it may not.
+    /// A registered policy gave an invalid answer.
     #[error("{0}")]
     Plugin(Fault),
     /// The workload ended before the warm-up did: nothing is left to be measured.
@@ -400,8 +400,8 @@ fn begun<'a>(
 /// What [`stop`] unwinds with.
 struct Stopped;
 
-/// Ends a run from within what hears of its progress, or a source of its requests: the run returns
-/// [`RunError::Stopped`]. Nothing but that may call it.
+/// Ends a run from a progress callback, or from a source of its requests: the run returns [`RunError::Stopped`]. Only
+/// these may call it.
 pub fn stop() -> ! {
     // No panic: no defect is reported.
     std::panic::resume_unwind(Box::new(Stopped))

@@ -125,8 +125,8 @@ fn flash_work(simulation: &Simulation<'_>) -> FlashWork {
     simulation.readings().fold(FlashWork::default(), |sum, drive| sum.zip(&drive.work, |a, b| a + b))
 }
 
-/// Flash units over units that the host wrote, until its last request ended; the parts add up to the whole. `all` is
-/// what was done until the drives rested, for the `written_units` of the host.
+/// Flash units over units that the host wrote, until its last request completed; the parts add up to the whole. `all`
+/// counts until the drives were idle, for the `written_units` of the host.
 fn write_amplification(simulation: &Simulation<'_>, all: &FlashWork, written_units: u64) -> WriteAmplification {
     // A run so short that pages were still filling when its last request ended is counted whole.
     let (flash, host_written_units) = match simulation.written_until_last_end() {

@@ -75,8 +75,8 @@ pub enum Spread {
     /// the share.
     #[default]
     Even,
-    /// Young ones: first writes and overwrites come in random order, so that early writes are mostly overwritten
-    /// and late ones are not. With 60 % valid the oldest blocks hold 33 % and the youngest 95 %.
+    /// Young blocks: first writes and overwrites come in random order, so that early writes are mostly overwritten and
+    /// late ones are not. With 60 % valid the oldest blocks hold 33 % and the youngest 95 %.
     ByAge,
 }
 

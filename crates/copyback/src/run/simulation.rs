@@ -47,7 +47,7 @@ const FIRST_DRIVE: u32 = 5;
 /// Events between two calls of the progress function.
 const PROGRESS_EVERY: u64 = 1 << 16;
 
-/// One drive and what the loop keeps of it.
+/// One drive and the loop's state of it.
 struct Member {
     ssd: Ssd,
     first_timer: u32,
@@ -110,7 +110,7 @@ pub struct Simulation<'a> {
     arrivals: Arrivals,
     peak_outstanding: u32,
     last_end_ns: u64,
-    /// All requests have ended, and what they began.
+    /// All requests, and the work that they began, have completed.
     has_ended: bool,
     /// The configuration of a drive never lets its collections in.
     keeps_collection_out: bool,

@@ -57,7 +57,7 @@ impl RunConfig {
         })
     }
 
-    /// Tasks that relocate blocks one by one, and count what is read of them.
+    /// Tasks that relocate blocks one by one, and count the reads.
     pub(super) fn check_background(&self) -> Result<(), KeyError> {
         self.tasks.check()?;
         if self.tasks.is_empty() {

@@ -19,13 +19,13 @@ pub enum Warmup {
     /// For so much simulated time, from the first request on.
     Time(u64),
     /// Until the drive is steady: until write amplification, and in a closed loop the throughput, meet the steady-state
-    /// rule over the last five rounds. In each the host writes half of what the drives hold.
+    /// rule over the last five rounds. In each round the host writes half of the drives' capacity.
     Steady,
 }
 
 /// The word for [`Warmup::Steady`].
 const STEADY: &str = "steady";
-/// What the host writes in a round, as a divisor of what the drives hold: the rounds of a preconditioning by the rule.
+/// The host's writes in a round, as a divisor of the drives' capacity: the rounds of a preconditioning by the rule.
 const ROUNDS_PER_CAPACITY: u64 = 2;
 
 impl Warmup {
@@ -34,7 +34,7 @@ impl Warmup {
         matches!(self, Self::Requests(0) | Self::Time(0))
     }
 
-    /// A part of it; what ends by itself is what it is.
+    /// A part of it; a policy that ends by itself is unchanged.
     #[must_use]
     pub fn divided_by(self, parts: u64) -> Self {
         match self {
@@ -195,7 +195,7 @@ pub struct Unfinished {
     pub requests: u64,
     /// Simulated time until it ended.
     pub simulated_ns: u64,
-    /// How many times over the host wrote half of what the drives hold.
+    /// The number of times that the host wrote half of the drives' capacity.
     pub rounds: f64,
     /// The last verdict of the rule, if it was judged.
     pub steady: Option<Steady>,

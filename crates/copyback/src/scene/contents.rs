@@ -54,7 +54,7 @@ pub struct Contents {
     /// For each plane, as the translation layer sees them, the logical pages of it that were not given out yet; of
     /// superpages the first page.
     unused: Vec<Vec<LogicalUnit>>,
-    /// Plane, block and page of each valid page, and what it holds.
+    /// Plane, block and page of each valid page, and its content.
     held: Vec<((u32, u32, u32), LogicalUnit)>,
 }
 

@@ -5,11 +5,10 @@
 
 use std::fmt;
 
-/// Whether a program that was built with `COPYBACK_UNCHECKED` set leaves the cheap checks out: only to measure what
-/// they cost.
+/// Whether a program that was built with `COPYBACK_UNCHECKED` set omits the cheap checks: only to measure their cost.
 pub const IS_UNCHECKED: bool = option_env!("COPYBACK_UNCHECKED").is_some();
 
-/// Stops the run with the name of an invariant and what was found, unless the condition holds.
+/// Stops the run with the name of an invariant and the observed state, unless the condition holds.
 macro_rules! hold {
     ($condition:expr, $invariant:ident, $($found:tt)+) => {
         if !$crate::sim::invariant::IS_UNCHECKED && !$condition {
@@ -19,8 +18,7 @@ macro_rules! hold {
 }
 pub(crate) use hold;
 
-/// Writes down each invariant once: its name in code, the name that a user sees, when it is looked at, and what it
-/// says.
+/// Defines each invariant once: its name in code, the name that a user sees, when it is checked, and its statement.
 macro_rules! invariants {
     ($($name:ident $when:ident $shown:literal $says:literal;)+) => {
         /// A condition that must hold during a run.
@@ -54,7 +52,7 @@ macro_rules! invariants {
 /// When an invariant is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// In every run, when what it is about happens.
+    /// In every run, at the event that it concerns.
     Always,
     /// In every run, when it ends.
     AtEnd,

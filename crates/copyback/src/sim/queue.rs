@@ -92,7 +92,7 @@ pub struct EventQueue {
     heap: BinaryHeap<Reverse<Key>>,
     /// Bits of a key that name the timer.
     timer_bits: u32,
-    /// The time from which keys count; what comes later than they can say is in `far`, behind all of them.
+    /// The time from which keys count; times beyond their range are in `far`, behind all of them.
     base_ns: u64,
     far: BinaryHeap<Reverse<(u64, u32)>>,
     /// Pending time of each timer. An entry in a ring that is not its timer's pending time was taken back.
@@ -129,7 +129,7 @@ impl EventQueue {
         self.time_ns[timer.0 as usize] != NEVER
     }
 
-    /// Whether anything may come yet: an event that was taken back counts until it is passed over.
+    /// Whether any event may come yet: a cancelled event counts until it is skipped.
     pub fn has_events(&self) -> bool {
         self.heads.iter().any(|&head| head != NONE) || !self.far.is_empty()
     }
@@ -139,7 +139,7 @@ impl EventQueue {
         Some(self.time_ns[timer.0 as usize]).filter(|&time_ns| time_ns != NEVER)
     }
 
-    /// Lets `timer` come up at `time_ns`; what it waited for before is forgotten.
+    /// Schedules `timer` at `time_ns`; its earlier event is cancelled.
     ///
     /// # Panics
     /// When the time has already passed: an effect may not precede its cause.
@@ -169,7 +169,7 @@ impl EventQueue {
         ring.append(key);
     }
 
-    /// Notes when a timer comes up, and takes back what it waited for before.
+    /// Records the time of a timer, and cancels its earlier event.
     #[inline(always)]
     fn expect(&mut self, timer: Timer, time_ns: u64) {
         hold!(time_ns >= self.now_ns, TimeOrder, "an event at {time_ns} ns was scheduled at {} ns", self.now_ns);
@@ -198,7 +198,7 @@ impl EventQueue {
         self.far.push(Reverse((time_ns, timer.0)));
     }
 
-    /// Forgets what the timer waits for.
+    /// Cancels the timer's event.
     #[cold]
     pub fn cancel(&mut self, timer: Timer) {
         let before_ns = std::mem::replace(&mut self.time_ns[timer.0 as usize], NEVER);
@@ -236,7 +236,7 @@ impl EventQueue {
         }
     }
 
-    /// Nothing is near: what is far comes nearer. Whether there was anything.
+    /// Nothing is near: rebases keys, so that far events come nearer. Returns whether there was any.
     #[cold]
     fn approach(&mut self) -> bool {
         let Some(&Reverse((first_ns, _))) = self.far.peek() else { return false };
@@ -258,7 +258,7 @@ impl EventQueue {
         self.heap.peek().map_or(NONE, |key| key.0)
     }
 
-    /// Takes an entry out of the heap. In a ring it stays, and is passed over. Rare: only a timer is stopped.
+    /// Removes an entry from the heap. In a ring it stays, and is skipped. Rare: only a timer is stopped.
     #[cold]
     fn withdraw(&mut self, time_ns: u64, timer: Timer) {
         match self.key(time_ns, timer) {
@@ -275,7 +275,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Does the queue give what a search through all timers gives, under any schedule of ends and other events?
+        /// The queue returns the same as a search through all timers, under any schedule of ends and other events.
         #[test]
         fn agrees_with_a_linear_search(
             timers in 1usize..40,

@@ -94,7 +94,7 @@ pub struct Job {
     moves: Vec<Move>,
     /// First move that was not read yet.
     next: usize,
-    /// First move that was not programmed yet; it lags behind `next` by what the controller holds.
+    /// First move that was not programmed yet; it lags behind `next` by the units in the controller.
     programmed: usize,
     /// Moves that follow when the others are done: their data is hot, and goes to other blocks.
     hot: Vec<Move>,
@@ -165,7 +165,7 @@ impl Job {
         self
     }
 
-    /// Its blocks are taken: `moves` are what is valid in them, in the order of their places, or row by row.
+    /// Its blocks are taken: `moves` are their valid units, in the order of their locations, or row by row.
     pub fn begin(&mut self, block: BlockId, moves: Vec<Move>, start_ns: u64, free_blocks: u32) {
         self.footprint.set_lead(block);
         let units_valid = (moves.len() + self.hot.len()) as u32;
@@ -178,7 +178,7 @@ impl Job {
         &mut self.hot
     }
 
-    /// Whether what it moves now is hot.
+    /// Whether its present moves are hot.
     pub fn moves_hot(&self) -> bool {
         self.moves_hot
     }
@@ -197,14 +197,14 @@ impl Job {
         self.footprint = footprint;
     }
 
-    /// Forgets what was not read yet: the host had written newer versions of all of it.
+    /// Drops the units not read yet: the host had written newer versions of all of them.
     pub fn drop_pending(&mut self) {
         forget(&mut self.left, &self.moves[self.next..]);
         self.dropped += (self.moves.len() - self.next) as u32;
         self.moves.truncate(self.next);
     }
 
-    /// The room for its moves, taken out, to be given back when it begins or when it is over.
+    /// The storage for its moves, taken out, to be returned when it begins or completes.
     pub fn take_moves(&mut self) -> Vec<Move> {
         std::mem::take(&mut self.moves)
     }
@@ -268,7 +268,7 @@ impl Job {
         self.next
     }
 
-    /// Moves that were read and not programmed yet: what the controller holds.
+    /// Moves that were read and not programmed yet: the units in the controller.
     #[inline(always)]
     pub fn held(&self) -> &[Move] {
         &self.moves[self.programmed..self.next]

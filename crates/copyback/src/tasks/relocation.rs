@@ -44,7 +44,7 @@ pub struct Relocation {
     moves: Vec<Move>,
     /// The first move that was not looked at.
     next: usize,
-    /// How many of the moves in front were read, or are being so; how many of those have come in, were handed over to
+    /// The numbers of leading moves that were read, or are being read; of those that entered the buffer, were issued to
     /// be programmed, were bound to their pages, and are in flash.
     read: usize,
     arrived: usize,
@@ -176,13 +176,13 @@ impl Relocation {
         reads.then_some(Request::Read)
     }
 
-    /// Whether what it hands over next is a program.
+    /// Whether its next request is a program.
     pub fn is_about_to_program(&self, units_per_page: u32) -> bool {
         let held = (self.arrived - self.handed) as u32;
         !self.is_erasing && (held >= units_per_page || (self.is_all_in() && held > 0))
     }
 
-    /// Whether all that is valid was read and has come in.
+    /// Whether all valid units were read and have entered the buffer.
     fn is_all_in(&self) -> bool {
         self.next == self.moves.len() && self.reads_waiting == 0 && self.arrived == self.read
     }

@@ -45,7 +45,7 @@ pub struct Controller {
     policy: Box<dyn CoordinationPolicy + Send>,
     latency_ns: u64,
     drives: Drives,
-    /// The last round that began, and the drives of it that have not done what they were forced to.
+    /// The last round that began, and its drives that have not completed their forced collections.
     round: Round,
     in_round: Drives,
     /// The last one that ended, if it was not yet read.
@@ -147,7 +147,7 @@ impl Controller {
         None
     }
 
-    /// A drive has done what it was forced to.
+    /// A drive completed its forced collections.
     fn on_done(&mut self, drive: u32, seen: Seen) {
         let was_last = self.in_round == 1 << drive;
         self.in_round &= !(1 << drive);
@@ -175,7 +175,7 @@ impl Controller {
         self.kept.extend(asking.filter(|(drive, _)| in_round >> drive & 1 == 0));
     }
 
-    /// The policy hears a message of the controller's own, or of a drive.
+    /// The policy receives a message of the controller's own, or of a drive.
     pub fn hear(&mut self, message: Message, seen: Seen) {
         if self.is_over {
             return;

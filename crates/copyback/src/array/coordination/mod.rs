@@ -173,7 +173,7 @@ pub struct View {
     pub in_round: Drives,
 }
 
-/// What a policy hears.
+/// A message to a policy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Message {
     /// A drive has fallen to a level.
@@ -198,7 +198,7 @@ pub enum Order {
     Force {
         /// All of them.
         drives: Drives,
-        /// Those that are resumed: they owe what they still owed.
+        /// Resumed drives: they owe their remaining collections.
         resumed: Drives,
         /// What they do.
         force: Force,
@@ -216,7 +216,7 @@ impl Order {
 
 /// See the module's contract.
 pub trait CoordinationPolicy {
-    /// Hears a message; what it orders.
+    /// Receives a message; returns its orders.
     fn hear(&mut self, message: Message, view: &View) -> Option<Order>;
     /// Time between two polls.
     fn poll_every_ns(&self) -> Option<u64> {

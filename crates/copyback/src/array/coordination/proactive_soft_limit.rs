@@ -15,7 +15,7 @@ use crate::ssd::told::Stop;
 use copyback_workload::units::Nanos;
 
 params! {
-    /// Time between two reports of what a drive has free.
+    /// Time between two reports of a drive's free blocks.
     report_every: Nanos = Nanos(100_000_000),
 }
 
@@ -93,7 +93,8 @@ mod tests {
 
     const IDLE: View = View { now_ns: 0, drives: 0b111, idle_since_ns: Some(0), in_round: 0 };
 
-    /// Drives 0 and 1 have registered; all three say how far they are above the middle. The order, if one follows.
+    /// Drives 0 and 1 have registered; all three report their level above the middle. Returns the order, if one
+    /// follows.
     fn order_at(shares: [f64; 3], view: View) -> Option<Order> {
         let mut policy = Policy::new(&Params::default());
         for drive in [0, 1] {

@@ -111,7 +111,7 @@ pub(super) fn decode_workload<C: Configuration>(root: &Table) -> Result<Workload
 /// Keys of an experiment outside tables: the reader of experiments removes them.
 const EXPERIMENT_KEYS: &[&str] = &["device", "scheme", "schemes", "seed", "requests"];
 
-/// Refuses what is no table of a configuration, and names of earlier versions.
+/// Refuses keys that are no table of a configuration, and names of earlier versions.
 fn check_names<C: Configuration>(root: &Table) -> Result<(), LayerError> {
     for (name, entry) in root {
         refuse_renamed(name, entry)?;
@@ -183,7 +183,7 @@ fn fails<T: for<'de> Deserialize<'de>>(values: toml::Table) -> Option<String> {
 
 type Fails<'a> = &'a dyn Fn(toml::Table) -> Option<String>;
 
-/// Finds the key at fault and says what is wrong with it.
+/// Finds the key at fault and describes the fault.
 fn explain<C: Configuration>(
     root: &Table,
     message: &str,
@@ -367,7 +367,7 @@ fn example(table: &str, key: &str) -> String {
     value.map(|value| format!(", for example {key} = {value}")).unwrap_or_default()
 }
 
-/// Values that may be one of several things: what the deserialiser forgot to say.
+/// Values of one of several types: completes the deserialiser's message.
 fn untagged(message: &str, value: Option<&toml::Value>) -> Option<String> {
     let kind = message.strip_prefix("data did not match any variant of untagged enum ")?;
     match kind {

@@ -60,7 +60,7 @@ pub struct Dropped {
     pub by: Place,
 }
 
-/// Puts `over` on top of `base`; what goes with a choice that it replaces is put into `dropped`.
+/// Merges `over` into `base`; parameters of a choice that it replaces are added to `dropped`.
 pub(super) fn merge<C: Configuration>(base: &mut Table, over: Table, dropped: &mut Vec<Dropped>) {
     merge_at::<C>(&[], base, over, dropped);
 }

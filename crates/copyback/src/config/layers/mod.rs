@@ -251,7 +251,7 @@ impl Layer {
         number.ok_or_else(wrong).map(Some)
     }
 
-    /// Takes a value out of the layer that its owner knows how to read; what is wrong with it is said of the key.
+    /// Takes a value out of the layer that its owner knows how to read; errors name the key.
     pub fn take_read<T>(
         &mut self,
         path: &str,
@@ -301,7 +301,7 @@ impl Layer {
         tables.map(|(name, _)| name.clone()).collect()
     }
 
-    /// The layer without what it says of a table.
+    /// The layer without a table.
     #[must_use]
     pub fn without(mut self, table: &str) -> Self {
         self.root.remove(table);
@@ -441,7 +441,7 @@ impl<C: Configuration> Stack<C> {
         })
     }
 
-    /// The configuration without the checks that need all of it: what a scheme alone looks like.
+    /// The configuration without the checks that need all of it: the settings of a scheme alone.
     pub fn resolve_parts(&self) -> Result<Resolved<C>, LayerError> {
         decode::decode(&self.root)
     }

@@ -4,7 +4,7 @@ use super::{Configuration, LayerError, Resolved, Stack, WORKLOADS, decode};
 use copyback_workload::tenants;
 
 impl<C: Configuration> Stack<C> {
-    /// Several workloads instead of one: each has what it needs, and they fit together.
+    /// Several workloads instead of one: each is complete, and they fit together.
     pub(super) fn check_tenants(&self, resolved: &Resolved<C>) -> Result<(), LayerError> {
         if let Some(alone) = self.root.get("workload").filter(|entry| !entry.is_empty_table()) {
             let error = LayerError::new(

@@ -41,7 +41,7 @@ impl Chips {
         View { windows: &self.windows, queues: &self.queues, txns: &self.txns, waits_for_gc }
     }
 
-    /// A request of a task waits at a die, as the policy hears.
+    /// A request of a task waits at a die, as the policy is notified.
     pub fn wait(&mut self, policy: &mut impl AdmitPolicy, task: Source, die: DieId) {
         let is_first = !self.windows.waiting(die).has(task);
         policy.on_wait(Entry { task, die }, is_first);

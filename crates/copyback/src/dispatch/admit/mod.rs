@@ -119,7 +119,7 @@ pub struct Entry {
 
 /// See the module's contract.
 pub trait AdmitPolicy {
-    /// Whether a request of a task that comes to a die enters at once.
+    /// Whether a request of a task that reaches a die enters at once.
     fn enters(&mut self, entry: Entry, view: &View<'_>) -> bool;
     /// Whose request enters next, now that something has changed.
     fn next(&mut self, change: Change, view: &View<'_>) -> Option<Entry>;

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 pub struct Params {
     /// Requests in a die's window.
     pub slots: u32,
-    /// Requests of collections that go first while the host waits for one.
+    /// Requests of collections that are first while the host waits for one.
     pub guard: u32,
 }
 

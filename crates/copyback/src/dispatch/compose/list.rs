@@ -70,7 +70,7 @@ pub enum GcBuilderName {
     GcHost,
     /// Host work on the very pages that collection moves.
     Merge,
-    /// Overlap of transfer and array time between the host and a collection that lets it go first.
+    /// Overlap of transfer and array time between the host and a collection that it preempts.
     Pipeline,
 }
 

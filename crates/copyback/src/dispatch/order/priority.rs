@@ -50,7 +50,7 @@ impl NextCollection {
 #[derive(Clone, Copy, Debug)]
 pub struct Policy {
     classes: [Class; 3],
-    /// Whether the last two classes go as they came.
+    /// Whether the last two classes are served in order of arrival.
     is_as_they_came: bool,
     next_collection: NextCollection,
 }

@@ -108,7 +108,7 @@ impl Ftl {
         moved
     }
 
-    /// Whether an open block's last page was begun and is not full: what comes next goes there, too.
+    /// Whether an open block's last page was begun and is not full: the next units go there, too.
     #[inline(always)]
     fn is_within_page(&self, plane: PlaneId, write_point: usize) -> bool {
         let open = self.planes[plane.at()].open[write_point];

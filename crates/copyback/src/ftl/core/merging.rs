@@ -8,7 +8,7 @@ use crate::sim::index::{BlockId, LogicalBlock, LogicalUnit, PageId, PhysicalUnit
 use crate::sim::invariant::hold;
 
 impl Ftl {
-    /// Whether what is written goes to log blocks, and is merged with data blocks.
+    /// Whether writes go to log blocks, and are merged with data blocks.
     #[inline(always)]
     pub fn has_log_blocks(&self) -> bool {
         self.logs.is_some()
@@ -47,8 +47,8 @@ impl Ftl {
 
     // ---- what the host writes ---------------------------------------------------------------------------------------
 
-    /// Which open block takes a page of these units: that of the sequential log if they fill the page in order and
-    /// follow what is there, or begin a logical block.
+    /// The open block for a page of these units: that of the sequential log if they fill the page in order and continue
+    /// its content, or begin a logical block.
     pub fn log_for(&self, plane: PlaneId, units: &[LogicalUnit]) -> usize {
         if !self.logs().has_sequential {
             return RANDOM;
@@ -211,7 +211,7 @@ impl Ftl {
         self.close_if_full(plane, block, SEQUENTIAL, stamp);
     }
 
-    /// The end of a filling in order: what was begun on each plane is a data block.
+    /// The end of a sequential fill: the block begun on each plane is a data block.
     pub fn end_filling(&mut self, stamp: u64) {
         for plane in (0..self.geometry.planes).map(PlaneId) {
             self.seal_write_point(plane, SEQUENTIAL, stamp);
@@ -303,7 +303,7 @@ impl Ftl {
         logs.planes[plane.at()].merging = Some(Merging { logical, block: BlockId::NONE, has_begun: true });
     }
 
-    /// Adds what a logical block holds, wherever it is, from the page on that is gathered next.
+    /// Adds the units of a logical block, wherever they are, from the next gathered page on.
     fn list_logical_block(&self, plane: PlaneId, logical: LogicalBlock, moves: &mut Vec<Move>) {
         let merging = self.logs().planes[plane.at()].merging.filter(|m| m.logical == logical);
         let start = merging.map_or(0, |m| self.written(m.block));
@@ -317,15 +317,15 @@ impl Ftl {
         }
     }
 
-    /// Whether a page without data comes before that of a unit, in the block in which its logical block is gathered.
+    /// Whether a page without data precedes that of a unit, in the block in which its logical block is gathered.
     pub fn has_gap_before(&self, plane: PlaneId, unit: LogicalUnit) -> bool {
         let (logical, page) = self.page_in_place(unit);
         let merging = self.logs().planes[plane.at()].merging.filter(|m| m.logical == logical);
         merging.map_or(0, |m| self.written(m.block)) < page * self.geometry.units_per_page
     }
 
-    /// Programs a page with what is gathered of a logical block, each unit in its place; without moves it is padding
-    /// before the page of `unit`. Moves whose unit was written or trimmed meanwhile are dropped.
+    /// Programs a page with gathered units of a logical block, each at its offset; without moves it is padding before
+    /// the page of `unit`. Moves whose unit was written or trimmed meanwhile are dropped.
     ///
     /// # Panics
     /// When the plane has no page left.
@@ -360,7 +360,7 @@ impl Ftl {
         PhysicalUnit(first.0 + self.logical_block(unit).1 % self.geometry.units_per_page)
     }
 
-    /// A merge is over: what was gathered is a data block, and `erased` was erased.
+    /// A merge is complete: the gathered block is a data block, and `erased` was erased.
     pub fn end_merge(&mut self, plane: PlaneId, erased: BlockId) {
         self.logs_mut().remove_random(plane, erased);
         self.end_gathering(plane);
@@ -380,7 +380,7 @@ impl Ftl {
 
     // ---- checks -----------------------------------------------------------------------------------------------------
 
-    /// Whether each block is what log blocks, data blocks and merges say, and holds what it may.
+    /// Whether the state of each block matches log blocks, data blocks and merges, and its content is allowed.
     ///
     /// # Errors
     /// With what does not agree.

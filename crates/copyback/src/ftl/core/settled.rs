@@ -21,7 +21,7 @@ impl Ftl {
     /// open or free. `offsets` gives the location of each block of the sample on the plane; `units` gives the content
     /// of the valid units, in the order of the sample's blocks. Units of flash without a content are invalid.
     ///
-    /// The victim policy hears of nothing before [`Ftl::end_settling`].
+    /// The victim policy is not notified before [`Ftl::end_settling`].
     ///
     /// # Panics
     /// If there are more units than valid locations, or the plane is not fresh.
@@ -99,9 +99,8 @@ impl Ftl {
         }
     }
 
-    /// All planes are settled and aligned: the victim policy hears of the full blocks in the order in which they were
-    /// closed.
-    /// The drive's past is `times` that of the sample, as stamps count what the host wrote.
+    /// All planes are settled and aligned: the victim policy is notified of the full blocks in the order in which they
+    /// were closed. The drive's past is `times` that of the sample, because stamps count the host's writes.
     pub fn end_settling(&mut self, sample: &Self, times: u64) {
         let blocks = (0..self.geometry.blocks).map(BlockId);
         let mut closed: Vec<BlockId> = blocks.filter(|&b| self.blocks[b].state == BlockState::Closed).collect();

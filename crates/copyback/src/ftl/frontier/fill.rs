@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FillEnds {
-    /// In the controller's DRAM, as it comes there.
+    /// In the controller's DRAM, on arrival there.
     #[default]
     Dram,
     /// In flash, with the program of its page.

@@ -17,7 +17,7 @@ pub const ENTRY_BYTES: u64 = 8;
 
 /// What a configuration says of a map cache.
 pub trait CacheParameters {
-    /// DRAM for what is cached.
+    /// DRAM for cached entries.
     fn cache_bytes(&self) -> u64;
     /// Whether it holds whole translation pages rather than single entries.
     fn holds_pages(&self) -> bool;
@@ -162,8 +162,8 @@ impl Cached {
         (first.0..first.0 + units).filter(is_loaded).count() as u32
     }
 
-    /// Looks the entries of units up, and makes room for those that are not there: changed entries of these
-    /// translation pages had to leave, and are to be written back first.
+    /// Looks up the entries of units, and evicts others for missing ones: changed entries of the returned translation
+    /// pages were evicted, and are to be written back first.
     pub fn look_up(&mut self, first: LogicalUnit, units: u32, write_back: &mut Vec<TranslationPage>) -> Answer {
         let (mut missing, mut loading, mut own) = (0, 0, 0);
         for key in self.keys(first, units) {
@@ -247,7 +247,7 @@ impl Cached {
         true
     }
 
-    /// A translation page is written: what was changed of it is in flash.
+    /// A translation page is written: its changes are in flash.
     pub fn written(&mut self, page: TranslationPage) {
         while let Some(slot) = self.changed.pop_front(page.at()) {
             self.slots[slot as usize].is_changed = false;

@@ -54,7 +54,7 @@ impl MappingConfig {
         self.cache().map_or(0, |cache| cache.translation_pages(geometry))
     }
 
-    /// Whether consecutive pages, as many as a die has planes, lie in one row.
+    /// Whether consecutive pages, as many as a die has planes, share one row.
     pub fn has_superpages(&self) -> bool {
         matches!(self, Self::Superpage(_))
     }

@@ -50,7 +50,7 @@ impl super::Parameters for Params {
     }
 }
 
-/// Greedy's lists, and what the last choice took.
+/// Greedy's lists, and the duration of the last choice.
 #[derive(Clone)]
 pub struct Policy {
     greedy: greedy::Policy,

@@ -110,7 +110,7 @@ impl Scale<'_> {
         svg + &format!("<path d=\"M{LEFT} {bottom:.1}H{right}\" stroke=\"{INK}\" stroke-width=\"0.8\"/>\n</g>\n")
     }
 
-    /// When something collects; times that no pixel lies between are one.
+    /// The times of collection; times without a pixel between them are joined.
     fn tint(&self, rows: &[Row], top: f64, high: f64) -> String {
         let px_ns = (1.0 / self.px_per_ns) as u64;
         let near: Vec<Row> = rows.iter().map(|row| Row { end_ns: row.end_ns.saturating_add(px_ns), ..*row }).collect();

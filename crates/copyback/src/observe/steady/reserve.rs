@@ -42,7 +42,7 @@ impl Reserve {
         Some(Self { consumed: in_flash + buffered, buffered, put_off })
     }
 
-    /// Whether what the drives lived on, or built up, is too little to matter: collection ahead of need makes write
+    /// Whether the reserves used, or built up, are too small to matter: collection ahead of need makes write
     /// amplification too high.
     pub fn is_small(&self) -> bool {
         self.consumed.abs() <= RESERVE_MAX && self.put_off <= RESERVE_MAX

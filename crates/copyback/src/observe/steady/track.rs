@@ -49,7 +49,7 @@ impl Track {
         self.next_units = mark.host_units + self.every_units;
     }
 
-    /// The last request has ended: what the drives do from now on, no host waits for.
+    /// The last request has completed: no host waits for the later work of the drives.
     pub fn end(&mut self, mark: Mark) {
         self.end = Some(mark);
     }

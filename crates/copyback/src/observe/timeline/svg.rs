@@ -47,7 +47,7 @@ struct Frame {
     /// Pixels left of the rows, for their names.
     names_px: f64,
     px_per_ns: f64,
-    /// Pixels above the rows, for the axis and what it counts.
+    /// Pixels above the rows, for the axis and its labels.
     top_px: f64,
     /// What the axis counts from, if not from the run's begin.
     from_arrival: Option<FromArrival>,

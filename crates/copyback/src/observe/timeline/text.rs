@@ -142,7 +142,7 @@ fn width(from_ns: u64, to_ns: u64, step_ns: u64) -> usize {
     (to_ns - from_ns).div_ceil(step_ns).max(1) as usize
 }
 
-/// A row's characters: what is long or works goes over what is short or waits.
+/// A row's characters: long bars and work cover short bars and waits.
 fn paint(row: &Row, from_ns: u64, to_ns: u64, step_ns: u64) -> Vec<char> {
     let width = width(from_ns, to_ns, step_ns);
     let mut cells = vec![' '; width];

@@ -88,7 +88,8 @@ struct Wanted {
     units: Members,
 }
 
-/// What a writer has to know: of each parity that can be written the share of what is not, and what is written in part.
+/// The required knowledge of a writer: for each writable parity the share of the members that are not written, and of
+/// those written in part.
 fn wanted_by(stripe: &Stripe, write: &Write) -> Wanted {
     let parity = stripe.all().without(stripe.all_data()).without(stripe.unavailable);
     // With one data member, parity is a copy, which changes with it.
@@ -101,8 +102,8 @@ fn subsets(set: Members) -> impl Iterator<Item = Members> {
     (0..=set.0).map(Members).filter(move |subset| subset.without(set).is_empty())
 }
 
-/// Asks about every stripe of up to eight members, mirrors and one or two of parity: whatever is unavailable, whatever
-/// is known, which may be what is unavailable: it is in DRAM.
+/// Checks every stripe of up to eight members, mirrors and one or two of parity, with any members unavailable and any
+/// members known; a known member may be unavailable, because it is in DRAM.
 fn for_each_stripe(ask: impl Fn(&Code, &Stripe)) {
     let raid = (1..=2).flat_map(|parity| (1..=8 - parity).map(move |data| (data, parity)));
     for (data, parity) in raid.chain((3..=7).map(|parity| (1, parity))) {

@@ -103,8 +103,8 @@ impl<'a> Preconditioner<'a> {
         config.frontier.is_in_rows() || config.frontier.opens_twins() || self.stagger_blocks > 0
     }
 
-    /// Lets a sample come to another moment: up to two blocks of a plane's writes later, or so much that `times` looks
-    /// together see some capacities of it.
+    /// Advances a sample to another moment: up to two blocks of a plane's writes later, or enough that `times` samples
+    /// together span some capacities of it.
     fn live_on(&mut self, times: u64, stream: &mut Xoshiro256PlusPlus) -> Result<(), KeyError> {
         let (units, geometry) = (self.ftl.geometry.logical_units, &self.ftl.geometry);
         let two_blocks = 2 * u64::from(geometry.units_per_block) * u64::from(geometry.planes);

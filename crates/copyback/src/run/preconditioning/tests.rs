@@ -87,8 +87,8 @@ fn aged_planes_are_equally_old() {
     }
 }
 
-/// Units that are written one after the other lie together in a page, wherever dies are chosen as late as they can
-/// be: what a host would read in order is read page by page.
+/// Units written in sequence share a page, even if dies are chosen as late as possible: a sequential read of the host
+/// reads whole pages.
 #[test]
 fn pages_hold_what_was_written_together() {
     let table = "capacity = { over_provisioning = 0.5 }

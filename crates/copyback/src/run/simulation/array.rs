@@ -26,7 +26,7 @@ pub(super) struct Array {
     with_letters: u64,
     /// The time since which nothing is outstanding.
     idle_since_ns: Option<u64>,
-    /// Whether controllers have yet to hear that no request is left.
+    /// Whether controllers must still be notified that no request is left.
     is_quiet_untold: bool,
     /// What is measured of it.
     pub measures: Measures,
@@ -43,7 +43,7 @@ impl Array {
         (layout.drive(place.stripe, place.member) as usize, layout.unit_start(place.stripe) + place.byte)
     }
 
-    /// Controllers hear what no drive says.
+    /// Controllers receive events that no drive reports.
     fn tell_controllers(&mut self, message: Message, now_ns: u64) {
         let seen = Seen { now_ns, idle_since_ns: self.idle_since_ns };
         for (at, controller) in self.controllers.iter_mut().enumerate() {
@@ -184,7 +184,7 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// Whether a part is of what the host writes: neither parity nor another copy.
+    /// Whether a part writes the host's data: neither parity nor another copy.
     #[inline(never)]
     pub(super) fn is_of_host(&self, part: RequestId) -> bool {
         self.volume().is_some_and(|volume| volume.part(part).is_data)

@@ -31,7 +31,7 @@ pub struct Start {
 }
 
 impl Simulation<'_> {
-    /// Measures what a configuration asks for. Before the run starts.
+    /// Enables the measures of a configuration. Call it before the run starts.
     pub fn measure(&mut self, config: &MeasureConfig) {
         self.collector.measure(config);
         if config.flash_requests {
@@ -110,7 +110,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// The last request has ended: what the drives do from now on, no host waits for.
+    /// The last request has completed: no host waits for the later work of the drives.
     pub(super) fn note_last_end(&mut self) {
         self.track.end(self.mark());
         self.work_at_last_end = Some(self.drives().map(Drive::work).collect());
@@ -161,8 +161,8 @@ impl Simulation<'_> {
         self.collector.end_series(self.events.now_ns(), &state);
     }
 
-    /// What the host has written and all drives have done since they were made: what the translation layer alone counts
-    /// includes their preconditioning.
+    /// The host's writes, and the work of all drives since they were made: the translation layer's counts include their
+    /// preconditioning.
     pub(super) fn work(&mut self) -> SampleWork {
         self.totals.refresh(&self.members);
         self.work_when_asked()

@@ -123,7 +123,7 @@ impl Simulation<'_> {
         RunError::NoSuchDrive { index: self.fetched - 1, device: asked.device, drives: self.members.len() }
     }
 
-    /// A request lies inside what it names.
+    /// A request lies inside its target.
     #[inline]
     pub(super) fn check_fits(&self, asked: &Request, capacity_bytes: u64) -> Result<(), RunError> {
         if asked.offset_bytes.checked_add(asked.len_bytes).is_none_or(|end| end > capacity_bytes) {

@@ -16,7 +16,7 @@ use copyback_workload::tenants::Stream;
 use copyback_workload::{Error, Op, Priority, Request};
 use hdrhistogram::Histogram;
 
-/// Stands for whichever request comes next.
+/// Represents the next request of any workload.
 const SOME_REQUEST: Request =
     Request { arrival_ns: 0, offset_bytes: 0, len_bytes: 0, device: 0, op: Op::Read, priority: Priority::Normal };
 
@@ -32,7 +32,8 @@ struct Tenant {
     next: Option<Request>,
     live: u32,
     begun: u64,
-    /// Since when it could begin another request: when one of its own ended, or it had thought.
+    /// The time since which it could begin another request: the completion of one of its own, or the end of its think
+    /// time.
     ready_ns: u64,
     /// It has begun as many requests as it does between thinking, and these have not all ended.
     is_to_think: bool,
@@ -169,7 +170,7 @@ impl Tenant {
         }
     }
 
-    /// Its request begins: what it asks for, and since when it waits.
+    /// Its request begins: the request, and the time since which it waits.
     fn take(&mut self, now_ns: u64) -> Result<Option<(Request, u64)>, Error> {
         let Some(request) = self.next.take() else { return Ok(None) };
         let arrival_ns = if self.stream.pace == Pace::Open { request.arrival_ns } else { now_ns };
@@ -246,7 +247,7 @@ impl Tenants {
         self.settle(now_ns)
     }
 
-    /// Starts those who waited for what has ended.
+    /// Starts workloads that waited for the completed one.
     fn settle(&mut self, now_ns: u64) -> Result<(), Error> {
         while self.over.pop().is_some() {
             for waiting in 0..self.list.len() {

@@ -39,7 +39,7 @@ impl FlashTotals {
         Self { flash_units, erased_units, erases: counts.erases }
     }
 
-    /// This, with what a drive has done from one moment to another.
+    /// This, plus the work of a drive between two moments.
     #[inline(always)]
     fn with(self, now: Self, before: Self) -> Self {
         Self {

@@ -80,7 +80,7 @@ macro_rules! tasks {
                 tasks.into_iter().flatten()
             }
 
-            /// Which free block is opened next: what the first task says that has a say.
+            /// The free block to open next, as the first task with a preference says.
             pub fn free_order(&self) -> FreeOrder {
                 let orders = [$( self.$module.as_ref().map(Parameters::free_order) ),+];
                 orders.into_iter().flatten().find(|&order| order != FreeOrder::InTurn).unwrap_or_default()

@@ -121,7 +121,7 @@ impl BackgroundTask for Policy {
         self.is_at_work
     }
 
-    /// Blocks that are open or being relocated are passed over: they are few.
+    /// Blocks that are open or being relocated are skipped: they are few.
     fn pick(&self, blocks: &Blocks) -> Option<BlockId> {
         let full = self.reads.from_highest().map(BlockId).find(|&block| blocks[block].state == BlockState::Closed);
         full.filter(|block| self.reads.count(block.0) >= self.stop)

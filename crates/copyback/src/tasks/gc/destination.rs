@@ -21,7 +21,7 @@ pub trait Planes {
     fn planes(&self) -> u32;
     /// Pages that moves can still take on a plane.
     fn reservable(&self, plane: PlaneId) -> u32;
-    /// Whether a plane takes another page of another plane's job and still has what it reserved.
+    /// Whether a plane can take another page of another plane's job and keep its reservations.
     fn accepts(&self, plane: PlaneId) -> bool;
     /// Whether the die of a plane runs no collection and has no moves of others to program.
     fn is_die_idle(&self, plane: PlaneId) -> bool;

@@ -21,7 +21,7 @@ pub struct Victim {
     pub block: BlockId,
     /// Whether collecting it, or another block of the planes, frees as much as a collection must.
     pub frees: bool,
-    /// Whether its plane has room for what is valid in it.
+    /// Whether its plane has space for its valid units.
     pub has_room: bool,
 }
 

@@ -92,7 +92,7 @@ impl Job {
         self.left.as_ref().zip(lane).map_or(0, |(left, lane)| left.pages[lane])
     }
 
-    /// The same, counted anew.
+    /// The same, recounted.
     pub fn count_pages_left_on(&self, plane: PlaneId, geometry: &Geometry) -> u32 {
         let left = self.moves[self.programmed..].iter().chain(&self.hot).map(|m| geometry.page_of(m.from));
         let mut pages: Vec<_> = left.filter(|&page| geometry.plane_of_page(page) == plane).collect();

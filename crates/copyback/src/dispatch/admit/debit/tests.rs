@@ -84,7 +84,7 @@ fn competitors_are_drawn_by_what_they_have_left() {
     assert!((0..100).any(|_| policy.next(change, &chips.view(true)).map(|entry| entry.task) == Some(Source::Host)));
 }
 
-/// A collection whose share is 0 has its guard while a write waits for space, and goes first then.
+/// A collection whose share is 0 has its guard while a write waits for space, and is first then.
 #[test]
 fn the_guard_lets_a_collection_in() {
     let mut chips = Chips::new(2);

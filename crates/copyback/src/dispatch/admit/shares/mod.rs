@@ -85,9 +85,9 @@ pub struct Host {
     pub now_ns: u64,
     /// Transactions of the host that wait or execute.
     pub outstanding: u64,
-    /// Reads of the host, in logical pages, that have come to the drive so far.
+    /// Reads of the host, in logical pages, that have reached the drive so far.
     pub reads: u64,
-    /// Writes of the host, in logical pages, that have come to the drive so far.
+    /// Writes of the host, in logical pages, that have reached the drive so far.
     pub writes: u64,
 }
 

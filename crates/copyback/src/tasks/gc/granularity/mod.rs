@@ -64,11 +64,11 @@ pub trait GranularityPolicy {
     fn fill(&self) -> Fill {
         Fill::Pages
     }
-    /// Whether writes that wait at the die share rows with what is moved, one page of it at a time.
+    /// Whether writes that wait at the die share rows with moves, one moved page at a time.
     fn combines(&self) -> bool {
         false
     }
-    /// Puts what is valid in a victim, in the order of its places, into the order in which it is read.
+    /// Sorts the valid units of a victim, in the order of their locations, into the order of reads.
     fn order_moves(&self, _moves: &mut [Move], _geometry: &Geometry) {}
 }
 

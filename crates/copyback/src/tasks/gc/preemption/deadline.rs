@@ -41,7 +41,7 @@ pub struct Params {
     pub chunk: u32,
     /// Time of a queue poll.
     pub poll: Nanos,
-    /// What comes while others go first.
+    /// Requests that arrive while others preempt.
     pub fence: Fence,
 }
 

@@ -75,7 +75,7 @@ pub trait PreemptionPolicy {
     fn queue_poll_ns(&self) -> u64 {
         0
     }
-    /// What may go first of that which comes while requests go before a step.
+    /// The requests that may preempt among those that arrive during service before a step.
     fn fence(&self) -> Fence {
         Fence::None
     }
@@ -228,15 +228,17 @@ pub enum NextStep {
 /// The state of collection on a plane: ispass11 Fig. 7. State 0, no collection, is that no collection has the die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
-    /// 1: all requests may go first.
+    /// 1: all requests may preempt.
     AllAllowed,
-    /// 2: free blocks are below the hard watermark. Requests that consume them may not go first.
+    /// 2: free blocks are below the hard watermark. Requests that consume them may not preempt.
     WritesProhibited,
-    /// 3: and a write of high priority waits. Nothing may go first until the collection is over and that write served.
+    /// 3: and a write of high priority waits. No request may preempt until the collection is complete and that write
+    /// served.
     AllProhibited,
 }
 
-/// The state that follows from the free blocks and from who waits; `at_hard` says what the hard watermark prohibits.
+/// The state that follows from the free blocks and the waiting requests; `at_hard` says what the hard watermark
+/// prohibits.
 pub fn state_of(is_below_hard: bool, high_priority_write_waits: bool, at_hard: AtHard) -> State {
     match (is_below_hard, at_hard) {
         (false, _) => State::AllAllowed,
@@ -256,7 +258,7 @@ pub enum AtHard {
     All,
 }
 
-/// What may go first of that which comes while requests go before a step.
+/// The requests that may preempt among those that arrive during service before a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fence {

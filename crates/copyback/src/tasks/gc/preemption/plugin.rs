@@ -36,7 +36,7 @@ pub static PLUGINS: Plugins<Make> = Plugins::new("preemption");
 pub struct Params {
     /// Which of those that were handed in.
     pub name: PluginName,
-    /// What may go first at all.
+    /// The requests that may preempt at all.
     #[serde(flatten)]
     pub points: points::Params,
 }

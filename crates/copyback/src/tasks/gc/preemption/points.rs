@@ -51,10 +51,10 @@ pub struct Params {
     pub poll: Nanos,
     /// What may be served at point (1).
     pub at_register: AtRegister,
-    /// Which requests may go first.
+    /// The requests that may preempt.
     #[serde(skip_serializing_if = "Serves::is_default")]
     pub serves: Serves,
-    /// What comes while others go first.
+    /// Requests that arrive while others preempt.
     pub fence: Fence,
     /// What the hard watermark prohibits.
     pub at_hard: AtHard,
@@ -73,7 +73,7 @@ pub enum AtRegister {
     All,
 }
 
-/// Which requests may go first.
+/// The requests that may preempt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Serves {

@@ -79,7 +79,7 @@ pub trait TriggerPolicy {
     fn wants_plane(&self, free: u32, plane_offset: u32, is_collecting: bool, drive: &dyn DriveView) -> bool;
     /// Whether a scope with this much free must collect; `is_collecting` says whether it already does.
     fn wants_collection(&self, free: u32, is_collecting: bool, drive: &dyn DriveView) -> bool;
-    /// Whether a collection that is wanted starts now; if not, it does with the next request that comes to the die.
+    /// Whether a wanted collection starts now; if not, it does with the next request that reaches the die.
     fn starts_now(&self, _wanted: Wanted) -> bool {
         true
     }
@@ -135,7 +135,7 @@ pub trait Parameters {
     /// Checks the values.
     fn check(&self, geometry: &GeometryConfig) -> Result<(), KeyError>;
     /// Free blocks of each plane below which collection starts, and at which it stops: for a preconditioning in which
-    /// each plane collects by itself. The same of a die's second plane lie above those of its first by
+    /// each plane collects by itself. Those of a die's second plane are above those of its first by
     /// [`Parameters::stagger_blocks`].
     fn blocks_per_plane(&self, geometry: &GeometryConfig) -> (u32, u32);
     /// See there.
