@@ -36,7 +36,7 @@ impl Channel {
         self.waiting > 0
     }
 
-    /// Occupies the channel from `now_ns` for `duration_ns`; `listener` hears of the end, if it is a die.
+    /// Occupies the channel from `now_ns` for `duration_ns`; `listener` is notified of the end, if it is a die.
     ///
     /// # Panics
     /// When the channel is busy: two transfers would overlap.
@@ -61,7 +61,7 @@ impl Channel {
         std::mem::replace(&mut self.listener, DieId::NONE)
     }
 
-    /// Whether the transfer of a die has ended, and the die has not heard of it.
+    /// Whether the transfer of a die has ended, and the end was not processed.
     #[inline(always)]
     pub fn has_ended(&self, die: DieId, now_ns: u64) -> bool {
         self.listener == die && self.busy_until_ns <= now_ns
@@ -74,7 +74,7 @@ impl Channel {
     }
 }
 
-/// What a die waits for the channel with: the first goes first.
+/// The kinds of transfers that wait for the channel, in order of priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Turn {

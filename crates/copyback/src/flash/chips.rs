@@ -82,9 +82,9 @@ pub struct Flash<O> {
 }
 
 impl<O: Observer> Flash<O> {
-    /// Flash that rests. `urgent_first`: data of background work goes over a channel before the host's. `hears_loads`:
-    /// the end of a program's transfer is an event, as another may follow. Its events use the timers from `first_timer`
-    /// on, [`Flash::<O>::timers`] of them.
+    /// Idle flash. `urgent_first`: data of background work precedes the host's on a channel. `hears_loads`: the end of
+    /// a program's transfer is an event, because another may follow. Its events use the timers from `first_timer` on,
+    /// [`Flash::<O>::timers`] of them.
     pub fn new(
         geometry: &Geometry,
         timing: Timing,

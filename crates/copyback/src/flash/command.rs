@@ -178,7 +178,7 @@ impl Rules {
             && (!self.same_block || geometry.block_offset(block_a) == geometry.block_offset(block_b))
     }
 
-    /// Stops the run on a command that the device would refuse. It knows nothing of how commands are composed.
+    /// Stops the run on a command that the device would refuse. It is independent of the composition of commands.
     ///
     /// # Panics
     /// With the rule that is broken.

@@ -256,7 +256,7 @@ impl Geometry {
         self
     }
 
-    /// Whether a row holds what is always written together: a logical page that is as large.
+    /// Whether a row holds what is always written together: a logical page of its size.
     #[inline(always)]
     pub fn has_superpages(&self) -> bool {
         self.is_in_rows() && self.units_per_logical_page == self.units_per_page
@@ -330,8 +330,8 @@ mod tests {
         crate::config::from_toml(&text).expect("a configuration")
     }
 
-    /// Every unit in rows lies on one page of the flash, each page of the flash holds as many units as it has room for,
-    /// and the pages of a row have one offset on the planes of one die.
+    /// Every unit in rows is in one page of the flash, each page of the flash holds its full number of units, and the
+    /// pages of a row have one offset on the planes of one die.
     #[test]
     fn rows_are_the_same_pages_in_another_order() {
         for (planes, unit) in [(1, "16 KiB"), (2, "16 KiB"), (2, "4 KiB"), (4, "8 KiB")] {

@@ -289,9 +289,9 @@ impl Ftl {
 
     // ---- writing ------------------------------------------------------------------------------------------------
 
-    /// Programs a page with new data of the host: binds the plane's next page, points the units at it and makes what
-    /// they held before invalid. Places without a unit are padding; [`LogicalUnit::NONE`] is data that is stale on
-    /// arrival.
+    /// Programs a page with new data of the host: binds the plane's next page, points the units at it and invalidates
+    /// their previous locations. Unit slots without a unit are padding; [`LogicalUnit::NONE`] is data that is already
+    /// stale.
     ///
     /// # Panics
     /// When the plane has no page left, or the page no room for the units.
@@ -319,9 +319,9 @@ impl Ftl {
         self.geometry.page_of(first)
     }
 
-    /// Programs a page with moved data. A move whose unit was written or trimmed meanwhile is dropped: its place holds
-    /// stale data from the start. `write_point` says which of the plane's open blocks takes it. Of `merged` units the
-    /// page holds what the host has just written.
+    /// Programs a page with moved data. A move whose unit was written or trimmed meanwhile is dropped: its location
+    /// holds stale data from the start. `write_point` selects the plane's open block. Units in `merged` hold new data
+    /// of the host.
     ///
     /// # Panics
     /// When the plane has no page left, or the page no room for the moves.

@@ -63,7 +63,7 @@ pub struct Plugged {
     name: String,
     dies: u32,
     dies_per_channel: u32,
-    /// Places what is written without time, and knows the channels of units.
+    /// Places writes in zero time, and knows the channels of units.
     pub(super) dynamic: Dynamic,
     plugin: Box<dyn Plugin>,
 }

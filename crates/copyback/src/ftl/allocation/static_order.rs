@@ -82,7 +82,7 @@ pub struct StaticOrder {
 #[derive(Clone, Debug)]
 struct Striped {
     stripes: Stripes,
-    /// Pages after which the channel of parity and the planes of a channel begin anew together.
+    /// Pages after which the rotations of parity and of a channel's planes start together again.
     pages_per_turn: FastDiv,
 }
 
