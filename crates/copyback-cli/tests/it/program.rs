@@ -69,7 +69,7 @@ fn combinations_that_cannot_be_are_refused() {
     refused("gc-par", &["commands.multi_plane=false"], "commands.multi_plane = false");
     refused("gc-par", &["preemption.policy=ideal"], "have no commands that anything could join");
     refused("pgc-merge", &["granularity.copyback=true"], "needs the transfer of a moved page");
-    refused("pgc-pipeline", &["preemption.policy=none"], "lets nothing");
+    refused("pgc-pipeline", &["preemption.policy=none"], "lets none preempt");
     refused(
         "pgc-pipeline",
         &["commands.cache_read=false", "commands.cache_program=false"],

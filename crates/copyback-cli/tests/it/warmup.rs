@@ -93,7 +93,7 @@ fn what_is_no_warm_up_is_refused() {
             "before the drive was steady",
             "5 rounds",
             "--set workload.requests=4266700, take a smaller drive, remove --warmup and begin with a steady drive",
-            "precondition.mode=steady-state), or say how long",
+            "precondition.mode=steady-state), or set the length",
         ],
     );
     refused(
