@@ -1,11 +1,11 @@
-//! The request with the earliest deadline; collection as long as no deadline is near, or where free blocks run out.
+//! The request with the earliest deadline; collection while no deadline is near, or if free blocks run out.
 //!
 //! Source: own, after EDF, Liu and Layland 1973.
 //!
 //! Parameters:
 //! - `read` (default `"2 ms"`), `write` (default `"10 ms"`): from a request's arrival to its deadline; half for urgent ones.
 //! - `slack` (default `"3 ms"`): a deadline is near if it is not further away.
-//! - `low` (default 2): erased blocks of a plane with which the die collects whatever the deadlines.
+//! - `low` (default 2): erased blocks of a plane at which the die collects, whatever the deadlines.
 
 use super::{Class, OrderPolicy, Parameters, View};
 use crate::flash::geometry::Geometry;
@@ -18,11 +18,11 @@ use copyback_workload::units::Nanos;
 pub struct Params {
     /// From a read's arrival to its deadline.
     pub read: Nanos,
-    /// The same of a write.
+    /// From a write's arrival to its deadline.
     pub write: Nanos,
-    /// How far away a deadline is near.
+    /// Time before a deadline in which it is near.
     pub slack: Nanos,
-    /// Erased blocks with which a die collects at once.
+    /// Erased blocks at which a die collects at once.
     pub low: u32,
 }
 

@@ -1,10 +1,9 @@
-//! Requests go first at every n-th point of the collections of a die, and at all points where an urgent one is first in
-//! line.
+//! Requests preempt at every n-th point of the collections of a die, and at all points at which an urgent one is first.
 //!
 //! Source: own.
 //!
 //! Parameters:
-//! - `n` (default 4): at one point of so many.
+//! - `n` (default 4): requests preempt at one point of this many.
 //! - `poll` (default `"600 ns"`): time of a queue poll; one before each step.
 
 use super::{Candidate, DieView, Parameters, PreemptionPolicy, View};
@@ -17,7 +16,7 @@ use copyback_workload::units::Nanos;
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Points of which one lets requests go first.
+    /// Requests preempt at one point of this many.
     pub n: u32,
     /// Time of a queue poll.
     pub poll: Nanos,
@@ -31,7 +30,7 @@ impl Default for Params {
 
 impl Parameters for Params {}
 
-/// How many points each die had, and whether the last one lets requests go first.
+/// The number of points of each die, and whether requests preempt at the last one.
 pub struct Policy {
     params: Params,
     points: Vec<(u32, bool)>,

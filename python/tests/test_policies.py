@@ -168,7 +168,7 @@ def test_settings_of_one_scheme_are_its_own_and_names_have_to_be_free():
     for wrong, says in [
         ({"schemes": ["baseline", copyback.Scheme("pgc")]}, "already"),
         ({"schemes": ["baseline", copyback.Scheme("a"), copyback.Scheme("a")]}, "twice"),
-        ({"schemes": ["baseline"], "set": {"late:trigger.soft": 0.02}}, "called so"),
+        ({"schemes": ["baseline"], "set": {"late:trigger.soft": 0.02}}, "no scheme of this name"),
     ]:
         with pytest.raises(copyback.InputError, match=says):
             copyback.compare(**wrong, **ran)
@@ -273,7 +273,7 @@ WRONG = [
     (KeepsPart, "kept `valid` of a view beyond its call"),
     (KeepsBase, "kept `valid` of a view beyond its call"),
     (KeepsBuffer, "kept `valid` of a view beyond its call"),
-    (PicksNone, "picked no block, where"),
+    (PicksNone, "picked no block, although"),
     (PicksFar, "picked block 1"),
     (PicksText, "answered 'the first'"),
     (PicksOpen, "which is open, and not full"),
@@ -462,7 +462,7 @@ def test_a_sweep_has_schemes_of_ones_own_beside_others_over_seeds(tmp_path):
     assert columns["gc.units_moved"][1::3] != baseline["gc.units_moved"]
     alone = copyback.run(scheme=schemes[1], workload="mixed-70-30", requests=300, seed=2)
     assert columns["hash"][4] == alone.document["results"][0]["hash"]
-    with pytest.raises(copyback.InputError, match="called so"):
+    with pytest.raises(copyback.InputError, match="no scheme of this name"):
         copyback.sweep(tmp_path / "grid.toml", schemes=["pgc"], set={"late:trigger.soft": 3})
 
 

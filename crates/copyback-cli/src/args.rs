@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 pub use trace::{ConvertArgs, DeviceCommand, InfoArgs, TraceArgs, TraceCommand};
 
-/// A simulator of NAND flash SSDs: what garbage collection costs, and which way of scheduling it costs least.
+/// A simulator of NAND flash SSDs: what garbage collection costs, and which GC scheme costs least
 #[derive(Debug, Parser)]
 #[command(name = "copyback", version, propagate_version = true, max_term_width = 110)]
 #[command(
@@ -28,38 +28,38 @@ pub struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Simulate a drive, or an array of them, with one scheme, and print a summary
+    /// Simulate a drive, or an array of drives, with one scheme, and print a summary
     Run(Box<RunArgs>),
-    /// Simulate a drive, or an array of them, with several schemes side by side, and print them in one table
+    /// Simulate a drive, or an array of drives, with several schemes, and print them in one table
     Compare(CompareArgs),
-    /// Run a grid of devices, schemes, workloads, settings and seeds, and put every number into one table
+    /// Run a grid of devices, schemes, workloads, settings and seeds, and write every number to one table
     Sweep(SweepArgs),
-    /// Run a paper's experiments and compare with what it claims; claims that miss are a result, exit code 0
+    /// Run a paper's experiments and judge its claims; claims that miss are a result, exit code 0
     Reproduce(ReproduceArgs),
-    /// Compare the simulator with closed forms and published values; exit code 1 where they disagree
+    /// Compare the simulator with closed forms and published values; exit code 1 if they disagree
     Validate(ValidateArgs),
-    /// Make one page for a browser of results: tables, distributions, what happened over time, die by die
+    /// Make one page of results for a browser: tables, distributions, events over time, die by die
     Report(ReportArgs),
     /// Describe or convert a workload
     #[command(subcommand)]
     Trace(TraceCommand),
-    /// List the schemes and the axes they choose along; or explain one scheme, axis or policy
+    /// List the schemes and their axes, or explain one scheme, axis or policy
     Schemes {
         /// A scheme (`baseline`), an axis (`victim`) or a policy (`greedy`, `victim.fifo`)
         name: Option<String>,
-        /// Write a page of each scheme, with a drawing of who uses a die when, into this folder
+        /// Write a page for each scheme, with a drawing of the die's use over time, into this folder
         #[arg(long, value_name = "DIR", conflicts_with = "name")]
         pages: Option<PathBuf>,
     },
-    /// List the devices; or print one
+    /// List the devices, or print one
     Devices {
         /// A device's name
         name: Option<String>,
     },
-    /// Convert another simulator's configuration of a drive to a device
+    /// Convert another simulator's drive configuration to a device
     #[command(subcommand)]
     Device(DeviceCommand),
-    /// List the workloads; or print one
+    /// List the workloads, or print one
     Workloads {
         /// A workload's name
         name: Option<String>,
@@ -75,16 +75,16 @@ pub struct RunArgs {
     /// Print the configuration with every default filled in, as TOML, and stop
     #[arg(long)]
     pub print_config: bool,
-    /// Write the results as JSON in fio's own layout, for tools that read that
+    /// Write the results as JSON in fio's layout, for tools that read it
     #[arg(long, value_name = "FILE")]
     pub fio_json: Option<PathBuf>,
-    /// What is drawn
+    /// The drawing of a die
     #[command(flatten)]
     pub timeline: TimelineArgs,
-    /// What Perfetto is to show
+    /// The trace for Perfetto
     #[command(flatten)]
     pub perfetto: PerfettoArgs,
-    /// What is drawn of an array
+    /// The drawing of an array
     #[command(flatten)]
     pub microscope: MicroscopeArgs,
     /// What both commands share
@@ -95,20 +95,21 @@ pub struct RunArgs {
 /// The drawing of `copyback run`.
 #[derive(Debug, Args)]
 pub struct TimelineArgs {
-    /// Draw who used a die when, into a file .svg or .txt (`-`: text on standard output, instead of the summary)
+    /// Draw the commands of a die over time, into a file .svg or .txt (`-`: text on standard output, instead of the
+    /// summary)
     #[arg(long, value_name = "FILE")]
     pub timeline: Option<PathBuf>,
-    /// Where the drawing begins, for example "1.5 ms" [default: at the start]
+    /// Start of the drawing, in simulated time, for example "1.5 ms" [default: the run's start]
     #[arg(long, value_name = "TIME", requires = "timeline", value_parser = parse_duration_ns)]
     pub timeline_from: Option<u64>,
-    /// Where it ends [default: 10 ms later]
+    /// End of the drawing [default: 10 ms later]
     #[arg(long, value_name = "TIME", requires = "timeline", value_parser = parse_duration_ns)]
     pub timeline_to: Option<u64>,
-    /// Draw a while around the slowest read or write; the run is done twice
+    /// Draw the time around the slowest read or write; this simulates the run twice
     #[arg(long, requires = "timeline", conflicts_with_all = ["timeline_from", "timeline_to"])]
     pub timeline_around: Option<Slowest>,
-    /// A die that is drawn, counted over the drive (repeatable) [default: the one that works most; around a request,
-    /// those that served it]
+    /// A die to draw, counted over the drive (repeatable) [default: the busiest; around a request, the dies that served
+    /// it]
     #[arg(long, value_name = "N", requires = "timeline")]
     pub timeline_die: Vec<u32>,
 }
@@ -125,18 +126,18 @@ pub enum Slowest {
 /// The trace of `copyback run` for Perfetto.
 #[derive(Debug, Args)]
 pub struct PerfettoArgs {
-    /// Write a while of the run as a trace for https://ui.perfetto.dev: commands by channel, die and plane, requests,
+    /// Write a part of the run as a trace for https://ui.perfetto.dev: commands by channel, die and plane, requests,
     /// collections, counters
     #[arg(long, value_name = "FILE")]
     pub perfetto: Option<PathBuf>,
-    /// Where it begins, in simulated time [default: at the start, or where the warm-up ends, for which the run is done
-    /// twice]
+    /// Start of the trace, in simulated time [default: the run's start, or the end of the warm-up; this simulates the
+    /// run twice]
     #[arg(long, value_name = "TIME", requires = "perfetto", value_parser = parse_duration_ns)]
     pub perfetto_from: Option<u64>,
-    /// How long it is [default: 100 ms]
+    /// Length of the trace [default: 100 ms]
     #[arg(long, value_name = "TIME", requires = "perfetto", value_parser = parse_duration_ns)]
     pub perfetto_for: Option<u64>,
-    /// Write a while around the slowest read or write; the run is done twice
+    /// Write the time around the slowest read or write; this simulates the run twice
     #[arg(long, requires = "perfetto", conflicts_with_all = ["perfetto_from", "perfetto_for"])]
     pub perfetto_around: Option<Slowest>,
 }
@@ -144,17 +145,18 @@ pub struct PerfettoArgs {
 /// The drawing of an array of `copyback run`.
 #[derive(Debug, Args)]
 pub struct MicroscopeArgs {
-    /// Draw a while of an array: response times of its volume and of its drives, and when these collect, into a file
-    /// .svg or .txt (`-`: text on standard output, instead of the summary); with --out also as a table
+    /// Draw a part of a run of an array: response times of the volume and of its drives, and the times at which these
+    /// collect, into a file .svg or .txt (`-`: text on standard output, instead of the summary); with --out also as a
+    /// table
     #[arg(long, value_name = "FILE")]
     pub microscope: Option<PathBuf>,
-    /// Where that while begins, in simulated time [default: at the end of the warm-up, else at the start]
+    /// Start of the drawing, in simulated time [default: the end of the warm-up, else the run's start]
     #[arg(long, value_name = "TIME", requires = "microscope", value_parser = parse_duration_ns)]
     pub microscope_from: Option<u64>,
-    /// How long it is
+    /// Length of the drawing
     #[arg(long, value_name = "TIME", requires = "microscope", default_value = "300 ms", value_parser = parse_duration_ns)]
     pub microscope_for: u64,
-    /// How many drives are drawn, from drive 0 on [default: 2]
+    /// Number of drives to draw, from drive 0 on [default: 2]
     #[arg(long, value_name = "N", requires = "microscope")]
     pub microscope_drives: Option<u32>,
 }
@@ -162,8 +164,8 @@ pub struct MicroscopeArgs {
 /// `copyback compare`
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// Schemes, the first is what the others are compared with [default: baseline,pgc,gc-par,gc-par-pgc,ideal-no-gc];
-    /// NAME=SCHEME calls one otherwise
+    /// Schemes; the others are compared with the first [default: baseline,pgc,gc-par,gc-par-pgc,ideal-no-gc];
+    /// NAME=SCHEME adds a renamed copy
     #[arg(long, short = 'S', value_name = "A,B,...", value_delimiter = ',')]
     pub schemes: Vec<String>,
     /// What both commands share
@@ -186,11 +188,11 @@ pub struct Common {
     /// Workload: a preset's name or a TOML file [default: oltp]
     #[arg(long, short = 'w', value_name = "WORKLOAD", conflicts_with = "trace")]
     pub workload: Option<String>,
-    /// Replay this trace file instead (`-`: standard input; BASE: BASE.blktrace.0 and so on); its format is found out
+    /// Replay this trace file instead (`-`: standard input; BASE: BASE.blktrace.0 and so on); its format is recognised
     /// from its content
     #[arg(long, short = 't', value_name = "FILE")]
     pub trace: Option<PathBuf>,
-    /// Let a job file of fio say what is asked of the drive: each job is a workload with results of its own
+    /// Run a job file of fio: each job is a workload with its own results
     #[arg(long, value_name = "JOB", conflicts_with_all = ["workload", "trace"])]
     pub fio: Option<PathBuf>,
     /// Run the jobs of a fio command line, for example '--name=a --rw=randwrite --bs=4k --size=64m'
@@ -203,37 +205,37 @@ pub struct Common {
     /// device, priority, and any other name for a column to ignore
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub columns: Vec<String>,
-    /// Malformed trace records that may be left out before one stops the run
+    /// Number of malformed trace records to skip before one stops the run
     #[arg(long, value_name = "N")]
     pub skip_bad: Option<u64>,
-    /// Give each plane as many blocks that what the trace, or the jobs of fio, address is this share of the drive, for
-    /// example 0.9; with `--set workload.layout=compact` that is the trace's footprint
+    /// Set the number of blocks a plane so that the trace, or the jobs of fio, address this share of the drive, for
+    /// example 0.9; with `--set workload.layout=compact` the trace's footprint counts
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub fit: Option<Share>,
-    /// Set one key of the configuration, for example trigger.soft=0.05, or that of one scheme: pgc:trigger.soft=0.05
+    /// Set one key of the configuration, for example trigger.soft=0.05, or for one scheme only: pgc:trigger.soft=0.05
     /// (repeatable)
     #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
     pub sets: Vec<String>,
-    /// Requests arrive when the workload says, whatever the device's file has: host.mode=open
+    /// Requests arrive at the workload's times, whatever the device sets: host.mode=open
     #[arg(long, conflicts_with = "closed")]
     pub open: bool,
-    /// A request arrives when another ends, `host.queue_depth` of them at a time: host.mode=closed
+    /// A request arrives when another completes, `host.queue_depth` at a time: host.mode=closed
     #[arg(long)]
     pub closed: bool,
-    /// Seed of every random stream; several, with mean and interval: `seeds` of a sweep [default: 1]
+    /// Seed of every random stream; for several seeds, with mean and interval, use `seeds` of a sweep [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub seed: Option<u64>,
-    /// Stop after so many requests; those of the warm-up are not counted
+    /// Stop after this many requests; requests of the warm-up are not counted
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub requests: Option<u64>,
-    /// Simulate this first and leave it out of all results: a number of requests (10000), a simulated time (10s), or
+    /// Simulate this first and exclude it from all results: a number of requests (10000), a simulated time (10s), or
     /// `steady`: until the rule of the SNIA PTS holds [default: what the workload says, else nothing]
     #[arg(long, value_name = "REQUESTS|TIME|steady")]
     pub warmup: Option<Warmup>,
     /// Write the results as JSON (`-`: to standard output, instead of the summary)
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Write the printed table, of `run` that of response times, for LaTeX with booktabs (`-`: to standard output)
+    /// Write the printed table (of `run`: response times) for LaTeX with booktabs (`-`: to standard output)
     #[arg(long, value_name = "FILE.tex")]
     pub latex: Option<PathBuf>,
     /// Write Parquet tables, the JSON and the resolved configuration into a folder
@@ -243,19 +245,19 @@ pub struct Common {
     /// they replace the usual columns; in `run` mean, p50, p99.99 and their like choose the columns of response times
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub show: Vec<String>,
-    /// Let the folder have a table of every request, too
+    /// Add a table of every request to the folder
     #[arg(long, requires = "out")]
     pub out_requests: bool,
-    /// Let the folder have a table of every flash command, too: who used which die when
+    /// Add a table of every flash command, with its die and times, to the folder
     #[arg(long, requires = "out")]
     pub out_commands: bool,
-    /// Tables that a program which calls this one wants, beside those that all runs have.
+    /// Tables that a calling program requests, in addition to those of all runs.
     #[arg(skip)]
     pub asked: Asked,
     /// Check every invariant of the simulation while it runs (slower)
     #[arg(long)]
     pub check: bool,
-    /// Runs that go side by side; results do not depend on it [default: number of cores]
+    /// Runs to execute in parallel; results do not depend on it [default: number of cores]
     #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub jobs: Option<u32>,
     /// Receives progress updates.
@@ -264,7 +266,7 @@ pub struct Common {
 }
 
 impl Common {
-    /// What the short options set, as `--set` takes it.
+    /// Expands the short options to `--set` values.
     pub fn spelled_out(mut self) -> Self {
         let modes = [("open", self.open), ("closed", self.closed)];
         self.sets.extend(modes.iter().filter(|(_, is_set)| *is_set).map(|(mode, _)| format!("host.mode={mode}")));
@@ -278,13 +280,13 @@ pub struct Hearing {
     /// No progress on the terminal
     #[arg(long, short = 'q')]
     pub quiet: bool,
-    /// A program that called this one.
+    /// The calling program.
     #[arg(skip)]
     pub watch: Option<Arc<Watch>>,
 }
 
 impl Hearing {
-    /// Those who hear of the whole.
+    /// The audience of the whole command.
     pub fn audience(&self) -> Audience {
         match &self.watch {
             Some(watch) => Audience::Program(watch.clone()),
@@ -298,12 +300,12 @@ impl Hearing {
 pub struct SweepArgs {
     /// TOML file: device(s), schemes, workload(s) or `case`, `set`, `vary`, seed(s), requests, warmup
     pub file: PathBuf,
-    /// The table to write, a row for each run; the same as .csv and the journal stand beside it [default: the file's
-    /// name in this folder]
+    /// The table to write, a row for each run; the same table as .csv and the journal are written next to it [default:
+    /// the file's name in this folder]
     #[arg(long, value_name = "FILE.parquet")]
     pub out: Option<PathBuf>,
-    /// Schemes of every cell instead of the file's: names, TOML files, or NAME=SCHEME for one under another name;
-    /// `--set NAME:trigger.soft=0.05` is a setting of the scheme of that name alone
+    /// Schemes of every cell instead of the file's: names, TOML files, or NAME=SCHEME for a renamed copy; `--set
+    /// NAME:trigger.soft=0.05` applies to the scheme of that name only
     #[arg(long, value_name = "SCHEME,...", value_delimiter = ',')]
     pub schemes: Vec<String>,
     /// Run cells on the workers of a Dask cluster: the scheduler's address, tcp://HOST:PORT (needs the Python package,
@@ -313,13 +315,13 @@ pub struct SweepArgs {
     /// Show the cells and stop
     #[arg(long)]
     pub list: bool,
-    /// Write the table that is printed, with all of its columns, for LaTeX with booktabs
+    /// Write the printed table, with all of its columns, for LaTeX with booktabs
     #[arg(long, value_name = "FILE.tex", conflicts_with = "list")]
     pub latex: Option<PathBuf>,
-    /// What is asked of the table.
+    /// Conditions and objectives on the table.
     #[command(flatten)]
     pub objective: ObjectiveArgs,
-    /// Stop each run after so many requests, whatever the file says; those of the warm-up are not counted
+    /// Stop each run after this many requests, whatever the file says; requests of the warm-up are not counted
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub requests: Option<u64>,
     /// Settings of all cells.
@@ -327,17 +329,17 @@ pub struct SweepArgs {
     pub cells: CellArgs,
 }
 
-/// What a sweep is asked beside its table.
+/// Conditions and objectives of a sweep.
 #[derive(Debug, Args)]
 pub struct ObjectiveArgs {
-    /// Show only rows that meet this, instead of the table: 'response.read.p99_9 < 5ms' (repeatable: all have to hold).
-    /// Names are columns of the table, varied keys among them; with several seeds the mean over them counts
+    /// Show only rows that meet this condition, instead of the table: 'response.read.p99_9 < 5ms' (repeatable: all must
+    /// hold). Names are columns of the table, varied keys included; with several seeds the mean over them counts
     #[arg(long = "where", value_name = "NAME < VALUE", conflicts_with = "list")]
     pub conditions: Vec<String>,
-    /// Of the rows that are shown, say which has the least of this: capacity.over_provisioning
+    /// Report the shown row with the least of this number: capacity.over_provisioning
     #[arg(long, value_name = "NAME", conflicts_with_all = ["list", "max"])]
     pub min: Option<String>,
-    /// Say which has the most of this
+    /// Report the shown row with the most of this number
     #[arg(long, value_name = "NAME", conflicts_with = "list")]
     pub max: Option<String>,
     /// Show these columns instead of the usual ones: read.p99_99,write.mean
@@ -350,17 +352,16 @@ pub struct ObjectiveArgs {
 pub struct ReproduceArgs {
     /// The paper (ispass11, tc12, hpdc18, atc18, tpds20), or a sweep file with `claim` tables
     pub paper: String,
-    /// Only this figure, table or section, as the list of claims or an experiment's file names it (repeatable)
+    /// Only this figure, table or section, named as in the list of claims or in an experiment's file (repeatable)
     #[arg(long = "figure", short = 'f', value_name = "FIGURE")]
     pub figures: Vec<String>,
-    /// Fewer requests: shows that all runs, and roughly where it goes
+    /// Fewer requests: shows that everything runs, and roughly the results
     #[arg(long)]
     pub quick: bool,
     /// Write the claims and their verdicts as JSON (`-`: to standard output, instead of the table)
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Draw each figure as the paper does, published values beside measured, as SVG and PDF; needs the package for
-    /// Python
+    /// Draw each figure as the paper does, published values next to measured, as SVG and PDF; needs the Python package
     #[arg(long = "figures", value_name = "DIR")]
     pub drawn_into: Option<PathBuf>,
     /// Folder of the tables and of the journal by which a rerun skips finished cells [default: reproduction]
@@ -371,34 +372,34 @@ pub struct ReproduceArgs {
     pub cells: CellArgs,
 }
 
-/// What `sweep` and `reproduce` ask of all their cells.
+/// Settings of all cells of `sweep` and `reproduce`.
 #[derive(Debug, Args)]
 pub struct CellArgs {
-    /// Set one key of the configuration in every cell, over what the file says (repeatable)
+    /// Set one key of the configuration in every cell, overriding the file (repeatable)
     #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
     pub sets: Vec<String>,
-    /// Give each plane so many blocks that what a cell's trace addresses is this share of its drive, for example 0.9:
+    /// Set the number of blocks a plane so that a cell's trace addresses this share of its drive, for example 0.9:
     /// cells of one trace then hold the same data, each at its own over-provisioning
     #[arg(long, value_name = "SHARE")]
     pub fit: Option<Share>,
-    /// Seed of every random stream, whatever the file says
+    /// Seed of every random stream, overriding the file
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub seed: Option<u64>,
-    /// Simulate this first and leave it out of all results: a number of requests (10000), a simulated time (10s), or
+    /// Simulate this first and exclude it from all results: a number of requests (10000), a simulated time (10s), or
     /// `steady`: until the rule of the SNIA PTS holds [default: what the file or the workload says]
     #[arg(long, value_name = "REQUESTS|TIME|steady")]
     pub warmup: Option<Warmup>,
-    /// Folder of recorded traces that files name; a paper's experiments leave them out without it [default: the file's
-    /// own folder]
+    /// Folder of the recorded traces that files name; without it, a paper's experiments skip those traces [default: the
+    /// file's own folder]
     #[arg(long, value_name = "DIR")]
     pub traces: Option<PathBuf>,
-    /// Forget earlier results: run every cell anew
+    /// Ignore earlier results: run every cell again
     #[arg(long)]
     pub fresh: bool,
-    /// Cells that go side by side, each with a drive in memory; results do not depend on it [default: number of cores]
+    /// Cells to run in parallel, each with a drive in memory; results do not depend on it [default: number of cores]
     #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub jobs: Option<u32>,
-    /// Who runs cells instead of this process.
+    /// Runs cells instead of this process.
     #[arg(skip)]
     pub crew: Option<Hired>,
     /// Receives progress updates.
@@ -415,7 +416,7 @@ pub struct ValidateArgs {
     /// Fewer and shorter cases
     #[arg(long)]
     pub quick: bool,
-    /// Only one group (write-amplification, waiting, bandwidth, sustained), or gates with this in their names
+    /// Only one group (write-amplification, waiting, bandwidth, sustained), or gates with this word in their names
     /// (repeatable)
     #[arg(long, value_name = "WORD")]
     pub only: Vec<String>,
@@ -428,7 +429,7 @@ pub struct ValidateArgs {
     /// Write the results as JSON (`-`: to standard output, instead of the table)
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Runs that go side by side; results do not depend on it [default: number of cores]
+    /// Runs to execute in parallel; results do not depend on it [default: number of cores]
     #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub jobs: Option<u32>,
     /// Receives progress updates.
@@ -443,10 +444,10 @@ pub struct ReportArgs {
     /// reproduction. Several are shown side by side
     #[arg(required = true, value_name = "RESULT")]
     pub results: Vec<PathBuf>,
-    /// The page's title [default: what the results are of]
+    /// The page's title [default: derived from the results]
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
-    /// Draw a line at this, and say which results meet it: 'read.p99_9 < 5ms' (repeatable)
+    /// Draw a line at this limit, and report which results meet it: 'read.p99_9 < 5ms' (repeatable)
     #[arg(long = "where", value_name = "NAME < VALUE")]
     pub conditions: Vec<String>,
     /// The page to write, of at most 3 MB (`-`: to standard output)

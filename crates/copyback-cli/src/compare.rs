@@ -306,7 +306,7 @@ fn next_steps(plan: &Plan, common: &Common) -> String {
     let is_array = plan.runs.iter().any(|planned| planned.members.len() > 1);
     if is_array && !has(SCHEMES_OF_ARRAYS[1]) {
         let command = format!("compare{chosen}{limits} --schemes {}", SCHEMES_OF_ARRAYS.join(","));
-        steps.push((command, "drives that agree on when they collect"));
+        steps.push((command, "drives that coordinate their collections"));
     } else if !is_array && !has("pgc") {
         let merges = plan.runs.iter().any(|planned| planned.resolved.run.mapping.log_blocks().is_some());
         let schemes = if merges { SCHEMES_THAT_MERGE } else { DEFAULT_SCHEMES };

@@ -15,7 +15,7 @@ use copyback_workload::spec::WorkloadSpec;
 use std::sync::Arc;
 
 /// What helps where the disk takes no more, or never took anything.
-pub const MAKE_ROOM: &str = "make room there, or name a place that can be written to";
+pub const MAKE_ROOM: &str = "free space there, or name a writable location";
 
 /// What helps against what a disk says of a file.
 pub fn remedy(error: &std::io::Error) -> &'static str {
@@ -277,34 +277,31 @@ impl From<RunError> for Failure {
                     None => failure,
                 }
             }
-            RunError::BeyondCapacity { .. } => Self::input(error.to_string()).with_help(
-                "use a larger device, or let addresses be folded: --set workload.beyond_capacity=fold (or reject)",
-            ),
+            RunError::BeyondCapacity { .. } => Self::input(error.to_string())
+                .with_help("use a larger device, or fold addresses: --set workload.beyond_capacity=fold (or reject)"),
             RunError::NoSuchDrive { .. } => Self::input(error.to_string()).with_help(
                 "use as many drives as the workload names (--set array.drives, --set workload.addresses.drives), or \
                  one of them: --set workload.device=0",
             ),
             RunError::TooLate { .. } => Self::input(error.to_string())
-                .with_help("mend the trace's time there, or lower `workload.time_scale` or `workload.loop`"),
+                .with_help("correct the trace's time there, or lower `workload.time_scale` or `workload.loop`"),
             RunError::WarmupUnfinished(unfinished) => {
                 let help = warmup_help(&unfinished, &WorkloadSpec::default(), false);
                 Self::input(unfinished.to_string()).with_help(help)
             }
             RunError::Stopped => Self::run(error.to_string()),
             RunError::Plugin(fault) => Self::of_plugin(&fault),
-            RunError::Empty => Self::input(error.to_string()).with_help("see what it is: copyback trace info ..."),
+            RunError::Empty => Self::input(error.to_string()).with_help("describe it with: copyback trace info ..."),
             RunError::CollectionKeptOut { .. } => Self::run(error.to_string()).with_help(
-                "give collection a share, or let it in where requests wait for it: --set admit.shares.gc=20, or --set \
-                 admit.guard=1",
+                "give collection a share, or a guaranteed slot while requests wait for it: --set admit.shares.gc=20, \
+                 or --set admit.guard=1",
             ),
             RunError::Invariant { .. } => {
                 // A name need not be UTF-8.
                 let words = std::env::args_os().map(|word| crate::format::quoted(&word.to_string_lossy()));
                 let command: Vec<String> = words.collect();
-                Self::run(error.to_string()).with_help(format!(
-                    "this is a defect of the simulator; it happens again with: {}",
-                    command.join(" ")
-                ))
+                Self::run(error.to_string())
+                    .with_help(format!("this is a defect of the simulator; reproduce it with: {}", command.join(" ")))
             }
         }
     }
@@ -325,13 +322,13 @@ impl Failure {
 const ROUNDS_WANTED: f64 = 20.0;
 
 /// What helps where no drive settles.
-pub const SAY_HOW_LONG: &str = "say how long it takes: --warmup 1000, or --warmup 10s";
+pub const SAY_HOW_LONG: &str = "set the length of the warm-up: --warmup 1000, or --warmup 10s";
 
 /// What helps where a workload writes too little for the drive.
-const BEGIN_SETTLED: &str = "leave --warmup out and begin with a settled drive (--set precondition.mode=steady-state)";
+const BEGIN_SETTLED: &str = "remove --warmup and begin with a steady drive (--set precondition.mode=steady-state)";
 
 /// The same for a drive that does.
-const BEGINS_SETTLED: &str = "leave --warmup out, for this drive begins settled (precondition.mode=steady-state)";
+const BEGINS_SETTLED: &str = "remove --warmup: this drive is steady from the start (precondition.mode=steady-state)";
 
 /// Requests of a run above which it is no advice any more.
 pub const REQUESTS_MAX: f64 = 2e7;
@@ -348,7 +345,7 @@ fn warmup_help(unfinished: &Unfinished, workload: &WorkloadSpec, is_settled: boo
     let times = wanted.max(2.0);
     let passes = times * f64::from(workload.passes.unwrap_or(1));
     let play = (times * unfinished.requests as f64 <= REQUESTS_MAX)
-        .then(|| format!("let the workload go on for longer: {}", going_on(workload, passes)));
+        .then(|| format!("extend the workload: {}", going_on(workload, passes)));
     match (unfinished.warmup, play) {
         (Warmup::Steady, Some(play)) => format!("{play}, take a smaller drive, {settle}, or {SAY_HOW_LONG}"),
         (Warmup::Steady, None) => format!("take a smaller drive, {settle}, or {SAY_HOW_LONG}"),

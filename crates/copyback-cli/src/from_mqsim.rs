@@ -174,7 +174,7 @@ fn page_times(parameters: &Parameters, kind: &str) -> Result<Option<String>, Str
 
 fn converted(file: &str, parameters: &Parameters) -> Result<String, String> {
     let mut text = format!(
-        "# Made of MQSim's {} by `copyback device from-mqsim`. What stands behind a key is its source there.\n\
+        "# Made of MQSim's {} by `copyback device from-mqsim`. The comment after a key is its source there.\n\
          source = \"MQSim's configuration\"\n",
         plain(file)
     );
@@ -222,7 +222,8 @@ fn converted(file: &str, parameters: &Parameters) -> Result<String, String> {
     text += &table("capacity", vec![("reserved", reserved, "Overprovisioning_Ratio")]);
     if let Some(soft) = parameters.number("GC_Exec_Threshold", 0.0)? {
         text += &format!(
-            "\n[trigger]\npolicy = \"watermark\"\nscope = \"plane\"\nsoft = {soft:?} # GC_Exec_Threshold, of a plane's blocks\n"
+            "\n[trigger]\npolicy = \"watermark\"\nscope = \"plane\"\nsoft = {soft:?} # GC_Exec_Threshold, of a \
+             plane's blocks\n"
         );
         if let Some(hard) = parameters.number("GC_Hard_Threshold", 0.0)?.filter(|hard| soft > 0.0 && *hard <= soft) {
             let share = (hard / soft * 1e6).round() / 1e6;

@@ -104,7 +104,7 @@ fn refuse(needed: Needed, jobs: usize) -> Result<(), Failure> {
     };
     let alone = if jobs > 1 && needed.drives > 1 { "--jobs 1 takes less, and so do " } else { "use " };
     Err(Failure::run(format!(
-        "{of} {} of memory, and {} are to be had ({by})",
+        "{of} {} of memory, and {} are available ({by})",
         format::size(needed.bytes as f64),
         format::size(bytes as f64)
     ))

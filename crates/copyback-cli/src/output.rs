@@ -239,7 +239,10 @@ fn note_of_drives(plan: &Plan) -> Option<String> {
     let names: Vec<&str> = plan.runs.iter().filter(is_another).map(|planned| &*planned.scheme).collect();
     (!names.is_empty()).then(|| {
         let names = format::names(&names);
-        format!("Note: {names} runs on another drive than `{}`: they differ in more than GC\n", plan.runs[0].scheme)
+        format!(
+            "Note: {names} runs on a different drive than `{}`: the schemes differ in more than GC\n",
+            plan.runs[0].scheme
+        )
     })
 }
 
@@ -250,7 +253,7 @@ fn note_of_units(planned: &Planned) -> Option<String> {
     (sizes.len() > 1).then(|| {
         let list = list.join(" and ");
         format!(
-            "Note: drives have mapping units of {list}: sums of units, and write amplification, take them as alike\n"
+            "Note: drives have mapping units of {list}; sums of units, and write amplification, count all units alike\n"
         )
     })
 }
@@ -273,7 +276,7 @@ fn note_of_times(plan: &Plan) -> Option<String> {
 fn nothing_to_collect(finished: &[Finished]) -> &'static str {
     let is_idle = |report: &Report| report.writes == 0 && report.gc.collections == 0;
     if finished.len() > 1 && finished.iter().all(|done| is_idle(&done.outcome.report)) {
-        return "Note: no request writes, so that nothing has to be collected, and schemes of GC are alike\n";
+        return "Note: no request writes, so no scheme collects, and all GC schemes give the same results\n";
     }
     ""
 }
@@ -285,7 +288,7 @@ fn note_of_rounds(planned: &Planned, done: &Finished) -> Option<String> {
     (rounds == 0 && alone > 0).then(|| {
         format!(
             "Note ({}): no round of coordinated collection, and {} collections at the last resort: drives fell to \
-             `trigger.last_resort` before they were told; a higher `trigger.soft` has them ask earlier\n",
+             `trigger.last_resort` before an order came; raise `trigger.soft`, so that they report earlier\n",
             planned.scheme,
             format::count(alone)
         )
@@ -330,7 +333,7 @@ fn note_of_ends(plan: &Plan, finished: &[Finished]) -> Option<String> {
             _ => "`buffer.policy`",
         };
         format!(
-            "Note: a write ends in DRAM under {} and in flash under {}, so that their times do not compare ({key}): \
+            "Note: a write completes in DRAM under {} and in flash under {}, so do not compare their times ({key}): \
              set the same for all\n",
             format::names(&in_dram),
             format::names(&in_flash)
@@ -344,7 +347,7 @@ fn limit_note(plan: &Plan, finished: &[Finished]) -> Option<String> {
     let most = finished.iter().map(held).max().filter(|most| *most > 0)?;
     let of = if plan.runs.len() > 1 { "up to " } else { "" };
     Some(format!(
-        "Note: {of}{} requests waited in front of the drive, for it takes {} pages of requests at once\n",
+        "Note: {of}{} requests waited for admission: the drive takes {} pages of requests at once\n",
         format::count(most),
         format::count(copyback::run::TRANSACTIONS_MAX as u64)
     ))
@@ -358,8 +361,7 @@ fn note_of_unwritten(finished: &[Finished]) -> Option<String> {
     let units = format::count(units);
     (report.unwritten_units_read > 0).then(|| {
         format!(
-            "Note: {units} mapping units were read that hold no data, {share} of those read; the flash is not asked for \
-             them\n"
+            "Note: {units} of the mapping units read hold no data ({share}); reading these needs no flash command\n"
         )
     })
 }

@@ -58,7 +58,7 @@ fn waits_for_space(done: &Finished) -> bool {
 fn victims_advice(planned: &Planned, done: &Finished) -> Option<String> {
     let victims = more_victims(planned, done)?;
     Some(format!(
-        "Dies are idle for {} of the time under `{}`: collect more blocks side by side, --set \
+        "Dies are idle for {} of the time under `{}`: collect more blocks in parallel, --set \
          preemption.victims={victims}",
         percent(1.0 - done.outcome.report.utilization.die),
         planned.scheme
@@ -130,22 +130,22 @@ pub fn note(plan: &Plan, finished: &[Finished]) -> Option<String> {
     let Arrivals { requests, together, .. } = done.outcome.arrivals;
     let advice = if 2 * together >= requests {
         format!(
-            "{} of the requests arrive at the nanosecond of another, so that their times say little: let a request \
-             arrive when another ends, --set host.mode=closed",
+            "{} of the requests arrive in the same nanosecond as another, so their times mean little: let a request \
+             arrive when another completes, --set host.mode=closed",
             percent(together as f64 / requests as f64)
         )
     } else if !planned.resolved.tenants.is_empty() {
-        "Lower the rates of the workloads (`workloads.NAME.arrivals.rate`), or let them wait: `workloads.NAME.mode = \
+        "Lower the rates of the workloads (`workloads.NAME.arrivals.rate`), or make them wait: `workloads.NAME.mode = \
          \"paced\"`"
             .to_owned()
     } else {
         let longest = both().map(|(_, done)| lasts(done)).filter(|times| times.is_finite()).fold(1.0, f64::max);
         let scale = (2.0 * longest).ceil().max(SLOWER) * planned.resolved.workload.time_scale.unwrap_or(1.0);
-        let slower = format!("requests come more slowly, --set workload.time_scale={scale}");
+        let slower = format!("requests arrive more slowly, --set workload.time_scale={scale}");
         victims.map_or_else(|| format!("Let {slower}"), |victims| format!("{victims}; or let {slower}"))
     };
     Some(format!(
-        "Note: the drive cannot keep up with {}: the longer the run, the longer requests wait\n      {advice}\n",
+        "Note: the drive cannot keep up under {}: the longer the run, the longer requests wait\n      {advice}\n",
         names(&schemes)
     ))
 }

@@ -31,6 +31,6 @@ pub trait Package {
 pub fn needed<'a>(package: Option<&'a dyn Package>, option: &str) -> Result<&'a dyn Package, Failure> {
     package.ok_or_else(|| {
         Failure::input(format!("{option}: this program has no matplotlib to draw with"))
-            .with_help("use the one of the package for Python: pip install '.[plot]' in the repository")
+            .with_help("use the program of the Python package: pip install '.[plot]' in the repository")
     })
 }

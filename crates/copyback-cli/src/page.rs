@@ -102,7 +102,7 @@ fn without_notes(text: &str) -> String {
 // ---- the scene ------------------------------------------------------------------------------------------------------
 
 fn drawing_section(scheme: &Preset) -> Result<String, Failure> {
-    let title = "## Who uses the die when\n\n";
+    let title = "## Use of the die over time\n\n";
     let Some(see) = to_see(scheme) else {
         let why = comment(scheme, "Not drawn").unwrap_or_default();
         return Ok(format!("{title}{}\n", paragraph(&capital(&with_links(&why)))));
@@ -191,16 +191,16 @@ fn axes_section(scheme: &Preset) -> Result<String, Failure> {
     let mut text = String::new();
     if is_baseline {
         text += "## What it chooses\n\n";
-        text += &paragraph("On the default device; other devices may set what the scheme's file leaves open.");
+        text += &paragraph("On the default device; other devices may set the axes that the scheme's file omits.");
         same.iter().for_each(|chosen| text += &policy_section(chosen, None));
         return Ok(text);
     }
     if !other.is_empty() {
-        text += "## Where it differs from `baseline`\n";
+        text += "## Differences from `baseline`\n";
         other.iter().for_each(|chosen| text += &policy_section(chosen, before(chosen)));
         text += "\n";
     }
-    text += "## Where it is as `baseline`\n\nOn the default device; other devices may set what the scheme's file leaves open.\n\n";
+    text += "## In common with `baseline`\n\nOn the default device; other devices may set the axes that the scheme's file omits.\n\n";
     text += "| axis | policy |\n|---|---|\n";
     for chosen in same {
         let (axis, policy) = (chosen.axis.name, chosen.choice.name);
@@ -231,7 +231,7 @@ fn index() -> Result<String, Failure> {
     let mut text = format!("{GENERATED}\n# Schemes\n\n");
     text += &paragraph(
         "A scheme names one choice along each axis. `copyback compare --schemes baseline,pgc,gc-par` compares some of these, \
-         `copyback schemes NAME` prints one as a file of which you can make your own.",
+         `copyback schemes NAME` prints one as a file that you can copy and change.",
     );
     text += "\n| scheme | what it is | source |\n|---|---|---|\n";
     for scheme in SCHEMES {
@@ -244,8 +244,8 @@ fn index() -> Result<String, Failure> {
 fn scene_section() -> Result<String, Failure> {
     let mut text = "## The scene\n\n".to_owned();
     text += &paragraph(&format!(
-        "One drive and five requests, the same for each scheme that is drawn. The drive has \
-         two dies of two planes, of which the second holds data that nobody asks for. Reading a page takes 400 us, programming it 800 us, erasing a block 2 ms, and a page takes \
+        "All drawings show the same drive and the same five requests. The drive has \
+         two dies of two planes; no request reads data of the second die. Reading a page takes 400 us, programming it 800 us, erasing a block 2 ms, and a page takes \
          200 us on the channel. Collection of plane 0 begins at time 0. Block 2 has the fewest valid pages, 1, 3 and 5; block 3 \
          has as many, 1, 3 and 6. All requests come {} later, while page 1 is read:",
         format::time(scene::ARRIVAL_NS as f64)
@@ -258,8 +258,8 @@ fn scene_section() -> Result<String, Failure> {
         "\n{}\n",
         paragraph(
             "In the drawings `R3` and `W0` are collection, which reads page 3 and programs page 0, and `E` is its erase; `r1` and \
-         `w3` are the host, for requests 1 and 3. Of response times, `gc-vic` has those of `gc-par` here: nobody waits when the \
-         collection begins. On its own page the requests do.",
+         `w3` are the host, for requests 1 and 3. In this table `gc-vic` has the response times of `gc-par`, because no request \
+         waits when the collection begins. On its own page the requests do.",
         )
     );
     text += "| scheme | 0 | 1 | 2 | 3 | 4 | mean | the block is erased at |\n|---|---|---|---|---|---|---|---|\n";

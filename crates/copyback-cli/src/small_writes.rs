@@ -21,7 +21,7 @@ fn note_of_units(planned: &Planned, report: &Report) -> Option<String> {
     is_small.then(|| {
         format!(
             "Note: writes of {} on average rewrite mapping units of {}; a smaller `geometry.mapping_unit`, with \
-             `frontier.fill_limit`, lets several share a page\n",
+             `frontier.fill_limit`, lets several writes share a page\n",
             format::size(mean_bytes),
             format::size(unit_bytes as f64)
         )
@@ -42,9 +42,9 @@ fn note_of_padding(padded: &[(&str, f64)]) -> Option<String> {
     let most = padded.iter().map(|(_, padding)| *padding).reduce(f64::max)?;
     let names: Vec<&str> = padded.iter().map(|(name, _)| *name).collect();
     Some(format!(
-        "Note: pages of {} are padded, up to {most:.2} places for each that the host wrote: small writes go to flash \
+        "Note: pages of {} are padded, up to {most:.2} units for each that the host wrote: small writes go to flash \
          before their pages are full; `frontier.fill_limit` (of `single`, `split`) or a buffer that fills pages \
-         (`buffer.policy = \"lru\"`) has them wait for others\n",
+         (`buffer.policy = \"lru\"`) makes them wait for others\n",
         format::names(&names)
     ))
 }

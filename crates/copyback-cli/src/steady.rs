@@ -145,8 +145,8 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
     let limit = plan.requests.filter(|limit| finished.iter().any(|run| done(run) >= *limit) && !ends_by_itself(*limit));
     if let Some(limit) = limit {
         let warms_up = plan.warmup.is_none() && !begins_settled(&plan.runs[0].resolved.run);
-        let warmup = if warms_up { ", and let it warm up: --warmup steady" } else { "" };
-        return format!("Leave the limit of {} requests (--requests) out, or raise it{warmup}", count(limit));
+        let warmup = if warms_up { ", and warm the drive up: --warmup steady" } else { "" };
+        return format!("Remove or raise the limit of {} requests (--requests){warmup}", count(limit));
     }
     let (run, report) = (&plan.runs[0].resolved, &finished[0].outcome.report);
     let passes = run.workload.passes.unwrap_or(1);
@@ -159,13 +159,13 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
         return advice_for_settled(report.flash.block_erases, &run.workload, requests);
     }
     if !run.tenants.is_empty() {
-        return "Let the workloads go on for longer: raise their `requests`, or their `stop`".to_owned();
+        return "Extend the workloads: raise their `requests`, or their `stop`".to_owned();
     }
     let capacity = f64::from(geometry.logical_units);
     let wanted = (CAPACITIES * capacity / written).ceil().max(2.0 * f64::from(passes));
     if wanted * requests > REQUESTS_MAX {
         return format!(
-            "The workload writes too little for this drive to settle ({} of {} in a pass): take a smaller one",
+            "The workload writes too little for this drive to become steady ({} of {} in a pass): use a smaller drive",
             size(written * f64::from(geometry.unit_bytes)),
             size(geometry.logical_bytes() as f64)
         );
@@ -174,7 +174,7 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
         return format!("Leave the limit of {} requests (workload.first) out, or raise it", count(first));
     }
     let warmup = if plan.warmup == Some(Warmup::Steady) { "" } else { "--warmup steady " };
-    format!("Let the workload go on for longer, for example with {warmup}{}", going_on(&run.workload, wanted))
+    format!("Extend the workload, for example with {warmup}{}", going_on(&run.workload, wanted))
 }
 
 /// Whether a drive is in a steady state of uniform writes from the start, so that no warm-up has to write its capacity
@@ -188,11 +188,14 @@ fn advice_for_settled(erases: u64, workload: &WorkloadSpec, requests_a_pass: f64
     let passes = f64::from(workload.passes.unwrap_or(1));
     let more = if erases == 0 { CAPACITIES } else { ERASES_WANTED / erases as f64 };
     let wanted = (passes * more.max(2.0)).ceil();
-    let so_long = "go on for longer: it must fill the buffer, and erase some blocks in each fifth of the run";
+    let so_long = "fills the buffer, and erases some blocks in each fifth of the run";
     if wanted * requests_a_pass > REQUESTS_MAX {
-        return format!("The drive begins settled: let the workload {so_long}");
+        return format!("The drive is steady from the start: extend the workload until it {so_long}");
     }
-    format!("The drive begins settled: let the workload {so_long}; for example with {}", going_on(workload, wanted))
+    format!(
+        "The drive is steady from the start: extend the workload until it {so_long}, for example with {}",
+        going_on(workload, wanted)
+    )
 }
 
 /// Blocks that a measurement is to erase, so that a fifth of it has enough of them.

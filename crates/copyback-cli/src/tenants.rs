@@ -57,7 +57,8 @@ pub fn note_of_warmups(plan: &Plan) -> Option<String> {
     let names: Vec<&str> = warmed.map(|(name, _)| name.as_str()).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "Note: what the warm-ups of {} leave out is in all results but their own; --warmup leaves it out of all\n",
+            "Note: the warm-ups of {} are excluded from their own results only; --warmup excludes one from all \
+             results\n",
             format::names(&names)
         )
     })
@@ -75,7 +76,10 @@ pub fn note_of_regions(plan: &Plan) -> Option<String> {
     let names: Vec<&str> = inside.map(|(name, _)| name.as_str()).collect();
     (!names.is_empty()).then(|| {
         let (names, unit) = (format::names(&names), size(unit_bytes as f64));
-        format!("Note: `region_start` of {names} is no multiple of the mapping unit of {unit}: requests touch one unit more\n")
+        format!(
+            "Note: `region_start` of {names} is no multiple of the mapping unit of {unit}: requests touch one \
+                 unit more\n"
+        )
     })
 }
 

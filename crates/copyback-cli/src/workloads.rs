@@ -298,7 +298,7 @@ pub fn open_source(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Resul
                 format!("{}; each run unpacks {needed}", copyback_workload::write::RAISE_LIMIT)
             }
             _ => format!(
-                "make room there, or name another folder in the environment variable TMPDIR; each run unpacks {needed}"
+                "free space there, or name another folder in the environment variable TMPDIR; each run unpacks {needed}"
             ),
         })
     };

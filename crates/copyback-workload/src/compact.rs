@@ -1,15 +1,15 @@
 //! The layout `compact`: what a trace reads and writes lies side by side, and what it never does takes no room.
 //!
-//! The trace is read twice. The first pass finds its extents: as many neighbouring units as there are without a gap
-//! that is never read or written. The second gives each the next free place when it is first read or written. A request
-//! lies within one extent, and so it stays whole: its response time is that of what the trace asked for.
+//! The trace is read twice. The first pass finds its extents: runs of neighbouring units without a gap that is never
+//! read or written. The second gives each the next free address when it is first read or written. A request lies within
+//! one extent, and so it stays whole: its response time is that of the trace's request.
 
 use crate::packed::LAYOUT_WITHOUT_EFFECT;
 use crate::units::{format_bytes, format_count};
 use crate::{Error, Op, Request, RequestSource};
 use std::collections::BTreeMap;
 
-/// The unit where requests are not aligned to another: the page of most file systems, and of most drives' maps.
+/// The default unit of requests: the page of most file systems, and of most drives' maps.
 pub(crate) const UNIT_BYTES: u64 = 4096;
 
 /// How many extents are remembered, each in 50 bytes or so: 800 MB at the very most. Random requests of 4 KiB, no two
@@ -22,7 +22,7 @@ const NOWHERE: u64 = u64::MAX;
 /// Units that are neighbours in the trace and on the drive.
 #[derive(Clone, Copy, Debug)]
 struct Extent {
-    /// Where its first unit lies on the drive, in units.
+    /// The position of its first unit on the drive, in units.
     place: u64,
     units: u64,
 }
@@ -48,7 +48,7 @@ impl Extents {
         (*of == device && unit - first < extent.units).then_some((*first, extent))
     }
 
-    /// Adds what a request touches, joining the extents that it fills the gaps between. It is the trace's `index`-th.
+    /// Adds the range of a request, joining the extents whose gaps it fills. It is the trace's `index`-th.
     fn touch(&mut self, request: &Request, index: u64) -> Result<(), Error> {
         let device = request.device;
         let (mut first, last) = self.units_of(request);
@@ -76,8 +76,8 @@ impl Extents {
         Ok(())
     }
 
-    /// The first part of a trim that lies in one extent with a place: its place in bytes, and where it begins and ends
-    /// in the trace.
+    /// The first part of a trim that lies in one placed extent: its address in bytes, and its begin and end in the
+    /// trace.
     fn first_placed(&self, trim: &Request) -> Option<(u64, u64, u64)> {
         let (unit, last) = self.units_of(trim);
         let before = self.extents.range(..(trim.device, unit)).next_back().filter(|((of, _), _)| *of == trim.device);
@@ -105,12 +105,12 @@ pub(crate) struct Compact<S> {
     trim_parts: u64,
     split_trims: u64,
     untouched_trims: u64,
-    /// Whether an address lies elsewhere than in the trace.
+    /// Whether an address on the drive differs from the trace's.
     has_moved: bool,
 }
 
 impl<S: RequestSource> Compact<S> {
-    /// `survey` is the same trace as `inner`, opened once more; no more than `first` of its reads and writes count.
+    /// `survey` is the same trace as `inner`, opened once more; at most `first` of its reads and writes count.
     pub(crate) fn new(inner: S, survey: S, first: u64, unit_bytes: u64) -> Self {
         Self {
             inner,

@@ -49,7 +49,7 @@ impl Chosen {
     }
 }
 
-/// Devices of one trace that are told apart, lest their numbers fill the memory.
+/// Largest number of distinguished devices of a trace, lest their numbers fill the memory.
 const DEVICES_MAX: usize = 10_000;
 
 /// Which devices the requests of a trace are for.

@@ -1,13 +1,13 @@
-//! Traces that a program which calls this one has handed over. Each is kept in a temporary file, for readers take
-//! files, under a name that says no path: results would depend on where the file was. A worker of a cluster that lacks
-//! a file of the client's keeps its content here under the client's path.
+//! Traces that a calling program passes in. Each is kept in a temporary file, because readers take files, under a name
+//! without a path: otherwise results would depend on the file's location. A worker of a cluster that lacks a file of
+//! the client's keeps its content here under the client's path.
 
 use crate::temporary::Temporary;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What the names begin with; the hash of the content follows, so that what is equal has one name.
+/// The beginning of the names; the hash of the content follows, so that equal content has one name.
 const PREFIX: &str = "requests:";
 
 /// Files by name, each with how many hold it.

@@ -34,7 +34,7 @@ const TAR_BLOCK_BYTES: usize = 512;
 /// What was found while unwrapping, for notes; shared with readers that learn more as they go.
 pub(crate) type SharedNotes = Arc<Mutex<Vec<String>>>;
 
-/// Opens a file, or says why not and what else it may be called.
+/// Opens a file, or returns why not and what else it may be named.
 pub(crate) fn open_file(path: &Path) -> Result<File, Error> {
     if let Some(kept) = handed::file(path) {
         return File::open(&kept).map_err(|error| Error::new(format!("{}: {error}", path.display())));
@@ -141,7 +141,7 @@ impl Read for Packed {
     }
 }
 
-/// What came out of a wrapper, held against what was read of the file so far.
+/// The output of a wrapper, compared with the bytes of the file read so far.
 struct Unpacked {
     inner: ByteStream,
     unpacked_bytes: u64,
@@ -267,7 +267,7 @@ fn read_whole(stream: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     }
 }
 
-/// The size in a tar header: octal digits, or a binary number where the first bit is set (above 8 GiB).
+/// The size in a tar header: octal digits, or a binary number if the first bit is set (above 8 GiB).
 fn tar_size(header: &[u8; TAR_BLOCK_BYTES]) -> io::Result<u64> {
     let field = &header[124..136];
     let damaged = || io::Error::new(io::ErrorKind::InvalidData, "a tar header's size field is damaged");

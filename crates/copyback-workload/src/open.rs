@@ -12,10 +12,10 @@ use crate::{Error, RequestSource};
 /// Opens a workload: a trace's reader or a generator, with its transformations.
 ///
 /// `seed` is the run's, which a generator uses unless the spec has its own; `capacity_bytes` is the device's as the
-/// host sees it (`u64::MAX` where there is no device, which a generator needs a footprint in bytes for).
+/// host sees it (`u64::MAX` without a device; a generator then needs a footprint in bytes).
 ///
 /// # Errors
-/// Where the spec makes no sense, the trace cannot be opened or its format is not known.
+/// If the spec is inconsistent, the trace cannot be opened or its format is not known.
 pub fn open(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Result<Box<dyn RequestSource + Send>, Error> {
     spec.check().map_err(|wrong| {
         let error = Error::new(format!("workload.{}: {}", wrong.key, wrong.message));
@@ -70,7 +70,7 @@ fn open_once(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Result<Box<
     }
 }
 
-/// A trace whose requests are selected before they are laid out: what is never played takes no room.
+/// A trace whose requests are selected before they are laid out: unselected requests take no space.
 fn compact(
     source: TraceSource,
     again: TraceSource,

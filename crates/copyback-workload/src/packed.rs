@@ -26,7 +26,7 @@ pub(crate) struct Packed<S> {
     only: Chosen,
     laid_out: u64,
     split_count: u64,
-    /// Whether an address lies elsewhere than in the trace.
+    /// Whether an address on the drive differs from the trace's.
     has_moved: bool,
     /// Whether the layout was set, and is not the format's own.
     is_asked_for: bool,

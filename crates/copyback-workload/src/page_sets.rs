@@ -1,15 +1,15 @@
 //! Which pages of many devices were read, written and trimmed, in memory that has a bound.
 //!
-//! Addresses are cut into pieces of 128 MiB (32,768 pages). A piece keeps its pages as runs while these are few, then
-//! as a bitmap of 4 KiB. All counts are exact as long as the pieces take no more than [`MEMORY_BYTES`]. Beyond that,
-//! pieces are drawn by a hash of their place: half of them are dropped, and half again each time that the rest is too
-//! much. The counts are then those of the pieces that are left, scaled up.
+//! Addresses are divided into pieces of 128 MiB (32,768 pages). A piece keeps its pages as runs while these are few,
+//! then as a bitmap of 4 KiB. All counts are exact as long as the pieces take no more than [`MEMORY_BYTES`]. Beyond
+//! that, pieces are sampled by a hash of their address: half of them are dropped, and half again each time the rest is
+//! too large. The counts are then those of the remaining pieces, scaled up.
 
 use crate::rng::splitmix64;
 use std::collections::BTreeMap;
 
-/// What the pieces may take: enough for 4 TiB of addresses that are all read and written at random, and for far more
-/// where runs are long or pages few.
+/// Largest memory of the pieces: enough for 4 TiB of addresses that are all read and written at random, and for far
+/// more if runs are long or pages few.
 pub(crate) const MEMORY_BYTES: usize = 256 << 20;
 
 const WORDS: usize = 512;
@@ -38,7 +38,7 @@ enum Pages {
 }
 
 impl Pages {
-    /// Adds a run. Returns what it takes in the heap, beyond the piece itself.
+    /// Adds a run. Returns its memory on the heap, in addition to the piece itself.
     fn insert(&mut self, first: u16, last: u16) -> usize {
         if u64::from(last - first) + 1 == PIECE_PAGES {
             *self = Self::All;
@@ -95,7 +95,7 @@ impl Pages {
 
 /// Adds a run to others, and joins those that touch.
 fn insert_run(runs: &mut Vec<Run>, first: u16, last: u16) {
-    // Those that end before the page in front of it stay as they are, and so do those behind the page after it.
+    // Runs that end before the page's predecessor stay unchanged, and so do those behind its successor.
     let from = runs.partition_point(|run| run.1 + 1 < first);
     let to = runs.partition_point(|run| run.0 <= last + 1);
     if from >= to {
@@ -116,7 +116,7 @@ fn set_bits(words: &mut [u64; WORDS], first: u16, last: u16) {
     }
 }
 
-/// Where a piece lies: its device and its number there.
+/// The location of a piece: its device and its number there.
 type Place = (u32, u64);
 
 /// How many sets there are: one for each operation.
@@ -127,7 +127,7 @@ pub(crate) struct PageSets {
     pieces: BTreeMap<Place, [Pages; SETS]>,
     taken_bytes: usize,
     memory_bytes: usize,
-    /// A piece is kept if its hash ends in so many zeros.
+    /// A piece is kept if its hash ends in this many zeros.
     halvings: u32,
 }
 
@@ -138,14 +138,15 @@ pub(crate) struct Counts {
     pub of_sets: [u64; SETS],
     /// Pages that are in one of the first two sets or both.
     pub of_both: u64,
-    /// Where they are estimates: one of so many pieces was counted, with this standard error of `of_both` as a share.
+    /// For estimates: the sampled fraction (one of this many pieces was counted), with this standard error of `of_both`
+    /// as a share.
     pub estimate: Option<Estimate>,
 }
 
 /// How counts were estimated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Estimate {
-    /// One of so many pieces was counted.
+    /// One of this many pieces was counted.
     pub one_of: u64,
     /// The standard error of the count of pages read or written, as a share of it.
     pub error_share: f64,
@@ -185,7 +186,7 @@ impl PageSets {
         }
     }
 
-    /// Drops pieces until what is left takes half of the memory.
+    /// Drops pieces until the rest takes half of the memory.
     #[cold]
     fn halve(&mut self) {
         while self.taken_bytes > self.memory_bytes / 2 && self.halvings < 63 {
@@ -228,7 +229,7 @@ impl PageSets {
     }
 }
 
-/// Whether a piece is kept after so many halvings.
+/// Whether a piece is kept after this many halvings.
 fn is_drawn((device, piece): Place, halvings: u32) -> bool {
     if halvings == 0 {
         return true;

@@ -25,8 +25,8 @@ pub fn printable(word: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// A text of several lines, of which only lines and styles are left to the terminal: ends of lines, tabulators and
-/// `ESC [ ... m` stay, and all other unprintable characters are written out.
+/// A text of several lines, reduced to lines and styles: ends of lines, tabulators and `ESC [ ... m` stay, and all
+/// other unprintable characters are written out.
 pub fn printable_lines(text: &str) -> Cow<'_, str> {
     let stays = |c: char| c == '\n' || c == '\t';
     if !text.contains(|c| is_unprintable(c) && !stays(c)) {
@@ -47,7 +47,7 @@ pub fn printable_lines(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Bytes of the style that a text begins with; 0 where it begins with none.
+/// Bytes of the style that a text begins with; 0 without one.
 fn style_len(text: &str) -> usize {
     let Some(numbers) = text.strip_prefix("\u{1b}[") else { return 0 };
     let len = numbers.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b';').count();

@@ -1,4 +1,4 @@
-//! A block request, and where requests come from.
+//! A block request, and the sources of requests.
 
 /// What a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -32,7 +32,7 @@ pub struct Request {
     pub offset_bytes: u64,
     /// Length in bytes, never zero.
     pub len_bytes: u64,
-    /// Which device, volume or LUN of the trace (0 where the format knows only one).
+    /// The device, volume or LUN of the trace (0 if the format knows only one).
     pub device: u32,
     /// What it asks for.
     pub op: Op,
@@ -45,14 +45,14 @@ pub trait RequestSource {
     /// The next request, `None` at the end; after an error or the end it is not asked again.
     fn next_request(&mut self) -> Result<Option<Request>, crate::Error>;
 
-    /// What a user should know about what was read so far: the format found, what was assumed, how many records were
+    /// Notes to the user about the records read so far: the format found, the assumptions, how many records were
     /// skipped, moved or left out. Complete once the source has ended.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// What the source calls a device that it has handed out, where it has a name beside its number: `259,0` of Linux,
-    /// a disk's or a file's.
+    /// The source's name of a device that it has returned, if it has one in addition to its number: `259,0` of Linux, a
+    /// disk's or a file's.
     fn device_name(&self, _device: u32) -> Option<String> {
         None
     }

@@ -33,7 +33,7 @@ pub fn is_named(path: &Path) -> bool {
 /// The file that holds what came from standard input. The first call reads all of it.
 ///
 /// # Errors
-/// Where it cannot be read, or there is no room to keep it.
+/// If it cannot be read, or there is no space to keep it.
 pub fn kept() -> Result<PathBuf, Error> {
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(file) = &*kept {
@@ -43,7 +43,7 @@ pub fn kept() -> Result<PathBuf, Error> {
     let limit_bytes = limit_bytes()?;
     let failed = |error: io::Error| {
         let message = format!("{SHOWN}: it cannot be kept in {}: {error}", folder.display());
-        Error::new(message).with_help("make room there, name another folder in TMPDIR, or give the trace as a file")
+        Error::new(message).with_help("free space there, name another folder in TMPDIR, or give the trace as a file")
     };
     let mut file = Temporary::private_in(&folder, ("copyback-input-", "")).map_err(failed)?;
     let copied_bytes =

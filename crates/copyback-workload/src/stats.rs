@@ -17,7 +17,7 @@ pub struct ClassStats {
     pub requests: u64,
     /// Their bytes together.
     pub bytes: u64,
-    /// The mean size; zero where there are none.
+    /// The mean size; zero if there are none.
     pub mean_bytes: f64,
     /// Distinct pages touched, in bytes.
     pub footprint_bytes: u64,
@@ -28,7 +28,7 @@ pub struct ClassStats {
 pub struct DeviceStats {
     /// The device's number.
     pub device: u32,
-    /// What the trace calls it, where it has a name.
+    /// The trace's name of it, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// How many requests.
@@ -90,7 +90,7 @@ pub struct TraceStats {
     pub end_bytes: u64,
     /// From the first to the last arrival.
     pub duration_ns: u64,
-    /// Requests a second over the duration; zero where all arrive at once.
+    /// Requests a second over the duration; zero if all arrive at once.
     pub requests_per_s: f64,
     /// The mean gap between arrivals.
     pub mean_gap_ns: f64,
@@ -104,7 +104,7 @@ pub struct TraceStats {
     pub gap_histogram: Vec<Bin>,
     /// Each device, by its number; of more than 262,144 devices, those that came first.
     pub devices: Vec<DeviceStats>,
-    /// Where footprints and overwrites are estimates: one of so many pieces of addresses was counted.
+    /// For estimated footprints and overwrites: one of this many pieces of addresses was counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub footprint_counted_one_of: Option<u64>,
     /// What the source says of itself.
@@ -139,7 +139,7 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// Reads a source to its end, in 256 MiB of memory at most for what was touched.
+    /// Reads a source to its end, with at most 256 MiB of memory for the touched addresses.
     ///
     /// # Errors
     /// Whatever the source meets.
@@ -158,10 +158,10 @@ impl Footprint {
     }
 }
 
-/// Devices that are told apart: what is kept of them takes some 30 MB.
+/// Largest number of distinguished devices: their data takes some 30 MB.
 const DEVICES_MAX: usize = 1 << 18;
 
-/// The longest gap that is told from longer ones: about 73 years.
+/// The longest gap that is distinguished from longer ones: about 73 years.
 const GAP_NS_MAX: u64 = 1 << 61;
 
 /// Sums, counts and bitmaps on the way to [`TraceStats`].
@@ -178,7 +178,7 @@ struct Collector {
     size_bins: [u64; 65],
     sequential: u64,
     devices: BTreeMap<u32, OfDevice>,
-    /// Requests of devices beyond those that are told apart.
+    /// Requests of devices beyond the distinguished ones.
     other_devices: u64,
 }
 

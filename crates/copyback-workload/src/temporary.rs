@@ -14,7 +14,7 @@ use tempfile::NamedTempFile;
 static NAMES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 fn names() -> MutexGuard<'static, BTreeSet<PathBuf>> {
-    // Whoever failed while holding the lock left whole paths.
+    // A thread that panicked while it held the lock left whole paths.
     NAMES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -87,7 +87,7 @@ impl Temporary {
         self.file.as_file_mut()
     }
 
-    /// Gives it its final name, replacing what has that name.
+    /// Gives it its final name, replacing a file of that name.
     ///
     /// # Errors
     /// Those of the file system; the file is removed then.
@@ -101,12 +101,12 @@ impl Temporary {
     }
 }
 
-/// Nobody makes, renames or removes temporary files as long as this lives.
+/// No thread makes, renames or removes temporary files as long as this lives.
 #[derive(Debug)]
 pub struct Held(#[allow(dead_code, reason = "it is held, not read")] MutexGuard<'static, BTreeSet<PathBuf>>);
 
 /// Removes all temporary files. For a program that is about to end: as long as the returned value is kept, none is
-/// made, and whoever wants one waits.
+/// made, and a thread that wants one waits.
 pub fn remove_all() -> Held {
     let mut names = names();
     for path in std::mem::take(&mut *names) {
@@ -116,7 +116,7 @@ pub fn remove_all() -> Held {
     Held(names)
 }
 
-/// Waits for whoever is removing them all, which ends the program.
+/// Waits for the thread that removes all of them, which ends the program.
 pub fn wait_for_interruption() {
     drop(names());
 }

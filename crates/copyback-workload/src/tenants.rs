@@ -12,11 +12,11 @@ pub struct Stream {
     pub name: String,
     /// Its requests; their addresses count from the begin of its own.
     pub source: Box<dyn RequestSource + Send>,
-    /// Where its addresses begin.
+    /// The start of its addresses.
     pub region_start_bytes: u64,
     /// When its requests begin.
     pub pace: Pace,
-    /// Requests under way at most, where its pace has a limit.
+    /// Largest number of outstanding requests, if its pace has a limit.
     pub queue_depth: u32,
     /// Requests after which it thinks, and how long.
     pub think: Option<(u64, u64)>,
@@ -92,7 +92,7 @@ fn in_circle(tenants: &Tenants) -> Option<&String> {
 /// The part of a drive that each has, begin and length, in whole units of `grain_bytes`.
 ///
 /// # Errors
-/// Where one lies beyond the capacity or has nothing.
+/// If one lies beyond the capacity or is empty.
 pub fn regions(tenants: &Tenants, capacity_bytes: u64, grain_bytes: u64) -> Result<Vec<[u64; 2]>, Error> {
     let whole = |bytes: u64| bytes - bytes % grain_bytes;
     let of_share = |share: f64| whole(((capacity_bytes as f64) * share.min(1.0)) as u64);
@@ -168,7 +168,7 @@ impl RequestSource for UpTo {
 /// Opens all workloads; `open` opens one with a seed and a capacity.
 ///
 /// # Errors
-/// Those of `open`, and where addresses lie beyond the capacity.
+/// Those of `open`, and if addresses lie beyond the capacity.
 pub fn open<E: From<Error>>(
     tenants: &Tenants,
     seed: u64,

@@ -17,8 +17,8 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::io::{Read, Seek};
 use std::path::Path;
 
-/// A trace whose requests come in the order of their arrival, counted from the first one (from the recording's start
-/// in formats that count from there: fio's and the project's own, and tables that say so).
+/// A trace whose requests come in the order of their arrival, counted from the first one (from the recording's start in
+/// formats that count from there: fio's and the project's own, and tables with that comment).
 pub(crate) struct TraceSource {
     file: String,
     reader: Box<dyn RecordReader>,
@@ -151,7 +151,7 @@ impl TraceSource {
     }
 }
 
-/// How many records are held for sorting where the user doesn't say.
+/// Default number of records that are held for sorting.
 fn window_default(format: Format) -> usize {
     match format {
         // Its times are whole seconds, and its busy seconds have far more records than other traces come late by.

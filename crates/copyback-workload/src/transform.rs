@@ -78,7 +78,7 @@ impl<S: RequestSource> Transformed<S> {
         Self { devices, ..self }
     }
 
-    /// The same, of a trace whose addresses could lie closer together.
+    /// The same, of a trace whose addresses could be packed.
     pub(crate) fn may_be_compact(self) -> Self {
         Self { may_be_compact: true, ..self }
     }

@@ -1,6 +1,6 @@
 //! Copyback: a simulator of NAND flash drives and of what garbage collection costs their users.
 //!
-//! The folders are rooms, each with one subject; a room uses only rooms that stand before it in the order of
+//! The folders are modules, each with one subject; a module uses only modules that precede it in the order of
 //! `tests/it/layering.rs`.
 
 pub mod array;

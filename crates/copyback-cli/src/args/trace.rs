@@ -7,13 +7,14 @@ use std::path::PathBuf;
 /// `copyback trace`
 #[derive(Debug, Subcommand)]
 pub enum TraceCommand {
-    /// Print what papers' tables print: requests, read share, sizes, rate, footprint, and histograms
+    /// Print a workload's statistics, as papers' tables have them: requests, read share, sizes, rate, footprint, and
+    /// histograms
     Info(InfoArgs),
-    /// Write a workload as a trace file; the output's name says the format (.parquet, .csv, ...) unless --to does
+    /// Write a workload as a trace file; the output's name (.parquet, .csv, ...) or --to selects the format
     Convert(ConvertArgs),
 }
 
-/// Which workload, and which part of it.
+/// The workload, and the part of it to read.
 #[derive(Debug, Args)]
 pub struct TraceArgs {
     /// A trace file (`-`: standard input; BASE: BASE.blktrace.0 and so on), a workload file (TOML), or a workload
@@ -29,13 +30,13 @@ pub struct TraceArgs {
     /// Only requests of this device, volume or LUN of the trace: its number or its name, such as 259,0
     #[arg(long, value_name = "DEVICE")]
     pub device: Option<Device>,
-    /// Malformed records that may be left out
+    /// Number of malformed records to skip before one is an error
     #[arg(long, value_name = "N")]
     pub skip_bad: Option<u64>,
     /// Set one key of the workload, for example workload.event=Q (repeatable)
     #[arg(long = "set", value_name = "workload.KEY=VALUE")]
     pub sets: Vec<String>,
-    /// No more than so many requests
+    /// Read at most this many requests
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub requests: Option<u64>,
     /// Seed, for generated workloads [default: 1]
@@ -46,7 +47,7 @@ pub struct TraceArgs {
 /// `copyback trace info`
 #[derive(Debug, Args)]
 pub struct InfoArgs {
-    /// What is looked at.
+    /// The workload to describe.
     #[command(flatten)]
     pub what: TraceArgs,
     /// Print JSON
@@ -57,13 +58,13 @@ pub struct InfoArgs {
 /// `copyback trace convert`
 #[derive(Debug, Args)]
 pub struct ConvertArgs {
-    /// What is written.
+    /// The workload to write.
     #[command(flatten)]
     pub what: TraceArgs,
     /// The file to write
     pub output: PathBuf,
     /// The output's format: parquet, csv (a table with a header), msr, fio-v2, fio-v3, disksim or spc [default: by
-    /// the output's name, where .csv means msr]
+    /// the output's name; .csv means msr]
     #[arg(long, value_name = "FORMAT")]
     pub to: Option<String>,
 }
@@ -71,9 +72,9 @@ pub struct ConvertArgs {
 /// `copyback device ...`
 #[derive(Debug, Subcommand)]
 pub enum DeviceCommand {
-    /// Print a device's TOML made of MQSim's ssdconfig.xml; what cannot be converted is in its comments
+    /// Convert MQSim's ssdconfig.xml to a device's TOML and print it; settings that cannot be converted become comments
     FromMqsim {
-        /// MQSim's configuration of a drive
+        /// MQSim's drive configuration
         file: PathBuf,
     },
 }

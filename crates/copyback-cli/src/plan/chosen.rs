@@ -62,7 +62,7 @@ pub fn refuse_sets_of_others<'a>(
     let Some((name, set)) = of_one.iter().find(|(name, _)| !labels.clone().any(|label| label == name)) else {
         return Ok(());
     };
-    let message = format!("--set {name}:{set} is of a scheme `{name}`, and none of this command is called so");
+    let message = format!("--set {name}:{set} is for a scheme `{name}`, and this command has no scheme of this name");
     Err(Failure::input(message).with_help(suggestion(name, "schemes", labels)))
 }
 
@@ -75,7 +75,7 @@ pub fn named_scheme(scheme: &Located) -> Result<(String, Located), LayerError> {
     let (name, of) = (name.trim(), of.trim());
     if presets::find(SCHEMES, name).is_some() {
         let error = LayerError::new(format!("there is a scheme `{name}` already"));
-        let help = format!("give it a name of its own, or leave the `{name}=` out");
+        let help = format!("give it another name, or remove `{name}=`");
         return Err(error.with_help(help).at(scheme.place.clone()));
     }
     let place = scheme.place.clone();

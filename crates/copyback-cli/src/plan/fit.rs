@@ -85,7 +85,7 @@ impl Fitted {
         let about = if self.is_estimate { "about " } else { "" };
         let used = format!("{about}{}", format::size(self.used_bytes as f64));
         (self.used_bytes.saturating_mul(SPARSE) <= self.addressed_bytes).then(|| {
-            format!("      It uses {used} of that: with --set workload.layout=compact a far smaller drive will do\n")
+            format!("      It uses {used} of that: with --set workload.layout=compact, a far smaller drive suffices\n")
         })
     }
 
@@ -103,8 +103,8 @@ impl Fitted {
         };
         let share = all[0].0.share;
         let note = format!(
-            "Note: --fit {share} gave each plane {blocks} blocks, so that each cell's trace addresses that share of its \
-             drive\n"
+            "Note: --fit {share} gave each plane {blocks} blocks, so that each cell's trace addresses that share of \
+             its drive\n"
         );
         let gaps = all.iter().find_map(|(fitted, _)| fitted.note_of_gaps()).unwrap_or_default();
         Some(note + &gaps.replacen("It uses", "One uses", 1).replacen("of that", "of what it addresses", 1))
@@ -126,8 +126,8 @@ impl Fitted {
                 let such = share.map(|share| format!(", for example to {share}")).unwrap_or_default();
                 let fewer = fewer_planes(plan).map(|set| format!(": --set {set}=1, or")).unwrap_or(":".into());
                 format!(
-                    "lower the share of --fit{such}, which makes the drive larger, or give it fewer planes{fewer} another \
-                     device"
+                    "lower the share of --fit{such}, which makes the drive larger, or give it fewer planes{fewer} \
+                     another device"
                 )
             }
             (false, Some(share)) => format!("raise the share of --fit, for example to {share}, or {CLOSER}"),
@@ -177,7 +177,7 @@ fn fewer_planes(plan: &Plan) -> Option<&'static str> {
 }
 
 /// What makes a drive smaller without a higher share.
-const CLOSER: &str = "let the addresses that are used lie side by side (--set workload.layout=compact), or take a \
+const CLOSER: &str = "pack the used addresses (--set workload.layout=compact), or take a \
                       device with more planes";
 
 /// A share that is easily typed.
@@ -225,17 +225,17 @@ fn refuse_unscalable(planned: &Planned) -> Result<(), Failure> {
     let run = &planned.resolved.run;
     if planned.resolved.tenants.is_empty() && planned.resolved.workload.trace.is_none() {
         return Err(Failure::input("--fit sizes a drive for a trace, and this workload is generated for the drive")
-            .with_help("leave --fit out, or name a trace; `workload.footprint` is the share that is addressed"));
+            .with_help("remove --fit, or name a trace; `workload.footprint` is the addressed share"));
     }
     if let Some(logical) = run.capacity.logical {
         return Err(Failure::input(format!(
             "--fit sizes the drive, and `capacity.logical` has set its capacity to {logical}"
         ))
-        .with_help("leave one of them out: --set capacity.over_provisioning=0.15 makes the capacity a share"));
+        .with_help("remove one of them: --set capacity.over_provisioning=0.15 makes the capacity a share"));
     }
     if planned.members.iter().any(|member| member.config.geometry != run.geometry) {
-        return Err(Failure::input("--fit sizes drives that are alike, and those of this array are not")
-            .with_help("leave --fit out, or the array's overrides"));
+        return Err(Failure::input("--fit sizes equal drives, and the drives of this array differ")
+            .with_help("remove --fit, or the array's overrides"));
     }
     Ok(())
 }

@@ -44,7 +44,7 @@ impl Layers {
                 for table in ["array", "measure"] {
                     if layer.as_ref().is_some_and(|layer| layer.has(table)) {
                         let error = LayerError::new(format!("the {kind} of a drive has a table `[{table}]`"))
-                            .with_help("say it of the whole run, beside `[array]`");
+                            .with_help("set it for the whole run, next to `[array]`");
                         return Err(error.at(place.clone()).into());
                     }
                 }

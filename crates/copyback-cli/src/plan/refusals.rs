@@ -15,8 +15,11 @@ pub(super) fn refuse_endless(warmup: Option<Warmup>, runs: &[Planned]) -> Result
     if !is_endless {
         return Ok(());
     }
-    Err(Failure::input("the warm-up `steady` would not end: the workload writes nothing, and no drive settles by that")
-        .with_help(failure::SAY_HOW_LONG))
+    Err(Failure::input(
+        "the warm-up `steady` would not end: the workload writes nothing, and a drive becomes steady \
+                        only by writes",
+    )
+    .with_help(failure::SAY_HOW_LONG))
 }
 
 /// Whether none of its workloads would write anything.
@@ -37,7 +40,7 @@ pub(super) fn refuse_unnamed_drives(runs: &[Planned]) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::input("`host.target`: the workload names no drives, and all requests would go to the first")
-        .with_help("leave it out, or take a workload whose addresses are drawn per drive, such as hpc-w-skew-like"))
+        .with_help("remove it, or use a workload whose addresses are drawn per drive, such as hpc-w-skew-like"))
 }
 
 /// Refuses what the command line sets and no run looks at. Files may say both: presets and printed configurations do.

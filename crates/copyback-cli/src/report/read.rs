@@ -18,7 +18,7 @@ const TABLE_BYTES_MAX: usize = 2 << 30;
 const BATCH_ROWS: usize = 1 << 16;
 
 /// What helps where a table cannot be read.
-const WRITE_ANEW: &str = "name what copyback wrote, whole; or write it anew";
+const WRITE_ANEW: &str = "name a complete result of copyback, or write it again";
 
 /// Memory for the values of a table.
 struct Room {

@@ -182,7 +182,7 @@ fn of_table(path: &Path) -> Result<Kind, Failure> {
         (name, true) => Err(Failure::input(format!("{} is the table `{name}` beside a sweep's", path.display()))
             .with_help("name the sweep's table; the other one is read with it")),
         (name, false) => Err(Failure::input(format!("{} is one table of results, `{name}`", path.display()))
-            .with_help("name the folder of --out in which it stands")),
+            .with_help("name its folder, that of --out")),
     }
 }
 

@@ -71,11 +71,11 @@ fn for_each(key: &Located, claim: Claim, file: &SweepFile) -> Result<Vec<Claim>,
     let name = &key.value;
     let Some(values) = known_values(file, name) else {
         let keys = ["case", "device"].into_iter().chain(file.vary.iter().map(|vary| vary.key.as_str()));
-        let error = LayerError::new(format!("no cell is told from others by `{name}`"));
+        let error = LayerError::new(format!("no cells differ in `{name}`"));
         return Err(wrong(error.with_help(suggestion(name, "keys", keys))));
     };
     if claim.test.as_ref().is_ok_and(|test| test.cells.iter().chain(&test.base_cells).any(|(key, _)| key == name)) {
-        let error = LayerError::new(format!("the claim is asked for each `{name}`, and names values of it"));
+        let error = LayerError::new(format!("the claim is judged for each `{name}`, and also names values of it"));
         return Err(wrong(error.with_help("leave one of the two out")));
     }
     let of_value = |value: toml::Value| {
@@ -115,11 +115,11 @@ fn test(mut table: Table, file: &SweepFile, kind: Kind) -> Result<Test, LayerErr
     let wrong = |message: &str, help: &str| LayerError::new(message).with_help(help).at(Some(place.clone()));
     if !measure.is_figure() && against.is_none() && base_cells.is_empty() {
         let help = "name a scheme: against = ..., or cells: base_cells = { ... }";
-        return Err(wrong("the claim compares with nothing", help));
+        return Err(wrong("the claim has no base of comparison", help));
     }
     if measure.has_unit() != unit.is_some() {
         return Err(wrong(
-            "a figure and a rise have a `unit`, and nothing else has",
+            "only a figure and a rise have a `unit`",
             "write for example measure = \"figure\", unit = \"ms\"",
         ));
     }
@@ -190,7 +190,7 @@ fn own_null_of(
         let wrong = |message: String, help: &str| Err(LayerError::new(message).with_help(help).at(place));
         let control = label_of(name, file)?;
         if is_compared(&control) {
-            let message = format!("`{control}` is what the claim compares, and no control of it");
+            let message = format!("`{control}` is compared by the claim, so it cannot be its control");
             return wrong(message, "name a scheme that lacks the idea, or null = [] for none");
         }
         if controls.contains(&control) {
@@ -212,7 +212,12 @@ fn tolerance(table: &mut Table) -> Result<(Option<f64>, Option<String>), LayerEr
         }
         (Some(_), Some(reason)) if reason.value.trim().is_empty() => {
             let error = LayerError::new("`tolerance_reason` gives no reason");
-            Err(error.with_help("say what the tolerance follows from: how figures are rounded, say").at(reason.place))
+            Err(error
+                .with_help(
+                    "state the reason of the tolerance, for example the rounding of \
+                                 figures",
+                )
+                .at(reason.place))
         }
         (Some(tolerance), Some(reason)) => Ok((Some(tolerance), Some(reason.value))),
         _ => Err(wrong("a tolerance needs its reason", "write `tolerance` and `tolerance_reason`, or neither")),
@@ -235,7 +240,7 @@ fn published(
     let effect = |number: f64| if measure == Measure::Times { 100.0 * (number - 1.0) } else { number };
     match (number, direction, least.or(most)) {
         (None, None, None) => {
-            wrong("the claim says nothing", "give it `published = NUMBER` or `direction = \"lower\"`")
+            wrong("the claim has no published effect", "give it `published = NUMBER` or `direction = \"lower\"`")
         }
         (Some(number), None, None) => {
             let published =
@@ -275,7 +280,7 @@ fn coordinates(table: &mut Table, key: &'static str, file: &SweepFile) -> Result
             let keys = ["case", "device"].into_iter().chain(file.vary.iter().map(|vary| vary.key.as_str()));
             let (message, help) = match renamed::setting(&name) {
                 Some(new) => (format!("`{name}` is now `{new}`"), format!("write `{new}`")),
-                None => (format!("no cell is told from others by `{name}`"), suggestion(&name, "keys", keys)),
+                None => (format!("no cells differ in `{name}`"), suggestion(&name, "keys", keys)),
             };
             LayerError::new(message).with_help(help).at(Some(place))
         })?;

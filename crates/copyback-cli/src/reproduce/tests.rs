@@ -20,7 +20,8 @@ const SCHEMES: &str = "schemes = [\"baseline\", \"gc-par\", \"worse\"]\n\
 /// A claim that gc-par takes 60 % off the matched reads of the baseline, with more keys.
 fn halved(more: &str) -> String {
     format!(
-        "[[claim]]\nfigure = \"1\"\ntext = \"t\"\nwhere = \"w\"\nmetric = \"matched.read.mean_ns\"\nscheme = \"gc-par\"\n\
+        "[[claim]]\nfigure = \"1\"\ntext = \"t\"\nwhere = \"w\"\nmetric = \"matched.read.mean_ns\"\nscheme = \
+         \"gc-par\"\n\
          against = \"baseline\"\n{more}\n"
     )
 }
@@ -117,7 +118,8 @@ fn a_control_of_one_scheme_in_two_groups_of_cells_replaces_both() {
     let text = format!(
         "{SCHEMES}[vary]\nworkload.time_scale = [1.0, 0.5]\n{}",
         halved(
-            "null = \"worse\"\ncells.workload.time_scale = 0.5\nbase_cells.workload.time_scale = 1.0\ndirection = \"higher\""
+            "null = \"worse\"\ncells.workload.time_scale = 0.5\nbase_cells.workload.time_scale = 1.0\ndirection = \
+             \"higher\""
         )
         .replace("against = \"baseline\"\n", "")
     );
@@ -282,9 +284,9 @@ fn what_a_claim_cannot_be_asked_for_is_refused() {
         format!("{:?}", Claim::of_file(&file).expect_err("it is refused"))
     };
     let unknown = refusal("trigger.whem", "");
-    assert!(unknown.contains("no cell is told from others by `trigger.whem`"), "{unknown}");
+    assert!(unknown.contains("no cells differ in `trigger.whem`"), "{unknown}");
     assert!(unknown.contains("did you mean `trigger.when`?"), "{unknown}");
-    let twice = "is asked for each `trigger.when`, and names values of it";
+    let twice = "is judged for each `trigger.when`, and also names values of it";
     for cells in ["cells", "base_cells"] {
         let named = refusal("trigger.when", &format!("{cells}.trigger.when = \"below\""));
         assert!(named.contains(twice), "{named}");

@@ -103,7 +103,7 @@ fn rounds(array: &ArrayReport) -> Vec<(&'static str, String)> {
             ),
         ),
         ("forced collections", count(told.forced_collections)),
-        ("at the last resort", format!("{} collections that nobody asked for", count(told.last_resort_collections))),
+        ("at the last resort", format!("{} collections without an order", count(told.last_resort_collections))),
     ];
     if told.pauses > 0 {
         rows.push(("paused", format!("{} times, for requests", count(told.pauses))));

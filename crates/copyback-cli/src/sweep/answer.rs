@@ -141,7 +141,7 @@ pub fn text(objective: &Objective, results: &Results<'_>) -> Result<(String, Vec
         }
         let sure: Vec<&Row<'_>> = built.iter().copied().filter(|row| row.is_sure(&tests)).collect();
         if sure.len() < built.len() {
-            text.push_str("Of rows that are steady, and meet it with all of their intervals:");
+            text.push_str("Among steady rows whose whole interval meets it:");
             text.push_str(&best_of(&sure, asked, *is_most).replacen('\n', " ", 1));
         }
         text.push_str(&note_of_ideals(&kept));
@@ -186,7 +186,7 @@ fn note_of_ideals(kept: &[&Row<'_>]) -> String {
         return String::new();
     }
     let schemes = names(&schemes);
-    format!("Not counted: {schemes}, whose collections take no time; no drive can be built so\n")
+    format!("Not counted: {schemes}, whose collections take zero time; no real drive can\n")
 }
 
 fn rows<'a>(groups: &'a [SeedGroup<'a>], results: &'a Results<'_>) -> Vec<Row<'a>> {
@@ -277,9 +277,7 @@ fn note_of_maxima(rows: &[Row<'_>], asked: &[Asked]) -> String {
         let found = rows.iter().filter(|row| is_maximum(row, name)).count();
         if found > 0 {
             let title = &asked.title;
-            text.push_str(&format!(
-                "\nNote: `{title}` of {found} rows is their maximum: less than one request is beyond it\n"
-            ));
+            text.push_str(&format!("\nNote: `{title}` of {found} rows is their maximum: they have too few requests\n"));
         }
     }
     text

@@ -104,7 +104,7 @@ impl Hired {
         let all: Option<Vec<CellResult>> = results.into_iter().collect();
         all.ok_or_else(|| {
             Failure::run(format!("{missing} cells were given back without a result"))
-                .with_help("the same command goes on where it was: the journal holds the cells that are done")
+                .with_help("run the same command again to continue: the journal holds the finished cells")
         })
     }
 }
@@ -115,7 +115,7 @@ fn read(answer: Result<&str, String>, key: &str) -> Result<CellResult, Failure> 
     match serde_json::from_str(text) {
         Ok(Answer::Line(line)) => match journal::read_line(line.as_bytes()) {
             Some((own, result)) if own == key => Ok(result),
-            _ => Err(Failure::run("its result did not come back as it was sent")),
+            _ => Err(Failure::run("its result was damaged in transfer")),
         },
         Ok(Answer::Failure(failure)) => Err(failure),
         Ok(Answer::Lacking(files)) => {
@@ -177,9 +177,11 @@ fn planned(description: &Description) -> Result<Arc<Vec<Cell>>, Failure> {
     }
     let cells = Arc::new(super::planned(&args(words, folder)?)?.1.cells);
     if !is_same(&cells) {
-        let message = format!("the worker does not see in {} what the client sees", folder.display());
-        return Err(Failure::input(message)
-            .with_help("have the sweep file, and all that it names, in a folder that workers share with the client"));
+        let message = format!("the worker's folder {} differs from the client's", folder.display());
+        return Err(Failure::input(message).with_help(
+            "put the sweep file, and all files that it names, in a folder that workers share with the \
+                        client",
+        ));
     }
     *last = Some((words.clone(), folder.clone(), cells.clone()));
     Ok(cells)

@@ -320,6 +320,6 @@ fn label(file: &SweepFile, corner: &Corner<'_>, values: &[(&String, toml::Value)
 /// An error without a cell: there are traces only, and none is there.
 pub fn nothing_left(left_out: &[String]) -> Failure {
     let traces = left_out.join(", ");
-    let error = LayerError::new(format!("the grid has no cell: its traces are not there ({traces})"));
-    error.with_help("say where they are: --traces DIR").into()
+    let error = LayerError::new(format!("the grid has no cell: its traces are missing ({traces})"));
+    error.with_help("give their folder: --traces DIR").into()
 }

@@ -167,9 +167,9 @@ impl Outputs {
         }
         // A trace may well have this name: no journal says that it may go.
         if journal.is_some() && text.exists() && !table::is_text_of_a_sweep(&text) {
-            let message = format!("{} is there already, and no sweep wrote it", text.display());
+            let message = format!("{} exists, and was not written by a sweep", text.display());
             return Err(
-                Failure::input(message).with_help("name another table, whose text then stands beside it: --out")
+                Failure::input(message).with_help("name another table with --out; its text is written next to it")
             );
         }
         Ok(Self { table, text, latencies, journal })
@@ -236,7 +236,7 @@ pub fn refuse_unwritten(table: &Path, help: &str) -> Result<(), Failure> {
     if !table.exists() {
         return Ok(());
     }
-    let message = format!("{} is there already, and no journal beside it says that a sweep wrote it", table.display());
+    let message = format!("{} exists, and no journal next to it shows that a sweep wrote it", table.display());
     Err(Failure::input(message).with_help(help))
 }
 
@@ -283,8 +283,8 @@ fn refuse_other_format(out: &Path) -> Result<(), Failure> {
     if !files::is_file(out) || out.extension().is_none_or(|ending| ending.eq_ignore_ascii_case("parquet")) {
         return Ok(());
     }
-    let message = format!("--out {}: the table is written as Parquet, and the name says otherwise", out.display());
-    let help = format!("name it {}: a .csv stands beside it", out.with_extension("parquet").display());
+    let message = format!("--out {}: the table is written as Parquet, but its name has another ending", out.display());
+    let help = format!("name it {}: a .csv is written next to it", out.with_extension("parquet").display());
     Err(Failure::input(message).with_help(help))
 }
 
@@ -418,7 +418,7 @@ fn notes(journal: &Journal, grid: &Grid, results: &Results<'_>) -> String {
     text.push_str(&of_seeds.unwrap_or_default());
     text.push_str(&notes::of_steadiness(cells(), warms_up).unwrap_or_default());
     if !grid.left_out.is_empty() {
-        text.push_str(&format!("Note: left out, for the trace is not there: {}\n", grid.left_out.join(", ")));
+        text.push_str(&format!("Note: skipped, because the trace is missing: {}\n", grid.left_out.join(", ")));
     }
     text.push_str(&journal.note().unwrap_or_default());
     if text.is_empty() { text } else { format!("\n{text}") }

@@ -40,16 +40,16 @@ pub fn of_cells<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>) -> V
     let mut lines: Vec<String> = Vec::new();
     if with_unwritten > 0 {
         lines.push(format!(
-            "Note: in {with_unwritten} of {count} cells mapping units were read that hold no data, up to {} of those read \
-             ({}); the flash is not asked for them\n",
+            "Note: in {with_unwritten} of {count} cells, some of the mapping units read hold no data, up to {} ({}); \
+             reading these needs no flash command\n",
             percent(worst.1),
             worst.0
         ));
     }
     lines.extend(kinds.iter().take(NOTES_MAX).map(|(_, line, cells)| match cells {
         1 => format!("{line}\n"),
-        2 => format!("{line} (and the like in one cell more)\n"),
-        _ => format!("{line} (and the like in {} cells more)\n", cells - 1),
+        2 => format!("{line} (and similar in one more cell)\n"),
+        _ => format!("{line} (and similar in {} more cells)\n", cells - 1),
     }));
     if kinds.len() > NOTES_MAX {
         lines.push(format!("Note: {} more notes are in the journal\n", kinds.len() - NOTES_MAX));
@@ -74,8 +74,8 @@ pub fn of_steadiness<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>,
     }
     let (runs, are) = (if all == 1 { "run" } else { "runs" }, if count == 1 { "is" } else { "are" });
     let advice = match warms_up {
-        true => "Let them go on for longer: more requests",
-        false => "Let them warm up, or go on for longer: --warmup steady, or more requests",
+        true => "Extend them: more requests",
+        false => "Warm them up or extend them: --warmup steady, or more requests",
     };
     let more = match found.len().saturating_sub(CELLS_MAX) {
         0 => String::new(),
@@ -85,7 +85,7 @@ pub fn of_steadiness<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>,
     (count > 0).then(|| {
         format!(
             "Note: {count} of {all} {runs} {are} not yet steady, or too short to tell: {which}{more}\n      {advice}; \
-             `run` says what moves\n"
+             `run` shows which figure moves\n"
         )
     })
 }
@@ -103,8 +103,8 @@ pub fn of_seeds_on_traces(results: &Results<'_>) -> Option<String> {
     };
     (count > 0).then(|| {
         format!(
-            "Note: requests are the trace's{of}, whatever the seed: seeds vary the drive's preconditioning and what policies \
-             leave to chance\n      +/- is the spread of these, and says nothing of other traces\n"
+            "Note: all seeds replay the trace's requests{of}: seeds vary only the drive's preconditioning and random \
+             choices of policies\n      +/- is the spread of these, and does not cover other traces\n"
         )
     })
 }
@@ -124,9 +124,10 @@ pub fn of_equal_seeds(results: &Results<'_>) -> Option<String> {
     };
     (count > 0).then(|| {
         format!(
-            "Note: all seeds give the same results{of}: the requests are the trace's, and a seed draws only the drive's \
-             preconditioning and what policies leave to chance\n      +/- 0 says that neither plays a part, not how sure \
-             the results are: other traces tell that\n"
+            "Note: all seeds give the same results{of}: the requests are the trace's, and a seed draws only the \
+             drive's \
+             preconditioning and what policies leave to chance\n      +/- 0 means that neither has an effect, not how \
+             certain the results are: test that with other traces\n"
         )
     })
 }
@@ -186,9 +187,9 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "Note: in 1 of 2 cells mapping units were read that hold no data, up to 44.1 % of those read (two); the \
-                 flash is not asked for them\n",
-                "Note: 12 records of 1,500 were bad (and the like in one cell more)\n",
+                "Note: in 1 of 2 cells, some of the mapping units read hold no data, up to 44.1 % (two); reading these \
+                 needs no flash command\n",
+                "Note: 12 records of 1,500 were bad (and similar in one more cell)\n",
                 "Note: b\n"
             ]
         );
@@ -216,7 +217,7 @@ mod tests {
         assert!(one.starts_with("Note: 1 of 2 runs is not yet steady") && one.contains("--warmup steady"), "{one}");
         // What was done already is not advised.
         let warmed = of_steadiness(&[false], true).unwrap();
-        assert!(warmed.contains("go on for longer") && !warmed.contains("--warmup"), "{warmed}");
+        assert!(warmed.contains("Extend them") && !warmed.contains("--warmup"), "{warmed}");
     }
 
     /// One scheme of a cell that has not settled is not the whole cell.

@@ -169,7 +169,7 @@ impl Objective {
         if asked.unit.is_none() {
             let message = match asked.source {
                 Source::Seed => "`seed` is no result, and rows are means over seeds".to_owned(),
-                _ => format!("`{}` has texts, of which none is least or most", best.name.word),
+                _ => format!("`{}` has texts, which have no least or most", best.name.word),
             };
             return Err(best.name.refuse(message).with_help("name a number: capacity.over_provisioning, say"));
         }
@@ -221,7 +221,7 @@ impl Condition {
         let Some(unit) = asked.unit else {
             if !matches!(comparison, Comparison::Is | Comparison::IsNot) {
                 let what = if asked.source == Source::Seed { "seeds" } else { "texts" };
-                let message = format!("`{}` has {what}, which are the same or not, and nothing else", self.name.word);
+                let message = format!("`{}` has {what}, which compare only with = and !=", self.name.word);
                 return Err(self.name.refuse(message).with_help("compare them with = or !="));
             }
             let text = match asked.source {
@@ -244,8 +244,8 @@ impl Condition {
         let word = word_between(&self.value.word)?;
         let message = format!("`{}` is more than one value: `--where` takes one condition", self.value.word);
         Some(self.value.refuse(message).with_help(match word {
-            Between::And => "repeat it for each: --where 'A < 1' --where 'B < 2'; all have to hold",
-            Between::Or => "conditions hold together: ask once for each, which runs nothing again",
+            Between::And => "repeat it for each: --where 'A < 1' --where 'B < 2'; all must hold",
+            Between::Or => "conditions are joined by and: run the command once for each; nothing is simulated again",
         }))
     }
 

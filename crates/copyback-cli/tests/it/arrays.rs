@@ -83,9 +83,9 @@ fn what_makes_no_array_is_refused() {
     refused(&with(&["--array", "raid-0", "--set", "array.stripe_unit=\"4 KiB\""]), &["no whole mapping units"]);
     refused(&with(&["--array", "raid-0", "--set", "array.strip_unit=\"4 KiB\""]), &["stripe_unit"]);
     refused(&with(&["--set", "host.target=drive"]), &["there is no array"]);
-    refused(&with(&["--array", "raid-5", "--set", "host.target=drive"]), &["would leave raid-5 behind"]);
+    refused(&with(&["--array", "raid-5", "--set", "host.target=drive"]), &["would break the redundancy of raid-5"]);
     let timeless = ["--array", "raid-0", "-S", "ggc-reactive-inclusive", "--set", "preemption.policy=ideal"];
-    refused(&with(&timeless), &["need not be coordinated"]);
+    refused(&with(&timeless), &["need no coordination"]);
 }
 
 #[test]

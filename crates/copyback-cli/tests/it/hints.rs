@@ -175,7 +175,7 @@ fn a_drive_that_cannot_keep_up_is_noted_with_what_helps() {
     let run = |trace: &Trace, more: &[&str]| {
         done(&[&["run", "-q", "--trace", trace.path(), "--format", "ssdsim"][..], more].concat())
     };
-    let note = "cannot keep up with `baseline`";
+    let note = "cannot keep up under `baseline`";
     let fast = run(&writes(20_000, 20_000), &[]);
     assert!(fast.contains(note), "{fast}");
     assert!(fast.contains("--set workload.time_scale=") && !fast.contains("workload.loop"), "{fast}");
@@ -208,8 +208,8 @@ fn a_drive_whose_collections_leave_dies_idle_is_noted_with_more_of_them_side_by_
     };
     let fast = writes(6_000, 20_000);
     let few = run(&fast, 1);
-    assert!(few.contains("cannot keep up with `strict`"), "{few}");
-    let advice = "--set preemption.victims=4; or let requests come more slowly, --set workload.time_scale=";
+    assert!(few.contains("cannot keep up under `strict`"), "{few}");
+    let advice = "--set preemption.victims=4; or let requests arrive more slowly, --set workload.time_scale=";
     assert!(few.contains("Dies are idle for ") && few.contains(advice), "{few}");
     assert!(run(&fast, 12).contains("--set preemption.victims=16; or"), "no more victims than dies");
     assert!(!run(&fast, 16).contains("preemption.victims"), "each die has one");
@@ -283,10 +283,10 @@ fn a_run_whose_collection_is_never_let_in_says_so() {
 fn what_would_mislead_a_comparison_of_tasks_is_noted() {
     let compare = |more: &[&str]| done(&[&["compare", "-q", "--requests", "2000"][..], more].concat());
     let small = ["--schemes", "autossd,rain", "--set", r#"capacity.logical="560 MiB""#];
-    let note = "a write ends in DRAM under `rain` and in flash under `autossd`";
+    let note = "a write completes in DRAM under `rain` and in flash under `autossd`";
     assert!(compare(&small).contains(note));
     let alike = [&small[..], &["--set", r#"frontier.fill_limit="1 ms""#]].concat();
-    assert!(!compare(&alike).contains("ends in DRAM"));
+    assert!(!compare(&alike).contains("completes in DRAM"));
     let shares = ["--schemes", "autossd-static", "--set", "admit.shares.gc=90", "--set", "admit.shares.scrub=20"];
     let note = "shares of all tasks together (`admit.shares`) reach 110 % of the slots";
     assert!(!compare(&shares).contains("shares of all tasks"), "scrubbing is off");
@@ -368,7 +368,7 @@ fn writes_smaller_than_units_or_pages_are_noted() {
     assert!(text.contains(units) && !text.contains(padding), "{text}");
     let text = run(&["geometry.mapping_unit=4 KiB"]);
     assert!(!text.contains(units) && text.contains(padding), "{text}");
-    assert!(text.contains("or a buffer that fills pages (`buffer.policy = \"lru\"`) has them wait"), "{text}");
+    assert!(text.contains("or a buffer that fills pages (`buffer.policy = \"lru\"`) makes them wait"), "{text}");
     let text = run(&["geometry.mapping_unit=4 KiB", "frontier.fill_limit=100 ms"]);
     assert!(!text.contains(units) && !text.contains(padding), "{text}");
     let text = run(&["geometry.mapping_unit=4 KiB", "buffer.policy=lru"]);

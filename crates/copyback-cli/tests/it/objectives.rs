@@ -131,10 +131,7 @@ fn several_conditions_hold_together_and_texts_are_compared() {
     assert!((shown / highest - 1.0).abs() < 0.005, "{shown} is not {highest}: {most}");
     // The verdict stands beside what is asked for, and these few requests settle nothing.
     assert!(most.lines().any(|line| line.ends_with("steady")), "{most}");
-    assert!(
-        most.contains("\nOf rows that are steady, and meet it with all of their intervals: Most `flash."),
-        "{most}"
-    );
+    assert!(most.contains("\nAmong steady rows whose whole interval meets it: Most `flash."), "{most}");
     // By the words that tables show, or the JSON's.
     let [shown, json] = ["no", "not_yet"].map(|verdict| place.asked(&["--where", &format!("steady = {verdict}")]));
     assert_eq!(lines(&shown), lines(&json));
@@ -166,8 +163,8 @@ fn what_cannot_be_asked_is_refused_where_it_stands() {
     place.refused(&["--min", "a", "--max", "b"], &["cannot be used with"]);
     place.refused(&["--where", "write.p98 < 5ms"], &["--where:1:1", "did you mean `write.p9"]);
     place.refused(&["--show", "flash.erases,hash"], &["did you mean `"]);
-    place.refused(&["--show", "hash"], &["`hash` stands in the table's file alone", "ask for `case`"]);
-    place.refused(&["--min", "config"], &["--min:1:1", "`config` stands in the table's file alone"]);
+    place.refused(&["--show", "hash"], &["`hash` is only in the table's file", "use `case`"]);
+    place.refused(&["--min", "config"], &["--min:1:1", "`config` is only in the table's file"]);
     place.refused(&["--max", "seed"], &["`seed` is no result, and rows are means over seeds"]);
     place.refused(&["--where", "seed < 2"], &["`seed` has seeds", "compare them with = or !="]);
     for (name, wrong, right) in
@@ -180,7 +177,10 @@ fn what_cannot_be_asked_is_refused_where_it_stands() {
     place.refused(&["--where", "seed = 7"], &["no cell of the sweep has the seed `7`", "cells have `1`"]);
     let both = "capacity.over_provisioning < 1 and read.p99 < 5ms";
     place.refused(&["--where", both], &["takes one condition", "--where 'A < 1' --where 'B < 2'"]);
-    place.refused(&["--where", "read.p99 < 5ms or seed = 1"], &["conditions hold together: ask once for each"]);
+    place.refused(
+        &["--where", "read.p99 < 5ms or seed = 1"],
+        &["conditions are joined by and: run the command once for each"],
+    );
     // A mistake is told before anything has run.
     assert!(!place.path("grid.parquet").exists() && !place.path("grid.journal").exists());
 }
@@ -288,7 +288,7 @@ fn no_drive_is_recommended_that_nobody_can_build() {
     let text = place.asked(&["--where", "response.read.p99 < 1s", "--min", "response.read.mean"]);
     let least = text.lines().find(|line| line.starts_with("Least `response.read.mean`")).expect("a recommendation");
     assert!(least.contains("`baseline`") && !least.contains("ideal-no-gc"), "{least}");
-    let says = "Not counted: `ideal-no-gc`, whose collections take no time; no drive can be built so";
+    let says = "Not counted: `ideal-no-gc`, whose collections take zero time; no real drive can";
     assert!(text.contains(says), "{text}");
     // Its row stands in the table all the same, and where no other is left nothing is recommended.
     assert_eq!(lines(&text).len(), 4, "{text}");

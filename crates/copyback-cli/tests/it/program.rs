@@ -69,7 +69,7 @@ fn combinations_that_cannot_be_are_refused() {
     refused("gc-par", &["commands.multi_plane=false"], "commands.multi_plane = false");
     refused("gc-par", &["preemption.policy=ideal"], "have no commands that anything could join");
     refused("pgc-merge", &["granularity.copyback=true"], "needs the transfer of a moved page");
-    refused("pgc-pipeline", &["preemption.policy=none"], "lets nothing");
+    refused("pgc-pipeline", &["preemption.policy=none"], "lets none preempt");
     refused(
         "pgc-pipeline",
         &["commands.cache_read=false", "commands.cache_program=false"],
@@ -492,7 +492,7 @@ fn a_comparison_that_cannot_be_judged_says_so_and_what_helps() {
         assert!(text.contains(says), "{more:?}: {text}{}", said(&output));
         text
     };
-    let limit = "Leave the limit of 500 requests (--requests) out, or raise it, and let it warm up: --warmup steady";
+    let limit = "Remove or raise the limit of 500 requests (--requests), and warm the drive up: --warmup steady";
     let text = says(&["--requests", "500"], limit);
     assert!(text.contains("Note: `baseline`, `pgc` are not judged: the run must erase 50 blocks"), "{text}");
     assert!(!text.contains("workload.loop"), "{text}");
@@ -507,16 +507,17 @@ fn a_comparison_that_cannot_be_judged_says_so_and_what_helps() {
     says(&[&short[..], &["--requests", "100"]].concat(), "with --warmup steady --set workload.requests=512000\n");
     // A drive that begins settled need not be overwritten ten times; 100 requests leave its buffer half empty.
     let settled = ["--set", "precondition.mode=steady-state"];
-    says(&[&short[..], &settled].concat(), "The drive begins settled: let the workload go on for longer");
-    let text = says(&[&short[..], &settled, &["--requests", "50"]].concat(), "Leave the limit of 50 requests");
+    says(&[&short[..], &settled].concat(), "The drive is steady from the start: extend the workload");
+    let text =
+        says(&[&short[..], &settled, &["--requests", "50"]].concat(), "Remove or raise the limit of 50 requests");
     assert!(!text.contains("--warmup steady"), "{text}");
     let buffer = ["--set", "buffer.policy=lru", "--set", "buffer.size=4 MiB"];
     let text = says(&[&short[..], &settled, &buffer].concat(), "free blocks or a buffer still absorb the writes");
-    assert!(text.contains("each fifth of the run; for example with --set workload.requests=1000\n"), "{text}");
+    assert!(text.contains("each fifth of the run, for example with --set workload.requests=1000\n"), "{text}");
     let tiny = ["--workload", "mixed-70-30", "--set", "workload.first=20000", "--set", "workload.read_share=0.999"];
-    says(&tiny, "writes too little for this drive to settle");
+    says(&tiny, "writes too little for this drive to become steady");
     let reads = ["--workload", "random-read", "--set", "workload.requests=500"];
-    says(&reads, "Note: no request writes, so that nothing has to be collected");
+    says(&reads, "Note: no request writes, so no scheme collects");
 }
 
 /// What `trace info` says of a trace's devices holds for itself and where the trace is run.

@@ -79,7 +79,7 @@ fn what_is_no_result_is_refused_with_what_helps() {
         ("a.json", "copyback/validate/1"),
         ("b.json", "cannot be read"),
         ("cut.parquet", "is no whole Parquet table"),
-        ("r/summary.parquet", "name the folder of --out"),
+        ("r/summary.parquet", "name its folder, that of --out"),
     ] {
         let done = report(&[&at(name)], &at("page.html"));
         assert_eq!(code(&done), 2, "{name}: {}", said(&done));

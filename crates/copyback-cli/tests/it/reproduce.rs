@@ -178,11 +178,11 @@ fn mistakes_in_claims_are_shown_where_they_stand() {
             &["did you mean `response.all.mean_ns`?"],
         ),
         ("case = \"oltp\"", "case = \"otlp\"", &["no cell has `case = \"otlp\"`", "values: \"oltp\""]),
-        ("case = \"oltp\"", "trigger.soft = 0.1", &["no cell is told from others by `trigger.soft`"]),
-        ("published = -95", "", &["the claim says nothing"]),
+        ("case = \"oltp\"", "trigger.soft = 0.1", &["no cells differ in `trigger.soft`"]),
+        ("published = -95", "", &["the claim has no published effect"]),
         ("published = -95", "publisht = -95", &["did you mean `published`?"]),
         ("published = -95", "published = -95\naggregate = \"maen\"", &["did you mean `mean`?"]),
-        ("against = \"baseline\"\n", "", &["compares with nothing"]),
+        ("against = \"baseline\"\n", "", &["has no base of comparison"]),
         ("where = \"here\"", "", &["`where` of a [[claim]] is missing"]),
         ("published = -95", "published = -95\nat_most = 3", &["a `published` number, a `direction`, or bounds"]),
         ("published = -95", "published = -95\nnull = \"baselin\"", &["did you mean `baseline`?"]),
@@ -262,7 +262,7 @@ at_least = 1000
 fn reads_of_nothing_are_told_and_not_judged_and_mapped_addresses_have_none() {
     let folder = tempfile::tempdir().unwrap();
     let shown = printed(&reproduce(folder.path(), ADDRESSES, &[]));
-    let note = "Note: in 2 of 4 cells mapping units were read that hold no data, up to ";
+    let note = "Note: in 2 of 4 cells, some of the mapping units read hold no data, up to ";
     assert_eq!(shown.matches(note).count(), 1, "{shown}");
     let results = results(&reproduce(folder.path(), ADDRESSES, &["--json", "-"]));
     let claim = |at: usize| &results["claims"][at];
@@ -343,8 +343,8 @@ fn a_control_of_a_claim_is_another_scheme_and_a_tolerance_has_a_reason() {
     let folder = tempfile::tempdir().unwrap();
     let list = |names: &str| CONTROL.replace("null = \"earlier\"", &format!("null = [{names}]"));
     for (text, phrases) in [
-        (list("\"dynamic-allocation\""), ["mine.toml:19:9", "`dynamic-allocation` is what the claim compares"]),
-        (list("\"earlier\", \"baseline\""), ["mine.toml:19:20", "`baseline` is what the claim compares"]),
+        (list("\"dynamic-allocation\""), ["mine.toml:19:9", "`dynamic-allocation` is compared by the claim"]),
+        (list("\"earlier\", \"baseline\""), ["mine.toml:19:20", "`baseline` is compared by the claim"]),
         (list("\"earlier\", \"earlier\""), ["mine.toml:19:20", "the control `earlier` is there twice"]),
         (format!("{CONTROL}tolerance = 3\ntolerance_reason = \" \"\n"), ["mine.toml:22:20", "gives no reason"]),
         (CONTROL.replace("matched.read.mean_ns", "nan"), ["mine.toml:16:10", "`nan` is no number"]),

@@ -125,7 +125,7 @@ fn a_key_of_another_policy_names_its_policies() {
         }
         words.extend(sets.iter().flat_map(|set| ["--set", set.as_str()]));
         let unknown = format!("unknown key `{key}` in `[{table}]`, whose `{tag}` is \"{policy}\"");
-        refused(&words, &[&unknown, &format!("one that has this key: {has}"), "--set:1:"]);
+        refused(&words, &[&unknown, &format!("a choice that has this key: {has}"), "--set:1:"]);
     }
 }
 

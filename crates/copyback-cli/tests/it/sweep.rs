@@ -147,7 +147,7 @@ fn response_times_of_each_run_are_kept_in_bins() {
     assert_eq!(code(&again()), 0);
     std::fs::write(&beside, "somebody's").unwrap();
     let output = again();
-    assert!(code(&output) == 2 && said(&output).contains("no journal beside it"), "{}", said(&output));
+    assert!(code(&output) == 2 && said(&output).contains("no journal next to it"), "{}", said(&output));
     assert_eq!(std::fs::read(&beside).unwrap(), b"somebody's");
 }
 
@@ -498,7 +498,7 @@ fn schemes_of_the_command_line_stand_in_every_cell_with_settings_of_their_own() 
     sweep(&path, &alone, &["--schemes", "baseline"]);
     assert_eq!(text(&self::rows(&alone)[1], "hash"), text(&rows[4], "hash"));
     for (more, says) in [
-        (["--schemes=pgc", "--set=late:trigger.soft=3"], "none of this command is called so"),
+        (["--schemes=pgc", "--set=late:trigger.soft=3"], "this command has no scheme of this name"),
         (["--schemes=soon=pgc", "--list"], "there is a scheme `soon` already"),
         (["--schemes=pgc,pgc", "--list"], "twice"),
     ] {

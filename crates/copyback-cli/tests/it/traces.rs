@@ -244,11 +244,11 @@ fn what_is_large_for_a_small_drive_is_noted() {
         assert!(!notes(&[soft]).contains("spare blocks of each plane"), "{soft}");
     }
     let buffered = |size: &str| notes(&["buffer.policy=lru", &format!("buffer.size={size} MiB")]);
-    let large = "the buffer has room for 163 MiB (`buffer.size`), and the drive for 162.5 MiB";
+    let large = "the buffer holds 163 MiB (`buffer.size`), and the drive 162.5 MiB";
     assert!(buffered("163").contains(large));
-    assert!(!buffered("162").contains("the buffer has room"));
+    assert!(!buffered("162").contains("the buffer holds"));
     let idle = ["buffer.policy=lru", "buffer.size=163 MiB", "buffer.idle_after=10 ms"];
-    assert!(!notes(&idle).contains("the buffer has room"));
+    assert!(!notes(&idle).contains("the buffer holds"));
     // The second plane's watermark is a block above that of the first.
     let kept = "`trigger.soft = 2` counts blocks, however few a drive has: collection, with `trigger.stagger`, \
                 keeps 3 of the 5 spare blocks";

@@ -92,20 +92,21 @@ fn what_is_no_warm_up_is_refused() {
         &[
             "before the drive was steady",
             "5 rounds",
-            "--set workload.requests=4266700, take a smaller drive, leave --warmup out and begin with a settled drive",
-            "precondition.mode=steady-state), or say how long",
+            "--set workload.requests=4266700, take a smaller drive, remove --warmup and begin with a steady drive",
+            "precondition.mode=steady-state), or set the length",
         ],
     );
     refused(
         &[&too_long[..], &["--warmup", "steady", "--set", "precondition.mode=steady-state"]].concat(),
-        &["take a smaller drive, leave --warmup out, for this drive begins settled (precondition.mode=steady-state)"],
+        &["take a smaller drive, remove --warmup: this drive is steady from the start \
+           (precondition.mode=steady-state)"],
     );
     // Three passes write 2.34 rounds, and twenty are wanted: nine times as many.
     let thrice = ["run", "-q", "--workload", "random-write", "--set", "workload.requests=20000"];
     let named = ["--warmup", "steady", "--set", "workload.loop=3"];
     refused(
         &[&thrice[..], &named].concat(),
-        &["go on for longer: --set workload.loop=1 --set workload.requests=540000,"],
+        &["extend the workload: --set workload.loop=1 --set workload.requests=540000,"],
     );
     refused(&[&too_long[..], &["--warmup", "250"]].concat(), &["workload.requests=300"]);
     refused(

@@ -1,6 +1,6 @@
-//! Which columns of a Parquet file are durations of Arrow, and in which unit. Parquet has no such type: polars and
-//! pyarrow store plain whole numbers, and only the schema that they embed under the key `ARROW:schema` tells. It is a
-//! message of Arrow's IPC, a flatbuffer, in base 64. Of it no more is read than names and types, by hand: Arrow's own
+//! Finds the columns of a Parquet file that are durations of Arrow, and their units. Parquet has no such type: polars
+//! and pyarrow store plain whole numbers, and only the schema that they embed under the key `ARROW:schema` has the
+//! type. It is a message of Arrow's IPC, a flatbuffer, in base 64. Only names and types are read, by hand: Arrow's own
 //! libraries would be a large dependency for one number.
 
 /// The metadata key that has the schema.
@@ -12,7 +12,7 @@ const UNITS_NS: [u64; 4] = [1_000_000_000, 1_000_000, 1000, 1];
 /// The unit of a duration that does not name one.
 const UNIT_DEFAULT: u16 = 1;
 
-/// What stands in front of a message's length, but for those of before Arrow 0.15.
+/// The bytes before a message's length, except in versions before Arrow 0.15.
 const CONTINUES: [u8; 4] = [0xff; 4];
 
 /// Fields of Arrow's tables by their places, and the numbers of the types in their unions.
@@ -76,7 +76,7 @@ impl<'a> Buffer<'a> {
         at.checked_add(self.u32(at)? as usize)
     }
 
-    /// Where a table has a field; `None` where the field has its default.
+    /// The position of a table's field; `None` if the field has its default.
     fn field(&self, table: usize, index: usize) -> Option<usize> {
         let back = self.bytes(table).map(i32::from_le_bytes)?;
         let places = usize::try_from(i64::try_from(table).ok()? - i64::from(back)).ok()?;
@@ -95,7 +95,7 @@ impl<'a> Buffer<'a> {
     }
 }
 
-/// The bytes of a text in base 64; `None` where it is none.
+/// The bytes of a text in base 64; `None` if it is not base 64.
 fn of_base64(text: &str) -> Option<Vec<u8>> {
     let digits = text.trim_ascii_end().trim_end_matches('=');
     let mut bytes = Vec::with_capacity(digits.len() / 4 * 3 + 3);

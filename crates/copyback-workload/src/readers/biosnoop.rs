@@ -12,7 +12,7 @@ use super::names::Names;
 use super::time_of_day::Clock;
 use super::{LineFormat, Parsed, request};
 
-/// Columns behind the process' name, where no header says otherwise.
+/// Columns after the process' name, if no header says otherwise.
 const COLUMNS: &[&[u8]] = &[b"PID", b"DISK", b"T", b"SECTOR", b"BYTES", b"LAT(ms)"];
 
 /// Added to all times: the first request was issued before its completion, at which times begin. Only differences of
@@ -25,9 +25,9 @@ const PATTERNS: &[u8] = b"SR?";
 
 /// Reads biosnoop's text.
 pub(crate) struct Biosnoop {
-    /// Where the time stands in front of the process' name, and whether it is of the day.
+    /// The position of the time before the process' name, and whether it is a time of day.
     time: (usize, TimeKind),
-    /// Columns in front of the process' name.
+    /// Columns before the process' name.
     before_name: usize,
     columns: Vec<Vec<u8>>,
     disks: Names,
@@ -35,7 +35,7 @@ pub(crate) struct Biosnoop {
     clock: Clock,
 }
 
-/// What a column in front of the process' name counts.
+/// The quantity of a column before the process' name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TimeKind {
     Seconds,
@@ -99,7 +99,7 @@ impl Biosnoop {
                 words.insert(at + 1, &word[size.len()..]);
             }
         }
-        // Before the other columns stand the time and the process' name, of a word or more.
+        // The time and the process' name, of one or more words, precede the other columns.
         let before = words.len().checked_sub(count).filter(|before| *before > self.before_name);
         let before = before.ok_or_else(|| {
             let wanted = count + self.before_name + 1;
@@ -178,7 +178,7 @@ impl LineFormat for Biosnoop {
 }
 
 impl Biosnoop {
-    /// Flushes and what else moves no data have other letters, but no others than the block layer's.
+    /// Flushes and other requests that move no data have other letters, but only the block layer's.
     fn without_data(&self, values: &[&[u8]]) -> Result<Parsed, LineError> {
         let kind = self.word(values, b"T");
         let is_kind = kind.len() <= 8 && kind.iter().all(u8::is_ascii_uppercase);

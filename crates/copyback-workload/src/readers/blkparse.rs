@@ -12,7 +12,7 @@ use crate::spec::BlockAction;
 /// Reads blkparse's text.
 pub(crate) struct Blkparse {
     wanted: BlockAction,
-    /// Events of each action that moved data, whether wanted or not, to help where the wanted one never comes.
+    /// Events of each action that moved data, wanted or not, to help if the wanted one never comes.
     seen: [u64; 3],
     in_summary: bool,
 }
@@ -23,11 +23,11 @@ impl Blkparse {
     }
 }
 
-/// An action of which there are so many times fewer events than of another is hardly the host's requests.
+/// If an action has this many times fewer events than another, it is unlikely to be the host's requests.
 const FEW: u64 = 2;
 
-/// The note where a trace has far more events of another action: the block layer merged most requests, or the recording
-/// lost or left out events.
+/// The note if a trace has far more events of another action: the block layer merged most requests, or the recording
+/// lost or omitted events.
 pub(crate) fn note_few(wanted: BlockAction, seen: &[u64; 3]) -> Option<String> {
     let count = seen[wanted as usize];
     let (other, more) = BlockAction::ALL.iter().zip(seen).max_by_key(|(_, count)| **count)?;
@@ -39,7 +39,7 @@ pub(crate) fn note_few(wanted: BlockAction, seen: &[u64; 3]) -> Option<String> {
     })
 }
 
-/// What to set where a trace has events, but none of the wanted action.
+/// The setting to suggest if a trace has events, but none of the wanted action.
 pub(crate) fn other_action(wanted: BlockAction, seen: &[u64; 3]) -> Option<String> {
     let (other, count) =
         BlockAction::ALL.iter().zip(seen).filter(|(action, _)| **action != wanted).max_by_key(|x| x.1)?;
@@ -47,12 +47,12 @@ pub(crate) fn other_action(wanted: BlockAction, seen: &[u64; 3]) -> Option<Strin
         .then(|| format!("no `{wanted}` event moves data, but {count} `{other}` do: --set workload.event={other}"))
 }
 
-/// Whether an `rwbs` word asks for a flush before anything else.
+/// Whether an `rwbs` word requests a flush before anything else.
 pub(crate) fn is_flush(rwbs: &[u8]) -> bool {
     rwbs.first() == Some(&b'F')
 }
 
-/// The operation of an `rwbs` word; `None` where it moves no data.
+/// The operation of an `rwbs` word; `None` if it moves no data.
 pub(crate) fn operation(rwbs: &[u8]) -> Option<Op> {
     // A leading F is a flush before the request itself; discards and secure erases carry a D.
     let kind = rwbs.iter().find(|letter| **letter != b'F')?;

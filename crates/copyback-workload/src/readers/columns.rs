@@ -22,8 +22,8 @@ pub(crate) fn is_header<'a>(mut names: impl Iterator<Item = &'a str>) -> bool {
     names.any(|name| COLUMN_KEYS.iter().any(|key| key.field == Field::Arrival && key.name == full_name(name)))
 }
 
-/// Finds the columns of each field, in the order of [`Field::ALL`]; `None` for what a table need not have. What is
-/// named must be there; what is not may have any key's name, or else its short form.
+/// Finds the columns of each field, in the order of [`Field::ALL`]; `None` for an optional field. A named column must
+/// exist; an unnamed one may have any key's name, or else its short form.
 pub(crate) fn find(file: &str, names: &[String], wanted: &ColumnNames) -> Result<[Option<Column>; 6], Error> {
     let mut found = [None; 6];
     for (field, column) in Field::ALL.into_iter().zip(&mut found) {
@@ -76,12 +76,12 @@ fn missing(file: &str, names: &[String], field: Field) -> Error {
     Error::new(message).with_help(format!("{}; its columns are {}", remedy(field), list(names)))
 }
 
-/// What a column of a key's name holds; `None` of another name.
+/// The field of a column with a key's name; `None` for another name.
 pub(crate) fn field_of(name: &str) -> Option<Field> {
     COLUMN_KEYS.iter().find(|key| key.name == name).map(|key| key.field)
 }
 
-/// What a header of such names lacks, and how to say where it is; `None` where it lacks nothing.
+/// The missing columns of a header, and how to name them; `None` if it is complete.
 pub(crate) fn missing_of_header(names: &[String]) -> Option<(String, String)> {
     let has = |field: Field| keys_of(field).any(|key| names.iter().any(|name| full_name(name) == key.name));
     let missing: Vec<Field> = Field::ALL.into_iter().filter(|field| field.is_required() && !has(*field)).collect();

@@ -1,9 +1,9 @@
-//! A table as text: a header that names the columns, then a row a request, fields between commas. The header may stand
-//! behind a comment's sign, and `workload.columns.order` takes its place.
+//! A table as text: a header that names the columns, then a row a request, fields between commas. The header may follow
+//! a comment's sign, and `workload.columns.order` replaces it.
 //!
-//! Columns stand in any order: `arrival_ns`, `op`, `offset_bytes`, `length_bytes` and, if there are any, `device` and
-//! `priority`; other units have other names, some have short forms (`time_us`, `offset`), and `[workload.columns]` has
-//! others still. A field may stand in double quotes, but no line's end in a field.
+//! Columns have any order: `arrival_ns`, `op`, `offset_bytes`, `length_bytes` and, if present, `device` and `priority`;
+//! other units have other names, some have short forms (`time_us`, `offset`), and `[workload.columns]` names others. A
+//! field may be in double quotes, but has no line end.
 
 use super::columns::{self, Column, OpWords};
 use super::cursor::{Cursor, LineError, shown};
@@ -30,21 +30,21 @@ pub(crate) struct Csv {
     counts_from_start: bool,
     operations: OpWords,
     ignored: u64,
-    /// Devices by name; `None` as long as there was no device, or where they are numbers.
+    /// Devices by name; `None` as long as there was no device, or if they are numbers.
     devices: Devices,
 }
 
-/// How a table's devices are told apart.
+/// How a table's devices are distinguished.
 enum Devices {
     Unknown,
     Numbers,
     Names(Names),
 }
 
-/// A comment in front of a header: the first request does not arrive at zero.
+/// A comment before a header: the first request does not arrive at zero.
 pub(crate) const COUNTS_FROM_START: &str = "# times count from the recording's start";
 
-/// Whether this comment stands in front of the header.
+/// Whether this comment precedes the header.
 fn counts_from_start(head: &[u8]) -> bool {
     let mut lines = head.split(|byte| *byte == b'\n').take_while(|line| is_blank_or_comment(line));
     lines.any(|line| line.trim_ascii() == COUNTS_FROM_START.as_bytes())
@@ -58,7 +58,7 @@ fn last_comment(head: &[u8]) -> Option<&[u8]> {
     comment.strip_prefix(b"#").map(<[u8]>::trim_ascii)
 }
 
-/// Whether a line names columns, of which one says when requests arrive.
+/// Whether a line names columns, including one of arrival times.
 fn is_header(line: &[u8]) -> bool {
     match other_separator(line) {
         Some((separator, _)) => columns::is_header(split(line, separator).iter().map(String::as_str)),
@@ -73,7 +73,7 @@ fn first_line(head: &[u8]) -> Option<&[u8]> {
     lines.into_iter().find(|line| !is_blank_or_comment(line))
 }
 
-/// The names in a header; none where a quote is not closed.
+/// The names in a header; none if a quote is not closed.
 fn names(line: &[u8]) -> Vec<String> {
     let mut rest = Some(line);
     let mut names = Vec::new();
@@ -84,7 +84,7 @@ fn names(line: &[u8]) -> Vec<String> {
     names
 }
 
-/// What other programs put between columns, and what a message calls it.
+/// The separators that other programs put between columns, and their names in messages.
 const OTHER_SEPARATORS: [(u8, &str); 4] = [(b';', "`;`"), (b'\t', "tabs"), (b'|', "`|`"), (b' ', "blanks")];
 
 /// The separator of a header without commas, if it is one of those.
@@ -97,7 +97,7 @@ fn other_separator(line: &[u8]) -> Option<(u8, &'static str)> {
 fn split(line: &[u8], separator: u8) -> Vec<String> {
     let text = String::from_utf8_lossy(line);
     let fields = text.split(char::from(separator)).map(|field| field.trim().trim_matches('"').to_owned());
-    // Blanks stand in any number.
+    // Any number of blanks is allowed.
     fields.filter(|field| separator != b' ' || !field.is_empty()).collect()
 }
 
@@ -118,8 +118,8 @@ fn wrong_separator(file: &str, separator: &str) -> Error {
 /// Fewer columns are no table of requests.
 const COLUMNS_MIN: usize = 3;
 
-/// Why a text of no known format is none, if it begins like a table whose columns have names of their own: with a line
-/// of names in front of one with as many fields, a number among them.
+/// The reason why a text has no known format, if it begins like a table with other column names: with a line of names
+/// before a line with as many fields, a number among them.
 #[cold]
 pub(crate) fn refuse_unknown_names(file: &str, head: &[u8]) -> Option<Error> {
     let text = head.strip_prefix(&[0xef, 0xbb, 0xbf]).unwrap_or(head);
@@ -182,7 +182,7 @@ pub(crate) fn help_with_header(line: &[u8]) -> Option<String> {
     })
 }
 
-/// Takes a field and the comma behind it; `rest` is `None` once there is no more.
+/// Takes a field and the comma after it; `rest` is `None` at the end.
 fn next_field<'a>(rest: &mut Option<&'a [u8]>) -> Result<&'a [u8], LineError> {
     let line = rest.take().unwrap_or_default();
     let trimmed = line.trim_ascii_start();
@@ -204,7 +204,7 @@ fn next_field<'a>(rest: &mut Option<&'a [u8]>) -> Result<&'a [u8], LineError> {
     Ok(field)
 }
 
-/// Where the closing quote stands; two of them are one in the text.
+/// The position of the closing quote; two quotes are one in the text.
 fn quote_end(quoted: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {
@@ -333,7 +333,7 @@ fn set(request: &mut Request, column: &Column, field: &[u8]) -> Result<(), LineE
     Ok(())
 }
 
-/// A whole number without its decimals where they are zeros: columns that once lacked a value are written so.
+/// A whole number without its decimals if they are zeros: columns that once lacked a value are written so.
 fn without_zeros(field: &[u8]) -> &[u8] {
     let Some(point) = field.iter().position(|byte| *byte == b'.') else { return field };
     let (whole, decimals) = (&field[..point], &field[point + 1..]);
@@ -357,7 +357,7 @@ fn number(field: &[u8], column: &Column) -> Result<i128, LineError> {
     }
 }
 
-/// A time; in units above a nanosecond it may have decimals, of which those below a nanosecond are cut off.
+/// A time; in units above a nanosecond it may have decimals; those below a nanosecond are cut off.
 fn time(field: &[u8], column: &Column) -> Result<u64, LineError> {
     if let Some(time_ns) = dates::ns(field) {
         return Ok(time_ns);

@@ -99,7 +99,7 @@ impl<'a> Cursor<'a> {
         u64::from_str_radix(digits, 16).map_err(|_| wrong())
     }
 
-    /// One byte that must come next.
+    /// One required byte.
     #[inline]
     pub(crate) fn byte(&mut self, byte: u8, what: &str) -> Result<(), LineError> {
         if self.rest.first() == Some(&byte) {

@@ -4,7 +4,7 @@
 /// Nanoseconds in a second.
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Takes so many digits from the front, and then a separator if one is asked for.
+/// Takes this many digits from the start, and then a separator if one is given.
 fn digits(rest: &mut &[u8], count: usize, separator: Option<u8>) -> Option<u64> {
     let (head, behind) = rest.split_at_checked(count)?;
     let value =
@@ -32,7 +32,7 @@ fn days(year: u64, month: u64, day: u64) -> Option<u64> {
     Some(before_year + before + u64::from(month > 2 && is_leap(year)) + day - 1)
 }
 
-/// Seconds of an offset to universal time, and whether it lies ahead of it; `None` for what is no offset.
+/// Seconds of an offset to universal time, and whether it is ahead of it; `None` if the text is no offset.
 fn offset_s(rest: &[u8]) -> Option<(u64, bool)> {
     let (is_ahead, mut rest) = match rest {
         [] | [b'Z'] => return Some((0, true)),

@@ -3,7 +3,7 @@
 /// What a number is in some decimal unit.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Decimal {
-    /// The whole units; `None` where they are 2^64 or more.
+    /// The whole units; `None` if they are 2^64 or more.
     pub value: Option<u64>,
     /// Whether there was a part of a unit, which is cut off.
     pub is_cut: bool,
@@ -17,8 +17,8 @@ fn digits<'a>(rest: &mut &'a [u8]) -> &'a [u8] {
     digits
 }
 
-/// The exponent at the front, zero where there is none; `None` where it has no digits. Beyond some bound all exponents
-/// mean the same: too much, or nothing.
+/// The exponent at the start, zero without one; `None` if it has no digits. Beyond some bound all exponents mean the
+/// same: too much, or nothing.
 fn exponent(rest: &mut &[u8]) -> Option<i64> {
     let Some(behind) = rest.strip_prefix(b"e").or_else(|| rest.strip_prefix(b"E")) else { return Some(0) };
     let is_negative = behind.first() == Some(&b'-');
@@ -29,7 +29,7 @@ fn exponent(rest: &mut &[u8]) -> Option<i64> {
     (!digits.is_empty()).then_some(if is_negative { -size } else { size })
 }
 
-/// Reads all of a text as a number, times ten to the power of `places`; `None` for what is no number from zero up.
+/// Reads all of a text as a number, times ten to the power of `places`; `None` if it is no number from zero up.
 pub(crate) fn read(text: &[u8], places: u32) -> Option<Decimal> {
     let mut rest = text;
     let whole = digits(&mut rest);
@@ -42,7 +42,7 @@ pub(crate) fn read(text: &[u8], places: u32) -> Option<Decimal> {
     if !rest.is_empty() || whole.is_empty() && decimals.is_empty() {
         return None;
     }
-    // Where the point stands among all digits; the first digit that is not zero keeps the loop below short.
+    // The position of the point among all digits; the first digit that is not zero keeps the loop below short.
     let point = i64::try_from(whole.len()).ok()? + exponent + i64::from(places);
     let all = || whole.iter().chain(decimals).map(|byte| u64::from(byte - b'0'));
     let Some(first) = all().position(|digit| digit != 0) else {

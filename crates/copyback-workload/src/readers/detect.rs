@@ -1,7 +1,7 @@
 //! Which format a file is in, from its content.
 //!
-//! A format wins only with a request of its own among the lines that are looked at: some formats have so many kinds of
-//! lines without a request that another's lines pass for them.
+//! A format wins only with a request of its own among the examined lines: some formats have so many kinds of lines
+//! without a request that another's lines match them.
 
 use super::blktrace::Blktrace;
 use super::csv;
@@ -17,7 +17,7 @@ use crate::spec::Format;
 /// How much of a file is looked at.
 pub(crate) const HEAD_BYTES: usize = 1 << 16;
 
-/// How many lines of it are tried first, and how many where these have no request: a header may be long.
+/// The number of lines to try first, and the number if these have no request: a header may be long.
 const LINES_MAX: [usize; 2] = [32, 4096];
 
 /// A format and the reason for it.
@@ -53,7 +53,7 @@ pub(crate) fn format_of_line(line: &[u8]) -> Option<Format> {
     TEXT_FORMATS.iter().copied().find(is_request)
 }
 
-/// The format of a file that begins so. `whole` says that there is no more of it.
+/// The format of a file with this beginning. `whole` says that this is the whole file.
 pub(crate) fn detect(file: &str, head: &[u8], whole: bool, options: &ReaderOptions) -> Result<Detected, Error> {
     if head.is_empty() {
         return Err(Error::new(format!("{file}: it is empty")).with_help("give a trace that holds requests"));
@@ -62,7 +62,7 @@ pub(crate) fn detect(file: &str, head: &[u8], whole: bool, options: &ReaderOptio
         return Err(Error::new(format!("{file}: it is a Parquet file inside another compression"))
             .with_help("decompress it first: Parquet is compressed within and has to be read at will"));
     }
-    // Who names columns has a table; and a header says what a file is, whatever its rows look like.
+    // If columns are named, the file is a table; and a header decides the format, whatever its rows look like.
     if !options.columns.is_empty() {
         return Ok(Detected::new(Format::Csv, "as `workload.columns` names columns"));
     }
@@ -99,12 +99,12 @@ fn detect_text(head: &[u8], whole: bool, options: &ReaderOptions) -> Option<Dete
     let with_requests = |tried: &Tried| tried.requests > 0;
     best(few, options, with_requests)
         .or_else(|| best(&lines, options, with_requests))
-        // A file of events of one format alone, none of which is a request: its reader says what it lacks.
+        // A file of events of one format only, none of which is a request: its reader reports what it lacks.
         .or_else(|| best(few, options, |tried| tried.is_certain))
         .or_else(|| of_own_form(few, options))
 }
 
-/// The format of whose form most lines are, though they are damaged: its reader says what is wrong with them.
+/// The format that most lines resemble, although they are damaged: its reader reports the damage.
 fn of_own_form(lines: &[&[u8]], options: &ReaderOptions) -> Option<Detected> {
     TEXT_FORMATS.iter().find_map(|format| {
         let parser = parser(*format, options)?;

@@ -1,6 +1,6 @@
-//! Which columns of a Parquet file are durations. Parquet has no such type: they are stored as plain whole numbers, and
-//! only what their writer notes beside them says what they count: Arrow's schema, of polars and pyarrow, or what pandas
-//! notes as JSON under the key `pandas`.
+//! Finds the columns of a Parquet file that are durations. Parquet has no such type: they are stored as plain whole
+//! numbers, and only the writer's metadata has their unit: Arrow's schema, of polars and pyarrow, or pandas' JSON under
+//! the key `pandas`.
 
 use super::arrow_schema;
 use serde_json::Value;
@@ -15,8 +15,8 @@ pub(super) struct Notes<'a> {
 }
 
 impl Notes<'_> {
-    /// Nanoseconds of a column's unit, if it holds durations. Arrow's schema is that of the stored numbers, and comes
-    /// first: pandas notes what it held before they were written.
+    /// Nanoseconds of a column's unit, if it holds durations. Arrow's schema describes the stored numbers, and takes
+    /// precedence: pandas notes the type before they were written.
     pub(super) fn unit_ns(&self, name: &str) -> Option<u64> {
         let by_arrow = self.arrow.and_then(|schema| arrow_schema::duration_ns(schema, name));
         by_arrow.or_else(|| {
@@ -26,7 +26,7 @@ impl Notes<'_> {
     }
 }
 
-/// The unit of a type such as `timedelta64[ns]`, or `duration[ns][pyarrow]` where pandas holds Arrow's types.
+/// The unit of a type such as `timedelta64[ns]`, or `duration[ns][pyarrow]` if pandas holds Arrow's types.
 fn unit_of(numpy_type: &str) -> Option<u64> {
     let bracketed = numpy_type.strip_prefix("timedelta64[").or_else(|| numpy_type.strip_prefix("duration["))?;
     let (unit, _) = bracketed.split_once(']')?;

@@ -16,8 +16,8 @@ pub(crate) struct Etw {
     begun_before: u64,
 }
 
-/// Whether a line is an event that moves no data: its name, a whole number of microseconds, and, where no header says
-/// what the file is, a process with its number in parentheses; or the system's version, or a line of a header.
+/// Whether a line is an event that moves no data: its name, a whole number of microseconds, and, if no header
+/// identifies the file, a process with its number in parentheses; or the system's version, or a line of a header.
 fn is_other_event(name: &[u8], rest: &[u8], had_header: bool) -> bool {
     if name.starts_with(b"OS Version") {
         return true;

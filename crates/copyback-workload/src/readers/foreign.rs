@@ -76,7 +76,7 @@ pub fn not_read(word: &str) -> Option<(String, &'static str)> {
     Some((format!("`{word}` is {}, {}; it is not read", foreign.name, foreign.why), foreign.help))
 }
 
-/// A header of assignments, one of which says when the trace was made.
+/// A header of assignments, including the date of the trace.
 fn is_srt(head: &[u8]) -> bool {
     let is_date = |line: &[u8]| {
         let rest = line.strip_prefix(b"tracedate").map(<[u8]>::trim_ascii_start);
@@ -85,14 +85,14 @@ fn is_srt(head: &[u8]) -> bool {
     head.split(|byte| *byte == b'\n').any(is_date)
 }
 
-/// Where the next request of an object may stand, at most: a trace of so many has 24 TiB.
+/// Largest address of the next request of an object: a trace of this many has 24 TiB.
 const NEXT_MAX: i64 = 1 << 40;
 
 /// The largest object that is believed.
 const OBJECT_BYTES_MAX: u32 = 1 << 30;
 
 /// Records of 24 bytes: seconds (u32), object (u64), size (u32), and the number of the object's next request (i64),
-/// which lies behind this one, or says that there is none.
+/// which is later in the file, or a value for none.
 fn is_oracle_general(head: &[u8]) -> bool {
     let mut last_s = 0;
     let mut fits = |(index, record): (usize, &[u8])| {

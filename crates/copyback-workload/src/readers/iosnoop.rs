@@ -16,13 +16,13 @@ const COLUMNS: usize = 6;
 /// Reads iosnoop's text.
 #[derive(Default)]
 pub(crate) struct Iosnoop {
-    /// Where times stand, as the header says; without a header a line's first words decide.
+    /// The position of times, as the header says; without a header a line's first words decide.
     times: Option<Times>,
     had_header: bool,
     without_times: bool,
 }
 
-/// The columns of times in front of a process' name.
+/// The columns of times before a process' name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Times {
     None,
@@ -41,7 +41,7 @@ impl Times {
     }
 }
 
-/// The columns of times in a line without header: numbers with decimals in front of a name.
+/// The columns of times in a line without header: numbers with decimals before a name.
 fn guessed(before: &[&[u8]]) -> Times {
     let is_time = |word: &&&[u8]| word.contains(&b'.') && word.iter().all(|b| b.is_ascii_digit() || *b == b'.');
     match before.iter().take(2).take_while(is_time).count().min(before.len().saturating_sub(1)) {

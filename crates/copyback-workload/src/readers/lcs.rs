@@ -5,8 +5,7 @@
 //! time to live u32 (from version 3), the next request's number i64, and features of 4 bytes (1, 2, 4, 8 and 16 in
 //! versions 4 to 8).
 //!
-//! An object has no address. Each gets a place behind those before it when it is first asked for, and a new one if it
-//! grows.
+//! An object has no address. Each gets the next free address at its first request, and a new one if it grows.
 
 use super::cursor::{LineError, to_ns};
 use super::records::{Fields, RecordFormat};
@@ -24,13 +23,13 @@ const HEAD_BYTES: u64 = 8192;
 /// Objects begin at multiples of it.
 const ALIGN_BYTES: u64 = 4096;
 
-/// Objects that are told apart: their places take some 400 MB.
+/// Largest number of distinguished objects: their addresses take some 400 MB.
 const OBJECTS_MAX: usize = 1 << 23;
 
 /// Reads lcs.
 pub(crate) struct Lcs {
     version: u64,
-    /// Where an object lies, and what is kept for it. Only looked up, never walked.
+    /// The address of an object, and its reserved size. Only looked up, never iterated.
     places: HashMap<u64, (u64, u64)>,
     end_bytes: u64,
     others: u64,
@@ -57,8 +56,7 @@ fn version_of(head: &[u8]) -> Option<u64> {
     (head.len() >= last + 8 && fields.u64(0) == MAGIC && fields.u64(last) == MAGIC).then(|| fields.u64(8))
 }
 
-/// Whether a file begins like one of a version that does not say what a request does: the first, or the head of 1,024
-/// bytes that there was before.
+/// Whether a file begins like one of a version without operations: the first, or the earlier head of 1,024 bytes.
 pub(crate) fn is_without_operations(head: &[u8]) -> bool {
     let fields = Fields { record: head, big_endian: false };
     let is_old = fields.u64(0) == MAGIC && head.len() >= 1024 && fields.u64(1016) == MAGIC;
@@ -76,7 +74,7 @@ impl Lcs {
         version_of(head).is_some_and(|version| record_bytes(version).is_some())
     }
 
-    /// Where an object of so many bytes lies.
+    /// The address of an object of this many bytes.
     fn place(&mut self, object: u64, len_bytes: u64) -> Result<u64, LineError> {
         if let Some((place, kept_bytes)) = self.places.get(&object)
             && *kept_bytes >= len_bytes

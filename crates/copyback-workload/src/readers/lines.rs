@@ -133,7 +133,7 @@ impl<F: LineFormat> LineReader<F> {
             return Ok(None);
         };
         let line = &self.lines.buffer[start..end];
-        // Requests begin with a digit or a letter in nearly every line: look closer only where one doesn't.
+        // Requests begin with a digit or a letter in nearly every line: only other lines need a closer look.
         if !line.first().is_some_and(u8::is_ascii_alphanumeric) && is_blank_or_comment(line) {
             return Ok(Some(()));
         }
@@ -169,7 +169,7 @@ impl<F: LineFormat> LineReader<F> {
             let message = format!("the file ends in the middle of this line ({message}): it was cut off");
             return Err(self.bad.error(&place, &message));
         }
-        // A header of a table whose columns have names of their own, in front of rows that look like some format.
+        // A header of a table with other column names, before rows that look like some format.
         if self.request_count == 0
             && let Some(help) = super::csv::help_with_header(&self.lines.buffer[start..end])
         {

@@ -7,7 +7,7 @@ use super::{BATCH_RECORDS, Record, RecordReader};
 use crate::Error;
 use crate::spec::BlockAction;
 
-/// One of the files, and what was read of it ahead.
+/// One of the files, and its record read ahead.
 struct Part {
     reader: BinaryReader<Blktrace>,
     records: Vec<Record>,
@@ -38,7 +38,7 @@ pub(crate) struct Merged {
 }
 
 impl Merged {
-    /// A reader of `file_count` files, of which those with records have readers.
+    /// A reader of `file_count` files; those with records have readers.
     pub(crate) fn new(
         base: String,
         readers: Vec<BinaryReader<Blktrace>>,

@@ -42,7 +42,7 @@ use crate::units::format_count;
 use crate::{Error, Op, Priority, Request};
 pub(crate) use cursor::LineError;
 
-/// A request as the trace has it, and where it stands: its line or record, counted from one.
+/// A request as in the trace, and its place: its line or record, counted from one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record {
     pub place: u64,
@@ -51,10 +51,10 @@ pub(crate) struct Record {
 
 /// Reads a trace's records, many at a time so that the call costs little.
 pub(crate) trait RecordReader: Send {
-    /// Appends some records; `false` once there are no more.
+    /// Appends some records; `false` at the end.
     fn read_batch(&mut self, records: &mut Vec<Record>) -> Result<bool, Error>;
 
-    /// What a user should know about what was read so far.
+    /// Notes to the user about the records read so far.
     fn notes(&self) -> Vec<String>;
 
     /// Whether its times count from the recording's start, and not from some moment in the past.
@@ -62,7 +62,7 @@ pub(crate) trait RecordReader: Send {
         false
     }
 
-    /// What the trace calls a device, where it has a name beside its number.
+    /// The trace's name of a device, if it has one in addition to its number.
     fn device_name(&self, _device: u32) -> Option<String> {
         None
     }
@@ -105,7 +105,7 @@ pub(crate) trait LineFormat: Send {
     /// Reads a line without its end. Blank lines and comments don't come here.
     fn parse(&mut self, line: &[u8]) -> Result<Parsed, LineError>;
 
-    /// What a user should know about what was parsed so far.
+    /// Notes to the user about the records parsed so far.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
@@ -115,7 +115,7 @@ pub(crate) trait LineFormat: Send {
         false
     }
 
-    /// What to try where a file held no request at all.
+    /// The suggestion if a file has no request at all.
     fn help_if_empty(&self) -> Option<String> {
         None
     }
@@ -136,7 +136,7 @@ pub(crate) trait LineFormat: Send {
     }
 }
 
-/// Everything a reader can be told.
+/// All options of a reader.
 #[derive(Clone, Debug)]
 pub(crate) struct ReaderOptions {
     pub format: crate::spec::Format,
@@ -170,7 +170,7 @@ pub(crate) fn request(arrival_ns: u64, op: Op, offset_bytes: u64, len_bytes: u64
 /// number, and following it page by page would fill the memory.
 const LEN_BYTES_MAX: u64 = 1 << 40;
 
-/// Counts malformed records against what the user allows.
+/// Counts malformed records against the user's limit.
 #[derive(Debug)]
 pub(crate) struct BadRecords {
     allowed: u64,

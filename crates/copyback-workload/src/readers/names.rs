@@ -13,7 +13,7 @@ pub(crate) struct Names {
     taken_bytes: usize,
 }
 
-/// What a name takes beside its own bytes, about.
+/// Approximate memory of a name in addition to its bytes.
 const NAME_BYTES: usize = 128;
 
 /// What all names of a trace may take: two million of usual length. A damaged or hostile trace has a new one in each
@@ -23,7 +23,8 @@ const TAKEN_BYTES_MAX: usize = 512 << 20;
 /// How many names are listed in a note.
 pub(crate) const NAMES_MAX: usize = 8;
 
-/// So many names are compared one by one before the table is asked: most traces have no more, and it is faster.
+/// Number of names that are compared one by one before the table is searched: most traces have no more, and it is
+/// faster.
 const COMPARED_MAX: usize = 4;
 
 impl Names {

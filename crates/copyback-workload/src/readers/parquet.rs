@@ -1,8 +1,8 @@
 //! Parquet, one row a request: what pandas, polars and DuckDB write, and the project's own compact format.
 //!
-//! Columns are found by their names, as in CSV: `arrival_ns`, `op`, `offset_bytes`, `length_bytes` and, where there are
-//! any, `device` and `priority`, or what `[workload.columns]` says. Numbers may be whole ones of any size, signed or
-//! not; a time may also be a timestamp or a duration, which have units of their own, or, in units above a nanosecond, a
+//! Columns are found by their names, as in CSV: `arrival_ns`, `op`, `offset_bytes`, `length_bytes` and, if present,
+//! `device` and `priority`, or the names in `[workload.columns]`. Numbers may be whole numbers of any size, signed or
+//! not; a time may also be a timestamp or a duration, which have their own units, or, in units above a nanosecond, a
 //! floating-point number. `op`, `device` and `priority` may be texts. A column may be nullable as long as it has no
 //! nulls.
 //!
@@ -77,12 +77,12 @@ struct Open {
     layout: Layout,
     stored: Stored,
     levels: Vec<i16>,
-    /// Where each row's value stands, if some row has none.
+    /// The position of each row's value, if some row has none.
     places: Vec<u32>,
 }
 
 impl<T: DataType> Typed<T> {
-    /// Reads so many rows; how many rows and values there were.
+    /// Reads this many rows; returns the numbers of rows and values.
     fn read(&mut self, rows: usize, levels: Option<&mut Vec<i16>>) -> Result<(usize, usize), ParquetError> {
         self.values.clear();
         let (rows, values, _) = self.reader.read_records(rows, levels, None, &mut self.values)?;
@@ -117,7 +117,7 @@ impl Stored {
 }
 
 impl Open {
-    /// Reads so many rows; how many there were.
+    /// Reads this many rows; returns their number.
     fn read(&mut self, rows: usize) -> Result<usize, ParquetError> {
         self.levels.clear();
         self.places.clear();
@@ -177,7 +177,7 @@ pub(crate) struct ParquetReader {
     bad: BadRecords,
     operations: OpWords,
     ignored: u64,
-    /// Devices, where their column holds texts.
+    /// Devices, if their column holds texts.
     devices: Names,
 }
 
@@ -328,7 +328,7 @@ impl RowGroup {
     }
 }
 
-/// Puts a value where it belongs.
+/// Stores a value in its field.
 fn set(request: &mut Request, column: &Column, value: &Value<'_>) -> Result<(), LineError> {
     let key = &column.key;
     let name = key.name;
@@ -361,7 +361,7 @@ fn key_value<'a>(file: &'a SerializedFileReader<File>, key: &str) -> Option<&'a 
     pairs.iter().find(|pair| pair.key == key)?.value.as_deref()
 }
 
-/// Whether the file is of the project's own layout; an error where that is another version.
+/// Whether the file has the project's own layout; an error if that is another version.
 fn is_own(file_name: &str, file: &SerializedFileReader<File>) -> Result<bool, Error> {
     match key_value(file, VERSION_KEY) {
         None => Ok(false),
@@ -387,7 +387,7 @@ fn layouts(
     let notes = durations::Notes { arrow: key_value(file, arrow_schema::KEY), pandas: key_value(file, "pandas") };
     let layout = |column: &Column| {
         let descriptor = &columns[column.at];
-        // A timestamp's unit is in its type; a duration's is only noted beside it.
+        // A timestamp's unit is in its type; a duration's is only in metadata.
         let own_unit_ns = match column.key.field {
             Field::Arrival if is_integer(descriptor) => notes.unit_ns(&names[column.at]),
             Field::Arrival => timestamp_ns(descriptor),
@@ -399,7 +399,7 @@ fn layouts(
     Ok((layouts, columns::note_unused(&names, &found)))
 }
 
-/// How a column is read, whose times may have a unit of their own; an error where its type cannot be.
+/// How to read a column whose times may have their own unit; an error if its type is impossible.
 fn layout(
     file_name: &str,
     descriptor: &ColumnDescriptor,

@@ -1,9 +1,9 @@
-//! Damage in a Parquet file as an error: also where the library stops the program.
+//! Reports damage in a Parquet file as an error, even if the library panics.
 
 use crate::Error;
 use std::cell::Cell;
 
-/// How much is shown of what the library says.
+/// The shown length of the library's message.
 const MESSAGE_CHARS_MAX: usize = 200;
 
 thread_local! {
@@ -11,14 +11,14 @@ thread_local! {
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread is where a panic becomes an error. A panic hook, which runs before it is caught, asks this to
-/// stay silent: the user reads of the damage in the error.
+/// Whether this thread converts a panic to an error. A panic hook, which runs before the panic is caught, checks this
+/// to stay silent: the error reports the damage.
 pub fn panic_is_caught() -> bool {
     IS_GUARDED.get()
 }
 
-/// The library trusts what a file says of itself and stops the program on some damage: it becomes an error like any
-/// other. Whatever was half read is not looked at again.
+/// The library trusts the file's own numbers, and panics on some damage: that becomes an error like any other. Data
+/// that was half read is not used again.
 pub(super) fn guarded<T>(file: &str, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     IS_GUARDED.set(true);
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));

@@ -20,7 +20,7 @@ const PAGE_HEADER_BYTES_MAX: u64 = 1 << 16;
 #[cfg(feature = "brotli")]
 const BROTLI_BUFFER_BYTES: usize = 1 << 14;
 
-/// How deep structures stand in one another; those of Parquet do not reach ten.
+/// Largest nesting of structures; those of Parquet do not reach ten.
 const DEPTH_MAX: u32 = 32;
 
 /// What follows the footer: its length and the magic number.
@@ -95,9 +95,9 @@ fn check_column(file: &mut File, start: u64, len_bytes: u64, column: &ColumnChun
     Ok(())
 }
 
-/// Whether a page unpacks to more than it says. The library takes the word of gzip and Brotli streams themselves for
-/// it, and a few bytes of Brotli can fill any memory; the other codecs stop where the page's header says. What cannot
-/// be unpacked at all is left to the library to refuse.
+/// Whether a page unpacks to more than its header says. The library trusts gzip and Brotli streams, and a few bytes of
+/// Brotli can fill any memory; the other codecs stop at the size in the page's header. The library refuses pages that
+/// cannot be unpacked at all.
 fn unpacks_beyond(file: &mut File, page_at: u64, page: &Page, codec: Compression) -> io::Result<bool> {
     file.seek(SeekFrom::Start(page_at + page.header_bytes + page.levels_bytes))?;
     let packed = file.take(page.packed_bytes - page.levels_bytes);
@@ -118,7 +118,7 @@ struct Page {
     header_bytes: u64,
     packed_bytes: u64,
     unpacked_bytes: u64,
-    /// What stands before the values and is not packed, in the second version of a page.
+    /// The uncompressed bytes before the values, in the second version of a page.
     levels_bytes: u64,
 }
 
@@ -128,7 +128,7 @@ impl Page {
     }
 }
 
-/// The page that begins with these bytes; `None` where the header cannot be right.
+/// The page that begins with these bytes; `None` if the header is invalid.
 fn page(header: &[u8]) -> Option<Page> {
     let mut walker = Walker { rest: header };
     let page = walker.structure(DEPTH_MAX)?;
@@ -148,8 +148,8 @@ fn page(header: &[u8]) -> Option<Page> {
 /// What is of interest in a structure.
 #[derive(Default)]
 struct Structure {
-    /// The 32-bit numbers of its first fields, by the field's number; zero where there is none. Of a page's header: 2
-    /// is what the page unpacks to in bytes, 3 is what it takes in the file.
+    /// The 32-bit numbers of its first fields, by the field's number; zero if absent. In a page's header, 2 is its
+    /// uncompressed size in bytes, 3 is its size in the file.
     numbers: [i64; 7],
     /// Of a page's header: the first number of its field 7, which counts a dictionary's values.
     dictionary_values: i64,
@@ -179,7 +179,7 @@ const DICTIONARY_FIELD: i64 = 7;
 /// The field of a page's header that a page of the second version has.
 const SECOND_VERSION_FIELD: i64 = 8;
 
-/// Walks over values; every step is `None` where they cannot be right.
+/// Walks over values; every step is `None` if they are invalid.
 struct Walker<'a> {
     rest: &'a [u8],
 }
@@ -195,7 +195,7 @@ impl Walker<'_> {
             if kind == kind::STOP {
                 return Some(structure);
             }
-            // Fields are counted from the one before, or numbered where they are too far from it.
+            // Fields are counted from the previous one, or numbered if they are too far from it.
             field = if head >> 4 == 0 { self.signed()? } else { field.checked_add(i64::from(head >> 4))? };
             let number = usize::try_from(field).ok().and_then(|field| structure.numbers.get_mut(field));
             match (kind, number) {
@@ -278,7 +278,7 @@ impl Walker<'_> {
 mod tests {
     use super::*;
 
-    /// A page's header: field 2 and 3 as 32-bit numbers, then what is given, then the end.
+    /// A page's header: fields 2 and 3 as 32-bit numbers, then the given bytes, then the end.
     fn header(unpacked_bytes: u8, packed_bytes: u8, more: &[u8]) -> Vec<u8> {
         [&[0x25, 2 * unpacked_bytes, 0x15, 2 * packed_bytes], more, &[0]].concat()
     }

@@ -7,12 +7,12 @@ use crate::Error;
 use crate::input::ByteStream;
 use std::io::{self, BufReader, Read};
 
-/// A format of one fixed-size record after the other, each perhaps with a payload that is passed over.
+/// A format of one fixed-size record after the other, each perhaps with a payload that is skipped.
 pub(crate) trait RecordFormat: Send {
     /// The size of a record without its payload.
     fn record_bytes(&self) -> usize;
 
-    /// The size of what stands in front of the first record.
+    /// The size of the header before the first record.
     fn head_bytes(&self) -> u64 {
         0
     }
@@ -20,12 +20,12 @@ pub(crate) trait RecordFormat: Send {
     /// Reads a record; also how many bytes of payload follow it.
     fn parse(&mut self, record: &[u8]) -> (Result<Parsed, LineError>, u64);
 
-    /// What a user should know about what was parsed so far.
+    /// Notes to the user about the records parsed so far.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// What to try where a file held no request at all.
+    /// The suggestion if a file has no request at all.
     fn help_if_empty(&self) -> Option<String> {
         None
     }
@@ -43,7 +43,7 @@ pub(crate) struct BinaryReader<F> {
     format: F,
     bad: BadRecords,
     record: Vec<u8>,
-    /// What of the head was not passed over yet.
+    /// The part of the head that was not skipped yet.
     head_left_bytes: u64,
     record_count: u64,
     request_count: u64,

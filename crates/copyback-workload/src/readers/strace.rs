@@ -35,7 +35,7 @@ pub(crate) struct Strace {
     without_paths: bool,
     without_times: bool,
     clock: Clock,
-    /// Calls that move data and were left out: where they do it is not in their line.
+    /// Calls that move data and were skipped: their line does not have the offset.
     left_out: BTreeMap<&'static str, u64>,
 }
 
@@ -56,7 +56,7 @@ const WITHOUT_PLACE: &[&str] = &[
     "writev",
 ];
 
-/// Calls under way at once at most: a thread has one, and a damaged trace as many as it has lines.
+/// Largest number of concurrent calls: a thread has one, and a damaged trace as many as it has lines.
 const UNFINISHED_MAX: usize = 1 << 16;
 
 impl Strace {
@@ -100,7 +100,7 @@ impl Strace {
         self.files.device_of(key)
     }
 
-    /// A whole call: `text` stands between the first parenthesis and the line's end.
+    /// A whole call: `text` is between the first parenthesis and the line's end.
     fn call(&mut self, arrival_ns: u64, name: &[u8], text: &[u8]) -> Result<Parsed, LineError> {
         self.calls += 1;
         if matches!(name, b"fsync" | b"fdatasync" | b"sync" | b"syncfs") {
@@ -117,7 +117,7 @@ impl Strace {
             return Ok(Parsed::Other);
         }
         let Arguments { descriptor, offset_bytes } = arguments(text).ok_or_else(|| expected(text))?;
-        // What was transferred, which at a file's end is less than what was asked for.
+        // The transferred bytes, which at a file's end are fewer than requested.
         let len_bytes = Cursor::new(result).uint("the number of bytes transferred")?;
         let device = self.file_index(descriptor)?;
         Ok(request(arrival_ns, op, offset_bytes, len_bytes, device))
@@ -131,7 +131,7 @@ impl Strace {
         if let Some(resumed) = text.strip_prefix(b"<... ") {
             let at = memmem::find(resumed, RESUMED).ok_or_else(|| LineError("expected `resumed>`".to_owned()))?;
             let rest = &resumed[at + RESUMED.len()..];
-            // Its first part may stand before the trace's beginning.
+            // Its first part may be before the trace's beginning.
             let Some(first) = self.unfinished.remove(&pid) else { return Ok(Parsed::Other) };
             if first.name != resumed[..at] {
                 return Err(LineError(format!(
@@ -166,7 +166,7 @@ fn expected(text: &[u8]) -> LineError {
     LineError(format!("expected `fd, data, length, offset) = result` at `{}`", shown(text)))
 }
 
-/// What a call returned: behind its last equals sign, which no time spent (`-T`) and no error's text has.
+/// The return value of a call: after its last equals sign, which neither `-T` times nor error texts have.
 fn result(text: &[u8]) -> Option<&[u8]> {
     let at = memmem::rfind(text, b"= ")?;
     text[..at].trim_ascii_end().ends_with(b")").then(|| text[at + 2..].trim_ascii())
@@ -246,7 +246,7 @@ fn data_len(text: &[u8]) -> Option<usize> {
 }
 
 impl Strace {
-    /// Takes the time in front of a call, where there is one.
+    /// Takes the time before a call, if there is one.
     fn take_time(&mut self, at: &mut Cursor<'_>) -> Result<u64, LineError> {
         let word = Cursor::new(at.word_ahead());
         if !word.rest.first().is_some_and(u8::is_ascii_digit) {

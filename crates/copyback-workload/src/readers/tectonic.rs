@@ -2,14 +2,14 @@
 //!
 //! `block offset size time operation pipeline namespace user`, in bytes and seconds with decimals; newer traces have a
 //! host and a count, too. Operations are 1, 2 and 5 (GET, read here) and 3, 4 and 6 (PUT, written). The requests are
-//! those to a flash cache in front of hard disks.
+//! those to a flash cache before hard disks.
 
 use super::cursor::Cursor;
 use super::{LineError, LineFormat, Parsed, request};
 use crate::Op;
 use crate::units::format_count;
 
-/// Where the next block begins: blocks have 8 MiB at most, and what is never asked for is left out of the drive
+/// The address of the next block: blocks have 8 MiB at most, and unused addresses are removed from the drive
 /// (`workload.layout`).
 const BLOCK_BYTES: u64 = 64 << 20;
 

@@ -2,10 +2,10 @@
 
 use super::cursor::Cursor;
 
-/// A day, after which times of day begin anew.
+/// A day, after which times of day start again.
 const DAY_NS: u64 = 86_400_000_000_000;
 
-/// How far a time of day runs backwards where it is the next day's: lines are out of order by far less.
+/// How far a time of day must run backwards to be the next day's: lines are out of order by far less.
 const NEXT_DAY_NS: u64 = DAY_NS / 2;
 
 /// Turns times of day into times since the midnight before the first of them.

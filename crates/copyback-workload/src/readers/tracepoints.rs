@@ -71,7 +71,7 @@ impl Tracepoints {
         let is_counted = action == self.wanted && is_flush(rwbs);
         let without_data = || if is_counted { Parsed::Flush } else { Parsed::Other };
         let Some(op) = operation(rwbs) else { return Ok(without_data()) };
-        // Bytes and a command in parentheses stand before the sector, where there are any.
+        // Bytes and a command in parentheses precede the sector, if present.
         if let Some(end) = at.rest.iter().position(|byte| *byte == b')') {
             let is_before = at.rest.iter().position(|byte| *byte == b'+').is_none_or(|plus| end < plus);
             if is_before {
@@ -126,7 +126,7 @@ impl Tracepoints {
         let offset_bytes = block.checked_mul(unit);
         let offset_bytes =
             offset_bytes.ok_or_else(|| LineError(format!("block {block} does not lie below 2^64 bytes")))?;
-        // The host's name may have colons, and its end is where the tag follows.
+        // The host's name may have colons, and ends before the tag.
         let head = text[kind.len()..].strip_prefix(b":").unwrap_or_default();
         let host_len = memchr::memmem::find(head, b": tag: ").ok_or_else(|| lacks("tag"))?;
         let host = self.hosts.device_of(head[..host_len].trim_ascii())?;
@@ -135,7 +135,7 @@ impl Tracepoints {
     }
 }
 
-/// What stands behind `name` in a line, up to a comma or a blank.
+/// The text after `name` in a line, up to a comma or a blank.
 fn field<'a>(line: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let at = memchr::memmem::find(line, name.as_bytes())? + name.len();
     let rest = &line[at..];
@@ -148,7 +148,7 @@ fn lacks(what: &str) -> LineError {
     LineError(format!("the event of a UFS host has no {what}"))
 }
 
-/// The time of an event and what follows it; `None` for a line without one.
+/// The time of an event and the text after it; `None` for a line without one.
 fn timed(line: &[u8]) -> Option<(&[u8], Cursor<'_>)> {
     let mut at = Cursor::new(line);
     loop {
@@ -166,7 +166,7 @@ fn timed(line: &[u8]) -> Option<(&[u8], Cursor<'_>)> {
     }
 }
 
-/// What stands between events: the number of CPUs of trace-cmd, lost events, and perf's stacks.
+/// Lines between events: the number of CPUs of trace-cmd, lost events, and perf's stacks.
 fn is_between(line: &[u8]) -> bool {
     let text = line.trim_ascii();
     let is_address = |word: &[u8]| word.len() >= 8 && word.iter().all(u8::is_ascii_hexdigit);

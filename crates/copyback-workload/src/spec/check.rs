@@ -337,7 +337,7 @@ fn whole_units(key: &str, size: Bytes, align: Bytes) -> Checked {
 }
 
 impl ArrivalSpec {
-    /// Checks the process that stands under `table`.
+    /// Checks the process in `table`.
     fn check(&self, table: &str) -> Checked {
         let at = |part: &str| format!("{table}.{part}");
         let burst_keys = [("burst", self.burst.is_some()), ("burst_rate", self.burst_rate.is_some())];

@@ -36,19 +36,19 @@ impl Field {
     }
 }
 
-/// A key of `[workload.columns]`, which is also the name that a column has where nobody says otherwise.
+/// A key of `[workload.columns]`, which is also the default name of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key {
     pub name: &'static str,
     pub field: Field,
-    /// Nanoseconds or bytes of its unit, which its name ends with; 1 where it has none.
+    /// Nanoseconds or bytes of its unit, with which its name ends; 1 without a unit.
     pub factor: u64,
 }
 
 macro_rules! columns {
     ($($(#[$doc:meta])* $key:ident: $field:ident * $factor:literal,)+) => {
-        /// The table `[workload.columns]`: names of the columns of a CSV or Parquet trace. A key is what its column is
-        /// called where it is not set, and its ending is the column's unit.
+        /// The table `[workload.columns]`: names of the columns of a CSV or Parquet trace. A key is the default name of
+        /// its column, and its ending is the column's unit.
         #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields, default)]
         pub struct ColumnNames {
@@ -113,7 +113,7 @@ const SHORT: &[(&str, &str)] = &[
     ("sectors", "length_sectors"),
 ];
 
-/// The key that a short form stands for; any other name is itself.
+/// The key of a short form; any other name is itself.
 pub(crate) fn full_name(name: &str) -> &str {
     SHORT.iter().find(|(short, _)| *short == name).map_or(name, |(_, full)| full)
 }

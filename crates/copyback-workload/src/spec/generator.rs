@@ -13,7 +13,7 @@ words! {
         Exponential = "exponential",
         /// One of the sizes of `mix`, by weight.
         Mix = "mix",
-        /// Multiples of `min` up to `max`, each as often as another; what is above the last multiple is `max`.
+        /// Multiples of `min` up to `max`, all equally likely; sizes above the last multiple are `max`.
         Range = "range",
     }
 }
@@ -125,7 +125,7 @@ words! {
     }
 }
 
-/// Where requests go.
+/// The distribution of addresses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AddressSpec {
@@ -140,14 +140,14 @@ pub struct AddressSpec {
     /// Bytes that are left out between the end of a request and the one that continues it; default 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skip: Option<Bytes>,
-    /// A request that continues the last one begins so many bytes before its end instead: twice a request's length
+    /// A request that continues the last one begins this many bytes before its end instead: twice a request's length
     /// goes backwards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skip_back: Option<Bytes>,
     /// Skip, forwards or back, only after this many bytes, instead of after each request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skip_every: Option<Bytes>,
-    /// A new place is drawn for one of so many requests, the others continue; default 1.
+    /// A new address is drawn for one of this many requests, the others continue; default 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_length: Option<u64>,
     /// Whether those others repeat the place of the last request instead of continuing it; default false.

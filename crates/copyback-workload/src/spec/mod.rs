@@ -106,7 +106,7 @@ words! {
     pub enum BeyondCapacity("choice for requests beyond the capacity") {
         /// The run stops.
         Error = "error",
-        /// Its address is taken modulo the capacity; where it would cross the end, it moves down to end there.
+        /// Its address is taken modulo the capacity; if it would cross the end, it moves down to end there.
         Fold = "fold",
         /// It is left out, and counted.
         Reject = "reject",
@@ -114,12 +114,12 @@ words! {
 }
 
 words! {
-    /// Where the addresses of a trace's devices or files lie on the drive.
+    /// The layout of a trace's devices or files on the drive.
     pub enum Layout("layout") {
         /// Packed for formats whose addresses are those of files or blobs (strace, fio, tectonic); as they are for
         /// others.
         Auto = "auto",
-        /// Where the trace has them; devices share the drive's addresses.
+        /// The trace's own addresses; devices share the drive's addresses.
         AsIs = "as-is",
         /// In extents of 1 MiB, placed in the order of their first use, each device's apart.
         Packed = "packed",
@@ -136,7 +136,7 @@ pub struct WorkloadSpec {
     /// A name for reports.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Where its figures or its trace come from.
+    /// The source of its figures or its trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
 
@@ -146,10 +146,10 @@ pub struct WorkloadSpec {
     /// The trace's format; default `auto`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<Format>,
-    /// What the columns of a CSV or Parquet trace are called, where they have other names than the documented ones.
+    /// The names of the columns of a CSV or Parquet trace, if they differ from the documented ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub columns: Option<ColumnNames>,
-    /// What the operations of a CSV or Parquet trace mean, where they have other words or numbers than the documented
+    /// The meaning of the operations of a CSV or Parquet trace, if they have other words or numbers than the documented
     /// ones: each word with `read`, `write`, `trim` or `ignore`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operations: Option<Operations>,
@@ -165,7 +165,7 @@ pub struct WorkloadSpec {
     /// How many records are held to sort times that run backwards; default 1024 (65,536 for Tencent's whole seconds).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reorder_window: Option<u64>,
-    /// Where devices and files lie on the drive; default `auto`.
+    /// The layout of devices and files on the drive; default `auto`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub layout: Option<Layout>,
 
@@ -179,15 +179,15 @@ pub struct WorkloadSpec {
     /// The share of requests that trim, with `read_arrivals` of those that do not read; default 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trim_share: Option<f64>,
-    /// How much of the device is addressed, from its start: a size, a share of the capacity, or `"mapped"`, what
+    /// The addressed part of the device, from its start: a size, a share of the capacity, or `"mapped"`, the part that
     /// the drive's preconditioning has written; default all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub footprint: Option<Footprint>,
     /// The generator's own seed, instead of the run's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// After so many bytes, a size or a share of what is addressed, the generator draws the same requests again;
-    /// default never. Their times go on.
+    /// After this many bytes, a size or a share of the addressed bytes, the generator draws the same requests again;
+    /// default never. Their times continue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeat_after: Option<Footprint>,
     /// Whether each write follows a trim of its addresses, a request of its own; default false.
@@ -208,11 +208,11 @@ pub struct WorkloadSpec {
     /// When requests arrive; default closed loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalSpec>,
-    /// When reads arrive, by a process of their own, instead of `read_share`; `arrivals` are then those of writes and
-    /// trims alone, and the share of reads is what the two rates make it. Default: reads are a share of `arrivals`.
+    /// Arrivals of reads by a separate process, instead of `read_share`; `arrivals` are then those of writes and trims
+    /// alone, and the two rates determine the share of reads. Default: reads are a share of `arrivals`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_arrivals: Option<ArrivalSpec>,
-    /// Where requests go; default uniform.
+    /// The distribution of addresses; default uniform.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub addresses: Option<AddressSpec>,
 
@@ -222,7 +222,7 @@ pub struct WorkloadSpec {
     /// Only requests that arrive within `[start, end)`, counted from the first request; they then start at zero.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<[Nanos; 2]>,
-    /// Only so many requests, counted after `device` and `window`.
+    /// At most this many requests, counted after `device` and `window`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<u64>,
     /// Arrival times are multiplied by it: 0.5 is twice as fast; default 1.
@@ -246,10 +246,10 @@ pub struct WorkloadSpec {
 
 crate::serde_once!(WorkloadSpec);
 
-/// How many records are held for sorting where the spec doesn't say.
+/// Default number of records that are held for sorting.
 pub const REORDER_WINDOW_DEFAULT: usize = 1024;
 
-/// The unit in which generated requests are drawn where the spec doesn't say.
+/// Default unit in which generated requests are drawn.
 pub const GENERATED_ALIGN_DEFAULT: Bytes = Bytes(4096);
 
 impl WorkloadSpec {
@@ -269,7 +269,7 @@ impl WorkloadSpec {
         self.trace.is_some() || self.requests.is_none() || kind != ArrivalKind::Closed
     }
 
-    /// Whether a generator draws a drive for each request, of the bytes of all of which each has its part.
+    /// Whether a generator draws a drive for each request; each drive has its part of all bytes.
     pub fn draws_drives(&self) -> bool {
         self.trace.is_none() && self.addresses.as_ref().is_some_and(|addresses| addresses.per_drive == Some(true))
     }

@@ -1,5 +1,5 @@
-//! `[workloads.NAME]`: one of several workloads that share a drive. A whole `[workload]`, and beside it which part of
-//! the addresses is its own, when it is there, and how it waits for its requests.
+//! `[workloads.NAME]`: one of several workloads that share a drive. A whole `[workload]`, with its part of the
+//! addresses, its time, and how it waits for its requests.
 
 use super::check::wrong;
 use super::{Footprint, SpecError, WorkloadSpec};
@@ -11,17 +11,17 @@ use serde::{Deserialize, Deserializer, Serialize};
 words! {
     /// When the requests of one of several workloads begin.
     pub enum Pace("mode") {
-        /// When the workload says, however many are under way.
+        /// At the workload's times, with any number outstanding.
         Open = "open",
-        /// When another one of the workload ends: `queue_depth` are under way.
+        /// When another request of the workload completes: `queue_depth` are outstanding.
         Closed = "closed",
-        /// When the workload says, or when fewer than `queue_depth` are under way, whichever is later; its response
+        /// At the workload's time, or when fewer than `queue_depth` are outstanding, whichever is later; its response
         /// time counts from then.
         Paced = "paced",
     }
 }
 
-/// What one of several workloads has beside its requests.
+/// The settings of one of several workloads in addition to its requests.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default, remote = "Self")]
 pub struct Terms {
@@ -29,16 +29,16 @@ pub struct Terms {
     /// Default: all addresses, which it shares with others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
-    /// Where its addresses begin instead: a size, or a share of the capacity; default 0.
+    /// The start of its addresses: a size, or a share of the capacity; default 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub region_start: Option<Footprint>,
     /// How many they are: a size, or a share of the capacity; default up to the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub region_size: Option<Footprint>,
-    /// When its requests begin; default `open` where it has arrival times, unless the host's loop is closed.
+    /// How its requests begin; default `open` if it has arrival times, unless the host's loop is closed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<Pace>,
-    /// Its requests under way at most, of `closed` and `paced`; default `host.queue_depth`.
+    /// Largest number of its outstanding requests, for `closed` and `paced`; default `host.queue_depth`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_depth: Option<u32>,
     /// How long it waits after each `think_every` requests, once all of them have ended; default none. Of `closed` and
@@ -94,7 +94,7 @@ crate::serde_once!(Terms);
 /// One of several workloads of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Tenant {
-    /// What it has beside its requests.
+    /// Its settings in addition to its requests.
     #[serde(flatten)]
     pub terms: Terms,
     /// Its requests.

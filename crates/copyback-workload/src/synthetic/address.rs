@@ -5,7 +5,7 @@ use crate::Op;
 use crate::rng::{self, Xoshiro256PlusPlus, below, unit_f64};
 use crate::spec::{AddressKind, AddressSpec, HotScope};
 
-/// A distribution of addresses over the footprint, and where the last request ended.
+/// A distribution of addresses over the footprint, and the end of the last request.
 pub(crate) struct Addresses {
     place: Place,
     sequential_share: f64,
@@ -13,7 +13,7 @@ pub(crate) struct Addresses {
     sequential_rng: Xoshiro256PlusPlus,
     align_bytes: u64,
     footprint_bytes: u64,
-    /// Where the last request ended, of each operation where these continue apart, else of all.
+    /// The end of the last request, for each operation if these continue separately, else for all.
     last_end_bytes: [u64; 3],
     are_apart: bool,
     /// From the end of a request to the begin of the one that continues it.
@@ -84,7 +84,7 @@ impl Round {
 /// Blocks in turn, of reads, writes and trims apart.
 struct Listed {
     blocks: Vec<u64>,
-    /// Whether a round goes on behind the last one.
+    /// Whether a round continues after the last one.
     advances: bool,
     taken: [u64; 3],
 }
@@ -153,8 +153,8 @@ impl Addresses {
         }
     }
 
-    /// Where a request goes, and to which device. Its length is at most the footprint; where it does not continue the
-    /// last one, it begins at a multiple of `offset_align_bytes`.
+    /// The address and device of a request. Its length is at most the footprint; if it does not continue the last one,
+    /// it begins at a multiple of `offset_align_bytes`.
     pub(crate) fn draw(&mut self, op: Op, len_bytes: u64, offset_align_bytes: u64) -> (u64, u32) {
         if let Place::Array(array) = &self.place {
             let (offset_bytes, drive) = array.draw(&mut self.rng, self.align_bytes, self.footprint_bytes, len_bytes);
@@ -184,7 +184,7 @@ impl Addresses {
         (offset_bytes, 0)
     }
 
-    /// Where the last request ended, or so far from there as is skipped. Where this one would not fit it begins at the
+    /// The end of the last request, or the skipped distance from it. If this request would not fit, it begins at the
     /// footprint's start, or, on the way backwards, at its end.
     fn continued(&mut self, of: usize, len_bytes: u64) -> u64 {
         let last_end_bytes = self.last_end_bytes[of];
@@ -280,7 +280,7 @@ fn zones(shares: &[[f64; 2]], align: u64, footprint_bytes: u64) -> Vec<Zone> {
     let zone = |[requests, space]: &[f64; 2]| {
         until_share += requests;
         until_space += space;
-        // A zone has a unit of its own where there are enough of them, or shares the last one.
+        // A zone has its own unit if there are enough units, or shares the last one.
         let end = (libm::round(until_space * units as f64) as u64).clamp((start + 1).min(units), units);
         let zone = Zone { until_share, start_bytes: start.min(units - 1) * align, end_bytes: end * align };
         start = end;

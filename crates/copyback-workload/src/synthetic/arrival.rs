@@ -24,12 +24,12 @@ impl Timetable {
         }
     }
 
-    /// The next arrival, and whether it is the process of reads that it is of; `None` beyond what 64 bits hold.
+    /// The next arrival, and whether it belongs to the process of reads; `None` beyond what 64 bits hold.
     pub(crate) fn next_ns(&mut self) -> Option<(u64, bool)> {
         match self {
             Self::Together(arrivals) => Some((arrivals.next_ns()?, false)),
             Self::Apart { reads, others } => match (reads.ns, others.ns) {
-                // A read goes first where both come at once: so it is the same on every run.
+                // If both come at once, a read is first: the same on every run.
                 (Some(read_ns), other_ns) if other_ns.is_none_or(|other_ns| read_ns <= other_ns) => {
                     reads.advance();
                     Some((read_ns, true))
@@ -60,7 +60,7 @@ impl Upcoming {
     }
 }
 
-/// An arrival process, and how far it has come.
+/// An arrival process and its position.
 pub(crate) struct Arrivals {
     process: Process,
     rng: Xoshiro256PlusPlus,

@@ -28,8 +28,7 @@ pub(crate) struct Generator {
     /// What reads, writes and trims that do not continue the last one begin at multiples of.
     offset_align_bytes: [u64; 3],
     footprint_bytes: u64,
-    /// Requests that are larger than the footprint, and what they would have been.
-    /// Requests that are larger than the footprint, and what they ask for, by operation: read, write, trim.
+    /// Number and original sizes of requests larger than the footprint, by operation: read, write, trim.
     shortened: [(u64, u128); 3],
     repeat: Option<Repeat>,
     /// Whether each write follows a trim of its addresses, and the write that follows next.
@@ -37,7 +36,7 @@ pub(crate) struct Generator {
     write_to_come: Option<Request>,
 }
 
-/// Draws the same requests again after so many bytes.
+/// Draws the same requests again after this many bytes.
 struct Repeat {
     seed: u64,
     every_bytes: u64,
@@ -71,7 +70,7 @@ impl Generator {
         })
     }
 
-    /// Draws the same requests again where as many bytes as are repeated were drawn.
+    /// Draws the same requests again if the bytes to repeat were drawn.
     fn begin_again(&mut self) {
         let Some(repeat) = self.repeat.as_mut().filter(|repeat| repeat.left_bytes == 0) else { return };
         repeat.left_bytes = repeat.every_bytes;
@@ -80,7 +79,7 @@ impl Generator {
         self.addresses.begin_again(repeat.seed);
     }
 
-    /// The kind of a request that does not come by the arrivals of reads; where there are these, no other reads.
+    /// The kind of a request that does not come by the arrivals of reads; if these exist, no other reads.
     fn draw_op(&mut self) -> Op {
         let draw = rng::unit_f64(&mut self.ops);
         if draw < self.read_share {

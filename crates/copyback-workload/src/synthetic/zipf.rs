@@ -79,7 +79,7 @@ impl Scatter {
         Self { count, half_bits, keys }
     }
 
-    /// Where `index` goes. It must be below the count.
+    /// The address of `index`, which must be below the count.
     pub(crate) fn place(&self, index: u64) -> u64 {
         let mut at = index;
         loop {

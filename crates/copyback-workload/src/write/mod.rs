@@ -30,7 +30,7 @@ words! {
     }
 }
 
-/// What was written, and what the format could not keep.
+/// The written requests, and the properties that the format could not keep.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WriteSummary {
     /// How many requests.
@@ -44,11 +44,11 @@ pub(crate) trait RequestWriter {
     /// Writes one request.
     fn write(&mut self, request: &Request) -> Result<(), Error>;
 
-    /// Writes the rest, and says what the format could not keep.
+    /// Writes the rest, and returns the properties that the format could not keep.
     fn finish(self: Box<Self>) -> Result<Vec<String>, Error>;
 }
 
-/// Writes all of a source's requests to what has this name.
+/// Writes all of a source's requests to the file of this name.
 ///
 /// A file appears under its name only when it is whole: until then it has another name in the same folder, and a
 /// failure removes it. A file that was there before is replaced; one that is no file is written into ([`Target`]).
@@ -102,7 +102,7 @@ pub fn write_to<W: Write + Send>(
     Ok(WriteSummary { requests, notes })
 }
 
-/// What helps where a file may not grow any further.
+/// The remedy if a file may not grow any further.
 pub const RAISE_LIMIT: &str = "raise the limit on the size of files (ulimit -f), or write less";
 
 /// A disk's error as a workload's.
@@ -110,7 +110,7 @@ pub(crate) fn io_error(error: &std::io::Error) -> Error {
     with_remedy(Error::of_output(format!("cannot write: {error}")), error)
 }
 
-/// A full disk needs no remedy of its own: whoever reports the error names it.
+/// A full disk needs no separate remedy: the caller that reports the error names it.
 fn with_remedy(failure: Error, error: &std::io::Error) -> Error {
     match error.kind() {
         std::io::ErrorKind::FileTooLarge => failure.with_help(RAISE_LIMIT),

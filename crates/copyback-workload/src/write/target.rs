@@ -1,23 +1,23 @@
-//! Where an output goes. What stands under its name is looked at first: a file is replaced as a whole, and everything
-//! else is written into.
+//! The destination of an output. The file at its path is examined first: a file is replaced as a whole, and everything
+//! else is written to directly.
 
 use crate::temporary::Temporary;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
-/// How temporary files beside outputs begin. What follows are [`TEMPORARY_LETTERS`] letters and digits, and
+/// The beginning of names of temporary files next to outputs. [`TEMPORARY_LETTERS`] letters and digits follow, and
 /// [`TEMPORARY_SUFFIX`].
 pub const TEMPORARY_PREFIX: &str = ".copyback-";
 /// Letters and digits behind the prefix.
 pub const TEMPORARY_LETTERS: usize = 6;
-/// How they end, so that nobody calls a file of their own so.
+/// The end of their names, which a user is unlikely to choose.
 pub const TEMPORARY_SUFFIX: &str = ".tmp";
 
 /// Links that are followed; systems follow 8 to 40.
 const LINKS_MAX: usize = 40;
 
-/// Where an output goes.
+/// The destination of an output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// A file, there or not, under its name behind all links. It is replaced when its successor is whole.
@@ -32,7 +32,7 @@ pub enum Target {
     StandardError,
 }
 
-/// Folder that a file stands in.
+/// The folder of a file.
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
@@ -58,7 +58,7 @@ impl Target {
             match std::fs::symlink_metadata(&at) {
                 Ok(data) if data.is_symlink() => at = folder_of(&at).join(std::fs::read_link(&at)?),
                 Ok(data) => return Self::of_standing(at, &data),
-                // A folder that is none is told of by whoever writes.
+                // The caller that writes reports a folder that does not exist.
                 Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                     return Ok(Self::File(at));
                 }
@@ -118,8 +118,8 @@ impl Target {
     }
 }
 
-/// The open descriptor that a name stands for; `None` where it stands for a file. Such names look like links, but what
-/// they lead to need not have a name, and the file behind `> file` must not be replaced while the shell holds it open.
+/// The open descriptor that a name denotes; `None` if it denotes a file. Such names look like links, but their targets
+/// need not have a name, and the file behind `> file` must not be replaced while the shell holds it open.
 fn descriptor(path: &Path) -> io::Result<Option<Target>> {
     let number = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse::<u32>().ok());
     let (Some(number), Ok(folder)) = (number, std::fs::canonicalize(folder_of(path))) else { return Ok(None) };
@@ -153,7 +153,7 @@ fn is_read_only(_data: &Metadata) -> bool {
     false
 }
 
-/// Another descriptor of the same open file: it goes on where the one that was handed over stands.
+/// Another descriptor of the same open file: it continues at the same position.
 #[cfg(unix)]
 fn duplicate(number: u32) -> io::Result<File> {
     use std::os::fd::BorrowedFd;
@@ -169,8 +169,8 @@ fn duplicate(number: u32) -> io::Result<File> {
     Err(io::Error::other(format!("descriptor {number} cannot be written to on this system")))
 }
 
-/// Owner and permissions of the file that is replaced, where there is one. Only the superuser may give a file away: for
-/// others it is theirs already, or becomes theirs.
+/// Owner and permissions of the replaced file, if there is one. Only the superuser may give a file away: for others it
+/// is theirs already, or becomes theirs.
 fn take_over(file: &File, path: &Path) -> io::Result<()> {
     let Ok(before) = std::fs::metadata(path) else { return Ok(()) };
     #[cfg(unix)]

@@ -25,7 +25,7 @@ pub(crate) trait TextFormat {
         false
     }
 
-    /// Writes what comes behind the last request.
+    /// Writes the text after the last request.
     fn end(&mut self, _output: &mut dyn Write) -> std::io::Result<()> {
         Ok(())
     }
@@ -34,7 +34,7 @@ pub(crate) trait TextFormat {
     fn line(&mut self, request: &Request, output: &mut dyn Write) -> std::io::Result<()>;
 }
 
-/// Writes a text format, and counts what it could not keep.
+/// Writes a text format, and counts the properties that it could not keep.
 pub(crate) struct TextWriter<W, F> {
     output: W,
     format: F,
@@ -100,8 +100,8 @@ pub(crate) struct Csv {
 }
 
 impl Csv {
-    /// The names of the columns, and before them, where the first request arrives later than at the start, that times
-    /// count from there: a reader takes them from the first request on otherwise.
+    /// The names of the columns. If the first request arrives later than at the start, a comment before them says that
+    /// times count from there: otherwise a reader counts them from the first request on.
     fn header(&mut self, first_ns: u64, output: &mut dyn Write) -> std::io::Result<()> {
         self.has_header = true;
         if first_ns > 0 {

@@ -5,7 +5,7 @@ use crate::redundancy::planner::Partial;
 use copyback_workload::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
-/// Bytes of a stripe unit where nobody says otherwise.
+/// Default bytes of a stripe unit.
 const STRIPE_UNIT_BYTES: u64 = 4096;
 
 /// The most drives of an array: a set of them is a word.
@@ -33,20 +33,19 @@ pub struct ArrayConfig {
     pub level: Level,
     /// How many drives (default 8, at most 64).
     pub drives: u32,
-    /// Bytes of one drive that follow each other in the volume (default: 4 KiB, or a mapping unit where that is
-    /// larger).
+    /// Bytes of one drive that are contiguous in the volume (default: 4 KiB, or a mapping unit if that is larger).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stripe_unit: Option<Bytes>,
-    /// What is read before a part of a stripe is written: `least` (default: whichever of the two reads less, a tie to
-    /// the former), `read-modify-write` (the old data and the parity) or `reconstruct` (the rest of the data).
+    /// The reads before a part of a stripe is written: `least` (default: whichever of the two reads less, a tie to the
+    /// former), `read-modify-write` (the old data and the parity) or `reconstruct` (the rest of the data).
     pub partial: Partial,
     /// When a write of a stripe begins: after all its `reads` (default), or after its `own`, which leaves only the
     /// parity to wait for the others.
     pub write_after: WriteAfter,
     /// What the controller takes of a request's time before it reaches a drive (default 0).
     pub delay: Nanos,
-    /// Whether a read of a drive that collects goes to its mirror, or is rebuilt, where what it would read is not
-    /// collecting (default `false`).
+    /// Whether a read of a drive that collects goes to its mirror, or is rebuilt, if the alternative does not collect
+    /// (default `false`).
     pub gc_aware_reads: bool,
     /// Whether each drive draws from streams of its `own` (default), or all from the `same`: drives of one past collect
     /// at once.
@@ -108,7 +107,7 @@ pub enum WriteAfter {
     /// When all reads of the stripe have ended.
     #[default]
     Reads,
-    /// A unit of data when its own old data is read, or at once where it is not; parity when all reads have ended.
+    /// A unit of data when its own old data is read, or at once if it is not; parity when all reads have completed.
     Own,
 }
 
@@ -138,7 +137,7 @@ pub struct Override {
     /// Another seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// Whether it can be told to collect (default `true`): one that cannot collects by itself.
+    /// Whether it can be coordinated (default `true`): a drive that cannot collects by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coordinated: Option<bool>,
 }
@@ -162,7 +161,7 @@ impl Default for ArrayConfig {
 }
 
 impl ArrayConfig {
-    /// Checks all that can be told without its drives.
+    /// Checks everything that can be checked without its drives.
     pub fn check(&self) -> Result<(), KeyError> {
         let (least, drives) = (self.level.drives_min(), self.drives);
         if !(least..=DRIVES_MAX).contains(&drives) || (self.level == Level::Raid10 && drives % 2 == 1) {
@@ -177,12 +176,12 @@ impl ArrayConfig {
                 .with_help("use a size such as \"4 KiB\" or \"256 KiB\""));
         }
         if self.gc_aware_reads && self.level == Level::Raid0 {
-            return Err(KeyError::new("array.gc_aware_reads", "raid-0 has no other place to read from")
+            return Err(KeyError::new("array.gc_aware_reads", "raid-0 has no redundancy to read from")
                 .with_help("leave it out, or use `array.level` \"raid-1\", \"raid-10\", \"raid-5\" or \"raid-6\""));
         }
         // It adds up from request to request.
         if self.delay.0 > DELAY_MAX_NS {
-            let message = format!("a controller that takes {} of each request is none", self.delay);
+            let message = format!("a controller delay of {} is not possible", self.delay);
             return Err(KeyError::new("array.delay", message).with_help("use at most 1 s"));
         }
         self.check_failures()?;
@@ -236,7 +235,7 @@ impl ArrayConfig {
     }
 
     /// Whether no two overrides contradict each other about a drive. Its device and its scheme belong together: an
-    /// override that names one of them says what the drive is.
+    /// override that names one of them defines the drive.
     fn check_overrides_of(&self, drive: u32) -> Result<(), KeyError> {
         let of_drive = || self.overrides.iter().filter(|named| named.drives.contains(&drive));
         let is_named = |named: &&Override| named.device.is_some() || named.scheme.is_some();
@@ -272,7 +271,7 @@ impl ArrayConfig {
         Err(KeyError::new("array.stripe_unit", message).with_help(format!("use a multiple of {unit} bytes")))
     }
 
-    /// Bytes of a stripe unit over drives whose largest mapping unit has so many.
+    /// Bytes of a stripe unit over drives with this largest mapping unit.
     pub fn stripe_unit_bytes(&self, grain_bytes: u64) -> u64 {
         self.stripe_unit.map_or(STRIPE_UNIT_BYTES.next_multiple_of(grain_bytes), |stripe_unit| stripe_unit.0)
     }
@@ -289,7 +288,7 @@ impl ArrayConfig {
         }
     }
 
-    /// Whether a drive can be told to collect.
+    /// Whether a drive can be coordinated.
     pub fn is_coordinated(&self, drive: u32) -> bool {
         let says_no = |named: &Override| named.coordinated == Some(false) && named.drives.contains(&drive);
         !self.overrides.iter().any(says_no)

@@ -1,11 +1,11 @@
 //! What the drives of a volume hold, and what its stripes should: looked at under `--check`.
 //!
-//! A value stands for the bytes of a mapping unit. Data that is written is a new value, a part of a unit changes its
-//! value by an amount, and parity is a sum of the data, each member by a factor of its own, over the numbers modulo a
-//! prime: as parity over bytes, and any members as many as there are of data give all others. New parity is made of
-//! what the operation has read, and of nothing else, so that a plan that reads too little is found out; after each
-//! write every member of its stripe that is there must be what the volume's data says. What a read that has its stripe
-//! gives the host must be that data, too, whether it was read or is made of other members.
+//! A value represents the bytes of a mapping unit. Written data is a new value, a partial write changes its value by an
+//! amount, and parity is a sum of the data, each member multiplied by its own factor, over the numbers modulo a prime:
+//! as with parity over bytes, any members, as many as there are data members, determine all others. New parity is
+//! computed only from what the operation has read, so that a plan that reads too little is detected; after each write
+//! every member of its stripe that exists must match the volume's data. Data that a read with the stripe returns to the
+//! host must match it, too, whether it was read or rebuilt from other members.
 
 use super::layout::Layout;
 use super::operations::{Kind, Operation, OperationId};
@@ -47,7 +47,7 @@ fn inverse(value: u64) -> u64 {
 struct Known {
     /// Of members that it has read, the value of each cell.
     read: BTreeMap<u32, Vec<u64>>,
-    /// Of members of data that it writes: for each cell the new value, or where the cell is written in part the amount.
+    /// For written members of data: for each cell the new value, or if the cell is written in part the amount.
     written: BTreeMap<u32, Vec<Change>>,
     /// Of other members that it writes: the values.
     made: BTreeMap<u32, Vec<u64>>,
@@ -75,7 +75,7 @@ impl Change {
 pub(super) struct Contents {
     layout: Layout,
     grain_bytes: u64,
-    /// What each drive holds, by drive and cell; 0 where nothing was written.
+    /// The content of each drive, by drive and cell; 0 if never written.
     held: BTreeMap<(u32, u64), u64>,
     /// What the volume's data is, by unit of data and cell in it.
     data: BTreeMap<(u64, u64), u64>,
@@ -165,7 +165,7 @@ impl Contents {
         }
     }
 
-    /// Writes begin: those of parity, of copies and of what is rebuilt are made of what was read, once all of it was.
+    /// Writes begin: parity, copies and rebuilt data are made from the reads, after all of these.
     pub(super) fn compute(&mut self, operation: &Operation, id: OperationId) {
         self.decide(operation, id);
         if operation.reads_open > 0 {
@@ -228,7 +228,7 @@ impl Contents {
         }
     }
 
-    /// All data of a cell from any members that were read, where they are enough.
+    /// All data of a cell from any members that were read, if they are enough.
     fn decoded(&self, known: &Known, at: usize) -> Option<Vec<u64>> {
         let data = self.layout.data() as usize;
         let mut rows: Vec<Vec<u64>> = (known.read.iter())
@@ -254,7 +254,7 @@ impl Contents {
         Some(rows[..data].iter().map(|row| row[data]).collect())
     }
 
-    /// An operation that had its stripe ended: each member that is there is what the data says.
+    /// An operation that had its stripe ended: each member that exists matches the data.
     pub(super) fn end(&mut self, operation: &Operation, id: OperationId, failed: u64, rebuild: Option<&Rebuild>) {
         let (stripe, data) = (operation.stripe, self.layout.data());
         let Some(known) = self.known.remove(&id.0) else { return };

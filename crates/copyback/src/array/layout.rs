@@ -1,4 +1,4 @@
-//! Where each byte of a volume is: the arithmetic of RAID levels.
+//! The location of each byte of a volume: the arithmetic of RAID levels.
 //!
 //! A stripe is what parity is kept of, or the copies of one unit: members of data first, those that repeat or protect
 //! them behind. RAID-5 is left-symmetric: the parity of row r is on drive n − 1 − (r mod n), and the data begins on the
@@ -8,7 +8,7 @@
 use super::config::Level;
 
 /// The bytes that are whole mapping units of all drives: the least common multiple of theirs, or the most that 64 bits
-/// hold where that is more.
+/// hold if that is more.
 pub fn grain_bytes(units: impl Iterator<Item = u64>) -> u64 {
     units.fold(1, |all, unit| {
         let (mut a, mut b) = (all, unit);
@@ -41,7 +41,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// A volume over so many drives, of which the smallest holds so many bytes.
+    /// A volume over this many drives; the smallest holds this many bytes.
     pub fn new(level: Level, drives: u32, unit_bytes: u64, drive_bytes: u64) -> Self {
         assert!(unit_bytes > 0 && drives > 0, "{drives} drives with units of {unit_bytes} bytes");
         let layout = Self { level, drives, unit_bytes, rows: drive_bytes / unit_bytes };
@@ -83,7 +83,7 @@ impl Layout {
         matches!(self.level, Level::Raid1 | Level::Raid10)
     }
 
-    /// Stripes of a row: more than one where pairs are striped over.
+    /// Stripes of a row: more than one if data is striped over pairs.
     #[inline]
     fn stripes_per_row(&self) -> u64 {
         if self.level == Level::Raid10 { u64::from(self.drives / 2) } else { 1 }
@@ -120,7 +120,7 @@ impl Layout {
         self.stripes() * u64::from(self.data()) * self.unit_bytes
     }
 
-    /// Where a byte is.
+    /// The location of a byte.
     #[inline]
     pub fn place(&self, byte: u64) -> Place {
         let unit = byte / self.unit_bytes;
@@ -150,7 +150,7 @@ impl Layout {
         stripe / self.stripes_per_row()
     }
 
-    /// The first byte of a stripe's unit, on whichever drive.
+    /// The first byte of a stripe's unit, on any drive.
     #[inline]
     pub fn unit_start(&self, stripe: u64) -> u64 {
         self.row(stripe) * self.unit_bytes

@@ -1,9 +1,10 @@
-//! Who has a stripe, and who waits for it, in order of arrival: one operation that changes it, or any number that read.
+//! The holders of a stripe, and the operations that wait for it, in order of arrival: one operation that changes it, or
+//! any number that read.
 
 use super::operations::{OperationId, Operations};
 use crate::sim::invariant::hold;
 
-/// A stripe that somebody has.
+/// A locked stripe.
 #[derive(Clone, Copy, Debug)]
 struct Gate {
     /// Operations that read it; none while one has it alone.
@@ -13,9 +14,9 @@ struct Gate {
     last_waiting: OperationId,
 }
 
-/// The locks of all stripes: four bytes each, and nothing where no stripe is protected.
+/// The locks of all stripes: four bytes each, and nothing if no stripe is protected.
 pub(super) struct Locks {
-    /// The gate of each stripe; [`NO_GATE`] where nobody has it.
+    /// The gate of each stripe; [`NO_GATE`] without a holder.
     gate_of: Vec<u32>,
     gates: Vec<Gate>,
     unused: Vec<u32>,
@@ -32,7 +33,7 @@ impl Locks {
         self.gates.get_mut(self.gate_of[stripe as usize] as usize)
     }
 
-    /// Whether a read of a stripe has to wait: somebody changes it, or waits to.
+    /// Whether a read of a stripe must wait: an operation changes it, or waits to.
     pub(super) fn bars_reads(&mut self, stripe: u64) -> bool {
         self.gate(stripe).is_some_and(|gate| gate.alone.is_some() || gate.first_waiting.is_some())
     }
@@ -68,7 +69,7 @@ impl Locks {
         self.gate_of[stripe as usize] = at;
     }
 
-    /// Gives a stripe back; who has it then is asked with [`Self::admit`], until nobody does.
+    /// Releases a stripe; the caller admits the next holders with [`Self::admit`], until there is none.
     pub(super) fn give_back(&mut self, id: OperationId, operations: &Operations) {
         let (stripe, only_reads) = (operations[id].stripe, operations[id].only_reads());
         let gate = self.gate(stripe).expect("a stripe that is given back was had");
@@ -110,7 +111,7 @@ impl Locks {
         Some(next)
     }
 
-    /// Whether nobody has any.
+    /// Whether no stripe is locked.
     pub(super) fn are_free(&self) -> bool {
         self.gate_of.iter().all(|&gate| gate == NO_GATE)
     }

@@ -1,4 +1,4 @@
-//! What a volume's request does in one stripe, or on all drives where stripes are not protected.
+//! The part of a volume's request in one stripe, or on all drives if stripes are not protected.
 
 use crate::observe::report::CAUSES;
 use crate::redundancy::planner::Members;
@@ -6,7 +6,7 @@ use crate::sim::index::RequestId;
 use copyback_workload::Op;
 use std::ops::{Index, IndexMut};
 
-/// An operation under way.
+/// A current operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OperationId(pub u32);
 
@@ -34,7 +34,7 @@ pub(super) enum Kind {
 /// One operation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operation {
-    /// The request that it is of; none where it is a rebuild.
+    /// Its request; none for a rebuild.
     pub request: RequestId,
     pub kind: Kind,
     pub stripe: u64,
@@ -48,7 +48,7 @@ pub(super) struct Operation {
     /// What it reads and writes.
     pub reads: Members,
     pub writes: Members,
-    /// Parts under way that are read before something is written, and all.
+    /// Current parts that are read before the writes, and all current parts.
     pub reads_open: u32,
     pub open: u32,
     /// Whether it has its stripe: alone, or with others that only read.
@@ -57,18 +57,18 @@ pub(super) struct Operation {
     pub waits_since_ns: u64,
     pub next_waiting: OperationId,
     pub gc_affected: bool,
-    /// Where its request's time went, up to what ended last.
+    /// The time of its request by cause, up to the last completion.
     pub breakdown_ns: [u64; CAUSES],
 }
 
 impl Operation {
-    /// Whether others may read its stripe beside it.
+    /// Whether others may read its stripe at the same time.
     pub fn only_reads(&self) -> bool {
         self.kind == Kind::Host(Op::Read)
     }
 }
 
-/// Operations under way.
+/// Current operations.
 #[derive(Default)]
 pub(super) struct Operations {
     entries: Vec<Operation>,

@@ -8,13 +8,13 @@ use copyback_workload::Request;
 /// A request of one drive.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
-    /// What is asked of it, in its own addresses.
+    /// The request to the drive, in its own addresses.
     pub asked: Request,
     /// The drive.
     pub drive: u32,
-    /// The number, in the order of arrival, of the request that it is of.
+    /// The number of its request, in the order of arrival.
     pub number: u64,
-    /// Whether what it writes is the host's data: neither parity nor another copy of it.
+    /// Whether it writes the host's data: neither parity nor another copy of it.
     pub is_data: bool,
     /// When the drive was given it.
     pub arrival_ns: u64,
@@ -27,7 +27,7 @@ pub struct Part {
     pub(super) before_ns: [u64; CAUSES],
 }
 
-/// Parts under way.
+/// Current parts.
 #[derive(Default)]
 pub(super) struct Parts {
     entries: Vec<Part>,

@@ -1,4 +1,4 @@
-//! A rebuild: what failed drives held is written to empty ones, stripe by stripe, at no more than a rate.
+//! A rebuild: the data of failed drives is written to empty ones, stripe by stripe, at a limited rate.
 
 use super::operations::Kind;
 use super::volume::Volume;
@@ -10,7 +10,7 @@ use crate::sim::index::RequestId;
 pub(super) struct Rebuild {
     /// From the beginning of one row to that of the next, at least: each failed drive has a unit in it.
     every_ns: u64,
-    /// The stripe under way, or the next.
+    /// The current stripe, or the next.
     stripe: u64,
     /// When its row began.
     began_ns: u64,
@@ -36,12 +36,12 @@ impl Volume {
         self.rebuild.is_some()
     }
 
-    /// When the next stripe is to be rebuilt, where that has changed since it was asked.
+    /// The time at which the next stripe is to be rebuilt, if that has changed since the last call.
     pub fn take_rebuild_due(&mut self) -> Option<u64> {
         self.rebuild.as_mut().and_then(|rebuild| rebuild.due_ns.take())
     }
 
-    /// The next stripe of which a drive has failed is rebuilt.
+    /// Starts to rebuild the next stripe with a failed drive.
     pub fn on_rebuild_due(&mut self, now_ns: u64) {
         let Some(first) = self.rebuild.as_ref().filter(|r| !r.is_under_way).map(|r| r.stripe) else { return };
         let is_new_row = first == 0 || !self.goes_on_in_row(first);
@@ -65,14 +65,14 @@ impl Volume {
         }
     }
 
-    /// The next stripe of which a drive has failed, from this one on; as many as there are if none is left.
+    /// The next stripe with a failed drive, from this one on; the number of stripes if none remains.
     fn next_to_rebuild(&self, stripe: u64) -> u64 {
         let members = self.layout.data() + self.layout.parity();
         let has_lost = |&stripe: &u64| (0..members).any(|m| self.failed >> self.layout.drive(stripe, m) & 1 == 1);
         (stripe..self.layout.stripes()).find(has_lost).unwrap_or(self.layout.stripes())
     }
 
-    /// Whether what is rebuilt next, from this stripe on, is in the row of the stripe before.
+    /// Whether the next rebuilt stripe, from this one on, is in the row of the previous one.
     fn goes_on_in_row(&self, stripe: u64) -> bool {
         let next = self.next_to_rebuild(stripe);
         next < self.layout.stripes() && self.layout.row(next) == self.layout.row(stripe - 1)

@@ -10,7 +10,7 @@ use copyback_workload::Op;
 /// Whether a read goes round a drive that collects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detour {
-    /// None of its drives does, or nobody asks.
+    /// None of its drives collects, or the question does not arise.
     None,
     /// It does.
     Taken,
@@ -58,7 +58,7 @@ impl Volume {
         is_had
     }
 
-    /// Who has waited longest for the stripe of an operation that ended has it now, and all that may have it beside.
+    /// The operation that has waited longest for the released stripe gets it, and all that may share it.
     pub(super) fn unlock(&mut self, id: OperationId, collecting: u64, now_ns: u64) {
         let stripe = self.operations[id].stripe;
         self.locks.as_mut().expect("stripes are protected").give_back(id, &self.operations);
@@ -66,8 +66,8 @@ impl Volume {
         while let Some(next) = self.locks.as_mut().and_then(|locks| locks.admit(stripe, &self.operations)) {
             let operation = &mut self.operations[next];
             operation.has_lock = true;
-            // Whoever had it was another request of the host, or the rebuild; what that one waited for of collection,
-            // this one has waited for, too.
+            // The previous holder was another request of the host, or the rebuild; its waits for collection count as
+            // waits of this one, too.
             let waited_ns = now_ns - operation.waits_since_ns;
             let had_ns = had.breakdown_ns.iter().sum::<u64>().max(1);
             let for_gc = u128::from(waited_ns) * u128::from(had.breakdown_ns[Cause::Gc as usize]) / u128::from(had_ns);
@@ -117,8 +117,8 @@ impl Volume {
         bytes.map(|byte| byte.clamp(start, start + layout.unit_bytes()) - start)
     }
 
-    /// What is read for what an operation wants. A drive that collects is left alone where what would be read instead
-    /// does not.
+    /// The reads for the data that an operation needs. A drive that collects is avoided if the alternative drives do
+    /// not collect.
     fn plan_read(&self, id: OperationId, collecting: u64) -> (Members, Detour) {
         let (stripe, wanted) = (self.operations[id].stripe, self.operations[id].wanted);
         let lost = self.lost(stripe);
@@ -133,7 +133,7 @@ impl Volume {
         round.map_or((plain, Detour::Barred), |reads| (reads, Detour::Taken))
     }
 
-    /// Whether what is read is not what is wanted: the rest of the stripe gives it.
+    /// Whether other units are read than those wanted: the rest of the stripe determines them.
     fn rebuilds(&self, id: OperationId, reads: Members) -> bool {
         !self.layout.is_mirror() && self.operations[id].wanted.without(reads).count() > 0
     }
@@ -203,7 +203,7 @@ impl Volume {
         self.begin_writes(id, go_at_once, now_ns);
     }
 
-    /// Writes of these members begin: data as it came, what protects it over all that changes.
+    /// Writes of these members begin: data as it came, its protection over the whole changed range.
     fn begin_writes(&mut self, id: OperationId, members: Members, now_ns: u64) {
         let operation = &self.operations[id];
         let (stripe, bytes, hull, kind) = (operation.stripe, operation.bytes, operation.hull, operation.kind);
@@ -221,7 +221,7 @@ impl Volume {
         }
     }
 
-    /// A part of a write ended. Where its reads have, writes that waited for them begin.
+    /// A part of a write completed. If its reads are complete, the writes that waited for them begin.
     pub(super) fn on_stripe_part_end(&mut self, part: &Part, now_ns: u64) {
         let id = part.operation;
         if let Some(contents) = &mut self.contents {
@@ -251,7 +251,7 @@ impl Volume {
         let planned = self.stripe(stripe, self.failed);
         let lost = planned.unavailable;
         let data = Members::first(self.layout.data());
-        // Whoever knows all of the data knows the rest.
+        // If all of the data is known, so is the rest.
         let reads = planned.read(data).expect("a volume is refused that has lost data");
         let operation = &mut self.operations[id];
         (operation.reads, operation.writes, operation.hull) = (reads, lost, [0, self.layout.unit_bytes()]);

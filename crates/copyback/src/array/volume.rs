@@ -1,13 +1,13 @@
 //! A volume: requests of the host become requests of drives, and end with the last of them.
 //!
-//! Where stripes are not protected, a request is one operation with a part for each drive that it touches: units of a
-//! drive that follow each other there are one part. Where they are, it is an operation for each stripe, side by side. A
-//! write of one has its stripe to itself from its first read to its last write, and so has a rebuild. Reads that
-//! rebuild something share it with others that read. Whoever comes to a stripe that is not to be had waits in the order
-//! of arrival; a read of what is there waits only for those that change it or wait to.
+//! If stripes are not protected, a request is one operation with a part for each drive that it touches: contiguous
+//! units of a drive are one part. If they are, it has an operation for each stripe, in parallel. A write of a stripe
+//! locks it from its first read to its last write, and so does a rebuild. Reads that rebuild a unit share it with other
+//! reads. An operation whose stripe is locked waits in the order of arrival; a read of existing units waits only for
+//! operations that change the stripe, or wait to.
 //!
-//! The volume is told of each part that ends ([`Volume::on_part_end`]) and of its timers; it puts parts that begin into
-//! a line ([`Volume::next_part`]), which its caller hands to their drives.
+//! The caller reports each part that completes ([`Volume::on_part_end`]) and the volume's timers; the volume queues
+//! parts that begin ([`Volume::next_part`]), and the caller issues them to their drives.
 
 use super::config::{ArrayConfig, WriteAfter};
 use super::contents::Contents;
@@ -37,7 +37,7 @@ pub struct Ended {
     pub breakdown_ns: [u64; CAUSES],
 }
 
-/// What is known of a request under way.
+/// The state of an outstanding request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Given {
     /// Operations that have not ended.
@@ -54,21 +54,20 @@ pub struct Volume {
     pub(super) write_after: WriteAfter,
     pub(super) delay_ns: u64,
     pub(super) is_gc_aware: bool,
-    /// Mapping units of the drives: what is read and written for parity is rounded out to these.
+    /// Mapping units of the drives: reads and writes for parity are rounded out to these.
     pub(super) grain_bytes: u64,
     pub(super) operations: Operations,
     pub(super) parts: Parts,
     pub(super) locks: Option<Locks>,
     pub(super) given: Vec<Given>,
-    /// Parts that have begun, for whoever hands them to drives.
+    /// Parts that have begun, for the caller to issue to drives.
     pub(super) begun: VecDeque<RequestId>,
-    /// Requests that the controller still has in hand, and until when.
+    /// Requests within the controller delay, and the ends of their delays.
     pub(super) delayed: VecDeque<(u64, RequestId, Request)>,
     /// Drives that have failed.
     pub(super) failed: u64,
     pub(super) rebuild: Option<Rebuild>,
-    /// Bytes of the host's writes that no drive was given, for theirs has failed: what is written of them is parity, or
-    /// a copy. In whole mapping units.
+    /// Bytes of the host's writes to failed drives: only parity, or a copy, of them is written. In whole mapping units.
     pub(super) unplaced_bytes: u64,
     /// What the drives hold, under `--check`.
     pub(super) contents: Option<Contents>,
@@ -76,7 +75,7 @@ pub struct Volume {
 }
 
 impl Volume {
-    /// A volume over drives, of which the smallest holds so many bytes; so many are whole mapping units of all of them.
+    /// A volume over drives; the smallest has this many bytes, and this many are whole mapping units of all of them.
     pub fn new(config: &ArrayConfig, drive_bytes: u64, grain_bytes: u64, check: bool) -> Self {
         let unit_bytes = config.stripe_unit_bytes(grain_bytes);
         let layout = Layout::new(config.level, config.drives, unit_bytes, drive_bytes);
@@ -127,8 +126,8 @@ impl Volume {
         self.is_gc_aware
     }
 
-    /// A request begins; `target`: the drive that it names, where it names one. `collecting`: the drives that collect
-    /// now, a bit each. When the controller will have had it in hand for long enough, if that takes time.
+    /// A request begins; `target`: the drive that it addresses, if it addresses one. `collecting`: the drives that
+    /// collect now, a bit each. Returns the time at which the controller delay has elapsed, if there is one.
     pub fn begin(
         &mut self,
         id: RequestId,
@@ -156,7 +155,7 @@ impl Volume {
         None
     }
 
-    /// Requests that the controller has had in hand for long enough go on; when the next will have been.
+    /// Requests whose controller delay has elapsed continue; returns the time at which the next one's will have.
     pub fn on_delay(&mut self, collecting: u64, now_ns: u64) -> Option<u64> {
         while let Some(&(due_ns, id, asked)) = self.delayed.front() {
             if due_ns > now_ns {
@@ -185,7 +184,7 @@ impl Volume {
             bytes = [inside, (bytes[1] / self.grain_bytes * self.grain_bytes).max(inside)];
         }
         if bytes[0] == bytes[1] {
-            // Nothing is asked for: any drive says so.
+            // The request is empty: any drive can complete it.
             let drive = (!self.failed).trailing_zeros();
             let nothing = Request { offset_bytes: 0, len_bytes: 0, ..*asked };
             return self.pass_on(id, &nothing, drive, before_ns, now_ns);
@@ -239,7 +238,7 @@ impl Volume {
         })
     }
 
-    /// Where nothing is protected: a part for each drive, of the units that follow each other there.
+    /// Without protection: a part for each drive, of the contiguous units there.
     fn begin_on_all(&mut self, id: RequestId, op: Op, bytes: [u64; 2], before_ns: [u64; CAUSES], now_ns: u64) {
         let (unit_bytes, drives) = (self.layout.unit_bytes(), u64::from(self.layout.drives()));
         let operation = self.operation(id, Kind::Host(op), 0, bytes, before_ns);
@@ -259,7 +258,7 @@ impl Volume {
         }
     }
 
-    /// A part begins: it stands in line for its drive.
+    /// A part begins: it is queued for its drive.
     pub(super) fn begin_part(
         &mut self,
         id: OperationId,
@@ -276,8 +275,8 @@ impl Volume {
             true => (self.given[operation.request.at()].number, self.given[operation.request.at()].priority),
             false => (u64::MAX, Priority::Normal),
         };
-        // Where it has only waited in front of the volume so far, it waits since then for its drive, too, which may
-        // count a deadline from there.
+        // If it has only waited for admission to the volume so far, it has waited since then for its drive, too, which
+        // may count a deadline from there.
         let waited_ns = operation.breakdown_ns[Cause::Scheduler as usize];
         let has_begun = operation.breakdown_ns.iter().sum::<u64>() > waited_ns;
         let (arrival_ns, before_ns) =
@@ -314,18 +313,18 @@ impl Volume {
         std::mem::take(&mut self.unplaced_bytes)
     }
 
-    /// A part under way.
+    /// A current part.
     pub fn part(&self, id: RequestId) -> &Part {
         self.parts.get(id)
     }
 
-    /// The host's request that a part is of; none where it is a rebuild's.
+    /// The host's request of a part; none for a rebuild.
     pub fn request_of(&self, part: RequestId) -> RequestId {
         self.operations[self.parts.get(part).operation].request
     }
 
-    /// A part ended: what follows from it begins. Its request, where that is done with it. `collecting`: the drives
-    /// that collect now, a bit each.
+    /// A part completed: the steps that depend on it begin. Returns its request, if that is complete. `collecting`: the
+    /// drives that collect now, a bit each.
     pub fn on_part_end(
         &mut self,
         id: RequestId,
@@ -358,7 +357,7 @@ impl Volume {
             contents.end(&self.operations[id], id, self.failed, self.rebuild.as_ref());
         }
         if kind == Kind::Rebuild {
-            // Before the stripe is given to anybody: whoever has it next finds it whole.
+            // Before the stripe is released: the next holder finds it whole.
             self.on_rebuilt(now_ns);
         }
         if has_lock {

@@ -1,8 +1,8 @@
 //! A write buffer in DRAM with a list for each die: dies take turns, and of each as many pages as it has planes leave
 //! together.
 //!
-//! Source: die-level write construction, `spd` of tpds20 (Section 4.2.1). The pages used least recently leave. A die
-//! with fewer pages than planes is passed over; what happens where all dies have fewer is a parameter.
+//! Source: die-level write construction, `spd` of tpds20 (Section 4.2.1). The least recently used pages are evicted. A
+//! die with fewer pages than planes is skipped; the case that all dies have fewer is a parameter.
 //!
 //! ```text
 //! pages of dies 0 to 3, of two planes each      3  1  2  2     the turn stands at die 0
@@ -11,13 +11,14 @@
 //!
 //! Parameters: those of `lru`, and one more.
 //! - `size` (default `"1 MiB"`): room for data, a flash page at least. tpds20: 1 % of the footprint.
-//! - `latency` (default `"1 us"`): time of an access to what it holds, for each write and for each read of units that
-//!   it holds. A read that finds none of its units here does not pay it: one look-up says where units are, here or in
+//! - `latency` (default `"1 us"`): time of an access to the buffer, for each write and for each read of units in the
+//!   buffer. A read that finds none of its units there does not pay it: one look-up locates units, in the buffer or in
 //!   flash, and its time is that of `tasks.delays`.
 //! - `low_water` (default 1) and `idle_after` (default: none): when pages leave before there is no room, as with `lru`.
-//! - `short_set` (default `"pad"`): what leaves where no die has as many pages as planes. `"pad"`: those of the die
-//!   that has most, of two the one whose turn it is first; a drive that is written in rows pads the rest of the row.
-//!   `"wait"`: nothing, until more pages have come: the buffer needs room for a page of each plane of the drive.
+//! - `short_set` (default `"pad"`): what is evicted if no die has as many pages as planes. `"pad"`: the pages of the
+//!   die that has most, of equal dies the one whose turn comes first; a drive that is written in rows pads the rest of
+//!   the row. `"wait"`: nothing, until more pages have come: the buffer needs room for a page of each plane of the
+//!   drive.
 
 use super::turn::Turn;
 use super::{BufferPolicy, Early, Parameters, Staying, Take, lru, whole};
@@ -42,11 +43,11 @@ pub struct Params {
     /// Everything leaves when no request has come for so long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_after: Option<Nanos>,
-    /// What leaves where no die has as many pages as planes.
+    /// What is evicted if no die has as many pages as planes.
     pub short_set: ShortSet,
 }
 
-/// What leaves where no die has as many pages as planes.
+/// What is evicted if no die has as many pages as planes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ShortSet {
@@ -104,7 +105,7 @@ impl Parameters for Params {
 /// Whether what leaves together fills pages of the flash.
 pub const FILLS: super::Fills = super::Fills::Rows;
 
-/// What it has to know of a page's place when the page comes in.
+/// The required knowledge of a page's destination when the page comes in.
 pub const NEEDS: Known = Known::Die;
 
 /// The policy of a run.
@@ -157,12 +158,12 @@ impl BufferPolicy for Policy {
 mod tests {
     use super::*;
 
-    /// Who gives pages in turn, and how many.
+    /// The lists that take turns, and the pages of each turn.
     fn taken<const DIES: usize>(short_set: ShortSet, pages_of: [u32; DIES], sets: usize) -> Vec<(usize, u32)> {
         taken_by_planes(2, short_set, pages_of, sets)
     }
 
-    /// The same with so many planes a die.
+    /// The same with this many planes a die.
     fn taken_by_planes<const DIES: usize>(
         planes_per_die: u32,
         short_set: ShortSet,
@@ -193,7 +194,7 @@ mod tests {
         assert_eq!(taken(ShortSet::Pad, [1, 3, 1], 3), [(1, 2), (2, 1), (0, 1)], "then die 2 has the turn");
     }
 
-    /// Of four planes: dies with two and with three pages differ. The fullest is first, whichever die has the turn.
+    /// Of four planes: dies with two and with three pages differ. The fullest is first, at any turn.
     #[test]
     fn of_short_sets_the_longest_leaves_first() {
         assert_eq!(taken_by_planes(4, ShortSet::Pad, [1, 3, 2], 3), [(1, 3), (2, 2), (0, 1)]);

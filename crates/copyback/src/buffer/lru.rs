@@ -1,19 +1,19 @@
 //! A write buffer in DRAM: a write is done when its data is in the buffer; the least recently used dirty units are
 //! written to flash when there is no room.
 //!
-//! Source: tpds20 Section 5.1 without its die lists; SSDsim's buffer. The logical page used least recently leaves.
-//! Where mapping units are smaller than pages, the next of the same plane go with it, as many as fill a page of the
-//! flash (own): a drive that maps 4 KiB and programs 16 KiB would else program each small write by itself. Where the
-//! allocation leaves the plane open they are those of the same die, or any. Data in the buffer is lost at a power cut
-//! unless the device has capacitors; the simulator reports what it held at the end and does not model the loss.
+//! Source: tpds20 Section 5.1 without its die lists; SSDsim's buffer. The least recently used logical page is evicted.
+//! If mapping units are smaller than pages, the next ones of the same plane are evicted with it, as many as fill a page
+//! of the flash (own): a drive that maps 4 KiB and programs 16 KiB would otherwise program each small write alone. If
+//! the allocation leaves the plane open, they are those of the same die, or any. Data in the buffer is lost at a power
+//! cut unless the device has capacitors; the simulator reports the content at the end and does not model the loss.
 //!
 //! Parameters:
 //! - `size` (default `"1 MiB"`): room for data, a flash page at least.
-//! - `latency` (default `"1 us"`): time of an access to what it holds, for each write and for each read of units that
-//!   it holds. A read that finds none of its units here does not pay it: one look-up says where units are, here or in
+//! - `latency` (default `"1 us"`): time of an access to the buffer, for each write and for each read of units in the
+//!   buffer. A read that finds none of its units there does not pay it: one look-up locates units, in the buffer or in
 //!   flash, and its time is that of `tasks.delays`.
-//! - `low_water` (default 1): once pages have to leave, they go on leaving until no more than this share of `size`
-//!   stays beside what waits, at most a page for each plane at once.
+//! - `low_water` (default 1): once pages must be evicted, eviction continues until at most this share of `size` remains
+//!   in addition to waiting units, at most a page for each plane at once.
 //! - `idle_after` (default: none): when no request has come for so long, everything leaves, at most a page for each
 //!   plane at once, until the next one comes.
 
@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 pub struct Params {
     /// Room for data.
     pub size: Bytes,
-    /// Time of an access to what it holds; reads that find nothing here do not pay it.
+    /// Time of an access to the buffer; reads that find nothing there do not pay it.
     pub latency: Nanos,
     /// Share of the size that stays once pages have to leave.
     #[serde(skip_serializing_if = "is_whole")]
@@ -81,7 +81,7 @@ impl Parameters for Params {
 /// Whether what leaves together fills pages of the flash.
 pub const FILLS: super::Fills = super::Fills::Always;
 
-/// What it has to know of a page's place when the page comes in.
+/// The required knowledge of a page's destination when the page comes in.
 pub const NEEDS: Known = Known::Nothing;
 
 /// The policy of a run: a list for each plane, as far as the allocation says which.

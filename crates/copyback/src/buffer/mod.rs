@@ -1,14 +1,14 @@
 //! Buffer: what does DRAM hold, and what does it evict?
 //!
-//! Contract: a buffer takes mapping units that the host writes ([`Buffer::insert`]), hears of those that are read
-//! ([`Buffer::hit`]) and trimmed, and is told where each page will be written. Where what waits does not fit, the
-//! engine asks for pages that leave together ([`Buffer::next_set`]), writes them, and says when they are in flash
-//! ([`Buffer::ended`]); until then they stay readable. A program that has room left asks for a dirty page of its die
+//! Contract: a buffer takes mapping units that the host writes ([`Buffer::insert`]), is notified of those that are read
+//! ([`Buffer::hit`]) and trimmed, and of the location to which each page will be written. If waiting units do not fit,
+//! the engine requests pages to evict together ([`Buffer::next_set`]), writes them, and reports when they are in flash
+//! ([`Buffer::ended`]); until then they stay readable. A program with free space requests a dirty page of its die
 //! ([`Buffer::take_set`]).
 //!
-//! All buffers hold pages in the same way (`pages`). A policy says which of its lists a page stands in, each list in
-//! the order of last use, and from which list the next set is taken. It looks at what the lists hold and keeps its
-//! turn; the buffer takes them. A policy is a file of this folder and a row of the registry.
+//! All buffers hold pages in the same way (`pages`). A policy chooses the list of a page, each list in the order of
+//! last use, and the list from which the next set is taken. It reads the lists and keeps its turn; the buffer takes the
+//! pages. A policy is a file of this folder and a row of the registry.
 //!
 //! Pages leave when there is no room for what waits. Two settings that all policies share have them leave sooner:
 //! `low_water`, the share of the size that stays once pages have to leave, and `idle_after`, the time without a request
@@ -40,7 +40,7 @@ pub enum Take {
     Pages {
         /// The lists.
         lists: Range<usize>,
-        /// At most so many pages of each. Of all lists together at most as many as a die can have planes.
+        /// At most this many pages of each. All lists together give at most as many as a die can have planes.
         pages_each: u32,
     },
     /// Of one list as many as fit into a page of the flash: one at least.
@@ -72,7 +72,7 @@ pub struct Staying<'a> {
 
 #[cfg(test)]
 impl<'a> Staying<'a> {
-    /// So many pages of each list, of which that of the first was used least recently.
+    /// This many pages of each list; the first list's page was used least recently.
     fn of(of_lists: &'a [u32]) -> Self {
         Self { of_lists, oldest: 0 }
     }
@@ -82,16 +82,16 @@ impl<'a> Staying<'a> {
 pub trait BufferPolicy {
     /// How many lists there are.
     fn lists(&self) -> usize;
-    /// The list of a page that will be written to `home`, of which the allocation may leave plane and die open.
+    /// The list of a page that will be written to `home`; the allocation may leave its plane and die open.
     fn list_of(&self, home: Place) -> usize;
-    /// What leaves next, where anything may. None: nothing before more pages have come, or those on their way are in
-    /// flash.
+    /// The next eviction, if any page may leave. None: nothing before more pages have come, or those on their way are
+    /// in flash.
     fn next(&mut self, staying: Staying<'_>) -> Option<Take>;
-    /// Lists among which there is a turn: one where the policy takes the page that was used least recently of all.
+    /// The number of lists that take turns: one if the policy takes the least recently used page of all.
     fn lists_in_turn(&self) -> usize {
         self.lists()
     }
-    /// The list of pages that will be written to a die, where the policy keeps one of that die alone.
+    /// The list of pages that will be written to a die, if the policy keeps a list for each die.
     fn list_of_die(&self, _die: DieId) -> Option<usize> {
         None
     }
@@ -109,12 +109,12 @@ pub trait Parameters {
     fn early(&self) -> Early;
 }
 
-/// Whether what leaves a buffer together fills pages of the flash, where those hold several mapping units.
+/// Whether pages evicted together fill flash pages, if these hold several mapping units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fills {
     /// Each logical page leaves by itself.
     Never,
-    /// Pages of all planes of a die leave together: a row, where the drive is written in rows.
+    /// Pages of all planes of a die are evicted together: a row, if the drive is written in rows.
     Rows,
     /// As many as fit.
     Always,
@@ -149,8 +149,8 @@ impl Early {
     }
 }
 
-/// Writes the registry: of each row its place in the configuration, in the run-time enum and in the questions.
-/// `none` is no buffer. Each module says in `NEEDS` what it has to know of a page when that comes in.
+/// Writes the registry: for each row its entry in the configuration, in the run-time enum and in the queries. `none` is
+/// no buffer. Each module states in `NEEDS` the required knowledge of a page when it comes in.
 macro_rules! buffers {
     ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
         axis! {
@@ -159,7 +159,7 @@ macro_rules! buffers {
             { "none" => none: None, $( $name => $module: $variant ),+ }
         }
 
-        /// Size and time of the DRAM stay where a scheme chooses another way to use it.
+        /// Size and time of the DRAM are kept if a scheme chooses another way to use it.
         pub const KEPT: Kept = Kept {
             table: "buffer",
             policies: &[$( $name ),+],
@@ -175,7 +175,7 @@ macro_rules! buffers {
                 }
             }
 
-            /// Room for data, where there is a buffer.
+            /// Capacity for data, if there is a buffer.
             pub fn size_bytes(&self) -> Option<u64> {
                 match self {
                     Self::None(_) => None,
@@ -191,7 +191,7 @@ macro_rules! buffers {
                 }
             }
 
-            /// What it has to know of a page's place when the page comes in.
+            /// The required knowledge of a page's destination when the page comes in.
             pub fn needs(&self) -> Known {
                 match self {
                     Self::None(_) => Known::Nothing,
@@ -199,7 +199,8 @@ macro_rules! buffers {
                 }
             }
 
-            /// Whether small writes fill pages of the flash on their way through it; `in_rows`: where those are rows.
+            /// Whether small writes fill flash pages on their way through the buffer; `in_rows`: whether these are
+            /// rows.
             pub fn fills_pages(&self, in_rows: bool) -> bool {
                 let fills = match self {
                     Self::None(_) => Fills::Never,
@@ -255,7 +256,7 @@ pub struct Buffer {
     bookkeeping_bytes: f64,
     pages: Pages,
     policy: Policy,
-    /// Once pages have to leave, so many units stay.
+    /// Once pages must be evicted, this many units stay.
     low_units: u64,
     idle_after_ns: Option<u64>,
     /// Pages had to leave, and go on until only `low_units` stay.
@@ -298,7 +299,7 @@ impl Buffer {
         self.latency_ns
     }
 
-    /// What it keeps beside its pages and their lists' links.
+    /// Memory in addition to its pages and the links of their lists.
     pub fn bookkeeping_bytes(&self) -> f64 {
         self.bookkeeping_bytes
     }
@@ -321,8 +322,8 @@ impl Buffer {
         self.pages.insert(first, units, list)
     }
 
-    /// Whether pages have to leave, beyond those on their way: before so many units that wait could all come in, or as
-    /// many of them as the buffer holds at all; or until no more stay than the low-water mark or idle time lets.
+    /// Whether pages must be evicted, beyond those on their way: until all these waiting units fit, or as many of them
+    /// as the buffer holds at all; or until the low-water mark or idle time permits the rest.
     pub fn must_evict(&mut self, waiting_units: u64) -> bool {
         if self.pages.lacks_room_for(waiting_units) {
             self.drains = true;
@@ -349,12 +350,12 @@ impl Buffer {
         (self.drains, self.is_idle) = (false, false);
     }
 
-    /// A request came: what has not left on account of idle time stays.
+    /// A request came: pages not yet evicted because of idle time stay.
     pub fn end_idle(&mut self) {
         self.is_idle = false;
     }
 
-    /// Sends the pages that leave together next on their way; none where all are, or where the policy waits for more.
+    /// Sends the next pages that are evicted together on their way; none if all are, or if the policy waits for more.
     pub fn next_set(&mut self) -> Set {
         if self.pages.is_all_leaving() {
             return Set::default();
@@ -365,8 +366,8 @@ impl Buffer {
         set
     }
 
-    /// Sends pages that will be written to a die on their way, those that were used least recently, as many as fit into
-    /// so many units.
+    /// Sends pages that will be written to a die on their way, the least recently used ones, as many as fit into this
+    /// many units.
     pub fn take_set(&mut self, die: DieId, units_max: u32) -> Set {
         self.policy.list_of_die(die).map_or_else(Set::default, |list| self.pages.take_within(list, units_max))
     }

@@ -11,7 +11,7 @@ use crate::sim::table;
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     page: u32,
-    /// The list that it stands in while nothing of it is on its way to flash.
+    /// Its list while none of it is on its way to flash.
     list: u32,
     /// One bit for each unit that is newer here than in flash.
     dirty: u32,
@@ -111,7 +111,7 @@ fn mask_of(start: u32, units: u32) -> u32 {
 }
 
 impl Pages {
-    /// Room for so many units, in so many lists.
+    /// Capacity for this many units, in this many lists.
     pub fn new(capacity_units: u64, lists: usize, geometry: &Geometry) -> Self {
         let pages = geometry.logical_units.div_ceil(geometry.units_per_logical_page);
         let (units_per_page, fill_units) = (geometry.units_per_logical_page, geometry.units_per_page);
@@ -163,7 +163,7 @@ impl Pages {
         self.leaving_units
     }
 
-    /// Whether no page stands in a list.
+    /// Whether no page is in a list.
     pub fn is_all_leaving(&self) -> bool {
         self.staying == 0
     }
@@ -222,7 +222,7 @@ impl Pages {
         entry
     }
 
-    /// An entry of which nothing leaves stands in its list, as the one that was used last.
+    /// An entry without an eviction is in its list, as the most recently used.
     fn stay(&mut self, entry: u32) {
         let list = self.entries[entry as usize].list as usize;
         self.lists.push_back(list, entry);
@@ -266,7 +266,7 @@ impl Pages {
         set
     }
 
-    /// The same of one list, as far as its first pages fit into so many units.
+    /// The same for one list, as far as its first pages fit into this many units.
     pub fn take_within(&mut self, list: usize, mut units_max: u32) -> Set {
         let mut set = Set::default();
         while let Some(entry) = self.lists.first(list) {

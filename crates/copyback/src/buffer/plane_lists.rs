@@ -7,8 +7,8 @@
 //!
 //! Parameters: those of `lru`.
 //! - `size` (default `"1 MiB"`): room for data, a flash page at least. tpds20: 1 % of the footprint.
-//! - `latency` (default `"1 us"`): time of an access to what it holds, for each write and for each read of units that
-//!   it holds. A read that finds none of its units here does not pay it: one look-up says where units are, here or in
+//! - `latency` (default `"1 us"`): time of an access to the buffer, for each write and for each read of units in the
+//!   buffer. A read that finds none of its units there does not pay it: one look-up locates units, in the buffer or in
 //!   flash, and its time is that of `tasks.delays`.
 //! - `low_water` (default 1) and `idle_after` (default: none): when pages leave before there is no room, as with `lru`.
 
@@ -22,7 +22,7 @@ use crate::ftl::allocation::{Known, Place};
 /// Whether what leaves together fills pages of the flash.
 pub const FILLS: super::Fills = super::Fills::Never;
 
-/// What it has to know of a page's place when the page comes in.
+/// The required knowledge of a page's destination when the page comes in.
 pub const NEEDS: Known = Known::Plane;
 
 /// The policy of a run.

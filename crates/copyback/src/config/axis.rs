@@ -22,7 +22,7 @@ impl Choice {
         lines.map(|line| line[3..].strip_prefix(' ').unwrap_or(&line[3..])).collect::<Vec<_>>().join("\n")
     }
 
-    /// The page's first line: what it is, in one sentence.
+    /// The page's first line: its subject, in one sentence.
     pub fn summary(&self) -> String {
         self.page().lines().next().unwrap_or_default().to_owned()
     }
@@ -39,8 +39,8 @@ pub struct Axis {
     pub choices: &'static [Choice],
 }
 
-/// Writes an axis' registry: `Config` (what a user writes: `policy = "name"` and that policy's parameters) and the list
-/// of its pages. A row reads `"name" => module: Variant`; the module holds `Params`, with a default for each.
+/// Writes an axis' registry: `Config` (the user's text: `policy = "name"` and that policy's parameters) and the list of
+/// its pages. A row reads `"name" => module: Variant`; the module holds `Params`, with a default for each.
 macro_rules! axis {
     (
         $(#[$meta:meta])*

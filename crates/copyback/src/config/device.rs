@@ -35,7 +35,7 @@ pub struct GeometryConfig {
     pub pages_per_block: u32,
     /// Data bytes of a page.
     pub page_size: Bytes,
-    /// What one map entry stands for: the page size or a whole fraction of it (default: the page size).
+    /// The bytes of one map entry: the page size or a whole fraction of it (default: the page size).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mapping_unit: Option<Bytes>,
 }
@@ -71,7 +71,7 @@ pub enum PageTimes {
 }
 
 impl PageTimes {
-    /// The times as a list that is never longer than what was written.
+    /// The times as a list no longer than the written one.
     pub fn list(&self) -> Vec<u64> {
         match self {
             Self::Same(t) => vec![t.0],
@@ -220,7 +220,7 @@ impl GeometryConfig {
 }
 
 impl TimingConfig {
-    /// Checks that no time is zero where flash needs one, and that lists are not empty.
+    /// Checks that no time is zero that flash needs, and that lists are not empty.
     pub fn check(&self) -> Result<(), KeyError> {
         for (key, times) in
             [("read", self.read.list()), ("program", self.program.list()), ("erase", vec![self.erase.0])]

@@ -1,12 +1,12 @@
 //! Policies that a program which calls this one hands in: each axis that takes them has a registry of its own, and a
 //! configuration names one of it (`policy = "plugin"`, `name = "MyVictim"`).
 //!
-//! Policies belong to a [`Scope`]: those of one call, for example. A name is unique within its scope only, so that what
-//! other calls hand in, or handed in before, changes no name in a result. A configuration is read within a scope, and
-//! keeps it beside the name ([`PluginName`]); the scope is not written out.
+//! Policies belong to a [`Scope`]: those of one call, for example. A name is unique within its scope only, so that
+//! policies of other or earlier calls change no name in a result. A configuration is read within a scope, and keeps it
+//! with the name ([`PluginName`]); the scope is not written out.
 //!
-//! They are there for as long as their owner holds a [`Plugged`]. Their answers are checked where they are asked; a
-//! wrong answer, or none, ends the run ([`fail`]).
+//! They exist as long as their owner holds a [`Plugged`]. Their answers are checked at each call; a wrong answer, or
+//! none, ends the run ([`fail`]).
 
 use super::KeyError;
 use serde::de::{DeserializeOwned, Error as _};
@@ -50,7 +50,7 @@ impl Drop for Entered {
     }
 }
 
-/// How a configuration names a policy: the name that results show, and the scope in which it was read.
+/// A configuration's reference to a policy: the name that results show, and the scope in which it was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PluginName {
     scope: Scope,
@@ -130,8 +130,8 @@ impl<F: ?Sized + Send + Sync> Plugins<F> {
             "" => "a plugin needs a name".to_owned(),
             name => format!("there is no plugin `{name}`"),
         };
-        let help = "only a program that calls Copyback hands policies in (Python: copyback.run(policies=...)); name one \
-                    of Copyback's own";
+        let help = "only a program that calls Copyback can register policies (Python: copyback.run(policies=...)); \
+                    name one of Copyback's own";
         Err(KeyError::new(format!("{}.name", self.axis), what).with_help(help))
     }
 }
@@ -194,10 +194,10 @@ pub struct Fault {
 /// Ends a run from within a policy that was handed in: the run returns the fault as its error.
 ///
 /// # Panics
-/// Always, with a [`Fault`] that whoever runs a simulation catches.
+/// Always, with a [`Fault`] that the caller of the simulation catches.
 pub fn fail(axis: &'static str, name: &str, what: impl Into<String>, help: Option<&str>) -> ! {
     let fault = Fault { axis, name: name.to_owned(), what: what.into(), help: help.map(str::to_owned) };
-    // Nobody is told of a panic: it is no defect of this program.
+    // The panic hook stays silent: it is no defect of this program.
     std::panic::resume_unwind(Box::new(fault))
 }
 

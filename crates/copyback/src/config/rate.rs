@@ -43,7 +43,7 @@ impl Rate {
         self.checked_transfer_ns(bytes).expect("a transfer of more than 584 years")
     }
 
-    /// The same; none where that are more than 584 years.
+    /// The same; none if that exceeds 584 years.
     pub fn checked_transfer_ns(self, bytes: u64) -> Option<u64> {
         let ns = (u128::from(bytes) * 1_000_000_000).div_ceil(u128::from(self.bytes_per_s));
         u64::try_from(ns).ok()

@@ -1,8 +1,8 @@
 //! Names that this program had before and refuses now, with what they are called instead.
 //!
-//! One table for all of them: whoever reads a name that it does not know asks here before it guesses.
+//! One table for all of them: a reader that does not know a name looks here before it guesses.
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A table of a configuration.
@@ -11,14 +11,14 @@ pub enum Kind {
     Key,
     /// A policy of an axis: `axis.policy`, under the axis' new name.
     Policy,
-    /// A number of the report, as a metric and as a column; one that ends with a dot stands for all below it.
+    /// A number of the report, as a metric and as a column; a name that ends with a dot is a prefix.
     Number,
 }
 
 /// A name that changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Renamed {
-    /// What it stands for.
+    /// Its meaning.
     pub kind: Kind,
     /// What it was.
     pub old: &'static str,
@@ -81,7 +81,7 @@ pub fn setting(path: &str) -> Option<String> {
     (new != path).then_some(new)
 }
 
-/// What an axis or a policy is called now, whichever way it was named: alone, or as `axis.policy`.
+/// The present name of an axis or a policy, named alone or as `axis.policy`.
 pub fn axis_or_policy(name: &str) -> Option<String> {
     if let Some(axis) = table(name) {
         return Some(axis.to_owned());

@@ -1,10 +1,10 @@
 //! An index over what waits at the dies, so that a collection finds who goes with its steps without a look at all that
 //! wait.
 //!
-//! It answers what a walk over the first `compose.gc_scan_max` of a queue would answer, in the order of that walk: each
-//! request knows its turn in its queue, and each queue the last request that such a walk would reach. Writes stand in a
-//! list for each plane; reads, and where pages are merged writes, too, under the page that holds their data. Whoever
-//! moves a unit's data says so, and those that wait for it are entered anew.
+//! It returns what a walk over the first `compose.gc_scan_max` of a queue would return, in the order of that walk: each
+//! request has its turn in its queue, and each queue the last request that such a walk would reach. Writes are in a
+//! list for each plane; reads, and writes if pages are merged, are listed under the page that holds their data. A
+//! component that moves a unit's data reports it, and the requests that wait for the unit are entered anew.
 
 use super::txn::{Txn, Txns};
 use crate::flash::geometry::Geometry;
@@ -40,7 +40,7 @@ struct Reach {
     entered: u64,
 }
 
-/// Where a transaction stands.
+/// The position of a transaction.
 #[derive(Clone, Copy)]
 struct Entry {
     /// Its turn among all that ever entered its queue.
@@ -64,7 +64,7 @@ pub(crate) struct Index {
     entries: Vec<Entry>,
     /// Of each die its reads' and its writes' queue.
     reaches: Vec<Reach>,
-    /// By plane; behind those, by die, what is bound to no plane.
+    /// By plane; after those, by die, transactions bound to no plane.
     writes: Lists,
     /// Writes of high priority, by die.
     urgent: Lists,
@@ -94,7 +94,7 @@ impl Index {
         }
     }
 
-    /// Whether anybody asks where the data of a transaction is.
+    /// Whether the locations of transactions' data are needed.
     #[inline(always)]
     fn minds_places(&self, is_write: bool) -> bool {
         self.asked.merges || (self.asked.pairs && !is_write)
@@ -171,7 +171,7 @@ impl Index {
         self.leave_place(id, die, is_write);
     }
 
-    /// The data of a unit is elsewhere now, or gone: those that wait for it stand elsewhere, too.
+    /// The data of a unit moved, or is gone: the requests that wait for it move to another list.
     #[inline]
     pub fn on_moved(&mut self, unit: LogicalUnit, txns: &Txns, lookup: impl Fn(LogicalUnit) -> PhysicalUnit) {
         if !(self.asked.pairs || self.asked.merges) {
@@ -261,14 +261,14 @@ impl Index {
         Some(self.entries[id.at()].page).filter(|page| page.is_some())
     }
 
-    /// The turn from which on a walk over a queue looks at nobody.
+    /// The turn from which on a walk over a queue reaches no request.
     #[inline]
     pub fn end_of_walk(&self, die: DieId, is_write: bool) -> u64 {
         let reach = &self.reaches[Self::queue(die, is_write)];
         if reach.count == 0 { 0 } else { self.entries[reach.last as usize].turn + 1 }
     }
 
-    /// The turn from which on a walk that begins now would look at nobody, with all that may come meanwhile.
+    /// The turn from which on a walk that begins now would reach no request, including all later arrivals.
     pub fn end_of_long_walk(&self, die: DieId, is_write: bool) -> u64 {
         let reach = &self.reaches[Self::queue(die, is_write)];
         let left = self.asked.scan_max - reach.count;
@@ -351,7 +351,7 @@ impl Index {
     }
 }
 
-/// Where the first unit of a transaction that holds data is.
+/// The location of the first unit of a transaction that holds data.
 pub(crate) fn place_of(txn: &Txn, lookup: impl Fn(LogicalUnit) -> PhysicalUnit) -> Option<PhysicalUnit> {
     let mut places = (txn.first.0..txn.first.0 + txn.units).map(|u| lookup(LogicalUnit(u)));
     places.find(|place| place.is_some())

@@ -1,8 +1,7 @@
-//! Who waits where: the queues of each die, what waits in front of its window, and those that wait for a page to land
-//! on.
+//! The queues of each die, the requests that wait for admission to its window, and writes that wait for a free page.
 //!
-//! Where a scheme's collections look at what waits, an [`Index`] stands beside the queues of reads and writes. It knows
-//! all that enters and leaves them; who changes where data is tells it (`Queues::on_moved`).
+//! If a scheme's collections examine waiting requests, an [`Index`] complements the queues of reads and writes. It
+//! follows all requests that enter and leave; a component that moves data notifies it (`Queues::on_moved`).
 
 use super::index::{Asked, Index};
 use super::txn::Txns;
@@ -23,7 +22,7 @@ pub(crate) enum Queue {
     Write,
 }
 const QUEUES: usize = 3;
-/// Lists of a die: its queues, and what waits in front of its window, task by task.
+/// Lists of a die: its queues, and the requests that wait for admission to its window, task by task.
 const DIE_LISTS: usize = QUEUES + Source::ALL.len();
 
 /// See the head of the file.
@@ -36,7 +35,7 @@ pub(crate) struct Queues {
 }
 
 impl Queues {
-    /// Empty queues of a drive; with an index where somebody asks for one.
+    /// Empty queues of a drive; with an index if the scheme needs one.
     pub fn new(geometry: &Geometry, asked: Option<Asked>) -> Self {
         let (dies, planes) = (geometry.dies as usize, geometry.planes as usize);
         Self {
@@ -53,13 +52,13 @@ impl Queues {
         die.at() * DIE_LISTS + queue as usize
     }
 
-    /// The list of transactions of a task that wait in front of a die's window.
+    /// The list of a task's transactions that wait for admission to a die's window.
     #[inline(always)]
     pub fn in_front(&self, die: DieId, task: Source) -> usize {
         die.at() * DIE_LISTS + QUEUES + task as usize
     }
 
-    /// The list of transactions that wait for space on a plane, or on the die where the plane is open.
+    /// The list of transactions that wait for space on a plane, or on the die if the plane is open.
     #[inline(always)]
     pub fn for_space(&self, die: DieId, plane: PlaneId) -> usize {
         if plane.is_some() { self.die_lists + plane.at() } else { self.die_lists + self.planes + die.at() }
@@ -73,7 +72,7 @@ impl Queues {
         (list < self.die_lists && (is_write || queue == Queue::Read as usize)).then_some((die, is_write))
     }
 
-    /// Appends a transaction to a list; `lookup` says where a unit's data is.
+    /// Appends a transaction to a list; `lookup` returns the location of a unit's data.
     #[inline(always)]
     pub fn push_back(&mut self, list: usize, id: TxnId, txns: &Txns, lookup: impl Fn(LogicalUnit) -> PhysicalUnit) {
         self.lists.grow(txns.entries());
@@ -141,7 +140,7 @@ impl Queues {
         self.lists.iter(list)
     }
 
-    /// The first queued write that goes to a plane, among so many.
+    /// The first queued write for a plane, among the first `scan_max`.
     #[inline]
     pub fn first_write_for(&self, die: DieId, plane: PlaneId, scan_max: usize, txns: &Txns) -> Option<TxnId> {
         let queued = self.iter(self.of_die(die, Queue::Write)).take(scan_max).map(TxnId);
@@ -151,7 +150,7 @@ impl Queues {
     /// The index.
     ///
     /// # Panics
-    /// Where the scheme asks for none.
+    /// For schemes that need none.
     #[inline(always)]
     pub fn index(&self) -> &Index {
         self.index.as_ref().expect("collections of this scheme look at what waits")
@@ -162,7 +161,7 @@ impl Queues {
         self.index.is_some()
     }
 
-    /// The data of units is elsewhere now, or gone.
+    /// The data of units moved, or is gone.
     #[inline(always)]
     pub fn on_moved(
         &mut self,

@@ -27,7 +27,7 @@ pub enum Role {
     Rebuild,
     /// A write of the host.
     Write,
-    /// A write of the buffer, to make room.
+    /// An eviction of the buffer, to make room.
     Evict,
     /// A write of a translation page.
     MapWrite,
@@ -103,17 +103,16 @@ pub struct Txn {
     pub first: LogicalUnit,
     /// How many units, all of one logical page.
     pub units: u32,
-    /// Of a write of a superpage the units that it does not write itself and takes along, a bit each; of a write of
-    /// parity the members of its stripes that are written; of one of the map 1 where another task than the host has
-    /// caused it.
+    /// A write of a superpage: the units that it takes along without writing them, a bit each. A write of parity: the
+    /// members of its stripes that are written. A write of the map: 1 if a task other than the host caused it.
     pub others: u32,
     /// Its die.
     pub die: DieId,
-    /// Its plane, where that is decided.
+    /// Its plane, if it is decided.
     pub plane: PlaneId,
     /// Order of arrival.
     pub sequence: u64,
-    /// Order in which it entered its die's window, where that is another one.
+    /// Order in which it entered its die's window, if that differs.
     pub entered: u64,
     /// Transactions that have to end before this one begins.
     pub waits_for: u32,
@@ -122,22 +121,22 @@ pub struct Txn {
     /// Next transaction that shares this one's page; of a read of a translation page the first that waits for it, and
     /// of one that waits there the next.
     pub chain: TxnId,
-    /// When its request arrived, or when it was made where it serves none.
+    /// The arrival of its request, or its creation if it serves none.
     pub arrival_ns: u64,
     /// Whether its request is marked urgent.
     pub high_priority: bool,
     /// Whether collection held its die while it waited.
     pub gc_affected: bool,
-    /// Whether it waits in front of its die's window.
+    /// Whether it waits for admission to its die's window.
     pub is_in_front: bool,
-    /// Where its time went so far.
+    /// Its time by cause so far.
     pub breakdown_ns: [u64; CAUSES],
     /// Its die's clocks when it began to wait there.
     pub clocks: Reading,
 }
 
 impl Txn {
-    /// A transaction that waits for nothing and for which nobody waits.
+    /// A transaction that waits for nothing and on which nothing depends.
     pub fn new(role: Role, first: LogicalUnit, units: u32, die: DieId, plane: PlaneId) -> Self {
         Self {
             role,
@@ -172,7 +171,7 @@ pub struct Txns {
 }
 
 impl Txns {
-    /// Room for `capacity` transactions; more are made room for when they come.
+    /// Space for `capacity` transactions; more is allocated on demand.
     pub fn new(capacity: usize) -> Self {
         Self { entries: Vec::with_capacity(capacity), free: Vec::with_capacity(capacity), last_sequence: 0 }
     }
@@ -189,8 +188,8 @@ impl Txns {
         TxnId(self.entries.len() as u32 - 1)
     }
 
-    /// A place in the order of arrival, also for something that is no transaction. The low half is never 0, which may
-    /// so stand for none.
+    /// A position in the order of arrival, also for other things than transactions. The low half is never 0, so that 0
+    /// can mean none.
     #[inline]
     pub fn take_sequence(&mut self) -> u64 {
         self.last_sequence += 1;
@@ -211,7 +210,7 @@ impl Txns {
         self.free.push(id);
     }
 
-    /// Transactions under way.
+    /// Current transactions.
     pub fn live(&self) -> usize {
         self.entries.len() - self.free.len()
     }

@@ -1,4 +1,4 @@
-//! The windows of the dies: how many of each one's slots are in use, and which tasks wait in front of it.
+//! The windows of the dies: the slots in use, and the tasks that wait for admission.
 
 use crate::flash::command::Source;
 use crate::sim::index::DieId;
@@ -36,7 +36,7 @@ pub(crate) struct Windows {
     slots: u32,
     /// Slots of each die in use, by transactions and by jobs.
     used: Vec<u32>,
-    /// Tasks of which transactions wait in front of each die's window.
+    /// Tasks with transactions that wait for admission to each die's window.
     waiting: Vec<Tasks>,
     /// No more requests of the host will come.
     is_host_done: bool,
@@ -47,7 +47,7 @@ pub(crate) struct Windows {
 }
 
 impl Windows {
-    /// Windows of so many slots, which nobody uses.
+    /// Windows of this many slots, all free.
     pub fn new(slots: u32, dies: u32) -> Self {
         Self {
             slots,
@@ -76,7 +76,7 @@ impl Windows {
         self.used[die.at()] < self.slots
     }
 
-    /// Tasks of which transactions wait in front.
+    /// Tasks with transactions that wait for admission.
     #[inline(always)]
     pub fn waiting(&self, die: DieId) -> Tasks {
         self.waiting[die.at()]
@@ -128,8 +128,7 @@ impl Windows {
         self.debits[task as usize] -= 1;
     }
 
-    /// One more slot is in use, by a job. Where a transaction in the window is split, its parts may be more than there
-    /// are slots.
+    /// A job takes one more slot. If a transaction in the window is split, its parts may exceed the number of slots.
     #[inline(always)]
     pub fn take_slot(&mut self, die: DieId) {
         self.used[die.at()] += 1;
@@ -142,7 +141,7 @@ impl Windows {
         self.used[die.at()] -= 1;
     }
 
-    /// Whether transactions of a task wait in front of a die's window.
+    /// Whether transactions of a task wait for admission to a die's window.
     pub fn set_waiting(&mut self, die: DieId, task: Source, is_waiting: bool) {
         self.waiting[die.at()].set(task, is_waiting);
     }

@@ -1,11 +1,11 @@
 //! The channels: one transfer at a time, the others wait in order.
 //!
-//! A channel that is free is granted in line, without an event. Who finds it busy waits; then the channel's own event,
-//! at the end of the transfer under way, grants the next. A die wants at most one transfer at a time.
+//! A free channel is granted in line, without an event. A die that finds it busy waits; the channel's own event, at the
+//! end of the current transfer, grants the next. A die requests at most one transfer at a time.
 //!
-//! Command cycles without data go before all data. They are short, and what they start runs beside the transfers.
-//! Behind the data of the other dies they would hold up their own die until all of them had sent theirs; then all dies
-//! would sense at once, and the channel be idle meanwhile.
+//! Command cycles without data precede all data. They are short, and the commands that they start overlap the
+//! transfers. Behind the data of other dies they would delay their own die until all others had sent their data; then
+//! all dies would sense at once, and the channel would be idle meanwhile.
 
 use crate::sim::index::{ChannelId, DieId};
 use crate::sim::invariant::hold;
@@ -16,15 +16,15 @@ use crate::sim::lists::Lists;
 pub struct Channel {
     busy_until_ns: u64,
     busy_ns: u64,
-    /// The die that has to hear of the end of the transfer under way.
+    /// The die to notify at the end of the current transfer.
     listener: DieId,
     /// Dies that wait for it.
     waiting: u32,
 }
 
 impl Channel {
-    /// Whether a die may start a transfer at once: the channel is free, its last transfer's end was heard, and nobody
-    /// waits for it.
+    /// Whether a die may start a transfer at once: the channel is free, the end of its last transfer was processed, and
+    /// no die waits for it.
     #[inline(always)]
     pub fn is_free(&self, now_ns: u64) -> bool {
         self.busy_until_ns <= now_ns && self.listener.is_none() && !self.has_waiters()
@@ -36,7 +36,7 @@ impl Channel {
         self.waiting > 0
     }
 
-    /// Occupies the channel from `now_ns` for `duration_ns`; `listener` hears of the end, if it is a die.
+    /// Occupies the channel from `now_ns` for `duration_ns`; `listener` is notified of the end, if it is a die.
     ///
     /// # Panics
     /// When the channel is busy: two transfers would overlap.
@@ -55,32 +55,32 @@ impl Channel {
         self.busy_until_ns
     }
 
-    /// Who has to hear that the transfer under way ended; asked once.
+    /// The die to notify that the current transfer ended; returned once.
     #[inline(always)]
     pub fn take_listener(&mut self) -> DieId {
         std::mem::replace(&mut self.listener, DieId::NONE)
     }
 
-    /// Whether the transfer of a die has ended, and the die has not heard of it.
+    /// Whether the transfer of a die has ended, and the end was not processed.
     #[inline(always)]
     pub fn has_ended(&self, die: DieId, now_ns: u64) -> bool {
         self.listener == die && self.busy_until_ns <= now_ns
     }
 
-    /// When the transfer under way ends.
+    /// The time at which the current transfer ends.
     #[inline(always)]
     pub fn busy_until_ns(&self) -> u64 {
         self.busy_until_ns
     }
 }
 
-/// What a die waits for the channel with: the first goes first.
+/// The kinds of transfers that wait for the channel, in order of priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Turn {
     /// Command cycles without data.
     Cycles,
-    /// Data of background work, where that goes before the host's.
+    /// Data of background work, if it precedes the host's.
     Urgent,
     /// Data.
     Data,
@@ -88,7 +88,7 @@ pub enum Turn {
 
 const TURNS: usize = 3;
 
-/// Who waits for the channels: for each a list of each turn.
+/// The dies that wait for each channel: one list for each priority.
 pub struct Waiters {
     lists: Lists,
     urgent_first: bool,
@@ -131,7 +131,7 @@ impl Channels {
         (&mut self.list[number.at()], &mut self.waiters)
     }
 
-    /// Time in use until now, of all channels together: of a transfer under way the part that has passed.
+    /// Time in use until now, of all channels together; of a current transfer, the part that has passed.
     pub fn busy_ns(&self, now_ns: u64) -> u64 {
         self.list.iter().map(|channel| channel.busy_ns - channel.busy_until_ns.saturating_sub(now_ns)).sum()
     }

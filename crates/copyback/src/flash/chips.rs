@@ -1,12 +1,11 @@
 //! The dies and their channels: a command's way over the channel and through the array.
 //!
-//! A program goes over the channel, then into the array; a read the other way round. One transfer and one array time of
-//! a die can be under way at once only where commands follow each other through the cache register.
+//! A program goes over the channel, then into the array; a read the other way round. A die can have one transfer and
+//! one array time at once only if commands follow each other through the cache register.
 //!
-//! A command of one plane of which nobody wants to know anything before its end, on a die that takes no other
-//! meanwhile, is *alone* (`ALONE`): nothing follows it, nobody observes it. It goes the same way, in the same code;
-//! what cannot be is left out when that is compiled. Most commands of a drive in use, the moves of its garbage
-//! collection, go so.
+//! A command is *alone* (`ALONE`) if it uses one plane, no component observes it before it completes, and its die takes
+//! no other command meanwhile. It uses the same code; the parts that cannot apply are removed at compile time. Most
+//! commands of a drive in use, the moves of its garbage collection, are alone.
 
 mod way;
 
@@ -24,7 +23,7 @@ use crate::sim::queue::Timer;
 pub enum ArrayEnd {
     /// The array had no command: a time that the die was to wait is over.
     Waited,
-    /// A read goes on to the controller.
+    /// A read continues to the controller.
     Leaving,
     /// The same of a command that is alone.
     LeavingAlone,
@@ -39,7 +38,7 @@ pub enum ArrayEnd {
 /// What the end of a transfer means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heard {
-    /// Nobody wanted to know.
+    /// No component observes it.
     Nobody,
     /// A program's data is in the register.
     Loaded(DieId),
@@ -69,13 +68,13 @@ pub struct Flash<O> {
     rules: Rules,
     dies: Vec<Die>,
     channels: Channels,
-    /// Where each plane's registers are known to be in use until.
+    /// The time until which each plane's registers are known to be in use.
     plane_busy_until_ns: Vec<u64>,
     plane_busy_ns: u64,
-    /// Planes that commands under way name, each as often as they do.
+    /// Planes that current commands name, with the number of commands each.
     planes_in_use: u32,
     die_busy_ns: u64,
-    /// Whether somebody wants to know when a program is loaded.
+    /// Whether the end of loading a program must be an event.
     hears_loads: bool,
     /// Its dies' array times and its channels' transfers are the event queue's timers from this one on.
     first_timer: u32,
@@ -83,9 +82,9 @@ pub struct Flash<O> {
 }
 
 impl<O: Observer> Flash<O> {
-    /// Flash that rests. `urgent_first`: data of background work goes over a channel before the host's. `hears_loads`:
-    /// the end of a program's transfer is an event, as another may follow. Its events use the timers from `first_timer`
-    /// on, [`Flash::<O>::timers`] of them.
+    /// Idle flash. `urgent_first`: data of background work precedes the host's on a channel. `hears_loads`: the end of
+    /// a program's transfer is an event, because another may follow. Its events use the timers from `first_timer` on,
+    /// [`Flash::<O>::timers`] of them.
     pub fn new(
         geometry: &Geometry,
         timing: Timing,
@@ -146,7 +145,7 @@ impl<O: Observer> Flash<O> {
         &self.rules
     }
 
-    /// Whether no command is under way on a die.
+    /// Whether a die has no current command.
     #[inline(always)]
     pub fn is_ready(&self, die: DieId) -> bool {
         self.dies[die.at()].is_ready()
@@ -175,12 +174,12 @@ impl<O: Observer> Flash<O> {
         self.dies[die.at()].command(place)
     }
 
-    /// Where the next command of a die will be.
+    /// The slot for the next command of a die.
     pub fn next_place(&self, die: DieId) -> usize {
         self.dies[die.at()].free_place()
     }
 
-    /// What may follow the commands that are under way on a die, of all that may follow each other.
+    /// The commands that may follow the current ones of a die, of all that may follow each other.
     #[inline]
     pub fn may_follow(&self, die: DieId, follow: Follow, now_ns: u64) -> Follow {
         let d = &self.dies[die.at()];
@@ -218,8 +217,8 @@ impl<O: Observer> Flash<O> {
         (self.plane_busy_ns, self.die_busy_ns + at_work.sum::<u64>(), self.channels.busy_ns(now_ns))
     }
 
-    /// Counts the plane time of commands under way until now; at their ends the rest counts. `count` takes, for each
-    /// plane that a command uses, its die and since when the time counts.
+    /// Counts the plane time of current commands until now; the rest counts at their ends. `count` takes, for each
+    /// plane that a command uses, its die and the start of the time to count.
     pub fn settle_planes(&mut self, now_ns: u64, mut count: impl FnMut(DieId, u64)) {
         for (number, die) in (0..).zip(&self.dies) {
             let at_work = [die.array, die.bus, die.staged].into_iter().filter(|&at| at != NO_COMMAND);
@@ -238,30 +237,30 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// Planes that commands under way name.
+    /// Planes that current commands name.
     #[inline(always)]
     pub fn planes_in_use(&self) -> u32 {
         self.planes_in_use
     }
 
-    /// Where the commands of a die are, for the report of a run that got stuck.
+    /// The state of a die's commands, for the report of a run that makes no progress.
     pub fn describe(&self, die: DieId) -> String {
         let d = &self.dies[die.at()];
         format!("commands {:?}", (d.array, d.bus, d.staged))
     }
 
-    /// Shows what happens from now on to somebody.
+    /// Attaches an observer from now on.
     pub fn observe(&mut self, observer: Box<O>) {
         self.observer = Some(observer);
     }
 
-    /// Who is shown what happens.
+    /// The attached observer.
     #[inline(always)]
     pub fn observer(&mut self) -> Option<&mut O> {
         self.observer.as_deref_mut()
     }
 
-    /// Whether somebody is.
+    /// Whether an observer is attached.
     #[inline(always)]
     pub fn is_observed(&self) -> bool {
         self.observer.is_some()

@@ -69,7 +69,7 @@ pub struct Command {
     pub planes: u8,
     /// Whether it follows another through the cache register.
     pub cached: bool,
-    /// Whether it has its die to itself, and nobody observes it.
+    /// Whether it has its die to itself and no observer.
     pub alone: bool,
     /// Reads: the part whose data leaves next.
     pub out: u8,
@@ -160,14 +160,15 @@ impl Rules {
         Self { multi_plane: commands.multi_plane, same_block: commands.same_block, plane_pairs: commands.plane_pairs }
     }
 
-    /// Whether two planes of one die may stand in one command at all.
+    /// Whether two planes of one die may be in one command at all.
     #[inline]
     pub fn may_pair(&self, geometry: &Geometry, a: PlaneId, b: PlaneId) -> bool {
         let is_pair = || geometry.plane_offset(a) / 2 == geometry.plane_offset(b) / 2;
         self.multi_plane && a != b && (!self.plane_pairs || is_pair())
     }
 
-    /// Whether two pages of one die may stand in one command: on different planes that go together, at the same offset.
+    /// Whether two pages of one die may be in one command: on different planes that the device combines, at the same
+    /// offset.
     #[inline]
     pub fn go_together(&self, geometry: &Geometry, a: PageId, b: PageId) -> bool {
         let ((block_a, offset_a), (block_b, offset_b)) = (geometry.block_and_offset(a), geometry.block_and_offset(b));
@@ -177,7 +178,7 @@ impl Rules {
             && (!self.same_block || geometry.block_offset(block_a) == geometry.block_offset(block_b))
     }
 
-    /// Stops the run on a command that the device would refuse. It knows nothing of how commands are composed.
+    /// Stops the run on a command that the device would refuse. It is independent of the composition of commands.
     ///
     /// # Panics
     /// With the rule that is broken.

@@ -57,13 +57,13 @@ impl Die {
         }
     }
 
-    /// Whether no command is under way.
+    /// Whether there is no current command.
     #[inline(always)]
     pub fn is_ready(&self) -> bool {
         self.array & self.bus & self.staged == NO_COMMAND
     }
 
-    /// A place for a command that none under way uses.
+    /// A slot that no current command uses.
     #[inline(always)]
     pub fn free_place(&self) -> usize {
         let first_used = self.array == 0 || self.bus == 0 || self.staged == 0;
@@ -88,7 +88,7 @@ impl Die {
         &mut self.commands[usize::from(place & 1)]
     }
 
-    /// The command under way that began first.
+    /// The current command that began first.
     #[inline(always)]
     pub fn at_work(&self) -> Option<&Command> {
         let at = [self.array, self.bus, self.staged].into_iter().find(|&at| at != NO_COMMAND)?;

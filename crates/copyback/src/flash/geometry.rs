@@ -1,12 +1,12 @@
 //! The drive's shape with every derived number, and the way from one index to another.
 //!
-//! Indices nest: planes of one die stand together, dies of one chip, chips of one channel. All divisors are fixed for
-//! a run, so each step is a multiplication.
+//! Indices nest: planes of one die are contiguous, as are dies of one chip and chips of one channel. All divisors are
+//! fixed for a run, so each step is a multiplication.
 //!
-//! A translation layer that writes in rows, the next page of all planes of a die at once, sees another shape than flash
-//! has: one plane in each die, whose pages are rows and whose blocks are the blocks of one offset on all planes
-//! ([`Geometry::in_rows`]). Units are numbered along a row, so that the pages of one stand together. Flash knows
-//! nothing of rows: what goes to it is named by [`Geometry::flash_page`] and [`Geometry::flash_page_of`].
+//! A translation layer that writes in rows, the next page of all planes of a die at once, sees a shape other than the
+//! flash's: one plane in each die, whose pages are rows and whose blocks are the blocks of one offset on all planes
+//! ([`Geometry::in_rows`]). Units are numbered along a row, so that the pages of a row are contiguous. Flash does not
+//! know rows: [`Geometry::flash_page`] and [`Geometry::flash_page_of`] translate for it.
 
 use super::stripes::Stripes;
 use crate::config::{Device, GeometryConfig};
@@ -46,7 +46,7 @@ pub struct Geometry {
     pub logical_units: u32,
     /// All that the map knows: those of the host and behind them hidden ones of the drive itself.
     pub mapped_units: u32,
-    /// Where the members of stripes are, where there is parity: its units stand behind the host's.
+    /// The layout of stripes, if there is parity: its units follow the host's.
     pub stripes: Option<Stripes>,
     /// Planes of the flash in a plane of this shape: 1, or in rows all of a die.
     pub row_planes: u32,
@@ -133,8 +133,8 @@ impl Geometry {
         self
     }
 
-    /// The same with so many units of the map behind those of the host and of parity: they are placed, moved and die
-    /// like data.
+    /// The same with a number of map units that follow those of the host and of parity: they are placed, moved and
+    /// invalidated like data.
     #[must_use]
     pub fn with_map_units(mut self, units: u32) -> Self {
         self.mapped_units = self.first_map_unit() + units;
@@ -256,7 +256,7 @@ impl Geometry {
         self
     }
 
-    /// Whether a row holds what is always written together: a logical page that is as large.
+    /// Whether a row holds what is always written together: a logical page of its size.
     #[inline(always)]
     pub fn has_superpages(&self) -> bool {
         self.is_in_rows() && self.units_per_logical_page == self.units_per_page
@@ -330,8 +330,8 @@ mod tests {
         crate::config::from_toml(&text).expect("a configuration")
     }
 
-    /// Every unit in rows lies on one page of the flash, each page of the flash holds as many units as it has room for,
-    /// and the pages of a row have one offset on the planes of one die.
+    /// Every unit in rows is in one page of the flash, each page of the flash holds its full number of units, and the
+    /// pages of a row have one offset on the planes of one die.
     #[test]
     fn rows_are_the_same_pages_in_another_order() {
         for (planes, unit) in [(1, "16 KiB"), (2, "16 KiB"), (2, "4 KiB"), (4, "8 KiB")] {

@@ -1,4 +1,4 @@
-//! Who is shown what happens in flash.
+//! Observers of the flash.
 
 use crate::sim::index::DieId;
 
@@ -16,8 +16,7 @@ pub enum Carries {
     },
 }
 
-/// Somebody who is shown transfers and array times, and changes nothing. `place` names the command among those of its
-/// die.
+/// Receives transfers and array times, and changes nothing. `place` names the command among those of its die.
 pub trait Observer {
     /// A transfer begins; its end is known.
     fn on_transfer(&mut self, die: DieId, place: usize, carries: Carries, start_ns: u64, end_ns: u64);

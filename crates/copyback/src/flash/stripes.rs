@@ -1,8 +1,8 @@
-//! Where the members of a stripe are: index arithmetic, no state.
+//! The location of the members of a stripe: index arithmetic, no state.
 //!
-//! Logical pages are dealt out in groups of one less than there are channels. The units of one offset in the pages of a
-//! group are a stripe; its parity unit has the same offset in the group's page of parity, which stands behind the
-//! host's pages. Group by group the parity's channel goes down by one, and the data follows it, round the channels.
+//! Logical pages are divided into groups of one less than there are channels. The units of one offset in the pages of a
+//! group are a stripe; its parity unit has the same offset in the group's page of parity, which follows the host's
+//! pages. From group to group, the parity's channel decreases by one, and the data rotates with it.
 
 use super::geometry::Geometry;
 use crate::sim::fastdiv::FastDiv;
@@ -30,7 +30,7 @@ pub struct Stripes {
 }
 
 impl Stripes {
-    /// Stripes over all channels of a drive, of which there are two at least.
+    /// Stripes over all channels of a drive, at least two.
     pub fn new(geometry: &Geometry) -> Self {
         let (units, data) = (geometry.units_per_logical_page, geometry.channels - 1);
         Self {
@@ -85,7 +85,7 @@ impl Stripes {
         self.logical_units + self.parity_units()
     }
 
-    /// What a unit is of its stripe; none where it belongs to no stripe.
+    /// The position of a unit in its stripe; none if it belongs to no stripe.
     pub fn place(&self, unit: LogicalUnit) -> Option<Place> {
         if unit.0 < self.logical_units {
             let (page, offset) = self.per_page.div_rem(unit.0);
@@ -101,7 +101,7 @@ impl Stripes {
         (self.logical_units..self.end()).contains(&unit.0)
     }
 
-    /// The unit at a place; none where the host's last pages leave a group short.
+    /// The unit at a position; none if the host's last pages do not fill the group.
     pub fn unit(&self, place: Place) -> Option<LogicalUnit> {
         let Place { group, member, offset } = place;
         if member == self.data() {
@@ -116,8 +116,8 @@ impl Stripes {
         place.group * self.units_per_page() + place.offset
     }
 
-    /// Which page a unit is of, counted group by group and channel by channel, and its offset there; pages that belong
-    /// to no stripe stand behind.
+    /// The page of a unit, counted group by group and channel by channel, and the unit's offset in it; pages that
+    /// belong to no stripe follow.
     pub fn page_of(&self, unit: LogicalUnit) -> (u32, u32) {
         match (self.place(unit), self.channel(unit)) {
             (Some(place), Some(channel)) => (place.group * self.members() + channel.0, place.offset),
@@ -128,7 +128,7 @@ impl Stripes {
         }
     }
 
-    /// The channel that a unit stays on; none where it belongs to no stripe.
+    /// The channel of a unit; none if it belongs to no stripe.
     pub fn channel(&self, unit: LogicalUnit) -> Option<ChannelId> {
         let Place { group, member, .. } = self.place(unit)?;
         let channels = self.members();

@@ -6,7 +6,7 @@ use crate::config::TimingConfig;
 /// Times of one drive.
 #[derive(Clone, Debug)]
 pub struct Timing {
-    /// Array time of each operation on a page, where all pages of a block take the same.
+    /// Array time of each operation on a page, if all pages of a block take the same.
     array_ns: [u64; 4],
     is_uniform: bool,
     read_ns: Vec<u64>,
@@ -68,7 +68,7 @@ impl Timing {
         self.is_uniform
     }
 
-    /// Array time of an operation on any page, where all pages of a block take the same times.
+    /// Array time of an operation on any page, if all pages of a block take the same times.
     #[inline(always)]
     pub fn uniform_ns(&self, op: FlashOp) -> Option<u64> {
         match op {
@@ -77,7 +77,7 @@ impl Timing {
         }
     }
 
-    /// The same where that is known, of an operation other than an erase.
+    /// The same for an operation other than an erase, if known.
     #[inline(always)]
     pub fn known_uniform_ns(&self, op: FlashOp) -> u64 {
         debug_assert!(self.is_uniform && op != FlashOp::Erase);

@@ -38,7 +38,7 @@ pub struct Block {
     pub valid: u16,
     /// Units that are programmed, padded, or being so: the write point.
     pub written: u16,
-    /// Where it is in its life.
+    /// Its state.
     pub state: BlockState,
     /// Erases so far.
     pub erases: u32,
@@ -97,7 +97,7 @@ impl Blocks {
         self.per_plane
     }
 
-    /// Whoever was shown these blocks still looks at them: their memory is never freed.
+    /// Readers of these blocks remain: their memory is never freed.
     pub fn keep_for_ever(&self) {
         self.table.keep_for_ever();
     }

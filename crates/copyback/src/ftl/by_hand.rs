@@ -11,7 +11,7 @@ use crate::sim::index::{BlockId, LogicalUnit, PlaneId};
 
 const PLANE: PlaneId = PlaneId(0);
 
-/// An empty plane of 16 blocks of 8 pages, each of so many mapping units.
+/// An empty plane of 16 blocks of 8 pages, each of the given number of mapping units.
 fn plane(units_per_page: u32, more: &str) -> Ftl {
     let mut table: toml::Table = toml::from_str(&format!(
         r#"

@@ -36,7 +36,7 @@ pub use counts::Counts;
 /// A valid unit of a victim: the place it is expected at, and whose data it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Move {
-    /// Where the data was when the move began.
+    /// The location of the data when the move began.
     pub from: PhysicalUnit,
     /// Whose data it is.
     pub unit: LogicalUnit,
@@ -52,12 +52,12 @@ pub(super) struct Plane {
 
 /// The translation layer of one drive.
 pub struct Ftl {
-    /// The drive's shape, in rows where the frontier writes them.
+    /// The drive's shape, in rows if the frontier writes rows.
     pub geometry: Geometry,
     allocation: Allocation,
     pub(super) frontier: Frontier,
     map: Mapping,
-    /// Whose data a physical unit held when it was programmed; trusted only where `valid` says so.
+    /// The logical unit that a physical unit held when it was programmed; meaningful only if its `valid` bit is set.
     reverse: Vec<LogicalUnit>,
     /// One bit for each physical unit.
     valid: Vec<u64>,
@@ -65,9 +65,9 @@ pub struct Ftl {
     pub(super) planes: Vec<Plane>,
     free: Lists,
     free_order: FreeOrder,
-    /// Where the planes of a die open the same blocks.
+    /// The rows that the planes of a die open together (twin blocks).
     twins: Option<Twins>,
-    /// Where what is written waits to be merged.
+    /// Log blocks, if writes are merged.
     logs: Option<Box<LogBlocks>>,
     victim: Victim,
     counts: Counts,
@@ -143,7 +143,7 @@ impl Ftl {
         self.counts
     }
 
-    /// Where a logical unit is, [`PhysicalUnit::NONE`] if it holds no data.
+    /// The location of a logical unit, [`PhysicalUnit::NONE`] if it holds no data.
     #[inline(always)]
     pub fn lookup(&self, unit: LogicalUnit) -> PhysicalUnit {
         self.map.get(unit)
@@ -193,7 +193,7 @@ impl Ftl {
     }
 
     /// Pages that can still be programmed on a plane for data of this stream: the rest of its open block and the free
-    /// blocks, of which the host may not touch the reserve.
+    /// blocks; the host may not use the reserve.
     #[inline]
     pub fn pages_left(&self, plane: PlaneId, stream: Stream) -> u32 {
         if self.logs.is_some() {
@@ -221,7 +221,7 @@ impl Ftl {
         (self.geometry.units_per_block - u32::from(self.blocks[open].written)) / self.geometry.units_per_page
     }
 
-    /// Pages for host data on a plane of which so many free blocks are kept; `None` where it has fewer.
+    /// Pages for host data on a plane that keeps this many free blocks; `None` if it has fewer.
     #[inline]
     pub fn host_pages_left_with(&self, plane: PlaneId, kept_blocks: u32) -> Option<u32> {
         let free_blocks = self.planes[plane.at()].free_blocks.checked_sub(kept_blocks)?;
@@ -237,8 +237,8 @@ impl Ftl {
         self.write_point_of_two(plane, stream)
     }
 
-    /// Which open block of a plane takes host data beside a program at this page offset, if one does. `is_paired`: that
-    /// program goes to the block that its plane has set apart for paired programs.
+    /// The open block of a plane that takes host data in the same command as a program at this page offset, if one
+    /// does. `is_paired`: that program goes to the block that its plane has set apart for paired programs.
     #[inline]
     pub fn write_point_at(&self, plane: PlaneId, page_offset: u32, is_paired: bool) -> Option<usize> {
         if !self.frontier.has_second_active() {
@@ -248,7 +248,7 @@ impl Ftl {
         self.write_point_of_two_at(plane, page_offset, is_paired)
     }
 
-    /// Which data counts as hot, where hot and cold data have blocks of their own.
+    /// The definition of hot data, if hot and cold data have separate blocks.
     pub fn hot_cold(&self) -> Option<HotCold> {
         self.frontier.hot_cold()
     }
@@ -289,9 +289,9 @@ impl Ftl {
 
     // ---- writing ------------------------------------------------------------------------------------------------
 
-    /// Programs a page with new data of the host: binds the plane's next page, points the units at it and makes what
-    /// they held before invalid. Places without a unit are padding; [`LogicalUnit::NONE`] is data that is stale on
-    /// arrival.
+    /// Programs a page with new data of the host: binds the plane's next page, points the units at it and invalidates
+    /// their previous locations. Unit slots without a unit are padding; [`LogicalUnit::NONE`] is data that is already
+    /// stale.
     ///
     /// # Panics
     /// When the plane has no page left, or the page no room for the units.
@@ -319,9 +319,9 @@ impl Ftl {
         self.geometry.page_of(first)
     }
 
-    /// Programs a page with moved data. A move whose unit was written or trimmed meanwhile is dropped: its place holds
-    /// stale data from the start. `write_point` says which of the plane's open blocks takes it. Of `merged` units the
-    /// page holds what the host has just written.
+    /// Programs a page with moved data. A move whose unit was written or trimmed meanwhile is dropped: its location
+    /// holds stale data from the start. `write_point` selects the plane's open block. Units in `merged` hold new data
+    /// of the host.
     ///
     /// # Panics
     /// When the plane has no page left, or the page no room for the moves.
@@ -368,7 +368,8 @@ impl Ftl {
         self.geometry.page_of(first)
     }
 
-    /// Points a unit at a new place if it is still where a move expects it; whether it is. Its blocks count it.
+    /// Points a unit at a new location if it is still where a move expects it, and returns whether it was. Its blocks
+    /// update their counts.
     #[inline(always)]
     fn relocate(&mut self, m: Move, place: PhysicalUnit) -> bool {
         if !self.map.replace(m.unit, m.from, place) {
@@ -404,7 +405,7 @@ impl Ftl {
         if open.is_some() { open } else { self.open_new_block(plane, write_point) }
     }
 
-    /// Out of line, as it comes once for a block of pages.
+    /// Out of line, because it runs once for a block of pages.
     #[inline(never)]
     fn open_new_block(&mut self, plane: PlaneId, write_point: usize) -> BlockId {
         let free = match self.twins.is_some() {
@@ -440,7 +441,7 @@ impl Ftl {
         state.closed_at = stamp;
         let p = &mut self.planes[plane.at()];
         p.open[write_point] = BlockId::NONE;
-        // The next block that is opened in its place is nobody's partner.
+        // The next block that is opened in its place has no partner.
         p.paired = p.paired.filter(|&paired| usize::from(paired) != write_point);
         self.victim.on_close(&self.blocks, plane, block);
         if self.logs.is_some() {

@@ -1,5 +1,5 @@
-//! Log blocks: what a plane knows of its data blocks and of those that take what is written, where merges bring the two
-//! together (`mapping::fast`, where they are defined). How they change stands in `core::merging`.
+//! Log blocks: a plane's data blocks and the log blocks that take its writes, which merges combine (`mapping::fast`
+//! defines them). `core::merging` changes them.
 
 use crate::flash::geometry::Geometry;
 use crate::ftl::mapping::fast;
@@ -13,15 +13,15 @@ pub const SEQUENTIAL: usize = 1;
 /// The one in which a merge gathers those of one logical block.
 pub const MERGED: usize = 2;
 
-/// Blocks of a plane beside data blocks and random log blocks: a sequential log block, the data block that it replaced
-/// and that is not erased yet, one in which a merge gathers pages, and one that is kept for the next merge.
+/// Blocks of a plane in addition to data blocks and random log blocks: a sequential log block, the replaced data block
+/// that is not erased yet, a block in which a merge gathers pages, and a block kept for the next merge.
 ///
-/// So many suffice. Let X be the erased blocks beyond those promised: to random log blocks to come, and to logical
-/// blocks without a data block (but for one for which the sequential log block, or a merge, has a block already). X
-/// begins at 4 or more. Opening a random log block, a first data block, and losing one leave X as it is. A sequential
-/// log block is opened only where X is 1 or more behind it (`kept_blocks`); a replaced data block gives one back when
-/// it is erased. Only a merge of a logical block that has a data block takes one from X, and its erase gives it back.
-/// So X is 1 or more whenever a merge begins, and never below 0.
+/// This number suffices. Let X be the erased blocks beyond those promised: to future random log blocks, and to logical
+/// blocks without a data block (except one for which the sequential log block, or a merge, has a block already). X
+/// begins at 4 or more. Opening a random log block, a first data block, and losing one leave X unchanged. A sequential
+/// log block is opened only if X is then 1 or more (`kept_blocks`); a replaced data block returns one when it is
+/// erased. Only a merge of a logical block that has a data block takes one from X, and its erase returns it. So X is 1
+/// or more whenever a merge begins, and never below 0.
 pub const BLOCKS_BESIDE: u32 = 4;
 
 /// Logical blocks of a plane, at most.
@@ -76,7 +76,7 @@ impl MergeTotals {
 pub(super) struct Sequential {
     /// Whose pages it takes.
     pub logical: LogicalBlock,
-    /// Another page of that was written elsewhere: it takes no more.
+    /// Another page of that logical block was written to another log block: it takes no more.
     pub is_broken: bool,
 }
 
@@ -84,7 +84,7 @@ pub(super) struct Sequential {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Merging {
     pub logical: LogicalBlock,
-    /// Where its pages are gathered; none before the first.
+    /// The block in which its pages are gathered; none before the first.
     pub block: BlockId,
     /// Whether the job that does so has begun.
     pub has_begun: bool,
@@ -222,8 +222,8 @@ impl LogBlocks {
         p.merging.is_some() || p.emptied.is_some() || !self.lists.is_empty(self.replaced_list(plane))
     }
 
-    /// Erased blocks that are kept for what goes before the opening of a sequential log block: random log blocks to
-    /// come, data blocks of logical blocks that have none (of which so many are about to get theirs), and a merge.
+    /// Erased blocks that are kept for uses with precedence over opening a sequential log block: future random log
+    /// blocks, data blocks of logical blocks that have none (of which this many are about to get theirs), and a merge.
     pub fn kept_blocks(&self, plane: PlaneId, about_to: u32) -> u32 {
         let p = &self.planes[plane.at()];
         self.random_max - p.random + 1 + p.missing - about_to

@@ -22,7 +22,7 @@ use crate::redundancy::RedundancyConfig;
 pub struct FtlConfig<'a> {
     /// The flash.
     pub device: Device<'a>,
-    /// Where is a logical unit?
+    /// The location of a logical unit.
     pub mapping: &'a mapping::MappingConfig,
     /// Which die and plane get a new page?
     pub allocation: &'a allocation::AllocationConfig,

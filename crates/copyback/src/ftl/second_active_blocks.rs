@@ -16,7 +16,7 @@ impl Ftl {
         p.paired.map(usize::from).filter(|&write_point| p.open[write_point].is_some())
     }
 
-    /// Whether a plane's pages have the same offset as another's where both go paired.
+    /// Whether a plane's pages have the same offset as another's, if both are paired.
     fn is_aligned(&self, plane: PlaneId, partner: PlaneId) -> bool {
         let offset = |p: PlaneId| self.paired_write_point(p).map(|write_point| self.next_offset_in(p, write_point));
         offset(plane).is_some() && offset(plane) == offset(partner)
@@ -66,8 +66,9 @@ impl Ftl {
         own.into_iter().find(fits).or(is_fresh.then_some(0))
     }
 
-    /// A collection begins on a plane, or the block set apart there is full: sets one apart there and on its partners.
-    /// Blocks whose offsets agree stay together; else fresh ones where there may be; else the pair that is closest.
+    /// A collection begins on a plane, or the block set apart there is full: sets a block apart there and on its
+    /// partners. Blocks with equal offsets stay together; otherwise fresh blocks, if allowed; otherwise the closest
+    /// pair.
     pub fn pair_open_blocks(&mut self, plane: PlaneId, partners: &[PlaneId]) {
         if partners.iter().any(|&partner| self.is_aligned(plane, partner)) {
             // A third plane without one takes a fresh block, which catches up.
@@ -109,8 +110,8 @@ impl Ftl {
         self.frontier.has_second_active() && self.paired_write_point(plane).is_none()
     }
 
-    /// Which open block takes a collection's next page, of which it is known on which partners writes wait, and whether
-    /// it is the one set apart.
+    /// The open block for a collection's next page, given the partners on which writes wait, and whether it is the
+    /// block set apart.
     pub fn write_point_for_collection(&self, plane: PlaneId, waiting: &[PlaneId]) -> (usize, bool) {
         let pair = if self.frontier.has_second_active() { self.paired_write_point(plane) } else { None };
         let has_partner = waiting.iter().any(|&partner| self.is_aligned(plane, partner));
@@ -129,7 +130,7 @@ impl Ftl {
         partners.iter().filter_map(of).min()
     }
 
-    /// Opens a fresh block beside the open one, where the plane has no two and a free block to spare.
+    /// Opens a fresh block in addition to the open one, if the plane has one open block and a free block to spare.
     fn open_second(&mut self, plane: PlaneId) -> Option<usize> {
         let p = &self.planes[plane.at()];
         let write_point = (0..2).find(|&write_point| p.open[write_point].is_none())?;

@@ -1,8 +1,8 @@
-//! Space: the pages of each plane that nobody counts on yet.
+//! Space: the pages of each plane that are not reserved.
 //!
-//! Host writes that were admitted have a page reserved each: on their plane where the address decides it, on their die
-//! where it does not. Moves count on pages of their own plane, or, sent by another plane's job, on pages of this one.
-//! What is reserved stays there: nothing that is asked here takes it away.
+//! Each admitted host write has a page reserved: on its plane if the address determines it, otherwise on its die. Moves
+//! reserve pages of their own plane, or, if another plane's job sends them, pages of this one. Reserved pages stay
+//! reserved: no query here releases them.
 
 use super::GC_RESERVE_BLOCKS;
 use super::core::Ftl;
@@ -10,7 +10,7 @@ use super::frontier::Stream;
 use crate::flash::geometry::Geometry;
 use crate::sim::index::{DieId, PlaneId};
 
-/// What the job of a plane has still to program there; nothing where it has none.
+/// Pages that the job of a plane has still to program there; none without a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OwnMoves {
     /// Pages.
@@ -19,8 +19,8 @@ pub struct OwnMoves {
     pub has_begun: bool,
 }
 
-/// What is moved on a drive, or a channel, of which any plane takes it, into the open block that the host writes, too:
-/// the blocks kept for moves are a common stock.
+/// Moves on a drive, or a channel, that any plane takes into the open block that the host also writes: the blocks kept
+/// for moves are a common pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Anywhere {
     /// Pages that all planes have left for moves.
@@ -31,20 +31,20 @@ pub struct Anywhere {
     pub unsent: u32,
     /// Pages that are reserved, and moves on their way to a plane.
     pub promised: u32,
-    /// Writes that wait in front of windows.
+    /// Writes that wait for admission to a window.
     pub parked: u32,
 }
 
 /// The jobs of planes, as far as space goes.
 pub trait Moves {
-    /// What the job of a plane has still to program there. Nothing where moves go anywhere.
+    /// Pages that the job of a plane has still to program there. Zero if moves may go anywhere.
     fn own(&self, plane: PlaneId) -> OwnMoves;
-    /// What is moved, where any plane takes it that shares a stock with this one.
+    /// Moves that any plane takes that shares a pool with this one.
     fn anywhere(&self, plane: PlaneId) -> Option<Anywhere>;
 }
 
 impl Anywhere {
-    /// Whether there is room for so many pages more that are to be moved.
+    /// Whether there is space for this many more moved pages.
     pub fn has_room_for(&self, pages: u32) -> bool {
         pages + self.promised + self.unsent <= self.left
     }
@@ -54,7 +54,7 @@ impl Anywhere {
         self.left.saturating_sub(self.promised + self.unsent + self.kept)
     }
 
-    /// The same beside those that wait in front of windows.
+    /// The same, in addition to writes that wait for admission to a window.
     pub fn claimable(&self) -> u32 {
         self.reservable().saturating_sub(self.parked)
     }
@@ -62,19 +62,19 @@ impl Anywhere {
 
 /// Reservations of a drive's pages. Only its own functions change them.
 pub struct Space {
-    /// Writes that are certain to share a page where they wait together.
+    /// Writes that are certain to share a page if they wait together.
     writes_per_page: u32,
-    /// Pages reserved for admitted writes, by plane where the address decides it, else by the die's first plane.
+    /// Pages reserved for admitted writes, by plane if the address determines it, otherwise by the die's first plane.
     reserved: Vec<u32>,
     /// Pages of other planes' jobs that are on their way to a plane.
     incoming: Vec<u32>,
-    /// Writes that are sure of no page yet and wait for something else first, where `reserved` would count them.
+    /// Writes without a certain page that wait for something else first, and that `reserved` would count.
     parked: Vec<u32>,
 }
 
 impl Space {
-    /// Nothing is reserved. `writes_per_page`: how many writes are certain to share a page where so many wait: 1, or
-    /// the pages of a row.
+    /// No reservation. `writes_per_page`: the number of writes that are certain to share a page if they wait together:
+    /// 1, or the pages of a row.
     pub fn new(geometry: &Geometry, writes_per_page: u32) -> Self {
         Self {
             writes_per_page,
@@ -98,7 +98,7 @@ impl Space {
         self.reserved[account(geometry, die, plane)] -= 1;
     }
 
-    /// A write waits in front of its die's window: it will want a page.
+    /// A write waits for admission to its die's window: it will need a page.
     pub fn park(&mut self, geometry: &Geometry, die: DieId, plane: PlaneId) {
         self.parked[account(geometry, die, plane)] += 1;
     }
@@ -130,7 +130,7 @@ impl Space {
         self.incoming[plane.at()] > 0
     }
 
-    /// Pages reserved on a plane, or on a die where the plane is open.
+    /// Pages reserved on a plane, or on a die if the plane is open.
     pub fn reserved_at(&self, geometry: &Geometry, die: DieId, plane: PlaneId) -> u32 {
         self.reserved[account(geometry, die, plane)]
     }
@@ -140,7 +140,7 @@ impl Space {
         self.incoming[plane.at()]
     }
 
-    /// How many writes are certain to share a page where so many wait together.
+    /// The number of writes that are certain to share a page if this many wait together.
     pub fn writes_per_page(&self) -> u32 {
         self.writes_per_page
     }
@@ -155,7 +155,7 @@ impl Space {
         (self.reserved.iter().sum(), self.incoming.iter().sum())
     }
 
-    /// How many more writes of the host can have a page reserved on a plane, or on a die where the plane is open.
+    /// The number of further host writes for which a page can be reserved on a plane, or on a die if the plane is open.
     #[inline(always)]
     pub fn reservable(&self, ftl: &Ftl, jobs: &impl Moves, die: DieId, plane: PlaneId) -> u32 {
         if plane.is_some() {
@@ -165,7 +165,7 @@ impl Space {
         self.reservable_of_die(ftl, jobs, die)
     }
 
-    /// The same beside those that wait in front of windows.
+    /// The same, in addition to writes that wait for admission to a window.
     pub fn claimable(&self, ftl: &Ftl, jobs: &impl Moves, die: DieId, plane: PlaneId) -> u32 {
         let at = account(&ftl.geometry, die, plane);
         match jobs.anywhere(PlaneId(at as u32)).filter(|_| plane.is_none()) {
@@ -188,13 +188,13 @@ impl Space {
         planes.map(|p| self.reservable_of_plane(ftl, jobs, p)).sum::<u32>().saturating_sub(reserved)
     }
 
-    /// Pages of a die for the host where moves that are on their way may take what is kept for them on any plane.
+    /// Pages of a die for the host if moves on their way may take the reserve on any plane.
     fn host_pages_of(&self, ftl: &Ftl, die: DieId) -> u32 {
         let planes = ftl.geometry.planes_of(die);
         planes.map(|plane| left_beside_moves(ftl, plane, self.incoming[plane.at()])).sum()
     }
 
-    /// Whether a plane takes another page that may go anywhere, and its die still has what is reserved there.
+    /// Whether a plane can take another page that may go anywhere, and its die keeps its reservations.
     pub fn takes_move(&self, ftl: &Ftl, plane: PlaneId) -> bool {
         let incoming = self.incoming[plane.at()];
         if ftl.pages_left(plane, Stream::Moved) <= incoming {
@@ -214,9 +214,8 @@ impl Space {
         left_beside_reserve(ftl, self.incoming[plane.at()], plane, own).unwrap_or(0).saturating_sub(own.pages)
     }
 
-    /// Pages of a plane onto which host writes that were admitted can go now; none where there is no room for the moves
-    /// that are to come from other planes. When one of those comes, or one of the plane's own, or its job begins or
-    /// ends, this never falls.
+    /// Pages of a plane that admitted host writes can use now; none if there is no space for future moves from other
+    /// planes. When such a move comes, or one of the plane's own, or its job begins or ends, this never decreases.
     #[inline]
     pub fn host_pages_left(&self, ftl: &Ftl, jobs: &impl Moves, plane: PlaneId) -> u32 {
         if jobs.anywhere(plane).is_some() {
@@ -231,9 +230,9 @@ impl Space {
         left.unwrap_or(0)
     }
 
-    /// Whether a plane has room for another block of so many pages of its own to be relocated. The reserve is kept for
-    /// the first; another one has what is left beside that and beside writes that were admitted, which are bound to
-    /// this plane or, where that is none, to its die.
+    /// Whether a plane can relocate another block of this many pages of its own. The reserve is kept for the first;
+    /// another uses the pages beyond the reserve and beyond admitted writes, which are bound to this plane or, if that
+    /// is none, to its die.
     pub fn takes_own(&self, ftl: &Ftl, own: OwnMoves, plane: PlaneId, bound: PlaneId, pages: u32) -> bool {
         let incoming = self.incoming[plane.at()];
         if !own.has_begun {
@@ -244,9 +243,9 @@ impl Space {
         left_beside_begun(ftl, incoming, plane, with).is_some_and(|left| left >= admitted)
     }
 
-    /// Whether a plane takes another page of another plane's job and still has what is reserved on it. `bound`: the
-    /// plane itself where addresses decide planes, none where writes to its die may go to any of the die's.
-    /// `beginning`: a plane whose job, if it is one, has begun to move a whole block.
+    /// Whether a plane can take another page of another plane's job and still keep its reservations. `bound`: the plane
+    /// itself if addresses determine planes, none if writes to its die may go to any of the die's. `beginning`: a plane
+    /// whose job, if it is one, has begun to move a whole block.
     pub fn accepts_move(
         &self,
         ftl: &Ftl,
@@ -268,13 +267,13 @@ impl Space {
     }
 }
 
-/// Where the reservations of a plane are counted, or those of a die where the plane is open.
+/// The plane that counts the reservations of a plane, or those of a die if the plane is open.
 #[inline(always)]
 fn account(geometry: &Geometry, die: DieId, plane: PlaneId) -> usize {
     if plane.is_some() { plane.at() } else { die.at() * geometry.planes_per_die as usize }
 }
 
-/// Pages left for the host where the reserve is kept whole for moves of the plane's own, and so many come from others.
+/// Pages left for the host if the reserve is kept whole for the plane's own moves, and this many come from others.
 #[inline]
 fn left_beside_reserve(ftl: &Ftl, incoming: u32, plane: PlaneId, own: OwnMoves) -> Option<u32> {
     let left = ftl.pages_left(plane, Stream::Host);
@@ -291,8 +290,8 @@ fn left_beside_reserve(ftl: &Ftl, incoming: u32, plane: PlaneId, own: OwnMoves) 
     left.checked_sub(blocks.saturating_sub(GC_RESERVE_BLOCKS) * ftl.geometry.pages_per_block)
 }
 
-/// Pages left for the host beside moves of the plane's own that have begun, and so many that come from others. Where
-/// moves have a block of their own, they take whole blocks, and so does the host.
+/// Pages left for the host in addition to the plane's own moves that have begun, and this many from others. If moves
+/// have their own block, they take whole blocks, and so does the host.
 fn left_beside_begun(ftl: &Ftl, incoming: u32, plane: PlaneId, own: OwnMoves) -> Option<u32> {
     if ftl.shares_block() {
         return ftl.pages_left(plane, Stream::Moved).checked_sub(own.pages + incoming);
@@ -300,14 +299,14 @@ fn left_beside_begun(ftl: &Ftl, incoming: u32, plane: PlaneId, own: OwnMoves) ->
     ftl.host_pages_left_with(plane, blocks_for_moves(ftl, incoming, plane, own))
 }
 
-/// Pages of a plane for the host where so many moves are on their way to its open block, and may take the one that is
-/// kept behind it.
+/// Pages of a plane for the host if this many moves are on their way to its open block, and may take the block kept
+/// after it.
 fn left_beside_moves(ftl: &Ftl, plane: PlaneId, incoming: u32) -> u32 {
     ftl.pages_left(plane, Stream::Host).saturating_sub(incoming)
 }
 
-/// Erased blocks of a plane that moves will open where they have a block of their own: moves of other planes, and those
-/// of its job, or, before that begins, of the block that it might take.
+/// Erased blocks of a plane that moves will open if they have their own block: moves of other planes, and those of its
+/// job, or, before that begins, of the block that it might take.
 fn blocks_for_moves(ftl: &Ftl, incoming: u32, plane: PlaneId, own: OwnMoves) -> u32 {
     let pages_per_block = ftl.geometry.pages_per_block;
     let own = if own.has_begun { own.pages } else { pages_per_block };

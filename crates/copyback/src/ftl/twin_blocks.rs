@@ -1,4 +1,4 @@
-//! Twin blocks (tpds20 Section 5.3): which erased block a plane opens, where all planes of a die open the same row. The
+//! Twin blocks (tpds20 Section 5.3): the erased block that a plane opens, if all planes of a die open the same row. The
 //! policy and its page: `frontier/twin.rs`.
 
 use super::blocks::{BlockState, Blocks};
@@ -80,7 +80,7 @@ impl Twins {
         }
     }
 
-    /// A die enters the rows that the only die of another drive has entered, where its blocks lie at these offsets.
+    /// A die enters the rows that the only die of another drive has entered, with its blocks at these offsets.
     pub fn settle(&mut self, die: DieId, from: &Self, offsets: &[u32]) {
         let own = |row: &Entered| Entered { block_offset: offsets[row.block_offset as usize], ..*row };
         self.entered[die.at()] = from.entered[0].iter().map(own).collect();

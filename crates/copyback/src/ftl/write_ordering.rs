@@ -1,22 +1,20 @@
-//! Write ordering: of two writes of a unit under way at once the one that arrived later counts, whichever is bound
-//! first.
+//! Write ordering: of two concurrent writes of a unit, the later arrival is valid, in any order of binding.
 //!
-//! Writes of a unit stay in order where they wait in one queue. They are bound in another order where dies are chosen
-//! late, where a write of a part of a unit waits for the read of the rest, and where some wait for space and others for
-//! a slot of the window; a write of high priority goes before others, and one that a collection's program holds before
-//! one that it holds only in part; and a trim, which takes effect at once, goes before every write that waits. When one
-//! of these first happens, the drive begins to remember for each unit which write was bound last, at the cost of four
-//! bytes a unit.
+//! Writes of a unit stay in order if they wait in one queue. They are bound in another order if dies are chosen late,
+//! if a write of part of a unit waits for the read of the rest, or if some wait for space and others for a slot of the
+//! window. A write of high priority precedes others, and a write that a collection's program includes whole precedes
+//! one that it includes in part. A trim, which takes effect at once, precedes every waiting write. From the first such
+//! event, the drive remembers for each unit which write was bound last, at the cost of four bytes a unit.
 
 use crate::sim::index::LogicalUnit;
 
-/// Sequences under way at once are less than this far apart; more would not fit into memory as transactions.
+/// Concurrent sequences differ by less than this; more transactions would not fit into memory.
 const APART_MAX: u32 = 1 << 24;
 
 /// The newest write of each unit.
 pub struct Newest {
-    /// Low half of the sequence of the newest write or trim of each unit; 0, which no sequence has, where there was
-    /// none. Empty as long as all are in order.
+    /// Low half of the sequence of the newest write or trim of each unit; 0, which no sequence has, if there was none.
+    /// Empty as long as all are in order.
     sequences: Vec<u32>,
     units: usize,
 }

@@ -9,16 +9,16 @@ use serde::{Deserialize, Serialize};
 pub struct HostConfig {
     /// `open`: requests arrive when the workload says (default). `closed`: the next request arrives when one ends.
     pub mode: HostMode,
-    /// Requests that a closed loop keeps under way (default 32, at most 65536).
+    /// Requests that a closed loop keeps outstanding (default 32, at most 65536).
     pub queue_depth: u32,
-    /// Requests that may be inside the drive at once (default 65536, which is the most); later ones wait in front of
-    /// it, in order. A drive takes 65,536 pages of requests at once, so that large ones may wait before there are so
-    /// many; the report counts them (`held_by_transaction_limit`).
+    /// Requests that may be inside the drive at once (default 65536, the maximum); later ones wait for admission, in
+    /// order. A drive takes 65,536 pages of requests at once, so that large requests may wait before this number is
+    /// reached; the report counts them (`held_by_transaction_limit`).
     pub outstanding_max: u32,
     /// What a write of part of a mapping unit does (default `read-modify-write`).
     pub subpage_writes: SubpageWrites,
-    /// Whom requests to an array name: its `volume` (default), or the `drive` of their number, past the volume: their
-    /// addresses are those of that drive. Only where stripes are not protected.
+    /// The target of requests to an array: its `volume` (default), or the `drive` of their number, bypassing the
+    /// volume: their addresses are then those of that drive. Only if stripes are not protected.
     #[serde(skip_serializing_if = "Target::is_default")]
     pub target: Target,
 }
@@ -40,7 +40,7 @@ impl Target {
     }
 }
 
-/// Where arrival times come from.
+/// The source of arrival times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HostMode {
@@ -54,7 +54,7 @@ pub enum HostMode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SubpageWrites {
-    /// The rest of the unit is read first, where it holds data.
+    /// The rest of the unit is read first, if it holds data.
     ReadModifyWrite,
     /// The unit is written as if it were whole.
     Overwrite,

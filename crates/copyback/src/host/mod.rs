@@ -4,9 +4,8 @@ pub mod config;
 pub mod requests;
 pub mod splitter;
 
-/// Transactions under way on a drive above which no request is split further: more would not be looked at. Each is a
-/// page of a request, so that this many requests are the most that a drive ever has under way, and fewer where they are
-/// large.
+/// Transactions on a drive above which no request is split further: more would not be examined. Each is a page of a
+/// request, so that this is the largest number of outstanding requests of a drive; large requests lower it.
 pub const TRANSACTIONS_MAX: usize = 1 << 16;
 
 pub use requests::{HostRequest, Requests};

@@ -1,4 +1,4 @@
-//! Requests under way.
+//! Outstanding requests.
 
 use crate::observe::collector::Ended;
 use crate::observe::report::CAUSES;
@@ -6,10 +6,10 @@ use crate::sim::index::RequestId;
 use crate::sim::invariant::hold;
 use copyback_workload::Request;
 
-/// The number that stands in an entry whose request ended.
+/// The number in an entry whose request completed.
 const NO_REQUEST: u64 = u64::MAX;
 
-/// A request under way.
+/// An outstanding request.
 #[derive(Clone, Debug)]
 pub struct HostRequest {
     /// What was asked.
@@ -20,12 +20,12 @@ pub struct HostRequest {
     pub arrival_ns: u64,
     /// Whether it has waited for a drive that had all transactions that it takes.
     pub was_held: bool,
-    /// Whose it is, where several workloads share the drives; else 0.
+    /// Its workload, if several workloads share the drives; else 0.
     pub tenant: u16,
 }
 
 impl HostRequest {
-    /// What is measured of it when it ends: what it asked for, and what its drive says of the way there.
+    /// The measures of a completed request: what it requested, and what its drive reports of its way.
     #[inline(always)]
     pub fn ended<'a>(&'a self, gc_affected: bool, breakdown_ns: &'a [u64; CAUSES]) -> Ended<'a> {
         let Self { asked, index, arrival_ns, tenant, .. } = self;
@@ -33,7 +33,7 @@ impl HostRequest {
     }
 }
 
-/// Requests under way, by small integers.
+/// Outstanding requests, by small integers.
 #[derive(Default)]
 pub struct Requests {
     entries: Vec<HostRequest>,
@@ -62,7 +62,7 @@ impl Requests {
         self.free.push(id);
     }
 
-    /// Requests under way.
+    /// Outstanding requests.
     pub fn live(&self) -> u32 {
         (self.entries.len() - self.free.len()) as u32
     }

@@ -28,7 +28,7 @@ pub struct SubRequest {
     pub units: u32,
     /// Whether the request covers only a part of the first unit.
     pub first_is_partial: bool,
-    /// Whether it covers only a part of the last. Where both are the same unit, only `first_is_partial` is set.
+    /// Whether it covers only a part of the last. If both are the same unit, only `first_is_partial` is set.
     pub last_is_partial: bool,
     /// Units of its whole request: the first, and the one behind the last.
     pub request: [u32; 2],
@@ -41,7 +41,7 @@ impl Splitter {
         let (offset_bytes, end_bytes) = (request.offset_bytes, request.offset_bytes + request.len_bytes);
         let (next_unit, end_unit) = match request.op {
             Op::Trim => (offset_bytes.div_ceil(unit_bytes), end_bytes / unit_bytes),
-            // Nothing at all is asked for.
+            // The request is empty.
             _ if request.len_bytes == 0 => (offset_bytes / unit_bytes, 0),
             Op::Read | Op::Write => (offset_bytes / unit_bytes, end_bytes.div_ceil(unit_bytes)),
         };

@@ -14,7 +14,7 @@ pub struct ArrayReport {
     pub units_lost: u64,
     /// What the volume did.
     pub volume: VolumeTotals,
-    /// Rounds of coordinated collection; `None` where nobody coordinates.
+    /// Rounds of coordinated collection; `None` without coordination.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounds: Option<RoundTotals>,
     /// Shares of time in which exactly 0, 1, … drives collect: windows of degraded service are those above 0.
@@ -27,11 +27,11 @@ pub struct ArrayReport {
     pub gc_share_min: f64,
     /// See there.
     pub gc_share_max: f64,
-    /// What all drives were told; `None` where none is.
+    /// Orders to all drives; `None` without coordination.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub told: Option<ToldTotals>,
-    /// Windows of degraded service: how often a drive began to collect while none did, and the one that was under way
-    /// when the measurement began.
+    /// Windows of degraded service: how often a drive began to collect while none did, and the one that was open when
+    /// the measurement began.
     pub degraded_windows: u64,
     /// Its drives.
     pub drives: Vec<DriveReport>,
@@ -62,7 +62,7 @@ pub struct DriveReport {
     pub busy_share: f64,
     /// Fewest free blocks of a plane.
     pub min_free_blocks: u32,
-    /// What it was told; `None` where it collects by itself.
+    /// Orders to it; `None` if it collects by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub told: Option<ToldTotals>,
 }
@@ -99,13 +99,13 @@ totals! {
         reconstruct_writes,
         /// Reads before those.
         reads_before_writes,
-        /// Writes of parity, or of copies beside the first.
+        /// Writes of parity, or of second and further copies.
         redundant_writes,
         /// Reads of stripes that were rebuilt because a drive has failed.
         degraded_reads,
-        /// Reads that went elsewhere because their drive collected.
+        /// Reads that were rebuilt or went to a mirror because their drive collected.
         gc_aware_reads,
-        /// Reads that could not, for what they would have read collected, too.
+        /// Reads that had to wait, because the alternative drives collected, too.
         gc_aware_waits,
         /// Operations that waited for their stripe.
         stripe_waits,
@@ -131,7 +131,7 @@ totals! {
 }
 
 totals! {
-    /// What a drive was told.
+    /// Orders to a drive.
     ToldTotals {
         /// Times that it was forced to collect.
         forced,
@@ -139,7 +139,7 @@ totals! {
         forced_collections,
         /// Collections that it began unasked, at its last resort.
         last_resort_collections,
-        /// Times that it was told to pause with collections under way.
+        /// Orders to pause that arrived during a collection.
         pauses,
     }
 }
@@ -151,11 +151,11 @@ pub struct BandwidthReport {
     pub every_ns: u64,
     /// Whole intervals of the measurement.
     pub intervals: u64,
-    /// Bytes a second: mean over intervals; no number where there is none.
+    /// Bytes a second: mean over intervals; no number without intervals.
     pub mean_bytes_per_s: f64,
     /// Standard deviation.
     pub stdev_bytes_per_s: f64,
-    /// The one over the other: coefficient of variation; no number where nothing was done.
+    /// Standard deviation over mean: coefficient of variation; no number if nothing was done.
     pub cv: f64,
     /// Shares of intervals by Z-score, how many standard deviations an interval is from the mean: those below −3, from
     /// there in steps of a half, and those from 3 on.

@@ -2,7 +2,7 @@
 
 use super::array_report::BandwidthReport;
 
-/// Intervals that are kept; what comes after them is not measured.
+/// Largest number of intervals; later ones are not measured.
 pub const INTERVALS_MAX: usize = 1_000_000;
 
 /// See the module's page.

@@ -1,4 +1,4 @@
-//! Measurements while a run goes on.
+//! Measurements during a run.
 
 use super::array_report::BandwidthReport;
 use super::bandwidth::Bandwidth;
@@ -28,15 +28,15 @@ pub struct Ended<'a> {
     pub index: u64,
     /// When it arrived.
     pub arrival_ns: u64,
-    /// Whose it is, where several workloads share the drives; else 0.
+    /// Its workload, if several workloads share the drives; else 0.
     pub workload: u16,
     /// Whether one of its transactions waited for collection.
     pub gc_affected: bool,
-    /// Where its time went.
+    /// Its time by cause.
     pub breakdown_ns: &'a [u64; CAUSES],
 }
 
-/// Kinds of requests whose response times are told apart; classes are sums of them.
+/// Kinds of requests with separate response times; classes are sums of them.
 const SMALL_READ: usize = 0;
 const LARGE_READ: usize = 1;
 const WRITE: usize = 2;
@@ -70,26 +70,26 @@ pub struct Collector {
     pub series: Vec<Sample>,
     next_sample_ns: u64,
     sample_every_ns: u64,
-    /// Sum of the response times of requests that are measured, trims included. It may begin anew at 0: only what is
-    /// added in a short time is asked for.
+    /// Sum of the response times of measured requests, trims included. It may wrap to 0: only differences over a short
+    /// time are used.
     response_sum_ns: u64,
     /// Requests that are measured, this sum, and the work of the drives, at the last sample.
     sampled: Sampled,
     /// What ended and is not measured.
     left_out: Ends,
-    /// The window, where one is asked for.
+    /// The window, if requested.
     window: Option<Window>,
-    /// Bytes by intervals, where they are asked for.
+    /// Bytes by intervals, if requested.
     bandwidth: Option<Bandwidth>,
     /// When the next sample is due, or the next look of the window or of bandwidth: whatever is earliest.
     next_look_ns: u64,
-    /// Rates over equal intervals, if they are kept.
+    /// Rates over equal intervals, if kept.
     pub rates: Option<Intervals>,
-    /// When measuring began: intervals count from there.
+    /// The start of measuring: intervals count from there.
     measured_from_ns: u64,
-    /// Records of requests, where they are kept.
+    /// Records of requests, if kept.
     pub records: Option<Vec<RequestRecord>>,
-    /// Response times by request, where they are kept.
+    /// Response times by request, if kept.
     pub responses: Option<Responses>,
 }
 
@@ -121,7 +121,7 @@ impl Collector {
         }
     }
 
-    /// Measures what a configuration asks for. Before the run starts.
+    /// Enables the measures of a configuration. Call it before the run starts.
     pub fn measure(&mut self, config: &MeasureConfig) {
         self.small_read_max_bytes = config.small_read_max.0;
         self.window = config.span().map(Window::new);
@@ -215,7 +215,7 @@ impl Collector {
         }
     }
 
-    /// A request of a warm-up ended: a window may lie in there.
+    /// A request of a warm-up completed: a window may include it.
     #[cold]
     fn leave_out(&mut self, asked: &Request, response_ns: u64) {
         let is_small = asked.op == Op::Read && self.kind(asked) == SMALL_READ;
@@ -261,8 +261,8 @@ impl Collector {
         now_ns >= self.next_sample_ns
     }
 
-    /// The run has ended: what came behind the last sample is one more. Where that sample was taken at the same time,
-    /// before the run's last events, they are added to it.
+    /// The run has ended: the time after the last sample is one more. If that sample was taken at the same time, before
+    /// the run's last events, they are added to it.
     pub fn end_series(&mut self, now_ns: u64, state: &Sample) {
         let before = self.series.pop_if(|last| last.time_ns == now_ns);
         self.sample(now_ns, state);
@@ -271,8 +271,8 @@ impl Collector {
         }
     }
 
-    /// Looks at the drives before what happens now; `state` has everything but the requests that ended, and the work
-    /// since the run began where a sample is due. `free_blocks` are those of all drives.
+    /// Samples the drives before the present event. `state` has everything but the completed requests, and the work
+    /// since the run began if a sample is due. `free_blocks` are those of all drives.
     #[inline]
     pub fn look(&mut self, now_ns: u64, state: &Sample, free_blocks: u64) {
         if self.is_sample_due(now_ns) {
@@ -287,12 +287,12 @@ impl Collector {
         self.plan_look();
     }
 
-    /// The run has ended: its bandwidth, where that is measured.
+    /// The run has ended: its bandwidth, if measured.
     pub fn end_bandwidth(&mut self) -> Option<BandwidthReport> {
         self.bandwidth.take().map(Bandwidth::report)
     }
 
-    /// The run has ended: the bins of its window, where there is one.
+    /// The run has ended: the bins of its window, if there is one.
     pub fn end_window(&mut self, state: &Sample, free_blocks: u64) -> Option<Vec<Bin>> {
         let ends = self.ends();
         self.window.take().map(|window| window.end(&ends, state, free_blocks))

@@ -1,7 +1,7 @@
 //! Which commands did the flash get, for whom, and when was what in use?
 //!
-//! The log sees what the ONFI protocol checker sees (commands, transfers, array times) and remembers it. A run keeps
-//! one only where somebody asks: [`crate::run::Options::keep_commands`].
+//! The log receives the same events as the ONFI protocol checker (commands, transfers, array times) and stores them. A
+//! run keeps one only on request: [`crate::run::Options::keep_commands`].
 
 use crate::flash::Carries;
 use crate::flash::command::{FlashOp, Source};
@@ -28,8 +28,8 @@ pub struct PartRecord {
     pub block: u32,
     /// The page, counted over its block: 0 for an erase, the destination for a copyback.
     pub page: u32,
-    /// The host request whose data it is, by its number in the order of arrival, from 0; of several that share the
-    /// page, the first. None for background work and for what a write buffer evicts.
+    /// The host request of the data, by its number in the order of arrival, from 0; of several that share the page, the
+    /// first. None for background work and for evictions of a write buffer.
     pub request: Option<u64>,
     /// For whom the flash works here; in a command of several planes not necessarily for the same.
     pub source: Source,
@@ -38,7 +38,7 @@ pub struct PartRecord {
 /// One command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandRecord {
-    /// The drive, where there are several.
+    /// The drive, if there are several.
     pub drive: u32,
     /// Its number in the order of issue, from 0, on its drive.
     pub number: u64,
@@ -52,12 +52,12 @@ pub struct CommandRecord {
     pub issued_ns: u64,
     /// When it had the channel, in order.
     pub transfers: Vec<Transfer>,
-    /// When the array worked for it: start and end. Equal where the run ended before.
+    /// The array's time for it: start and end. Equal if the run ended before.
     pub array_ns: (u64, u64),
 }
 
 impl CommandRecord {
-    /// When the die was done with it: the end of its last transfer or array time.
+    /// The time at which the die completed it: the end of its last transfer or array time.
     pub fn end_ns(&self) -> u64 {
         let transferred_ns = self.transfers.last().map_or(0, |transfer| transfer.end_ns);
         self.issued_ns.max(self.array_ns.1).max(transferred_ns)
@@ -77,9 +77,9 @@ pub struct CommandFilter {
     pub from_ns: u64,
     /// are issued before this one,
     pub to_ns: u64,
-    /// and are of this die, counted over the drive; of any where none is named.
+    /// and are of this die, counted over the drive; of any if none is named.
     pub die: Option<u32>,
-    /// No more than so many of a drive.
+    /// At most this many of a drive.
     pub most: usize,
 }
 
@@ -93,7 +93,7 @@ impl Default for CommandFilter {
 /// What a command is when it is issued, for the log.
 pub(crate) struct Issued<'a> {
     pub die: DieId,
-    /// Which of the die's two commands under way it is.
+    /// Which of the die's two current commands it is.
     pub at: usize,
     pub op: FlashOp,
     pub now_ns: u64,
@@ -107,10 +107,10 @@ pub struct CommandLog {
     filter: CommandFilter,
     geometry: Geometry,
     next_number: u64,
-    /// Each die's commands under way, or ended and not replaced yet.
+    /// Each die's commands, executing, or completed and not replaced yet.
     under_way: Vec<[Option<CommandRecord>; 2]>,
     kept: Vec<CommandRecord>,
-    /// The numbers of the requests under way, by their entries.
+    /// The numbers of the outstanding requests, by their entries.
     request_numbers: Vec<u64>,
 }
 

@@ -13,16 +13,16 @@ const END_MAX_NS: u64 = 1 << 63;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MeasureConfig {
-    /// Reads of at most so many bytes are small (default 64 KiB), and are a class of their own.
+    /// Reads of at most this many bytes are small (default 64 KiB), and are a separate class.
     pub small_read_max: Bytes,
     /// Simulated time at which the window begins (default 0).
     pub window_start: Nanos,
     /// Length of the window (default: there is none). It has at most 1,000,000 bins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<Nanos>,
-    /// Length of its bins (default 100 ms); so many fill the window.
+    /// Length of its bins (default 100 ms); a whole number of them fills the window.
     pub bin: Nanos,
-    /// Whether the report tells where the time of the host's flash requests goes (default `false`).
+    /// Whether the report has the time of the host's flash requests by cause (default `false`).
     pub flash_requests: bool,
     /// Length of the intervals in which bandwidth is measured (default: it is not), such as "1 s": mean, deviation and
     /// the bytes of each, of the first 1,000,000.
@@ -62,13 +62,13 @@ impl Span {
 }
 
 impl MeasureConfig {
-    /// The bins of the window, where there is one.
+    /// The bins of the window, if there is one.
     pub fn span(&self) -> Option<Span> {
         let window = self.window?;
         Some(Span { start_ns: self.window_start.0, bin_ns: self.bin.0, bins: window.0 / self.bin.0 })
     }
 
-    /// That a run which ended then has nothing of its window, or how many of its bins, and how many of these lie in a
+    /// The note that a run which ended then reached no bin of its window, or how many, and how many of these are in a
     /// warm-up that lasted until `warmup_end_ns`.
     pub fn notes(&self, end_ns: u64, warmup_end_ns: u64) -> Vec<String> {
         let Some(span) = self.span() else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! What a drive did: counters that it alone is told to raise, and that only grow but where a measured part begins.
+//! The counters of a drive. Only the drive raises them, and they only grow, except when a measured part begins.
 
 use super::report::{FlashWork, GcEvent};
 use crate::flash::command::{Command, FlashOp, Source};
@@ -39,7 +39,7 @@ pub struct EvictionTotals {
     pub blocked: u64,
     /// Sum of the times of these.
     pub blocked_ns: u64,
-    /// Pages by case: programmed alone, alone beside others that waited, together.
+    /// Pages by case: programmed alone, alone although others waited, together.
     pub pages: [u64; 3],
     /// Moments at which pages were sent to flash.
     pub moments: u64,
@@ -118,7 +118,7 @@ pub struct Counters {
     work: FlashWork,
     gc: GcTotals,
     evictions: EvictionTotals,
-    /// Collections, where they are kept.
+    /// Collections, if kept.
     gc_events: Option<Vec<GcEvent>>,
 }
 
@@ -150,8 +150,8 @@ impl Counters {
         self.gc_events.as_deref().unwrap_or_default()
     }
 
-    /// A part of the run begins: the extremes, which no difference tells, are those from now on, and the collections
-    /// that were kept are forgotten.
+    /// A part of the run begins: the extremes, which no difference shows, count from now on, and the kept collections
+    /// are discarded.
     pub fn restart_extremes(&mut self) {
         (self.gc.max_ns, self.gc.reads_waiting_max) = (0, 0);
         self.evictions.planes_max = 0;
@@ -160,9 +160,9 @@ impl Counters {
 
     // ---- commands ---------------------------------------------------------------------------------------------------
 
-    /// A command is issued, and perhaps follows another through the cache register. Its first page is for its source,
-    /// and so is each other one that serves no transaction. Of those that do so many are the map's, and others the
-    /// host's.
+    /// A command is issued, and perhaps follows another through the cache register. Its first page counts for its
+    /// source, and so does each other page that serves no transaction. Of those that do, this many are the map's, and
+    /// the others the host's.
     pub fn on_command(&mut self, command: &Command, follows: bool, of_map: u64) {
         let planes = u64::from(command.planes);
         let partners = command.parts().iter().skip(1).filter(|part| part.txn.is_some()).count() as u64;
@@ -242,12 +242,12 @@ impl Counters {
         }
     }
 
-    /// A block of each of so many planes is erased.
+    /// A block of each of this many planes is erased.
     pub fn on_erase(&mut self, planes: u8) {
         self.work.block_erases += u64::from(planes);
     }
 
-    /// A task beside garbage collection has relocated blocks.
+    /// A task other than garbage collection has relocated blocks.
     pub fn on_relocated(&mut self, source: Source, blocks: u64) {
         self.work.blocks_relocated += blocks;
         match source {
@@ -302,7 +302,7 @@ impl Counters {
 
     // ---- the buffer -------------------------------------------------------------------------------------------------
 
-    /// So many pages of the buffer are sent to flash, where so many planes are in use with them.
+    /// This many pages of the buffer are sent to flash, while this many planes are in use, theirs included.
     pub fn on_eviction(&mut self, case: WriteCase, pages: u8, planes_in_use: u32, now_ns: u64) {
         let totals = &mut self.evictions;
         totals.pages[case as usize] += u64::from(pages);
@@ -339,7 +339,7 @@ impl Counters {
         self.work.preemptions += 1;
     }
 
-    /// Collection reads a page while so many reads of the host wait at its die.
+    /// Collection reads a page while this many reads of the host wait at its die.
     #[inline(always)]
     pub fn on_reads_waiting(&mut self, reads: u32) {
         self.gc.reads_waiting_sum += u64::from(reads);
@@ -352,7 +352,7 @@ impl Counters {
         self.gc.plane_busy_ns += busy_ns;
     }
 
-    /// A die was reserved for collection for so long, or a block of it was collected beside other work.
+    /// A die was reserved for collection for this time, or a block of it was collected alongside other work.
     pub fn on_die_reserved(&mut self, reserved_ns: u64) {
         self.gc.reserved_ns += u128::from(reserved_ns);
     }
@@ -369,7 +369,8 @@ impl Counters {
         }
     }
 
-    /// A block was collected at once, or a row of so many: so many pages read, and units of so many pages programmed.
+    /// A block was collected at once, or a row of blocks: this many pages read, and units of this many pages
+    /// programmed.
     pub fn on_timeless_collection(&mut self, pages_read: u32, pages_programmed: u32, units: u32, blocks: u32) {
         self.work.gc_page_reads += u64::from(pages_read);
         self.work.gc_page_programs += u64::from(pages_programmed);

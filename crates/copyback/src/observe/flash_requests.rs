@@ -1,8 +1,8 @@
 //! Where the time of the host's flash requests goes: of each transaction, not of the request that it is a part of.
 //!
-//! It runs from when a transaction comes to its die until its data has left flash or is in it. In front of its die's
-//! window it waits for the scheduler, whoever works on the die meanwhile; in the window, and for a page to land on, for
-//! whoever has the die, as the clocks of that say.
+//! It runs from when a transaction reaches its die until its data has left flash or is in it. While it waits for
+//! admission to its die's window, the cause is the scheduler, whichever task uses the die; in the window, and while it
+//! waits for a free page, the cause is the task that uses the die, as the die's clocks say.
 
 use super::clocks::{Reading, charge};
 use super::report::{ALL_CAUSES, CAUSES, Cause};
@@ -16,7 +16,7 @@ pub enum FlashRequest {
     Read,
     /// To bring data into one.
     Program,
-    /// A page of the map, for whichever task.
+    /// A page of the map, for any task.
     MapRead,
 }
 
@@ -78,14 +78,14 @@ impl FlashRequestTotals {
     }
 }
 
-/// Time of the host's flash requests, from when they come to their dies until they end.
+/// Time of the host's flash requests, from when they reach their dies until they complete.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FlashRequestReport {
     /// Reads of pages, those before partial writes included.
     pub read: FlashRequestTimes,
     /// Programs; writes that share a page are several.
     pub program: FlashRequestTimes,
-    /// Reads of translation pages, of whichever task.
+    /// Reads of translation pages, for any task.
     pub map_read: FlashRequestTimes,
 }
 
@@ -94,7 +94,7 @@ pub struct FlashRequestReport {
 pub struct FlashRequestTimes {
     /// How many ended.
     pub count: u64,
-    /// Mean by cause, in the order of [`ALL_CAUSES`]; they add up to the mean time. `scheduler` has the wait in front
-    /// of the die's window.
+    /// Mean by cause, in the order of [`ALL_CAUSES`]; they add up to the mean time. `scheduler` includes the wait for
+    /// the die's window.
     pub mean_ns: Vec<(&'static str, f64)>,
 }

@@ -15,7 +15,7 @@ pub struct FlashWork {
     pub gc_page_reads: u64,
     /// Page programs of garbage collection.
     pub gc_page_programs: u64,
-    /// Pages that were copied back, for whichever task: each is counted as a read and as a program, too.
+    /// Pages that were copied back, for any task: each is counted as a read and as a program, too.
     pub copybacks: u64,
     /// Page reads of other background work.
     pub other_page_reads: u64,

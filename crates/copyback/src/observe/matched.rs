@@ -24,7 +24,7 @@ const IS_WRITE: u64 = 4;
 /// The longest response time that an entry holds: 73 years.
 const RESPONSE_NS_MAX: u64 = u64::MAX >> FLAGS;
 
-/// Response times of the requests that collection affected in another run: 0 everywhere where there are none.
+/// Response times of the requests that collection affected in another run: all 0 if there are none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Matched {
     /// Reads and writes.

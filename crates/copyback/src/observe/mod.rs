@@ -1,8 +1,8 @@
 //! What watches a run and changes nothing: the log of commands, the shadow of the data, the protocol
 //! checker, measures and their timelines.
 //!
-//! [`shadow`] knows what every place in flash holds, [`protocol`] what the flash may be told; both watch under
-//! `--check`, and know nothing of the code which they watch.
+//! [`shadow`] knows the content of every unit in flash, [`protocol`] the legal commands; both check under `--check`,
+//! and are independent of the code that they check.
 
 pub mod array_report;
 pub mod bandwidth;

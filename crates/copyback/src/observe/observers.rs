@@ -1,4 +1,4 @@
-//! Everybody who is shown a drive's commands, transfers and array times.
+//! All observers of a drive's commands, transfers and array times.
 
 use super::commands::{CommandFilter, CommandLog, CommandRecord, Issued, Transfer};
 use super::protocol::ProtocolChecker;
@@ -6,7 +6,7 @@ use crate::flash::geometry::Geometry;
 use crate::flash::{Carries, Observer};
 use crate::sim::index::{BlockId, DieId, PageId, PlaneId, RequestId};
 
-/// The protocol checker under `--check`, and the log where somebody asked for one.
+/// The protocol checker under `--check`, and the log on request.
 #[derive(Default)]
 pub struct Observers {
     protocol: Option<ProtocolChecker>,
@@ -47,7 +47,7 @@ impl Observers {
         }
     }
 
-    /// How many pages of a block are programmed, as far as commands said; none where nobody counts.
+    /// The number of programmed pages of a block, as far as commands show; none without a checker.
     pub fn programmed(&self, block: BlockId) -> Option<u32> {
         self.protocol.as_ref().map(|protocol| protocol.programmed(block))
     }

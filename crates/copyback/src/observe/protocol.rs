@@ -1,15 +1,15 @@
-//! Is what the engine tells the flash legal for the flash, and does it take as long as it has to?
+//! Checks that the engine's commands are legal for the flash, and take as long as they must.
 //!
-//! The protocol checker sees commands, transfers and array times as a logic analyser on the pins would, keeps its own
-//! books of registers, buses and pages, and computes every time from the device's description, by formulas of its own.
-//! It shares nothing with the code that composes commands and times them; so it can tell when that code is wrong.
+//! The protocol checker receives commands, transfers and array times as a logic analyser on the pins would, keeps its
+//! own state of registers, buses and pages, and computes every time from the device's description, by its own formulas.
+//! It shares nothing with the code that composes commands and times them; so it can detect errors of that code.
 //!
 //! Source of the rules: ONFI 5.1, read, page program, block erase, copyback, multi-plane and cache operations; which of
 //! them a device has, and how it pairs planes, is its description's `[commands]`. A die works on one command at a time:
 //! a second one of the same type may begin through the cache register.
 //!
-//! State: of each channel, the time until which it carries a transfer; of each die, up to two commands under way and
-//! the time until which its array works; of each block, how many of its pages are programmed.
+//! State: of each channel, the time until which it carries a transfer; of each die, up to two current commands and the
+//! time until which its array works; of each block, its number of programmed pages.
 
 use crate::config::{CommandsConfig, Device, PageTimes, Rate};
 use crate::flash::Carries;
@@ -25,7 +25,7 @@ struct Address {
     page_offset: u32,
 }
 
-/// A command under way.
+/// A current command.
 #[derive(Clone, Debug)]
 struct Flight {
     op: FlashOp,
@@ -33,7 +33,7 @@ struct Flight {
     /// Its number in the order of all commands.
     number: u64,
     issued_ns: u64,
-    /// Whether it began while another one was under way.
+    /// Whether it began during another one.
     is_cached: bool,
     /// End of the transfer before the array, if there was one.
     in_until_ns: Option<u64>,
@@ -81,7 +81,7 @@ pub struct ProtocolChecker {
 }
 
 impl ProtocolChecker {
-    /// A drive at rest. `pages_programmed` says of each block how many of its pages are, from the first on.
+    /// An idle drive. `pages_programmed` gives, for each block, the number of its programmed pages, from the first on.
     pub fn new(device: &Device<'_>, pages_programmed: Vec<u32>) -> Self {
         let (g, t) = (device.geometry, device.timing);
         let list = |times: &PageTimes| times.list();
@@ -268,7 +268,7 @@ impl ProtocolChecker {
     }
 
     fn on_data_out(&mut self, die: u32, place: usize, start_ns: u64, end_ns: u64) {
-        // A page leaves from the cache register, where the page of the read before was.
+        // A page leaves from the cache register, which the page of the previous read occupied.
         let number = self.flight(die, place).number;
         if let Some(before) = self.other(die, place, start_ns).filter(|f| f.number < number) {
             hold!(false, OnfiRegister, "data of die {die} leaves at {start_ns} ns before that of {before:?}");
@@ -312,7 +312,7 @@ impl ProtocolChecker {
         let ready_ns = match (flight.op, flight.in_until_ns) {
             (_, Some(until_ns)) => until_ns,
             (FlashOp::Program, None) => u64::MAX,
-            // The cycles of a cached read go beside the data of the one before; else they need the channel.
+            // The cycles of a cached read overlap the data of the previous one; other cycles need the channel.
             (FlashOp::Read, None) if flight.is_cached => flight.issued_ns + cycles_ns,
             (_, None) if cycles_ns > 0 => u64::MAX,
             (_, None) => flight.issued_ns,
@@ -339,7 +339,7 @@ impl ProtocolChecker {
         self.dies[die as usize].flights[place].as_mut().expect("a die's transfers and array times follow its commands")
     }
 
-    /// The other command of a die, if it is under way.
+    /// The other current command of a die, if there is one.
     fn other(&self, die: u32, place: usize, now_ns: u64) -> Option<&Flight> {
         self.dies[die as usize].flights[1 - place].as_ref().filter(|f| !f.is_over(now_ns))
     }

@@ -1,7 +1,7 @@
 //! Is a command, a transfer, an array time legal at t, and illegal at t - 1?
 //!
-//! The protocol checker is shown sequences by hand. Each gate is one moment of a sequence that is legal as it stands:
-//! shifted by a nanosecond towards what comes before, it must be refused, under the name of the rule that it breaks.
+//! The protocol checker gets sequences by hand. Each gate is one moment of a legal sequence: shifted by a nanosecond
+//! towards the preceding event, it must be refused, under the name of the rule that it breaks.
 
 use super::protocol::ProtocolChecker;
 use crate::flash::Carries;
@@ -51,7 +51,7 @@ fn broken(commands: &str, sequence: impl Fn(&mut ProtocolChecker)) -> Option<Inv
     Some(Invariant::named_in(text).unwrap_or_else(|| panic!("`{text}` names no invariant")))
 }
 
-/// The sequence is legal where `early_ns` is 0, and breaks the rule where it is 1.
+/// The sequence is legal if `early_ns` is 0, and breaks the rule if it is 1.
 fn gate(expected: Invariant, sequence: impl Fn(&mut ProtocolChecker, u64)) {
     assert_eq!(broken("", |w| sequence(w, 0)), None, "{expected:?} at t");
     assert_eq!(broken("", |w| sequence(w, 1)), Some(expected), "{expected:?} at t - 1");

@@ -25,7 +25,7 @@ pub enum Cause {
     Flash,
     /// Its data, or its command, was on the channel.
     Transfer,
-    /// Its die had it in hand, and the channel was taken.
+    /// Its die was ready, and the channel was busy.
     Channel,
     /// Its die, or the space it needed, waited for garbage collection.
     Gc,
@@ -83,7 +83,7 @@ impl Cause {
 }
 
 /// Response times of one class of requests. Percentiles are upper ends of histogram bins (three significant digits);
-/// mean, standard deviation, minimum and maximum are exact. All are 0 where `count` is 0.
+/// mean, standard deviation, minimum and maximum are exact. All are 0 if `count` is 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Latency {
     /// Requests.
@@ -139,7 +139,7 @@ pub struct Latencies {
 pub struct WriteAmplification {
     /// All of it.
     pub total: Option<f64>,
-    /// The host's own part (1, or less where a buffer absorbs writes).
+    /// The host's own part (1, or less if a buffer absorbs writes).
     pub host: Option<f64>,
     /// Garbage collection's.
     pub gc: Option<f64>,
@@ -164,7 +164,7 @@ pub struct GcReport {
     pub collection_mean_ns: f64,
     /// Longest collection.
     pub collection_max_ns: u64,
-    /// Time in which at least one collection was under way, summed over drives; 0 where collections reserve dies.
+    /// Time with at least one collection in progress, summed over drives; 0 if collections reserve dies.
     pub under_way_ns: u64,
     /// Array time of its reads, those of several planes counted once.
     pub read_ns: u64,
@@ -261,7 +261,7 @@ pub struct Utilization {
     pub plane: f64,
     /// Planes of dies while these dies collect; `None` without collection.
     pub plane_during_gc: Option<f64>,
-    /// Dies with a command under way.
+    /// Dies with a current command.
     pub die: f64,
     /// Channels.
     pub channel: f64,
@@ -302,7 +302,7 @@ pub struct WarmupReport {
 /// left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
-    /// The warm-up, where there was one.
+    /// The warm-up, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup: Option<WarmupReport>,
     /// Host requests done, by operation.
@@ -327,7 +327,8 @@ pub struct Report {
     pub buffer_write_hits: u64,
     /// Dirty units left in the buffer at the end.
     pub buffer_units_left: u64,
-    /// What the buffer keeps beside its pages: heads of lists, turn and counters; 0 without lists of dies or planes.
+    /// Memory of the buffer in addition to its pages: heads of lists, turn and counters; 0 without lists of dies or
+    /// planes.
     pub buffer_bookkeeping_bytes: f64,
     /// Writes that leave the buffer.
     pub evictions: EvictionReport,
@@ -339,9 +340,9 @@ pub struct Report {
     pub bytes_per_s: Option<f64>,
     /// Response times.
     pub response: Latencies,
-    /// Why they are what they are.
+    /// Response times by cause.
     pub latency_breakdown: LatencyBreakdown,
-    /// Where the time of the host's flash requests went, where that was asked for.
+    /// The time of the host's flash requests by cause, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flash_requests: Option<FlashRequestReport>,
     /// Work of the flash.
@@ -352,26 +353,27 @@ pub struct Report {
     pub steady: Steady,
     /// Garbage collection.
     pub gc: GcReport,
-    /// The map, where its entries live in flash.
+    /// The map, if its entries are in flash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map: Option<MapReport>,
-    /// Parity, where some is kept.
+    /// Parity, if the scheme keeps it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parity: Option<ParityTotals>,
-    /// The window that was asked for, in few numbers.
+    /// Summary of the requested window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<WindowReport>,
-    /// Merges, where what is written goes to log blocks. Each logical block that is merged is a collection, and so is
-    /// each erase of a block in which nothing is valid: see [`GcReport`] for their work and times.
+    /// Merges, if writes go to log blocks. Each merged logical block is a collection, and so is each erase of a block
+    /// without valid units: see [`GcReport`] for their work and times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub merges: Option<MergeTotals>,
-    /// The array and each of its drives, where there is one; all else is of the volume, or of all drives together.
+    /// The array and each of its drives, if there is one; all other numbers are then of the volume, or of all drives
+    /// together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayReport>,
-    /// Each of several workloads by name, where they share the drives; all else is of all of them together.
+    /// Each of several workloads by name, if they share the drives; all other numbers are then of all of them together.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub workloads: BTreeMap<String, TenantReport>,
-    /// Bandwidth by intervals, where that was asked for.
+    /// Bandwidth by intervals, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<BandwidthReport>,
     /// Utilization: shares of time.
@@ -380,14 +382,14 @@ pub struct Report {
     pub wear: Wear,
     /// Smallest number of free blocks that a plane had.
     pub min_free_blocks: u32,
-    /// The highest count of reads of a block since its erase at the end, where scrubbing counts them.
+    /// The highest count of reads of a block since its erase at the end, if scrubbing counts them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block_reads_max: Option<u32>,
     /// Peak of the requests that were in the drive.
     pub peak_outstanding: u32,
-    /// Requests that waited because a drive had as many transactions under way as it takes.
+    /// Requests that waited because a drive had its maximum of outstanding transactions.
     pub held_by_transaction_limit: u64,
-    /// Write amplification of the drive's preconditioning, `None` where it has none.
+    /// Write amplification of the drive's preconditioning, `None` without one.
     pub precondition_write_amplification: Option<f64>,
     /// Host units written by the drive's preconditioning.
     pub precondition_units: u64,
@@ -410,19 +412,19 @@ pub struct Outcome {
     pub trimmed_bytes: u64,
     /// State over time, evenly spaced; the last one is at the run's end.
     pub series: Vec<Sample>,
-    /// The bins of the window that was asked for, as far as the run went; none where none was.
+    /// The bins of the requested window that the run reached; none without a window.
     pub window: Option<Vec<Bin>>,
     /// When requests arrived.
     pub arrivals: Arrivals,
-    /// Collections in the order of their ends; empty unless asked for.
+    /// Collections in the order of their ends; empty unless requested.
     pub gc_events: Vec<GcEvent>,
-    /// Requests in the order of their completion; empty unless asked for.
+    /// Requests in the order of their completion; empty unless requested.
     pub requests: Vec<RequestRecord>,
-    /// Flash commands in the order of their issue; empty unless asked for.
+    /// Flash commands in the order of their issue; empty unless requested.
     pub commands: Vec<CommandRecord>,
-    /// Response times by request, to be matched with those of another run; empty unless asked for.
+    /// Response times by request, to be matched with those of another run; empty unless requested.
     pub responses: Responses,
-    /// What the microscope saw of an array; none unless asked for.
+    /// The recording of an array by the microscope; none unless requested.
     pub microscope: Option<View>,
     /// What the user should know: folded addresses, skipped lines, and the like.
     pub notes: Vec<String>,

@@ -1,7 +1,8 @@
 //! Version stamps: what every place in flash really holds, kept apart from the translation layer that it checks.
 //!
 //! Each write of a logical unit makes a new version. A read must return the newest, a move must copy the newest, and
-//! the erase of a block may begin only when the newest version of all that it holds is elsewhere, its program ended.
+//! the erase of a block may begin only when the newest version of everything that it holds is programmed in another
+//! block.
 
 use crate::flash::geometry::Geometry;
 use crate::ftl::core::{Ftl, Move};
@@ -92,7 +93,7 @@ impl Shadow {
     }
 
     /// A page of moves was bound, and its program begins. `was_current` says of each move whether its unit was still
-    /// where the move expected it; bit n of `merged` that the n-th holds what the host has just written.
+    /// where the move expected it; bit n of `merged` that the n-th holds new data of the host.
     ///
     /// # Panics
     /// When what is copied is not the newest version, or a newer version was replaced.
@@ -186,7 +187,7 @@ impl Shadow {
         hold!(held == newest, NewestRead, "a read found {held:?} at {place:?}, not {newest:?}");
     }
 
-    /// The erase of a block begins: what it holds is gone.
+    /// The erase of a block begins: its content is gone.
     ///
     /// # Panics
     /// When the newest version of a unit is nowhere else, or its program there has not ended.

@@ -1,15 +1,14 @@
 //! Has the drive settled? The steady-state rule of the SNIA Solid State Storage Performance Test Specification (PTS),
 //! as a verdict on any run and as the end of a preconditioning.
 //!
-//! The rule looks at a figure over five rounds in a row: it is steady where its largest and smallest values differ by
-//! at most 20 % of their mean, and where the straight line fitted to them rises or falls by at most 10 % of it from the
-//! first round to the last. The figure of a run is write amplification, and in a closed loop the throughput, too (in an
-//! open loop the workload decides that). The rounds of a run are fifths of what the host wrote.
+//! The rule applies to a figure over five successive rounds: it is steady if its largest and smallest values differ by
+//! at most 20 % of their mean, and if the straight line fitted to them changes by at most 10 % of the mean from the
+//! first round to the last. The figures of a run are write amplification and, in a closed loop, the throughput (in an
+//! open loop the workload determines it). The rounds of a run are fifths of what the host wrote.
 //!
-//! The rule is made for drives that are seen from outside, and written to for hours. A simulated drive is seen from
-//! inside, and may be written to for a second: in that time free blocks and a buffer can take in what is written, both
-//! figures stand still, and what they cost is still to come. A run is therefore steady only if it does not live on such
-//! a reserve, nor builds one up ([`Reserve`]).
+//! The rule assumes drives that are measured from outside, and written to for hours. A simulated run may last a second:
+//! in that time free blocks and a buffer can absorb writes, both figures stay constant, and their cost is still to
+//! come. A run is therefore steady only if it neither uses up such a reserve nor builds one up ([`Reserve`]).
 
 mod reserve;
 mod track;
@@ -41,7 +40,7 @@ pub struct Figure {
     pub mean: f64,
     /// Largest less smallest, relative to the mean.
     pub range: f64,
-    /// Change along the fitted line, from the first round to the last, relative to the mean; below 0 where it falls.
+    /// Change along the fitted line, from the first round to the last, relative to the mean; below 0 if it falls.
     pub slope: f64,
 }
 
@@ -148,19 +147,19 @@ impl Verdict {
     }
 }
 
-/// The verdict on a run and what it rests on.
+/// The verdict on a run and its figures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Steady {
     /// What the rule says.
     pub verdict: Verdict,
-    /// The figures; none where there was nothing to look at.
+    /// The figures; none if there was nothing to judge.
     pub figures: Vec<Figure>,
-    /// What the drives lived on; none where the host wrote nothing.
+    /// The use of reserves; none if the host wrote nothing.
     #[serde(serialize_with = "reserve::serialize")]
     pub reserve: Option<Reserve>,
 }
 
-/// Where a run is. All counts are from the run's start.
+/// The position of a run. All counts are from the run's start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mark {
     /// Mapping units that the host wrote.
@@ -179,8 +178,8 @@ pub struct Mark {
     pub now_ns: u64,
 }
 
-/// The verdict on five rounds that begin and end at these marks. Throughput counts where the host's loop is closed.
-/// `units_after_end`: what was programmed behind the last of them.
+/// The verdict on five rounds that begin and end at these marks. Throughput counts if the host's loop is closed.
+/// `units_after_end`: units programmed after the last of them.
 pub fn judge(ends: &[Mark; ROUNDS + 1], is_closed_loop: bool, units_after_end: u64) -> Steady {
     let (first, last) = (ends[0], ends[ROUNDS]);
     let reserve = Reserve::of(ends, units_after_end);
@@ -373,7 +372,7 @@ mod tests {
         }
     }
 
-    /// What is judged is what is printed: units programmed over units written, however the rounds are cut.
+    /// The judged figure equals the printed one: units programmed over units written, for any division into rounds.
     #[test]
     fn the_mean_of_write_amplification_is_that_of_the_whole_run() {
         let (track, end) = run([7, 8, 9, 10, 11], 4_999, 64);

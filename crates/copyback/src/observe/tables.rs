@@ -26,12 +26,12 @@ pub struct Sample {
     pub gc_share_percent: Option<f64>,
     /// The same of scrubbing.
     pub scrub_share_percent: Option<f64>,
-    /// Reads of the block that was read most since its erase, where they are counted.
+    /// Reads of the block that was read most since its erase, if they are counted.
     pub block_reads_max: Option<u32>,
 }
 
 impl Sample {
-    /// Adds the sample before it: what was done in both, the fewest free blocks, and the state of the later one.
+    /// Adds the previous sample: the work of both, the fewest free blocks, and the state of the later one.
     pub(super) fn add(&mut self, before: &Self) {
         self.requests_done += before.requests_done;
         self.response_sum_ns += before.response_sum_ns;
@@ -69,7 +69,7 @@ pub struct SampleWork {
 }
 
 impl SampleWork {
-    /// What the counters of drives show; what the host wrote is not among them.
+    /// The counters of drives, without the host's writes.
     pub fn of(flash: &FlashWork) -> Self {
         Self {
             trims_done: 0,
@@ -105,7 +105,7 @@ impl SampleWork {
         }
     }
 
-    /// Units programmed for each unit that the host wrote; `None` where it wrote none.
+    /// Units programmed for each unit that the host wrote; `None` if it wrote none.
     pub fn write_amplification(&self) -> Option<f64> {
         let programmed = self.host_units + self.gc_units + self.other_units + self.padding_units;
         (self.units_written > 0).then(|| programmed as f64 / self.units_written as f64)
@@ -115,7 +115,7 @@ impl SampleWork {
 /// A bin of the window of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Bin {
-    /// When it begins. It ends where the next one begins.
+    /// Its start. It ends at the start of the next one.
     pub start_ns: u64,
     /// Requests that ended in it, those of a warm-up, too.
     pub requests_done: u64,
@@ -129,7 +129,7 @@ pub struct Bin {
     pub small_read_response_sum_ns: u64,
     /// Free blocks of all drives, at its end.
     pub free_blocks: u64,
-    /// The fewest that were seen in it: at its start, at its end, and about ten times in between.
+    /// The fewest during the bin: at its start, at its end, and about ten times in between.
     pub free_blocks_fewest: u64,
     /// See [`Sample::gc_share_percent`]; at its end.
     pub gc_share_percent: Option<f64>,
@@ -142,7 +142,7 @@ pub struct Bin {
 /// One collection.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct GcEvent {
-    /// The drive, where there are several.
+    /// The drive, if there are several.
     pub drive: u32,
     /// When its die was reserved for it, or its first command began.
     pub start_ns: u64,

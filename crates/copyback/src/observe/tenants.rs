@@ -7,7 +7,7 @@ use super::report::{ALL_CAUSES, CAUSES, Latency, LatencyBreakdown};
 use copyback_workload::Op;
 use serde::Serialize;
 
-/// Bins of the requests under way, each up to twice as many as the one before it; the last has no end.
+/// Bins of the outstanding requests, each up to twice as many as the one before it; the last has no end.
 const DEPTHS: usize = 7;
 
 /// Measures of one workload.
@@ -19,10 +19,10 @@ pub struct TenantMeasures {
     done: [u64; 3],
     bytes: [u64; 3],
     last_end_ns: u64,
-    /// Requests by how many were under way when they ended: 1, 2 or 3, 4 to 7, and so on.
+    /// Requests by the number outstanding at their completion: 1, 2 or 3, 4 to 7, and so on.
     depths: [u64; DEPTHS],
     intervals: Intervals,
-    /// Most requests of it that were under way at once.
+    /// Most of its requests that were outstanding at once.
     pub peak_outstanding: u32,
 }
 
@@ -58,8 +58,8 @@ pub struct TenantReport {
     pub written_bytes: u64,
     /// Bytes trimmed.
     pub trimmed_bytes: u64,
-    /// Simulated time that it is measured over: from its begin, after its warm-up, to its last completion, or to its
-    /// end where its time ends it; without the pauses between its phases.
+    /// Simulated time over which it is measured: from its begin, after its warm-up, to its last completion, or to its
+    /// end if its time limit ends it; without the pauses between its phases.
     pub simulated_ns: u64,
     /// Reads and writes done in a second of that time.
     pub iops: Option<f64>,
@@ -67,18 +67,18 @@ pub struct TenantReport {
     pub bytes_per_s: Option<f64>,
     /// Response times.
     pub response: TenantLatencies,
-    /// Why they are what they are.
+    /// Response times by cause.
     pub latency_breakdown: LatencyBreakdown,
-    /// Most requests of it that were under way at once.
+    /// Most of its requests that were outstanding at once.
     pub peak_outstanding: u32,
-    /// Shares of its requests that were 1, 2 or 3, 4 to 7, 8 to 15, 16 to 31, 32 to 63, and 64 or more under way,
-    /// counted when one ends, with that one. As one begins for each that ends, those are the depths at which they
-    /// begin, too.
+    /// Shares of its completions at which 1, 2 or 3, 4 to 7, 8 to 15, 16 to 31, 32 to 63, and 64 or more of its
+    /// requests were outstanding, the completing one included. As one begins for each that completes, those are the
+    /// depths at which they begin, too.
     pub outstanding_shares: [f64; DEPTHS],
 }
 
 impl TenantMeasures {
-    /// A request of the workload ended, one of so many under way, and is measured; the workload is from `from_ns` on.
+    /// A measured request of the workload completed, with this many outstanding; the workload began at `from_ns`.
     pub fn record(&mut self, request: &Ended<'_>, outstanding: u32, now_ns: u64, from_ns: u64) {
         let op = request.asked.op as usize;
         self.intervals.record(request.asked.op, request.asked.len_bytes, now_ns, from_ns);
@@ -95,7 +95,7 @@ impl TenantMeasures {
         }
     }
 
-    /// When the last of its requests ended that were measured; 0 where none was.
+    /// The completion of the last of its measured requests; 0 if there was none.
     pub fn last_end_ns(&self) -> u64 {
         self.last_end_ns
     }

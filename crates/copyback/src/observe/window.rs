@@ -1,8 +1,8 @@
 //! A chosen time of a run in fine bins: what ended in each, and what the drives looked like.
 //!
-//! Bin k covers [start + k · bin, start + (k + 1) · bin) of simulated time, wherever that lies in the run. State over
-//! time thins out as a run goes on, these bins do not; so their number is limited by the configuration. Between two
-//! events nothing changes: the state before an event is that of every bin which has ended by then.
+//! Bin k covers [start + k · bin, start + (k + 1) · bin) of simulated time, wherever that lies in the run. The time
+//! series thins out during a run, these bins do not; their number is therefore limited by the configuration. Between
+//! two events nothing changes: the state before an event is that of every bin which has ended by then.
 
 use super::config::Span;
 use super::tables::{Bin, Sample};
@@ -15,7 +15,7 @@ const LOOKS: u64 = 10;
 pub(super) struct Ends {
     /// Requests.
     pub requests: u64,
-    /// Sum of their response times; it may begin anew at 0.
+    /// Sum of their response times; it may wrap to 0.
     pub response_ns: u64,
     /// Those of them that are reads.
     pub reads: u64,
@@ -35,7 +35,7 @@ pub(super) struct Window {
     is_open: bool,
     /// What had ended before the bin at hand.
     before: Ends,
-    /// The fewest free blocks that were seen in the bin at hand.
+    /// The fewest free blocks in the current bin.
     free_blocks_fewest: u64,
     /// The bins before it.
     bins: Vec<Bin>,

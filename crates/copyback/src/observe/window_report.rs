@@ -14,24 +14,24 @@ pub struct WindowReport {
     /// Standard deviation of the requests that ended in a bin, over their mean; the last bin, in which a run may end,
     /// is left out. `None` with less than two others.
     pub requests_variation: Option<f64>,
-    /// The highest mean response time of small reads in a bin with at least ten of them; `None` where none has.
+    /// The highest mean response time of small reads in a bin with at least ten of them; `None` if none has.
     pub small_read_mean_max_ns: Option<f64>,
     /// Share of such bins in which the mean was more than twice that of all bins together.
     pub small_read_slow_bins: Option<f64>,
-    /// The longest time without a break of such bins that were so slow; bins with fewer small reads are passed over.
+    /// The longest unbroken time of such slow bins; bins with fewer small reads are skipped.
     pub small_read_slow_longest_ns: u64,
     /// Fewest and most free blocks of all drives.
     pub free_blocks_min: u64,
     /// See above.
     pub free_blocks_max: u64,
-    /// The highest share of collection, in percent, where shares are known.
+    /// The highest share of collection, in percent, if shares are known.
     pub gc_share_max_percent: Option<f64>,
     /// Its mean over the bins at whose end it was above 0.
     pub gc_share_mean_percent: Option<f64>,
     /// The highest share of scrubbing.
     pub scrub_share_max_percent: Option<f64>,
-    /// Pearson's correlation of the free blocks and the share of collection, bin by bin; `None` where one of them does
-    /// not change.
+    /// Pearson's correlation of the free blocks and the share of collection, bin by bin; `None` if one of them is
+    /// constant.
     pub free_blocks_gc_share_correlation: Option<f64>,
     /// The highest count of reads of a block in the first bin in which scrubbing had a share.
     pub scrub_block_reads_first: Option<u32>,
@@ -80,8 +80,7 @@ impl WindowReport {
     }
 }
 
-/// The longest time from the first to the last of bins that follow each other and are slow; those that say nothing are
-/// passed over.
+/// The longest time from the first to the last of successive slow bins; inconclusive bins are skipped.
 fn longest(bins: &[Bin], is_slow: impl Fn(&Bin) -> Option<bool>) -> u64 {
     let bin_ns = bins.windows(2).next().map_or(0, |two| two[1].start_ns - two[0].start_ns);
     let (mut from_ns, mut longest_ns) = (None, 0);

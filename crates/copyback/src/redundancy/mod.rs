@@ -1,12 +1,11 @@
-//! Redundancy: can data be rebuilt from other dies while its own is at work for somebody else?
+//! Redundancy: can data be rebuilt from other dies while its own die works for another task?
 //!
-//! Contract: a policy that keeps parity says so by stripes ([`crate::flash::stripes`]): each unit of the host has a
-//! channel, and parity units, hidden behind the host's, are written with them ([`planner`] says what has to be read
-//! first). When a read of the host comes to its die and would have to wait for a slot there, and when it would enter
-//! the window, the policy is asked whether it is rebuilt from the other members of its stripe instead
-//! ([`RedundancyPolicy::rebuilds`]). It may also say that the planes of a parity group are collected in turn
-//! ([`RedundancyPolicy::takes_turns`]), which a collection that would begin waits for. It changes nothing itself, and
-//! takes constant time.
+//! Contract: a policy with parity works on stripes ([`crate::flash::stripes`]): each unit of the host has a channel,
+//! and parity units, hidden after the host's, are written with them ([`planner`] plans the reads before). When a read
+//! of the host reaches its die and would have to wait for a slot there, and when it would enter the window, the engine
+//! asks whether to rebuild it from the other members of its stripe instead ([`RedundancyPolicy::rebuilds`]). The policy
+//! may also require that the planes of a parity group are collected in turn ([`RedundancyPolicy::takes_turns`]); a
+//! collection that would begin waits for its turn. It changes nothing itself, and takes constant time.
 //!
 //! A policy is a file of this folder and a row of the registry below.
 
@@ -29,13 +28,13 @@ axis! {
 /// What a policy sees of the die that a read would go to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DieLoad {
-    /// A request of another task than the host is under way there, or is in its window.
+    /// A request of a task other than the host executes there, or is in its window.
     pub is_at_background_work: bool,
-    /// A block of the read's plane is being relocated, whether or not a command of that is under way now.
+    /// A block of the read's plane is being relocated, with or without a current command.
     pub is_plane_collecting: bool,
 }
 
-/// Which planes hold members of the same stripes, where addresses decide that, and are collected in turn.
+/// The planes that hold members of the same stripes, if addresses determine that, and are collected in turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Group {
@@ -67,7 +66,7 @@ pub trait RedundancyPolicy {
 }
 
 impl RedundancyConfig {
-    /// The policy, where there is parity.
+    /// The policy, if there is parity.
     pub fn build(&self) -> Option<Box<dyn RedundancyPolicy + Send>> {
         match self {
             Self::None(_) => None,

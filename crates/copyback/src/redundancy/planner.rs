@@ -1,10 +1,10 @@
 //! What has to be read to write a part of a stripe, or to read a part that is unavailable: a function without state,
 //! for stripes over the channels of a drive and over the drives of an array.
 //!
-//! A stripe of `data` members and `parity` members lets any `data` of them give all others. Three plans write a part:
-//! *read-modify-write* reads the old data of what is written and the parity; *reconstruct-write* reads the data that is
-//! not written, or in part; *decoding* reads any `data` members that are available, and so knows everything. The plan
-//! that reads least is taken, of equals the first of these; or the one that is asked for ([`Partial`]).
+//! In a stripe of `data` members and `parity` members, any `data` of them determine all others. Three plans write a
+//! part: *read-modify-write* reads the old data of the written units and the parity; *reconstruct-write* reads the data
+//! that is not written, or only in part; *decoding* reads any `data` available members, which determine everything. The
+//! plan that reads least is taken, of equals the first of these; or the requested one ([`Partial`]).
 //!
 //! | level of RAID, of n drives | data | parity |
 //! |---|---|---|
@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 pub struct Members(pub u64);
 
 impl Members {
-    /// The first so many, at most 64.
+    /// The first of them, at most 64.
     pub fn first(count: u32) -> Self {
         // Of none, all 64 bits would have to be shifted out, which a shift cannot do.
         Self(u64::MAX.checked_shr(u64::BITS - count).unwrap_or(0))
@@ -90,12 +90,12 @@ pub struct Stripe {
     pub parity: u32,
     /// Members that cannot be read or written.
     pub unavailable: Members,
-    /// Members that are known without a read: what is in DRAM, what never held data.
+    /// Members that are known without a read: those in DRAM, and those that never held data.
     pub known: Members,
 }
 
-/// Which plan a write of a part of a stripe takes: where that one would need what is unavailable, the one of the others
-/// that reads least. A stripe that is written whole, and a mirror, need none.
+/// The plan for a write of part of a stripe: if that plan would need unavailable members, the other plan that reads
+/// least. A stripe that is written whole, and a mirror, need none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Partial {
@@ -113,7 +113,7 @@ pub enum Partial {
 pub struct Write {
     /// Members of data that are written.
     pub written: Members,
-    /// Those of them of which only a part is written: what the rest holds goes into the new parity, too.
+    /// The members that are written only in part: the rest of their content enters the new parity, too.
     pub in_part: Members,
     /// Which plan it takes.
     pub partial: Partial,
@@ -126,7 +126,7 @@ impl Write {
     }
 }
 
-/// What is read before what is written.
+/// The reads before the writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// Members to read; those that are known are left out.
@@ -158,7 +158,7 @@ impl Stripe {
         self.all().without(self.unavailable).with(self.known)
     }
 
-    /// Reads of members of which every one is needed, if all can be had.
+    /// Reads of members that are all needed, if all are available.
     fn all_of(&self, needed: Members) -> Option<Members> {
         needed.without(self.available()).is_empty().then(|| needed.without(self.known))
     }
@@ -172,8 +172,8 @@ impl Stripe {
         (reads.count() == needed).then_some(reads)
     }
 
-    /// The plan for a write; none where too much of the stripe is unavailable. What is written of an unavailable member
-    /// stands in the parity alone.
+    /// The plan for a write; none if too much of the stripe is unavailable. Data written to an unavailable member is
+    /// represented in the parity alone.
     pub fn write(&self, write: Write) -> Option<Plan> {
         let Write { written, in_part, partial } = write;
         debug_assert!(in_part.without(written).is_empty(), "{write:?}: what is written in part is written");
@@ -201,16 +201,16 @@ impl Stripe {
         Some(Plan { reads: asked_for.or_else(least)?, writes })
     }
 
-    /// What is read for these members of data: they themselves, or others that give them; none where that cannot
-    /// be.
+    /// The reads for these members of data: the members themselves, or others that determine them; none if that is
+    /// impossible.
     pub fn read(&self, wanted: Members) -> Option<Members> {
-        // Where some are unavailable all are decoded. What is known may make that less even where none is.
+        // If some are unavailable, all are decoded. Known data may make that cheaper even if none is unavailable.
         fewest([self.all_of(wanted), self.decoding()])
     }
 
-    /// What is read for these members of data; of a mirror the copy whose turn it is, for any of them will do, and the
-    /// turns of one that cannot be read go round the others. Stripes of more data do not look at it: what a member of
-    /// theirs holds, no other does.
+    /// The reads for these members of data. For a mirror, the copy whose turn it is, because any copy serves; the turns
+    /// of an unreadable copy rotate over the others. Stripes of several data members ignore the turn: no other member
+    /// holds the data of one.
     pub fn read_from(&self, wanted: Members, turn: u64) -> Option<Members> {
         let reads = self.read(wanted)?;
         if !self.is_mirror() || reads.is_empty() {

@@ -11,23 +11,23 @@
 //!
 //! - A stripe is one unit on each channel; with four channels three of data and one of parity. A unit stays on its
 //!   channel, also when it is moved; its die there is chosen when it is written.
-//! - A read of the host is rebuilt if, when it comes to its die or when it would enter the window there, a request of
-//!   another task (collection, scrubbing, the map) is under way there or in the window. The other members are read
-//!   instead, as requests of the host that may have to wait in their turn; the read ends with the last of them. Where
+//! - A read of the host is rebuilt if, when it reaches its die or when it would enter the window there, a request of
+//!   another task (collection, scrubbing, the map) executes there or is in the window. The other members are read
+//!   instead, as requests of the host that may have to wait in their turn; the read completes with the last of them. If
 //!   parity of the stripe is not in flash yet, or the rest of the stripe holds no data, nothing is rebuilt.
 //! - A write reads what its stripes' new parity needs (`redundancy::planner`): for one unit of three the old data and
-//!   the old parity, for two the third, for all three nothing. What one request writes of a stripe is planned together.
-//!   Its data does not wait for that. Old data is read where the unit is when the read is issued, and two updates of
-//!   one stripe do not wait for each other: both are about time, and no bits are computed.
+//!   the old parity, for two the third, for all three nothing. All units that one request writes in a stripe are
+//!   planned together. Its data does not wait for these reads. Old data is read at the unit's location when the read is
+//!   issued, and two updates of one stripe do not wait for each other: only times are modelled, no bits are computed.
 //! - Units of parity gather in a page of their own as writes of the host do (`frontier.fill_limit`).
 //! - Parity costs space: give the drive as much more flash as a stripe has parity (4/3 with four channels), or compare
 //!   drives of different over-provisioning.
-//! - Where the map lives in flash, places of parity are known without it, as those of translation pages are, and the
-//!   other members of a stripe whose data was looked up are, too: entries of neighbours stand together.
+//! - If the map is in flash, locations of parity are known without it, as those of translation pages are; so are the
+//!   other members of a stripe whose data was looked up: entries of neighbours are contiguous.
 //!
 //! Parameters:
 //! - `rebuild` (default `"blocked"`): when reads are rebuilt: `"blocked"` as above, `"never"`: parity is written and
-//!   not used, which tells what it costs.
+//!   not used, which shows its cost.
 
 use super::{DieLoad, RedundancyPolicy};
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rebuild {
-    /// Where their die is at work for another task.
+    /// If their die works for another task.
     #[default]
     Blocked,
     /// Not at all.

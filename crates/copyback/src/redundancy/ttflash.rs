@@ -1,5 +1,5 @@
 //! ttFlash: parity across channels, and at most one collecting plane in a parity group. A read whose plane collects is
-//! rebuilt from the rest of its stripe, of which nothing collects.
+//! rebuilt from the rest of its stripe, on planes that do not collect.
 //!
 //! Source: ttFlash (Yan et al., FAST 2017) as atc18 Section 5.2 ("statically limiting the number of active GC to one
 //! per parity group") and hpdc18 Section 3.3 describe it.
@@ -10,28 +10,28 @@
 //! place 1      .    .    GC   .     each group of planes has its own turn
 //! ```
 //!
-//! - Stripes, parity and what a write reads for it: as under `rain`. Addresses decide where all members of a stripe
-//!   are: on the same chip, die and plane of their channels (`allocation.policy = "static"`), a parity group.
+//! - Stripes, parity and the reads of a write: as under `rain`. Addresses determine the locations of all members of a
+//!   stripe: on the same chip, die and plane of their channels (`allocation.policy = "static"`), a parity group.
 //! - A collection begins only while no block of its group is relocated, for whichever task. Of the planes that may
 //!   begin, the one with the fewest free blocks does; when it has collected one block, another whose group is at
 //!   rest is next, and only then itself again. Writes that wait for space on a plane wait for its turn too: the
 //!   group's cap holds always. That is what atc18 says against it: it "can quickly deplete free blocks".
-//! - A read of the host is rebuilt while a block of its plane is relocated, also between two commands of that, and
-//!   when its die is at work for another task (as under `rain`). Where parity of the stripe is not in flash yet it
-//!   waits.
-//! - ttFlash moves pages by copyback, which keeps them on their plane and off the channel (`granularity.copyback`).
-//!   A copyback moves whole pages: where mapping units are smaller, pages of which some units are stale go over the
-//!   channel, and what is valid in them is gathered.
-//! - In ttFlash the other planes of a die go on while one copies back. Here a die is at one command at a time, and
-//!   a collection of one plane blocks the others. A group is therefore one of whole dies by default, so that no die
-//!   that helps collects. hpdc18 notes that ttFlash assumes dies of one plane, where both are the same.
-//! - ttFlash also needs memory that survives a loss of power for the parity of pages under way; its size is not
+//! - A read of the host is rebuilt while a block of its plane is relocated, also between two commands of the
+//!   relocation, and when its die works for another task (as under `rain`). If parity of the stripe is not in flash
+//!   yet, it waits.
+//! - ttFlash moves pages by copyback, which keeps them on their plane and off the channel (`granularity.copyback`). A
+//!   copyback moves whole pages: if mapping units are smaller, pages with some stale units go over the channel, and
+//!   their valid units are gathered.
+//! - In ttFlash the other planes of a die continue while one copies back. Here a die executes one command at a time,
+//!   and a collection of one plane blocks the others. A group therefore consists of whole dies by default, so that no
+//!   die that helps collects. hpdc18 notes that ttFlash assumes dies of one plane, for which both are the same.
+//! - ttFlash also needs memory that survives a loss of power for the parity of pages in progress; its size is not
 //!   bounded here beyond `frontier.fill_pages`.
 //!
 //! Parameters:
-//! - `group` (default `"die"`): of which planes one is collected at a time: `"die"`, those of the dies that have
-//!   the same place on their channels; `"plane"`, those planes themselves: more collect at once, and a read that is
-//!   rebuilt may wait for another plane of a die that helps.
+//! - `group` (default `"die"`): the planes of which one is collected at a time: `"die"`, those of the dies with the
+//!   same position on their channels; `"plane"`, those planes themselves: more collect at once, and a rebuilt read may
+//!   wait for another plane of a die that helps.
 
 use super::{DieLoad, Group, RedundancyPolicy};
 use serde::{Deserialize, Serialize};

@@ -12,15 +12,15 @@ use copyback_workload::units::Bytes;
 /// A drive of a run.
 #[derive(Clone, Debug)]
 pub struct Member {
-    /// Its configuration; what it says of the host, the array and the measurement is not asked.
+    /// Its configuration; its settings of the host, the array and the measurement are ignored.
     pub config: RunConfig,
     /// The seed of its streams.
     pub seed: u64,
 }
 
 impl RunConfig {
-    /// The drives of a run. `of_override`: what a drive is that an override of this number names, and none for the
-    /// others, which are as this configuration says.
+    /// The drives of a run. `of_override`: the drive of an override with this number, and none for the others, which
+    /// follow this configuration.
     ///
     /// # Errors
     /// Those of `of_override`.
@@ -47,7 +47,7 @@ impl RunConfig {
 
     /// The array of a run. A drive alone whose collections are coordinated is an array of one: its elements agree.
     pub fn array_or_alone(&self) -> Option<ArrayConfig> {
-        // Its units are those of the drive, of which so none is left over.
+        // Its units are those of the drive, so that none is left over.
         let unit_bytes = self.geometry.unit_bytes();
         let alone = || ArrayConfig { drives: 1, stripe_unit: Some(Bytes(unit_bytes)), ..ArrayConfig::default() };
         self.array.clone().or_else(|| self.coordination.common().map(|_| alone()))
@@ -62,7 +62,7 @@ impl RunConfig {
         Layout::new(array.level, array.drives, array.stripe_unit_bytes(grain_bytes), least).capacity_bytes()
     }
 
-    /// Bytes that a request can address: those of the volume, or of the least drive where requests name drives.
+    /// Bytes that a request can address: those of the volume, or of the smallest drive if requests address drives.
     pub fn addressed_bytes(&self, members: &[Member]) -> u64 {
         let of_drive = |member: &Member| Geometry::new(&member.config.device()).logical_bytes();
         match (&self.array, self.host.target) {
@@ -75,7 +75,7 @@ impl RunConfig {
     pub(super) fn check_array(&self) -> Result<(), KeyError> {
         self.coordination.check()?;
         if self.array.is_none() && self.host.target == Target::Drive {
-            return Err(KeyError::new("host.target", "there is no array whose drives requests name")
+            return Err(KeyError::new("host.target", "there is no array of drives that requests could address")
                 .with_help("leave it out, or describe an array: --array raid-0"));
         }
         let Some(array) = self.array_or_alone() else { return Ok(()) };
@@ -96,7 +96,8 @@ impl RunConfig {
             )?;
         }
         if self.host.target == Target::Drive && array.level != crate::array::Level::Raid0 {
-            let message = format!("requests past the volume would leave {} behind", array.level.name());
+            let message =
+                format!("requests that bypass the volume would break the redundancy of {}", array.level.name());
             return Err(KeyError::new("host.target", message).with_help("use `array.level = \"raid-0\"`"));
         }
         match own().any(|drive| array.is_coordinated(drive)) {
@@ -114,8 +115,8 @@ impl RunConfig {
         (0..).zip(drives).try_for_each(|(number, drive)| self.check_member(number, drive, grain_bytes))
     }
 
-    /// Whether a drive that an override may have made another one fits into this run's array.
-    /// `grain_bytes`: what is whole mapping units of all drives.
+    /// Whether a drive that an override may have changed fits into this run's array. `grain_bytes`: a multiple of the
+    /// mapping units of all drives.
     fn check_member(&self, number: u32, drive: &RunConfig, grain_bytes: u64) -> Result<(), KeyError> {
         let Some(array) = self.array_or_alone() else { return Ok(()) };
         let stripe_unit_bytes = array.stripe_unit_bytes(grain_bytes);
@@ -127,23 +128,24 @@ impl RunConfig {
         }
         let named = |mut error: KeyError| {
             error.message = format!("drive {number}: {}", error.message);
-            error.with_help("leave the drive out of it, with `coordinated = false` in its `[[array.override]]`")
+            error.with_help("exclude the drive from coordination: `coordinated = false` in its `[[array.override]]`")
         };
         drive.check_told(&self.coordination).map_err(named)
     }
 
-    /// A drive can be told to collect where planes or dies collect for themselves, and at no time of their own.
+    /// A drive can be coordinated if planes or dies collect for themselves, and only at the times that the coordinator
+    /// sets.
     fn check_told(&self, coordination: &CoordinationConfig) -> Result<(), KeyError> {
         if coordination.common().is_none() {
             return Ok(());
         }
         let refuse = |key: &str, why: &str, help: &str| Err(KeyError::new(key, why).with_help(help));
         if self.preemption.is_timeless() {
-            let why = "collections that take no time need not be coordinated";
+            let why = "collections in zero time need no coordination";
             return refuse("coordination.policy", why, "use \"uncoordinated\", or another `preemption.policy`");
         }
         if self.preemption.as_task().is_some() {
-            let why = "collections that reserve no die (`preemption.policy = \"always\"`) are not told to begin";
+            let why = "collections that reserve no die (`preemption.policy = \"always\"`) take no orders to begin";
             return refuse("coordination.policy", why, "use \"uncoordinated\", or another `preemption.policy`");
         }
         if self.mapping.log_blocks().is_some() {
@@ -152,12 +154,12 @@ impl RunConfig {
         }
         if let Some(key) = self.trigger.starts_by_itself() {
             let why = "a drive whose collections are coordinated starts none by itself";
-            let help = format!("leave `{key}` out: `coordination.policy` says when it collects in idle time");
+            let help = format!("remove `{key}`: `coordination.policy` decides when it collects in idle time");
             return refuse(key, why, &help);
         }
         if self.trigger.stagger_blocks() > 0 {
-            let why = "watermarks that lie apart keep planes from collecting together, as they do where collections are \
-                       coordinated";
+            let why = "watermarks that lie apart keep planes from collecting together, as they do where collections \
+                       are coordinated";
             return refuse("trigger.stagger", why, "leave it out, or use `coordination.policy = \"uncoordinated\"`");
         }
         if coordination.may_pause() && self.admit.slots() == 1 {
@@ -176,7 +178,8 @@ fn check_holds_a_unit(unit_bytes: u64, number: u32, bytes: u64, grain_bytes: u64
     }
     let message = format!("{unit_bytes} bytes are more than the {bytes} of drive {number}");
     let help = format!(
-        "use at most {bytes} bytes, in whole mapping units of all drives ({grain_bytes} bytes), or drives of other pages"
+        "use at most {bytes} bytes, in whole mapping units of all drives ({grain_bytes} bytes), or drives of other \
+         pages"
     );
     Err(KeyError::new("array.stripe_unit", message).with_help(help))
 }
@@ -185,7 +188,7 @@ fn check_holds_a_unit(unit_bytes: u64, number: u32, bytes: u64, grain_bytes: u64
 mod tests {
     use super::*;
 
-    /// A drive stays what an override says it is where a later one says only whether it can be told.
+    /// An override that sets only `coordinated` keeps what an earlier one sets.
     #[test]
     fn a_drive_keeps_what_an_override_says_it_is() {
         let table = "geometry = { channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 1, \
@@ -219,7 +222,7 @@ mod tests {
         assert_eq!(layout.capacity_bytes(), bytes);
     }
 
-    /// What is refused is what the drives of a run are, not what none of them is.
+    /// The drives of a run are checked, not a configuration that none of them has.
     #[test]
     fn a_configuration_that_no_drive_has_is_not_looked_at() {
         let stripe_unit = "[array]\ndrives = 2\nstripe_unit = \"3 KiB\"\n";

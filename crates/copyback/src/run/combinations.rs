@@ -1,5 +1,5 @@
-//! Do the parts of a configuration fit together? Each policy checks its own parameters against the device; what needs
-//! two axes, or an axis and the host, is asked here, where all of them are known.
+//! Checks that the parts of a configuration fit together. Each policy checks its own parameters against the device;
+//! conditions on two axes, or an axis and the host, are checked here, with all of them known.
 
 use super::config::RunConfig;
 use super::precondition::PreconditionConfig;
@@ -43,7 +43,7 @@ impl RunConfig {
         Ok(())
     }
 
-    /// A buffer with lists for dies or planes has to know where a page will be written when it comes in.
+    /// A buffer with lists for dies or planes must know the destination of a page when it comes in.
     pub(super) fn check_buffer(&self) -> Result<(), KeyError> {
         let (what, help) = match self.buffer.needs() {
             needs if needs <= self.allocation.knows() => return Ok(()),
@@ -61,14 +61,14 @@ impl RunConfig {
         cache.check(&self.geometry)?;
         let refuse = |why: &str, help: &str| Err(KeyError::new("mapping.policy", why).with_help(help));
         if self.preemption.is_timeless() {
-            let why = "its pages follow data that moves, and collections that take no time \
+            let why = "its pages follow data that moves, and collections in zero time \
                        (`preemption.policy = \"ideal\"`) would leave them behind";
             return refuse(why, "set `mapping.policy = \"page\"`, or choose another `preemption.policy`");
         }
         if self.compose.gc_builders().contains(&GcBuilderName::Merge) {
             let why = "a translation page that a collection moves is not the one that is written, and `compose.gc` \
                        merges the two";
-            return refuse(why, "set `mapping.policy = \"page\"`, or leave the builder `merge` out");
+            return refuse(why, "set `mapping.policy = \"page\"`, or remove the builder `merge`");
         }
         Ok(())
     }
@@ -80,29 +80,31 @@ impl RunConfig {
         }
         let refuse = |why: &str, help: &str| Err(KeyError::new("frontier.hot_window", why).with_help(help));
         if self.preemption.is_timeless() {
-            let why = "collections that take no time (`preemption.policy = \"ideal\"`) do not tell hot from cold";
+            let why = "collections in zero time (`preemption.policy = \"ideal\"`) do not distinguish hot and cold data";
             return refuse(why, "leave it out, or choose another `preemption.policy`");
         }
         if !self.compose.gc_builders().is_empty() {
-            let why = "what joins a collection's commands (`compose.gc`) decides to which block its page goes";
+            let why = "requests that join a collection's commands (`compose.gc`) decide to which block their page goes";
             return refuse(why, "leave it out, or set `compose.gc = []`");
         }
         if self.granularity.build().leaves_plane() {
-            let why = "moves to other dies (`granularity.destination = \"global\"`) do not tell hot from cold";
+            let why = "moves to other dies (`granularity.destination = \"global\"`) do not distinguish hot and cold \
+                       data";
             return refuse(why, "leave it out, or set `granularity.destination = \"local\"`");
         }
         Ok(())
     }
 
-    /// Pages that fill: their writes wait in the controller, where nobody looks for them.
+    /// Pages that fill: their writes wait in the controller, which the other policies do not examine.
     pub(super) fn check_fill(&self) -> Result<(), KeyError> {
         if self.frontier.fill().is_none() {
             return Ok(());
         }
         let refuse = |why: &str, help: &str| Err(KeyError::new("frontier.fill_limit", why).with_help(help));
         if self.compose.gc_builders().contains(&GcBuilderName::Merge) {
-            let why = "`compose.gc` merges writes with what a collection moves, one by one, and pages hold several";
-            return refuse(why, "leave it out, or leave the builder `merge` out");
+            let why = "`compose.gc` merges single writes with moves of a collection, and pages that fill hold several \
+                       writes";
+            return refuse(why, "remove it, or remove the builder `merge`");
         }
         if self.mapping.log_blocks().is_some() {
             let why = "`mapping.policy` places each page by its address, and pages that fill hold any";
@@ -123,7 +125,7 @@ impl RunConfig {
                 .with_help("use `frontier.policy = \"row\"` with `granularity.policy = \"aligned\"`"));
         }
         if self.mapping.has_superpages() && !in_rows {
-            return Err(KeyError::new("mapping.policy", "superpages lie in rows, and `frontier.policy` writes none")
+            return Err(KeyError::new("mapping.policy", "superpages need rows, and `frontier.policy` writes none")
                 .with_help("set `frontier.policy = \"row\"`, or `mapping.policy = \"page\"`"));
         }
         if !in_rows {
@@ -154,7 +156,7 @@ impl RunConfig {
             return refuse(why, "set `commands.plane_pairs = false`, or choose another `preemption.policy`");
         }
         if self.granularity.build().copies_back() {
-            let why = "a row is gathered in the controller, and a copyback does not pass there".to_owned();
+            let why = "a row is gathered in the controller, and a copyback bypasses it".to_owned();
             return refuse(why, "set `granularity.copyback = false`, or use another `frontier.policy`");
         }
         Ok(())
@@ -180,13 +182,13 @@ impl RunConfig {
         Ok(())
     }
 
-    /// A collection takes a slot of its die's window; where that is the only one, nothing waits at the die that could
-    /// go first.
+    /// A collection takes a slot of its die's window; if that is the only slot, no request waits at the die that could
+    /// preempt.
     pub(super) fn check_window(&self) -> Result<(), KeyError> {
         if !self.preemption.lets_host_first() || self.admit.slots() > 1 {
             return Ok(());
         }
-        let why = "a collection takes the only slot of its die's window, so that nothing can go before it";
+        let why = "a collection takes the only slot of its die's window, so that no request can preempt it";
         Err(KeyError::new("admit.slots", why).with_help("use 2 or more slots, or set `preemption.policy = \"none\"`"))
     }
 
@@ -198,9 +200,9 @@ impl RunConfig {
         let has = |name| self.compose.gc_builders().contains(&name);
         let refuse = |why: &str, help: &str| Err(KeyError::new("compose.gc", why).with_help(help));
         if self.granularity.build().copies_back() {
-            let help = "set `granularity.copyback = false`, or leave the builder out";
+            let help = "set `granularity.copyback = false`, or remove the builder";
             if has(GcBuilderName::Merge) {
-                return refuse("`merge` needs the transfer of a moved page, which copyback leaves out", help);
+                return refuse("`merge` needs the transfer of a moved page, which a copyback does not have", help);
             }
             if has(GcBuilderName::GcHost) || has(GcBuilderName::Pipeline) {
                 let why = "`gc+host` and `pipeline` need moves to be reads and programs, and a copyback is neither";
@@ -208,7 +210,7 @@ impl RunConfig {
             }
         }
         if has(GcBuilderName::GcHost) && self.geometry.planes_per_die == 1 {
-            let help = "leave the builder out, or choose a device with more planes";
+            let help = "remove the builder, or choose a device with more planes";
             return refuse("`gc+host` needs a second plane in each die (`geometry.planes_per_die = 1`)", help);
         }
         if !self.compose.gc_builders().is_empty() && self.preemption.is_timeless() {
@@ -218,19 +220,19 @@ impl RunConfig {
         }
         let needs_points = has(GcBuilderName::Pipeline) && !self.preemption.lets_host_first();
         if needs_points {
-            let why = "`pipeline` overlaps what a collection lets go first, and this `preemption.policy` lets nothing";
-            return refuse(why, "set `preemption.policy = \"points\"`, or leave the builder out");
+            let why = "`pipeline` overlaps requests that preempt a collection, and this `preemption.policy` lets none \
+                       preempt";
+            return refuse(why, "set `preemption.policy = \"points\"`, or remove the builder");
         }
         let needs_window = has(GcBuilderName::GcHost) || has(GcBuilderName::Merge);
         if needs_window && self.admit.slots() == 1 && !self.preemption.is_timeless() {
-            let why =
-                "a collection takes the only slot of its die's window, so that nothing is queued that could join it";
+            let why = "a collection takes the only slot of its die's window, so that no queued request can join it";
             return refuse(why, "set `admit.slots` to 2 or more, or leave `gc+host` and `merge` out");
         }
         Ok(())
     }
 
-    /// Whether an aged drive keeps the block that collection needs, and one plane tells what the others are.
+    /// Whether an aged drive keeps the block that collection needs, and one plane determines the state of the others.
     pub(super) fn check_preconditioning(&self) -> Result<(), KeyError> {
         if matches!(self.precondition, PreconditionConfig::SteadyState {}) {
             return self.check_steady_state();
@@ -254,7 +256,7 @@ impl RunConfig {
     /// Whether each die of the drive is a drive of its own under uniform writes.
     fn check_steady_state(&self) -> Result<(), KeyError> {
         let why = if self.redundancy.has_parity() {
-            "parity is overwritten more often than data, and lies with it"
+            "parity is overwritten more often than the data next to it"
         } else if self.mapping.has_superpages() {
             "the places of a superpage are valid together"
         } else if self.mapping.log_blocks().is_some() {
@@ -262,7 +264,7 @@ impl RunConfig {
         } else {
             return Ok(());
         };
-        let why = format!("`steady-state` makes a drive of dies that are alike and independent, and here {why}");
+        let why = format!("`steady-state` needs equal and independent dies, and here {why}");
         Err(KeyError::new("precondition.mode", why).with_help("set `precondition.mode = \"random\"`"))
     }
 
@@ -275,7 +277,7 @@ impl RunConfig {
         })
     }
 
-    /// The same without what helps where there is parity.
+    /// The same without the remedy for drives with parity.
     pub(super) fn check_room(&self) -> Result<(), KeyError> {
         let (data_blocks, units_per_block) = self.data_blocks()?;
         if self.mapping.log_blocks().is_some() {
@@ -323,8 +325,8 @@ impl RunConfig {
         Ok((data_blocks, units_per_block))
     }
 
-    /// Whether a full plane always has a block whose collection frees a page: where all blocks that may be collected
-    /// share the invalid units evenly, each must still have a page's worth.
+    /// Whether a full plane always has a block whose collection frees a page: if all blocks that may be collected share
+    /// the invalid units evenly, each must still have a page's worth.
     fn check_reclaimable(&self, data_blocks: u64, units_per_block: u64) -> Result<(), KeyError> {
         let units_per_page = self.shape().units_per_page();
         let full_blocks = u64::from(self.geometry.blocks_per_plane - self.blocks_held_back() + 1);

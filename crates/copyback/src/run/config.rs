@@ -1,5 +1,5 @@
-//! One run's whole configuration: all parts, and what is handed of it to those that are made of some. Whether the parts
-//! fit together stands in `combinations`.
+//! One run's whole configuration: all parts, and the values passed to composite parts. `combinations` checks that the
+//! parts fit together.
 
 use super::precondition::PreconditionConfig;
 use crate::array::ArrayConfig;
@@ -31,7 +31,7 @@ pub struct RunConfig {
     /// Commands that the flash understands.
     #[serde(default)]
     pub commands: CommandsConfig,
-    /// Where is a logical unit?
+    /// The axis `mapping`: the location of a logical unit.
     #[serde(default)]
     pub mapping: mapping::MappingConfig,
     /// Which die and plane get a new page?
@@ -46,7 +46,7 @@ pub struct RunConfig {
     /// When does GC start and stop?
     #[serde(default)]
     pub trigger: trigger::TriggerConfig,
-    /// What does one collection take, and where does it go?
+    /// The axis `granularity`: the data that one collection takes, and its destination.
     #[serde(default)]
     pub granularity: granularity::GranularityConfig,
     /// Which block is collected?
@@ -61,7 +61,7 @@ pub struct RunConfig {
     /// Which requests may enter a die's window?
     #[serde(default)]
     pub admit: admit::AdmitConfig,
-    /// Which of a die's requests goes first?
+    /// The axis `order`: the class of a die's requests that is served next.
     #[serde(default)]
     pub order: order::OrderConfig,
     /// Can a blocked read be rebuilt?
@@ -73,7 +73,7 @@ pub struct RunConfig {
     /// What else uses the flash?
     #[serde(default)]
     pub tasks: background::TasksConfig,
-    /// The array of which the drive is one.
+    /// The array of the drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayConfig>,
     /// How the host hands requests over.
@@ -115,7 +115,7 @@ pub const AXES: &[Axis] = &[
     coordination::AXIS,
 ];
 
-/// What else a configuration may switch on: tables of `[tasks]`, of which a scheme may have several or none.
+/// Optional tasks: tables of `[tasks]`, of which a scheme may have several or none.
 pub const TASKS: Axis = background::AXIS;
 
 impl RunConfig {
@@ -156,7 +156,8 @@ impl RunConfig {
         self.check_preconditioning()
     }
 
-    /// Blocks of a plane that never hold host data at rest: what GC needs to move a victim, and the open blocks.
+    /// Blocks of a plane that are never available for host data: those that GC needs to move a victim, and the open
+    /// blocks.
     pub fn blocks_held_back(&self) -> u32 {
         crate::ftl::GC_RESERVE_BLOCKS + self.frontier.open_blocks()
     }
@@ -166,7 +167,7 @@ impl RunConfig {
         if self.frontier.is_in_rows() { self.geometry.in_rows() } else { self.geometry.clone() }
     }
 
-    /// The flash alone: what a policy may check its parameters against.
+    /// The flash alone: the device against which a policy may check its parameters.
     pub fn device(&self) -> Device<'_> {
         let Self { geometry, timing, capacity, commands, .. } = self;
         Device { geometry, timing, capacity, commands }
@@ -199,7 +200,7 @@ impl RunConfig {
         }
     }
 
-    /// The same with what stands in front of it; `subpage_writes` is the host's, who may have several drives.
+    /// The same with the host's `subpage_writes`; a host may have several drives.
     pub fn ssd(&self, subpage_writes: SubpageWrites) -> SsdConfig<'_> {
         SsdConfig { drive: self.drive(), buffer: &self.buffer, subpage_writes }
     }

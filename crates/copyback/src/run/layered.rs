@@ -1,5 +1,5 @@
-//! What layers are told of a run's configuration: its tables, what an open loop means, how much of the drive its
-//! preconditioning maps.
+//! The facts about a run's configuration that layers need: its tables, the meaning of an open loop, the share of the
+//! drive that its preconditioning maps.
 
 use super::config::{AXES, RunConfig};
 use super::precondition::PreconditionConfig;
@@ -41,8 +41,8 @@ impl Configuration for RunConfig {
         }
     }
 
-    /// It does not depend on the scheme, so that all schemes of a comparison are asked for the same addresses; where a
-    /// preconditioning is drawn at random it is the least that may come out, less a block of each plane.
+    /// It does not depend on the scheme, so that all schemes of a comparison get the same addresses. If a
+    /// preconditioning is drawn at random, it is the smallest possible result, minus a block of each plane.
     fn mapped_share(&self) -> f64 {
         match self.precondition {
             PreconditionConfig::Empty {} => 0.0,
@@ -54,8 +54,8 @@ impl Configuration for RunConfig {
 }
 
 impl RunConfig {
-    /// A plane's first units hold data in so many of its blocks: `valid` of those that are used. A block less, since a
-    /// second active block counts as used before it is, and since what a plane holds is rounded down.
+    /// A plane's first units hold data in this many of its blocks: `valid` of those that are used. One block less,
+    /// because a second active block counts as used before it is, and because the content of a plane is rounded down.
     fn share_of_live(&self, used_min: f64, valid: f64) -> f64 {
         let geometry = Geometry::new(&self.device());
         let physical_bytes = f64::from(geometry.physical_units) * f64::from(geometry.unit_bytes);

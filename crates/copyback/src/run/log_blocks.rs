@@ -9,7 +9,7 @@ use crate::ftl::log_blocks::{BLOCKS_BESIDE, logical_blocks, random_blocks};
 use crate::tasks::gc::granularity::{Granularity, GranularityPolicy};
 
 impl RunConfig {
-    /// Whether nothing else says where pages go, in which merges put them.
+    /// Whether no other policy decides the destination of pages, which merges decide.
     pub(super) fn check_log_blocks(&self) -> Result<(), KeyError> {
         let Some(params) = self.mapping.log_blocks() else { return Ok(()) };
         let refuse = |key: &str, why: &str, help: &str| Err(KeyError::new(key, why).with_help(help));
@@ -29,12 +29,12 @@ impl RunConfig {
         self.check_frontier_of_merges()?;
         self.check_granularity_of_merges()?;
         if self.preemption.is_timeless() {
-            let why = "merges are made of commands, and collections that take no time (`preemption.policy = \
+            let why = "merges consist of commands, and collections in zero time (`preemption.policy = \
                        \"ideal\"`) have none";
             return refuse("mapping.policy", why, "set `mapping.policy = \"page\"`, or another `preemption.policy`");
         }
         if !self.compose.gc_builders().is_empty() {
-            let why = "pages of a merge have their places, which nothing else joins";
+            let why = "pages of a merge have fixed locations, and no other page joins them";
             return refuse("compose.gc", why, "set `compose.gc = []`, or `mapping.policy = \"page\"`");
         }
         if self.trigger.watermarks().idle.is_some() {
@@ -44,17 +44,17 @@ impl RunConfig {
         let fills_in_order =
             matches!(self.precondition, PreconditionConfig::Empty {} | PreconditionConfig::Sequential { .. });
         if !fills_in_order {
-            let why = "a drive with log blocks begins empty or filled in order: merges are not made in no time";
+            let why = "a drive with log blocks begins empty or filled in order: there are no merges in zero time";
             return refuse(
                 "precondition.mode",
                 why,
-                "use \"sequential\" or \"empty\", and let the drive warm up: `--warmup`",
+                "use \"sequential\" or \"empty\", and warm the drive up: `--warmup`",
             );
         }
         Ok(())
     }
 
-    /// What of a scheme plays no part where its data blocks are merged.
+    /// The settings of a scheme that have no effect if its data blocks are merged.
     pub(super) fn notes_of_merges(&self) -> Vec<String> {
         let Some(params) = self.mapping.log_blocks() else { return Vec::new() };
         let granularity = self.granularity.build();
@@ -68,7 +68,7 @@ impl RunConfig {
         let mut notes = Vec::new();
         if !left_out.is_empty() {
             let left_out = left_out.join(", ");
-            notes.push(format!("`mapping.policy = \"fast\"` keeps pages in place, and goes without {left_out}"));
+            notes.push(format!("`mapping.policy = \"fast\"` keeps pages at fixed offsets, and ignores {left_out}"));
         }
         let (random, most) = (random_blocks(params, &self.shape_of_merges()), self.random_log_blocks_max());
         if random < most {
@@ -91,7 +91,8 @@ impl RunConfig {
             let help = "leave it out, or set `mapping.policy = \"page\"`";
             return Err(KeyError::new("frontier.hot_window", why).with_help(help));
         }
-        let why = "`mapping.policy = \"fast\"` says which open block takes a page: a log block, or one that is merged";
+        let why = "`mapping.policy = \"fast\"` decides which open block takes a page: a log block, or one that is \
+                   merged";
         Err(KeyError::new("frontier.policy", why)
             .with_help("use \"single\", \"row\" or \"twin\", or `mapping.policy = \"page\"`"))
     }

@@ -5,15 +5,15 @@ use super::precondition::PreconditionConfig;
 use crate::ftl::core::Ftl;
 use crate::observe::shadow::Shadow;
 
-/// The tables of a drive, in bytes. What grows with the drive is counted; what waits in queues and what is measured is
-/// not, and takes some megabytes.
+/// The tables of a drive, in bytes. Tables that grow with the drive are counted; queues and measures are not, and take
+/// some megabytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
     /// The preconditioned drive: each run has a copy of its own.
     pub drive_bytes: u64,
-    /// What preconditioning takes beside it.
+    /// Memory of preconditioning in addition.
     pub preconditioning_bytes: u64,
-    /// What a run takes beside it.
+    /// Memory of a run in addition.
     pub run_bytes: u64,
     /// What a run that checks its invariants takes on top of that.
     pub check_bytes: u64,

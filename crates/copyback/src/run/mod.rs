@@ -39,7 +39,7 @@ pub use warmup::Warmup;
 pub struct Options {
     /// Seed of all random streams.
     pub seed: u64,
-    /// Stop after so many requests; those of a warm-up are not counted.
+    /// Stop after this many requests; requests of a warm-up are not counted.
     pub requests: Option<u64>,
     /// The part that is simulated first, and not measured.
     pub warmup: Option<Warmup>,
@@ -55,7 +55,7 @@ pub struct Options {
     pub keep_rates: bool,
     /// Keep the response time of every request, to match it with another run's; eight bytes each.
     pub keep_responses: bool,
-    /// Look closely at an array for a while; nothing is seen where there is none.
+    /// Record an array in detail for a time window; nothing without an array.
     pub microscope: Option<Focus>,
 }
 
@@ -122,7 +122,7 @@ pub enum RunError {
         /// What the run has.
         drives: usize,
     },
-    /// A request arrives so late that the times behind it cannot be told.
+    /// A request arrives so late that later times cannot be represented.
     #[error(
         "request {index} arrives at {}, beyond the {} (292 years) that a run may last",
         time(.arrival_ns),
@@ -137,10 +137,10 @@ pub enum RunError {
     /// The workload holds no request.
     #[error("the workload holds no request")]
     Empty,
-    /// Somebody ended it: see [`stop`].
+    /// A caller stopped it: see [`stop`].
     #[error("the run was stopped")]
     Stopped,
-    /// A policy that was handed in did what it may not.
+    /// A registered policy gave an invalid answer.
     #[error("{0}")]
     Plugin(Fault),
     /// The workload ended before the warm-up did: nothing is left to be measured.
@@ -161,11 +161,11 @@ pub enum RunError {
     /// An invariant broke: a defect of the simulator or of a policy.
     #[error("invariant broken{}: {what}", at(.at_ns))]
     Invariant {
-        /// Which, where it has a name.
+        /// The workload, if it has a name.
         invariant: Option<Invariant>,
         /// Its name, and how it is broken.
         what: String,
-        /// Simulated time, where the clock ran already.
+        /// Simulated time, if the clock was running.
         at_ns: Option<u64>,
     },
 }
@@ -200,8 +200,8 @@ pub fn precondition(config: &RunConfig, seed: u64) -> Result<Image, RunError> {
     precondition_and_tell(config, seed, &mut |_| {})
 }
 
-/// The same; `tell` hears what share of the work is done, some ten times a second, none smaller than the one before and
-/// all below 1. Where a drive has to become steady, it is an estimate.
+/// The same; `tell` receives the completed share of the work, some ten times a second, never decreasing and always
+/// below 1. If a drive must become steady, it is an estimate.
 pub fn precondition_and_tell(config: &RunConfig, seed: u64, tell: &mut dyn FnMut(f64)) -> Result<Image, RunError> {
     config.check()?;
     let ftl = guarded(|| preconditioning::preconditioned_at(config, seed, tell).map_err(RunError::from))
@@ -212,7 +212,7 @@ pub fn precondition_and_tell(config: &RunConfig, seed: u64, tell: &mut dyn FnMut
 /// What an image depends on: two configurations with equal keys have the same drive. One in which nothing is collected
 /// does not depend on when collection would start.
 pub fn image_key(config: &RunConfig) -> String {
-    // Taken apart, so that whoever adds to either says whether a drive depends on it.
+    // Destructured, so that a new field of either must state whether a drive depends on it.
     let FtlConfig { device, mapping, allocation, frontier, victim, redundancy, free_order } = config.ftl();
     let Device { geometry, timing: _, capacity, commands: _ } = device;
     let collects = !matches!(config.precondition, PreconditionConfig::Empty {} | PreconditionConfig::Aged { .. });
@@ -227,11 +227,10 @@ pub type Drives<'a> = Vec<(&'a RunConfig, Image)>;
 /// Runs a workload on a drive. `progress` is called now and then, a few times a second.
 ///
 /// # Errors
-/// Where the workload cannot be read or ends before the warm-up, a request does not fit the drive, or an invariant
-/// broke.
+/// If the workload cannot be read or ends before the warm-up, a request does not fit the drive, or an invariant broke.
 ///
 /// # Panics
-/// Where the image is one of a configuration with another [`image_key`].
+/// If the image is of a configuration with another [`image_key`].
 pub fn simulate(
     config: &RunConfig,
     image: Image,
@@ -249,7 +248,7 @@ pub fn simulate(
 /// As those of [`simulate`].
 ///
 /// # Panics
-/// As [`simulate`], and where the drives are not those of the array.
+/// As [`simulate`], and if the drives are not those of the array.
 pub fn simulate_drives(
     config: &RunConfig,
     drives: Drives<'_>,
@@ -260,7 +259,7 @@ pub fn simulate_drives(
     simulate_asked(config, drives, Asked::One(source), options, progress)
 }
 
-/// What is asked of the drives of a run.
+/// The requests to the drives of a run.
 pub enum Asked {
     /// One workload.
     One(Box<dyn RequestSource + Send>),
@@ -330,8 +329,8 @@ fn note_of_put_off(share: f64) -> Option<String> {
     })
 }
 
-/// Runs a workload until its warm-up ends: the number of the first request that would be measured. Where schemes are
-/// compared, and each tells another, the largest is the warm-up of all.
+/// Runs a workload until its warm-up ends, and returns the number of the first request that would be measured. In a
+/// comparison with different numbers, the largest is the warm-up of all schemes.
 ///
 /// # Errors
 /// As those of [`simulate`].
@@ -401,10 +400,10 @@ fn begun<'a>(
 /// What [`stop`] unwinds with.
 struct Stopped;
 
-/// Ends a run from within what hears of its progress, or a source of its requests: the run returns
-/// [`RunError::Stopped`]. Nothing but that may call it.
+/// Ends a run from a progress callback, or from a source of its requests: the run returns [`RunError::Stopped`]. Only
+/// these may call it.
 pub fn stop() -> ! {
-    // No panic: nobody is told of a defect.
+    // No panic: no defect is reported.
     std::panic::resume_unwind(Box::new(Stopped))
 }
 

@@ -125,8 +125,8 @@ fn flash_work(simulation: &Simulation<'_>) -> FlashWork {
     simulation.readings().fold(FlashWork::default(), |sum, drive| sum.zip(&drive.work, |a, b| a + b))
 }
 
-/// Flash units over units that the host wrote, until its last request ended; the parts add up to the whole. `all` is
-/// what was done until the drives rested, for the `written_units` of the host.
+/// Flash units over units that the host wrote, until its last request completed; the parts add up to the whole. `all`
+/// counts until the drives were idle, for the `written_units` of the host.
 fn write_amplification(simulation: &Simulation<'_>, all: &FlashWork, written_units: u64) -> WriteAmplification {
     // A run so short that pages were still filling when its last request ended is counted whole.
     let (flash, host_written_units) = match simulation.written_until_last_end() {
@@ -192,7 +192,7 @@ fn merge_report(simulation: &Simulation<'_>) -> Option<MergeTotals> {
 fn gc_parts(drive: &Drive, did: &Reading, report: &mut GcReport) {
     let timing = drive.timing();
     let alone_ns = |op, pages: u64, at: usize| {
-        // Only where all pages take the same times commands have a die to themselves.
+        // Commands have a die to themselves only if all pages take the same times.
         timing.uniform_ns(op).map_or(0, |page_ns| (pages - did.gc.array_pages[at]) * page_ns)
     };
     let (reads, programs) = (did.work.gc_page_reads, did.work.gc_page_programs);

@@ -41,13 +41,13 @@ pub enum PreconditionConfig {
         #[serde(default = "round")]
         round: f64,
     },
-    /// The state that `random` tends to, made at once, in the time that it takes to write each map entry: one plane is
-    /// filled and overwritten until its write amplification changes by no more than 0.5 % over one of its capacities,
-    /// and each plane of the drive is as that one is at some moment from then on, with units of its own and its blocks
-    /// in another order. For drives of which the long way takes minutes.
+    /// The state that `random` tends to, made at once, in the time of writing each map entry. One plane is filled and
+    /// overwritten until its write amplification changes by no more than 0.5 % over one of its capacities; each plane
+    /// of the drive copies its state at a random later time, with its own units and its blocks in another order. For
+    /// drives whose full simulation takes minutes.
     SteadyState {},
-    /// tpds20: each plane is filled to a random share between `used_min` and `used_max` of its pages, of which
-    /// `valid` hold data, spread over its blocks as `spread` says.
+    /// tpds20: each plane is filled to a random share between `used_min` and `used_max` of its pages; `valid` of them
+    /// hold data, spread over its blocks as `spread` says.
     Aged {
         /// Smallest share of a plane's pages that are programmed.
         #[serde(default = "used_min")]
@@ -75,8 +75,8 @@ pub enum Spread {
     /// the share.
     #[default]
     Even,
-    /// Young ones: first writes and overwrites come in random order, so that early writes are mostly overwritten
-    /// and late ones are not. With 60 % valid the oldest blocks hold 33 % and the youngest 95 %.
+    /// Young blocks: first writes and overwrites come in random order, so that early writes are mostly overwritten and
+    /// late ones are not. With 60 % valid the oldest blocks hold 33 % and the youngest 95 %.
     ByAge,
 }
 

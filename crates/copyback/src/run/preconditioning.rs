@@ -33,7 +33,7 @@ pub struct Preconditioner<'a> {
 /// Which pages are padded, as they would be in a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pads {
-    /// The last one of each collection, which waits for nobody and that no write of the host fills.
+    /// The last page of each collection, which does not wait and is not filled by writes of the host.
     moves: bool,
     /// That of each overwrite: a small write that comes alone shares its page with none.
     writes: bool,
@@ -73,14 +73,14 @@ impl Preconditioner<'_> {
         }
     }
 
-    /// Writes one unit, and where there is parity that of its stripe.
+    /// Writes one unit, and with parity that of its stripe.
     #[inline]
     pub fn write(&mut self, unit: LogicalUnit) -> Result<(), KeyError> {
         self.append(unit)?;
         self.ftl.geometry.stripes.map_or(Ok(()), |stripes| self.append(stripes.parity_of(unit)))
     }
 
-    /// Writes one unit and collects where that brought its plane below its watermark.
+    /// Writes one unit and collects if that brought its plane below its watermark.
     #[inline]
     fn append(&mut self, unit: LogicalUnit) -> Result<(), KeyError> {
         let mut plane = self.ftl.timeless_plane(unit);
@@ -98,7 +98,7 @@ impl Preconditioner<'_> {
             return Ok(());
         }
         match self.collect(plane) {
-            // Where any plane will do, the others take the writes of one that is full of valid data.
+            // If any plane is allowed, the others take the writes of a plane that is full of valid data.
             Err(_) if !self.ftl.allocation().is_static() => Ok(()),
             result => result,
         }
@@ -140,7 +140,7 @@ impl Preconditioner<'_> {
         (1.0 + spare) / (2.0 * spare)
     }
 
-    /// Units that one write without a clock writes together: more than one where they are superpages.
+    /// Units that a write in zero time writes together: more than one for superpages.
     fn units_per_write(&self) -> u32 {
         if self.ftl.geometry.has_superpages() { self.ftl.geometry.units_per_logical_page } else { 1 }
     }
@@ -165,7 +165,7 @@ impl Preconditioner<'_> {
         Ok(())
     }
 
-    /// Ends what a filling in order has begun, where that makes a difference to what follows.
+    /// Completes what a sequential fill has begun, if later writes depend on it.
     fn end_filling(&mut self) {
         if self.ftl.has_log_blocks() {
             self.ftl.end_filling(self.written);
@@ -236,11 +236,11 @@ impl Preconditioner<'_> {
                 "write amplification still changed by more than {steady} after {ROUNDS_MAX} overwrites of everything"
             ),
         )
-        .with_help("allow a larger change, or say how much is overwritten with `precondition.overwrites`"))
+        .with_help("allow a larger change, or set the number of overwrites with `precondition.overwrites`"))
     }
 
-    /// Writes everything twice in order, then at random in rounds of so many capacities, until the rule of the SNIA PTS
-    /// holds for write amplification.
+    /// Writes everything twice in order, then at random in rounds of a given number of capacities, until the rule of
+    /// the SNIA PTS holds for write amplification.
     fn precondition_as_snia(&mut self, round: f64, stream: &mut Xoshiro256PlusPlus) -> Result<(), KeyError> {
         let units = self.ftl.geometry.logical_units;
         self.fill(units)?;
@@ -261,8 +261,8 @@ impl Preconditioner<'_> {
             "precondition.round",
             format!(
                 "after {} rounds of {round} capacities the drive is not steady: over the last five write amplification \
-                 has a range of {:.1} % of its mean (at most 20 %) and a slope of {:.1} % (at most 10 %), and {} blocks \
-                 were erased in a round (at least {})",
+                 has a range of {:.1} % of its mean (at most 20 %) and a slope of {:.1} % (at most 10 %), and {} \
+                 blocks were erased in a round (at least {})",
                 steady::ROUNDS_MAX,
                 100.0 * figure.range,
                 100.0 * figure.slope,
@@ -270,12 +270,12 @@ impl Preconditioner<'_> {
                 steady::ERASES_MIN
             ),
         )
-        .with_help("let rounds be longer, or say how much is overwritten with `precondition.mode = \"random\"`"))
+        .with_help("use longer rounds, or set the number of overwrites with `precondition.mode = \"random\"`"))
     }
 }
 
 impl Preconditioner<'_> {
-    /// Writes the translation pages of all that holds data, where the map lives in flash and they are not there.
+    /// Writes the missing translation pages of all units that hold data, if the map is in flash.
     fn write_translation_pages(&mut self) -> Result<(), KeyError> {
         let (first_page, end) = (self.ftl.geometry.first_map_unit(), self.ftl.geometry.mapped_units);
         let (entries, units) = (self.ftl.geometry.unit_bytes / ENTRY_BYTES as u32, self.ftl.geometry.logical_units);
@@ -302,8 +302,8 @@ impl Preconditioner<'_> {
     }
 }
 
-/// The clock of a walk before a run: none. A collection that frees one unit is worth it, as moves of several share
-/// their pages where one alone would not free a page.
+/// The clock of a walk before a run: none. A collection that frees one unit is worth it, because moves of several share
+/// their pages, although one alone would not free a page.
 struct NoClock<'a> {
     ftl: &'a mut Ftl,
     stamp: u64,
@@ -364,7 +364,7 @@ pub fn preconditioned(config: &RunConfig, seed: u64) -> Result<Ftl, KeyError> {
     preconditioned_at(config, seed, &mut |_| {})
 }
 
-/// The same; `tell` hears what share of it is done, some ten times a second.
+/// The same; `tell` receives the completed share, some ten times a second.
 pub fn preconditioned_at(config: &RunConfig, seed: u64, tell: &mut dyn FnMut(f64)) -> Result<Ftl, KeyError> {
     let mut preconditioner = Preconditioner::new(config, seed);
     preconditioner.pace = Pace::new(tell);

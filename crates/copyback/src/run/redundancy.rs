@@ -10,7 +10,7 @@ use copyback_workload::units::Bytes;
 /// How many times as many blocks a drive is tried with whose parity has no room.
 const BLOCKS_TIMES: u64 = 4;
 
-/// The last number up to `most` of which something holds that holds for all below it; 0 where it holds for none.
+/// The last number up to `most` for which a condition holds that holds for all below it; 0 if it holds for none.
 fn last_that(most: u64, holds: impl Fn(u64) -> bool) -> u64 {
     let (mut low, mut high) = (0, most + 1);
     while high - low > 1 {
@@ -24,8 +24,8 @@ fn last_that(most: u64, holds: impl Fn(u64) -> bool) -> u64 {
 const MEMBERS_MAX: u32 = 31;
 
 impl RunConfig {
-    /// What parity takes of a drive that has no room for it, and how it gets some; none where there is no parity, or
-    /// where neither helps.
+    /// The flash that parity needs on a drive without space for it, and a remedy; none without parity, or if no remedy
+    /// helps.
     pub(super) fn room_for_parity(&self) -> Option<String> {
         if !self.redundancy.has_parity() {
             return None;
@@ -54,7 +54,7 @@ impl RunConfig {
         if steps == 0 || too_few == BLOCKS_TIMES * blocks {
             return None;
         }
-        // What keeps the over-provisioning, as far as it is enough.
+        // The remedy that keeps the over-provisioning, as far as it is enough.
         let (data, members) = (u64::from(members - 1), u64::from(members));
         let less = (logical * data / members / step).clamp(1, steps) * step;
         let more = (blocks * members).div_ceil(data).max(too_few + 1);
@@ -69,7 +69,7 @@ impl RunConfig {
         ))
     }
 
-    /// Parity across channels: units stay on theirs, and whoever lets requests in can tell tasks apart.
+    /// Parity across channels: units stay on their channel, and admission can distinguish tasks.
     pub(super) fn check_redundancy(&self) -> Result<(), KeyError> {
         if !self.redundancy.has_parity() {
             return Ok(());
@@ -94,8 +94,8 @@ impl RunConfig {
             return refuse("allocation.policy", why, &format!("{help}, {other}"));
         }
         if self.redundancy.takes_turns() && self.allocation.knows() != Known::Plane {
-            let why = "planes that hold members of the same stripes are collected in turn, and `[allocation]` leaves open \
-                       which those are";
+            let why = "planes that hold members of the same stripes are collected in turn, and `[allocation]` leaves \
+                       open which those are";
             let help = "set `allocation.policy = \"static\"`, or `redundancy.policy = \"rain\"`";
             return refuse("allocation.policy", why, help);
         }
@@ -104,13 +104,13 @@ impl RunConfig {
             return refuse("frontier.fill_limit", why, &format!("set it to \"1 ms\", {other}"));
         }
         if !self.admit.tells_tasks_apart() || self.preemption.is_timeless() {
-            let why = "a read is rebuilt where its die is at work for another task, and `admit.policy` tells no tasks \
+            let why = "a read is rebuilt if its die works for another task, and `admit.policy` distinguishes no tasks \
                        apart";
             let help = "set `admit.policy = \"strict\"` and `preemption.policy = \"always\"`";
             return refuse("admit.policy", why, &format!("{help}, {other}"));
         }
         if !matches!(self.buffer, BufferConfig::None(_)) {
-            let why = "what leaves a buffer has no parity";
+            let why = "pages evicted from a buffer have no parity";
             return refuse("buffer.policy", why, &format!("set `buffer.policy = \"none\"`, {other}"));
         }
         if matches!(self.precondition, PreconditionConfig::Aged { .. }) {

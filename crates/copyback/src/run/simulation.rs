@@ -1,5 +1,5 @@
-//! The loop: events in their order, and all that follows from each. How requests begin and end stands beside it, and
-//! what is measured of them; what becomes of them in between is a matter of `ssd`.
+//! The loop: events in order, and all that follows from each. Other modules begin, complete and measure requests; `ssd`
+//! serves them in between.
 
 mod array;
 mod array_measures;
@@ -47,13 +47,13 @@ const FIRST_DRIVE: u32 = 5;
 /// Events between two calls of the progress function.
 const PROGRESS_EVERY: u64 = 1 << 16;
 
-/// One drive and what the loop keeps of it.
+/// One drive and the loop's state of it.
 struct Member {
     ssd: Ssd,
     first_timer: u32,
     /// Host units of its work that are counted in [`Simulation::written_by_drives`].
     written_units: u64,
-    /// Whether it stands in [`Simulation::marked`].
+    /// Whether it is in [`Simulation::marked`].
     is_listed: bool,
     /// Requests that it was given and that are not whole with it: the first is being split.
     line: VecDeque<(RequestId, Splitter)>,
@@ -61,18 +61,18 @@ struct Member {
     held_until_ns: u64,
 }
 
-/// A run under way: one or more drives that share a clock, and a host.
+/// A run in progress: one or more drives that share a clock, and a host.
 pub struct Simulation<'a> {
     events: EventQueue,
     members: Vec<Member>,
-    /// Members that have a die for which something changed, so that nothing is asked of all the others.
+    /// Members with a die whose state changed, so that the others need no check.
     marked: Vec<u32>,
     /// Those of them that are dispatched now.
     dispatching: Vec<u32>,
     totals: Totals,
     /// Host units that drives have written.
     written_by_drives: u64,
-    /// Whether drives write other units than those that the host wrote: fewer behind a buffer, more where a write takes
+    /// Whether drives write other units than those that the host wrote: fewer behind a buffer, more if a write takes
     /// others along.
     counts_submitted: bool,
     member_of_timer: Vec<u16>,
@@ -92,15 +92,15 @@ pub struct Simulation<'a> {
     held: Vec<u32>,
     /// Whether there are such drives, or parts of a volume's requests that their drives were not handed.
     has_to_hand_over: bool,
-    /// What stands between the host and the drives of an array.
+    /// The layer between the host and the drives of an array.
     array: Option<Box<array::Array>>,
     /// Several workloads that share the drives, instead of the source.
     tenants: Option<Box<tenants::Tenants>>,
     /// Requests that waited so.
     held_requests: u64,
-    /// Who watches for the end of the warm-up, until it ends.
+    /// The detector of the end of the warm-up, until it ends.
     watch: Option<Watch>,
-    /// Where the part of the run that is measured begins.
+    /// The start of the measured part of the run.
     start: Start,
     /// Measures.
     pub collector: Collector,
@@ -110,7 +110,7 @@ pub struct Simulation<'a> {
     arrivals: Arrivals,
     peak_outstanding: u32,
     last_end_ns: u64,
-    /// All requests have ended, and what they began.
+    /// All requests, and the work that they began, have completed.
     has_ended: bool,
     /// The configuration of a drive never lets its collections in.
     keeps_collection_out: bool,
@@ -123,7 +123,7 @@ pub struct Setup<'a> {
     pub host: HostConfig,
     /// The workload.
     pub source: &'a mut dyn RequestSource,
-    /// Stop after so many requests.
+    /// Stop after this many requests.
     pub requests: Option<u64>,
     /// Check everything.
     pub check: bool,
@@ -134,7 +134,8 @@ pub struct Setup<'a> {
 }
 
 impl<'a> Simulation<'a> {
-    /// Drives with their preconditioned; a request goes to the drive that its `device` names where there are several.
+    /// Drives with their preconditioned state; if there are several, a request goes to the drive that its `device`
+    /// names.
     pub fn new(drives: Vec<(&RunConfig, Ftl)>, setup: Setup<'a>) -> Self {
         let mut members = Vec::new();
         let mut member_of_timer = vec![0; FIRST_DRIVE as usize];
@@ -286,7 +287,7 @@ impl<'a> Simulation<'a> {
                 let member = self.member_of_timer[timer as usize] as usize;
                 let local = timer - self.members[member].first_timer;
                 if !self.members[member].ssd.on_event(local, &mut self.events) {
-                    // A collection went on to its next step: nobody else has anything to do.
+                    // A collection went on to its next step: no other component has work.
                     self.totals.note(member);
                     return Ok(true);
                 }
@@ -342,7 +343,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Remembers a drive of which a die may go on.
+    /// Marks a drive with a die that may continue.
     #[inline(always)]
     fn list_if_marked(&mut self, member: usize) {
         let m = &mut self.members[member];

@@ -1,4 +1,4 @@
-//! Settings that say how much, and not which share of a drive: they stay as they are where a drive is made smaller.
+//! Settings that are absolute numbers instead of shares of a drive: they do not change when a drive is made smaller.
 
 use super::config::RunConfig;
 use crate::config::{ShareOrCount, number};
@@ -19,7 +19,7 @@ impl RunConfig {
         let (data_blocks, _) = self.data_blocks().ok()?;
         let spare = u64::from(self.geometry.blocks_per_plane).checked_sub(data_blocks)?;
         let (_, own) = self.trigger.blocks_per_plane(&self.geometry);
-        // Those of the last plane. Collection in idle time goes further, but only where the host leaves it time.
+        // Those of the last plane. Collection in idle time goes further, but only if the host leaves it time.
         let kept = own + self.trigger.stagger_blocks() * (self.geometry.planes_per_die - 1);
         let more = if kept > own { ", with `trigger.stagger`," } else { "" };
         let counts = match watermark {
@@ -28,7 +28,8 @@ impl RunConfig {
         };
         (2 * u64::from(kept) > spare).then(|| {
             format!(
-                "{counts}: collection{more} keeps {kept} of the {spare} spare blocks of each plane free, more than half, and \
+                "{counts}: collection{more} keeps {kept} of the {spare} spare blocks of each plane free, more than \
+                 half, and \
                  collects blocks that hold few invalid pages; lower it, or raise `capacity.over_provisioning`, which \
                  leaves more"
             )
@@ -41,7 +42,7 @@ impl RunConfig {
         let capacity = Geometry::new(&self.device()).logical_bytes();
         (size >= capacity && self.buffer.idle_after().is_none()).then(|| {
             format!(
-                "the buffer has room for {} (`buffer.size`), and the drive for {}: all that is written fits into the \
+                "the buffer holds {} (`buffer.size`), and the drive {}: all writes fit into the \
                  buffer, so that no write reaches the flash; lower `buffer.size`",
                 format_bytes(size),
                 format_bytes(capacity)

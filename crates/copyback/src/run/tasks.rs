@@ -11,13 +11,14 @@ use crate::observe::report::Sample;
 use crate::tasks::gc::granularity::{GranularityConfig, GranularityPolicy};
 
 impl RunConfig {
-    /// Who tells tasks apart needs tasks: a collection that reserves its die goes past windows.
+    /// Admission by task needs tasks: a collection that reserves its die bypasses windows.
     fn check_tasks_told_apart(&self) -> Result<(), KeyError> {
         if !self.admit.tells_tasks_apart() || self.preemption.is_timeless() {
             return Ok(());
         }
         let why = format!(
-            "`{}` says whose requests reach the flash, and collections of `preemption.policy = \"{}\"` reserve their die",
+            "`{}` says whose requests reach the flash, and collections of `preemption.policy = \"{}\"` reserve their \
+             die",
             self.admit.name(),
             self.preemption.name()
         );
@@ -30,7 +31,8 @@ impl RunConfig {
         matches!(&self.admit, AdmitConfig::Debit(p) if p.guard == 0) && self.admit.excludes(Source::Gc)
     }
 
-    /// That tasks have more slots together than there are: by what is set, or, where shares are fed back, as was seen.
+    /// Warns that tasks have more slots together than exist: by the settings, or, with feedback, by the observed
+    /// shares.
     pub(super) fn note_of_shares(&self, series: &[Sample]) -> Option<String> {
         let AdmitConfig::Debit(params) = &self.admit else { return None };
         let is_on = |task| self.tasks.on().any(|(_, source)| source == task);
@@ -55,16 +57,16 @@ impl RunConfig {
         })
     }
 
-    /// Tasks that relocate blocks one by one, and count what is read of them.
+    /// Tasks that relocate blocks one by one, and count the reads.
     pub(super) fn check_background(&self) -> Result<(), KeyError> {
         self.tasks.check()?;
         if self.tasks.is_empty() {
             return Ok(());
         }
         if let Some((name, _)) = self.tasks.on().find(|&(_, source)| self.admit.excludes(source)) {
-            let why = format!("`tasks.{name}` is on, and without a share what it begins is never done");
+            let why = format!("`tasks.{name}` is on, and without a share its relocations never complete");
             return Err(KeyError::new(format!("admit.shares.{name}"), why)
-                .with_help(format!("use a share above 0, or leave `[tasks.{name}]` out")));
+                .with_help(format!("use a share above 0, or remove `[tasks.{name}]`")));
         }
         let refuse = |why: &str, help: &str| Err(KeyError::new("tasks", why).with_help(help));
         if self.mapping.log_blocks().is_some() {
@@ -104,7 +106,7 @@ impl RunConfig {
             return refuse("granularity.copyback", why, &format!("{help}, {other}"));
         }
         if !self.compose.gc_builders().is_empty() {
-            let why = "nothing joins the commands of collections that reserve no die \
+            let why = "no request joins the commands of collections that reserve no die \
                        (`preemption.policy = \"always\"`): requests go between them";
             return refuse("compose.gc", why, &format!("set `compose.gc = []`, {other}"));
         }

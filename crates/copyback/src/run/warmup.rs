@@ -14,18 +14,18 @@ use std::str::FromStr;
 /// How long a run warms up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Warmup {
-    /// For so many requests.
+    /// For a number of requests.
     Requests(u64),
     /// For so much simulated time, from the first request on.
     Time(u64),
     /// Until the drive is steady: until write amplification, and in a closed loop the throughput, meet the steady-state
-    /// rule over the last five rounds. In each the host writes half of what the drives hold.
+    /// rule over the last five rounds. In each round the host writes half of the drives' capacity.
     Steady,
 }
 
 /// The word for [`Warmup::Steady`].
 const STEADY: &str = "steady";
-/// What the host writes in a round, as a divisor of what the drives hold: the rounds of a preconditioning by the rule.
+/// The host's writes in a round, as a divisor of the drives' capacity: the rounds of a preconditioning by the rule.
 const ROUNDS_PER_CAPACITY: u64 = 2;
 
 impl Warmup {
@@ -34,7 +34,7 @@ impl Warmup {
         matches!(self, Self::Requests(0) | Self::Time(0))
     }
 
-    /// A part of it; what ends by itself is what it is.
+    /// A part of it; a policy that ends by itself is unchanged.
     #[must_use]
     pub fn divided_by(self, parts: u64) -> Self {
         match self {
@@ -63,7 +63,7 @@ impl Warmup {
         }
     }
 
-    /// The requests that it has, where that is known beforehand.
+    /// The requests that it has, if known beforehand.
     pub fn requests(self) -> Option<u64> {
         if let Self::Requests(requests) = self { Some(requests) } else { None }
     }
@@ -126,20 +126,20 @@ pub(super) struct Watch {
     round_units: u64,
     /// What the host has to have written before the next round is over.
     next_units: u64,
-    /// Where the run was at the ends of the last rounds.
+    /// The positions of the run at the ends of the last rounds.
     ends: Vec<Mark>,
 }
 
 impl Watch {
-    /// Nothing seen yet. `logical_units`: what the drives hold.
+    /// No round yet. `logical_units`: the capacity of the drives.
     pub(super) fn new(warmup: Warmup, is_closed_loop: bool, logical_units: u64) -> Self {
         let round_units = (logical_units / ROUNDS_PER_CAPACITY).max(1);
         let ends = vec![Mark::default()];
         Self { warmup, is_closed_loop, first_arrival_ns: None, round_units, next_units: round_units, ends }
     }
 
-    /// Whether it is over before the request of this number, which arrives at `arrival_ns`, begins. `mark` tells where
-    /// the run is; what the host has written by then is the same with every scheme.
+    /// Whether it ends before the request of this number, which arrives at `arrival_ns`, begins. `mark` returns the
+    /// position of the run; what the host has written by then is the same with every scheme.
     pub(super) fn is_over(
         &mut self,
         index: u64,
@@ -172,7 +172,7 @@ impl Watch {
         }
     }
 
-    /// Why the workload ended first, after so many requests and this much written.
+    /// The reason why the workload ended first, after this many requests and units written.
     pub(super) fn unfinished(&self, requests: u64, last: Mark) -> Unfinished {
         let rounds = last.host_units as f64 / self.round_units as f64;
         Unfinished {
@@ -189,15 +189,15 @@ impl Watch {
 /// A warm-up that outlasts its workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unfinished {
-    /// What was asked for.
+    /// The requested warm-up.
     pub warmup: Warmup,
     /// Requests that the workload has.
     pub requests: u64,
     /// Simulated time until it ended.
     pub simulated_ns: u64,
-    /// How many times over the host wrote half of what the drives hold.
+    /// The number of times that the host wrote half of the drives' capacity.
     pub rounds: f64,
-    /// What the rule said last, where it was asked.
+    /// The last verdict of the rule, if it was judged.
     pub steady: Option<Steady>,
     /// Whether the host wrote anything.
     pub has_written: bool,
@@ -217,7 +217,11 @@ impl fmt::Display for Unfinished {
                 format_duration_ns(ns)
             ),
             Warmup::Steady if !self.has_written => {
-                write!(f, "the workload ended after {requests} requests without a write: no drive settles by that")
+                write!(
+                    f,
+                    "the workload ended after {requests} requests without a write: a drive becomes steady only \
+                           by writes"
+                )
             }
             Warmup::Steady => write!(
                 f,

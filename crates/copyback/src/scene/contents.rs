@@ -11,7 +11,7 @@ pub enum Block {
     Full,
     /// All pages are programmed, and these are valid.
     Holds(&'static [u32]),
-    /// The plane's open block: so many pages are programmed, and none is valid.
+    /// The plane's open block: this many pages are programmed, and none is valid.
     Open(u32),
     /// Erased.
     Free,
@@ -27,7 +27,7 @@ impl Block {
         }
     }
 
-    /// Pages that are programmed, of so many.
+    /// Programmed pages, out of a number of pages.
     fn written(self, pages: u32) -> u32 {
         match self {
             Self::Full | Self::Holds(_) => pages,
@@ -46,26 +46,26 @@ impl Block {
     }
 }
 
-/// A drive and the logical pages that its flash pages hold. Where an allocation binds a logical page to no plane, it is
-/// said to be of one in turn.
+/// A drive and the logical pages that its flash pages hold. If an allocation binds a logical page to no plane, it is
+/// assigned to planes in rotation.
 pub struct Contents {
     /// The drive.
     pub ftl: Ftl,
     /// For each plane, as the translation layer sees them, the logical pages of it that were not given out yet; of
     /// superpages the first page.
     unused: Vec<Vec<LogicalUnit>>,
-    /// Plane, block and page of each valid page, and what it holds.
+    /// Plane, block and page of each valid page, and its content.
     held: Vec<((u32, u32, u32), LogicalUnit)>,
 }
 
 impl Contents {
     /// The drive of a configuration with these blocks, by plane and number. Its erased blocks are opened in the order
-    /// of their numbers. Every block was erased once. Where the drive is written in rows, the blocks of one number on
-    /// the planes of a die are filled together.
+    /// of their numbers. Every block was erased once. If the drive is written in rows, the blocks of one number on the
+    /// planes of a die are filled together.
     ///
     /// # Panics
-    /// Where the blocks do not fit the drive, or hold more than it has logical pages for; where those of a row are not
-    /// all open, or all erased.
+    /// If the blocks do not fit the drive, or hold more than it has logical pages for; if those of a row are not all
+    /// open, or all erased.
     pub fn new(config: &RunConfig, planes: &[&[Block]]) -> Self {
         let ftl = Ftl::new(&config.ftl(), 1);
         let g = &ftl.geometry;
@@ -93,8 +93,7 @@ impl Contents {
         contents
     }
 
-    /// Writes and erases all blocks of a plane, so that they come to be opened in any order; a unit that nobody asks
-    /// for.
+    /// Writes and erases all blocks of a plane, so that they can be opened in any order; the unit is never requested.
     fn wear(&mut self, plane: u32, rows: &[&[&[Block]]]) -> LogicalUnit {
         let row = rows[plane as usize];
         let blocks = self.ftl.geometry.blocks_per_plane;
@@ -159,7 +158,7 @@ impl Contents {
     /// A logical page of a plane (see [`Contents`]) that holds nothing and was not given out before.
     ///
     /// # Panics
-    /// Where the plane has none left.
+    /// If the plane has none left.
     pub fn unused_unit(&mut self, plane: u32) -> LogicalUnit {
         self.unused[plane as usize].pop().expect("the plane has a logical page left")
     }
@@ -167,7 +166,7 @@ impl Contents {
     /// What a flash page holds.
     ///
     /// # Panics
-    /// Where it holds nothing.
+    /// If it holds nothing.
     pub fn held_at(&self, plane: u32, block: u32, page: u32) -> LogicalUnit {
         let found = self.held.iter().find(|(place, _)| *place == (plane, block, page));
         found.unwrap_or_else(|| panic!("page {page} of block {block} of plane {plane} holds nothing")).1

@@ -24,7 +24,7 @@ use copyback_workload::{Op, Priority, Request};
 pub enum Asks {
     /// The data of a page, wherever it is when it is read: plane, block, page.
     Read(u32, u32, u32),
-    /// New data for a page that stands here: plane, block, page.
+    /// New data for a page at this location: plane, block, page.
     Overwrite(u32, u32, u32),
     /// Data for a logical page of a plane that held nothing.
     Write(u32),
@@ -38,15 +38,15 @@ pub struct Scene<'a> {
     pub config: &'a RunConfig,
     /// Blocks of each plane.
     pub planes: &'a [&'a [Block]],
-    /// The planes whose collections begin at time 0, one after the other where they share a die.
+    /// The planes whose collections begin at time 0, one after the other if they share a die.
     pub collects: &'a [u32],
-    /// Arrival in nanoseconds, and what is asked for, in the order of arrival.
+    /// Arrival in nanoseconds, and the request, in the order of arrival.
     pub requests: &'a [(u64, Asks)],
 }
 
 /// What happened in a scene.
 pub struct Played {
-    /// Where dies and planes are.
+    /// The locations of dies and planes.
     pub geometry: Geometry,
     /// The commands, in the order of their issue.
     pub commands: Vec<CommandRecord>,
@@ -60,11 +60,10 @@ impl Scene<'_> {
     /// Plays it, with all checks on.
     ///
     /// # Errors
-    /// Where the configuration makes no sense.
+    /// If the configuration is inconsistent.
     ///
     /// # Panics
-    /// Where the blocks do not fit the drive, a request asks for a page that holds nothing, or nothing is to be
-    /// collected.
+    /// If the blocks do not fit the drive, a request needs a page that holds nothing, or there is nothing to collect.
     pub fn play(&self) -> Result<Played, RunError> {
         self.config.check()?;
         let mut contents = Contents::new(self.config, self.planes);

@@ -69,7 +69,7 @@ index!(
     ChannelId(u32)
 );
 index!(
-    /// A translation page: the map's entries of so many consecutive logical units.
+    /// A translation page: the map's entries of a fixed number of consecutive logical units.
     TranslationPage(u32)
 );
 index!(

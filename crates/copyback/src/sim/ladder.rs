@@ -53,7 +53,7 @@ impl Ladder {
         self.rungs[self.rung_of[item as usize] as usize].count
     }
 
-    /// The highest count; 0 where there is no item.
+    /// The highest count; 0 without items.
     #[inline]
     pub fn highest(&self) -> u32 {
         if self.top == NONE { 0 } else { self.rungs[self.top as usize].count }
@@ -66,7 +66,7 @@ impl Ladder {
         std::iter::successors(top, below).flat_map(|rung| self.items.iter(rung as usize))
     }
 
-    /// The lowest count; 0 where there is no item.
+    /// The lowest count; 0 without items.
     #[inline]
     pub fn lowest(&self) -> u32 {
         if self.bottom == NONE { 0 } else { self.rungs[self.bottom as usize].count }

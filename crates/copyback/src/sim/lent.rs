@@ -1,17 +1,17 @@
-//! Tables that somebody outside may look at for a while.
+//! Tables that external code may read for a limited time.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A table of fixed length whose memory outlives it where somebody who was shown it would not let go
-/// ([`Lent::keep_for_ever`]): what is left then is a leak, and no dangling pointer.
+/// A table of fixed length. If external code does not release it, its memory is never freed ([`Lent::keep_for_ever`]):
+/// a leak instead of a dangling pointer.
 pub struct Lent<T> {
     table: Vec<T>,
     is_kept: AtomicBool,
 }
 
 impl<T> Lent<T> {
-    /// A table that nobody has looked at.
+    /// A table without readers.
     pub fn new(table: Vec<T>) -> Self {
         Self { table, is_kept: AtomicBool::new(false) }
     }

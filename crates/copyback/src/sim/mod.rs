@@ -1,4 +1,4 @@
-//! What every part of the simulation stands on: time, events, indices, flat tables.
+//! The basis of the simulation: time, events, indices, flat tables.
 
 pub mod fastdiv;
 pub mod index;

@@ -4,11 +4,11 @@
 //! and nothing is allocated. The order is total: earlier times first, then lower timers.
 //!
 //! Most events are ends: of a read, a program, a transfer. Ends of one kind mostly come a fixed time after they are
-//! scheduled, so in the order in which they are scheduled. Each kind therefore has a ring, to whose end they are
-//! appended, and which is in order by itself. An end that comes before the last of its ring, and an event of no kind,
-//! goes to a heap. The earliest event is the least of the rings' heads and the heap's, so that its price does not grow
-//! with the number of dies at work. Which of them an event stands in changes how long it takes to find, never the order
-//! of events.
+//! scheduled, in the order in which they are scheduled. Each kind therefore has a ring; ends are appended to it, and it
+//! stays in order without sorting. An end that comes before the last entry of its ring, and an event of no kind, goes
+//! to a heap. The earliest event is the least of the heads of the rings and the heap, so that its cost does not grow
+//! with the number of busy dies. The ring or heap of an event affects only the time to find it, never the order of
+//! events.
 //!
 //! Time and timer are one number of 64 bits. The timer's are as many as there must be, and time counts from a base that
 //! is set anew every few days or years; what comes after those is far, and waits until nothing is near.
@@ -46,7 +46,7 @@ type Key = u64;
 /// What comes after all keys.
 const NONE: Key = Key::MAX;
 
-/// Entries in their order, the first of them kept elsewhere, too.
+/// Entries in order; the first is also kept outside the ring.
 struct Ring {
     /// A power of two of places.
     entries: Box<[Key]>,
@@ -61,7 +61,7 @@ impl Ring {
         Self { entries: vec![NONE; places.next_power_of_two()].into(), first: 0, count: 0, last: 0 }
     }
 
-    /// Whether an entry can stand behind all others.
+    /// Whether an entry can follow all others.
     #[inline(always)]
     fn takes(&self, key: Key) -> bool {
         key >= self.last && self.count < self.entries.len()
@@ -92,7 +92,7 @@ pub struct EventQueue {
     heap: BinaryHeap<Reverse<Key>>,
     /// Bits of a key that name the timer.
     timer_bits: u32,
-    /// The time from which keys count; what comes later than they can say is in `far`, behind all of them.
+    /// The time from which keys count; times beyond their range are in `far`, behind all of them.
     base_ns: u64,
     far: BinaryHeap<Reverse<(u64, u32)>>,
     /// Pending time of each timer. An entry in a ring that is not its timer's pending time was taken back.
@@ -129,7 +129,7 @@ impl EventQueue {
         self.time_ns[timer.0 as usize] != NEVER
     }
 
-    /// Whether anything may come yet: an event that was taken back counts until it is passed over.
+    /// Whether any event may come yet: a cancelled event counts until it is skipped.
     pub fn has_events(&self) -> bool {
         self.heads.iter().any(|&head| head != NONE) || !self.far.is_empty()
     }
@@ -139,7 +139,7 @@ impl EventQueue {
         Some(self.time_ns[timer.0 as usize]).filter(|&time_ns| time_ns != NEVER)
     }
 
-    /// Lets `timer` come up at `time_ns`; what it waited for before is forgotten.
+    /// Schedules `timer` at `time_ns`; its earlier event is cancelled.
     ///
     /// # Panics
     /// When the time has already passed: an effect may not precede its cause.
@@ -169,7 +169,7 @@ impl EventQueue {
         ring.append(key);
     }
 
-    /// Notes when a timer comes up, and takes back what it waited for before.
+    /// Records the time of a timer, and cancels its earlier event.
     #[inline(always)]
     fn expect(&mut self, timer: Timer, time_ns: u64) {
         hold!(time_ns >= self.now_ns, TimeOrder, "an event at {time_ns} ns was scheduled at {} ns", self.now_ns);
@@ -198,7 +198,7 @@ impl EventQueue {
         self.far.push(Reverse((time_ns, timer.0)));
     }
 
-    /// Forgets what the timer waits for.
+    /// Cancels the timer's event.
     #[cold]
     pub fn cancel(&mut self, timer: Timer) {
         let before_ns = std::mem::replace(&mut self.time_ns[timer.0 as usize], NEVER);
@@ -207,7 +207,7 @@ impl EventQueue {
         }
     }
 
-    /// Takes the earliest event, the lower timer where two are equal, and moves the clock to it.
+    /// Takes the earliest event (of equal times, the lower timer's), and moves the clock to it.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<(u64, Timer)> {
         loop {
@@ -236,7 +236,7 @@ impl EventQueue {
         }
     }
 
-    /// Nothing is near: what is far comes nearer. Whether there was anything.
+    /// Nothing is near: rebases keys, so that far events come nearer. Returns whether there was any.
     #[cold]
     fn approach(&mut self) -> bool {
         let Some(&Reverse((first_ns, _))) = self.far.peek() else { return false };
@@ -258,7 +258,7 @@ impl EventQueue {
         self.heap.peek().map_or(NONE, |key| key.0)
     }
 
-    /// Takes an entry out of the heap. In a ring it stays, and is passed over. Rare: only a timer is stopped.
+    /// Removes an entry from the heap. In a ring it stays, and is skipped. Rare: only a timer is stopped.
     #[cold]
     fn withdraw(&mut self, time_ns: u64, timer: Timer) {
         match self.key(time_ns, timer) {
@@ -275,7 +275,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Does the queue give what a search through all timers gives, under any schedule of ends and other events?
+        /// The queue returns the same as a search through all timers, under any schedule of ends and other events.
         #[test]
         fn agrees_with_a_linear_search(
             timers in 1usize..40,

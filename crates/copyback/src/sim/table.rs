@@ -1,4 +1,4 @@
-//! Large flat tables: on huge pages where the system has them, and fetched ahead of their use.
+//! Large flat tables: on huge pages if the system has them, and prefetched before use.
 
 /// A vector of `len` times `value`. A large one asks for huge pages before it is first touched, which saves most
 /// address translations of the random accesses that a flash translation table sees.

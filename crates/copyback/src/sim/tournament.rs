@@ -1,11 +1,10 @@
-//! The least of many keys, each of which may change: a change takes a time that grows with the logarithm of their
-//! number, the least is at hand.
+//! The least of many keys that change: a change costs the logarithm of their number, the least is available at once.
 
 /// A key that never wins.
 pub const NEVER: u64 = u64::MAX;
 
-/// Keys of the players `0..players`, in a tree of matches of which each names its winner: the one of the lesser key, of
-/// equal ones the first.
+/// Keys of the players `0..players`, in a tree of matches. Each match names its winner: the lesser key, of equal keys
+/// the first.
 #[derive(Clone, Debug)]
 pub struct Tournament {
     /// Matches from 1, the final, on; those of two players have the numbers `players / 2..players`.
@@ -52,7 +51,7 @@ impl Tournament {
         self.keys[player as usize]
     }
 
-    /// The player with the least key, if anybody can win.
+    /// The player with the least key, if any can win.
     #[inline]
     pub fn first(&self) -> Option<u32> {
         let first = self.winners[1];

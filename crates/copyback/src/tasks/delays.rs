@@ -105,7 +105,7 @@ impl Delays {
                 Source::Gc => ("gc", params.gc),
                 Source::Scrub => ("scrub", params.scrub),
                 Source::Wear => ("wear", params.wear),
-                // What belongs to nobody else is made as the host's is.
+                // Requests of all other tasks are created as the host's are.
                 Source::Map => ("map", params.host),
                 Source::Parity => ("parity", params.host),
             };

@@ -11,7 +11,7 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// One block of a plane; [`BlockId::NONE`] where it is not known yet.
+    /// One block of a plane; [`BlockId::NONE`] if it is not known yet.
     pub fn one(plane: PlaneId, block: BlockId) -> Self {
         let mut blocks = [(PlaneId::NONE, BlockId::NONE); PLANES_MAX as usize];
         blocks[0] = (plane, block);

@@ -31,7 +31,7 @@ pub enum Step {
         /// End of the moves in the pending list.
         end: usize,
     },
-    /// Program so many of the units that were read.
+    /// Program this many of the units that were read.
     Program {
         /// Units of one page, or of one row.
         units: usize,
@@ -52,7 +52,7 @@ pub enum Fill {
     AsRead,
 }
 
-/// What a job is for, which does not change while it is under way.
+/// The fixed properties of a job.
 #[derive(Clone, Copy, Debug)]
 pub struct Purpose {
     /// For whom it works.
@@ -82,7 +82,7 @@ pub struct Room {
     left: Option<Box<PagesLeft>>,
 }
 
-/// A job under way.
+/// A job in progress.
 #[derive(Clone, Debug)]
 pub struct Job {
     purpose: Purpose,
@@ -94,19 +94,19 @@ pub struct Job {
     moves: Vec<Move>,
     /// First move that was not read yet.
     next: usize,
-    /// First move that was not programmed yet; it lags behind `next` by what the controller holds.
+    /// First move that was not programmed yet; it lags behind `next` by the units in the controller.
     programmed: usize,
     /// Moves that follow when the others are done: their data is hot, and goes to other blocks.
     hot: Vec<Move>,
     /// Whether those are the moves now.
     moves_hot: bool,
-    /// Pages of its blocks that hold moves which were not programmed yet, where somebody asks.
+    /// Pages of its blocks with moves that were not programmed yet, if they are counted.
     left: Option<Box<PagesLeft>>,
     dropped: u32,
     pages_stayed: u32,
     is_stepping: bool,
     fill: Fill,
-    /// Units that are programmed as soon as so many were read.
+    /// Units that are programmed as soon as this many were read.
     program_at: u32,
     /// None until its blocks were taken.
     beginning: Option<Beginning>,
@@ -138,7 +138,7 @@ impl Job {
         }
     }
 
-    /// Room for the moves of so many units, which a job that is over leaves to the next.
+    /// Storage for the moves of this many units, which a completed job leaves to the next.
     #[must_use]
     pub fn with_room(mut self, mut room: Room, units: usize) -> Self {
         room.moves.clear();
@@ -157,7 +157,7 @@ impl Job {
         Room { moves: std::mem::take(moves), hot: std::mem::take(hot), left: left.take() }
     }
 
-    /// The same with its way to fill pages of so many units.
+    /// The same, filling pages of this many units.
     #[must_use]
     pub fn filling(mut self, fill: Fill, units_per_page: u32) -> Self {
         self.fill = fill;
@@ -165,7 +165,7 @@ impl Job {
         self
     }
 
-    /// Its blocks are taken: `moves` are what is valid in them, in the order of their places, or row by row.
+    /// Its blocks are taken: `moves` are their valid units, in the order of their locations, or row by row.
     pub fn begin(&mut self, block: BlockId, moves: Vec<Move>, start_ns: u64, free_blocks: u32) {
         self.footprint.set_lead(block);
         let units_valid = (moves.len() + self.hot.len()) as u32;
@@ -173,17 +173,17 @@ impl Job {
         self.moves = moves;
     }
 
-    /// Where the moves are put that follow when those that it begins with are done; before it begins.
+    /// The position of the moves that follow when the first ones are done; before it begins.
     pub fn hot_mut(&mut self) -> &mut Vec<Move> {
         &mut self.hot
     }
 
-    /// Whether what it moves now is hot.
+    /// Whether its present moves are hot.
     pub fn moves_hot(&self) -> bool {
         self.moves_hot
     }
 
-    /// What it began with is done: it goes on with what is hot, if anything is.
+    /// Its first moves are done: it continues with hot units, if there are any.
     pub fn go_on_with_hot(&mut self) -> bool {
         debug_assert_eq!(self.programmed, self.next, "what was read is programmed first");
         self.moves_hot = true;
@@ -197,14 +197,14 @@ impl Job {
         self.footprint = footprint;
     }
 
-    /// Forgets what was not read yet: the host had written newer versions of all of it.
+    /// Drops the units not read yet: the host had written newer versions of all of them.
     pub fn drop_pending(&mut self) {
         forget(&mut self.left, &self.moves[self.next..]);
         self.dropped += (self.moves.len() - self.next) as u32;
         self.moves.truncate(self.next);
     }
 
-    /// The room for its moves, taken out, to be given back when it begins or when it is over.
+    /// The storage for its moves, taken out, to be returned when it begins or completes.
     pub fn take_moves(&mut self) -> Vec<Move> {
         std::mem::take(&mut self.moves)
     }
@@ -246,7 +246,7 @@ impl Job {
         self.beginning
     }
 
-    /// Whether a step is under way.
+    /// Whether a step is executing.
     #[inline(always)]
     pub fn is_stepping(&self) -> bool {
         self.is_stepping
@@ -263,12 +263,12 @@ impl Job {
         &self.hot
     }
 
-    /// Where those begin in the order of all moves.
+    /// Their start in the order of all moves.
     pub fn first_pending(&self) -> usize {
         self.next
     }
 
-    /// Moves that were read and not programmed yet: what the controller holds.
+    /// Moves that were read and not programmed yet: the units in the controller.
     #[inline(always)]
     pub fn held(&self) -> &[Move] {
         &self.moves[self.programmed..self.next]
@@ -312,7 +312,7 @@ impl Job {
         self.moves.len() - self.programmed + self.hot.len()
     }
 
-    /// Pages of so many units that its program takes where it fills them: hot and cold data share none.
+    /// Pages of this many units that its program takes, if it fills them: hot and cold data share none.
     #[inline(always)]
     pub fn pages_left(&self, units_per_page: u32) -> u32 {
         let cold = (self.moves.len() - self.programmed) as u32;
@@ -343,8 +343,8 @@ impl Job {
         self.moves[self.next..][..start + count].rotate_right(count);
     }
 
-    /// Pending moves that come behind the next read, which ends at `end`, where that is the first of `together`:
-    /// whoever looks ahead does so for so many at once.
+    /// Pending moves after the next read, which ends at `end`, if that is the first of `together`: prefetching is done
+    /// for that many at once.
     #[inline(always)]
     pub fn ahead(&self, end: usize, together: usize) -> &[Move] {
         if self.next / together == end / together {
@@ -354,9 +354,9 @@ impl Job {
         &ahead[..ahead.len().min(2 * together)]
     }
 
-    /// The next step, none while one is under way. Moves that came too late are not read: `is_current` says whether a
-    /// unit is still where the job expects it; `page_of` says which page a unit is in,
-    /// `offset_of` where in its block that page is.
+    /// The next step, none while one executes. Moves that came too late are not read: `is_current` says whether a unit
+    /// is still where the job expects it; `page_of` returns the page of a unit, `offset_of` that page's offset in its
+    /// block.
     #[inline(always)]
     pub fn next_step(
         &mut self,
@@ -433,7 +433,7 @@ impl Job {
         &self.moves[first..end]
     }
 
-    /// A program on `plane` takes so many of the moves that were read.
+    /// A program on `plane` takes this many of the moves that were read.
     #[inline(always)]
     pub fn take_for_program(&mut self, units: usize, plane: PlaneId) -> &[Move] {
         let first = self.programmed;

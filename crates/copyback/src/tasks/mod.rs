@@ -1,4 +1,4 @@
-//! What uses the flash beside the host: jobs, and what starts them.
+//! The users of flash other than the host: jobs, and what starts them.
 
 pub mod background;
 pub mod delays;

@@ -1,4 +1,4 @@
-//! A relocation: what is valid in a block goes elsewhere and the block is erased, by requests in a task's queue.
+//! A relocation: the valid data of a block moves and the block is erased, by requests in a task's queue.
 //!
 //! Beside the job that reserves its die (`job`): here no die is reserved. A relocation hands requests to `dispatch`,
 //! several at once, and hears when they end. A read brings what is still valid of one page; as units come in, a program
@@ -6,11 +6,10 @@
 //! over without addresses, which are bound when a die takes them, so that data which the host has written meanwhile is
 //! neither read nor moved.
 //!
-//! Where pages are copied back, a copyback takes the place of the read and the program of a page that is valid as a
-//! whole.
+//! If pages are copied back, a copyback replaces the read and the program of a page that is valid as a whole.
 //!
-//! What was handed over to be read and is not yet in flash lies in the controller's buffer, which is bounded: a page's
-//! worth is kept for each read, as nobody knows before how much of the page is valid.
+//! Units that were issued to be read and are not yet in flash occupy the controller's buffer, which is bounded. Each
+//! read reserves a page's worth, because the number of valid units in the page is not known before.
 
 use crate::flash::command::Source;
 use crate::ftl::core::Move;
@@ -22,16 +21,16 @@ use std::ops::Range;
 pub enum Request {
     /// A read of the next page that holds something valid.
     Read,
-    /// A program of so many units that came in.
+    /// A program of this many buffered units.
     Program {
         /// Units, a page's worth but for the last.
         units: u32,
     },
-    /// The erase: all is elsewhere.
+    /// The erase: all valid data has moved.
     Erase,
 }
 
-/// A relocation under way.
+/// A relocation in progress.
 #[derive(Clone, Debug)]
 pub struct Relocation {
     source: Source,
@@ -41,11 +40,11 @@ pub struct Relocation {
     /// Free blocks of its plane when it began.
     free_blocks: u32,
     units_valid: u32,
-    /// What was valid in the block, page by page; as it is read, what still is stands at the front.
+    /// The units that were valid in the block, page by page; as it is read, those that still are move to the front.
     moves: Vec<Move>,
     /// The first move that was not looked at.
     next: usize,
-    /// How many of the moves in front were read, or are being so; how many of those have come in, were handed over to
+    /// The numbers of leading moves that were read, or are being read; of those that entered the buffer, were issued to
     /// be programmed, were bound to their pages, and are in flash.
     read: usize,
     arrived: usize,
@@ -149,15 +148,15 @@ impl Relocation {
         (units as u32).div_ceil(units_per_page)
     }
 
-    /// Units that its next reads will bring, one by one, as nearly as can be told: a page is chosen only as a die takes
-    /// a read.
+    /// Units that its next reads will return, one by one, as exactly as is known: a page is chosen only when a die
+    /// takes a read.
     pub fn units_per_read(&self) -> u32 {
         ((self.moves.len() - self.next) as u32).div_ceil(self.pages_unread.max(1)).max(1)
     }
 
     // ---- requests ---------------------------------------------------------------------------------------------------
 
-    /// What it hands over next, if anything; its buffer holds so many units.
+    /// The next request that it issues, if any; its buffer holds this many units.
     pub fn next_request(&mut self, units_per_page: u32, buffer_units: u32) -> Option<Request> {
         if self.is_erasing {
             return None;
@@ -177,18 +176,18 @@ impl Relocation {
         reads.then_some(Request::Read)
     }
 
-    /// Whether what it hands over next is a program.
+    /// Whether its next request is a program.
     pub fn is_about_to_program(&self, units_per_page: u32) -> bool {
         let held = (self.arrived - self.handed) as u32;
         !self.is_erasing && (held >= units_per_page || (self.is_all_in() && held > 0))
     }
 
-    /// Whether all that is valid was read and has come in.
+    /// Whether all valid units were read and have entered the buffer.
     fn is_all_in(&self) -> bool {
         self.next == self.moves.len() && self.reads_waiting == 0 && self.arrived == self.read
     }
 
-    /// A read is bound: the page and how many units of it are valid; none where nothing is left that is.
+    /// A read is bound: the page and its number of valid units; none if no valid unit remains.
     pub fn bind_read(
         &mut self,
         page_of: impl Fn(PhysicalUnit) -> PageId,
@@ -215,8 +214,8 @@ impl Relocation {
         None
     }
 
-    /// The page of so many units whose read was just bound is copied back instead: it does not come in, and is bound at
-    /// once. Which of the moves it takes, until the next read is bound.
+    /// The page with this many units whose read was just bound is copied back instead: it does not enter the buffer,
+    /// and is bound at once. Returns its range of moves, until the next read is bound.
     pub fn copy_back(&mut self, units: u32) -> Range<usize> {
         self.read -= units as usize;
         self.copying += units;
@@ -224,17 +223,17 @@ impl Relocation {
         self.read..self.read + units as usize
     }
 
-    /// A copyback of so many units ended.
+    /// A copyback of this many units completed.
     pub fn end_copyback(&mut self, units: u32) {
         self.copying -= units;
     }
 
-    /// A read of so many units ended.
+    /// A read of this many units completed.
     pub fn end_read(&mut self, units: u32) {
         self.arrived += units as usize;
     }
 
-    /// A program is bound: it takes so many units, those that came in first. Which of the moves they are.
+    /// A program is bound: it takes this many units, the oldest in the buffer. Returns their range of moves.
     pub fn bind_program(&mut self, units: u32) -> Range<usize> {
         let first = self.bound;
         self.bound += units as usize;
@@ -247,7 +246,7 @@ impl Relocation {
         &self.moves[which]
     }
 
-    /// A program of so many units ended.
+    /// A program of this many units completed.
     pub fn end_program(&mut self, units: u32) {
         self.programmed += units as usize;
     }

@@ -1,7 +1,7 @@
 //! What the policies of order and of preemption may see of a die.
 //!
-//! A [`DieView`] is a way to ask, not a copy: an answer costs when it is asked for, and a policy that looks at the
-//! heads of queues alone pays for nothing else. What an answer costs stands beside it.
+//! A [`DieView`] answers queries and is no copy: an answer costs only when it is requested, and a policy that reads
+//! only the heads of queues pays for nothing else. Each method states its cost.
 
 use crate::flash::geometry::Geometry;
 use crate::sim::index::{DieId, PlaneId, TxnId};
@@ -60,8 +60,9 @@ pub trait DieView {
     fn die(&self) -> DieId;
     /// The drive's shape, and with it the die's planes.
     fn geometry(&self) -> &Geometry;
-    /// How many requests of a class wait at the die, in its queue or in front of it; of [`Class::Gc`], jobs and moves
-    /// that come from other dies, as far as they are in its queue. Constant time, for moves theirs.
+    /// The number of requests of a class that wait at the die, in its queue or for admission; for [`Class::Gc`], jobs
+    /// and moves from other dies, as far as they are in its queue. Constant time, for moves proportional to their
+    /// number.
     fn waiting(&self, class: Class) -> u32;
     /// How many in the die's queue are for a plane. Looks at all that are in the queue.
     fn waiting_for(&self, class: Class, plane: PlaneId) -> u32;
@@ -75,8 +76,8 @@ pub trait DieView {
     fn free_blocks(&self, plane: PlaneId) -> u32;
     /// Pages of a plane that can be programmed before a block is erased. Constant time.
     fn free_pages(&self, plane: PlaneId) -> u32;
-    /// What is left of the collection that has the die; none where no collection has it. Looks at the collection's
-    /// moves.
+    /// The remaining work of the collection that has reserved the die; none without a collection. Walks the
+    /// collection's moves.
     fn work_left(&self) -> Option<WorkLeft>;
 }
 

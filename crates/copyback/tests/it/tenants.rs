@@ -287,7 +287,7 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
         ("after = [\"b\"]", "no other workload `b`"),
         ("footprint = \"mapped\"", "part of it"),
         ("phases = [[\"2 s\", \"3 s\"], [\"1 s\", \"2 s\"]]", "one begins before"),
-        ("[workload]\nskip_bad = 1", "the only one of a run"),
+        ("[workload]\nskip_bad = 1", "defines a single workload"),
         ("[workloads.c]\nrequests = 1", "read_share"),
         ("[workloads.\"a b\"]\nrequests = 1", "no name of a workload"),
         ("[host]\nmode = \"open\"", "has none"),

@@ -65,7 +65,8 @@ fn if_so(is_so: bool, why: impl Into<String>) -> Option<String> {
 }
 
 fn of_merges(run: &RunConfig) -> Option<String> {
-    let why = "merges of log blocks (`mapping.policy = \"fast\"`) start and pick blocks by rules of their own";
+    let why = "merges of log blocks (`mapping.policy = \"fast\"`) have their own rules of starting and of selecting \
+               blocks";
     if_so(run.mapping.log_blocks().is_some(), why)
 }
 
@@ -85,7 +86,7 @@ fn of_told_drives(run: &RunConfig) -> Option<String> {
 }
 
 fn of_several_planes(run: &RunConfig) -> Option<String> {
-    if_so(run.shape().planes_per_die == 1, "the planes of a die are written together, or it has only one")
+    if_so(run.shape().planes_per_die == 1, "the planes of a die are written together, or the die has only one")
 }
 
 fn of_a_hard_watermark(run: &RunConfig) -> Option<String> {
@@ -201,14 +202,14 @@ fn of_parity(run: &RunConfig) -> Option<String> {
 fn of_a_volume(run: &RunConfig) -> Option<String> {
     let array = run.array.as_ref()?;
     if run.host.target == Target::Drive {
-        return Some("requests name drives (`host.target = \"drive\"`), and no volume lies over them".to_owned());
+        return Some("requests address drives (`host.target = \"drive\"`), and there is no volume".to_owned());
     }
     if_so(array.drives == 1, "one drive has no other to alternate with")
 }
 
 fn of_several_drives(run: &RunConfig) -> Option<String> {
     let drives = run.array.as_ref().map_or(1, |array| array.drives);
-    if_so(drives == 1, "there is one drive: its own elements are all that is coordinated")
+    if_so(drives == 1, "there is one drive: only its own elements are coordinated")
 }
 
 /// Whether a collection's commands have a builder.

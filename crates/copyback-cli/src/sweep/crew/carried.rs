@@ -82,7 +82,10 @@ pub fn present(
 fn keep(path: PathBuf, hash: String, content: &[u8], folder: &Path) -> Result<(), Failure> {
     if files::hash_bytes(content) != hash {
         let message = format!("{} changed while the sweep went on", path.display());
-        return Err(Failure::input(message).with_help("the same command runs what is left with the file as it is"));
+        return Err(Failure::input(message).with_help(
+            "run the same command again: it runs the remaining cells with \
+                                                      the present file",
+        ));
     }
     let failed = |error: std::io::Error| Failure::run(format!("cannot keep a trace in {}: {error}", folder.display()));
     // Readers tell formats by endings.

@@ -122,9 +122,9 @@ impl Journal {
     /// What users should know of it.
     pub fn note(&self) -> Option<String> {
         let (lines, path) = (self.damaged_lines, self.path.display());
-        let are = if lines == 1 { "line of {} is not as it was" } else { "lines of {} are not as they were" };
+        let are = if lines == 1 { "line of {} was altered and is" } else { "lines of {} were altered and are" };
         let are = are.replace("{}", &printable(&path.to_string()));
-        (lines > 0).then(|| format!("Note: {lines} {are} written and not used; --fresh begins a new journal\n"))
+        (lines > 0).then(|| format!("Note: {lines} {are} not used; --fresh begins a new journal\n"))
     }
 
     /// The results of a cell that was done before.
@@ -226,7 +226,7 @@ fn begun(file: &mut File, path: &Path, table: &str) -> Result<Vec<u8>, Failure> 
         }
         Some((_, named)) => Err(not_ours(path, &format!("is the journal of another table, {named}"))),
         None if line::is_of_first_layout(&text) => Err(not_ours(path, "is a journal of an earlier version")),
-        None => Err(not_ours(path, "is there already and is no journal")),
+        None => Err(not_ours(path, "exists and is no journal")),
     }
 }
 

@@ -264,9 +264,8 @@ impl<'a> Columns<'a> {
             return name.refuse(format!("`{}` is now `{new}`", name.word)).with_help(format!("write `{new}`"));
         }
         if OF_THE_FILE.contains(&name.word.as_str()) {
-            let message = format!("`{}` stands in the table's file alone: rows are not asked for it", name.word);
-            let help =
-                "ask for `case`, `device`, `workload`, `scheme`, `seed`, a key of [vary] or a number of the results";
+            let message = format!("`{}` is only in the table's file: rows cannot be selected by it", name.word);
+            let help = "use `case`, `device`, `workload`, `scheme`, `seed`, a key of [vary] or a number of the results";
             return name.refuse(message).with_help(help);
         }
         let keys = self.file.vary.iter().map(|vary| vary.key.as_str());

@@ -99,7 +99,7 @@ fn a_changed_journal_changes_no_result() {
         place.file("grid.journal", format!("{}{line}{}", lines[0], lines[2]));
         let text = swept(&place, &[]);
         assert!(text.contains("1 of 2 cells were done before"), "{text}");
-        assert!(text.contains("1 line of grid.journal is not as it was written and not used"), "{text}");
+        assert!(text.contains("1 line of grid.journal was altered and is not used"), "{text}");
         assert_eq!(place.bytes("grid.parquet"), table, "{line}");
     }
     place.file("claims.toml", CLAIMS);
@@ -109,7 +109,10 @@ fn a_changed_journal_changes_no_result() {
     place
         .file("reproduction/claims.journal", journal.replacen("\"scheme\":\"baseline\"", "\"scheme\":\"Baseline\"", 1));
     let after = place.done(&reproduce);
-    assert!(after.starts_with(&before) && after.contains("1 line of reproduction/claims.journal is not"), "{after}");
+    assert!(
+        after.starts_with(&before) && after.contains("1 line of reproduction/claims.journal was altered"),
+        "{after}"
+    );
 }
 
 /// Not more of a file is read than a line may have: somebody's may fill the memory.
@@ -122,7 +125,7 @@ fn a_line_of_a_journal_has_16_mebibytes_at_most() {
     let long = |bytes: usize| format!("{}{}{}\n{}", lines[0], lines[1], "x".repeat(bytes - 1), lines[2]);
     place.file("grid.journal", long(16 << 20));
     let text = swept(&place, &[]);
-    assert!(text.contains("2 of 2 cells") && text.contains("1 line of grid.journal is not as it was"), "{text}");
+    assert!(text.contains("2 of 2 cells") && text.contains("1 line of grid.journal was altered"), "{text}");
     place.file("grid.journal", long((16 << 20) + 1));
     // Four gibibytes of nothing, without the end of a line.
     let endless = place.file("endless", &whole);
@@ -144,13 +147,13 @@ fn a_table_that_no_sweep_wrote_is_not_replaced_unasked() {
     let place = Place::new();
     place.file("grid.toml", SWEEP);
     place.file("grid.parquet", "mine");
-    place.refused(&["sweep", "grid.toml"], &["grid.parquet is there already", "--out FILE"]);
+    place.refused(&["sweep", "grid.toml"], &["grid.parquet exists", "--out FILE"]);
     assert_eq!(place.read("grid.parquet"), "mine");
     assert_eq!(place.names(), ["grid.parquet", "grid.toml"]);
     // A file in the journal's place is no journal yet.
     for text in ["", "mine\n", "{\"journal\":"] {
         place.file("grid.journal", text);
-        place.refused(&["sweep", "grid.toml"], &["grid.parquet is there already", "--out FILE"]);
+        place.refused(&["sweep", "grid.toml"], &["grid.parquet exists", "--out FILE"]);
         assert_eq!((place.read("grid.parquet").as_str(), place.read("grid.journal").as_str()), ("mine", text));
     }
     std::fs::remove_file(place.path("grid.journal")).unwrap();
@@ -167,7 +170,7 @@ fn a_text_that_no_sweep_wrote_is_not_replaced() {
     let text = place.bytes("grid.csv");
     for mine in ["", "cell,case\nmine,1\n"] {
         place.file("grid.csv", mine);
-        let says = ["grid.csv is there already, and no sweep wrote it", "name another table"];
+        let says = ["grid.csv exists, and was not written by a sweep", "name another table"];
         place.refused(&["sweep", "grid.toml", "--quiet"], &says);
         place.refused(&["sweep", "grid.toml", "--quiet", "--fresh", "--out", "grid.parquet"], &says);
         assert_eq!(place.read("grid.csv"), mine);
@@ -197,7 +200,7 @@ fn a_table_that_no_reproduction_wrote_is_not_replaced() {
     for journal in [None, Some(""), Some("{\"journal\":")] {
         journal.into_iter().for_each(|text| drop(place.file("reproduction/claims.journal", text)));
         for more in [&[][..], &["--fresh"]] {
-            place.refused(&with(&reproduce, more), &["claims-claims.parquet is there already", "--out DIR"]);
+            place.refused(&with(&reproduce, more), &["claims-claims.parquet exists", "--out DIR"]);
             assert_eq!(place.read(table), "mine");
             let left = names_in(&place.path("reproduction"));
             assert_eq!(left.len(), 1 + usize::from(journal.is_some()), "{left:?}");

@@ -190,7 +190,7 @@ fn a_full_disk_is_told() {
         let output = place.run(&onto(&writer, "full"));
         assert_eq!(code(&output), 1, "{writer:?}: {}", said(&output));
         assert!(said(&output).contains("full: ") && said(&output).contains("No space left"), "{}", said(&output));
-        assert!(said(&output).contains("make room there"), "{writer:?}: no remedy: {}", said(&output));
+        assert!(said(&output).contains("free space there"), "{writer:?}: no remedy: {}", said(&output));
     }
 }
 

@@ -6,7 +6,7 @@ use crate::ssd::told::{OnRequest, Owed, Report};
 use crate::tasks::gc::trigger::Level;
 use std::collections::VecDeque;
 
-/// What a drive is told.
+/// An order to a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Told {
     /// To collect.
@@ -31,12 +31,12 @@ pub struct Round {
     pub began_ns: u64,
 }
 
-/// What a controller sees of the array beside what it is told.
+/// The state of the array that a controller reads in addition to messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
     /// Simulated time.
     pub now_ns: u64,
-    /// Since when no request is under way.
+    /// The time since which no request is outstanding.
     pub idle_since_ns: Option<u64>,
 }
 
@@ -45,10 +45,10 @@ pub struct Controller {
     policy: Box<dyn CoordinationPolicy + Send>,
     latency_ns: u64,
     drives: Drives,
-    /// The last round that began, and the drives of it that have not done what they were forced to.
+    /// The last round that began, and its drives that have not completed their forced collections.
     round: Round,
     in_round: Drives,
-    /// The last one that ended, if nobody asked for it.
+    /// The last one that ended, if it was not yet read.
     ended: Option<Round>,
     /// Which drives said during the round how low they are.
     kept: Vec<(u32, Level)>,
@@ -77,12 +77,12 @@ impl Controller {
         self.totals
     }
 
-    /// The round under way.
+    /// The current round.
     pub fn round(&self) -> Option<Round> {
         (self.in_round != 0).then_some(self.round)
     }
 
-    /// The round that ended now, after [`Self::next_told`] was asked: no two end before a drive is told something.
+    /// The round that ended now, after [`Self::next_told`] was called: no two end before a drive gets an order.
     pub fn take_ended_round(&mut self) -> Option<Round> {
         self.ended.take()
     }
@@ -97,10 +97,10 @@ impl Controller {
         self.policy.asks_levels()
     }
 
-    /// The host is done: what is still said moves nobody.
+    /// The host is done: later messages have no effect.
     pub fn end(&mut self) {
         self.is_over = true;
-        // A drive that was not told yet was not forced.
+        // A drive that has no order yet was not forced.
         let is_order = |(_, letter): &(u64, Letter)| matches!(letter, Letter::ToDrive(_, Told::Force(_)));
         self.totals.drives_forced -= self.on_their_way.drain(..).filter(is_order).count() as u64;
     }
@@ -123,7 +123,7 @@ impl Controller {
         self.on_their_way.front().map(|(due_ns, _)| *due_ns)
     }
 
-    /// The next drive that is told something now, and what. What the caller's drives say of it is posted before it asks
+    /// The next drive that gets an order now, and the order. The caller posts its drives' messages before it calls
     /// again.
     pub fn next_told(&mut self, seen: Seen) -> Option<(u32, Told)> {
         while self.next_arrival_ns().is_some_and(|due_ns| due_ns <= seen.now_ns) {
@@ -139,14 +139,15 @@ impl Controller {
                     } else if self.in_round >> drive & 1 == 0 {
                         self.kept.push((drive, level));
                     }
-                    // Whoever takes part in the round said it before, and says anew how low it is when it is done.
+                    // A drive that takes part in the round reported before, and reports its level again when it is
+                    // done.
                 }
             }
         }
         None
     }
 
-    /// A drive has done what it was forced to.
+    /// A drive completed its forced collections.
     fn on_done(&mut self, drive: u32, seen: Seen) {
         let was_last = self.in_round == 1 << drive;
         self.in_round &= !(1 << drive);
@@ -169,12 +170,12 @@ impl Controller {
             let Some((drive, level)) = asking.next() else { break };
             self.hear(Message::Low(drive, level), seen);
         }
-        // Whoever takes part in it has what it asked for.
+        // A drive that takes part in it has what it requested.
         let in_round = self.in_round;
         self.kept.extend(asking.filter(|(drive, _)| in_round >> drive & 1 == 0));
     }
 
-    /// The policy hears a message of the controller's own, or of a drive.
+    /// The policy receives a message of the controller's own, or of a drive.
     pub fn hear(&mut self, message: Message, seen: Seen) {
         if self.is_over {
             return;
@@ -212,7 +213,7 @@ mod tests {
     use super::super::CoordinationConfig;
     use super::*;
 
-    /// Which drives are told to collect when these messages arrive, one after the other.
+    /// The drives that get an order when these messages arrive, one after the other.
     fn forced(controller: &mut Controller, reports: &[(u32, Report)]) -> Vec<u32> {
         reports.iter().for_each(|&(drive, report)| controller.post(drive, report, 0));
         let seen = Seen { now_ns: 0, idle_since_ns: None };
@@ -224,7 +225,7 @@ mod tests {
         Controller::new(config.build().expect("it coordinates"), &config.common().expect("as all do"), 0b1111)
     }
 
-    /// What drives say during a round counts for the next one, whoever spoke first: all that registered take part in
+    /// Reports of drives during a round count for the next one, from whichever drive: all that registered take part in
     /// it, and none has a round of its own afterwards.
     #[test]
     fn what_is_said_during_a_round_counts_for_the_next() {

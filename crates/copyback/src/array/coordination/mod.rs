@@ -1,10 +1,10 @@
 //! Coordination: do the drives of an array agree on when they collect?
 //!
-//! Contract: drives that can be told report how low they are, once for each level, and that what they were forced to
-//! do is done; the controller hands a policy these messages, the end of each round, polls where it
-//! asks for them, and when requests come and when none is left. A policy sees a [`View`] and sends orders
-//! ([`Order`]); it changes nothing itself. A *round* is from an order to collect to the last drive that has done it.
-//! What drives say meanwhile is kept for the next round. Messages of either way take `message_latency`; at equal times
+//! Contract: drives that can be coordinated report their level, once for each level, and the completion of a forced
+//! collection. The controller forwards to a policy these messages, the end of each round, polls if it requests them,
+//! and the moments when requests come and when none is left. A policy reads a [`View`] and sends orders ([`Order`]); it
+//! changes nothing itself. A *round* is from an order to collect to the last drive that has completed it. Reports of
+//! drives meanwhile are kept for the next round. Messages in both directions take `message_latency`; at equal times
 //! they are handled after the event that caused them, those of drives by number.
 //!
 //! What every coordinated policy takes:
@@ -12,14 +12,14 @@
 //!   those of each drive's elements, and drives apart.
 //! - `message_latency` (default 0): time of a message from a drive to the controller, or back.
 //! - `force_collections` (default 1): collections that each plane of a forced drive does, whatever it has free.
-//! - `force_stop` (default `"own"`): where a forced plane then stops: `"own"`, where its own collection would
-//!   (`trigger.stop`); `"report"`, where it no longer reports (`trigger.report`); `"reserve"`, where all is free that
-//!   can be.
+//! - `force_stop` (default `"own"`): the level at which a forced plane then stops: `"own"`, where its own collection
+//!   would (`trigger.stop`); `"report"`, where it no longer reports (`trigger.report`); `"reserve"`, where no more can
+//!   be freed.
 //!
-//! A drive's level is the lowest free share of its planes; it says that at each poll to a policy that asks for it. A
-//! forced drive collects on all its elements, each plane in turn from the lowest; with less than one collection a plane
-//! it would do nothing where only another drive is low, and everybody's collection would be that of the drives that are
-//! low. A drive that is at its last resort (`trigger.last_resort`) collects unasked.
+//! A drive's level is the lowest free share of its planes; it reports it at each poll to a policy that requests it. A
+//! forced drive collects on all its elements, each plane in turn from the lowest. With less than one collection a plane
+//! it would do nothing if only another drive is low, and a collection of all drives would be that of the low drives
+//! only. A drive that is at its last resort (`trigger.last_resort`) collects without an order.
 //!
 //! A drive alone is an array of one: its elements agree on when they collect.
 //!
@@ -43,11 +43,11 @@ use serde::{Deserialize, Serialize};
 
 /// What a configuration says of a coordination: one `impl` a policy.
 pub trait Parameters {
-    /// What it has in common with others; none where drives are left alone.
+    /// The parameters in common with other policies; none without coordination.
     fn common(&self) -> Option<Common>;
-    /// The policy, where there is one.
+    /// The policy, if there is one.
     fn build(&self) -> Option<Box<dyn CoordinationPolicy + Send>>;
-    /// Whether collections may be told to stand still.
+    /// Whether collections may be paused by order.
     fn may_pause(&self) -> bool {
         false
     }
@@ -109,7 +109,7 @@ pub struct Common {
 /// An order to collect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Force {
-    /// Where a plane stops.
+    /// The level at which a plane stops.
     pub stop: Stop,
     /// What each plane does before, whatever it has free.
     pub owed: Owed,
@@ -128,7 +128,7 @@ macro_rules! params {
             pub message_latency: copyback_workload::units::Nanos,
             /// Collections that each plane of a forced drive does, whatever it has free.
             pub force_collections: u32,
-            /// Where a forced plane then stops.
+            /// The level at which a forced plane then stops.
             pub force_stop: crate::ssd::told::Stop,
             $( $(#[$meta])* pub $name: $type, )*
         }
@@ -165,21 +165,21 @@ pub type Drives = u64;
 pub struct View {
     /// Simulated time.
     pub now_ns: u64,
-    /// Drives that can be told.
+    /// Drives that can be coordinated.
     pub drives: Drives,
-    /// Since when no request is under way; none while some are.
+    /// The time since which no request is outstanding; none while some are.
     pub idle_since_ns: Option<u64>,
-    /// Drives of the round under way that have not done what they were forced to.
+    /// Drives of the current round that have not completed their forced collections.
     pub in_round: Drives,
 }
 
-/// What a policy hears.
+/// A message to a policy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Message {
     /// A drive has fallen to a level.
     Low(u32, Level),
-    /// By which share of a plane's blocks the lowest plane of a drive is above the middle between where it reports and
-    /// where it would start: from every drive at each poll, if the policy asks for it.
+    /// The share of a plane's blocks by which the lowest plane of a drive is above the middle between the levels at
+    /// which it reports and at which it would start: from every drive at each poll, if the policy requests it.
     AboveMiddle(u32, f64),
     /// The round is over.
     RoundEnd,
@@ -191,14 +191,14 @@ pub enum Message {
     Quiet,
 }
 
-/// What a policy tells drives.
+/// The orders of a policy to drives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// These collect: a round begins. Those of them that are resumed go on with a round that they were told to pause.
+    /// These collect: a round begins. Resumed drives continue a round that was paused.
     Force {
         /// All of them.
         drives: Drives,
-        /// Those that are resumed: they owe what they still owed.
+        /// Resumed drives: they owe their remaining collections.
         resumed: Drives,
         /// What they do.
         force: Force,
@@ -216,7 +216,7 @@ impl Order {
 
 /// See the module's contract.
 pub trait CoordinationPolicy {
-    /// Hears a message; what it orders.
+    /// Receives a message; returns its orders.
     fn hear(&mut self, message: Message, view: &View) -> Option<Order>;
     /// Time between two polls.
     fn poll_every_ns(&self) -> Option<u64> {
@@ -229,17 +229,17 @@ pub trait CoordinationPolicy {
 }
 
 impl CoordinationConfig {
-    /// What it has in common with others; none where drives are left alone.
+    /// The parameters in common with other policies; none without coordination.
     pub fn common(&self) -> Option<Common> {
         self.parameters().common()
     }
 
-    /// The policy, where there is one.
+    /// The policy, if there is one.
     pub fn build(&self) -> Option<Box<dyn CoordinationPolicy + Send>> {
         self.parameters().build()
     }
 
-    /// Whether collections may be told to stand still.
+    /// Whether collections may be paused by order.
     pub fn may_pause(&self) -> bool {
         self.parameters().may_pause()
     }

@@ -1,4 +1,4 @@
-//! Registered drives collect ahead of need, while nobody asks the array for anything: Proactive idle.
+//! Registered drives collect ahead of need, while the array is idle: Proactive idle.
 //!
 //! Source: tc12 Section 4.3.2. As `ggc-reactive-selective`, and besides: the array is polled, and when no drive has
 //! served or queued anything for a while, the registered drives are forced until their whole reserve is free, or a
@@ -8,11 +8,11 @@
 //! Parameters:
 //! - `idle_poll` (default `"1 ms"`, at least 1 us): time between two polls.
 //! - `idle_after` (default `"10 ms"`): idle is an array that has served nothing for so long.
-//! - `on_request` (default `"pause"`): what becomes of the collections that are under way when a request comes:
-//!   `"pause"`, they stand still before their next step without a page in hand, keep their victims and go on when the
-//!   array is idle again or the drive is forced; `"finish-collection"`, they end, and none follows.
-//! - `idle_stop` (default `"reserve"`): where collection in idle time stops: as `force_stop`, but not `"own"`, after
-//!   which drives register again at once.
+//! - `on_request` (default `"pause"`): the treatment of current collections when a request comes: `"pause"`, they stop
+//!   before their next step without a page in the controller, keep their victims and resume when the array is idle
+//!   again or the drive is forced; `"finish-collection"`, they complete, and none follows.
+//! - `idle_stop` (default `"reserve"`): the level at which collection in idle time stops: as `force_stop`, but not
+//!   `"own"`, after which drives register again at once.
 
 use super::reactive_selective::Registered;
 use super::{Common, CoordinationPolicy, Drives, Force, Message, Order, Parameters, View, check_period, params};
@@ -28,7 +28,7 @@ params! {
     idle_after: Nanos = Nanos(10_000_000),
     /// What becomes of collections when a request comes.
     on_request: OnRequest = OnRequest::Pause,
-    /// Where collection in idle time stops.
+    /// The level at which collection in idle time stops.
     idle_stop: Stop = Stop::Reserve,
 }
 
@@ -47,7 +47,7 @@ impl Parameters for Params {
 
     fn check(&self) -> Result<(), KeyError> {
         if self.idle_stop == Stop::Own {
-            let why = "drives that stop where their own collection would register again at once";
+            let why = "drives that stop at the level of their own collection would register again at once";
             return Err(KeyError::new("coordination.idle_stop", why).with_help("use \"report\" or \"reserve\""));
         }
         check_time("coordination.idle_after", self.idle_after)?;
@@ -105,7 +105,7 @@ impl CoordinationPolicy for Policy {
                 self.rest |= std::mem::take(&mut self.in_idle_time);
                 None
             }
-            // Whoever is forced by need owes what every forced drive does.
+            // A drive forced by need owes what every forced drive does.
             _ => self.registered.hear(message, self.force).inspect(|order| {
                 if let Order::Force { drives, .. } = order {
                     self.interrupted &= !drives;

@@ -1,9 +1,9 @@
 //! Registered drives collect at a good moment before the first of them has to: Proactive soft limit.
 //!
-//! Source: tc12 Section 4.3.2, which names it and does not evaluate it. As `ggc-reactive-selective`, and besides: all
-//! drives say from time to time what they have free. When the mean of the registered ones is below the middle between
-//! T_soft and T_hard, they are forced at the first moment at which no request is under way, until none of their planes
-//! is below T_soft.
+//! Source: tc12 Section 4.3.2, which names it and does not evaluate it. As `ggc-reactive-selective`, and in addition:
+//! all drives report their free blocks from time to time. When the mean of the registered ones is below the middle
+//! between T_soft and T_hard, they are forced at the first moment without an outstanding request, until none of their
+//! planes is below T_soft.
 //!
 //! Parameters:
 //! - `report_every` (default `"100 ms"`): time between two reports of what a drive has free.
@@ -15,7 +15,7 @@ use crate::ssd::told::Stop;
 use copyback_workload::units::Nanos;
 
 params! {
-    /// Time between two reports of what a drive has free.
+    /// Time between two reports of a drive's free blocks.
     report_every: Nanos = Nanos(100_000_000),
 }
 
@@ -93,7 +93,8 @@ mod tests {
 
     const IDLE: View = View { now_ns: 0, drives: 0b111, idle_since_ns: Some(0), in_round: 0 };
 
-    /// Drives 0 and 1 have registered; all three say how far they are above the middle. The order, if one follows.
+    /// Drives 0 and 1 have registered; all three report their level above the middle. Returns the order, if one
+    /// follows.
     fn order_at(shares: [f64; 3], view: View) -> Option<Order> {
         let mut policy = Policy::new(&Params::default());
         for drive in [0, 1] {
@@ -119,7 +120,7 @@ mod tests {
         assert_eq!(forced(order_at([0.2, 0.1, 0.3], IDLE)), 0);
     }
 
-    /// A round begins neither inside another one nor while requests are under way.
+    /// A round begins neither inside another one nor while requests are outstanding.
     #[test]
     fn a_round_waits_for_the_end_of_another_and_of_requests() {
         let low = [-0.2, -0.1, 0.9];

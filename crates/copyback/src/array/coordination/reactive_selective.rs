@@ -1,4 +1,4 @@
-//! The first drive that would start a collection has those collect that will soon need it: Reactive selective.
+//! The first drive that would start a collection makes those collect that will soon need it: Reactive selective.
 //!
 //! Source: tc12 Section 4.3.1. A drive that falls below T_soft (`trigger.report`) registers (PARTICIPATE GGC); the
 //! first below T_hard (`trigger.soft`) is the coordinator, and all registered drives are forced, as under
@@ -35,7 +35,7 @@ impl Registered {
         taken
     }
 
-    /// Who has registered.
+    /// The registered drives.
     pub fn drives(&self) -> Drives {
         self.drives
     }

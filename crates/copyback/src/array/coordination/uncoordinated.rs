@@ -1,7 +1,7 @@
-//! Nobody says when a drive collects: each element does by itself.
+//! No coordination: each element collects by itself.
 //!
 //! Source: tc12 Section 5 (the baseline: "there is no GC coordination among SSDs in the array"). With
-//! `preemption.policy = "ideal"` beside it, it is the paper's ideal: the same blocks are collected, and nobody waits.
+//! `preemption.policy = "ideal"`, it is the paper's ideal: the same blocks are collected, and no request waits.
 
 use super::{Common, CoordinationPolicy, Parameters};
 use serde::{Deserialize, Serialize};

@@ -67,7 +67,7 @@ fn end_all(volume: &mut Volume) -> Vec<u32> {
 fn a_stripe_has_one_writer_at_a_time_in_the_order_of_arrival() {
     let mut volume = volume("");
     (0..3).for_each(|id| write(&mut volume, id, u64::from(id), 1));
-    // Of the first stripe; the second one's writes wait for nobody.
+    // In the first stripe; the second stripe's writes do not wait.
     write(&mut volume, 3, 3, 3);
     let drives: Vec<_> =
         begun(&mut volume).into_iter().map(|(id, op, drive)| (volume.request_of(id).0, op, drive)).collect();
@@ -94,19 +94,19 @@ fn readers_share_a_stripe_and_writers_do_not() {
     }
     assert_eq!(order, [vec![0], vec![1, 2, 3], vec![4], vec![5, 6]]);
     volume.check_end();
-    // Nobody has it, and nobody waits any more.
+    // The stripe is free, and no operation waits any more.
     (7..9).for_each(|id| read(&mut volume, id, 0));
     assert_eq!(who_begins(&mut volume).1, [7, 8]);
     assert_eq!(volume.totals().stripe_waits, 6);
 }
 
-/// What is rebuilt of a stripe is read beside others, and a write waits for all of them.
+/// Reads for the rebuild of a stripe are shared with other reads, and a write waits for all of them.
 #[test]
 fn reads_of_what_is_lost_share_their_stripe() {
     let mut volume = volume("failed = [0]");
     (0..3).for_each(|id| read(&mut volume, id, 0));
     write(&mut volume, 3, 1, 1);
-    // The second member of the stripe is there; whoever comes behind a write waits for it.
+    // The second member of the stripe exists; a request behind a write waits for it.
     read(&mut volume, 4, 1);
     let (mut parts, who) = who_begins(&mut volume);
     assert_eq!((parts.len(), who), (9, vec![0, 1, 2]));
@@ -117,7 +117,7 @@ fn reads_of_what_is_lost_share_their_stripe() {
     assert_eq!(who_begins(&mut volume).1, [3]);
 }
 
-/// Who waits for a stripe waits for what the one that has it waits for: of 1,000 ns of a write 600 were collection's.
+/// A waiting operation takes over the waits of the stripe's holder: of 1,000 ns of a write 600 were collection's.
 #[test]
 fn collection_is_behind_a_stripe_that_waits_for_it() {
     let mut volume = volume("");
@@ -136,7 +136,7 @@ fn collection_is_behind_a_stripe_that_waits_for_it() {
     assert_eq!((ended.gc_affected, of(Cause::Gc), of(Cause::HostIo)), (true, 600, 400));
 }
 
-/// Each failed drive is rebuilt at the rate, also where two of them are in pairs of their own.
+/// Each failed drive is rebuilt at the rate, also if two of them are in different pairs.
 #[test]
 fn each_failed_drive_is_rebuilt_at_the_rate() {
     let ends_ns = |failed: &str| {
@@ -201,7 +201,7 @@ fn parity_that_is_not_that_of_the_data_is_noticed() {
     is_caught("stripe-parity: ", &|volume| {
         write(volume, 1, 0, 1);
         let reads = begun(volume);
-        // The write goes on when one of two reads has ended.
+        // The write continues when one of two reads has completed.
         let operation = volume.parts.get(reads[1].0).operation;
         volume.operations[operation].reads_open -= 1;
         volume.on_part_end(reads[0].0, false, &[0; CAUSES], 0, 0);

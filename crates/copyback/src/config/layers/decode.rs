@@ -1,7 +1,7 @@
 //! From a tree to a configuration, with the exact place of what does not fit.
 //!
-//! Policies are internally tagged enums, and these do not say where inside them an error was. So the place is found by
-//! asking again: the key at fault is the one without which the error is another.
+//! Policies are internally tagged enums, and these do not report the position of an error inside them. The position is
+//! therefore found by decoding again: the key at fault is the one without which the error changes.
 
 use super::merge::tag;
 use super::tree::{Entry, Node, Table, plain};
@@ -36,7 +36,7 @@ pub(super) fn defaults<C: Configuration>() -> String {
     table.to_string()
 }
 
-/// Where a key was set, or the nearest table around it; `None` where only the defaults speak of it.
+/// The place at which a key was set, or the nearest table around it; `None` if only the defaults set it.
 pub(super) fn place_of(root: &Table, key: &str) -> Option<Place> {
     let mut table = root;
     let mut place = None;
@@ -67,7 +67,7 @@ pub(super) fn decode<C: Configuration>(root: &Table) -> Result<Resolved<C>, Laye
     values.remove(WORKLOADS);
     for needed in ["geometry", "timing", "capacity"] {
         if !values.contains_key(needed) {
-            return Err(LayerError::new(format!("there is no device: `[{needed}]` is missing"))
+            return Err(LayerError::new(format!("the device is missing: it needs `[{needed}]`"))
                 .with_help("name a device, or write [geometry], [timing] and [capacity]"));
         }
     }
@@ -108,21 +108,21 @@ pub(super) fn decode_workload<C: Configuration>(root: &Table) -> Result<Workload
         .map_err(|error| explain::<C>(inner, error.message(), &values, &["workload"], &fails::<WorkloadSpec>))
 }
 
-/// Keys of an experiment that stand in no table: whoever reads experiments takes them out.
+/// Keys of an experiment outside tables: the reader of experiments removes them.
 const EXPERIMENT_KEYS: &[&str] = &["device", "scheme", "schemes", "seed", "requests"];
 
-/// Refuses what is no table of a configuration, and names of earlier versions.
+/// Refuses keys that are no table of a configuration, and names of earlier versions.
 fn check_names<C: Configuration>(root: &Table) -> Result<(), LayerError> {
     for (name, entry) in root {
         refuse_renamed(name, entry)?;
         if !tables::<C>().any(|table| table == name) {
             let help = match name.as_str() {
                 name if EXPERIMENT_KEYS.contains(&name) => {
-                    format!("`{name}` belongs into an experiment, not into a preset or an override")
+                    format!("`{name}` belongs in an experiment, not in a preset or an override")
                 }
                 _ => match nearest(name, EXPERIMENT_KEYS.iter().copied().chain(tables::<C>())) {
                     Some(near) if EXPERIMENT_KEYS.contains(&near) => {
-                        format!("did you mean `{near}`? it belongs into an experiment")
+                        format!("did you mean `{near}`? it belongs in an experiment")
                     }
                     _ => suggestion(name, "tables", tables::<C>()),
                 },
@@ -183,7 +183,7 @@ fn fails<T: for<'de> Deserialize<'de>>(values: toml::Table) -> Option<String> {
 
 type Fails<'a> = &'a dyn Fn(toml::Table) -> Option<String>;
 
-/// Finds the key at fault and says what is wrong with it.
+/// Finds the key at fault and describes the fault.
 fn explain<C: Configuration>(
     root: &Table,
     message: &str,
@@ -289,7 +289,7 @@ fn wording<C: Configuration>(
         let Some((own, chosen)) = chosen.filter(|_| !having.is_empty()) else { return error.with_help(help) };
         let names = having.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
         let message = format!("unknown key `{key}` in `[{table}]`, whose `{own}` is \"{chosen}\"");
-        let choose = format!("remove it, or set `{table}.{own}` to one that has this key: {names}");
+        let choose = format!("remove it, or set `{table}.{own}` to a choice that has this key: {names}");
         return LayerError::new(message).with_help(format!("{choose}; {help}"));
     }
     if message.starts_with("unknown variant") {
@@ -311,7 +311,7 @@ fn wording<C: Configuration>(
     if ["expected string or map", "expected string only"].iter().any(|expected| message.contains(expected)) {
         let value = value.map(toml::Value::to_string).unwrap_or_default();
         return LayerError::new(format!("`{path}`: {value} is not the name of a choice"))
-            .with_help("write a name in quotes; one that is unknown has those that there are listed");
+            .with_help("write a name in quotes; the error of an unknown name lists all choices");
     }
     if let Some(better) = untagged(message, value) {
         return LayerError::new(format!("`{path}`: {}", better.trim_end()));
@@ -360,14 +360,14 @@ fn in_list(path: &str, message: &str, value: Option<&toml::Value>, quoted: &[&st
     Some(error.with_help(format!("add it to each [[{path}.{list}]]")))
 }
 
-/// How the first device says a key, where it does.
+/// The first device's form of a key, if it has one.
 fn example(table: &str, key: &str) -> String {
     let device: Option<toml::Table> = DEVICES.first().and_then(|device| device.text.parse().ok());
     let value = device.as_ref().and_then(|device| device.get(table)?.get(key));
     value.map(|value| format!(", for example {key} = {value}")).unwrap_or_default()
 }
 
-/// Values that may be one of several things: what the deserialiser forgot to say.
+/// Values of one of several types: completes the deserialiser's message.
 fn untagged(message: &str, value: Option<&toml::Value>) -> Option<String> {
     let kind = message.strip_prefix("data did not match any variant of untagged enum ")?;
     match kind {

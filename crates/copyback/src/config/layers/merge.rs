@@ -48,7 +48,7 @@ pub struct Dropped {
     pub key: String,
     /// Its value.
     pub value: toml::Value,
-    /// Where the value stands.
+    /// The place of the value.
     pub place: Place,
     /// The key that chooses: `policy`, `mode` or `kind`.
     pub tag: &'static str,
@@ -56,11 +56,11 @@ pub struct Dropped {
     pub before: String,
     /// What the later layer chose.
     pub now: String,
-    /// Where the later choice stands.
+    /// The place of the later choice.
     pub by: Place,
 }
 
-/// Puts `over` on top of `base`; what goes with a choice that it replaces is put into `dropped`.
+/// Merges `over` into `base`; parameters of a choice that it replaces are added to `dropped`.
 pub(super) fn merge<C: Configuration>(base: &mut Table, over: Table, dropped: &mut Vec<Dropped>) {
     merge_at::<C>(&[], base, over, dropped);
 }
@@ -95,7 +95,7 @@ pub(super) fn tag<C: Configuration>(path: &[&str]) -> Option<&'static str> {
     }
 }
 
-/// Keys of a table that stay where this policy replaces another: what the drive has, if the policy uses it.
+/// Keys of a table that are kept if this policy replaces another: properties of the drive, if the policy uses them.
 fn kept<C: Configuration>(path: &[&str], policy: Option<toml::Value>) -> &'static [&'static str] {
     let name = policy.as_ref().and_then(toml::Value::as_str).unwrap_or_default();
     let kept = C::KEPT.iter().find(|kept| [kept.table] == *path && kept.policies.contains(&name));

@@ -5,13 +5,13 @@
 //! replaces the same key of an earlier one, with three exceptions, each because the rest would make no sense without
 //! what was replaced:
 //!
-//! - where a layer chooses another `policy` of an axis (`mode` of `[precondition]`, `kind` in a table of `[workload]`),
-//!   the parameters of the earlier choice go with it, but for those that say what the drive has ([`Kept`]);
+//! - if a layer chooses another `policy` of an axis (`mode` of `[precondition]`, `kind` in a table of `[workload]`),
+//!   the parameters of the earlier choice are dropped, except those that describe the drive ([`Kept`]);
 //! - a layer's `[capacity]` replaces the earlier table whole, because its keys exclude each other;
 //! - a layer that brings a trace drops an earlier generator's settings, and the other way round.
 //!
-//! Two defaults depend on the rest: the host's loop is closed where a generator has no arrival times, else open; and
-//! requests to an array name drives where their addresses are those of a drive, else its volume.
+//! Two defaults depend on the rest: the host's loop is closed if a generator has no arrival times, else open; and
+//! requests to an array address drives if their addresses are those of a drive, else its volume.
 
 mod decode;
 mod merge;
@@ -61,7 +61,7 @@ pub struct LayerError {
     pub message: String,
     /// What the user can do.
     pub help: Option<String>,
-    /// Where the value stands; `None` where it is a built-in default or an argument that stands for itself.
+    /// The place of the value; `None` if it is a built-in default or an argument that is its own place.
     pub place: Option<Place>,
 }
 
@@ -86,17 +86,17 @@ impl LayerError {
     }
 }
 
-/// A text and where it stands.
+/// A text and its place.
 #[derive(Clone, Debug)]
 pub struct Located {
     /// The text.
     pub value: String,
-    /// Where it stands.
+    /// Its place.
     pub place: Option<Place>,
 }
 
-/// Parameters that stay where a layer chooses one of some policies: all of these have them, and they say what the drive
-/// has.
+/// Parameters that are kept if a layer chooses one of these policies: all of them have these parameters, which describe
+/// the drive.
 #[derive(Clone, Copy, Debug)]
 pub struct Kept {
     /// The axis.
@@ -107,8 +107,8 @@ pub struct Kept {
     pub keys: &'static [&'static str],
 }
 
-/// What layers amount to, beside a workload. Whoever knows all parts of a configuration hands it in: layers know tables
-/// and keys, and no policy.
+/// The result of the layers, without a workload. The caller that knows all parts of a configuration passes it in:
+/// layers know tables and keys, and no policy.
 pub trait Configuration: DeserializeOwned + Serialize {
     /// The tables that choose a `policy`.
     const AXES: &'static [Axis];
@@ -124,10 +124,10 @@ pub trait Configuration: DeserializeOwned + Serialize {
     fn close_loop(&mut self);
     /// Whether requests name drives of an array.
     fn names_drives(&self) -> bool;
-    /// Requests name drives of an array, where there is one: their addresses are those of a drive.
+    /// Requests address drives of an array, if there is one: their addresses are those of a drive.
     fn name_drives(&mut self);
-    /// The share of the logical capacity, from its start, whose every unit holds data before the run; 0 where nothing
-    /// is known to be mapped. Asked once the configuration was checked.
+    /// The share of the logical capacity, from its start, whose every unit holds data before the run; 0 if nothing is
+    /// known to be mapped. Called after the configuration was checked.
     fn mapped_share(&self) -> f64;
 }
 
@@ -168,7 +168,7 @@ impl Layer {
         self.root.insert(table.to_owned(), tree::Entry { key: whole.clone(), value: whole, node: inner });
     }
 
-    /// All `--set` arguments together: they are one layer, so that their order matters only where they set one key.
+    /// All `--set` arguments together: they are one layer, so that their order matters only if they set the same key.
     pub fn of_sets(arguments: &[String]) -> Result<Self, LayerError> {
         set::layer(arguments)
     }
@@ -183,7 +183,7 @@ impl Layer {
         self.root.contains_key(table)
     }
 
-    /// Where the value of a key of no table stands.
+    /// The place of the value of a key outside tables.
     pub fn place_of(&self, key: &str) -> Option<Place> {
         self.root.get(key).map(|entry| entry.value.clone())
     }
@@ -193,7 +193,7 @@ impl Layer {
         matches!(self.root.get(table), Some(tree::Entry { node: Node::Table(inner), .. }) if inner.contains_key(key))
     }
 
-    /// Where the value of a key of a table stands, if the layer sets it.
+    /// The place of the value of a key of a table, if the layer sets it.
     pub fn place_in(&self, table: &str, key: &str) -> Option<Place> {
         match self.root.get(table) {
             Some(tree::Entry { node: Node::Table(inner), .. }) => inner.get(key).map(|entry| entry.value.clone()),
@@ -210,7 +210,7 @@ impl Layer {
         }
     }
 
-    /// Whether a key stands for a text rather than a table.
+    /// Whether the value of a key is a text rather than a table.
     pub fn is_text(&self, key: &str) -> bool {
         matches!(self.root.get(key), Some(tree::Entry { node: Node::Leaf(toml::Value::String(_)), .. }))
     }
@@ -251,7 +251,7 @@ impl Layer {
         number.ok_or_else(wrong).map(Some)
     }
 
-    /// Takes a value out of the layer that its owner knows how to read; what is wrong with it is said of the key.
+    /// Takes a value out of the layer that its owner knows how to read; errors name the key.
     pub fn take_read<T>(
         &mut self,
         path: &str,
@@ -301,7 +301,7 @@ impl Layer {
         tables.map(|(name, _)| name.clone()).collect()
     }
 
-    /// The layer without what it says of a table.
+    /// The layer without a table.
     #[must_use]
     pub fn without(mut self, table: &str) -> Self {
         self.root.remove(table);
@@ -397,8 +397,8 @@ impl<C: Configuration> Stack<C> {
         Ok(())
     }
 
-    /// A generator without arrival times needs a closed loop: it is the host's default then, and an open loop that
-    /// somebody asked for is refused.
+    /// A generator without arrival times needs a closed loop: it is then the host's default, and an explicit open loop
+    /// is refused.
     fn check_loop(&self, resolved: &mut Resolved<C>) -> Result<(), LayerError> {
         if resolved.workload.has_times() || resolved.run.has_closed_loop() {
             return Ok(());
@@ -416,7 +416,7 @@ impl<C: Configuration> Stack<C> {
         Ok(())
     }
 
-    /// Where a key of a table, or of a table in it, was set; `None` if only the defaults set it.
+    /// The place at which a key of a table, or of a table in it, was set; `None` if only the defaults set it.
     pub fn place_of_leaf(&self, key: &str) -> Option<Place> {
         let (tables, leaf) = key.rsplit_once('.')?;
         let table = tables.split('.').try_fold(&self.root, |table, name| match &table.get(name)?.node {
@@ -441,12 +441,12 @@ impl<C: Configuration> Stack<C> {
         })
     }
 
-    /// The configuration without the checks that need all of it: what a scheme alone looks like.
+    /// The configuration without the checks that need all of it: the settings of a scheme alone.
     pub fn resolve_parts(&self) -> Result<Resolved<C>, LayerError> {
         decode::decode(&self.root)
     }
 
-    /// Where the last layer that set a key set it.
+    /// The place at which the last layer set a key.
     pub fn place_of(&self, key: &str) -> Option<Place> {
         decode::place_of(&self.root, key)
     }

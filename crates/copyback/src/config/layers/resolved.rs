@@ -10,10 +10,10 @@ pub struct Resolved<C> {
     /// The drive, its scheme, its host and its preconditioning.
     #[serde(flatten)]
     pub run: C,
-    /// What is asked of it; nothing where there are several workloads.
+    /// Its requests; empty if there are several workloads.
     #[serde(skip_serializing_if = "WorkloadSpec::is_nothing")]
     pub workload: WorkloadSpec,
-    /// Several workloads by name, where they share the drive.
+    /// Several workloads by name, if they share the drive.
     #[serde(rename = "workloads", skip_serializing_if = "Tenants::is_empty")]
     pub tenants: Tenants,
 }

@@ -62,8 +62,8 @@ fn value(argument: &str, place: &Place) -> Result<Node, LayerError> {
     let document = Arc::new(Text { name: String::new(), text: format!("v = {raw}") });
     match tree::parse(&document).map(|mut table| (table.remove("v"), table.is_empty())) {
         Ok((Some(entry), true)) => Ok(at(entry.node, place)),
-        Ok(_) => Err(LayerError::new("`--set` sets one key, but its value goes on with other keys in a new line")
-            .with_help("write a `--set` of its own for each key")
+        Ok(_) => Err(LayerError::new("`--set` sets one key, but its value continues with other keys in a new line")
+            .with_help("write a separate `--set` for each key")
             .at(Some(place.clone()))),
         _ if raw.is_empty() || raw.starts_with(['[', '{', '"', '\'']) => {
             Err(LayerError::new(format!("`{raw}` is no TOML value"))

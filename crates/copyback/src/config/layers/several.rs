@@ -4,11 +4,14 @@ use super::{Configuration, LayerError, Resolved, Stack, WORKLOADS, decode};
 use copyback_workload::tenants;
 
 impl<C: Configuration> Stack<C> {
-    /// Several workloads instead of one: each has what it needs, and they fit together.
+    /// Several workloads instead of one: each is complete, and they fit together.
     pub(super) fn check_tenants(&self, resolved: &Resolved<C>) -> Result<(), LayerError> {
         if let Some(alone) = self.root.get("workload").filter(|entry| !entry.is_empty_table()) {
-            let error = LayerError::new("`[workload]` is the only one of a run, and there are `[workloads.NAME]`, too");
-            let help = "keep one of the two; settings of one of several are `workloads.NAME.key`";
+            let error = LayerError::new(
+                "`[workload]` defines a single workload, but there are `[workloads.NAME]`, \
+                                         too",
+            );
+            let help = "keep one of the two; settings of one workload of several are `workloads.NAME.key`";
             return Err(error.with_help(help).at(decode::seen(&alone.key)));
         }
         tenants::check(&resolved.tenants).map_err(|error| {
@@ -28,7 +31,7 @@ impl<C: Configuration> Stack<C> {
             }
         }
         if self.place_of_leaf("host.target").is_some() && resolved.run.names_drives() {
-            let error = LayerError::new("`host.target`: several workloads share a volume, and name no drives");
+            let error = LayerError::new("`host.target`: several workloads share a volume, and address no drives");
             return Err(error.with_help("remove it").at(self.place_of_leaf("host.target")));
         }
         Ok(())

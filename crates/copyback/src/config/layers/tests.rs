@@ -293,7 +293,7 @@ fn unknown_keys_point_at_the_key() {
 fn a_parameter_of_another_policy_is_unknown() {
     let (message, help, at) = error("[victim]\nd = 3");
     assert_eq!(message, "unknown key `d` in `[victim]`, whose `policy` is \"greedy\"");
-    assert!(help.starts_with("remove it, or set `victim.policy` to one that has this key: \"d-choices\";"), "{help}");
+    assert!(help.starts_with("remove it, or set `victim.policy` to a choice that has this key: \"d-choices\";"), "{help}");
     assert!(help.contains("`tie_blocks`"), "{help}");
     assert_eq!(at, "layer2.toml: d");
 }
@@ -348,7 +348,7 @@ fn values_without_sense_point_at_the_layer_that_set_them_last() {
     assert_eq!(at, "layer2.toml: 50");
     let (_, _, at) = shown(with_sets(&["trigger.soft=2.5"]).unwrap_err());
     assert_eq!(at, "--set: 2.5");
-    // The table is to blame where no one key is.
+    // The error names the table if no single key is at fault.
     let (_, _, at) = error("[trigger]\nsoft = 0.6");
     assert_eq!(at, "layer0.toml: capacity");
 }
@@ -431,7 +431,7 @@ fn the_host_waits_for_completions_where_the_workload_has_no_arrival_times() {
     assert_eq!(at, "layer2.toml: \"open\"");
 }
 
-/// What goes with a choice that a later layer replaces is told with both places, and no more.
+/// A parameter of a choice that a later layer replaces is reported with both places, and nothing else.
 #[test]
 fn settings_that_a_choice_drops_are_told() {
     let mut stack = stack(&["[frontier]\npolicy = \"single\"\nfill_limit = \"1 ms\"\nhot_window = 100\n"]);

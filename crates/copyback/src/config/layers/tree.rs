@@ -13,9 +13,9 @@ pub(super) type Table = BTreeMap<String, Entry>;
 /// A key and its value.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
-    /// Where the key stands.
+    /// The place of the key.
     pub key: Place,
-    /// Where the value stands.
+    /// The place of the value.
     pub value: Place,
     /// The value.
     pub node: Node,
@@ -67,7 +67,7 @@ pub fn check_printable(key: &str, value: &DeValue<'_>, [key_place, place]: [&Pla
             None => Ok(()),
         },
         DeValue::Array(items) => items.iter().try_for_each(|item| match item.get_ref() {
-            // Other tables are looked at where they are read, with places of their own.
+            // Other tables are checked where they are read, with their own places.
             DeValue::Table(inner) => inner
                 .iter()
                 .try_for_each(|(key, value)| check_printable(key.get_ref(), value.get_ref(), [place, place])),

@@ -1,6 +1,6 @@
 //! Every transaction that has what it needs enters its die's queue at once.
 //!
-//! Source: the queue model of DiskSim+SSD and SSDsim, on which four of the papers stand.
+//! Source: the queue model of DiskSim+SSD and SSDsim, on which four of the papers are based.
 //!
 //! Parameters: none.
 

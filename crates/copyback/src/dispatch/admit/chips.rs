@@ -9,7 +9,7 @@ use crate::flash::geometry::Geometry;
 use crate::run::config::RunConfig;
 use crate::sim::index::{DieId, LogicalUnit, PlaneId};
 
-/// What a policy sees of chips with four slots each, of which nobody uses one.
+/// The view of a policy on chips with four free slots each.
 pub(super) struct Chips {
     pub windows: Windows,
     queues: Queues,
@@ -41,7 +41,7 @@ impl Chips {
         View { windows: &self.windows, queues: &self.queues, txns: &self.txns, waits_for_gc }
     }
 
-    /// A request of a task waits at a die, as the policy hears.
+    /// A request of a task waits at a die, as the policy is notified.
     pub fn wait(&mut self, policy: &mut impl AdmitPolicy, task: Source, die: DieId) {
         let is_first = !self.windows.waiting(die).has(task);
         policy.on_wait(Entry { task, die }, is_first);

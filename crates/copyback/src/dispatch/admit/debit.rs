@@ -1,13 +1,13 @@
-//! Debit scheduling: each task may have so many requests in all windows together as its share of the slots gives it.
+//! Debit scheduling: each task may have as many requests in all windows together as its share of the slots allows.
 //!
-//! Source: atc18 Section 3.2. A task's debit is the number of its requests that are queued at chips or under way; below
-//! its limit the next may enter, oldest first, past those whose chip is full. The limits of all tasks together are the
-//! slots of all chips, so that what one task does not use stays free: it is not work-conserving.
+//! Source: atc18 Section 3.2. A task's debit is the number of its requests that are queued or executing at chips; below
+//! its limit the next may enter, oldest first, skipping those whose chip is full. The limits of all tasks add up to the
+//! slots of all chips, so that slots that one task does not use stay free: it is not work-conserving.
 //!
-//! A task beside the host has a limit of max(1, round(share · slots / 100)) while it is at work, and none where its
-//! share is set to 0; the host has the rest, at least 1. Where several tasks below their limits wait for one chip, one
-//! is drawn, each with the weight 1 − debit / limit. Requests of the map count against the task that caused them, or
-//! belong to a task of its own.
+//! A task other than the host has a limit of max(1, round(share · slots / 100)) while it is active, and none if its
+//! share is set to 0; the host has the rest, at least 1. If several tasks below their limits wait for one chip, one is
+//! drawn, each with the weight 1 − debit / limit. Requests of the map count against the task that caused them, or
+//! belong to a separate task.
 //!
 //! ```text
 //! limits A 5, B 3      chip 0  A0 B0  | a1 b1      full: neither may enter
@@ -18,8 +18,8 @@
 //!
 //! Parameters:
 //! - `slots` (default 4): requests in a die's window.
-//! - `guard` (default 1): while the host waits for a collection, for a page to land on or for an update of the map, the
-//!   limit of collections is at least this, and their requests go first until so many are in windows. With a share of 0
+//! - `guard` (default 1): while the host waits for a collection, for a free page or for an update of the map, the limit
+//!   of collections is at least this, and their requests are first until this many are in windows. With a share of 0
 //!   and no guard the drive stops. Own.
 //! - `map` (default `"cause"`): whose requests those of the map are: of the task that caused them, or with `"own"` of a
 //!   task with a share of its own.
@@ -30,11 +30,11 @@
 //!   scrubbing, `most` (80 %), and `map` (20 %) and `wear` (5 %), which are not fed back. P and I are not in the
 //!   paper; those of collection let its share span 0 to 40 % as in Fig. 6b.
 //!
-//! P on another drive: a share settles at S = P · e / (1 − I). For a share that is wanted when so many blocks are
-//! missing take P ≈ share · (1 − I) / blocks: 40 % at 80 blocks are 40 · 0.1 / 80 = 0.05. No more blocks can be missing
-//! than `trigger.soft` says, and P of scrubbing is for each read above `tasks.scrub.start`: where these are a tenth, P
-//! has to be ten times as much. I says how slowly a share follows: after log 0.5 / log I periods it is half of the way,
-//! with 0.9 after 7 of them.
+//! P on another drive: a share settles at S = P · e / (1 − I). To reach a share at a given number of missing blocks,
+//! set P ≈ share · (1 − I) / blocks: 40 % at 80 blocks are 40 · 0.1 / 80 = 0.05. At most `trigger.soft` blocks can be
+//! missing, and P of scrubbing is for each read above `tasks.scrub.start`: if these are a tenth, P must be ten times as
+//! much. I sets how slowly a share follows: after log 0.5 / log I periods it is half of the way, with 0.9 after 7 of
+//! them.
 
 use super::shares::{Shares, SharesConfig};
 use super::{AdmitPolicy, Change, Entry, Setup, View, check_slots, is_guarded};
@@ -80,13 +80,13 @@ impl super::Parameters for Params {
     fn check(&self) -> Result<(), KeyError> {
         check_slots(self.slots)?;
         if self.has_map_task() && self.shares.of_map() == 0.0 {
-            let why = "the map is a task of its own and has no share, so that nothing is ever looked up".to_owned();
+            let why = "the map is a separate task without a share, so that no entry is ever looked up".to_owned();
             return Err(
                 KeyError::new("admit.shares.map", why).with_help("use a share above 0, or `admit.map = \"cause\"`")
             );
         }
         if self.guard == 0 && matches!(self.shares, SharesConfig::Plugin(_)) {
-            let why = "a program that gives collections no share would keep them out though the host waits for one";
+            let why = "a program that gives collections no share would block them although the host waits for one";
             return Err(KeyError::new("admit.guard", why).with_help("use 1 or more"));
         }
         self.shares.check()
@@ -109,7 +109,7 @@ impl super::Parameters for Params {
     }
 }
 
-/// The limits and where draws come from.
+/// The limits and the source of draws.
 pub struct Policy {
     /// Slots of all dies.
     slots: u32,
@@ -179,7 +179,7 @@ impl Policy {
         }
     }
 
-    /// Who of those that wait at a die, which has room, enters there: of several one is drawn.
+    /// The request that enters at a die with a free slot: of several tasks one is drawn.
     fn compete(&mut self, die: DieId, view: &View<'_>) -> Option<Source> {
         if view.waiting(die).iter().nth(1).is_some() {
             self.drawn = rng::unit_f64(&mut self.stream);
@@ -208,8 +208,8 @@ impl AdmitPolicy for Policy {
         self.may_enter(entry.task, view)
     }
 
-    /// A request that ended leaves its task below its limit, which may so enter anywhere; where its die has room others
-    /// compete with it. Nobody else below a limit waits where there is room, unless limits change.
+    /// A completed request leaves its task below its limit, which may then enter at any die; if its own die has a slot,
+    /// others compete for it. No other task below a limit waits at a die with a slot, unless limits change.
     fn next(&mut self, change: Change, view: &View<'_>) -> Option<Entry> {
         match change {
             Change::Slot { die, task } => {

@@ -1,15 +1,16 @@
 //! Admit: which task's request enters which die's window?
 //!
 //! Contract: requests of all tasks (the host, collections that reserve no die, the map, ...) enter the queue of their
-//! die through its window, in which commands are taken as `order` says. The policy is asked when one comes to a die
-//! with a free slot where none of its task waits ([`AdmitPolicy::enters`]), and when something has changed for those
-//! that wait ([`AdmitPolicy::next`], until it names nobody). It is told who waits and who enters, sees the heads of the
-//! waiting lists, one for each task and die, through [`View`], and may own state. Requests of one task at one die keep
-//! their order. It answers in a time that does not depend on how many wait.
+//! die through its window, from which commands are taken in the order of `order`. The engine calls the policy when a
+//! request reaches a die with a free slot at which no request of its task waits ([`AdmitPolicy::enters`]), and when the
+//! situation of waiting requests has changed ([`AdmitPolicy::next`], until it returns none). The policy is notified of
+//! waiting and entering requests, reads the heads of the waiting lists, one for each task and die, through [`View`],
+//! and may keep state. Requests of one task at one die keep their order. Its answers take a time that does not depend
+//! on how many wait.
 //!
-//! A program of the host is admitted only with a page to land on, so that what is in a window can always finish; a
-//! collection that reserves its die takes a slot like anybody else, and goes first when one becomes free: it is no
-//! business of the policy.
+//! A program of the host is admitted only with a free page, so that all requests in a window can always complete; a
+//! collection that reserves its die takes a slot as well, and is first when one becomes free: the policy does not
+//! decide this.
 //!
 //! A policy is a file of this folder and a row of the registry below.
 
@@ -54,13 +55,13 @@ impl View<'_> {
         (0..self.windows.dies()).map(DieId)
     }
 
-    /// Requests of a task in all windows, queued or under way.
+    /// Requests of a task in all windows, queued or executing.
     #[inline(always)]
     pub fn debit(&self, task: Source) -> u32 {
         self.windows.debit(task)
     }
 
-    /// Whether no more requests of the host will come: nothing is kept for it any longer.
+    /// Whether no more requests of the host will come: no slot is kept for it any longer.
     pub fn is_host_done(&self) -> bool {
         self.windows.is_host_done()
     }
@@ -78,14 +79,14 @@ impl View<'_> {
         self.waits_for_gc
     }
 
-    /// Tasks of which requests wait in front of a die's window.
+    /// Tasks with requests that wait for admission to a die's window.
     #[inline(always)]
     pub fn waiting(&self, die: DieId) -> Tasks {
         self.windows.waiting(die)
     }
 
-    /// The place in the order of arrival of the first request of a task that waits in front of a die's window,
-    /// [`u64::MAX`] where none does.
+    /// The position in the order of arrival of a task's first request that waits for admission to a die's window,
+    /// [`u64::MAX`] if none does.
     #[inline]
     pub fn came(&self, task: Source, die: DieId) -> u64 {
         let first = self.queues.first(self.queues.in_front(die, task));
@@ -112,17 +113,17 @@ pub enum Change {
 pub struct Entry {
     /// Whose request.
     pub task: Source,
-    /// Into the window of which die, which has room.
+    /// The die whose window it enters, which has a free slot.
     pub die: DieId,
 }
 
 /// See the module's contract.
 pub trait AdmitPolicy {
-    /// Whether a request of a task that comes to a die enters at once.
+    /// Whether a request of a task that reaches a die enters at once.
     fn enters(&mut self, entry: Entry, view: &View<'_>) -> bool;
     /// Whose request enters next, now that something has changed.
     fn next(&mut self, change: Change, view: &View<'_>) -> Option<Entry>;
-    /// A request waits in front of its die's window, the first of its task there or behind others.
+    /// A request waits for admission to its die's window, the first of its task there or behind others.
     fn on_wait(&mut self, _entry: Entry, _is_first: bool) {}
     /// The first request of a waiting list is another one, or the list is empty now.
     fn on_head(&mut self, _list: Entry, _view: &View<'_>) {}
@@ -131,11 +132,11 @@ pub trait AdmitPolicy {
     /// A request enters: the time that it will have its die and the channel for, and whether another one of its task
     /// still waits there.
     fn on_enter(&mut self, _entry: Entry, _cost_ns: u64, _is_backlogged: bool) {}
-    /// Shares of tasks that are fed back, where they are.
+    /// The tasks' shares under feedback, if there are any.
     fn shares(&mut self) -> Option<&mut Shares> {
         None
     }
-    /// The share that a task has of the slots, in percent, where the policy knows shares.
+    /// The share of slots of a task, in percent, if the policy has shares.
     fn share_percent(&self, _task: Source) -> Option<f64> {
         None
     }
@@ -149,8 +150,8 @@ pub trait Parameters {
     }
     /// Slots of a die's window.
     fn slots(&self) -> u32;
-    /// Whether it tells tasks apart, so that requests enter in another order than they came: inside a window commands
-    /// that came later may then be older.
+    /// Whether it distinguishes tasks, so that requests enter in another order than they arrived: inside a window,
+    /// commands that entered later may then be older.
     fn tells_tasks_apart(&self) -> bool {
         false
     }
@@ -158,7 +159,7 @@ pub trait Parameters {
     fn has_map_task(&self) -> bool {
         false
     }
-    /// Whether no request of a task beside the host ever enters.
+    /// Whether no request of a task other than the host ever enters.
     fn excludes(&self, _task: Source) -> bool {
         false
     }
@@ -269,7 +270,7 @@ impl AdmitConfig {
     }
 }
 
-/// Parameters that stay where a higher layer chooses another of these policies: the controller's slots.
+/// Parameters that are kept if a higher layer chooses another of these policies: the controller's slots.
 pub const KEPT: Kept =
     Kept { table: "admit", policies: &["window", "vanilla", "strict", "qosfc", "debit"], keys: &["slots"] };
 
@@ -287,7 +288,7 @@ fn is_guarded(guard: u32, die: DieId, view: &View<'_>) -> bool {
     view.waits_for_gc() && view.waiting(die).has(Source::Gc) && view.debit(Source::Gc) < guard
 }
 
-/// The request that has waited longest in front of a die's window, if one of its slots is free.
+/// The request that has waited longest for admission to a die's window, if one of its slots is free.
 fn first_come(die: DieId, view: &View<'_>) -> Option<Entry> {
     let waiting = view.waiting(die);
     if waiting.is_empty() || !view.has_room(die) {

@@ -5,10 +5,10 @@
 //! resources. It maintains virtual time as a measure of progress for each FTL task at each flash memory resource";
 //! tags as Goyal et al. 1996 have them.
 //!
-//! At each die a task that waits has a start tag S = max(v, F), where F is the finish tag of its last request there and
-//! v the start tag of the die's last one; the least start tag enters, and F becomes S + cost / weight. The cost of a
-//! request is the time of its array and of its transfer; of a relocation's read the mean of what its pages still hold,
-//! as which of them it brings is decided when its die takes it.
+//! At each die a waiting task has a start tag S = max(v, F): F is the finish tag of its last request there, and v the
+//! start tag of the die's last one. The least start tag enters, and F becomes S + cost / weight. The cost of a request
+//! is its array time plus its transfer; for a relocation's read the mean over the units that its pages still hold,
+//! because the page is decided when its die takes the read.
 //!
 //! Parameters:
 //! - `slots` (default 4): requests in a die's window.
@@ -98,7 +98,7 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// All clocks stand at 0.
+    /// All clocks are at 0.
     pub fn new(params: &Params, setup: &Setup) -> Self {
         let weight = |task: Source| match task {
             Source::Host => params.host,
@@ -113,7 +113,7 @@ impl Policy {
 }
 
 impl AdmitPolicy for Policy {
-    /// Nobody waits where there is room.
+    /// Requests do not wait at a die with a free slot.
     fn enters(&mut self, _: Entry, _: &View<'_>) -> bool {
         true
     }
@@ -152,8 +152,8 @@ mod tests {
     use super::*;
     use crate::sim::index::DieId;
 
-    /// Who enters the window of a chip, one after the other, and with which start tag. A is the host, B collection; a
-    /// request of A finds the chip at rest, and from then on both always have some that wait.
+    /// The tasks that enter the window of a chip, in order, with their start tags. A is the host, B collection; a
+    /// request of A finds the chip idle, and from then on both always have waiting requests.
     fn entries([a, b]: [f64; 2], costs_ns: [u64; 2], count: usize) -> Vec<(char, f64)> {
         let die = DieId(0);
         let params = Params { host: a, gc: b, ..Params::default() };
@@ -179,8 +179,8 @@ mod tests {
         entered
     }
 
-    /// Timeline A4: weights 3/4 and 1/4 of equal costs. A's tags go up by 60,240 / 0.75 = 80,320, B's by 60,240 / 0.25
-    /// = 240,960; where they are equal A goes first.
+    /// Timeline A4: weights 3/4 and 1/4 of equal costs. A's tags increase by 60,240 / 0.75 = 80,320, B's by 60,240 /
+    /// 0.25 = 240,960; A wins ties.
     #[test]
     fn start_tags_go_up_by_cost_over_weight() {
         let expected = [

@@ -5,9 +5,9 @@
 //!
 //! Parameters:
 //! - `slots` (default 4): requests in a die's window.
-//! - `guard` (default 1): while the host waits for a collection, for a page to land on or for an update of the map,
-//!   requests of collections go first until so many of them are in windows; with 0 the host may keep the collection out
-//!   that it waits for. Own.
+//! - `guard` (default 1): while the host waits for a collection, for a free page or for an update of the map, requests
+//!   of collections are first until this many of them are in windows; with 0 the host can starve the collection that it
+//!   waits for. Own.
 
 use super::{AdmitPolicy, Change, Entry, Setup, View, check_slots, is_guarded};
 use crate::config::KeyError;
@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 pub struct Params {
     /// Requests in a die's window.
     pub slots: u32,
-    /// Requests of collections that go first while the host waits for one.
+    /// Requests of collections that are first while the host waits for one.
     pub guard: u32,
 }
 
@@ -48,10 +48,10 @@ impl super::Parameters for Params {
     }
 }
 
-/// Who goes first.
+/// The tasks in the order of priority.
 const ORDER: [Source; 6] = [Source::Host, Source::Map, Source::Gc, Source::Scrub, Source::Wear, Source::Parity];
 
-// Whoever is missing would never enter.
+// A task missing from this list would never enter.
 const _: () = assert!(ORDER.len() == Source::ALL.len());
 
 /// The guard.
@@ -67,7 +67,7 @@ impl Policy {
 }
 
 impl AdmitPolicy for Policy {
-    /// Nobody waits where there is room.
+    /// Requests do not wait at a die with a free slot.
     fn enters(&mut self, _: Entry, _: &View<'_>) -> bool {
         true
     }
@@ -91,7 +91,8 @@ mod tests {
     use super::*;
     use crate::sim::index::DieId;
 
-    /// Who enters die 0 next, where one request of each of these tasks waits, and so many of collection are in windows.
+    /// The task that enters die 0 next, with one waiting request of each of these tasks, and this many of collection in
+    /// windows.
     fn next(guard: u32, waiting: &[Source], debit: u32, waits_for_gc: bool) -> Option<Source> {
         let mut chips = Chips::new(2);
         (0..debit).for_each(|_| chips.windows.enter(DieId(1), Source::Gc));
@@ -101,8 +102,8 @@ mod tests {
         entry.map(|entry| entry.task)
     }
 
-    /// While the host waits for a collection, the collection goes first with one request less in windows than the guard
-    /// says; with as many the host does, and so it does where it waits for nothing.
+    /// While the host waits for a collection, the collection is first with one request less in windows than the guard;
+    /// with as many, the host is, and also if it waits for nothing.
     #[test]
     fn a_collection_goes_before_the_host_up_to_its_guard_and_no_further() {
         let all = [Source::Scrub, Source::Gc, Source::Map, Source::Host];

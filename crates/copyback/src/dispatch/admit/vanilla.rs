@@ -48,7 +48,7 @@ impl super::Parameters for Params {
     }
 }
 
-/// The queue: where each request waits, in the order in which they came.
+/// The queue: the dies of waiting requests, in order of arrival.
 pub struct Policy {
     queue: VecDeque<Entry>,
 }

@@ -1,9 +1,9 @@
-//! Host transactions on other planes of the die join the reads and programs of collection, where page offsets agree.
+//! Host transactions on other planes of the die join the reads and programs of collection if page offsets agree.
 //!
 //! Source: hpdc18 Section 4.1, Algorithm 2. One partner for each free plane. A program's partner is a write of that
-//! plane whose next page, in one of its open blocks, has the offset of the collection's. Where collections are
-//! preemptible, requests that join the next command are left to it, and do not go before it: hpdc18 Section 4.4 has
-//! preemption serve those that "miss".
+//! plane whose next page, in one of its open blocks, has the offset of the collection's. If collections are
+//! preemptible, requests that join the next command are left to it, and do not preempt it: in hpdc18 Section 4.4,
+//! preemption serves those that "miss".
 
 use super::{JoiningReads, JoiningWrite, Room, View};
 use crate::flash::command::CommandPlane;
@@ -32,7 +32,7 @@ pub(crate) fn reads<R: Room>(view: &View<'_, R>, lead: PageId) -> JoiningReads {
     found
 }
 
-/// A queued write on a plane where a next page has the offset of the collection's; `is_paired`: which is in the block
+/// A queued write on a plane whose next page has the offset of the collection's; `is_paired`: that page is in the block
 /// that its plane has set apart for paired programs.
 pub(super) fn write<R: Room>(
     view: &View<'_, R>,
@@ -45,7 +45,7 @@ pub(super) fn write<R: Room>(
     Some(JoiningWrite { txn, write_point })
 }
 
-/// Whether writes to a plane, or to any where none is named, can join the program that a collection on `plane` issues
+/// Whether writes to a plane, or to any if none is named, can join the program that a collection on `plane` issues
 /// next.
 pub(crate) fn joins_of_writes<R: Room>(view: &View<'_, R>, partner: PlaneId, plane: PlaneId) -> bool {
     if view.ftl.needs_pairing(plane) {
@@ -55,7 +55,7 @@ pub(crate) fn joins_of_writes<R: Room>(view: &View<'_, R>, partner: PlaneId, pla
     partners.any(|p| (partner.is_none() || p == partner) && has_partner_page(view, p, plane))
 }
 
-/// Whether the next page of a plane can stand in one command with the next of a collection on another.
+/// Whether the next page of a plane can be in one command with the next of a collection on another.
 fn has_partner_page<R: Room>(view: &View<'_, R>, partner: PlaneId, plane: PlaneId) -> bool {
     let page_of = |block: BlockId, offset: u32| PageId(block.0 * view.geometry.pages_per_block + offset);
     let (write_point, is_paired) = view.ftl.write_point_for_collection(plane, &[partner]);

@@ -1,8 +1,8 @@
 //! A list of builders: each adds to the command what is legal, and without any the lead goes alone.
 //!
 //! Builders:
-//! - `multi-plane`: transactions of the same operation on other planes of the die join the lead, where page offsets
-//!   (and block offsets, on devices that ask for it) agree. hpdc18 Section 2.2.2, tpds20 Section 2.
+//! - `multi-plane`: transactions of the same operation on other planes of the die join the lead if page offsets (and,
+//!   on devices that require it, block offsets) agree. hpdc18 Section 2.2.2, tpds20 Section 2.
 //! - `cache`: reads and programs follow each other through the cache register, so that a transfer overlaps the array
 //!   time of the same die. ONFI read cache and program cache.
 //!
@@ -13,9 +13,9 @@
 //! - `merge`: a queued read of a page that collection has just read ends with that page's transfer, and a queued write
 //!   of what collection is about to program goes into that program. Pages of the victim for which a request waits are
 //!   moved first. ispass11 Section III-B.
-//! - `pipeline`: what a preemption point of a collection lets go first, and the collection's own step behind it, follow
-//!   each other through the cache register where they are of one type: read after read, program after program. ispass11
-//!   Section III-C.
+//! - `pipeline`: requests that preempt a collection at a point, and the collection's next step, follow each other
+//!   through the cache register if they are of one type: read after read, program after program. ispass11 Section
+//!   III-C.
 //!
 //! Parameters:
 //! - `builders` (default `["multi-plane"]`): which are tried. None excludes another, so their order makes no
@@ -24,10 +24,10 @@
 //!   name them and leave a device's way with host commands alone.
 //! - `scan_max` (default 16): transactions of a queue that are looked at for a partner. The controller's: how far ahead
 //!   it decodes requests when it builds a command.
-//! - `gc_scan_max` (default 1024): the same for a collection: requests for its own plane may stand in front of its
-//!   partners for as long as it lasts. Also what a preemption point of a collection looks at (`preemption`). The
-//!   controller's, too: what it gets through in the time of a poll (`preemption.poll`, `gc_scan`). The simulator has an
-//!   index and needs no limit: 65536 costs it no more.
+//! - `gc_scan_max` (default 1024): the same for a collection: requests for its own plane may precede its partners in
+//!   the queue for as long as it lasts. Also the scan length of a preemption point of a collection (`preemption`). It
+//!   is also the controller's limit: what it can scan in the time of a poll (`preemption.poll`, `gc_scan`). The
+//!   simulator has an index and needs no limit: 65536 costs it no more.
 //! - `gc_scan` (default `"300 ns"`): with `gc+host`, time to look for a partner before each read of a collection.
 //!   hpdc18 Section 4.1: "at most hundreds of nanoseconds"; partners of programs are found in no time, as there.
 
@@ -70,7 +70,7 @@ pub enum GcBuilderName {
     GcHost,
     /// Host work on the very pages that collection moves.
     Merge,
-    /// Overlap of transfer and array time between the host and a collection that lets it go first.
+    /// Overlap of transfer and array time between the host and a collection that it preempts.
     Pipeline,
 }
 
@@ -90,8 +90,11 @@ impl Params {
     pub(crate) fn check(&self, commands: &CommandsConfig) -> Result<(), KeyError> {
         let has_cache = commands.cache_read || commands.cache_program;
         let refuse = |key: &str, missing: &str| {
-            let why = format!("a builder needs a command that this device has not (`commands.{missing} = false`)");
-            Err(KeyError::new(key, why).with_help("leave the builder out, or choose a device with the command"))
+            let why = format!(
+                "a builder needs a command that this device does not have (`commands.{missing} = \
+                               false`)"
+            );
+            Err(KeyError::new(key, why).with_help("remove the builder, or choose a device with the command"))
         };
         for builder in &self.builders {
             match builder {

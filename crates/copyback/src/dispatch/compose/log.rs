@@ -1,4 +1,4 @@
-//! Which log block takes a queued write, where what is written waits there to be merged (`mapping::fast`).
+//! The log block that takes a queued write, if writes wait in log blocks to be merged (`mapping::fast`).
 
 use super::{JoiningWrite, Room, View};
 use crate::config::device::UNITS_PER_PAGE_MAX;
@@ -16,8 +16,8 @@ impl<R: Room> View<'_, R> {
         if is_newest { self.ftl.log_for(plane, &units[..used]) } else { RANDOM }
     }
 
-    /// The first queued write for a plane, and the log block that takes it, where its next page can stand in one
-    /// command with these parts.
+    /// The first queued write for a plane, and the log block that takes it, if its next page can be in one command with
+    /// these parts.
     #[inline(never)]
     pub(super) fn partner_log(&self, parts: &[CommandPlane], plane: PlaneId) -> Option<JoiningWrite> {
         let txn = self.queues.first_write_for(self.die, plane, self.scan_max, self.txns)?;

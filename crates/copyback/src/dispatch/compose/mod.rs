@@ -1,11 +1,11 @@
 //! Compose: what goes into one flash command?
 //!
-//! Contract: when a die is ready, the order names a transaction to lead the next command. The builders of the list are
-//! asked in turn; each looks at the command so far, the die's queues and where its planes write next (a `View`), and
-//! names queued transactions that join: reads all at once, writes plane by plane, for a write takes others along that
-//! fill its page up, and only then is known who is left for the next plane. Without any the lead goes alone. Those of a
-//! second list are asked about commands of collection. Builders change nothing: the drive binds whom they name and
-//! issues the command, and code that does not know them checks it.
+//! Contract: when a die is ready, the order selects a transaction to lead the next command. The engine calls the
+//! builders of the list in turn. Each reads the command so far, the die's queues and the write points of its planes (a
+//! `View`), and returns queued transactions that join: all reads at once, but writes plane by plane, because a write
+//! takes others along that fill its page, and only then the remaining writes for the next plane are known. Without
+//! partners, the lead is issued alone. A second list applies to commands of collection. Builders change nothing: the
+//! drive binds the transactions and issues the command, and independent code checks it.
 //!
 //! A builder is a file of this folder and a row of [`BuilderName`] or [`GcBuilderName`] and of their questions below.
 
@@ -51,7 +51,7 @@ impl ComposeConfig {
         [p.scan_max, p.gc_scan_max]
     }
 
-    /// Time to look for a partner before each read of a collection, where one is looked for.
+    /// Time to look for a partner before each read of a collection, if the scheme looks for one.
     pub fn gc_scan_ns(&self) -> u64 {
         let Self::List(p) = self;
         if p.gc.contains(&GcBuilderName::GcHost) { p.gc_scan.0 } else { 0 }
@@ -64,7 +64,7 @@ impl ComposeConfig {
     }
 }
 
-/// Who knows how many pages are left for what was admitted.
+/// The pages left for admitted writes.
 pub(crate) trait Room {
     /// Pages of a plane onto which host writes that were admitted can go now.
     fn host_pages_left(&self, plane: PlaneId) -> u32;
@@ -78,7 +78,7 @@ pub(crate) struct View<'a, R> {
     pub queues: &'a Queues,
     /// Transactions.
     pub txns: &'a Txns,
-    /// Where data is, and where planes write next.
+    /// The location of data, and the write points of planes.
     pub ftl: &'a Ftl,
     /// Which write of a unit is the newest.
     pub newest: &'a Newest,
@@ -95,7 +95,7 @@ pub(crate) struct View<'a, R> {
 }
 
 impl<R: Room> View<'_, R> {
-    /// The write point of a plane whose next page can stand in one command with these parts.
+    /// The write point of a plane whose next page can be in one command with these parts.
     #[inline(always)]
     fn partner_write_point(&self, parts: &[CommandPlane], plane: PlaneId, is_paired: bool) -> Option<usize> {
         let offset = self.geometry.block_and_offset(parts[0].page).1;
@@ -117,7 +117,7 @@ pub(crate) struct JoiningReads {
 }
 
 impl JoiningReads {
-    /// Nobody.
+    /// No partner.
     pub const NONE: Self = Self { txns: [TxnId::NONE; PLANES_MAX as usize - 1], count: 0 };
 
     #[inline(always)]

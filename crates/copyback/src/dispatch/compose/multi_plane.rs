@@ -1,5 +1,5 @@
-//! Transactions of the same operation on other planes of the die join the lead in one multi-plane command, where page
-//! offsets agree, and block offsets and plane pairs on devices that ask for it.
+//! Transactions of the same operation on other planes of the die join the lead in one multi-plane command if page
+//! offsets agree, and block offsets and plane pairs on devices that require it.
 //!
 //! Source: hpdc18 Section 2.2.2, tpds20 Section 2; ONFI 5.1 multi-plane operations.
 
@@ -24,7 +24,7 @@ pub(super) fn reads<R: Room>(view: &View<'_, R>, lead: PageId) -> JoiningReads {
         if place.is_none() {
             continue;
         }
-        // Most queued reads fail for their offset, so it is asked first.
+        // Most queued reads fail by their offset, so it is checked first.
         let page = view.ftl.geometry.flash_page(place);
         let (block, page_offset) = geometry.block_and_offset(page);
         if page_offset != offset {

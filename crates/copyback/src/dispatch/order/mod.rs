@@ -1,9 +1,9 @@
 //! Order: which of a die's ready requests goes first?
 //!
-//! Contract: a die that is ready offers the head of each class that may run now. The policy names one of these classes,
-//! none only where nothing may run; the engine issues its head. Where nothing may run it may not be asked at all.
-//! It may look at all that [`DieView`] tells, and keep state of its own. Under preemption, requests that may go before
-//! a collection's next step are heads in the same way.
+//! Contract: a ready die offers the head of each class that may run now. The policy selects one of these classes, and
+//! none only if nothing may run; the engine issues its head. If nothing may run, the engine need not call it. It may
+//! read everything in [`DieView`], and keep its own state. Under preemption, requests that may preempt a collection's
+//! next step are heads in the same way.
 //!
 //! A policy is a file of this folder and a row of the registry below.
 
@@ -24,12 +24,12 @@ use crate::flash::timing::Timing;
 use crate::sim::index::TxnId;
 pub use crate::tasks::view::{Class, DieView, Waiting};
 
-/// The heads of a die's classes: when each came, [`u64::MAX`] where the class has nothing that may run.
+/// The heads of a die's classes: the arrival of each, [`u64::MAX`] if the class has nothing that may run.
 #[derive(Clone, Copy, Debug)]
 pub struct Heads {
     /// Sequence number of the head, by class.
     pub came: [u64; 3],
-    /// The head, by class, where it is a transaction.
+    /// The head, by class, if it is a transaction.
     pub txns: [TxnId; 3],
     /// Requests of a smaller number waited at the die for the whole of its last collection.
     pub waited_before: u64,
@@ -38,7 +38,7 @@ pub struct Heads {
 /// What a policy may look at.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
-    /// Who may run now.
+    /// The classes that may run now.
     pub heads: Heads,
     /// The die, the time, and all that waits.
     pub die: &'a dyn DieView,
@@ -60,7 +60,7 @@ impl View<'_> {
 
 /// See the module's contract.
 pub trait OrderPolicy {
-    /// The class whose head goes first, none where nothing may run.
+    /// The class whose head is issued next, none if nothing may run.
     fn pick(&mut self, view: &View<'_>) -> Option<Class>;
     /// Whether the data of collection goes before that of the host on a channel, too.
     fn puts_gc_first(&self) -> bool {

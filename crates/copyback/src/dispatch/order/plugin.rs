@@ -6,7 +6,7 @@
 //! Source: none of its own; docs/python.md shows how a policy is written and handed in.
 //!
 //! Parameters:
-//! - `name`: the policy's name, which whoever handed it in knows.
+//! - `name`: the policy's name, as the caller registered it.
 
 use super::{Class, OrderPolicy, Parameters, View};
 use crate::config::plugins::{PluginName, Plugins, fail};
@@ -51,7 +51,7 @@ impl Policy {
 impl OrderPolicy for Policy {
     fn pick(&mut self, view: &View<'_>) -> Option<Class> {
         let may_run = || Class::ALL.into_iter().filter(|&class| view.may_run(class));
-        // Where nothing may run nobody need be asked.
+        // If nothing may run, the program is not called.
         may_run().next()?;
         let picked = self.plugin.pick(view);
         if picked.is_none_or(|class| !view.may_run(class)) {

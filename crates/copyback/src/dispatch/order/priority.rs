@@ -4,8 +4,8 @@
 //!
 //! Parameters:
 //! - `first` (default `"gc-read-write"`): or `"read-gc-write"`, `"read-write-gc"`, or `"read"`: reads first, collection
-//!   and writes as they came, so that pages which left a buffer together are not parted by the collection that the
-//!   first of them brings about. Where collection is not first, its data goes first on no channel either.
+//!   and writes in order of arrival, so that pages evicted together are not separated by the collection that the first
+//!   of them causes. If collection is not first, its data is not first on a channel either.
 //! - `next_collection` (default `"at-once"`): when a die that has just collected may collect again: `"at-once"`, or
 //!   `"after-waiting"`, once the requests have gone that arrived before the last collection of the die began and still
 //!   wait there. Own: the papers' collections follow each other; a controller that bounds what a read can meet does not
@@ -50,7 +50,7 @@ impl NextCollection {
 #[derive(Clone, Copy, Debug)]
 pub struct Policy {
     classes: [Class; 3],
-    /// Whether the last two classes go as they came.
+    /// Whether the last two classes are served in order of arrival.
     is_as_they_came: bool,
     next_collection: NextCollection,
 }
@@ -84,8 +84,8 @@ impl Policy {
 }
 
 impl OrderPolicy for Policy {
-    /// The first class that has something to run; where requests that waited for a whole collection go before the next,
-    /// the first of theirs.
+    /// The first class that has something to run; if requests that waited for a whole collection precede the next one,
+    /// the first of their classes.
     #[inline]
     fn pick(&mut self, view: &View<'_>) -> Option<Class> {
         if self.next_collection == NextCollection::AfterWaiting && view.may_run(Class::Gc) {

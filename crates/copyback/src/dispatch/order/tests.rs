@@ -27,7 +27,7 @@ fn drive() -> (RunConfig, Geometry, Timing) {
     (config, geometry, timing)
 }
 
-/// A die at 10 ms where requests wait that arrived at these times, urgent or not, with so many free blocks in each
+/// A die at 10 ms with waiting requests that arrived at these times, urgent or not, and this many free blocks in each
 /// plane.
 fn die(requests: &[(Class, u64, bool)], free_blocks: [u32; 2]) -> Written {
     let waiting = |(at, &(class, arrival_ns, is_urgent)): (usize, &(Class, u64, bool))| {
@@ -37,7 +37,7 @@ fn die(requests: &[(Class, u64, bool)], free_blocks: [u32; 2]) -> Written {
     Written { now_ns: 10_000_000, geometry: drive().1, requests, free_blocks: free_blocks.to_vec(), work_left: None }
 }
 
-/// Who may run there: a job that came then, if at all, and the first request of each class.
+/// The classes that may run: a job with its arrival, if any, and the first request of each class.
 fn view(die: &Written, job: Option<u64>) -> View<'_> {
     let mut heads =
         Heads { came: [job.unwrap_or(u64::MAX), u64::MAX, u64::MAX], txns: [TxnId::NONE; 3], waited_before: 0 };
@@ -94,7 +94,7 @@ fn those_of_the_registry_choose_as_their_pages_say() {
     assert!(!Order::new(&fifo, &geometry, &timing).puts_gc_first());
 }
 
-/// Each order of classes, with and without a job, on a die where a write waits, and where a read does, too.
+/// Each order of classes, with and without a job, on a die with a waiting write, and with a waiting read, too.
 #[test]
 fn classes_go_in_the_order_that_the_name_says() {
     use super::priority::First;

@@ -66,8 +66,8 @@ impl<O: Observer> Way<'_, O> {
         if self.channel.is_free(events.now_ns()) {
             self.start_transfer::<ALONE>((at, op), phase, duration_ns, events);
         } else {
-            // A channel that nobody uses any more and that is not free is about to be granted: its event is being
-            // handled, or comes yet at this moment.
+            // A channel that is neither in use nor free is about to be granted: its event is being handled, or comes at
+            // this same moment.
             let is_granted_next = ALONE && self.channel.busy_until_ns() <= events.now_ns();
             let timer = if is_granted_next { None } else { Some(self.channel_timer()) };
             wait_for_channel((self.channel_number(), timer), self.channel, self.waiters, (self.die, self.d), events);
@@ -82,7 +82,7 @@ impl<O: Observer> Way<'_, O> {
         duration_ns: u64,
         events: &mut EventQueue,
     ) {
-        // The end of a transfer needs an event only where something can follow at that moment: data has arrived, or a
+        // The end of a transfer needs an event only if something can follow at that moment: data has arrived, or a
         // command may follow through the cache register. Otherwise the array's time starts at a known moment.
         let is_heard = phase == Phase::Out || (!ALONE && phase == Phase::Load && self.hears_loads);
         let listener = if is_heard { self.die } else { DieId::NONE };
@@ -162,7 +162,7 @@ impl<O: Observer> Flash<O> {
         }
         let (at, op) = (at as u8, command.op);
         if op == FlashOp::Read && !is_first {
-            // The cycles of a read that follows another go with that one's data.
+            // The cycles of a read that follows another are transferred with that read's data.
             let cycles_ns = u64::from(command.planes) * way.timing.command_ns;
             way.start_array::<false>((at, op), now_ns + cycles_ns + way.timing.cache_busy_ns, events);
         } else {
@@ -195,8 +195,8 @@ impl<O: Observer> Flash<O> {
 
     // ---- the channel ------------------------------------------------------------------------------------------------
 
-    /// A channel's transfer ended, or somebody waits for one that was not heard of. Whoever hears of it is handled
-    /// before [`Flash::grant`].
+    /// A channel's transfer ended, or a die waits for a transfer whose end was not processed. The die that is notified
+    /// is handled before [`Flash::grant`].
     #[inline(always)]
     pub fn on_channel_event(&mut self, channel: ChannelId) -> Heard {
         let die = self.channels[channel].take_listener();
@@ -223,7 +223,7 @@ impl<O: Observer> Flash<O> {
         puts_off
     }
 
-    /// A channel goes on with whoever waits for it.
+    /// Grants a channel to the next waiting die.
     #[inline(always)]
     pub fn grant(&mut self, channel: ChannelId, events: &mut EventQueue) {
         if self.channels[channel].has_waiters() {
@@ -320,8 +320,8 @@ impl<O: Observer> Flash<O> {
         ArrayEnd::Leaving
     }
 
-    /// A command ended in the array: its planes are free, and the array goes on with the program that is loaded, if one
-    /// is. Since when the use of each of its planes counts.
+    /// A command ended in the array: its planes are free, and the array continues with the loaded program, if there is
+    /// one. Returns the time from which the use of each of its planes counts.
     pub fn end_in_array(
         &mut self,
         die: DieId,
@@ -375,7 +375,7 @@ impl<O: Observer> Flash<O> {
         from_ns
     }
 
-    /// The die's time in use ends where nothing is under way.
+    /// Ends the die's time in use if no command remains.
     #[inline(always)]
     fn rest_if_ready(&mut self, die: DieId, now_ns: u64) {
         let d = &self.dies[die.at()];
@@ -392,7 +392,7 @@ impl<O: Observer> Flash<O> {
 
 // What is rare takes what it needs of a way, and not the way: that would have to be put together in memory each time.
 
-/// A die finds its channel busy; the timer is that of the channel, where that may have to be waited for.
+/// A die finds its channel busy; the timer is the channel's, if waiting may be necessary.
 #[inline(never)]
 fn wait_for_channel(
     (number, timer): (ChannelId, Option<Timer>),

@@ -1,9 +1,9 @@
 //! A write goes to a die without garbage collection and with the shortest queue, decided when it is admitted; its plane
 //! is chosen when its command is issued.
 //!
-//! Source: SSDsim (Hu et al. 2011), as hpdc18 Section 3.3 describes it. Among equal dies the turn goes round, channels
-//! first. Dies on which the host has no page left are passed over while any other has one. Where there is parity a unit
-//! has a channel, and its die is chosen on that (`redundancy`).
+//! Source: SSDsim (Hu et al. 2011), as hpdc18 Section 3.3 describes it. Equal dies take turns, channels first. Dies on
+//! which the host has no page left are skipped while another die has one. With parity, a unit has a channel, and its
+//! die is chosen on that channel (`redundancy`).
 //!
 //! ```text
 //! die 0  GC     R1 W1 R2 W2 ... E
@@ -34,11 +34,11 @@ pub struct Dynamic {
     dies_per_channel: u32,
     next_turn: usize,
     units_per_page: u32,
-    /// Which channel each unit has, where there is parity.
+    /// The channel of each unit, if there is parity.
     stripes: Option<Stripes>,
-    /// What is written without time: all planes in turn, and behind that each channel's, where units have channels, for
-    /// data and for parity. With one turn for both, a drive that is filled in order would have all parity, which is
-    /// overwritten more often, on few dies, as it comes round the channels at the pace of the turns.
+    /// Rotation for writes in zero time: over all planes, then for each channel, if units have channels, separately for
+    /// data and parity. With a common rotation, a drive that is filled in order would have all parity, which is
+    /// overwritten more often, on few dies, because it visits the channels at the pace of the rotation.
     timeless: Vec<Timeless>,
 }
 
@@ -74,12 +74,12 @@ impl Dynamic {
         }
     }
 
-    /// The channel of a unit, where it has one.
+    /// The channel of a unit, if it has one.
     pub fn channel(&self, unit: LogicalUnit) -> Option<ChannelId> {
         self.stripes.and_then(|stripes| stripes.channel(unit))
     }
 
-    /// The die for the next write, on a channel where that is given.
+    /// The die for the next write, on a given channel if there is one.
     pub fn place(&self, channel: Option<ChannelId>, load: &impl Load) -> Place {
         match channel {
             Some(channel) => self.place_on(channel, load),
@@ -108,7 +108,7 @@ impl Dynamic {
             if least == (false, false, 0) {
                 break;
             }
-            // Room is looked at only where it decides, as it takes longest to find out.
+            // Space is examined only if it decides, because it costs most.
             let die = self.turns[at];
             let may_win = least.0 || (load.is_collecting(die), load.queued(die)) < (least.1, least.2);
             if may_win && rank(die) < least {
@@ -123,8 +123,8 @@ impl Dynamic {
         self.next_turn = (self.turn_of[die.at()] + 1) % self.turns.len();
     }
 
-    /// The next plane in turn that has room, of those that the unit may go to; the one whose turn it is where none has.
-    /// A page is filled before the turn goes on: what is written one after the other lies together.
+    /// The next plane in rotation that has a free page, among those that the unit may go to; if none has, the plane
+    /// whose turn it is. A page is filled before the rotation advances: data written in sequence is contiguous.
     pub fn next_plane(&mut self, unit: LogicalUnit, has_room: impl Fn(PlaneId) -> bool) -> PlaneId {
         let planes = self.turns.len() as u32 * self.planes_per_die;
         match self.channel(unit) {

@@ -1,9 +1,9 @@
 //! Allocation: which die and plane get a new page?
 //!
-//! Contract: [`Allocation::place`] is asked when a host write is admitted, once for each logical page that it touches.
-//! It names the die, and the plane where the policy fixes it; a plane left open is chosen when the command is issued,
-//! among the planes of that die that have a page. It looks at the drive through [`Load`] and changes nothing but its
-//! own state.
+//! Contract: the engine calls [`Allocation::place`] when a host write is admitted, once for each logical page that it
+//! touches. It returns the die, and the plane if the policy fixes it; otherwise the plane is chosen when the command is
+//! issued, among the planes of that die that have a page. It reads the drive through [`Load`] and changes only its own
+//! state.
 
 pub mod dynamic;
 pub mod plugin;
@@ -21,12 +21,12 @@ axis! {
       "plugin" => plugin: Plugin }
 }
 
-/// Where a page will go.
+/// The destination of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Its die.
     pub die: DieId,
-    /// Its plane, [`PlaneId::NONE`] where any plane of the die will do.
+    /// Its plane, [`PlaneId::NONE`] for any plane of the die.
     pub plane: PlaneId,
 }
 
@@ -47,7 +47,7 @@ pub trait Load {
     fn is_collecting(&self, die: DieId) -> bool;
     /// Host transactions that are queued at the die or wait for its space.
     fn queued(&self, die: DieId) -> u32;
-    /// Pages that the host may still write on the die before it has to wait for space.
+    /// Pages that the host may still write on the die before it must wait for space.
     fn free_pages(&self, die: DieId) -> u32;
 }
 
@@ -75,7 +75,8 @@ impl Allocation {
         }
     }
 
-    /// Where the page of `unit` goes. It changes nothing: whoever sends it there says so ([`Allocation::on_placed`]).
+    /// The destination of the page of `unit`. It changes nothing: the caller reports the placement
+    /// ([`Allocation::on_placed`]).
     #[inline]
     pub fn place(&self, unit: LogicalUnit, load: &impl Load) -> Place {
         match self {
@@ -86,7 +87,7 @@ impl Allocation {
         }
     }
 
-    /// Where a page of moved data goes which a block of this plane held: it stays on the channel where units have one.
+    /// The destination of a page of moved data from a block of this plane: it stays on its channel if units have one.
     pub fn place_move(&self, from: PlaneId, geometry: &Geometry, load: &impl Load) -> Place {
         match self {
             Self::Static(_) | Self::StaticDie(_) => Place { die: geometry.die_of(from), plane: from },
@@ -95,7 +96,7 @@ impl Allocation {
         }
     }
 
-    /// A page goes where the policy said.
+    /// A page was placed as the policy said.
     #[inline]
     pub fn on_placed(&mut self, place: Place) {
         match self {
@@ -105,7 +106,7 @@ impl Allocation {
         }
     }
 
-    /// The plane of a unit where it is a function of the address.
+    /// The plane of a unit if it is a function of the address.
     #[inline]
     pub fn static_plane(&self, unit: LogicalUnit) -> Option<PlaneId> {
         match self {
@@ -114,7 +115,7 @@ impl Allocation {
         }
     }
 
-    /// The die of a unit where that, but not the plane, is a function of the address.
+    /// The die of a unit if the die, but not the plane, is a function of the address.
     #[inline]
     pub fn static_die(&self, unit: LogicalUnit) -> Option<DieId> {
         match self {
@@ -134,7 +135,7 @@ impl Allocation {
         }
     }
 
-    /// The planes that addresses have, where those decide them.
+    /// The planes of addresses, if addresses determine them.
     pub fn by_address(&self) -> Option<&static_order::StaticOrder> {
         match self {
             Self::Static(p) => Some(p),
@@ -162,13 +163,13 @@ impl Allocation {
     }
 }
 
-/// The channel on which data stays that is moved, where units have channels.
+/// The channel on which moved data stays, if units have channels.
 fn channel_of_moves(from: PlaneId, geometry: &Geometry) -> Option<ChannelId> {
     geometry.stripes.map(|_| geometry.channel_of(geometry.die_of(from)))
 }
 
 impl AllocationConfig {
-    /// The same with a plane for each address, where that decides the die.
+    /// The same with a plane for each address, if the address determines the die.
     #[must_use]
     pub fn by_address(&self) -> Self {
         match self {

@@ -1,13 +1,13 @@
 //! An allocation of a program that calls Copyback: a class of Python, for example.
 //!
-//! It names the die of a page when that is admitted; the plane is chosen when its command is issued, and the pages of
-//! preconditioning are placed as under `dynamic`. Where there is parity a unit has a channel, and the die is one of
-//! that; a die elsewhere ends the run. Each drive has an allocation of its own, and a copy of a drive a copy of it.
+//! The program returns the die of a page when that is admitted; the plane is chosen when its command is issued, and the
+//! pages of preconditioning are placed as under `dynamic`. With parity a unit has a channel, and the die must be on
+//! that channel; another die ends the run. Each drive has its own allocation, and a copy of a drive has a copy of it.
 //!
 //! Source: none of its own; docs/python.md shows how a policy is written and handed in.
 //!
 //! Parameters:
-//! - `name`: the policy's name, which whoever handed it in knows.
+//! - `name`: the policy's name, as the caller registered it.
 
 use super::dynamic::Dynamic;
 use super::{Load, Place};
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 pub struct View<'a> {
     /// The first unit of a page that the host writes; none of one that a collection moves.
     pub unit: Option<LogicalUnit>,
-    /// Its channel, where there is parity.
+    /// Its channel, if there is parity.
     pub channel: Option<ChannelId>,
     /// The dies.
     pub load: &'a dyn Load,
@@ -30,7 +30,7 @@ pub struct View<'a> {
 
 /// A policy that was handed in.
 pub trait Plugin: Send + Sync {
-    /// The die of a page. It changes nothing: what is placed is told.
+    /// The die of a page. It changes nothing: the engine reports what is placed.
     fn place(&self, view: &View<'_>) -> DieId;
     /// A page goes to a die.
     fn on_placed(&mut self, _die: DieId) {}
@@ -63,7 +63,7 @@ pub struct Plugged {
     name: String,
     dies: u32,
     dies_per_channel: u32,
-    /// Places what is written without time, and knows the channels of units.
+    /// Places writes in zero time, and knows the channels of units.
     pub(super) dynamic: Dynamic,
     plugin: Box<dyn Plugin>,
 }

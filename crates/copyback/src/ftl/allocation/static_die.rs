@@ -6,7 +6,7 @@
 //! as last digit; in what its Algorithm 2 pairs, "the first write request in Q", any write of the die will do.
 //!
 //! Parameters:
-//! - `order` (default `"CWDP"`): as under `static`; where P stands decides only which pages share a die.
+//! - `order` (default `"CWDP"`): as under `static`; the position of P decides only which pages share a die.
 
 use super::Place;
 pub use super::static_order::Params;
@@ -39,12 +39,12 @@ impl StaticDie {
         self.order.place(unit).die
     }
 
-    /// Where the page of `unit` goes.
+    /// The destination of the page of `unit`.
     pub fn place(&self, unit: LogicalUnit) -> Place {
         Place { die: self.die(unit), plane: PlaneId::NONE }
     }
 
-    /// The next plane in turn of the die of `unit` that has room, or the next in turn where none has.
+    /// The next plane in rotation of the die of `unit` that has a free page, or the next in rotation if none has.
     pub fn next_plane(&mut self, unit: LogicalUnit, has_room: impl Fn(PlaneId) -> bool) -> PlaneId {
         let die = self.die(unit);
         let planes = self.planes_per_die;

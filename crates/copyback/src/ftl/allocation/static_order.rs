@@ -3,10 +3,10 @@
 //!
 //! Source: hpdc18 Table 1 (CWDP), tpds20 Section 5.1 (channel-chip-die-plane); the 24 orders of Jung and Kandemir 2012.
 //!
-//! Where there is parity, pages are counted group by group of its stripes and channel by channel in a group, and the
-//! order begins with C: all members of a stripe are on the same chip, die and plane of their channels (`redundancy`).
-//! Each time when parity and planes have come round together, one plane is passed over, so that every plane gets as
-//! much parity as any other: it is overwritten more often than data.
+//! With parity, pages are counted group by group of its stripes and channel by channel in a group, and the order begins
+//! with C: all members of a stripe are on the same chip, die and plane of their channels (`redundancy`). Each time
+//! parity and planes complete a common rotation, one plane is skipped, so that every plane gets equal parity, which is
+//! overwritten more often than data.
 //!
 //! Parameters:
 //! - `order` (default `"CWDP"`): each of the letters C, W, D, P once.
@@ -67,9 +67,9 @@ impl std::str::FromStr for Order {
 pub struct StaticOrder {
     units_per_page: FastDiv,
     planes: FastDiv,
-    /// Where pages of each residue of the logical page's number go.
+    /// The destination of pages, by the residue of the logical page's number.
     place_of: Vec<Place>,
-    /// Which of its plane's pages of one round each residue is: where a plane is a row of planes, it has several.
+    /// The page of the plane in one rotation, for each residue: if a plane is a row of planes, it has several.
     rank_of: Vec<u32>,
     /// The residue of each plane's pages of one round.
     residue_of: Vec<u32>,
@@ -78,11 +78,11 @@ pub struct StaticOrder {
     geometry: Geometry,
 }
 
-/// How pages are counted where there is parity.
+/// The numbering of pages, if there is parity.
 #[derive(Clone, Debug)]
 struct Striped {
     stripes: Stripes,
-    /// Pages after which the channel of parity and the planes of a channel begin anew together.
+    /// Pages after which the rotations of parity and of a channel's planes start together again.
     pages_per_turn: FastDiv,
 }
 
@@ -136,7 +136,7 @@ impl StaticOrder {
         }
     }
 
-    /// Where the page of `unit` goes.
+    /// The destination of the page of `unit`.
     #[inline]
     pub fn place(&self, unit: LogicalUnit) -> Place {
         if let Some(striped) = &self.stripes {

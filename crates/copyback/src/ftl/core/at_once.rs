@@ -12,7 +12,7 @@ impl Ftl {
         self.append_to(plane, false, unit, stamp);
     }
 
-    /// The same, to the plane's second active block if so told.
+    /// The same, to the plane's second active block if requested.
     #[inline(always)]
     pub fn append_to(&mut self, plane: PlaneId, is_second: bool, unit: LogicalUnit, stamp: u64) {
         if self.geometry.has_superpages() {
@@ -28,8 +28,8 @@ impl Ftl {
         self.close_if_full(plane, block, write_point, stamp);
     }
 
-    /// Ends the page that was begun on a plane by appending: what is left of it is padding. Whole pages are bound only
-    /// behind whole pages.
+    /// Completes the page that was begun on a plane by appending: the rest of it is padding. Whole pages are bound only
+    /// after whole pages.
     pub fn seal_page(&mut self, plane: PlaneId, stream: Stream, stamp: u64) {
         if !self.frontier.has_second_active() {
             self.seal_write_point(plane, self.frontier.open_block_of(stream), stamp);
@@ -108,7 +108,7 @@ impl Ftl {
         moved
     }
 
-    /// Whether an open block's last page was begun and is not full: what comes next goes there, too.
+    /// Whether an open block's last page was begun and is not full: the next units go there, too.
     #[inline(always)]
     fn is_within_page(&self, plane: PlaneId, write_point: usize) -> bool {
         let open = self.planes[plane.at()].open[write_point];

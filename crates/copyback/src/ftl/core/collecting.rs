@@ -35,8 +35,8 @@ impl Ftl {
         self.victim.choice_ns()
     }
 
-    /// Whether a full block of the plane has at least so many places without valid data: whoever collects for less, or
-    /// goes on where there is none, goes round in circles.
+    /// Whether a full block of the plane has at least this many units without valid data: a collection that frees less
+    /// never makes progress.
     pub fn is_reclaimable(&self, plane: PlaneId, least_units: u32) -> bool {
         let valid_max = self.geometry.units_per_block - least_units;
         let is_worth_it = |b: &Block| b.state == BlockState::Closed && u32::from(b.valid) <= valid_max;
@@ -96,7 +96,7 @@ impl Ftl {
         (0..self.geometry.units_per_block / units_per_page).filter(holds_data).count() as u32
     }
 
-    /// Pages of a block that hold a valid unit; rows of pages where the drive is written in them.
+    /// Pages of a block that hold a valid unit; rows of pages if the drive is written in rows.
     pub fn valid_rows(&self, block: BlockId) -> u32 {
         let (first, units_per_page) = (self.geometry.first_unit(block).0, self.geometry.units_per_page);
         let is_valid = |place: u32| self.valid[(place / 64) as usize] >> (place % 64) & 1 == 1;

@@ -1,6 +1,6 @@
 //! What a translation layer has done.
 
-/// Counts of what was done, in mapping units and blocks.
+/// Counts of operations, in mapping units and blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Units written for the host.
@@ -37,7 +37,7 @@ impl Counts {
         }
     }
 
-    /// As if it had been done so many times.
+    /// Counts this many repetitions.
     #[must_use]
     pub fn times(&self, times: u64) -> Self {
         Self {

@@ -2,7 +2,7 @@
 
 use super::{Blocks, Ftl, Lists, LogicalUnit, Mapping, PlaneId, Victim};
 
-/// The parts of a translation layer that nobody else may change.
+/// The parts of a translation layer that only it may change.
 pub(crate) struct Inside<'a> {
     pub map: &'a mut Mapping,
     pub reverse: &'a mut Vec<LogicalUnit>,

@@ -8,13 +8,13 @@ use crate::sim::index::{BlockId, LogicalBlock, LogicalUnit, PageId, PhysicalUnit
 use crate::sim::invariant::hold;
 
 impl Ftl {
-    /// Whether what is written goes to log blocks, and is merged with data blocks.
+    /// Whether writes go to log blocks, and are merged with data blocks.
     #[inline(always)]
     pub fn has_log_blocks(&self) -> bool {
         self.logs.is_some()
     }
 
-    /// Merges so far, where there are log blocks.
+    /// Merges so far, if there are log blocks.
     pub fn merge_totals(&self) -> Option<MergeTotals> {
         self.logs.as_ref().map(|logs| logs.totals)
     }
@@ -47,8 +47,8 @@ impl Ftl {
 
     // ---- what the host writes ---------------------------------------------------------------------------------------
 
-    /// Which open block takes a page of these units: that of the sequential log if they fill the page in order and
-    /// follow what is there, or begin a logical block.
+    /// The open block for a page of these units: that of the sequential log if they fill the page in order and continue
+    /// its content, or begin a logical block.
     pub fn log_for(&self, plane: PlaneId, units: &[LogicalUnit]) -> usize {
         if !self.logs().has_sequential {
             return RANDOM;
@@ -80,7 +80,7 @@ impl Ftl {
         let logs = self.logs();
         let p = &logs.planes[plane.at()];
         let has_data = |logical| logs.data(plane, logical).is_some();
-        // A logical block is in one merge at a time: nor can it be opened anew where that would be its next.
+        // A logical block is in one merge at a time; it cannot be opened anew if that would be its next merge.
         let is_open = p.sequential.is_some_and(|s| s.logical == logical) && has_data(logical);
         let is_gathered =
             p.merging.is_some_and(|m| m.logical == logical) || (p.emptied.is_some() && !has_data(logical));
@@ -131,7 +131,7 @@ impl Ftl {
         }
     }
 
-    /// What broke while a merge was under way is merged next.
+    /// A sequence that broke during a merge is merged next.
     fn set_broken_aside(&mut self, plane: PlaneId) {
         let p = &self.logs().planes[plane.at()];
         let Some(broken) = p.sequential.filter(|s| s.is_broken) else { return };
@@ -140,8 +140,8 @@ impl Ftl {
         }
     }
 
-    /// The open sequential log block takes no more: its other pages will be merged into it; without a data block it is
-    /// one from now on.
+    /// The open sequential log block takes no more pages: its other pages will be merged into it; if there is no data
+    /// block, it becomes the data block.
     fn set_sequential_aside(&mut self, plane: PlaneId) {
         let Some(Sequential { logical, .. }) = self.logs_mut().planes[plane.at()].sequential.take() else { return };
         let block = std::mem::replace(&mut self.planes[plane.at()].open[SEQUENTIAL], BlockId::NONE);
@@ -158,7 +158,7 @@ impl Ftl {
         self.planes[plane.at()].open[MERGED] = block;
     }
 
-    /// A block is closed as far as it is written.
+    /// A block is closed up to its written pages.
     fn close_early(&mut self, plane: PlaneId, block: BlockId) {
         let (units_per_page, stamp) = (self.geometry.units_per_page, self.counts.host_units);
         let state = &mut self.blocks[block];
@@ -211,7 +211,7 @@ impl Ftl {
         self.close_if_full(plane, block, SEQUENTIAL, stamp);
     }
 
-    /// The end of a filling in order: what was begun on each plane is a data block.
+    /// The end of a sequential fill: the block begun on each plane is a data block.
     pub fn end_filling(&mut self, stamp: u64) {
         for plane in (0..self.geometry.planes).map(PlaneId) {
             self.seal_write_point(plane, SEQUENTIAL, stamp);
@@ -234,14 +234,14 @@ impl Ftl {
         self.logs().is_due(plane)
     }
 
-    /// Whether a plane has anything to merge: where a write asks, its oldest random log block, if that is full.
+    /// Whether a plane has anything to merge: if a write waits, its oldest random log block, if that is full.
     pub fn can_merge(&self, plane: PlaneId) -> bool {
         let is_full = |block: BlockId| self.blocks[block].state == BlockState::Closed;
         self.is_merge_due(plane) || self.logs().oldest(plane).is_some_and(is_full)
     }
 
-    /// A plane's next merge begins: the block that it erases, where it has one to do, and all that it moves, page by
-    /// page of the blocks in which that is gathered, and in a page in the order in which it is read.
+    /// Starts a plane's next merge. Returns the block that it erases, if any, and all moves: page by page of the blocks
+    /// in which pages are gathered, and within a page in the order of reads.
     pub fn begin_merge(&mut self, plane: PlaneId, moves: &mut Vec<Move>) -> Option<BlockId> {
         let merge = self.next_merge(plane)?;
         let block = match merge {
@@ -283,7 +283,7 @@ impl Ftl {
             self.valid_units(oldest).iter().map(|m| self.logical_block(m.unit).0).collect();
         let sequential = self.logs().planes[plane.at()].sequential;
         if let Some(s) = sequential.filter(|s| valid.contains(&s.logical)) {
-            // Its own block is where its pages are gathered.
+            // Its own block receives its pages.
             let has_data = self.logs().data(plane, s.logical).is_some();
             self.set_sequential_aside(plane);
             if has_data {
@@ -303,7 +303,7 @@ impl Ftl {
         logs.planes[plane.at()].merging = Some(Merging { logical, block: BlockId::NONE, has_begun: true });
     }
 
-    /// Adds what a logical block holds, wherever it is, from the page on that is gathered next.
+    /// Adds the units of a logical block, wherever they are, from the next gathered page on.
     fn list_logical_block(&self, plane: PlaneId, logical: LogicalBlock, moves: &mut Vec<Move>) {
         let merging = self.logs().planes[plane.at()].merging.filter(|m| m.logical == logical);
         let start = merging.map_or(0, |m| self.written(m.block));
@@ -317,15 +317,15 @@ impl Ftl {
         }
     }
 
-    /// Whether a page without data comes before that of a unit, in the block in which its logical block is gathered.
+    /// Whether a page without data precedes that of a unit, in the block in which its logical block is gathered.
     pub fn has_gap_before(&self, plane: PlaneId, unit: LogicalUnit) -> bool {
         let (logical, page) = self.page_in_place(unit);
         let merging = self.logs().planes[plane.at()].merging.filter(|m| m.logical == logical);
         merging.map_or(0, |m| self.written(m.block)) < page * self.geometry.units_per_page
     }
 
-    /// Programs a page with what is gathered of a logical block, each unit in its place; without moves it is padding
-    /// before the page of `unit`. Moves whose unit was written or trimmed meanwhile are dropped.
+    /// Programs a page with gathered units of a logical block, each at its offset; without moves it is padding before
+    /// the page of `unit`. Moves whose unit was written or trimmed meanwhile are dropped.
     ///
     /// # Panics
     /// When the plane has no page left.
@@ -355,12 +355,12 @@ impl Ftl {
         self.geometry.page_of(first)
     }
 
-    /// The place of a unit in the page that begins at `first`, where each has its own.
+    /// The location of a unit in the page that begins at `first`, if each unit has its own.
     pub fn place_in_page(&self, first: PhysicalUnit, unit: LogicalUnit) -> PhysicalUnit {
         PhysicalUnit(first.0 + self.logical_block(unit).1 % self.geometry.units_per_page)
     }
 
-    /// A merge is over: what was gathered is a data block, and `erased` was erased.
+    /// A merge is complete: the gathered block is a data block, and `erased` was erased.
     pub fn end_merge(&mut self, plane: PlaneId, erased: BlockId) {
         self.logs_mut().remove_random(plane, erased);
         self.end_gathering(plane);
@@ -380,7 +380,7 @@ impl Ftl {
 
     // ---- checks -----------------------------------------------------------------------------------------------------
 
-    /// Whether each block is what log blocks, data blocks and merges say, and holds what it may.
+    /// Whether the state of each block matches log blocks, data blocks and merges, and its content is allowed.
     ///
     /// # Errors
     /// With what does not agree.

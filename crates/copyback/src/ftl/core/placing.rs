@@ -1,4 +1,5 @@
-//! Where new pages go, as the allocation policy says: it looks, and hears what was done.
+//! The destination of new pages, as the allocation policy says: the policy reads the state, and is notified of
+//! placements.
 
 use super::Ftl;
 use crate::ftl::GC_RESERVE_BLOCKS;
@@ -6,13 +7,13 @@ use crate::ftl::allocation::{Allocation, Place};
 use crate::sim::index::{LogicalUnit, PlaneId};
 
 impl Ftl {
-    /// Which policy says where new pages go.
+    /// The policy that chooses the destination of new pages.
     #[inline(always)]
     pub fn allocation(&self) -> &Allocation {
         &self.allocation
     }
 
-    /// A page goes where that policy said.
+    /// A page was placed as that policy said.
     #[inline]
     pub fn on_placed(&mut self, place: Place) {
         self.allocation.on_placed(place);

@@ -17,15 +17,14 @@ pub struct Lag {
 }
 
 impl Ftl {
-    /// Gives a fresh plane the blocks of a plane of `sample`: how far they are written, which places of theirs are
-    /// valid, their wear, which are open and which free. `offsets` says where each block of the sample lies on the
-    /// plane, and `units` what the valid places hold, in the order of the sample's blocks; places for which there is no
-    /// unit are invalid.
+    /// Gives a fresh plane the blocks of a plane of `sample`: their written pages, valid units, wear, and which are
+    /// open or free. `offsets` gives the location of each block of the sample on the plane; `units` gives the content
+    /// of the valid units, in the order of the sample's blocks. Units of flash without a content are invalid.
     ///
-    /// The victim policy hears of nothing before [`Ftl::end_settling`].
+    /// The victim policy is not notified before [`Ftl::end_settling`].
     ///
     /// # Panics
-    /// Where there are more units than valid places, or the plane is not fresh.
+    /// If there are more units than valid locations, or the plane is not fresh.
     pub fn settle(
         &mut self,
         plane: PlaneId,
@@ -100,9 +99,8 @@ impl Ftl {
         }
     }
 
-    /// All planes are settled and aligned: the victim policy hears of the full blocks in the order in which they were
-    /// closed.
-    /// The drive's past is `times` that of the sample, as stamps count what the host wrote.
+    /// All planes are settled and aligned: the victim policy is notified of the full blocks in the order in which they
+    /// were closed. The drive's past is `times` that of the sample, because stamps count the host's writes.
     pub fn end_settling(&mut self, sample: &Self, times: u64) {
         let blocks = (0..self.geometry.blocks).map(BlockId);
         let mut closed: Vec<BlockId> = blocks.filter(|&b| self.blocks[b].state == BlockState::Closed).collect();

@@ -17,8 +17,8 @@ impl Ftl {
         (first..(first + units).min(self.geometry.logical_units)).map(LogicalUnit)
     }
 
-    /// Programs a row with units of one superpage, all of those that hold data from now on, and behind them so many
-    /// whose data is stale on arrival. What is left of the row is padding.
+    /// Programs a row with units of one superpage: all that hold data from now on, then a number of units whose data is
+    /// already stale. The rest of the row is padding.
     ///
     /// # Panics
     /// When the plane has no row left.

@@ -6,11 +6,11 @@ use crate::config::device::UNITS_PER_PAGE_MAX;
 use copyback_workload::units::{Nanos, exact_time};
 use serde::{Deserialize, Serialize};
 
-/// Where a write ends that waits for its page to fill.
+/// The point at which a write completes that waits for its page to fill.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FillEnds {
-    /// In the controller's DRAM, as it comes there.
+    /// In the controller's DRAM, on arrival there.
     #[default]
     Dram,
     /// In flash, with the program of its page.
@@ -21,7 +21,7 @@ pub enum FillEnds {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FillAwaited {
-    /// It goes as it is, the rest padded.
+    /// It is sent as it is, the rest padded.
     #[default]
     AtOnce,
     /// It waits for others as long as any page does.
@@ -33,9 +33,9 @@ pub enum FillAwaited {
 pub struct Fill {
     /// How long an open page waits for more, before the rest of it is padded.
     pub limit_ns: u64,
-    /// Where its writes end.
+    /// The point at which its writes complete.
     pub ends: FillEnds,
-    /// Pages of the host in the controller, those on their way to flash included, where a configuration says it.
+    /// Pages of the host in the controller, including those on their way to flash, if the configuration sets it.
     pub pages: Option<u32>,
     /// What becomes of a page of the map for which a request waits.
     pub awaited: FillAwaited,
@@ -60,19 +60,19 @@ const PAGES: u32 = 64;
 pub const COPIES_MAX: u32 = 32_000;
 /// The most that may be set: with pages of as many units as there can be.
 const PAGES_MAX: u32 = COPIES_MAX / UNITS_PER_PAGE_MAX as u32;
-/// Longest wait: a power failure would lose no more than this.
+/// Longest wait: a power failure would lose no more data than this time's.
 const LIMIT_MAX_NS: u64 = 10_000_000_000;
 
 impl Fill {
-    /// Pages of the host in the controller of a drive that may have so many open at once: that many again may be on
-    /// their way to flash, as long as copies of one unit in all of them can be counted.
+    /// Pages of the host in the controller of a drive with this many open pages: as many again may be on their way to
+    /// flash, as long as copies of one unit in all of them can be counted.
     pub fn pages_of(&self, open: u32, units_per_page: u32) -> u32 {
         self.pages.unwrap_or_else(|| PAGES.max(2 * open).min(COPIES_MAX / units_per_page))
     }
 }
 
 impl Given {
-    /// How pages fill; nothing where no page waits.
+    /// The rules of filling pages; none if pages do not wait.
     pub fn fill(&self) -> Option<Fill> {
         let limit_ns = self.limit.map_or(0, |limit| limit.0);
         (limit_ns > 0).then(|| Fill {
@@ -92,7 +92,7 @@ impl Given {
         ];
         if let Some((key, _)) = others.into_iter().find(|&(_, is_set)| is_set && self.limit.is_none()) {
             return Err(KeyError::new(key, "no write waits for its page to fill")
-                .with_help("set `frontier.fill_limit`, for example to \"1 ms\", or leave it out"));
+                .with_help("set `frontier.fill_limit`, for example to \"1 ms\", or remove it"));
         }
         if let Some(pages) = self.pages.filter(|pages| !(1..=PAGES_MAX).contains(pages)) {
             return Err(KeyError::new("frontier.fill_pages", format!("{pages} pages are not possible"))
@@ -100,7 +100,7 @@ impl Given {
         }
         match self.limit {
             Some(limit) if limit.0 > LIMIT_MAX_NS => {
-                let why = format!("{} is longer than any controller holds a page back", exact_time(limit.0));
+                let why = format!("{} is longer than any controller delays a page", exact_time(limit.0));
                 Err(KeyError::new("frontier.fill_limit", why).with_help("use 10 s or less, for example \"1 ms\""))
             }
             _ => Ok(()),

@@ -29,8 +29,8 @@ impl HotCold {
     /// Checks the values.
     pub fn check(window: Option<Nanos>, updates: Option<u8>) -> Result<(), KeyError> {
         if window.is_none() && updates.is_some() {
-            let error = KeyError::new("frontier.hot_updates", "updates are counted in windows, and there are none");
-            return Err(error.with_help("set `frontier.hot_window`, for example to \"120 min\", or leave it out"));
+            let error = KeyError::new("frontier.hot_updates", "updates are counted in windows, and no window is set");
+            return Err(error.with_help("set `frontier.hot_window`, for example to \"120 min\", or remove it"));
         }
         let Some(Self { window_ns, updates }) = Self::of(window, updates) else { return Ok(()) };
         if window_ns < WINDOW_MIN_NS {

@@ -17,7 +17,7 @@ use crate::config::{KeyError, axis};
 use fill::Fill;
 use hot_cold::HotCold;
 
-/// Parameters that stay where a higher layer chooses another of these policies: how a drive's pages fill.
+/// Parameters that are kept if a higher layer chooses another of these policies: the filling of a drive's pages.
 pub const KEPT: Kept = Kept {
     table: "frontier",
     policies: &["single", "split"],
@@ -30,16 +30,16 @@ pub trait Parameters {
     fn open_block_of(&self) -> [u8; STREAMS] {
         [0; STREAMS]
     }
-    /// Where programs without a partner go, if all streams share two open blocks, which are chosen by how far they are
-    /// filled.
+    /// The block of programs without a partner, if all streams share two open blocks that are chosen by how far they
+    /// are filled.
     fn second_active(&self) -> Option<second_active::Unpaired> {
         None
     }
-    /// Which data counts as hot, where hot and cold data have blocks of their own.
+    /// The definition of hot data, if hot and cold data have separate blocks.
     fn hot_cold(&self) -> Option<HotCold> {
         None
     }
-    /// How pages fill, where small writes wait for each other.
+    /// The rules of filling pages, if small writes wait for each other.
     fn fill(&self) -> Option<Fill> {
         None
     }
@@ -117,7 +117,7 @@ impl Frontier {
         Self { open_block_of, open_blocks, second_active, hot_cold }
     }
 
-    /// Which data counts as hot, where hot and cold data have blocks of their own.
+    /// The definition of hot data, if hot and cold data have separate blocks.
     pub fn hot_cold(&self) -> Option<HotCold> {
         self.hot_cold
     }
@@ -128,7 +128,7 @@ impl Frontier {
         self.second_active.is_some()
     }
 
-    /// Where programs without a partner go, with a second active block.
+    /// The block of programs without a partner, with a second active block.
     #[inline]
     pub fn unpaired(&self) -> second_active::Unpaired {
         self.second_active.unwrap_or_default()
@@ -152,12 +152,12 @@ impl FrontierConfig {
         self.parameters().check()
     }
 
-    /// Moved data has a block of its own where hot and cold are kept apart; moves of hot data go to the host's.
+    /// Moved data has its own block if hot and cold are separated; moves of hot data go to the host's.
     fn open_block_of(&self) -> [u8; STREAMS] {
         if self.parameters().hot_cold().is_some() { [0, 1] } else { self.parameters().open_block_of() }
     }
 
-    /// How pages fill, where small writes wait for each other.
+    /// The rules of filling pages, if small writes wait for each other.
     pub fn fill(&self) -> Option<Fill> {
         self.parameters().fill()
     }

@@ -7,10 +7,10 @@
 //! request in the queue" (Section 1): what is paired, of the collection and of the host, goes to the second blocks, and
 //! everything else to the first, so that the second ones stay aligned for as long as they have room.
 //!
-//! A plane has at most two open blocks. Where it has two already, blocks that are aligned stay together over
-//! collections; where none is, the pair whose offsets are closest is taken, one that is ahead of the collection before
-//! one that is behind, for the collection catches up (Fig. 6). With four planes, a second block that fell behind takes
-//! what goes alone until it has caught up.
+//! A plane has at most two open blocks. If it has two already, aligned blocks stay together over collections. If none
+//! is aligned, the pair with the closest offsets is taken, a block ahead of the collection before one behind, because
+//! the collection catches up (Fig. 6). With four planes, a second block that fell behind takes pages programmed alone
+//! until it has caught up.
 //!
 //! ```text
 //! plane 0  GC     W0 W1    W2      W1 finds no write that waits: it goes to the first block
@@ -18,9 +18,9 @@
 //! ```
 //!
 //! Parameters:
-//! - `unpaired` (default `"other"`): where a collection programs what finds no partner: `"other"`, the first block;
+//! - `unpaired` (default `"other"`): the block for a collection's pages without a partner: `"other"`, the first block;
 //!   `"same"`, the block set apart, as a literal reading of Algorithm 2 has it: the partners fall behind at the first
-//!   program that goes alone, and nothing is paired for the rest of the collection (Fig. 6c).
+//!   program without a partner, and nothing is paired for the rest of the collection (Fig. 6c).
 
 use super::Parameters;
 use serde::{Deserialize, Serialize};
@@ -29,11 +29,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Where a collection programs what finds no partner.
+    /// The block for a collection's pages without a partner.
     pub unpaired: Unpaired,
 }
 
-/// Where a collection programs what finds no partner.
+/// The block for a collection's pages without a partner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unpaired {

@@ -9,17 +9,17 @@
 //!   another one. Source: tpds20 Section 6.5, 120 minutes; scale it as the workload's times are. Much of a gain may
 //!   come of keeping moves apart at all: compare with windows so short that nothing is hot, or with `split`.
 //! - `hot_updates` (default 1, at most 3): writes in a window that make a unit hot.
-//! - `fill_limit` (default: none): the host's open page gathers writes smaller than a page, whatever their addresses,
-//!   until it is full or this old; the rest of it is padded then. Without it a write waits for nobody: those that wait
-//!   at its die when its page is bound share it. atc18 Section 4.2: "multiple host writes are aggregated to fill the
-//!   page"; the limit is own.
-//! - `fill_ends` (default `"dram"`): where a write ends that fills a page: `"dram"`, as it comes to the page, or
-//!   `"flash"`, with the page's program.
-//! - `fill_pages` (default two for each place where a page may be open, 64 at least; at most 2,000): pages of the host
-//!   that may be in the controller at once, those that are full and on their way to flash included; a write that needs
-//!   another one waits. Places are planes or dies, as far as the allocation goes by the address. Own.
-//! - `fill_awaited` (default `"at-once"`): what becomes of the map's open page when a request waits for what is in it:
-//!   `"at-once"`, it goes as it is, the rest padded; `"waits"`, it waits for others as any page does. Own.
+//! - `fill_limit` (default: none): the host's open page gathers writes smaller than a page, of any address, until it is
+//!   full or has this age; the rest of it is then padded. Without it writes do not wait: those that wait at the die
+//!   when its page is bound share it. atc18 Section 4.2: "multiple host writes are aggregated to fill the page"; the
+//!   limit is own.
+//! - `fill_ends` (default `"dram"`): the point at which a write that fills a page completes: `"dram"`, when it enters
+//!   the page, or `"flash"`, with the page's program.
+//! - `fill_pages` (default two for each location of an open page, 64 at least; at most 2,000): pages of the host that
+//!   may be in the controller at once, including full pages on their way to flash; a write that needs another page
+//!   waits. Locations are planes or dies, as far as the address determines the allocation. Own.
+//! - `fill_awaited` (default `"at-once"`): the treatment of the map's open page when a request waits for its content:
+//!   `"at-once"`, it is sent, the rest padded; `"waits"`, it waits to fill as any page does. Own.
 
 use super::Parameters;
 use super::fill::{Fill, FillAwaited, FillEnds, Given};
@@ -41,7 +41,7 @@ pub struct Params {
     /// How long an open page waits for more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fill_limit: Option<Nanos>,
-    /// Where a write ends that waits for its page to fill.
+    /// The point at which a write completes that waits for its page to fill.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fill_ends: Option<FillEnds>,
     /// Pages in the controller.

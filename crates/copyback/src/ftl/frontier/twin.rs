@@ -2,7 +2,7 @@
 //! blocks that another plane of its die has entered before it, or takes the next row that is erased on all planes.
 //!
 //! Source: `twinblk` of tpds20 (Section 5.3), twin blocks. Planes are programmed one by one, so that their write points
-//! differ; only the blocks are the same. Where no row is erased on all planes, a plane takes any block of its own.
+//! differ; only the blocks are the same. If no row is erased on all planes, a plane takes any of its own free blocks.
 //!
 //! Parameters:
 //! - `hot_window` (default: none): hot and cold data go to blocks of their own. What the host writes, and of what

@@ -1,8 +1,9 @@
 //! What a map cache holds: which entries are in DRAM, which of them were changed, which make room.
 //!
-//! The map itself (`page`) is true at all times; here stands only what of it the firmware could look up without flash.
-//! One structure has two grains: single entries (`dftl`) and whole translation pages (`map_cache`). What is cached
-//! stands in slots, used least recently first; a slot whose entries are on their way from flash makes room for nobody.
+//! The map itself (`page`) is true at all times; this module keeps only the part that the firmware could look up
+//! without flash. One structure has two grains: single entries (`dftl`) and whole translation pages (`map_cache`).
+//! Cached entries are in slots, the least recently used first; a slot whose entries are being loaded from flash is not
+//! evicted.
 
 use crate::config::{GeometryConfig, KeyError};
 use crate::flash::geometry::Geometry;
@@ -16,7 +17,7 @@ pub const ENTRY_BYTES: u64 = 8;
 
 /// What a configuration says of a map cache.
 pub trait CacheParameters {
-    /// DRAM for what is cached.
+    /// DRAM for cached entries.
     fn cache_bytes(&self) -> u64;
     /// Whether it holds whole translation pages rather than single entries.
     fn holds_pages(&self) -> bool;
@@ -75,7 +76,7 @@ pub struct Cached {
     units: u32,
     units_per_key: FastDiv,
     units_per_page: FastDiv,
-    /// The slot of each key, counted from 1; 0 where it has none.
+    /// The slot of each key, counted from 1; 0 if it has none.
     slot_of: Vec<u32>,
     slots: Vec<Slot>,
     /// List 0: loaded slots, used least recently first. List 1: free slots.
@@ -161,8 +162,8 @@ impl Cached {
         (first.0..first.0 + units).filter(is_loaded).count() as u32
     }
 
-    /// Looks the entries of units up, and makes room for those that are not there: changed entries of these
-    /// translation pages had to leave, and are to be written back first.
+    /// Looks up the entries of units, and evicts others for missing ones: changed entries of the returned translation
+    /// pages were evicted, and are to be written back first.
     pub fn look_up(&mut self, first: LogicalUnit, units: u32, write_back: &mut Vec<TranslationPage>) -> Answer {
         let (mut missing, mut loading, mut own) = (0, 0, 0);
         for key in self.keys(first, units) {
@@ -217,7 +218,7 @@ impl Cached {
         }
     }
 
-    /// Slots that hold entries of units which nobody has begun to load make room for others again.
+    /// Slots whose entries are no longer being loaded can be evicted again.
     pub fn give_up(&mut self, first: LogicalUnit, units: u32) {
         for key in self.keys(first, units) {
             let Some(slot) = self.slot(key).filter(|&slot| self.slots[slot as usize].is_loading) else { continue };
@@ -237,7 +238,7 @@ impl Cached {
 
     // ---- changes ----------------------------------------------------------------------------------------------------
 
-    /// A unit is elsewhere now; whether its entry is in DRAM, and could so be changed there.
+    /// A unit moved; returns whether its entry is in DRAM, and could be changed there.
     pub fn change(&mut self, unit: LogicalUnit) -> bool {
         let Some(slot) = self.slot(self.units_per_key.quotient(unit.0)) else { return false };
         if !std::mem::replace(&mut self.slots[slot as usize].is_changed, true) {
@@ -246,7 +247,7 @@ impl Cached {
         true
     }
 
-    /// A translation page is written: what was changed of it is in flash.
+    /// A translation page is written: its changes are in flash.
     pub fn written(&mut self, page: TranslationPage) {
         while let Some(slot) = self.changed.pop_front(page.at()) {
             self.slots[slot as usize].is_changed = false;

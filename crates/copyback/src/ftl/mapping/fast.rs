@@ -1,8 +1,8 @@
-//! Hybrid: what is written goes to log blocks, which are merged with data blocks, where each page has its place.
+//! Hybrid: writes go to log blocks, which are merged with data blocks, in which each page has a fixed offset.
 //!
-//! Source: FAST (Lee, Choi, Park, EUC 2006), as tpds20 Section 6.5 compares it. A logical block is as many pages of a
-//! plane as a block holds, in the order of their addresses; where the drive is written in rows (`frontier.policy =
-//! "row"`) a plane is a die, and its blocks, logical blocks and log blocks are rows of blocks. Each plane has one
+//! Source: FAST (Lee, Choi, Park, EUC 2006), as tpds20 Section 6.5 compares it. A logical block has as many pages of a
+//! plane as a block holds, in the order of their addresses. If the drive is written in rows (`frontier.policy =
+//! "row"`), a plane is a die, and its blocks, logical blocks and log blocks are rows of blocks. Each plane has one
 //! sequential log block and several random ones.
 //!
 //! - A write of a logical block's first page opens the sequential log block; the pages that follow in order go there,
@@ -12,9 +12,9 @@
 //! - *Partial merge*: the first page of another logical block comes, or another page of the same one. Its other pages
 //!   are copied behind it, it becomes the data block, and the old one is erased. The write does not wait for that, but
 //!   for whatever has the die.
-//! - *Full merge*: a write, of whichever log, finds no page left in the random log blocks. The oldest is emptied: of
-//!   each logical block with a valid page in it all pages are copied, from wherever they are, to a new data block, and
-//!   the old one is erased; then the log block is. The write waits for that.
+//! - *Full merge*: a write to either log finds no page left in the random log blocks. The oldest is emptied: for each
+//!   logical block with a valid page in it, all pages are copied, from wherever they are, to a new data block, and the
+//!   old data block is erased; then the log block is erased. The write waits for that.
 //!
 //! ```text
 //! random log block a2 b1 b3 a1    full merge    R W R W R W R W  E     R W R W R W R W  E    E
@@ -30,8 +30,8 @@
 //! A page that holds nothing is skipped at the end of a block, and is padding before others. While merges lag behind
 //! so far that no erased block is left for it, what would open the sequential log block goes to the random ones.
 //!
-//! Rows are written in order only where their pages come together: `spd`'s Die-Writes go by age, and a stream that
-//! begins half a row later never fills one. Whatever a sequential log block saves, `spd` then goes without.
+//! Rows are written in order only if their pages arrive together: `spd`'s Die-Writes are ordered by age, and a stream
+//! that begins half a row later never fills one. `spd` therefore does without the savings of a sequential log block.
 //!
 //! It goes with `baseline`, `npgc`, `pgc`, `hios`, `baseline-d`, `baseline-p`, `twinblk`, `spd` and `spd-plus`, and
 //! with schemes that differ in their victims alone, which are then alike. Others are refused with the reason.

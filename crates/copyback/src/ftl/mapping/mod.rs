@@ -1,4 +1,4 @@
-//! Mapping: where is a logical unit?
+//! Mapping: the location of a logical unit.
 //!
 //! Contract: `get`, `set` and `replace` are total over the logical units of the drive, touch no flash and take constant
 //! time. They are what is true, for the simulator's own questions, and never cost simulated time. What a look-up costs
@@ -25,14 +25,14 @@ axis! {
       "fast" => fast: Fast }
 }
 
-/// Where a scheme chooses how the map is cached, the DRAM for it stays.
+/// Parameters that are kept if a scheme chooses how the map is cached: its DRAM.
 pub const KEPT: Kept = Kept { table: "mapping", policies: &["dftl", "map-cache"], keys: &["cache"] };
 
 /// The same of log blocks.
 pub const KEPT_LOG: Kept = Kept { table: "mapping", policies: &["fast"], keys: &["log_share", "sequential_log"] };
 
 impl MappingConfig {
-    /// What is cached of the map, where its entries live in flash.
+    /// The cache of the map, if its entries are in flash.
     pub fn cache(&self) -> Option<&dyn CacheParameters> {
         match self {
             Self::Dftl(p) => Some(p),
@@ -41,7 +41,7 @@ impl MappingConfig {
         }
     }
 
-    /// How many log blocks take what is written, where that is merged with data blocks.
+    /// The number of log blocks, if writes are merged.
     pub fn log_blocks(&self) -> Option<&fast::Params> {
         match self {
             Self::Fast(p) => Some(p),
@@ -54,7 +54,7 @@ impl MappingConfig {
         self.cache().map_or(0, |cache| cache.translation_pages(geometry))
     }
 
-    /// Whether consecutive pages, as many as a die has planes, lie in one row.
+    /// Whether consecutive pages, as many as a die has planes, share one row.
     pub fn has_superpages(&self) -> bool {
         matches!(self, Self::Superpage(_))
     }

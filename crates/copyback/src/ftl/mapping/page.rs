@@ -24,7 +24,7 @@ impl PageMap {
         Self { entries: table::filled(units as usize, PhysicalUnit::NONE) }
     }
 
-    /// Where the unit is, [`PhysicalUnit::NONE`] if it was never written or was trimmed.
+    /// The location of the unit, [`PhysicalUnit::NONE`] if it was never written or was trimmed.
     #[inline(always)]
     pub fn get(&self, unit: LogicalUnit) -> PhysicalUnit {
         self.entries[unit.at()]

@@ -1,4 +1,4 @@
-//! The full block with the greatest (1 - u) / 2u · age, where u is its share of valid units.
+//! The full block with the greatest (1 - u) / 2u · age; u is its share of valid units.
 //!
 //! Source: Rosenblum and Ousterhout 1992, with the cost of reading and writing the valid data (2u) as Kawaguchi et al.
 //! 1995 have it; atc18 Section 4.2 names it. The age is counted in units written since the block was filled, and one
@@ -20,7 +20,7 @@ pub struct Params {}
 
 impl super::Parameters for Params {}
 
-/// No state: ages stand in the blocks.
+/// No state: the blocks hold their ages.
 #[derive(Clone)]
 pub struct Policy {}
 

@@ -36,7 +36,7 @@ impl super::Parameters for Params {
     }
 }
 
-/// The number of draws and where they come from.
+/// The number of draws and their source.
 #[derive(Clone)]
 pub struct Policy {
     d: u32,

@@ -23,8 +23,8 @@ impl super::Parameters for Params {}
 #[derive(Clone)]
 pub struct Policy {
     by_age: Lists,
-    /// Of each block when it was filled, counted over all of them: where nothing is written for long, many are filled
-    /// at one stamp.
+    /// The order in which blocks were filled, counted over all: if nothing is written for long, many are filled at one
+    /// time stamp.
     filled: Vec<u64>,
     count: u64,
 }

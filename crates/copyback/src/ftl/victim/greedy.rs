@@ -115,7 +115,7 @@ impl Policy {
         equal.min_by_key(|&block| blocks[block].erases)
     }
 
-    /// The full blocks of a plane with the fewest valid units, the first one to come to this count first.
+    /// The full blocks of a plane with the fewest valid units, the first one to reach this count first.
     pub(super) fn candidates(&mut self, plane: PlaneId) -> Option<impl Iterator<Item = BlockId> + '_> {
         let most = self.counts as u32;
         let from = self.fewest[plane.at()];

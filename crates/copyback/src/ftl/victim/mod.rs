@@ -1,10 +1,10 @@
 //! Victim: which block is collected?
 //!
-//! Contract: a policy is told of every block that becomes a candidate ([`VictimPolicy::on_close`]), of every unit that
-//! such a block loses ([`VictimPolicy::on_invalidate`], after the count fell), and of its end
-//! ([`VictimPolicy::on_take`]). [`VictimPolicy::pick`] names a candidate of the planes that it is asked for, one or all
-//! of the drive, or none where there is none; the engine asks whether its collection gains anything. It may keep state
-//! of its own and draw from its own random stream; it never changes the drive. `on_*` take constant time.
+//! Contract: the engine notifies a policy of every block that becomes a candidate ([`VictimPolicy::on_close`]), of
+//! every unit that such a block loses ([`VictimPolicy::on_invalidate`], after the count decreased), and of its end
+//! ([`VictimPolicy::on_take`]). [`VictimPolicy::pick`] returns a candidate of the requested planes, one or all of the
+//! drive, or none if there is none; the engine checks whether its collection gains anything. The policy may keep its
+//! own state and draw from its own random stream; it never changes the drive. `on_*` take constant time.
 
 pub mod cost_benefit;
 pub mod d_choices;
@@ -84,7 +84,7 @@ pub struct View<'a> {
     pub planes: Planes,
     /// The caller's stamp: the number of units written so far.
     pub now: u64,
-    /// Page offsets of the reads that wait for other planes of the die, each once, where the policy asks for them.
+    /// Page offsets of the reads that wait for other planes of the die, each once, if the policy requests them.
     pub read_offsets: &'a [u32],
     /// One bit for each physical unit: whether it is valid.
     pub valid: &'a [u64],
@@ -227,7 +227,7 @@ impl Draw {
         Self { stream: rng::stream(seed, "ftl.victim") }
     }
 
-    /// A full block, none where there is none.
+    /// A full block, or none.
     fn full_block(&mut self, view: View<'_>) -> Option<BlockId> {
         let per_plane = view.blocks.per_plane();
         let (first, count) = (view.planes.first * per_plane, view.planes.count * per_plane);
@@ -237,7 +237,7 @@ impl Draw {
                 return Some(block);
             }
         }
-        // So unlikely where a candidate exists (below e^-64) that looking at each block costs nothing on average.
+        // If a candidate exists, this is so unlikely (below e^-64) that looking at each block costs nothing on average.
         view.full_blocks().next().map(|(block, _)| block)
     }
 }

@@ -1,13 +1,13 @@
 //! A victim policy of a program that calls Copyback: a class of Python, for example.
 //!
-//! It sees what every victim policy sees, and names a full block of the planes that it is asked for, or none where no
-//! full block has anything to free; another answer ends the run. Each drive has a policy of its own, and a copy of a
-//! drive a copy of it.
+//! The program reads the same state as every victim policy, and returns a full block of the requested planes, or none
+//! if no full block has anything to free; another answer ends the run. Each drive has its own policy, and a copy of a
+//! drive has a copy of it.
 //!
 //! Source: none of its own; docs/python.md shows how a policy is written and handed in.
 //!
 //! Parameters:
-//! - `name`: the policy's name, which whoever handed it in knows.
+//! - `name`: the policy's name, as the caller registered it.
 
 use super::{Block, Blocks, Parameters, Planes, VictimPolicy, View};
 use crate::config::plugins::{PluginName, Plugins, fail};
@@ -103,18 +103,18 @@ impl VictimPolicy for Policy {
             let frees = |block: &Block| u32::from(block.valid) < view.geometry.units_per_block;
             let count = view.full_blocks().filter(|(_, block)| frees(block)).count();
             if count > 0 {
-                let why = format!("picked no block, where {count} full blocks have something to free");
+                let why = format!("picked no block, although {count} full blocks have something to free");
                 fail(
                     "victim",
                     &self.name,
                     why,
-                    Some("name one of them; a trigger says when nothing is to be collected"),
+                    Some("name one of them; a trigger decides whether anything is collected"),
                 );
             }
             return None;
         };
         if let Some(why) = Self::refusal(view, picked) {
-            fail("victim", &self.name, why, Some("name a full block of the planes that are asked for, or none"));
+            fail("victim", &self.name, why, Some("name a full block of the requested planes, or none"));
         }
         Some(picked)
     }

@@ -18,7 +18,7 @@ pub struct Params {}
 
 impl super::Parameters for Params {}
 
-/// Where the draws come from.
+/// The source of the draws.
 #[derive(Clone)]
 pub struct Policy {
     draw: Draw,

@@ -1,11 +1,10 @@
 //! Greedy, and of blocks with equally few valid units the one with most pages that a queued read could share a command
 //! with.
 //!
-//! Source: `gc-vic` of hpdc18 (Section 4.3, Algorithm 3). A read of another plane joins a read of collection where page
+//! Source: `gc-vic` of hpdc18 (Section 4.3, Algorithm 3). A read of another plane joins a read of collection if page
 //! offsets agree. For each candidate, the reads that wait for the die's other planes are matched with its valid pages,
-//! each read once; the candidate with most matches is taken, of equal ones the least worn. Where nothing matches, it is
-//! greedy. No block with more valid units is taken for the sake of matches: "we are not allowed to increase the GC
-//! cost".
+//! each read once; the candidate with most matches is taken, of equal ones the least worn. Without matches, it is
+//! greedy. Matches never select a block with more valid units: "we are not allowed to increase the GC cost".
 //!
 //! Parameters:
 //! - `candidates` (default 10): blocks with equally few valid units that are looked at. hpdc18 Section 4.3: "at most
@@ -51,7 +50,7 @@ impl super::Parameters for Params {
     }
 }
 
-/// Greedy's lists, and what the last choice took.
+/// Greedy's lists, and the duration of the last choice.
 #[derive(Clone)]
 pub struct Policy {
     greedy: greedy::Policy,

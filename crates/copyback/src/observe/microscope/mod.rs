@@ -17,13 +17,13 @@ pub const ROWS_MAX: usize = 1_000_000;
 /// Which time is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Focus {
-    /// When it begins; none: where the measurement does.
+    /// Its start; none: the start of the measurement.
     pub from_ns: Option<u64>,
     /// How long it lasts.
     pub for_ns: u64,
 }
 
-/// What a row tells.
+/// The content of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// A request of the volume, from its arrival to its end.
@@ -53,11 +53,11 @@ impl Kind {
 pub struct Row {
     /// What.
     pub kind: Kind,
-    /// On which drive; none where it is the volume's.
+    /// The drive; none for the volume.
     pub drive: Option<u32>,
-    /// What was asked for: a read or a write; none where nothing was.
+    /// The request: a read or a write; none without a request.
     pub op: Option<Op>,
-    /// Dies on which a drive collects; 0 elsewhere.
+    /// Dies on which a drive collects; 0 for other kinds.
     pub dies: u32,
     /// When it began.
     pub start_ns: u64,
@@ -83,7 +83,7 @@ fn sorted_by(kind: Kind, drive: Option<u32>, op: Option<Op>) -> Order {
     (kind, drive, op.map(|op| op as u8))
 }
 
-/// Keeps rows while a run goes on.
+/// Keeps rows during a run.
 pub struct Recorder {
     focus: Focus,
     from_ns: u64,
@@ -99,8 +99,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Of an array of drives of so many dies. A window that begins with the measurement begins when
-    /// [`Self::begin`] says so.
+    /// For an array of drives of this many dies. A window that begins with the measurement begins when [`Self::begin`]
+    /// is called.
     pub fn new(focus: Focus, dies: Vec<u32>) -> Self {
         let mut recorder = Self {
             focus,
@@ -121,14 +121,14 @@ impl Recorder {
         (self.from_ns, self.to_ns) = (from_ns, from_ns.saturating_add(self.focus.for_ns));
     }
 
-    /// The measurement begins, and with it a window that nobody has placed.
+    /// The measurement begins, and with it a window without a start of its own.
     pub fn begin(&mut self, now_ns: u64) {
         if self.focus.from_ns.is_none() {
             self.open(now_ns);
         }
     }
 
-    /// Whether something overlaps the window: what takes no time does where it is in it.
+    /// Whether an interval overlaps the window; an interval of zero length does if it is inside.
     fn overlaps(&self, start_ns: u64, end_ns: u64) -> bool {
         start_ns < self.to_ns && (end_ns > self.from_ns || start_ns >= self.from_ns)
     }
@@ -142,7 +142,7 @@ impl Recorder {
         self.responses.push(Row { kind, drive, op: Some(op), dies: 0, start_ns, end_ns: now_ns });
     }
 
-    /// On so many of its dies a drive collects from now on.
+    /// A drive collects on this many of its dies from now on.
     pub fn note_collecting(&mut self, drive: u32, dies: u32, now_ns: u64) {
         let (before, since_ns) = self.collecting[drive as usize];
         if dies == before {
@@ -184,7 +184,7 @@ impl Recorder {
         let Self { focus, from_ns, to_ns, responses: mut rows, intervals, dies, is_cut, .. } = self;
         rows.extend(intervals);
         rows.sort_by_key(|row| (row.sorted_by(), row.start_ns, row.end_ns));
-        // Where one collection follows another on a die, it is all one.
+        // If one collection follows another on a die, both are one interval.
         rows.dedup_by(|next, row| {
             let goes_on = row.kind == Kind::Collecting
                 && (row.kind, row.drive, row.dies, row.end_ns) == (next.kind, next.drive, next.dies, next.start_ns);
@@ -196,12 +196,12 @@ impl Recorder {
     }
 }
 
-/// What is seen.
+/// The recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
     /// When the window begins.
     pub from_ns: u64,
-    /// When it ends: as it was asked for, or with the run, or where there were too many rows.
+    /// Its end: as requested, or with the run, or at the maximum number of rows.
     pub to_ns: u64,
     /// When the run ended.
     pub run_end_ns: u64,
@@ -209,7 +209,7 @@ pub struct View {
     pub wanted_ns: u64,
     /// Dies of each drive of the array.
     pub dies: Vec<u32>,
-    /// Whether somebody coordinates their collections.
+    /// Whether their collections are coordinated.
     pub is_coordinated: bool,
     /// Whether rows were left out, and the end of the window with them.
     pub is_cut: bool,

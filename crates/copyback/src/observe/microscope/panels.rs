@@ -1,5 +1,5 @@
-//! What of a view stands below what: a panel for each kind of response and for each drive's collecting, all on one axis
-//! of time.
+//! The panels of a view, one below the other: for each kind of response and for each drive's collecting, all on one
+//! time axis.
 
 use super::{Kind, Row, View};
 use copyback_workload::Op;
@@ -28,22 +28,22 @@ impl Shows {
         }
     }
 
-    /// Whether it shows response times; otherwise it shows when something goes on.
+    /// Whether it shows response times; otherwise it shows intervals.
     pub fn has_responses(self) -> bool {
         matches!(self, Self::Reads | Self::Writes)
     }
 }
 
-/// One of the drawings that stand below each other.
+/// One of the drawings below each other.
 #[derive(Clone, Debug)]
 pub struct Panel {
     /// Of which drive; none: of the volume.
     pub drive: Option<u32>,
     /// What it shows.
     pub shows: Shows,
-    /// Responses that began in the window; or what goes on, in the order of time, nothing at once with another.
+    /// Responses that began in the window; or intervals, in the order of time, without overlap.
     pub rows: Vec<Row>,
-    /// What its full height stands for: a time, or a number of dies.
+    /// The value of its full height: a time, or a number of dies.
     pub scale: u64,
 }
 
@@ -53,8 +53,8 @@ impl Panel {
         self.drive.map_or_else(|| "volume".to_owned(), |drive| format!("drive {drive}"))
     }
 
-    /// How high it is in each of so many equal parts of the window, of 1: the longest response that began there, or how
-    /// much went on.
+    /// Its height in each of a number of equal parts of the window, as a share of 1: the longest response that began
+    /// there, or the mean of the intervals.
     pub fn heights(&self, view: &View, columns: usize) -> Vec<f64> {
         let mut heights = vec![0.0; columns];
         let span_ns = (view.to_ns - view.from_ns).max(1);
@@ -79,7 +79,7 @@ impl Panel {
     }
 }
 
-/// The panels of a view: of the volume, and of so many of its drives.
+/// The panels of a view: of the volume, and of this many of its drives.
 pub fn panels(view: &View, drives: u32) -> Vec<Panel> {
     let shown = 0..drives.min(view.drives());
     let responses = |drive: Option<u32>, op: Op| {
@@ -111,13 +111,13 @@ pub fn panels(view: &View, drives: u32) -> Vec<Panel> {
     panels
 }
 
-/// When a drive collects; when any drive of the array does, shown or not, where none is named.
+/// The times at which a drive collects; if none is named, those at which any drive of the array does, shown or not.
 pub fn when_collecting(view: &View, drive: Option<u32>) -> Vec<Row> {
     let drives = drive.map_or(0..view.drives(), |drive| drive..drive + 1);
     united(drives.flat_map(|drive| view.of(Kind::Collecting, Some(drive), None)))
 }
 
-/// Times as one where they overlap or touch.
+/// Joins times that overlap or touch.
 pub fn united<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<Row> {
     let mut rows: Vec<Row> = rows.into_iter().copied().collect();
     rows.sort_by_key(|row| row.start_ns);

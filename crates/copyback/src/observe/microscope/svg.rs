@@ -1,6 +1,6 @@
-//! A view as SVG, as tc12 draws it: panels below each other on one axis of time. A response is a needle where it
-//! arrived, as high as it took long; of those of one pixel the longest shows. Behind the needles it is tinted when
-//! drives collect: a drive's own where a drive is shown, any of the array where the volume is.
+//! A view as SVG, as tc12 draws it: panels below each other on one time axis. A response is a needle at its arrival, as
+//! high as its time; of those of one pixel the longest is visible. The background is tinted when drives collect: in a
+//! drive's panel that drive, in the volume's panel any drive of the array.
 
 use super::panels::{Panel, Shows, panels, united, when_collecting};
 use super::{Row, View};
@@ -23,7 +23,7 @@ const TICK_PX: f64 = 80.0;
 const INK: &str = "#333333";
 const PALE: &str = "#dddddd";
 
-/// Colours told apart by all kinds of eyes (Okabe and Ito): host and GC are those of a die's timeline.
+/// Colours that colour-blind readers can distinguish (Okabe and Ito): host and GC are those of a die's timeline.
 fn colour(shows: Shows) -> &'static str {
     match shows {
         Shows::Reads => "#0072b2",
@@ -41,7 +41,7 @@ fn height(shows: Shows) -> f64 {
     }
 }
 
-/// Draws a view with this heading: the volume, and so many of its drives.
+/// Draws a view with this heading: the volume, and this many of its drives.
 pub fn draw(view: &View, heading: &str, drives: u32) -> String {
     let panels = panels(view, drives);
     let tops = tops(&panels);
@@ -63,7 +63,7 @@ pub fn draw(view: &View, heading: &str, drives: u32) -> String {
     svg + &legend(&panels, bottom + BOTTOM - 12.0) + "</svg>\n"
 }
 
-/// Where panels begin, and where the last one ends.
+/// The positions at which panels begin, and at which the last one ends.
 fn tops(panels: &[Panel]) -> Vec<f64> {
     let mut tops = vec![TOP];
     for (at, panel) in panels.iter().enumerate() {
@@ -110,7 +110,7 @@ impl Scale<'_> {
         svg + &format!("<path d=\"M{LEFT} {bottom:.1}H{right}\" stroke=\"{INK}\" stroke-width=\"0.8\"/>\n</g>\n")
     }
 
-    /// When something collects; times that no pixel lies between are one.
+    /// The times of collection; times without a pixel between them are joined.
     fn tint(&self, rows: &[Row], top: f64, high: f64) -> String {
         let px_ns = (1.0 / self.px_per_ns) as u64;
         let near: Vec<Row> = rows.iter().map(|row| Row { end_ns: row.end_ns.saturating_add(px_ns), ..*row }).collect();
@@ -143,7 +143,7 @@ impl Scale<'_> {
     }
 }
 
-/// A number of the scale beside a panel.
+/// A number of the scale next to a panel.
 fn number(text: &str, y: f64) -> String {
     format!("<text x=\"{}\" y=\"{y:.1}\" font-size=\"11\" text-anchor=\"end\">{text}</text>\n", LEFT - 6.0)
 }
@@ -151,13 +151,13 @@ fn number(text: &str, y: f64) -> String {
 fn needles(heights: &[f64], bottom: f64, high: f64, colour: &str) -> String {
     let mut path = String::new();
     for (column, part) in heights.iter().enumerate().filter(|(_, part)| **part > 0.0) {
-        // However short one is beside the longest, it shows.
+        // An interval is visible however short it is.
         path += &format!("M{:.1} {bottom:.1}v-{:.1}", LEFT + column as f64 + 0.5, (high * part).max(1.5));
     }
     if path.is_empty() { path } else { format!("<path d=\"{path}\" stroke=\"{colour}\" fill=\"none\"/>\n") }
 }
 
-/// What goes on, as high as much does.
+/// Intervals, as high as their values.
 fn area(heights: &[f64], bottom: f64, high: f64, colour: &str) -> String {
     let mut path = String::new();
     let mut before = format!("{bottom:.1}");

@@ -1,5 +1,5 @@
-//! A view in characters: a line for each panel, a column for each hundredth of the window. A response is as high as it
-//! took long, of those of one column the longest shows; what goes on is as high as its mean over the column.
+//! A view in characters: a line for each panel, a column for each hundredth of the window. A response is as high as its
+//! time; of those of one column the longest is visible. Intervals are as high as their mean over the column.
 
 use super::View;
 use super::panels::panels;
@@ -10,7 +10,7 @@ const COLUMNS: usize = 100;
 const MARK_COLUMNS: usize = 20;
 const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Draws a view with this heading: the volume, and so many of its drives.
+/// Draws a view with this heading: the volume, and this many of its drives.
 pub fn draw(view: &View, heading: &str, drives: u32) -> String {
     let panels = panels(view, drives);
     let names: Vec<String> = panels.iter().map(|panel| format!("{} {}", panel.of(), panel.shows.name())).collect();

@@ -5,26 +5,26 @@ use serde::{Serialize, Serializer};
 
 /// Largest share of the host's writes that reserves may absorb, and of the programs that may follow the last request.
 ///
-/// In the long run a drive makes free as much as it programs. Where a share of the host's writes went into a reserve
-/// instead, collection did that share too little of its work: what it adds to write amplification is too low by it, and
-/// so is the time that it takes. The rule of the SNIA PTS lets a figure drift by a tenth of its mean within its window,
-/// so an error up to that counts as steady here, too.
+/// In the long run a drive frees as much as it programs. If a share of the host's writes went into a reserve instead,
+/// collection did that share too little of its work: its part of write amplification is too low by it, and so is its
+/// time. The rule of the SNIA PTS lets a figure drift by a tenth of its mean within its window, so an error up to that
+/// counts as steady here, too.
 pub const RESERVE_MAX: f64 = SLOPE_MAX;
 
 /// What the drives lived on in the five rounds. Shares; 0.1 is a tenth.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Reserve {
-    /// By how much free places in flash and in buffers became fewer, along the line that is fitted to the six ends of
-    /// rounds, over what the host wrote. Below 0 where they became more.
+    /// The decrease of free units in flash and in buffers, along the line that is fitted to the six ends of rounds,
+    /// over what the host wrote. Below 0 if they increased.
     pub consumed: f64,
     /// The part of it that is the buffers'.
     pub buffered: f64,
-    /// What was programmed behind the last request, over what was programmed until then; 0 where nothing was.
+    /// Units programmed after the last request, over those programmed until then; 0 if nothing was.
     pub put_off: f64,
 }
 
 impl Reserve {
-    /// That of five rounds; none where the host wrote nothing. `units_after_end`: units programmed behind the last.
+    /// That of five rounds; none if the host wrote nothing. `units_after_end`: units programmed after the last.
     pub fn of(ends: &[Mark; ROUNDS + 1], units_after_end: u64) -> Option<Self> {
         let (first, last) = (ends[0], ends[ROUNDS]);
         let written = last.host_units - first.host_units;
@@ -32,7 +32,7 @@ impl Reserve {
             return None;
         }
         let fewer = |taken: fn(&Mark) -> f64| {
-            // Differences are small beside the counts of a long run.
+            // Differences are small compared with the counts of a long run.
             rise(&ends.each_ref().map(|mark| taken(mark) - taken(&first))) / written as f64
         };
         let buffered = fewer(|mark| mark.dirty_units as f64);
@@ -42,7 +42,7 @@ impl Reserve {
         Some(Self { consumed: in_flash + buffered, buffered, put_off })
     }
 
-    /// Whether what the drives lived on, or built up, is too little to matter: collection ahead of need makes write
+    /// Whether the reserves used, or built up, are too small to matter: collection ahead of need makes write
     /// amplification too high.
     pub fn is_small(&self) -> bool {
         self.consumed.abs() <= RESERVE_MAX && self.put_off <= RESERVE_MAX

@@ -2,14 +2,14 @@
 
 use super::{Mark, ROUNDS, Steady, Verdict, judge};
 
-/// Marks of a run, or of the part of it that is measured, evenly spread over what the host wrote. Memory is fixed:
-/// where there are too many, every other one is dropped.
+/// Marks of a run, or of its measured part, evenly spread over what the host wrote. Memory is fixed: if there are too
+/// many, every other one is dropped.
 #[derive(Clone, Debug)]
 pub struct Track {
     marks: Vec<Mark>,
     every_units: u64,
     next_units: u64,
-    /// Where the last request ended: collection may go on behind it.
+    /// The position at the last completion: collection may continue after it.
     end: Option<Mark>,
 }
 
@@ -49,12 +49,12 @@ impl Track {
         self.next_units = mark.host_units + self.every_units;
     }
 
-    /// The last request has ended: what the drives do from now on, no host waits for.
+    /// The last request has completed: no host waits for the later work of the drives.
     pub fn end(&mut self, mark: Mark) {
         self.end = Some(mark);
     }
 
-    /// Where the last request ended; none before.
+    /// The position at the last completion; none before.
     pub fn last_end(&self) -> Option<Mark> {
         self.end
     }
@@ -70,7 +70,7 @@ impl Track {
         if all == 0 { 0.0 } else { self.units_after_end(now) as f64 / all as f64 }
     }
 
-    /// The verdict on a run in which no request ended behind `last`. Throughput counts where the host's loop is closed.
+    /// The verdict on a run in which no request completed after `last`. Throughput counts if the host's loop is closed.
     pub fn judge(&self, last: Mark, is_closed_loop: bool) -> Steady {
         let steady = judge(&self.ends(self.end.unwrap_or(last)), is_closed_loop, self.units_after_end(last));
         // Blocks that were erased when the host was done are no sign that the drive still fills up.

@@ -1,4 +1,4 @@
-//! Who used a die when?
+//! A timeline: the commands that use a die over time.
 //!
 //! A timeline is made from the log of commands: a row for each channel of some dies, and one for each of their planes,
 //! each with what happened there and when. [`text`] draws it for terminals, tests and documents, [`svg`] for everything
@@ -29,7 +29,7 @@ pub enum Use {
     OtherDie,
     /// The array works.
     Array,
-    /// A request is under way: see [`Mark`].
+    /// A request is outstanding: see [`Mark`].
     Request,
 }
 
@@ -66,11 +66,11 @@ pub struct Row {
 pub struct Timeline {
     /// The dies, counted over the drive.
     pub dies: Vec<u32>,
-    /// Where it begins.
+    /// Its begin.
     pub from_ns: u64,
-    /// Where it ends.
+    /// Its end.
     pub to_ns: u64,
-    /// Their channels, then their planes; the request that it is about stands before them.
+    /// Their channels, then their planes; the drawn request precedes them.
     pub rows: Vec<Row>,
     /// The request that it is about, if it is about one.
     pub mark: Option<Mark>,
@@ -114,7 +114,7 @@ impl FromArrival {
         Self { arrival_ns: mark.arrival_ns, unit, unit_ns }
     }
 
-    /// What stands at a time of the run.
+    /// Text at a time of the run.
     fn label(&self, ns: u64) -> String {
         let value = (ns as f64 - self.arrival_ns as f64) / self.unit_ns;
         // A minus before nothing says nothing.
@@ -196,7 +196,7 @@ impl Timeline {
     }
 }
 
-/// A command's time on the channel, as seen from `dies`.
+/// A command's time on the channel, from the view of `dies`.
 fn transfers_of(command: &CommandRecord, dies: &[u32]) -> Vec<Bar> {
     let mut leaving = 0;
     let bar = |transfer: &super::commands::Transfer| {
@@ -215,7 +215,7 @@ fn transfers_of(command: &CommandRecord, dies: &[u32]) -> Vec<Bar> {
     command.transfers.iter().map(bar).collect()
 }
 
-/// A command's time on one plane: in parts, of which each but the array's may be missing.
+/// A command's time on one plane: in parts, each of which may be missing, except the array's.
 fn part_of(command: &CommandRecord, plane: u32) -> Vec<Bar> {
     let Some(at) = command.parts.iter().position(|part| part.plane == plane) else { return Vec::new() };
     let part = &command.parts[at];

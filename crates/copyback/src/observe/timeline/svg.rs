@@ -1,4 +1,4 @@
-//! A timeline as SVG: one line of rows, drawn to scale, with all that is known of a command where the pointer rests.
+//! A timeline as SVG: one line of rows, drawn to scale; the pointer shows the details of a command.
 //!
 //! It is as wide as its content: the scale is the smallest at which every array time has room for its label, and time
 //! before the first and behind the last command takes no room, but is named.
@@ -18,7 +18,7 @@ const WORDS_PX_MIN: f64 = 600.0;
 const LINE_PX: f64 = 20.0;
 const TICK_PX: f64 = 120.0;
 
-/// Colours by source, told apart by all kinds of eyes (Okabe and Ito).
+/// Colours by source that colour-blind readers can distinguish (Okabe and Ito).
 const COLOURS: &[(&str, &str)] = &[("host", "#0072b2"), ("GC", "#d55e00"), ("other background work", "#666666")];
 
 fn colour(source: Source) -> &'static str {
@@ -40,14 +40,14 @@ const OPACITIES: &[(Use, f64, &str)] = &[
     (Use::OtherDie, 0.15, "channel carries another die's"),
 ];
 
-/// What is drawn of a timeline, and where.
+/// The drawn part of a timeline, and its position.
 struct Frame {
     from_ns: u64,
     to_ns: u64,
     /// Pixels left of the rows, for their names.
     names_px: f64,
     px_per_ns: f64,
-    /// Pixels above the rows, for the axis and what it counts.
+    /// Pixels above the rows, for the axis and its labels.
     top_px: f64,
     /// What the axis counts from, if not from the run's begin.
     from_arrival: Option<FromArrival>,
@@ -56,7 +56,7 @@ struct Frame {
 }
 
 impl Frame {
-    /// From the first command to the last one; all of it where there is none.
+    /// From the first command to the last one; everything if there is none.
     fn new(timeline: &Timeline) -> Self {
         let bars = || timeline.rows.iter().flat_map(|row| &row.bars);
         let first_ns = bars().map(|bar| bar.start_ns).min().unwrap_or(timeline.from_ns).max(timeline.from_ns);
@@ -65,7 +65,7 @@ impl Frame {
         let arrays = bars().filter(|bar| bar.in_use == Use::Array);
         let wanted = arrays.map(|bar| label_px(bar) / (bar.end_ns - bar.start_ns) as f64).fold(0.0, f64::max);
         let most = ROWS_PX_MAX / (last_ns - first_ns).max(1) as f64;
-        // Where the array does nothing no label asks for room: a few ticks do.
+        // If the array does nothing, no label needs space: a few ticks suffice.
         let px_per_ns =
             if wanted > 0.0 { wanted.min(most) } else { 3.0 * TICK_PX / (last_ns - first_ns).max(1) as f64 };
         let from_arrival = timeline.mark.as_ref().map(|mark| FromArrival::new(mark, last_ns - first_ns));
@@ -97,7 +97,7 @@ const MARKED: &str = "stroke=\"black\" stroke-width=\"2\"";
 pub fn draw(timeline: &Timeline) -> String {
     let frame = Frame::new(timeline);
     let rows_px = ROW_PX * timeline.rows.len() as f64;
-    // The last tick's time stands behind its line.
+    // The last tick's time is behind its line.
     let width = (frame.x(frame.to_ns) + 60.0).max(WORDS_PX_MIN);
     let words = words(timeline, &frame, width);
     let height = frame.top_px + rows_px + LINE_PX * words.len() as f64 + 10.0;
@@ -147,7 +147,7 @@ fn axis(timeline: &Timeline, frame: &Frame, rows_px: f64) -> String {
     let rounds = || (0..19).flat_map(|power| [1, 2, 5].map(|digit| digit * 10u64.pow(power)));
     let tick_ns = rounds().find(|&step| step as f64 * frame.px_per_ns >= TICK_PX).unwrap_or(u64::MAX);
     let mut svg = String::new();
-    // A tick stands at the zero of the axis.
+    // A tick is at the zero of the axis.
     let zero_ns = frame.from_arrival.map_or(0, |axis| axis.arrival_ns % tick_ns);
     let mut tick = frame.from_ns.saturating_sub(zero_ns).div_ceil(tick_ns) * tick_ns + zero_ns;
     while tick <= frame.to_ns {
@@ -164,7 +164,7 @@ fn axis(timeline: &Timeline, frame: &Frame, rows_px: f64) -> String {
     svg + &format!("<text x=\"4\" y=\"{}\">{}</text>\n", frame.top_px - 22.0, timeline.title())
 }
 
-/// The request that a drawing is about: what it is, and lines where it arrives and ends.
+/// The request of a drawing: its description, and lines at its arrival and completion.
 fn request(timeline: &Timeline, frame: &Frame, rows_px: f64) -> String {
     let (Some(mark), Some(axis)) = (&timeline.mark, frame.from_arrival) else { return String::new() };
     let line = |(ns, dashes): (u64, &str)| {
@@ -203,7 +203,7 @@ fn words(timeline: &Timeline, frame: &Frame, width: f64) -> Vec<String> {
     lines
 }
 
-/// A text in lines of so many letters.
+/// A text in lines of this many letters.
 fn wrapped(text: &str, letters: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {

@@ -1,16 +1,15 @@
 //! A timeline in characters: a column is a fixed time, and lines that are too long go on below, but for those in
 //! which nothing happens.
 //!
-//! The letter of a label stands where its bar begins, and a `|` where it ends. A bar that is shorter than a column gets
-//! one all the same, unless something longer is there; where it is less than a tenth of it, the array's work
-//! alone does.
+//! A bar begins with the letter of its label, and ends with a `|`. A bar that is shorter than a column still gets one,
+//! unless a longer one is there; if it is shorter than a tenth of a column, only the array's work does.
 
 use super::{FromArrival, LEGEND, Row, Timeline, Use};
 use copyback_workload::units::format_duration_ns;
 
 /// Columns between two ticks of the axis.
 const TICK_COLUMNS: usize = 10;
-/// Lines of a drawing whose scale nobody chose.
+/// Lines of a drawing whose scale was not set.
 const STAVES_MAX: u64 = 40;
 
 /// How a timeline is drawn.
@@ -38,7 +37,7 @@ const FILLS: &[(Use, char, &str)] = &[
     (Use::OtherDie, 'x', "channel carries another die's"),
 ];
 
-/// How the time is filled in which a request is under way.
+/// The fill of the time in which a request is outstanding.
 const REQUEST: char = '*';
 
 /// Draws a timeline.
@@ -86,7 +85,7 @@ pub fn draw(timeline: &Timeline, scale: Scale) -> String {
     text + "\n" + &legend(timeline.mark.is_some())
 }
 
-/// The same from the first tick on, where one is to stand at the arrival of a request.
+/// The same from the first tick on, if a tick must be at the arrival of a request.
 fn from_tick(timeline: &Timeline, step_ns: u64) -> Timeline {
     let mut timeline = timeline.clone();
     if let Some(mark) = &timeline.mark {
@@ -143,7 +142,7 @@ fn width(from_ns: u64, to_ns: u64, step_ns: u64) -> usize {
     (to_ns - from_ns).div_ceil(step_ns).max(1) as usize
 }
 
-/// A row's characters: what is long or works goes over what is short or waits.
+/// A row's characters: long bars and work cover short bars and waits.
 fn paint(row: &Row, from_ns: u64, to_ns: u64, step_ns: u64) -> Vec<char> {
     let width = width(from_ns, to_ns, step_ns);
     let mut cells = vec![' '; width];
@@ -155,8 +154,8 @@ fn paint(row: &Row, from_ns: u64, to_ns: u64, step_ns: u64) -> Vec<char> {
         let (start, end) = (column(bar.start_ns).min(width - 1), column(bar.end_ns).min(width));
         let fill = FILLS.iter().find(|(in_use, ..)| *in_use == bar.in_use).map_or(REQUEST, |(_, fill, _)| *fill);
         if end <= start {
-            // Shorter than a column: it shows where nothing else is. Of the shortest, the array's work alone: each
-            // command has some, and no column under which one is may look idle.
+            // Shorter than a column: it is visible if nothing else is there. Of the shortest, only the array's work:
+            // each command has some, and no column during a command may look idle.
             let is_shortest = 10 * (bar.end_ns - bar.start_ns) < step_ns;
             let under = if is_shortest { (bar.start_ns.max(from_ns) - from_ns) / step_ns } else { start as u64 };
             let cell = &mut cells[under as usize];

@@ -2,14 +2,15 @@ use super::*;
 
 const PRIME: u64 = 257;
 
-/// A code written out as a matrix over a prime field: what any set of its members tells of the data. What the planner
-/// says is compared with what is true of this matrix.
+/// A code written out as a matrix over a prime field: the data that any set of its members determines. The planner's
+/// answers are compared with this matrix.
 struct Code {
     data: u32,
     members: u32,
-    /// By set of members, which members of data they tell.
+    /// For each set of members, the members of data that it determines.
     told: Vec<Members>,
-    /// By member of parity, by set of data, by set of members: whether these tell that data's share of that parity.
+    /// By member of parity, by set of data, by set of members: whether these determine that data's share of that
+    /// parity.
     told_shares: Vec<Vec<Vec<bool>>>,
 }
 
@@ -24,7 +25,7 @@ fn row(data: u32, member: u32) -> Vec<u64> {
         .collect()
 }
 
-/// What is left of a row where those of a basis are taken off, each of which begins with its column.
+/// The remainder of a row after subtraction of the rows of a basis, each of which begins with its column.
 fn rest(basis: &[(usize, Vec<u64>)], mut row: Vec<u64>) -> Vec<u64> {
     for (column, other) in basis {
         let (scale, factor) = (other[*column], PRIME - row[*column]);
@@ -76,7 +77,7 @@ impl Code {
     }
 }
 
-/// What somebody has to know of the old data.
+/// The required knowledge of the old data.
 #[derive(Default)]
 struct Wanted {
     /// Of these members of parity ...
@@ -87,10 +88,11 @@ struct Wanted {
     units: Members,
 }
 
-/// What a writer has to know: of each parity that can be written the share of what is not, and what is written in part.
+/// The required knowledge of a writer: for each writable parity the share of the members that are not written, and of
+/// those written in part.
 fn wanted_by(stripe: &Stripe, write: &Write) -> Wanted {
     let parity = stripe.all().without(stripe.all_data()).without(stripe.unavailable);
-    // Of one member parity is a copy, which changes where that changes.
+    // With one data member, parity is a copy, which changes with it.
     let units = if stripe.data == 1 || parity.is_empty() { Members(0) } else { write.in_part };
     Wanted { parity, share: stripe.all_data().without(write.written), units }
 }
@@ -100,8 +102,8 @@ fn subsets(set: Members) -> impl Iterator<Item = Members> {
     (0..=set.0).map(Members).filter(move |subset| subset.without(set).is_empty())
 }
 
-/// Asks about every stripe of up to eight members, mirrors and one or two of parity: whatever is unavailable, whatever
-/// is known, which may be what is unavailable: it is in DRAM.
+/// Checks every stripe of up to eight members, mirrors and one or two of parity, with any members unavailable and any
+/// members known; a known member may be unavailable, because it is in DRAM.
 fn for_each_stripe(ask: impl Fn(&Code, &Stripe)) {
     let raid = (1..=2).flat_map(|parity| (1..=8 - parity).map(move |data| (data, parity)));
     for (data, parity) in raid.chain((3..=7).map(|parity| (1, parity))) {
@@ -127,7 +129,7 @@ fn for_each_write(ask: impl Fn(&Code, &Stripe, Write)) {
     });
 }
 
-/// A plan reads enough and no more than it has to, or nothing that can be read is enough.
+/// A plan reads enough and no more than necessary, or no readable set is enough.
 #[test]
 fn a_write_reads_as_little_as_gives_the_new_parity() {
     for_each_write(|code, stripe, write| {
@@ -147,7 +149,7 @@ fn a_write_reads_as_little_as_gives_the_new_parity() {
     });
 }
 
-/// A plan that is asked for is taken where all that it reads can be read, and replaced by another where not.
+/// A requested plan is taken if all its reads are available, and otherwise replaced by another.
 #[test]
 fn a_plan_that_is_asked_for_is_taken_where_it_can_be() {
     for_each_write(|code, stripe, write| {
@@ -197,7 +199,7 @@ fn a_mirror_reads_the_copy_whose_turn_it_is() {
                 assert_eq!(stripe.read_from(units, 5), stripe.read(units), "{stripe:?} {units:?}");
                 continue;
             }
-            // As many turns as give each copy its own once for each that may stand in for it.
+            // As many turns as give each copy its own turn once for each copy that may replace it.
             let turns = 0..u64::from(copies * there.count());
             let read: Vec<Members> = turns.clone().filter_map(|turn| stripe.read_from(units, turn)).collect();
             for (turn, reads) in turns.zip(&read) {
@@ -213,8 +215,8 @@ fn a_mirror_reads_the_copy_whose_turn_it_is() {
     });
 }
 
-/// With everything there and nothing known the plans read what textbooks say: of n units of data, of which k are
-/// written, k and the parity, or the others and those that are written in part; up to 64 drives.
+/// With everything available and nothing known the plans read what textbooks say: of n units of data of which k are
+/// written, k and the parity, or the others and the units written in part; up to 64 drives.
 #[test]
 fn of_wide_stripes_each_plan_reads_what_textbooks_say() {
     for (n, p) in (1..=2).flat_map(|p| (2..=64 - p).map(move |n| (n, p))) {

@@ -1,4 +1,4 @@
-//! Drives that are aged: planes filled to random shares of their pages, of which a share holds valid data.
+//! Aged drives: planes filled to random shares of their pages, a share of which holds valid data.
 
 use super::Preconditioner;
 use crate::config::KeyError;

@@ -1,4 +1,4 @@
-//! How far a preconditioning is, told now and then to whoever waits for it.
+//! The progress of a preconditioning, reported periodically to the caller.
 
 /// The work of a preconditioning, in map entries written as fast as memory takes them.
 #[derive(Default)]
@@ -9,7 +9,7 @@ pub(super) struct Pace<'a> {
     tell: Option<&'a mut dyn FnMut(f64)>,
 }
 
-/// Work after which somebody is told: some hundredths of a second, so that whoever wants to end it need not wait.
+/// Work between two reports: some hundredths of a second, so that a caller can stop it soon.
 const STEP: f64 = 1_048_576.0;
 
 impl<'a> Pace<'a> {
@@ -18,7 +18,7 @@ impl<'a> Pace<'a> {
         Self { tell: Some(tell), ..Self::default() }
     }
 
-    /// So much is to be done; not exactly where it ends with a state that has to be reached.
+    /// The total work; an estimate if it ends when a state is reached.
     pub fn expect(&mut self, work: f64) {
         self.expected += work;
     }

@@ -1,5 +1,5 @@
-//! The steady state of uniformly random writes, made at once: one plane is written the long way, and the others are as
-//! it is at other moments. Where the planes of a die depend on each other, it is one die.
+//! The steady state of uniformly random writes, made at once: one plane is simulated to its steady state; the others
+//! copy its state at random times. If the planes of a die depend on each other, it is one die.
 //!
 //! A plane that holds a fixed share of the addresses is a drive of its own under uniform writes: its blocks' valid
 //! units tend to the mean-field distribution of its victim policy (Van Houdt 2013; Desnoyers 2014). That of a real
@@ -41,7 +41,7 @@ impl<'a> Preconditioner<'a> {
         let most = of_plane.iter().map(Vec::len).max().expect("a drive has a plane");
         let mut sample = self.sample(config, most as u32, seed);
         let work_of_looks = self.work_of_looks(config);
-        // Whoever hears of the whole hears of this, too, which takes long where planes are large.
+        // The caller's progress reports include this, too, which takes long for large planes.
         sample.pace = std::mem::take(&mut self.pace);
         let settled = sample.write_until_steady(&mut stream);
         self.pace = std::mem::take(&mut sample.pace);
@@ -103,8 +103,8 @@ impl<'a> Preconditioner<'a> {
         config.frontier.is_in_rows() || config.frontier.opens_twins() || self.stagger_blocks > 0
     }
 
-    /// Lets a sample come to another moment: up to two blocks of a plane's writes later, or so much that `times` looks
-    /// together see some capacities of it.
+    /// Advances a sample to another moment: up to two blocks of a plane's writes later, or enough that `times` samples
+    /// together span some capacities of it.
     fn live_on(&mut self, times: u64, stream: &mut Xoshiro256PlusPlus) -> Result<(), KeyError> {
         let (units, geometry) = (self.ftl.geometry.logical_units, &self.ftl.geometry);
         let two_blocks = 2 * u64::from(geometry.units_per_block) * u64::from(geometry.planes);
@@ -112,7 +112,7 @@ impl<'a> Preconditioner<'a> {
         self.overwrite(units, stream.random_range(0..most), stream)
     }
 
-    /// The logical units of each plane: where addresses decide, theirs.
+    /// The logical units of each plane: if addresses determine them, its own.
     fn units_of_planes(&mut self) -> Vec<Vec<LogicalUnit>> {
         let planes = self.ftl.geometry.planes as usize;
         let expected = self.ftl.geometry.logical_units as usize / planes + 1;
@@ -127,7 +127,7 @@ impl<'a> Preconditioner<'a> {
         of_plane
     }
 
-    /// A drive of one plane of this one, or of one die, that holds so many units a plane.
+    /// A drive of one plane of this one, or of one die, that holds this many units a plane.
     fn sample(&self, config: &RunConfig, units: u32, seed: u64) -> Preconditioner<'a> {
         let is_die = self.samples_die(config);
         let mut config = config.clone();
@@ -151,7 +151,7 @@ impl<'a> Preconditioner<'a> {
         Preconditioner { ftl, soft_blocks, stop_blocks, stagger_blocks, pads, written: 0, pace: Pace::default() }
     }
 
-    /// Fills a sample, and overwrites it until its write amplification changes no more.
+    /// Fills a sample, and overwrites it until its write amplification is steady.
     fn write_until_steady(&mut self, stream: &mut Xoshiro256PlusPlus) -> Result<(), KeyError> {
         let units = self.ftl.geometry.logical_units;
         self.fill(units)?;

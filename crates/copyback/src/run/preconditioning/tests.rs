@@ -81,14 +81,14 @@ fn aged_planes_are_equally_old() {
         let full = (0..64).take_while(|&b| closed(b) > 0).count() as u32;
         assert!((44..=57).contains(&full), "70 to 90 % of 64 blocks, not {full}");
         assert!((0..full).all(|b| closed(b) <= now && (b == 0 || closed(b) > closed(b - 1))));
-        // 0.7 of 4 planes of 4,096 pages, of which the first block took a full one's share.
+        // 0.7 of 4 planes of 4,096 pages; their first block took a full block's share.
         let first = 4.0 * 4096.0 * 0.7 / f64::from(full + 1);
         assert!((closed(0) as f64 - first).abs() < 0.03 * first, "{} and not {first}", closed(0));
     }
 }
 
-/// Units that are written one after the other lie together in a page, wherever dies are chosen as late as they can
-/// be: what a host would read in order is read page by page.
+/// Units written in sequence share a page, even if dies are chosen as late as possible: a sequential read of the host
+/// reads whole pages.
 #[test]
 fn pages_hold_what_was_written_together() {
     let table = "capacity = { over_provisioning = 0.5 }
@@ -155,8 +155,8 @@ fn preconditioning_fills_both_active_blocks() {
     }
 }
 
-/// The last page of a collection is padded, as in a run: of four units a page one and a half on average. Where the rest
-/// of it takes writes of the host, none is.
+/// The last page of a collection is padded, as in a run: with four units a page, by one and a half on average. If
+/// writes of the host fill the rest of it, none is.
 #[test]
 fn the_last_page_of_a_collection_is_padded() {
     let row = "frontier = { policy = \"row\" }\nbuffer = { policy = \"lru\" }";
@@ -180,12 +180,12 @@ fn the_last_page_of_a_collection_is_padded() {
         preconditioner.overwrite(units, 4 * u64::from(units), &mut stream).unwrap();
         let counts = preconditioner.ftl.counts();
         let padding = counts.padding_units as f64 / counts.erases as f64;
-        // Over some thousand collections, of which each is padded by a number from 0 to 3, or 7.
+        // Over some thousand collections, each padded by a number from 0 to 3, or 7.
         assert!(counts.erases > 500 && (padding - mean).abs() < 0.3, "{more}: {padding} in {} erases", counts.erases);
     }
 }
 
-/// A drive of eight planes, and what else is asked for.
+/// A drive of eight planes, with further settings.
 fn eight_planes(more: &str) -> RunConfig {
     let table = format!(
         "timing = {{ read = \"50 us\", program = \"500 us\", erase = \"3 ms\", channel = \"100 MB/s\" }}
@@ -274,8 +274,7 @@ fn planes_of_a_steady_state_are_equally_old_and_worn() {
     }
 }
 
-/// Those who wait hear of all of the work, from its beginning on: a part that nobody counts makes all that comes behind
-/// it look slow.
+/// Reports cover all of the work, from its beginning on: an uncounted part would make all later parts look slow.
 #[test]
 fn the_share_that_is_told_grows_from_the_beginning_to_the_end() {
     for frontier in ["single", "row"] {
@@ -285,7 +284,7 @@ fn the_share_that_is_told_grows_from_the_beginning_to_the_end() {
         super::preconditioned_at(&config, 1, &mut |share| told.push(share)).expect("the drive is preconditioned");
         assert!(told.is_sorted(), "{frontier}: {told:?}");
         let (first, last) = (told[0], told[told.len() - 1]);
-        // The listing alone takes a tenth, and its end is told of.
+        // The listing alone takes a tenth, and its end is reported.
         assert!(first < 0.3 && last > 0.7 && told.len() >= 4, "{frontier}: {told:?}");
     }
 }

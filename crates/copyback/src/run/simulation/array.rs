@@ -1,4 +1,4 @@
-//! What stands between the host and the drives of an array: a volume, whose parts are handed to their drives and end
+//! The layer between the host and the drives of an array: a volume, whose parts are issued to their drives and complete
 //! there, and its timers.
 
 use super::array_measures::Measures;
@@ -20,13 +20,13 @@ pub(super) struct Array {
     pub volume: Volume,
     /// Whether requests name drives, and not the volume.
     pub names_drives: bool,
-    /// Who says when drives collect.
+    /// The controllers that coordinate collections.
     pub controllers: Vec<Controller>,
     /// Controllers with messages on their way, a bit each.
     with_letters: u64,
-    /// Since when nothing is under way.
+    /// The time since which nothing is outstanding.
     idle_since_ns: Option<u64>,
-    /// Whether controllers have yet to hear that no request is left.
+    /// Whether controllers must still be notified that no request is left.
     is_quiet_untold: bool,
     /// What is measured of it.
     pub measures: Measures,
@@ -43,7 +43,7 @@ impl Array {
         (layout.drive(place.stripe, place.member) as usize, layout.unit_start(place.stripe) + place.byte)
     }
 
-    /// Controllers hear what no drive says.
+    /// Controllers receive events that no drive reports.
     fn tell_controllers(&mut self, message: Message, now_ns: u64) {
         let seen = Seen { now_ns, idle_since_ns: self.idle_since_ns };
         for (at, controller) in self.controllers.iter_mut().enumerate() {
@@ -98,7 +98,7 @@ impl Simulation<'_> {
         controllers.iter().map(Controller::totals).reduce(|a, b| a.zip(&b, |a, b| a + b))
     }
 
-    /// Puts the drives that can be told under controllers.
+    /// Assigns the drives that can be coordinated to controllers.
     fn coordinate(&mut self, config: &ArrayConfig, coordination: &CoordinationConfig) -> Vec<Controller> {
         let Some(common) = coordination.common() else { return Vec::new() };
         let is_there = |drive: &u32| !config.failed.contains(drive) || config.rebuild.is_some();
@@ -114,7 +114,7 @@ impl Simulation<'_> {
         sets.into_iter().map(|drives| Controller::new(policy(), &common, drives)).collect()
     }
 
-    /// The volume, where there is one.
+    /// The volume, if there is one.
     pub fn volume(&self) -> Option<&Volume> {
         self.array.as_ref().map(|array| &array.volume)
     }
@@ -140,14 +140,14 @@ impl Simulation<'_> {
         self.array.as_ref().is_some_and(|array| array.volume.has_parts())
     }
 
-    /// Drives that collect now, a bit each, where somebody wants to know.
+    /// Drives that collect now, a bit each, if needed.
     fn collecting(&self) -> u64 {
         if !self.array.as_ref().is_some_and(|array| array.volume.is_gc_aware()) {
             return 0;
         }
         let collects = |(at, member): (usize, &Member)| {
             let drive = member.ssd.drive();
-            // Collections that stand still keep nobody waiting, those that wait for their dies soon will.
+            // Paused collections delay no request; collections that wait for their dies soon will.
             let is_near = if drive.is_paused() { drive.dies_collecting() > 0 } else { drive.has_jobs() };
             u64::from(is_near) << at
         };
@@ -166,7 +166,7 @@ impl Simulation<'_> {
         self.check_fits(&asked, capacity_bytes)?;
         let begun_at_ns = self.events.now_ns();
         let array = self.array_mut();
-        // A request that follows another at once finds no quiet that anybody has heard of.
+        // A request that follows another at once finds no idle time that was noticed.
         let was_quiet = array.idle_since_ns.take().is_some() && !std::mem::take(&mut array.is_quiet_untold);
         if was_quiet {
             array.tell_controllers(Message::Request, begun_at_ns);
@@ -184,7 +184,7 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// Whether a part is of what the host writes: neither parity nor another copy.
+    /// Whether a part writes the host's data: neither parity nor another copy.
     #[inline(never)]
     pub(super) fn is_of_host(&self, part: RequestId) -> bool {
         self.volume().is_some_and(|volume| volume.part(part).is_data)
@@ -210,10 +210,10 @@ impl Simulation<'_> {
         self.has_to_hand_over |= !self.array_mut().controllers.is_empty();
     }
 
-    /// Controllers look at their drives, as long as the host is there and something may still happen: a run in which
-    /// requests wait for nothing has to end, so that somebody hears of it.
+    /// Controllers poll their drives as long as the host is active and events may still happen: a run in which requests
+    /// wait for nothing must end, so that it can be reported.
     fn poll(&mut self, now_ns: u64) {
-        // What drives do beside requests, as they empty a buffer or are rebuilt, is no idle time either.
+        // Work of drives other than requests, when they empty a buffer or are rebuilt, is no idle time either.
         let serves = self.array_mut().idle_since_ns.is_some() && self.members.iter().any(|m| m.ssd.drive().serves());
         let Self { array, members, .. } = self;
         let array = array.as_mut().expect("there is an array");
@@ -260,7 +260,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Messages that arrive now are handled; whether a drive was told anything.
+    /// Messages that arrive now are handled; returns whether a drive got an order.
     #[inline(never)]
     pub(super) fn deliver(&mut self) -> bool {
         let now_ns = self.events.now_ns();
@@ -304,7 +304,7 @@ impl Simulation<'_> {
         has_told
     }
 
-    /// No request is under way any more.
+    /// No request is outstanding any more.
     #[inline(never)]
     pub(super) fn note_quiet(&mut self) {
         let now_ns = self.events.now_ns();
@@ -315,7 +315,7 @@ impl Simulation<'_> {
         self.has_to_hand_over |= !self.array_mut().controllers.is_empty();
     }
 
-    /// The host has no more requests: what the array would do from now on serves nobody.
+    /// The host has no more requests: later work of the array serves no request.
     #[cold]
     #[inline(never)]
     pub(super) fn end_array(&mut self) {
@@ -354,7 +354,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// A drive is done with a part.
+    /// A drive completed a part.
     #[cold]
     #[inline(never)]
     pub(super) fn end_part(&mut self, completion: &Completion) {
@@ -374,7 +374,7 @@ impl Simulation<'_> {
                 self.note_quiet();
             }
         }
-        // A rebuild serves nobody any more once the host is done.
+        // A rebuild serves no request once the host is done.
         if let Some(due_ns) = rebuild_due_ns.filter(|_| self.next.is_some() || self.requests.live() > 0) {
             self.events.schedule(REBUILD, due_ns);
         }

@@ -1,5 +1,5 @@
-//! What is measured of an array beside its volume's requests: what drives take for their parts, when they collect, and
-//! what was done since the measurement began. Where it is asked for, a while of that is kept in full.
+//! The measures of an array in addition to its volume's requests: the times of parts on drives, their collections, and
+//! the work since the measurement began. On request, a time window of that is recorded in full.
 
 use super::Simulation;
 use crate::array::Part;
@@ -20,7 +20,7 @@ pub(super) struct Measures {
     volume: VolumeTotals,
     rounds: RoundTotals,
     told: Vec<ToldTotals>,
-    /// What keeps a while in full, where it is asked for.
+    /// The recorder of a time window, if requested.
     microscope: Option<Box<Recorder>>,
 }
 
@@ -29,7 +29,7 @@ struct Collecting {
     collects: Vec<bool>,
     count: usize,
     since_ns: u64,
-    /// Time in which so many did.
+    /// Time in which this many did.
     time_ns: Vec<u64>,
     windows: u64,
 }
@@ -83,7 +83,7 @@ impl Measures {
         }
     }
 
-    /// On so many of its dies a drive collects from now on.
+    /// A drive collects on this many of its dies from now on.
     #[inline]
     pub fn note_collecting(&mut self, drive: usize, dies: u32, now_ns: u64) {
         if let Some(microscope) = &mut self.microscope {
@@ -105,8 +105,8 @@ impl Measures {
 }
 
 impl Simulation<'_> {
-    /// Keeps all that drives and volume do in a window; nothing where there is no array. Before the run starts, and
-    /// after all else that was asked for: a window that nobody has placed begins where the warm-up ends.
+    /// Records all that drives and volume do in a window; nothing without an array. Call it before the run starts, and
+    /// after all other requests for measures: a window without a start begins at the end of the warm-up.
     pub fn look_closely(&mut self, focus: Focus) {
         let dies: Vec<u32> = self.drives().map(|drive| drive.geometry().dies).collect();
         let warms_up = self.watch.is_some();
@@ -118,7 +118,7 @@ impl Simulation<'_> {
         array.measures.microscope = Some(Box::new(recorder));
     }
 
-    /// What was seen, at the end of the run; none where nobody looked.
+    /// The recording, at the end of the run; none if it was not requested.
     pub fn take_microscope(&mut self) -> Option<View> {
         let now_ns = self.events.now_ns();
         let array = self.array.as_mut()?;
@@ -141,7 +141,7 @@ impl Simulation<'_> {
         measures.parts.iter_mut().for_each(|of_drive| *of_drive = Default::default());
         measures.collecting.settle(now_ns);
         measures.collecting.time_ns.fill(0);
-        // One that is under way is seen, too.
+        // A collection in progress is recorded, too.
         measures.collecting.windows = u64::from(measures.collecting.count > 0);
         (measures.volume, measures.rounds, measures.told) = (array.volume.totals(), rounds, told);
         measures.microscope.iter_mut().for_each(|microscope| microscope.begin(now_ns));

@@ -7,7 +7,7 @@ use crate::sim::index::RequestId;
 use crate::ssd::front::Completion;
 
 impl Simulation<'_> {
-    /// Takes the requests that a drive is done with, until there are no more.
+    /// Takes the completed requests of a drive, until there are no more.
     #[inline(always)]
     pub(super) fn hear_member(&mut self, member: usize) {
         let m = &mut self.members[member];
@@ -20,8 +20,8 @@ impl Simulation<'_> {
         self.list_if_marked(member);
     }
 
-    /// Nothing moves any more. Where all requests have ended, tasks that limits have kept end what they have begun, so
-    /// that the books of a run can be closed; whether something moves again.
+    /// Nothing moves any more. If all requests have completed, tasks that limits have stopped complete what they have
+    /// begun, so that the totals of a run add up; returns whether something moves again.
     #[cold]
     #[inline(never)]
     pub fn end_tasks(&mut self) -> Result<bool, RunError> {
@@ -36,7 +36,7 @@ impl Simulation<'_> {
         Ok(true)
     }
 
-    /// A drive is done with a request: one of the host, or a part of one.
+    /// A drive completed a request: one of the host, or a part of one.
     pub(super) fn end(&mut self, completion: &Completion) {
         if self.array.is_some() {
             return self.end_part(completion);

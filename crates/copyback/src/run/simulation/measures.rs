@@ -11,7 +11,7 @@ use crate::ssd::drive::Drive;
 use crate::ssd::front::UnitCounts;
 use crate::ssd::reading::Reading;
 
-/// Where the part of a run that is measured begins, and what the counters showed then.
+/// The start of the measured part of a run, and the counters at that time.
 #[derive(Clone, Debug, Default)]
 pub struct Start {
     /// Requests that began before.
@@ -31,7 +31,7 @@ pub struct Start {
 }
 
 impl Simulation<'_> {
-    /// Measures what a configuration asks for. Before the run starts.
+    /// Enables the measures of a configuration. Call it before the run starts.
     pub fn measure(&mut self, config: &MeasureConfig) {
         self.collector.measure(config);
         if config.flash_requests {
@@ -53,7 +53,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// The request of this number is about to begin: where the warm-up is over with that, measuring begins.
+    /// The request of this number is about to begin: if the warm-up ends with it, measuring begins.
     pub(super) fn end_warmup_before(&mut self, index: u64, arrival_ns: u64) {
         let Some(mut watch) = self.watch.take() else { return };
         if !watch.is_over(index, arrival_ns, self.written_units(), || self.mark()) {
@@ -71,7 +71,7 @@ impl Simulation<'_> {
         self.fetch_max = index.saturating_add(self.requests_max);
     }
 
-    /// Where the part that is measured begins.
+    /// The start of the measured part.
     pub fn start_of_measures(&self) -> &Start {
         &self.start
     }
@@ -87,8 +87,8 @@ impl Simulation<'_> {
         self.held_requests - self.start.held_requests
     }
 
-    /// Units that the host has written: those that were bound to flash, so that what waits counts when its work does;
-    /// or, where a buffer keeps them from flash, those of the requests that were cut.
+    /// Units that the host has written: those bound to flash, so that a waiting write counts when its work does; or, if
+    /// a buffer keeps them from flash, those of the requests that were split.
     pub(crate) fn written_units(&self) -> u64 {
         if self.counts_submitted {
             return self.collector.written_units;
@@ -96,7 +96,7 @@ impl Simulation<'_> {
         self.written_by_drives
     }
 
-    /// Where the run is.
+    /// The present position of the run.
     pub(super) fn mark(&self) -> Mark {
         let FlashTotals { flash_units, erased_units, erases } = self.totals.work(&self.members);
         Mark {
@@ -110,7 +110,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// The last request has ended: what the drives do from now on, no host waits for.
+    /// The last request has completed: no host waits for the later work of the drives.
     pub(super) fn note_last_end(&mut self) {
         self.track.end(self.mark());
         self.work_at_last_end = Some(self.drives().map(Drive::work).collect());
@@ -125,7 +125,7 @@ impl Simulation<'_> {
         did.fold(none, |sum, did| sum.zip(&did, |a, b| a + b))
     }
 
-    /// Where the last request ended; where the run is, if none has.
+    /// The position at the completion of the last request; the present one if none has completed.
     fn last_end(&self) -> Mark {
         self.track.last_end().unwrap_or_else(|| self.mark())
     }
@@ -161,19 +161,19 @@ impl Simulation<'_> {
         self.collector.end_series(self.events.now_ns(), &state);
     }
 
-    /// What the host has written and all drives have done since they were made: what the translation layer alone counts
-    /// includes their preconditioning.
+    /// The host's writes, and the work of all drives since they were made: the translation layer's counts include their
+    /// preconditioning.
     pub(super) fn work(&mut self) -> SampleWork {
         self.totals.refresh(&self.members);
         self.work_when_asked()
     }
 
-    /// The same, where the drives have just been asked.
+    /// The same, if the drives' counters are up to date.
     fn work_when_asked(&self) -> SampleWork {
         SampleWork { units_written: self.written_units(), ..*self.totals.sample_work() }
     }
 
-    /// The bins of the window, at the end of the run; none where there is no window.
+    /// The bins of the window, at the end of the run; none without a window.
     pub fn end_window(&mut self) -> Option<Vec<Bin>> {
         let state = self.state();
         self.collector.end_window(&state, self.totals.free_blocks())
@@ -215,7 +215,7 @@ impl Simulation<'_> {
         (self.members[member].ssd.drive_mut(), &mut self.events)
     }
 
-    /// Units that all drives were asked for since the run began.
+    /// Units requested from all drives since the run began.
     pub fn unit_counts(&self) -> UnitCounts {
         self.members.iter().fold(UnitCounts::default(), |sum, m| sum.zip(m.ssd.unit_counts(), |a, b| a + b))
     }
@@ -230,7 +230,7 @@ impl Simulation<'_> {
         self.arrivals
     }
 
-    /// Most requests that were under way at once.
+    /// Most requests that were outstanding at once.
     pub fn peak_outstanding(&self) -> u32 {
         self.peak_outstanding
     }

@@ -11,7 +11,7 @@ use copyback_workload::{Op, Request};
 /// Requests that are taken out of the workload together.
 pub(super) const REQUESTS_AHEAD: u64 = 16;
 
-/// No request arrives later, so that the times of all that follows from it can be told: half of what 64 bits hold, 292
+/// No request arrives later, so that all times that follow from it can be represented: half of what 64 bits hold, 292
 /// years.
 pub const ARRIVAL_MAX_NS: u64 = 1 << 63;
 
@@ -74,7 +74,7 @@ impl Simulation<'_> {
             return self.pump_tenants();
         }
         loop {
-            // Where every drive has all that it takes, nothing that began would get anywhere.
+            // If every drive is full, a request that began would make no progress.
             if self.held.len() == self.members.len() {
                 return Ok(());
             }
@@ -123,7 +123,7 @@ impl Simulation<'_> {
         RunError::NoSuchDrive { index: self.fetched - 1, device: asked.device, drives: self.members.len() }
     }
 
-    /// A request lies inside what it names.
+    /// A request lies inside its target.
     #[inline]
     pub(super) fn check_fits(&self, asked: &Request, capacity_bytes: u64) -> Result<(), RunError> {
         if asked.offset_bytes.checked_add(asked.len_bytes).is_none_or(|end| end > capacity_bytes) {
@@ -138,7 +138,7 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// A request is under way from now on.
+    /// A request is outstanding from now on.
     #[inline]
     pub(super) fn add(&mut self, asked: Request, arrival_ns: u64, was_held: bool) -> RequestId {
         self.start.since_ns.get_or_insert(arrival_ns);

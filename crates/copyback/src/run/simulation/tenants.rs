@@ -1,7 +1,7 @@
 //! Several workloads that share the drives: whose request begins next.
 //!
-//! Each workload has its own source, limit and clock. The next request is the one that is due first; of several the one
-//! of the workload that stands first in the list. So the order is total, and does not depend on how they are stored.
+//! Each workload has its own source, limit and clock. The next request is the one that is due first; of several, that
+//! of the workload listed first. The order is therefore total, and does not depend on how they are stored.
 
 use super::{ARRIVAL, Simulation};
 use crate::host::HostRequest;
@@ -16,11 +16,11 @@ use copyback_workload::tenants::Stream;
 use copyback_workload::{Error, Op, Priority, Request};
 use hdrhistogram::Histogram;
 
-/// Stands for whichever request comes next.
+/// Represents the next request of any workload.
 const SOME_REQUEST: Request =
     Request { arrival_ns: 0, offset_bytes: 0, len_bytes: 0, device: 0, op: Op::Read, priority: Priority::Normal };
 
-/// One of several workloads under way.
+/// A current workload of several.
 struct Tenant {
     stream: Stream,
     /// When it started: its times count from then. `None` while others have to end first.
@@ -32,13 +32,14 @@ struct Tenant {
     next: Option<Request>,
     live: u32,
     begun: u64,
-    /// Since when it could begin another request: when one of its own ended, or it had thought.
+    /// The time since which it could begin another request: the completion of one of its own, or the end of its think
+    /// time.
     ready_ns: u64,
     /// It has begun as many requests as it does between thinking, and these have not all ended.
     is_to_think: bool,
     /// Its last phase ends before its next request would begin.
     is_out_of_time: bool,
-    /// The run has as many requests as were asked for.
+    /// The run has its requested number of requests.
     is_cut: bool,
     /// Whether it has requests to come, as [`Tenants::unfinished`] counts it.
     is_unfinished: bool,
@@ -46,15 +47,15 @@ struct Tenant {
     measures: TenantMeasures,
 }
 
-/// All of them. What is known of each is brought up to date ([`Tenants::refresh`]) whenever one changes, so that a
-/// request costs about the same beside hundreds of other workloads.
+/// All of them. The state of each is refreshed ([`Tenants::refresh`]) whenever it changes, so that a request costs
+/// about the same with hundreds of other workloads.
 pub(super) struct Tenants {
     list: Vec<Tenant>,
     /// When the next request of each may begin.
     due: Tournament,
     /// How many have requests to come.
     unfinished: usize,
-    /// Those that are over, and whose end nobody was told of.
+    /// Completed workloads whose end was not reported yet.
     over: Vec<usize>,
     /// Whose request begins now.
     beginning: u16,
@@ -96,8 +97,8 @@ impl Tenant {
         begin_ns.saturating_add(self.stream.warmup_ns)
     }
 
-    /// The time that it is measured over: up to its last completion, or to its end where that is a moment of its own,
-    /// without the pauses between its phases. `warm_ns`: when the run's warm-up ended.
+    /// The time over which it is measured: up to its last completion, or to its end if a time limit ends it, without
+    /// the pauses between its phases. `warm_ns`: the end of the run's warm-up.
     fn measured_ns(&self, warm_ns: u64) -> u64 {
         let Some(started_ns) = self.started_ns else { return 0 };
         let from_ns = self.measured_from_ns().max(warm_ns);
@@ -114,13 +115,13 @@ impl Tenant {
         self.stream.phases_ns.last().map_or(0, |[_, to_ns]| started_ns.saturating_add(*to_ns))
     }
 
-    /// Up to when it is measured: its last completion, or its end where that is a moment of its own.
+    /// The end of its measurement: its last completion, or its end if a time limit ends it.
     fn measured_to_ns(&self, started_ns: u64) -> u64 {
         let stop_ns = if self.is_out_of_time && !self.is_cut { self.end_ns(started_ns) } else { 0 };
         self.measures.last_end_ns().max(stop_ns)
     }
 
-    /// The request behind the one that has begun, at its time in the run; none where the workload is over before.
+    /// The request after the one that has begun, at its time in the run; none if the workload ends before.
     fn fetch(&mut self) -> Result<(), Error> {
         self.next = self.stream.source.next_request()?;
         let Some(next) = &mut self.next else { return Ok(()) };
@@ -141,13 +142,13 @@ impl Tenant {
                 next.arrival_ns = started_ns.saturating_add(at_ns);
                 return Ok(());
             }
-            // Its clock stands still until the next phase begins.
+            // Its clock stops until the next phase begins.
             self.phase_began_at_ns += to_ns - from_ns;
             self.phase += 1;
         }
     }
 
-    /// When its next request may begin; `None` where one of its own has to end before, or none comes.
+    /// The time at which its next request may begin; `None` if one of its own must complete before, or none comes.
     fn due_ns(&mut self) -> Option<u64> {
         let next = self.next?;
         if self.stream.pace == Pace::Open {
@@ -169,7 +170,7 @@ impl Tenant {
         }
     }
 
-    /// Its request begins: what it asks for, and since when it waits.
+    /// Its request begins: the request, and the time since which it waits.
     fn take(&mut self, now_ns: u64) -> Result<Option<(Request, u64)>, Error> {
         let Some(request) = self.next.take() else { return Ok(None) };
         let arrival_ns = if self.stream.pace == Pace::Open { request.arrival_ns } else { now_ns };
@@ -235,7 +236,7 @@ impl Tenants {
         Some((self.due.key(first as u32), first))
     }
 
-    /// Starts those who wait for nobody.
+    /// Starts workloads that wait for no other.
     fn start(&mut self, now_ns: u64) -> Result<(), Error> {
         for at in 0..self.list.len() {
             if self.list[at].stream.after.is_empty() {
@@ -246,7 +247,7 @@ impl Tenants {
         self.settle(now_ns)
     }
 
-    /// Starts those who waited for what has ended.
+    /// Starts workloads that waited for the completed one.
     fn settle(&mut self, now_ns: u64) -> Result<(), Error> {
         while self.over.pop().is_some() {
             for waiting in 0..self.list.len() {
@@ -261,12 +262,12 @@ impl Tenants {
         Ok(())
     }
 
-    /// Any request that has not begun, of whichever workload.
+    /// Any request that has not begun, of any workload.
     fn next(&self) -> Option<Request> {
         (self.unfinished > 0).then_some(SOME_REQUEST)
     }
 
-    /// No more requests begin: the run has as many as were asked for.
+    /// No more requests begin: the run has its requested number.
     fn stop(&mut self) {
         if self.unfinished == 0 {
             return;
@@ -295,7 +296,7 @@ impl Simulation<'_> {
         self.tenants = Some(Box::new(Tenants::new(streams)));
     }
 
-    /// The first requests of those who wait for nobody.
+    /// The first requests of workloads that wait for no other.
     pub(super) fn start_tenants(&mut self) -> Result<(), RunError> {
         let Some(tenants) = &mut self.tenants else { return Ok(()) };
         tenants.start(0).map_err(RunError::Workload)?;
@@ -359,7 +360,7 @@ impl Simulation<'_> {
         self.events.schedule(ARRIVAL, due_ns);
     }
 
-    /// Whose request begins; 0 where there is one workload.
+    /// The workload of the next request; 0 if there is one workload.
     #[inline(always)]
     pub(super) fn beginning(&self) -> u16 {
         self.tenants.as_ref().map_or(0, |tenants| tenants.beginning)
@@ -381,7 +382,7 @@ impl Simulation<'_> {
         self.has_to_hand_over = true;
     }
 
-    /// No request is due and none waits for time: where none is under way either, the host has ended.
+    /// No request is due and none waits for time: if none is outstanding either, the host has ended.
     fn note_end_of_tenants(&mut self) -> Result<(), RunError> {
         if let Some(watch) = self.watch.as_ref().filter(|_| self.next.is_none()) {
             return Err(RunError::WarmupUnfinished(watch.unfinished(self.fetched, self.mark())));
@@ -392,12 +393,12 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// Whether the end of the host's requests was told to all; from now on it was.
+    /// Whether the end of the host's requests was reported to all; from now on it was.
     pub(super) fn has_told_end(&mut self) -> bool {
         self.tenants.as_mut().is_some_and(|tenants| std::mem::replace(&mut tenants.has_told_end, true))
     }
 
-    /// What was measured of each workload, by name, since the warm-up ended; nothing where there is one.
+    /// The measures of each workload, by name, since the warm-up ended; empty if there is one.
     pub fn tenant_reports(&self, warm_ns: u64) -> std::collections::BTreeMap<String, TenantReport> {
         let list = self.tenants.iter().flat_map(|tenants| &tenants.list);
         let report = |tenant: &Tenant| tenant.measures.report(tenant.measured_ns(warm_ns));

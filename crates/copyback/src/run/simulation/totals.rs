@@ -39,7 +39,7 @@ impl FlashTotals {
         Self { flash_units, erased_units, erases: counts.erases }
     }
 
-    /// This, with what a drive has done from one moment to another.
+    /// This, plus the work of a drive between two moments.
     #[inline(always)]
     fn with(self, now: Self, before: Self) -> Self {
         Self {
@@ -77,7 +77,7 @@ pub(super) struct Totals {
     work: SampleWork,
 }
 
-/// The drives of which something holds.
+/// The drives for which a condition holds.
 fn those(members: &[Member], holds: fn(&Drive) -> bool) -> Vec<u32> {
     (0..members.len() as u32).filter(|&member| holds(members[member as usize].ssd.drive())).collect()
 }
@@ -149,7 +149,7 @@ impl Totals {
         })
     }
 
-    /// Reads of the block that was read most since its erase, where they are counted.
+    /// Reads of the block that was read most since its erase, if they are counted.
     pub(super) fn block_reads_max(&self, members: &[Member]) -> Option<u32> {
         let counting = self.counting_reads.iter().map(|&member| members[member as usize].ssd.drive());
         counting.filter_map(Drive::block_reads_max).max()

@@ -1,11 +1,11 @@
-//! Background tasks: what relocates blocks beside garbage collection, for reasons of its own.
+//! Background tasks: relocation of blocks for reasons other than garbage collection.
 //!
-//! Contract: a task hears of every page that is read and of every block that is erased. While it is due
-//! ([`BackgroundTask::is_due`]) the engine has the block relocated that it picks, one after the other: what is valid
-//! goes elsewhere as moves of a collection go, and the block is erased. It is asked after each read and each erase, so
-//! that both answers take constant time. It changes nothing itself, and draws only from a stream of its own.
+//! Contract: a task is notified of every page that is read and of every block that is erased. While it is due
+//! ([`BackgroundTask::is_due`]) the engine relocates the blocks that it selects, one after the other: valid data moves
+//! as in a collection, and the block is erased. The engine calls it after each read and each erase, so that both
+//! answers take constant time. It changes nothing itself, and draws only from its own stream.
 //!
-//! A task is a file of this folder and a row of the registry below; it is on where its table stands in `[tasks]`.
+//! A task is a file of this folder and a row of the registry below; it is on if it has a table in `[tasks]`.
 
 pub mod scrub;
 pub mod wear;
@@ -80,7 +80,7 @@ macro_rules! tasks {
                 tasks.into_iter().flatten()
             }
 
-            /// Which free block is opened next: what the first task says that has a say.
+            /// The free block to open next, as the first task with a preference says.
             pub fn free_order(&self) -> FreeOrder {
                 let orders = [$( self.$module.as_ref().map(Parameters::free_order) ),+];
                 orders.into_iter().flatten().find(|&order| order != FreeOrder::InTurn).unwrap_or_default()

@@ -3,16 +3,16 @@
 //! Source: atc18 Section 4.2: "the block with the most number of reads is chosen. Other than that, the process of
 //! copying valid data is identical to that of the garbage collection task."
 //!
-//! Each block has a counter, one for each page read by anybody, the host, collections, the map and scrubbing itself;
-//! an erase sets it back to 0. When the highest exceeds `start`, the full block with the highest count is relocated,
-//! and the next, until the highest is below `stop`. The block is found in constant time. Blocks that hold data begin
-//! with counts of past reads, drawn evenly from 0 to below `first_max` (stream `scrub.first`).
+//! Each block has a counter, one for each page read by the host, collections, the map or scrubbing itself; an erase
+//! resets it to 0. When the highest exceeds `start`, the full block with the highest count is relocated, and the next,
+//! until the highest is below `stop`. The block is found in constant time. Blocks that hold data begin with counts of
+//! past reads, drawn evenly from 0 to below `first_max` (stream `scrub.first`).
 //!
 //! Parameters:
 //! - `start` (default 100,000 reads): scrubbing begins above this count.
 //! - `stop` (default four fifths of `start`): it ends below this one.
-//! - `first_max` (default `start`): first counts are below this; 0 lets all begin at 0. As it is, one block of five
-//!   begins above `stop`, and the first scrubbing goes on until none is left.
+//! - `first_max` (default `start`): first counts are below this; 0 lets all begin at 0. With the default, one block of
+//!   five begins above `stop`, and the first scrubbing continues until none remains.
 
 use super::{BackgroundTask, Level, Parameters};
 use crate::config::KeyError;
@@ -121,7 +121,7 @@ impl BackgroundTask for Policy {
         self.is_at_work
     }
 
-    /// Blocks that are open or being relocated are passed over: they are few.
+    /// Blocks that are open or being relocated are skipped: they are few.
     fn pick(&self, blocks: &Blocks) -> Option<BlockId> {
         let full = self.reads.from_highest().map(BlockId).find(|&block| blocks[block].state == BlockState::Closed);
         full.filter(|block| self.reads.count(block.0) >= self.stop)
@@ -156,8 +156,8 @@ mod tests {
         assert_eq!(params("start = 1\nfirst_max = 0"), Params { start: 1, stop: 1, first_max: 0 });
     }
 
-    /// It begins above `start`, not at it, takes the block with the highest count of those that are full, and goes on
-    /// until none has `stop`.
+    /// It begins above `start`, not at it, takes the full block with the highest count, and continues until no block
+    /// has `stop`.
     #[test]
     fn it_goes_from_one_threshold_to_the_other() {
         let (mut scrub, blocks) = scrub();

@@ -1,13 +1,13 @@
-//! Wear levelling: blocks are erased about equally often, also those whose data nobody changes.
+//! Wear levelling: blocks are erased about equally often, even if their data never changes.
 //!
 //! Source: atc18 Sections 3.1 and 4.2 name it as one more task, which "swaps contents of data to even out the damage
 //! done on flash memory cells", and do not measure it; static levelling with a threshold is Chang's (SAC 2007).
 //!
-//! Dynamic: of a plane's free blocks the youngest, the one with the fewest erases, is opened next. Static: while a full
-//! block has been erased more than `threshold` times less often than the block that was erased most, it is relocated,
-//! one at a time, the one with the fewest erases first. Its data goes where moved data goes, and the block itself takes
-//! part in the wear again. Erases of the preconditioning count, and dynamic levelling says there, too, which free block
-//! is opened next: a run with it and one without begin with two different drives.
+//! Dynamic: a plane opens the free block with the fewest erases next. Static: while a full block has been erased more
+//! than `threshold` times less often than the block that was erased most, it is relocated, one at a time, the one with
+//! the fewest erases first. Its data goes where moved data goes, and the block itself takes part in the wear again.
+//! Erases of the preconditioning count, and dynamic levelling also chooses free blocks there: a run with it and one
+//! without begin with two different drives.
 //!
 //! The least worn blocks are looked at one after the other, 64 of them at most: those that are free, open or being
 //! relocated are passed over.
@@ -116,7 +116,7 @@ mod tests {
         (0..times).for_each(|_| wear.on_erase(BlockId(block)));
     }
 
-    /// It begins above the threshold, not at it, takes the full block with the fewest erases, and goes on until none
+    /// It begins above the threshold, not at it, takes the full block with the fewest erases, and continues until none
     /// is that far behind.
     #[test]
     fn the_least_worn_full_block_is_relocated() {

@@ -1,10 +1,10 @@
-//! Where does a page of a collection go?
+//! The destination of a page of a collection.
 
 use crate::sim::index::PlaneId;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 
-/// Where moves go.
+/// The destination of moves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Destination {
@@ -15,13 +15,13 @@ pub enum Destination {
     Global,
 }
 
-/// What may be seen of the planes that a page could go to.
+/// The visible state of the planes that a page could go to.
 pub trait Planes {
     /// Planes of the drive.
     fn planes(&self) -> u32;
     /// Pages that moves can still take on a plane.
     fn reservable(&self, plane: PlaneId) -> u32;
-    /// Whether a plane takes another page of another plane's job and still has what it reserved.
+    /// Whether a plane can take another page of another plane's job and keep its reservations.
     fn accepts(&self, plane: PlaneId) -> bool;
     /// Whether the die of a plane runs no collection and has no moves of others to program.
     fn is_die_idle(&self, plane: PlaneId) -> bool;
@@ -52,7 +52,7 @@ impl Destination {
         }
         let rank =
             |&p: &PlaneId| (drive.keeps_watermark(p), Reverse(drive.waiting(p)), drive.reservable(p), Reverse(p));
-        // What takes longest to find out is asked last, as this looks at all planes for each page.
+        // The most expensive check is last, because this examines all planes for each page.
         let room_at_home = drive.reservable(home);
         let suits = |&p: &PlaneId| drive.is_die_idle(p) && drive.reservable(p) > room_at_home && drive.accepts(p);
         others.filter(suits).max_by_key(rank).unwrap_or(home)

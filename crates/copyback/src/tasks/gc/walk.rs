@@ -1,13 +1,13 @@
 //! The walk of collection over the victims of a plane: what is picked, when it is not worth it, what becomes of it, and
 //! when the walk ends. It is said here once, for three clocks:
 //!
-//! - the preconditioning of a drive, where nothing takes time and nobody waits (`run::preconditioning`);
+//! - the preconditioning of a drive, in zero time and without requests (`run::preconditioning`);
 //! - a run whose collection is ideal and takes no time (`ssd::walks`);
-//! - a run whose collections are jobs: one begins when it gets its die, and the walk goes on when its block is erased
+//! - a run whose collections are jobs: one begins when it gets its die, and the walk continues when its block is erased
 //!   (`ssd::walks`, and the steps in `tasks::job`).
 //!
-//! A collection moves what is valid in its victim in the order of its places ([`Ftl::take_victim`] lists it), to the
-//! open block for moves of its plane or where the granularity sends it, and erases the block.
+//! A collection moves the valid units of its victim in the order of their locations ([`Ftl::take_victim`] lists them),
+//! to the open block for moves of its plane or to the destination of the granularity, and erases the block.
 
 use crate::ftl::core::Ftl;
 use crate::ftl::frontier::Stream;
@@ -21,7 +21,7 @@ pub struct Victim {
     pub block: BlockId,
     /// Whether collecting it, or another block of the planes, frees as much as a collection must.
     pub frees: bool,
-    /// Whether its plane has room for what is valid in it.
+    /// Whether its plane has space for its valid units.
     pub has_room: bool,
 }
 
@@ -30,7 +30,7 @@ pub struct Victim {
 pub struct Moment<'a> {
     /// Units that a collection must free.
     pub least_units: u32,
-    /// Page offsets of the reads that wait beside the plane, where the victim policy looks at them.
+    /// Page offsets of the reads that wait on other planes, if the victim policy uses them.
     pub read_offsets: &'a [u32],
     /// Units written so far.
     pub stamp: u64,
@@ -45,7 +45,7 @@ pub enum Fate {
     UnderWay,
 }
 
-/// How a walk ended, or why it stands still.
+/// The end of a walk, or the reason why it waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// Nothing asks for more.
@@ -56,7 +56,7 @@ pub enum End {
     UnderWay,
 }
 
-/// Whoever drives a walk.
+/// The driver of a walk.
 pub trait Clock {
     /// The translation layer, and the moment at which a victim of a plane is picked.
     fn look(&mut self, plane: PlaneId) -> (&mut Ftl, Moment<'_>);

@@ -5,9 +5,9 @@ use crate::ftl::core::Move;
 use crate::sim::index::{PageId, PhysicalUnit};
 
 impl Job {
-    /// The next step, none while one is under way. Moves stand in the order of the pages that they go to, which
-    /// `target_of` tells apart: a page is programmed when all that is current of it was read. Of that, what stands
-    /// together in a page (`page_of`) is read together.
+    /// The next step, none while one executes. Moves are in the order of their destination pages, which `target_of`
+    /// distinguishes: a page is programmed when all its current units were read. Units that share a page (`page_of`)
+    /// are read together.
     pub fn next_of_gathering<T: PartialEq>(
         &mut self,
         target_of: impl Fn(Move) -> T,

@@ -1,5 +1,5 @@
-//! How many pages of each plane a job of several blocks has still to program: asked for each write that wants a page,
-//! so that it is kept and not counted anew.
+//! The pages of each plane that a job of several blocks still has to program: needed for each write that waits for a
+//! page, so they are kept and not recounted.
 
 use super::Job;
 use crate::config::device::PLANES_MAX;
@@ -8,8 +8,7 @@ use crate::ftl::core::Move;
 use crate::sim::index::{PhysicalUnit, PlaneId};
 use crate::tasks::footprint::Footprint;
 
-/// Pages of each of a job's blocks that hold moves which were not programmed yet. Keeps nothing until it is told the
-/// blocks.
+/// Pages of each of a job's blocks with moves that were not programmed yet. Empty until it receives the blocks.
 #[derive(Clone, Debug, Default)]
 pub struct PagesLeft {
     /// Moves of each page, block by block of the footprint.
@@ -93,7 +92,7 @@ impl Job {
         self.left.as_ref().zip(lane).map_or(0, |(left, lane)| left.pages[lane])
     }
 
-    /// The same, counted anew.
+    /// The same, recounted.
     pub fn count_pages_left_on(&self, plane: PlaneId, geometry: &Geometry) -> u32 {
         let left = self.moves[self.programmed..].iter().chain(&self.hot).map(|m| geometry.page_of(m.from));
         let mut pages: Vec<_> = left.filter(|&page| geometry.plane_of_page(page) == plane).collect();

@@ -23,7 +23,7 @@ impl Job {
             self.drop_pending();
             return if self.go_on_with_hot() { self.next_of_row(offset_of, is_current) } else { Step::Erase };
         };
-        // What stands before it, and what is stale in its row, came too late.
+        // Moves before it, and stale units in its row, came too late.
         let row_end = next + self.moves[next..].iter().take_while(|m| offset_of(m.from) <= offset).count();
         let mut end = next;
         for at in next..row_end {

@@ -20,7 +20,7 @@ fn job(footprint: Footprint, places: &[u32]) -> Job {
     job
 }
 
-/// Two planes, of which the second begins with block 8, and unit 64.
+/// Two planes; the second begins with block 8, and unit 64.
 fn geometry() -> Geometry {
     let config: RunConfig = crate::config::from_toml(
         "geometry = { channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 2, blocks_per_plane = 8,
@@ -32,8 +32,8 @@ fn geometry() -> Geometry {
     Geometry::new(&config.device())
 }
 
-/// What is read and programmed, row by row, until the erase; each step ends before the next is asked for. At each the
-/// pages that are left are those that are counted anew.
+/// The reads and programs, row by row, until the erase; each step ends before the next is requested. At each, the
+/// remaining pages equal those counted anew.
 fn steps(job: &mut Job, stale: &[u32]) -> Vec<Vec<u32>> {
     let (mut steps, geometry) = (Vec::new(), geometry());
     job.keep_pages_left(&geometry);

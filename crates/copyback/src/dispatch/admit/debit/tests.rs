@@ -26,7 +26,7 @@ fn limits_are_shares_of_all_slots() {
 }
 
 /// Timeline A2: limits 1, 1, 3, 3, 2 of collection, and the rest of 64 for the host; also while a write waits for
-/// space, as a guard of one request is no more than each of them.
+/// space, as a guard of one request does not exceed any of them.
 #[test]
 fn limits_follow_shares_that_are_fed_back() {
     for waits_for_gc in [false, true] {
@@ -84,7 +84,7 @@ fn competitors_are_drawn_by_what_they_have_left() {
     assert!((0..100).any(|_| policy.next(change, &chips.view(true)).map(|entry| entry.task) == Some(Source::Host)));
 }
 
-/// A collection whose share is 0 has its guard while a write waits for space, and goes first then.
+/// A collection whose share is 0 has its guard while a write waits for space, and is first then.
 #[test]
 fn the_guard_lets_a_collection_in() {
     let mut chips = Chips::new(2);
@@ -98,7 +98,7 @@ fn the_guard_lets_a_collection_in() {
     assert!((0..100).all(|_| entry(true) == Some(Source::Gc)));
 }
 
-/// Whoever is drawn at die 0, where one request of the host and one of collection wait, of which so many others are in
+/// The task drawn at die 0, where one request of the host and one of collection wait, with these numbers of requests in
 /// the window of die 1; in 200 draws.
 fn drawn(policy: &mut Policy, debit: u32) -> [usize; 2] {
     let mut chips = Chips::new(2);
@@ -112,9 +112,9 @@ fn drawn(policy: &mut Policy, debit: u32) -> [usize; 2] {
     [Source::Host, Source::Gc].map(|task| draws.iter().filter(|&&drawn| drawn == task).count())
 }
 
-/// The guard is a number of requests: with one less in windows a collection goes first, always; with as many it is
-/// drawn as usual where its share gives it more (limit 3 of 8), and kept out where its share is 0, as the guard is all
-/// that it has.
+/// The guard is a number of requests: with one less in windows, a collection always goes first; with as many, it is
+/// drawn as usual if its share allows more (limit 3 of 8), and excluded if its share is 0, because it then has only the
+/// guard.
 #[test]
 fn a_collection_goes_first_up_to_its_guard_and_no_further() {
     for guard in [1, 2] {

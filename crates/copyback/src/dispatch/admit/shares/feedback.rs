@@ -13,9 +13,9 @@
 //!   then the loop's gain would depend on the load.
 //! - `gc_p` (default 0.05 % a block), `gc_i` (default 0.9): P and I of collection.
 //! - `scrub_p` (default 0.002 % a read), `scrub_i` (default 0.9): P and I of scrubbing.
-//! - `most` (default 80): no share exceeds so many percent.
-//! - `map` (default 20), `wear` (default 5): shares of the map, where that is a task of its own, and of wear levelling
-//!   in percent, which nothing feeds back. Own.
+//! - `most` (default 80): no share exceeds this percentage.
+//! - `map` (default 20), `wear` (default 5): shares of the map, if that is a separate task, and of wear levelling in
+//!   percent, without feedback. Own.
 
 use super::State;
 use crate::config::{KeyError, number};
@@ -91,7 +91,7 @@ impl Params {
     }
 }
 
-/// A share that is so near to where it settles, in percent, has settled.
+/// A share within this distance of its limit, in percent, has settled.
 const SETTLED: f64 = 1e-9;
 
 /// The shares and how they change.
@@ -102,7 +102,7 @@ pub struct Feedback {
 }
 
 impl Feedback {
-    /// Nobody is at work.
+    /// No task is active.
     pub fn new(params: &Params) -> Self {
         let mut of = [0.0; Source::ALL.len()];
         (of[Source::Map as usize], of[Source::Wear as usize]) = (params.map, params.wear);
@@ -194,7 +194,7 @@ mod tests {
         assert_eq!([shares_from_the_beginning(), shares_from_the_beginning()], [expected, expected]);
     }
 
-    /// However high a share was, it is where it settles after some hundred updates, to the bit; until e changes.
+    /// After some hundred updates, a share of any height equals its limit, to the bit, until e changes.
     #[test]
     fn an_update_of_a_share_that_has_settled_changes_nothing() {
         let mut feedback = Feedback::new(&Params::default());

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 pub struct Params {
     /// Of garbage collection.
     pub gc: f64,
-    /// Of the map's traffic, where that has a share of its own.
+    /// Of the map's traffic, if that has a separate share.
     pub map: f64,
     /// Of scrubbing.
     pub scrub: f64,
@@ -62,7 +62,7 @@ impl Fixed {
             Source::Scrub => params.scrub,
             // What is relocated for parity is background work like wear levelling.
             Source::Wear | Source::Parity => params.wear,
-            // What the tasks leave: nobody asks.
+            // The share that the tasks leave: it is not used.
             Source::Host => 0.0,
         };
         Self { of: Source::ALL.map(share) }

@@ -1,9 +1,9 @@
 //! Shares: how many of the drive's slots a task may have, in percent.
 //!
-//! Contract: shares are asked for the share of a task at every decision, in constant time. Where they change with time
-//! they name a period; while a task is at work they are updated at its end, and told the state of the drive
-//! ([`State`]). A task that begins to work is told, too. An update that changed nothing changes nothing again until the
-//! tasks at work or the state do; those in between are left out.
+//! Contract: the engine reads the share of a task at every decision, in constant time. Shares that change with time
+//! have a period; while a task is active they are updated at its end, with the state of the drive ([`State`]). They are
+//! also notified when a task becomes active. An update that changed nothing changes nothing again until the active
+//! tasks or the state do; updates in between are skipped.
 
 pub mod feedback;
 pub mod fixed;
@@ -13,7 +13,7 @@ use crate::config::KeyError;
 use crate::flash::command::Source;
 use serde::{Deserialize, Serialize};
 
-/// Tasks beside the host.
+/// Tasks other than the host.
 pub const TASKS: [(&str, Source); 4] =
     [("gc", Source::Gc), ("map", Source::Map), ("scrub", Source::Scrub), ("wear", Source::Wear)];
 
@@ -53,7 +53,7 @@ impl SharesConfig {
         matches!(self, Self::Fixed(p) if fixed::Fixed::new(p).of(task).is_none())
     }
 
-    /// The share of the map, where that is a task of its own.
+    /// The share of the map, if that is a separate task.
     pub fn of_map(&self) -> f64 {
         match self {
             Self::Fixed(p) => p.map,
@@ -74,7 +74,7 @@ pub struct State {
     pub reads_max: u64,
     /// The read count above which scrubbing starts.
     pub reads_target: u64,
-    /// What the host wants, where whoever sets the shares looks at it ([`Shares::looks_at_host`]).
+    /// The demand of the host, if the shares depend on it ([`Shares::looks_at_host`]).
     pub host: Host,
 }
 
@@ -83,11 +83,11 @@ pub struct State {
 pub struct Host {
     /// The clock.
     pub now_ns: u64,
-    /// Transactions of the host that wait or are under way.
+    /// Transactions of the host that wait or execute.
     pub outstanding: u64,
-    /// Reads of the host, in logical pages, that have come to the drive so far.
+    /// Reads of the host, in logical pages, that have reached the drive so far.
     pub reads: u64,
-    /// Writes of the host, in logical pages, that have come to the drive so far.
+    /// Writes of the host, in logical pages, that have reached the drive so far.
     pub writes: u64,
 }
 
@@ -111,7 +111,7 @@ impl Shares {
         }
     }
 
-    /// The share of a task in percent; none where that is set to 0, so that the task has no slot at all.
+    /// The share of a task in percent; none if it is set to 0, so that the task has no slot at all.
     #[inline]
     pub fn of(&self, task: Source) -> Option<f64> {
         match self {
@@ -143,7 +143,7 @@ impl Shares {
         !matches!(self, Self::Fixed(_)) && (active(Source::Gc) || active(Source::Scrub))
     }
 
-    /// Whether whoever sets the shares looks at the host.
+    /// Whether the shares depend on the host.
     pub fn looks_at_host(&self) -> bool {
         matches!(self, Self::Plugin(_))
     }
@@ -156,7 +156,7 @@ impl Shares {
             Self::Feedback(shares) => shares.update(active, state),
             Self::Plugin(shares) => {
                 shares.update(state);
-                // What a program says next nobody knows.
+                // The next answer of a program cannot be predicted.
                 true
             }
         }

@@ -1,17 +1,17 @@
 //! Shares that a program which calls Copyback sets: a class of Python, for example.
 //!
-//! Once a period while a task is at work the program is told the state of the drive, and answers with the shares of
-//! collection and of scrubbing in percent. A collection that is to run ahead of need has to be at work: let
-//! `trigger.soft` be high, and shares say how much is collected; with a share of 0 the task rests, but for the guard.
-//! Each drive has shares of its own.
+//! Once a period while a task is active, the program receives the state of the drive, and returns the shares of
+//! collection and of scrubbing in percent. A collection ahead of need must be active: set `trigger.soft` high, and let
+//! shares control how much is collected; with a share of 0 the task stops, except for the guard. Each drive has its own
+//! shares.
 //!
 //! Source: none of its own; docs/python.md shows how a policy is written and handed in.
 //!
 //! Parameters:
-//! - `name`: the policy's name, which whoever handed it in knows.
+//! - `name`: the policy's name, as the caller registered it.
 //! - `period` (default `"1 ms"`, at least `"1 us"`): time between two updates.
 //! - `gc`, `scrub` (default 20): shares before the first update.
-//! - `map` (default 20), `wear` (default 5): shares of the map, where that is a task of its own, and of wear levelling.
+//! - `map` (default 20), `wear` (default 5): shares of the map, if that is a separate task, and of wear levelling.
 
 use super::State;
 use crate::config::plugins::{PluginName, Plugins, fail};

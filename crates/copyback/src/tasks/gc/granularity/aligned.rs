@@ -3,7 +3,7 @@
 //!
 //! Source: Die-GC of tpds20 (Section 4.2.3, Fig. 6). Needs a drive that is written in rows (`frontier.policy = "row"`).
 //! Pages of one offset are read with one command and rows are programmed with one, as many pages as a die has planes.
-//! An odd last page takes a dirty page of its die along from the buffer, and is padded where there is none.
+//! An odd last page takes a dirty page of its die along from the buffer, and is padded if there is none.
 //!
 //! ```text
 //! valid    plane 0   p0    p2            in-order      R p0  R p1  W(p0 p1)  R(p2 p2)  W(p2 p2)  E
@@ -14,11 +14,11 @@
 //!
 //! Parameters:
 //! - `gather` (default `"in-order"`): which valid pages share a row. `"in-order"`: by offset, then plane, as Fig. 6
-//!   reads them, no more than a row holds at a time. `"pairs-first"`: those whose whole row is valid first, the others
-//!   behind them.
+//!   reads them, at most as many as a row holds at a time. `"pairs-first"`: those whose whole row is valid first, the
+//!   others after them.
 //! - `combine` (default false): while writes wait at the die, each row takes one valid page and as many of their pages
-//!   as it has room for, block after block (Algorithm 1 of Section 4.4, `spd-plus`): the writes do not wait for the
-//!   collection's end. Those that come while it runs are included; without any it goes on as above.
+//!   as fit, block after block (Algorithm 1 of Section 4.4, `spd-plus`): the writes do not wait for the collection's
+//!   end. Writes that arrive while it runs are included; without any it continues as above.
 
 use super::{GranularityPolicy, Parameters};
 use crate::flash::geometry::Geometry;

@@ -1,20 +1,19 @@
-//! One block of one plane; its valid data is read, programmed elsewhere, and the block is erased.
+//! One block of one plane; its valid data is read and programmed in another block, and the block is erased.
 //!
 //! Source: Algorithm 1 of hpdc18, Fig. 3 of ispass11. Local collection keeps a move inside its plane (hpdc18 Section
-//! 2.2.1); global collection moves pages to other dies: to planes with
-//! more room than the victim's, on dies that run no collection and have no other move to program. Where there is none,
-//! they stay at home.
+//! 2.2.1). Global collection moves pages to other dies: to planes with more free pages than the victim's, on dies that
+//! run no collection and have no other move to program; if there is none, to the victim's plane.
 //!
-//! Where mapping units are smaller than pages, the units of several pages are gathered in the controller and programmed
-//! a page at a time; the rest when the block is read is programmed padded.
+//! If mapping units are smaller than pages, the units of several pages are gathered in the controller and programmed a
+//! page at a time; when the block has been read, the rest is programmed with padding.
 //!
 //! Parameters:
 //! - `destination` (default `"local"`): `"local"`, the victim's plane, or `"global"`, a plane of the drive with more
 //!   room.
 //! - `copyback` (default false): move with the copyback command, which does not use the channel. Needs a local
-//!   destination, a device that has the command and, where collections reserve their die, a mapping unit of a whole
-//!   page. Where they do not (`preemption.policy = "always"`), of smaller units a page that is valid as a whole is
-//!   copied back, and the units of others are gathered over the channel.
+//!   destination, a device that has the command and, if collections reserve their die, a mapping unit of a whole page.
+//!   If they do not (`preemption.policy = "always"`), a page that is valid as a whole is copied back even with smaller
+//!   units, and the units of other pages are gathered over the channel.
 
 use super::{GranularityPolicy, Parameters};
 use crate::config::{Device, KeyError};
@@ -26,7 +25,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Where moves go.
+    /// The destination of moves.
     pub destination: Destination,
     /// Whether moves stay off the channel.
     pub copyback: bool,

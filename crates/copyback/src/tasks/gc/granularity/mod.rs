@@ -1,10 +1,11 @@
-//! Granularity: what does one collection take, and where does what is valid go?
+//! Granularity: the data that one collection takes, and the destination of its valid units.
 //!
-//! Contract: a granularity says whether data stays on its plane, how it moves, in which order it is read and how it
-//! fills pages, and to which plane each page goes. The engine asks when a collection begins and when it has a page to
-//! program; it looks, and the engine binds. The victim policy picks a block, which is a row of blocks where the drive
-//! is written in rows. Of planes that were filled apart a granularity may name a block of each other plane of the die
-//! that is collected with the victim ([`GranularityPolicy::companion`]), and says to which of them each page goes.
+//! Contract: a granularity decides whether data stays on its plane, how it moves, in which order it is read, how it
+//! fills pages, and to which plane each page goes. The engine calls it when a collection begins and when it has a page
+//! to program; the policy reads, and the engine binds. The victim policy selects a block, which is a row of blocks if
+//! the drive is written in rows. For planes that were filled separately, a granularity may name a block of each other
+//! plane of the die that is collected with the victim ([`GranularityPolicy::companion`]), and decides to which of them
+//! each page goes.
 
 pub mod aligned;
 pub mod block;
@@ -27,9 +28,9 @@ pub enum Turn {
     Behind,
 }
 
-/// What may be seen of the planes beside a victim's.
+/// The visible state of planes other than a victim's.
 pub trait Beside {
-    /// The block of the victim's offset on a plane, where it is full.
+    /// The block of the victim's offset on a plane, if it is full.
     fn twin(&self, plane: PlaneId, victim: BlockId) -> Option<BlockId>;
     /// The block that the victim policy would collect on a plane.
     fn picked(&mut self, plane: PlaneId) -> Option<BlockId>;
@@ -51,7 +52,7 @@ pub trait GranularityPolicy {
     fn destination(&self, home: PlaneId, _has_to_leave: bool, _drive: &impl Planes) -> PlaneId {
         home
     }
-    /// Where the pages of collections of several blocks go, if there are such.
+    /// The destination of the pages of collections of several blocks, if there are such collections.
     fn turn(&self) -> Option<Turn> {
         None
     }
@@ -63,11 +64,11 @@ pub trait GranularityPolicy {
     fn fill(&self) -> Fill {
         Fill::Pages
     }
-    /// Whether writes that wait at the die share rows with what is moved, one page of it at a time.
+    /// Whether writes that wait at the die share rows with moves, one moved page at a time.
     fn combines(&self) -> bool {
         false
     }
-    /// Puts what is valid in a victim, in the order of its places, into the order in which it is read.
+    /// Sorts the valid units of a victim, in the order of their locations, into the order of reads.
     fn order_moves(&self, _moves: &mut [Move], _geometry: &Geometry) {}
 }
 

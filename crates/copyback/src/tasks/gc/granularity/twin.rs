@@ -1,10 +1,10 @@
 //! Twin blocks: the victim and the blocks of its offset on all other planes of the die, which are erased with one
 //! command. What is valid goes to the planes in turn.
 //!
-//! Source: `twinblk` of tpds20 (Section 5.3). The victim policy looks at the plane that asked, and at no twin. A page
-//! goes to the plane whose turn it is, as a host write of the die does; where all write points agree, as many pages as
-//! planes go with one command, otherwise one. Twins that are not full are left out. Goes with `frontier.policy =
-//! "twin"`.
+//! Source: `twinblk` of tpds20 (Section 5.3). The victim policy examines only the requesting plane, not the twins. A
+//! page goes to the plane whose turn it is, as a host write of the die does; if all write points agree, as many pages
+//! as planes are programmed in one command, otherwise one. Twins that are not full are left out. Goes with
+//! `frontier.policy = "twin"`.
 //!
 //! ```text
 //! write points 2 and 4    R W(plane 0)  R W(plane 1)  R W(plane 0)  ...  E of both    they never agree

@@ -3,10 +3,11 @@
 //! Source: atc18 Sections 3.1 and 4.2: garbage collection "runs concurrently and independently from the host request
 //! handler and generates its own flash memory requests".
 //!
-//! Victims are picked over all planes that the trigger counts together (with `trigger.scope = "device"` over the whole
-//! drive). A victim's pages are read as far as the buffer reaches, several at once; what came in is programmed a page's
-//! worth at a time, on the die that `allocation` names and, where addresses decide that, on the victim's plane; the
-//! block is erased when all is in flash. So several dies work for one collection, and one die for several.
+//! Victims are selected over all planes that the trigger counts together (with `trigger.scope = "device"` over the
+//! whole drive). A victim's pages are read as far as the buffer reaches, several at once. The data that was read is
+//! programmed a page's worth at a time, on the die that `allocation` names and, if addresses determine that, on the
+//! victim's plane; the block is erased when all is in flash. Several dies thus work for one collection, and one die for
+//! several.
 //!
 //! ```text
 //! die 0   R0 R1 h  R2 h  R3 ...              E     the victim's pages, between requests of the host
@@ -46,7 +47,7 @@ impl Default for Params {
 
 impl super::Parameters for Params {
     fn check(&self, _: &Device<'_>) -> Result<(), KeyError> {
-        // A page that is read beside less than a page of units that came in.
+        // A page that is read in addition to less than a page of buffered units.
         for (key, value, least, most) in [("victims", self.victims, 1, VICTIMS_MAX), ("buffer", self.buffer, 2, 4096)] {
             if !(least..=most).contains(&value) {
                 let message = format!("{value} is not possible");

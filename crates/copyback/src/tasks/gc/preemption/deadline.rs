@@ -1,4 +1,4 @@
-//! By deadline: collection goes on as long as the requests that wait for its die can still meet their deadlines.
+//! By deadline: collection continues as long as the requests that wait for its die can still meet their deadlines.
 //!
 //! Source: `hios` of hpdc18 Fig. 4c (HIOS, Jung et al. 2014): "the entire GC operations are divided into multiple
 //! chunks and each of them is processed using the slack of each I/O request". A request has a deadline after its
@@ -41,7 +41,7 @@ pub struct Params {
     pub chunk: u32,
     /// Time of a queue poll.
     pub poll: Nanos,
-    /// What comes while others go first.
+    /// Requests that arrive while others preempt.
     pub fence: Fence,
 }
 
@@ -75,7 +75,7 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// The policy for a drive of these times; where pages differ, those of the first are taken.
+    /// The policy for a drive of these times; if pages differ, those of the first apply.
     pub fn new(params: &Params, geometry: &Geometry, timing: &Timing) -> Self {
         let page_ns = timing.command_ns + timing.transfer_ns(geometry.units_per_flash_page);
         let transfer_ns = u64::from(geometry.row_planes) * page_ns;

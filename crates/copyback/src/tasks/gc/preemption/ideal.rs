@@ -1,4 +1,4 @@
-//! Collection takes no time: the same blocks are collected at the same moments, and nobody waits.
+//! Collection takes no time: the same blocks are collected at the same moments, and no request waits.
 //!
 //! Source: `Ideal-No-GC` of hpdc18 (Section 3.1) and of tc12: the bound that no schedule can beat.
 //!

@@ -1,14 +1,14 @@
 //! Preemption: when does garbage collection let host work onto its die?
 //!
-//! Contract: a policy is asked at the start of a collection whether the collection takes time at all, and between any
-//! two steps of a collection, with the die free, whether a request that waits there may go first
-//! ([`PreemptionPolicy::admits`]). It looks, at what [`DieView`] tells too; the engine reserves the die. It is asked
-//! about many requests, so that what it remembers is written at one place: [`PreemptionPolicy::on_point`], once before
-//! each step. A policy is a file of this folder and a row of the registry.
+//! Contract: the engine asks a policy at the start of a collection whether the collection takes time at all. Between
+//! any two steps of a collection, with the die free, it asks whether a request that waits there may preempt
+//! ([`PreemptionPolicy::admits`]). The policy reads, also through [`DieView`]; the engine reserves the die. Because it
+//! is called for many requests, its state changes only in [`PreemptionPolicy::on_point`], once before each step. A
+//! policy is a file of this folder and a row of the registry.
 //!
-//! What comes to the die while others go first may follow them, as far as the policy's `fence` lets it. Where free
-//! blocks are below the hard watermark, or a write waits at the die for a page to land on, nothing that comes meanwhile
-//! may: so a point ends, however many come, and the collection that makes free blocks goes on.
+//! Requests that reach the die while others preempt may follow them, as far as the policy's `fence` permits. If free
+//! blocks are below the hard watermark, or a write waits at the die for a free page, no later request may follow: the
+//! point ends, however many arrive, and the collection that frees blocks continues.
 //!
 //! How far free blocks have fallen is a state of collection (ispass11 Fig. 7), which preemptive policies have in
 //! common: from 0, no collection, to 3, in which nothing goes before it.
@@ -50,7 +50,7 @@ pub trait Parameters {
     fn excludes_plane(&self) -> bool {
         false
     }
-    /// How collections work as a task among others, where they do.
+    /// The parameters of collections as a task, if they are one.
     fn as_task(&self) -> Option<AsTask> {
         None
     }
@@ -65,7 +65,7 @@ pub struct AsTask {
     pub buffer_pages: u32,
 }
 
-/// What may go first at a point stays where a plugin is asked beside it.
+/// Parameters that are kept if a plugin is used: the requests that may preempt at a point.
 pub const KEPT: Kept =
     Kept { table: "preemption", policies: &["plugin"], keys: &["poll", "at_register", "serves", "fence", "at_hard"] };
 
@@ -75,7 +75,7 @@ pub trait PreemptionPolicy {
     fn queue_poll_ns(&self) -> u64 {
         0
     }
-    /// What may go first of that which comes while requests go before a step.
+    /// The requests that may preempt among those that arrive during service before a step.
     fn fence(&self) -> Fence {
         Fence::None
     }
@@ -83,7 +83,7 @@ pub trait PreemptionPolicy {
     fn at_hard(&self) -> AtHard {
         AtHard::All
     }
-    /// Whether a write may ever go first; constant over a run. If not, the policy is asked about reads only.
+    /// Whether a write may ever preempt; constant over a run. If not, the policy is called for reads only.
     fn serves_writes(&self) -> bool {
         true
     }
@@ -129,7 +129,7 @@ macro_rules! preemptions {
                 match self { $( Self::$variant(p) => p.excludes_plane() ),+ }
             }
 
-            /// How collections work as a task among others, where they do.
+            /// The parameters of collections as a task, if they are one.
             pub fn as_task(&self) -> Option<AsTask> {
                 match self { $( Self::$variant(p) => p.as_task() ),+ }
             }
@@ -221,22 +221,24 @@ pub enum NextStep {
     Program,
     /// The moves are done: point (2) once more.
     Erase,
-    /// Nothing: its step is under way on another die, and this one is free meanwhile.
+    /// No source: its step is executing on another die, and this die is free meanwhile.
     Elsewhere,
 }
 
 /// The state of collection on a plane: ispass11 Fig. 7. State 0, no collection, is that no collection has the die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
-    /// 1: all requests may go first.
+    /// 1: all requests may preempt.
     AllAllowed,
-    /// 2: free blocks are below the hard watermark. Requests that consume them may not go first.
+    /// 2: free blocks are below the hard watermark. Requests that consume them may not preempt.
     WritesProhibited,
-    /// 3: and a write of high priority waits. Nothing may go first until the collection is over and that write served.
+    /// 3: and a write of high priority waits. No request may preempt until the collection is complete and that write
+    /// served.
     AllProhibited,
 }
 
-/// The state that follows from the free blocks and from who waits; `at_hard` says what the hard watermark prohibits.
+/// The state that follows from the free blocks and the waiting requests; `at_hard` says what the hard watermark
+/// prohibits.
 pub fn state_of(is_below_hard: bool, high_priority_write_waits: bool, at_hard: AtHard) -> State {
     match (is_below_hard, at_hard) {
         (false, _) => State::AllAllowed,
@@ -256,7 +258,7 @@ pub enum AtHard {
     All,
 }
 
-/// What may go first of that which comes while requests go before a step.
+/// The requests that may preempt among those that arrive during service before a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fence {

@@ -1,15 +1,14 @@
 //! A preemption policy of a program that calls Copyback: a class of Python, for example.
 //!
-//! Between the steps of a collection it is asked of each request that waits at the die, and that `points` would let go
-//! first, whether it does. What `points` keeps back, as for a page in a register of its plane, stays behind whatever
-//! the program says. Each drive has a policy of its own.
+//! Between the steps of a collection, the engine asks it about each request that waits at the die and that `points`
+//! would let preempt. A request that `points` excludes, for example because of a page in a register of its plane, stays
+//! excluded. Each drive has its own policy.
 //!
 //! Source: none of its own; docs/python.md shows how a policy is written and handed in.
 //!
 //! Parameters:
-//! - `name`: the policy's name, which whoever handed it in knows.
-//! - all of `points` (`poll`, `at_register`, `serves`, `fence`, `at_hard`), which stay where this policy takes its
-//!   place.
+//! - `name`: the policy's name, as the caller registered it.
+//! - all of `points` (`poll`, `at_register`, `serves`, `fence`, `at_hard`), which are kept if this policy replaces it.
 
 use super::{AtHard, Candidate, DieView, Fence, NextStep, Parameters, PreemptionPolicy, View, points};
 use crate::config::plugins::{PluginName, Plugins, named};
@@ -37,7 +36,7 @@ pub static PLUGINS: Plugins<Make> = Plugins::new("preemption");
 pub struct Params {
     /// Which of those that were handed in.
     pub name: PluginName,
-    /// What may go first at all.
+    /// The requests that may preempt at all.
     #[serde(flatten)]
     pub points: points::Params,
 }

@@ -1,15 +1,16 @@
 //! Semi-preemptive: between the steps of a collection, requests that wait at its die go first.
 //!
 //! Source: `pgc` of ispass11 (Section III). A page move has two preemption points: (1) between its read and its
-//! program, (2) before it. The last point (2) stands before the erase. At each the controller polls the queue, lets
-//! everything that waits there go first, and goes on when nothing waits any more. No command under way is interrupted.
+//! program, (2) before it. The last point (2) is before the erase. At each point the controller polls the queue, serves
+//! all waiting requests, and resumes the collection when none waits. No executing command is interrupted.
 //!
-//! At point (1) a page waits in a register of the collection's plane, so that nothing is served there. Where free
-//! blocks of the trigger's scope have fallen below `trigger.hard`, writes may not go first (state 2 of Fig. 7); while a
-//! write of high priority waits there, nothing may (state 3), until the collection is over and that write is served.
+//! At point (1) a page waits in a register of the collection's plane, so that this plane serves no request. If free
+//! blocks of the trigger's scope have fallen below `trigger.hard`, writes may not preempt (state 2 of Fig. 7); while a
+//! write of high priority waits there, no request may (state 3), until the collection is complete and that write is
+//! served.
 //!
-//! Below that watermark, and where a write waits for a page to land on, a point lets go only what waited when it
-//! opened, so that the collection goes on.
+//! Below that watermark, and if a write waits for a free page, a point serves only requests that waited when it opened,
+//! so that the collection continues.
 //!
 //! A copyback is one command and has no point (1).
 //!
@@ -50,10 +51,10 @@ pub struct Params {
     pub poll: Nanos,
     /// What may be served at point (1).
     pub at_register: AtRegister,
-    /// Which requests may go first.
+    /// The requests that may preempt.
     #[serde(skip_serializing_if = "Serves::is_default")]
     pub serves: Serves,
-    /// What comes while others go first.
+    /// Requests that arrive while others preempt.
     pub fence: Fence,
     /// What the hard watermark prohibits.
     pub at_hard: AtHard,
@@ -72,7 +73,7 @@ pub enum AtRegister {
     All,
 }
 
-/// Which requests may go first.
+/// The requests that may preempt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Serves {

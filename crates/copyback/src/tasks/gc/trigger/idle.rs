@@ -1,7 +1,7 @@
 //! Idle time: collection also runs while the drive has nothing to do, ahead of need.
 //!
 //! Source: ispass11 Section IV-A: "in the idle-time GC scheme the GC process is triggered when there are no new
-//! incoming requests and all queued requests are already serviced". The reactive watermarks stay as they are beside it.
+//! incoming requests and all queued requests are already serviced". The reactive watermarks stay in effect.
 
 use super::watermark;
 use crate::config::{GeometryConfig, KeyError, ShareOrCount};
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub struct Params {
     /// The drive has had nothing to do for so long.
     pub after: Nanos,
-    /// Collection stops where so many blocks are free (default: twice `trigger.soft`).
+    /// Collection stops when this many blocks are free (default: twice `trigger.soft`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<ShareOrCount>,
 }
@@ -72,7 +72,7 @@ impl Idle {
         free < self.stop_watermark
     }
 
-    /// For a scope of so many blocks and planes; `watermark` makes a watermark of a number of blocks.
+    /// For a scope of this many blocks and planes; `watermark` makes a watermark of a number of blocks.
     pub(super) fn new(
         params: &Params,
         soft_blocks: u32,

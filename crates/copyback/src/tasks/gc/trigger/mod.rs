@@ -1,10 +1,10 @@
 //! Trigger: when does garbage collection start and stop?
 //!
-//! Contract: the engine asks a trigger whenever the free blocks of a plane changed and whenever a collection ended
-//! ([`TriggerPolicy::wants_plane`], or [`TriggerPolicy::wants_collection`] where more than a plane is its scope), and
-//! when a collection that is wanted is about to start ([`TriggerPolicy::starts_now`]). A trigger sees what is free, as
-//! it counts that itself ([`TriggerPolicy::free_of`]), and who waits; it answers, and the engine starts jobs. A drive
-//! that is told when to collect ([`TriggerPolicy::obey`]) asks in the same way, and reports how low it is instead
+//! Contract: the engine calls a trigger whenever the free blocks of a plane changed and whenever a collection ended
+//! ([`TriggerPolicy::wants_plane`], or [`TriggerPolicy::wants_collection`] if its scope is more than a plane), and when
+//! a wanted collection is about to start ([`TriggerPolicy::starts_now`]). A trigger reads the free quantity, as it
+//! counts it ([`TriggerPolicy::free_of`]), and the waiting requests; it answers, and the engine starts jobs. A
+//! coordinated drive ([`TriggerPolicy::obey`]) calls it in the same way, and also reports its level
 //! ([`TriggerPolicy::level_of`]).
 
 pub mod idle;
@@ -42,14 +42,14 @@ pub enum Start {
     Space,
     /// The drive has been idle for long enough.
     Idle,
-    /// Somebody outside the drive asks for it.
+    /// A coordinator outside the drive orders it.
     Told,
 }
 
-/// How low what is free has fallen, for a drive that is told when to collect.
+/// The level of the free quantity, for a coordinated drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Nobody need know.
+    /// No report is due.
     High,
     /// Below the watermark at which it reports, and starts nothing.
     Report,
@@ -64,7 +64,7 @@ pub enum Level {
 pub struct Wanted {
     /// Why.
     pub start: Start,
-    /// Whether a request waits that it may serve: at the die, or for space that it may make elsewhere.
+    /// Whether a request waits that it may serve: at the die, or for space that it may free elsewhere.
     pub request_waits: bool,
 }
 
@@ -74,15 +74,16 @@ pub trait TriggerPolicy {
     fn scope(&self) -> Scope;
     /// What a plane has free, as the trigger counts it.
     fn free_of(&self, ftl: &Ftl, plane: PlaneId) -> u32;
-    /// Whether a plane with so many free must collect, where planes are the scope: the plane of that number on its die.
+    /// Whether a plane with this much free must collect, if planes are the scope; the plane's number on its die is
+    /// given.
     fn wants_plane(&self, free: u32, plane_offset: u32, is_collecting: bool, drive: &dyn DriveView) -> bool;
-    /// Whether a scope with so many free must collect; `is_collecting` says whether it already does.
+    /// Whether a scope with this much free must collect; `is_collecting` says whether it already does.
     fn wants_collection(&self, free: u32, is_collecting: bool, drive: &dyn DriveView) -> bool;
-    /// Whether a collection that is wanted starts now; if not, it does with the next request that comes to the die.
+    /// Whether a wanted collection starts now; if not, it does with the next request that reaches the die.
     fn starts_now(&self, _wanted: Wanted) -> bool {
         true
     }
-    /// Whether a collection is followed by the next, where its scope is still below the watermark at which it stops.
+    /// Whether a collection is followed by the next if its scope is still below the watermark at which it stops.
     fn goes_on(&self) -> bool {
         true
     }
@@ -90,7 +91,7 @@ pub trait TriggerPolicy {
     fn hard_watermark(&self) -> u32 {
         0
     }
-    /// Whether collections of a scope with so many free may hardly be held up any more.
+    /// Whether collections of a scope with this much free may hardly be delayed any more.
     #[inline]
     fn is_below_hard(&self, free: u32) -> bool {
         free < self.hard_watermark()
@@ -101,16 +102,16 @@ pub trait TriggerPolicy {
     fn idle(&self) -> Option<Idle> {
         None
     }
-    /// Somebody outside the drive says when it collects: from now on it is asked for a collection from the watermark on
+    /// From now on a coordinator outside the drive orders collections; the trigger asks for one from the watermark on
     /// at which it reports.
     fn obey(&mut self);
-    /// How low a scope with so many free is.
+    /// The level of a scope with this much free.
     fn level_of(&self, free: u32) -> Level;
     /// The watermarks below which it reports and would start, and at which its collection stops, in blocks of a plane.
     fn told_blocks(&self, geometry: &Geometry) -> (u32, u32, u32);
 }
 
-/// Watermarks stay where a plugin is asked beside them.
+/// Watermarks are kept if a plugin is used.
 pub const KEPT: Kept = Kept {
     table: "trigger",
     policies: &["plugin"],
@@ -134,7 +135,7 @@ pub trait Parameters {
     /// Checks the values.
     fn check(&self, geometry: &GeometryConfig) -> Result<(), KeyError>;
     /// Free blocks of each plane below which collection starts, and at which it stops: for a preconditioning in which
-    /// each plane collects by itself. The same of a die's second plane lie above those of its first by
+    /// each plane collects by itself. Those of a die's second plane are above those of its first by
     /// [`Parameters::stagger_blocks`].
     fn blocks_per_plane(&self, geometry: &GeometryConfig) -> (u32, u32);
     /// See there.
@@ -147,7 +148,7 @@ pub trait Parameters {
     fn stops_at(&self) -> Option<(&'static str, ShareOrCount)> {
         None
     }
-    /// A key that is set and means something only where collections wait for their dies.
+    /// A key that is set and has an effect only if collections wait for their dies.
     fn needs_dies(&self) -> Option<&'static str> {
         None
     }

@@ -8,8 +8,8 @@
 //! Source: none of its own; docs/python.md shows how a policy is written and handed in.
 //!
 //! Parameters:
-//! - `name`: the policy's name, which whoever handed it in knows.
-//! - all of `watermark`, which stay where this policy takes its place.
+//! - `name`: the policy's name, as the caller registered it.
+//! - all of `watermark`, which are kept if this policy replaces it.
 
 use super::idle::Idle;
 use super::{DriveView, Level, Parameters, Scope, TriggerPolicy, Wanted, watermark};
@@ -26,7 +26,7 @@ use std::sync::Arc;
 pub struct Asked<'a> {
     /// What is free in it, as the watermarks count it.
     pub free: u32,
-    /// The plane, where planes are the scope: its place on its die.
+    /// The plane, if planes are the scope: its number on its die.
     pub plane_offset: Option<u32>,
     /// Whether it already collects.
     pub is_collecting: bool,
@@ -40,7 +40,7 @@ pub struct Asked<'a> {
 pub trait Plugin: Send + Sync {
     /// Whether the scope must collect.
     fn wants(&self, asked: &Asked<'_>) -> bool;
-    /// Whether a collection that is wanted starts now, where the watermarks' `when` lets it.
+    /// Whether a wanted collection starts now, if the watermarks' `when` permits it.
     fn starts_now(&self, _wanted: Wanted) -> bool {
         true
     }
@@ -96,7 +96,7 @@ impl Parameters for Params {
     }
 
     fn starts_by_itself(&self) -> Option<&'static str> {
-        // A drive that is told when to collect obeys watermarks, and asks nobody else.
+        // A coordinated drive obeys watermarks; the program is not called.
         Some("trigger.policy")
     }
 }

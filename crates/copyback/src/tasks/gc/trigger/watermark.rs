@@ -1,4 +1,4 @@
-//! Collection starts when free blocks fall below one watermark and goes on until they have reached another.
+//! Collection starts when free blocks fall below one watermark and continues until they have reached another.
 //!
 //! Source: ispass11 Table II ("minimum free blocks 5 %"), hpdc18 Section 5, tpds20 Section 5.1 (7 %): watermarks of a
 //! plane; atc18 Section 4.2: 128 and 256 free blocks of the device.
@@ -13,28 +13,29 @@
 //!   of each.
 //! - `soft` (default 0.05): collection starts below this watermark, a share or a count of the scope's blocks.
 //! - `count` (default `"blocks"`): the quantity counted against the watermarks: `"blocks"` that are erased and not
-//!   open, or `"pages"` that can still be programmed, those of open blocks among them (tpds20 Section 5.1), a watermark
-//!   of n blocks being all pages of n blocks. Where planes open blocks together (`second-active`), counted blocks bring
+//!   open, or `"pages"` that can still be programmed, including those of open blocks (tpds20 Section 5.1); a watermark
+//!   of n blocks is then all pages of n blocks. If planes open blocks together (`second-active`), counted blocks bring
 //!   both below the watermark at once.
 //! - `report` (default: half as many again as `soft`): a drive of an array whose collections are coordinated
-//!   (`coordination`) reports below this watermark, and starts nothing: T_soft of tc12, where `soft` is its T_hard.
-//!   Nobody hears of it otherwise.
+//!   (`coordination`) reports below this watermark, and starts nothing: T_soft of tc12; `soft` is its T_hard. Without
+//!   coordination it has no effect.
 //! - `last_resort` (default 2, of a die or a device one more than it has planes, and always below `soft`): such a drive
-//!   collects unasked below this watermark, whatever it is told: as many blocks as are kept for moves, and one. It
-//!   stops as soon as it is no longer below. A plane on which writes wait for a page is collected all the same.
-//! - `stop` (default: `soft`): collection goes on until this watermark is reached.
-//! - `collections` (default `"until-stop"`): what follows a collection whose scope is still below `stop`: the next
-//!   one, or with `"one"` nothing until another page of the scope is written, each of which starts at most one
-//!   collection, as in SSDsim, so that `stop` means nothing. A plane on which writes wait for a page is collected all
-//!   the same. Not for a device's watermarks.
-//! - `when` (default `"below"`): what starts a collection of a scope below its watermark. `"below"`: nothing else.
-//!   `"waiting"`: a request of the host that waits at the die, read or write, as in DiskSim's SSD extension, which
-//!   cleans an element in the foreground only; so collection never uses idle time, and every one has a request waiting
-//!   for it when it starts. Idle collection, and collection of planes on which writes wait for space, wait for nobody.
-//! - `stagger` (default 0): blocks by which the watermarks of a die's second plane lie above those of its first, of its
-//!   third above its second, ..., where `scope` is `"plane"`: planes that are written in step do not reach their
-//!   watermarks together. It does not keep apart the collections of planes whose second active blocks are opened
-//!   together (`frontier`): each costs both planes a block. Own.
+//!   collects below this watermark without an order: as many blocks as are kept for moves, and one. It stops as soon as
+//!   it is no longer below. A plane on which writes wait for a page is collected in any case.
+//! - `stop` (default: `soft`): collection continues until this watermark is reached.
+//! - `collections` (default `"until-stop"`): what follows a collection whose scope is still below `stop`: the next one,
+//!   or with `"one"` nothing until another page of the scope is written; each page starts at most one collection, as in
+//!   SSDsim, so that `stop` has no effect. A plane on which writes wait for a page is collected in any case. Not for a
+//!   device's watermarks.
+//! - `when` (default `"below"`): what starts a collection of a scope below its watermark. `"below"`: the watermark
+//!   alone. `"waiting"`: also a request of the host that waits at the die, read or write, as in DiskSim's SSD
+//!   extension, which cleans an element in the foreground only. Collection then never uses idle time, and a request
+//!   waits for every collection when it starts. Idle collection, and collection of planes on which writes wait for
+//!   space, do not wait for a request.
+//! - `stagger` (default 0): blocks by which the watermarks of a die's second plane are above those of its first, of its
+//!   third above its second, ..., if `scope` is `"plane"`: planes that are written in step do not reach their
+//!   watermarks together. It does not separate the collections of planes whose second active blocks are opened together
+//!   (`frontier`): each costs both planes a block. Own.
 //! - `idle` (default: none): a table that lets collection run in idle time, too: `idle.after` (default `"10 ms"`), once
 //!   the drive has had nothing to do for so long; `idle.stop` (default: twice `soft`), until this watermark is reached
 //!   or a request arrives. ispass11 Section IV-A.
@@ -65,7 +66,7 @@ pub struct Params {
     /// Collection stops at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<ShareOrCount>,
-    /// A drive that is told when to collect reports below.
+    /// A coordinated drive reports below.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub report: Option<ShareOrCount>,
     /// Such a drive collects unasked below.
@@ -172,9 +173,7 @@ impl Params {
         (planes * g.blocks_per_plane, planes)
     }
 
-    /// Below how many free blocks a drive reports that is told when to collect. By default tc12's T_soft is to its
-    /// T_hard
-    /// as 7.5 to 5.
+    /// The free blocks below which a coordinated drive reports. By default tc12's T_soft is to its T_hard as 7.5 to 5.
     fn report_blocks(&self, scope_blocks: u32) -> u32 {
         let soft = self.soft.of(scope_blocks);
         self.report.map_or((soft + soft.div_ceil(2)).min(scope_blocks - 1), |report| report.of(scope_blocks))
@@ -215,7 +214,7 @@ impl Parameters for Params {
         }
         let (soft, stop) = (self.soft.of(scope_blocks), stop.of(scope_blocks));
         if self.report.is_some_and(|report| report.of(scope_blocks) < soft) {
-            let message = format!("a drive would start at {soft} free blocks before it reports");
+            let message = format!("a drive would start to collect at {soft} free blocks, before it reports");
             return Err(
                 KeyError::new("trigger.report", message).with_help("set `trigger.report` to at least `trigger.soft`")
             );
@@ -234,7 +233,7 @@ impl Parameters for Params {
             .with_help("set `trigger.stop` to at least `trigger.soft`"));
         }
         if self.stagger > 0 && self.scope != Scope::Plane {
-            return Err(KeyError::new("trigger.stagger", "only watermarks of planes can lie apart")
+            return Err(KeyError::new("trigger.stagger", "only watermarks of planes can be staggered")
                 .with_help("set `trigger.scope` to \"plane\", or leave `trigger.stagger` out"));
         }
         let apart = u64::from(self.stagger) * u64::from(geometry.planes_per_die - 1);
@@ -257,9 +256,9 @@ impl Parameters for Params {
         if self.collections == Collections::One && self.stop.is_some() {
             return Err(KeyError::new(
                 "trigger.stop",
-                "no collection goes on until then where a write starts at most one",
+                "no collection continues until then, because a write starts at most one",
             )
-            .with_help("leave `trigger.stop` out, or set `trigger.collections` to \"until-stop\""));
+            .with_help("remove `trigger.stop`, or set `trigger.collections` to \"until-stop\""));
         }
         if self.collections == Collections::One && self.scope == Scope::Device {
             return Err(KeyError::new(
@@ -325,7 +324,7 @@ pub struct Policy {
     told: Told,
 }
 
-/// Watermarks of a drive that is told when to collect.
+/// Watermarks of a coordinated drive.
 #[derive(Clone, Copy, Debug, Default)]
 struct Told {
     report: u32,
@@ -350,7 +349,7 @@ impl Policy {
             Count::Pages => blocks * geometry.pages_per_block,
         };
         let watermark = |blocks: u32| of_plane(blocks.div_ceil(blocks_in_row));
-        // Whoever asks at its last resort has never asked before.
+        // A drive at its last resort has never asked before.
         let last_resort = (planes * GC_RESERVE_BLOCKS + 1).min(soft_blocks.saturating_sub(1));
         let told = Told {
             report: watermark(params.report_blocks(blocks)),

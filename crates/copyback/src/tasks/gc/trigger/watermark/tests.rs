@@ -18,7 +18,7 @@ impl DriveView for Unseen {
     }
 }
 
-/// Watermarks of planes lie apart by what `stagger` says, also above a first one of 0.
+/// Watermarks of planes differ by `stagger`, also above a first one of 0.
 #[test]
 fn each_plane_starts_below_its_own_watermark() {
     let watermarks = |soft| Policy {
@@ -64,7 +64,7 @@ fn a_collection_that_waits_starts_with_a_request() {
     }
 }
 
-/// So that what is printed of a scheme is what it says.
+/// The printed settings of a scheme are its actual ones.
 #[test]
 fn keys_that_nobody_set_are_not_written_out() {
     let written = toml::Table::try_from(Params::default()).unwrap();
