@@ -1,7 +1,7 @@
 //! Audits: what a drive's books must add up to, now and then under `--check`, and always at the end of a run.
 
+use super::admission::shared_space::Room;
 use super::drive::Drive;
-use super::room::Room;
 use crate::ftl::frontier::Stream;
 use crate::sim::index::{DieId, JobId, PlaneId};
 use crate::sim::invariant::{Invariant, broken, hold};

@@ -5,17 +5,17 @@
 //! collection `collection` (which plane), `walks` (which block) and `steps` or `lone_steps` (its commands); `sharing`,
 //! `pairing` and `merging` say what the two have of each other; `flow` hears what flash says.
 
-use super::alarms::{ALARMS, Alarm, Timers};
 use super::config::DriveConfig;
-use super::delaying::Delaying;
-use super::die::Die;
-use super::filling::Filling;
-use super::hotness::Hotness;
-use super::parity::Parity;
-use super::relocation_books::Relocations;
+use super::dies::die::Die;
+use super::gc::coordination::Told;
+use super::gc::relocation_queues::Relocations;
+use super::map::hotness::Hotness;
+use super::map::lookups::Translation;
+use super::redundancy::parity::Parity;
+use super::requests::filling_pages::Filling;
+use super::requests::firmware_delays::Delaying;
 use super::settings::Settings;
-use super::told::Told;
-use super::translation::Translation;
+use super::timers::{ALARMS, Alarm, Timers};
 use crate::buffer::Buffer;
 use crate::dispatch::admit::{Admit, Setup};
 use crate::dispatch::order::Order;

@@ -2,9 +2,9 @@
 //! when the walk ends. It is said here once, for three clocks:
 //!
 //! - the preconditioning of a drive, where nothing takes time and nobody waits (`run::preconditioning`);
-//! - a run whose collection is ideal and takes no time (`ssd::walks`);
+//! - a run whose collection is ideal and takes no time (`ssd::gc::walk`);
 //! - a run whose collections are jobs: one begins when it gets its die, and the walk goes on when its block is erased
-//!   (`ssd::walks`, and the steps in `tasks::job`).
+//!   (`ssd::gc::walk`, and the steps in `tasks::job`).
 //!
 //! A collection moves what is valid in its victim in the order of its places ([`Ftl::take_victim`] lists it), to the
 //! open block for moves of its plane or where the granularity sends it, and erases the block.
