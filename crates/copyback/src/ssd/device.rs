@@ -1,20 +1,21 @@
 //! A whole SSD: a drive, the DRAM in front of it, and the requests that it was given.
 //!
 //! The host begins a request, submits its sub-requests or trims, and says where it ends; it takes requests that are
-//! done after everything that it had the SSD do. The parts of that stand beside this file: `sub_requests` (reads and
-//! writes of flash), `dram` (the write buffer) and `parts` (what of a request has not ended).
+//! done after everything that it had the SSD do. The parts of that are in `requests`: `sub_requests` (reads and
+//! writes of flash), `write_buffer` and `progress` (what of a request has not ended).
 //!
 //! An SSD's first timers are those of its DRAM, those of its drive follow, alarms before flash: of two ends at one
 //! moment the one in DRAM comes first. Of several SSDs in one run each has all its events of a moment handled, flash
-//! included, before the DRAM of the next one. Where requests arrive on their own none of them can tell that others are
+//! included, before the DRAM of the next one. If requests arrive on their own none of them can tell that others are
 //! there: only the host hears of ends of one moment in another order. A host that waits for an end may so begin its
 //! next request, at the same moment, before or after other events of that moment.
 
 use super::config::SsdConfig;
 use super::drive::Drive;
-use super::requests::eviction_waits::MadeRoom;
-use super::requests::progress::{Given, Parts};
-use super::requests::write_buffer::Dram;
+use super::requests::eviction_waits::RoomGained;
+use super::requests::progress::{RequestProgress, RequestState};
+use super::requests::served_units::ServedUnits;
+use super::requests::write_buffer::HostDram;
 use super::timers::{ALARMS, Alarm, Alarms, Timers};
 use crate::buffer::Buffer;
 use crate::dispatch::txn::Role;
@@ -63,12 +64,10 @@ const OWN_TIMERS: u32 = DRAM_TIMERS + ALARMS;
 /// One SSD of a run.
 pub struct Ssd {
     pub(super) drive: Drive,
-    pub(super) dram: Dram,
-    pub(super) parts: Parts,
-    pub(super) units: UnitCounts,
+    pub(super) dram: HostDram,
+    pub(super) parts: RequestProgress,
+    pub(super) units: ServedUnits,
     pub(super) subpage_writes: SubpageWrites,
-    /// Whether a write was of a part of a unit that holds data in flash.
-    pub(super) has_updated_parts: bool,
 }
 
 impl Ssd {
@@ -77,20 +76,19 @@ impl Ssd {
         let buffer = config.buffer.build(&ftl.geometry);
         let timers = Timers { alarms: Alarms(first_timer + DRAM_TIMERS), first: first_timer + OWN_TIMERS };
         let mut drive = Drive::new(&config.drive, ftl, timers, check, keep_gc_events);
-        drive.buffer = buffer;
+        drive.host_data.buffer = buffer;
         Self {
             drive,
-            dram: Dram::new(Timer(first_timer), Timer(first_timer + 1)),
-            parts: Parts::default(),
-            units: UnitCounts::default(),
+            dram: HostDram::new(Timer(first_timer), Timer(first_timer + 1)),
+            parts: RequestProgress::default(),
+            units: ServedUnits::default(),
             subpage_writes: config.subpage_writes,
-            has_updated_parts: false,
         }
     }
 
     /// Whether `host.subpage_writes` decided about a write: it was of a part of a unit that holds data in flash.
     pub fn has_updated_parts(&self) -> bool {
-        self.has_updated_parts
+        self.units.has_updated_parts()
     }
 
     /// Timers of the event queue that an SSD of this shape needs.
@@ -101,7 +99,7 @@ impl Ssd {
     /// A request begins. `number`: its place in the order of arrival.
     #[inline]
     pub fn begin(&mut self, id: RequestId, arrival_ns: u64, priority: Priority, number: u64) {
-        self.parts.begin(id, Given::new(number, arrival_ns, priority == Priority::High));
+        self.parts.begin(id, RequestState::new(number, arrival_ns, priority == Priority::High));
         self.drive.announce(id, number);
     }
 
@@ -114,12 +112,12 @@ impl Ssd {
     /// Reads or writes a sub-request of a request that began.
     #[inline]
     pub fn submit(&mut self, id: RequestId, sub_request: SubRequest, op: Op, events: &mut EventQueue) {
-        if self.drive.buffer.is_some() {
+        if self.drive.host_data.buffer.is_some() {
             self.note_use(events);
         }
         match op {
             Op::Read => self.read(id, sub_request, events),
-            Op::Write if self.drive.buffer.is_some() => self.write_to_buffer(id, sub_request, events),
+            Op::Write if self.drive.host_data.buffer.is_some() => self.write_to_buffer(id, sub_request, events),
             Op::Write => self.write(id, sub_request, events),
             Op::Trim => self.trim(sub_request.first, sub_request.units, events),
         }
@@ -134,7 +132,7 @@ impl Ssd {
         if self.drive.has_parity() {
             self.drive.trim_parity([first.0, first.0 + units], events);
         }
-        if let Some(buffer) = &mut self.drive.buffer {
+        if let Some(buffer) = &mut self.drive.host_data.buffer {
             buffer.trim(first, units);
         }
     }
@@ -147,7 +145,7 @@ impl Ssd {
         self.parts.end_of_split(id, now_ns)
     }
 
-    /// The host has no more requests: what is done ahead of need from now on would serve nobody.
+    /// The host has no more requests: work ahead of need would serve no request from now on.
     pub(crate) fn end_of_requests(&mut self, events: &mut EventQueue) {
         self.drive.end_idleness(events);
         self.end_early_evictions(events);
@@ -168,7 +166,7 @@ impl Ssd {
     #[inline(never)]
     fn on_own_timer(&mut self, local: u32, events: &mut EventQueue) -> bool {
         match local.checked_sub(DRAM_TIMERS) {
-            None if local == 0 => self.dram.is_due = true,
+            None if local == 0 => self.dram.come_due(),
             None => self.on_unused(events),
             Some(alarm) => self.drive.on_alarm(Alarm::at(alarm), events),
         }
@@ -179,14 +177,14 @@ impl Ssd {
     /// behind it has had no effect yet, so that the caller sees the SSD as it was when the request ended.
     #[inline(always)]
     pub fn take_completion(&mut self, events: &mut EventQueue) -> Option<Completion> {
-        if !self.dram.is_due && !self.drive.has_news() {
+        if !self.dram.is_due() && !self.drive.has_news() {
             return None;
         }
         self.next_completion(events)
     }
 
     fn next_completion(&mut self, events: &mut EventQueue) -> Option<Completion> {
-        if self.dram.is_due {
+        if self.dram.is_due() {
             let done = self.end_in_dram(events);
             if done.is_some() {
                 return done;
@@ -228,8 +226,8 @@ impl Ssd {
             _ => return self.drive.end_map_txn(id, events),
         }
         let (first, units, others) = (txn.first, txn.units, txn.others);
-        let evicted = MadeRoom::by(txn, events.now_ns());
-        self.drive.counters.on_evicted(evicted.spent.took_ns, evicted.gc_affected);
+        let evicted = RoomGained::by(txn, events.now_ns());
+        self.drive.records.counters.on_evicted(evicted.spent.took_ns, evicted.gc_affected);
         self.drive.remove_txn(id);
         self.on_evicted(first, (units, others), &evicted, events);
     }
@@ -260,12 +258,12 @@ impl Ssd {
 
     /// Units that it was asked for since the run began.
     pub fn unit_counts(&self) -> UnitCounts {
-        self.units
+        self.units.counts()
     }
 
     /// Whether it has a write buffer.
     pub fn has_buffer(&self) -> bool {
-        self.drive.buffer.is_some()
+        self.drive.host_data.buffer.is_some()
     }
 
     /// Whether a write takes units along that the host did not write with it.
@@ -275,7 +273,7 @@ impl Ssd {
 
     /// Units whose newest data is only in the buffer.
     pub fn dirty_units(&self) -> u64 {
-        self.drive.buffer.as_ref().map_or(0, Buffer::dirty_units)
+        self.drive.host_data.buffer.as_ref().map_or(0, Buffer::dirty_units)
     }
 }
 

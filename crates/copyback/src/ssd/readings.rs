@@ -1,6 +1,7 @@
 //! Readings of a drive's counters: what it did in a part of a run is the difference of two.
 
 use super::drive::Drive;
+use super::records::FewestFree;
 use crate::buffer::Buffer;
 use crate::flash::timing::Timing;
 use crate::ftl::log_blocks::MergeTotals;
@@ -42,7 +43,7 @@ impl Drive {
     /// Work, with what the translation layer alone counts.
     pub fn work(&self) -> FlashWork {
         let counts = self.ftl.counts();
-        let mut work = self.counters.work().clone();
+        let mut work = self.records.counters.work().clone();
         work.padding_units += counts.padding_units;
         work.dropped_moves += counts.dropped_moves;
         work
@@ -50,7 +51,7 @@ impl Drive {
 
     /// The same, of what samples over time show.
     pub fn sample_work(&self) -> SampleWork {
-        let work = SampleWork::of(self.counters.work());
+        let work = SampleWork::of(self.records.counters.work());
         SampleWork { padding_units: work.padding_units + self.ftl.counts().padding_units, ..work }
     }
 
@@ -59,17 +60,17 @@ impl Drive {
         let (plane_busy_ns, die_busy_ns, channel_busy_ns) = self.flash.busy_ns(now_ns);
         Reading {
             work: self.work(),
-            gc: *self.counters.gc(),
-            evictions: *self.counters.evictions(),
-            map: self.translation.as_ref().map(|map| map.totals),
+            gc: *self.records.counters.gc(),
+            evictions: *self.records.counters.evictions(),
+            map: self.map.translation.as_ref().map(|map| map.totals()),
             parity: self.parity_totals(),
             merges: self.ftl.merge_totals(),
-            flash_requests: self.flash_requests.as_deref().copied(),
+            flash_requests: self.records.flash_requests.as_deref().copied(),
             plane_busy_ns,
             die_busy_ns,
             channel_busy_ns,
             held_by_gc_ns: self.held_by_gc_ns(now_ns),
-            collecting_ns: self.relocations.collecting_for_ns(now_ns),
+            collecting_ns: self.gc.relocations.collecting_for_ns(now_ns),
         }
     }
 
@@ -80,18 +81,18 @@ impl Drive {
 
     /// What its buffer keeps beside its pages.
     pub fn buffer_bookkeeping_bytes(&self) -> f64 {
-        self.buffer.as_ref().map_or(0.0, Buffer::bookkeeping_bytes)
+        self.host_data.buffer.as_ref().map_or(0.0, Buffer::bookkeeping_bytes)
     }
 
     /// A part of the run begins: the longest collection and the fewest free blocks, which no difference tells, are
     /// those from now on. Collections that were kept so far are forgotten. Of the time that commands and collections
     /// under way take, each part of the run has its own.
     pub(crate) fn begin_part(&mut self, now_ns: u64) {
-        self.counters.restart_extremes();
-        self.min_free_blocks = self.lowest_free_blocks();
-        let (dies, counters) = (&mut self.dies, &mut self.counters);
+        self.records.counters.restart_extremes();
+        self.records.fewest_free = FewestFree::from_now(&self.ftl);
+        let (dies, counters) = (&mut self.dies, &mut self.records.counters);
         self.flash.settle_planes(now_ns, |die, from_ns| {
-            if let Some(since_ns) = dies[die.at()].collecting_since_ns() {
+            if let Some(since_ns) = dies[die].collecting_since_ns() {
                 counters.on_plane_busy(now_ns - from_ns.max(since_ns));
             }
         });

@@ -1,18 +1,17 @@
-//! Room of a drive on which whatever is relocated may go to any plane: what all planes together have left. So it is
-//! where the allocation chooses dies, and moved data shares open blocks with the host's: a block that only one of the
+//! Space that planes share, on a drive that may relocate data to any plane: what all planes together have left. That is
+//! so if the allocation chooses dies and moved data shares open blocks with the host's: a block that only one of the
 //! two may write would be lost to the other when it is opened for a single page.
 //!
-//! Where each plane takes the moves of its own collections, a block of it is kept for them. Here the blocks that are
-//! kept are a common stock: a relocation begins when the drive has room for what it moves, whatever its own plane has,
-//! and the host leaves a block's worth for each relocation that may be under way at once. As an end gives back a whole
-//! block for the part of one that was moved, there is always room for the next. Where units stay on their channels,
-//! each channel has a stock.
+//! If each plane takes the moves of its own collections, a block of it is kept for them. Here the blocks that are kept
+//! are a common stock: a relocation begins when the drive has room for what it moves, whatever its own plane has, and
+//! the host leaves a block's worth for each relocation that may be under way at once. As an end gives back a whole
+//! block for the part of one that was moved, there is always room for the next. If units stay on their channels, each
+//! channel has a stock.
 
 use crate::ftl::core::Ftl;
 use crate::ftl::frontier::Stream;
 use crate::ftl::space::Anywhere;
-use crate::sim::index::{DieId, PlaneId};
-use crate::ssd::drive::Drive;
+use crate::sim::index::PlaneId;
 
 /// What planes have together.
 #[derive(Clone, Copy, Default)]
@@ -27,29 +26,30 @@ struct Stock {
     parked: u32,
 }
 
-/// See the head of the file.
-pub(in crate::ssd) struct Room {
-    /// Pages that moved data may take of each plane.
+/// The stocks of blocks that planes share.
+pub(in crate::ssd) struct SharedSpace {
+    /// Pages of each plane that moved data may take. Invariant: what the translation layer says since the last change.
     left_of: Vec<u32>,
+    /// Invariant: `left` of each is the sum over its planes.
     stocks: Vec<Stock>,
     planes_per_stock: u32,
     /// Pages of each stock that the host leaves.
     kept: u32,
 }
 
-impl Room {
+impl SharedSpace {
     /// What a drive has, of which so many blocks at most are relocated at once.
     pub fn new(ftl: &Ftl, relocations_max: u32) -> Self {
         let geometry = &ftl.geometry;
         let planes_per_stock = geometry.stripes.map_or(geometry.planes, |_| geometry.planes_per_channel());
-        let mut room = Self {
+        let mut shared = Self {
             left_of: vec![0; geometry.planes as usize],
             stocks: vec![Stock::default(); (geometry.planes / planes_per_stock) as usize],
             planes_per_stock,
             kept: relocations_max.min(planes_per_stock) * geometry.pages_per_block,
         };
-        (0..geometry.planes).for_each(|plane| room.follow(ftl, PlaneId(plane)));
-        room
+        (0..geometry.planes).for_each(|plane| shared.follow(ftl, PlaneId(plane)));
+        shared
     }
 
     /// The stock of a plane.
@@ -71,7 +71,7 @@ impl Room {
         self.stocks[stock].promised += 1;
     }
 
-    /// It was bound, or nobody wants it any more.
+    /// It was bound, or is wanted no more.
     pub fn release(&mut self, plane: PlaneId) {
         let stock = self.stock_of(plane);
         self.stocks[stock].promised -= 1;
@@ -100,42 +100,21 @@ impl Room {
         self.stock_of(plane) == self.stock_of(other)
     }
 
-    /// All that is promised.
-    pub fn promised(&self) -> u32 {
-        self.stocks.iter().map(|stock| stock.promised).sum()
-    }
-}
-
-impl Drive {
-    /// The room that a plane shares with others, as space sees it.
+    /// What a plane has together with those that it shares a stock with.
     #[inline(always)]
-    pub(in crate::ssd) fn anywhere(&self, plane: PlaneId) -> Option<Anywhere> {
-        let room = self.relocations.room.as_ref()?;
-        let stock = room.stocks[room.stock_of(plane)];
-        Some(Anywhere {
+    pub fn of(&self, plane: PlaneId) -> Anywhere {
+        let stock = self.stocks[self.stock_of(plane)];
+        Anywhere {
             left: stock.left,
-            kept: room.kept,
+            kept: self.kept,
             unsent: stock.unsent,
             promised: stock.promised,
             parked: stock.parked,
-        })
-    }
-
-    /// Reserves a page for a write that is admitted to a die, or to its plane where that is decided.
-    #[inline(always)]
-    pub(in crate::ssd) fn reserve_page(&mut self, die: DieId, plane: PlaneId) {
-        self.space.reserve(&self.geometry, die, plane);
-        if let Some(room) = &mut self.relocations.room {
-            room.promise(PlaneId(die.0 * self.geometry.planes_per_die));
         }
     }
 
-    /// The page of such a write is bound, or the write needs none any more.
-    #[inline(always)]
-    pub(in crate::ssd) fn release_page(&mut self, die: DieId, plane: PlaneId) {
-        self.space.release(&self.geometry, die, plane);
-        if let Some(room) = &mut self.relocations.room {
-            room.release(PlaneId(die.0 * self.geometry.planes_per_die));
-        }
+    /// All that is promised.
+    pub fn promised(&self) -> u32 {
+        self.stocks.iter().map(|stock| stock.promised).sum()
     }
 }

@@ -1,8 +1,8 @@
 //! Writes that wait for a page to land on.
 //!
-//! Where collections reserve no die, windows are full for most of an overload, and a write that is let go on waits in
+//! If collections reserve no die, windows are full for most of an overload, and a write that is let go on waits in
 //! front of one before it has its page. So it is let go on only where a page is left beside those that wait there
-//! already: each goes on once for a page that it gets, however many wait. Where the allocation chooses dies, all writes
+//! already: each goes on once for a page that it gets, however many wait. If the allocation chooses dies, all writes
 //! of a drive, or of a channel, wait in one line, and the die is chosen when a write leaves it.
 
 use crate::dispatch::txn::Txn;
@@ -40,35 +40,35 @@ impl Drive {
     /// Whether a transaction needs a page to land on, and those that wait in front of windows will take all there are.
     pub(in crate::ssd) fn is_spoken_for(&self, id: TxnId) -> bool {
         let txn = &self.txns[id];
-        self.relocations.are_tasks() && txn.role.is_write() && self.claimable(txn.die, txn.plane) == 0
+        self.claims_page(id) && self.claimable(txn.die, txn.plane) == 0
     }
 
-    /// Pages that nobody has reserved or waits for in front of a window, on a plane, or on a die where that is open.
+    /// Whether a transaction that waits in front of a window counts among those that will want a page: a write, if
+    /// collections reserve no die. Otherwise windows are seldom full, and it has its page first.
+    fn claims_page(&self, id: TxnId) -> bool {
+        self.gc.relocations.are_tasks() && self.txns[id].role.is_write()
+    }
+
+    /// Pages that are not reserved, and that no write in front of a window will take: of a plane, or of a die.
     pub(in crate::ssd) fn claimable(&self, die: DieId, plane: PlaneId) -> u32 {
-        self.space.claimable(&self.ftl, &PlaneJobs(self), die, plane)
+        self.admission.reservations.space().claimable(&self.ftl, &PlaneJobs(self), die, plane)
     }
 
     /// A transaction begins to wait in front of its die's window: if it is a write, it will want a page.
     pub(in crate::ssd) fn park(&mut self, id: TxnId) {
         self.txns[id].is_in_front = true;
-        if self.relocations.are_tasks() && self.txns[id].role.is_write() {
+        if self.claims_page(id) {
             let (die, plane) = (self.txns[id].die, self.txns[id].plane);
-            self.space.park(&self.geometry, die, plane);
-            if let Some(room) = &mut self.relocations.room {
-                room.park(self.geometry.first_plane(die));
-            }
+            self.admission.reservations.park(&self.geometry, die, plane);
         }
     }
 
     /// It waits there no longer.
     pub(in crate::ssd) fn unpark(&mut self, id: TxnId) {
         self.txns[id].is_in_front = false;
-        if self.relocations.are_tasks() && self.txns[id].role.is_write() {
+        if self.claims_page(id) {
             let (die, plane) = (self.txns[id].die, self.txns[id].plane);
-            self.space.unpark(&self.geometry, die, plane);
-            if let Some(room) = &mut self.relocations.room {
-                room.unpark(self.geometry.first_plane(die));
-            }
+            self.admission.reservations.unpark(&self.geometry, die, plane);
         }
     }
 
@@ -77,19 +77,18 @@ impl Drive {
         let (die, plane) = (self.txns[id].die, self.txns[id].plane);
         let list = self.space_queue(die, plane);
         self.enqueue(list, id);
-        self.newest.track();
-        self.dies[die.at()].begin_wait_for_space();
-        self.waiting_for_space += 1;
-        self.waiting_for_gc += 1;
-        if self.granularity.leaves_plane() && self.waiting_for_space == 1 {
+        self.map.newest.track();
+        self.dies.begin_wait_for_space(die);
+        self.admission.gate.begin_wait_for_gc(1);
+        if self.scheme.granularity.leaves_plane() && self.dies.waiting_for_space() == 1 {
             self.start_all_awaited_collection(events);
         }
         self.collect_for_space(die, plane, events);
         self.update_clock(die, events.now_ns());
-        if self.waiting_for_space == 1 {
+        if self.dies.waiting_for_space() == 1 {
             self.heed_guard(events);
         }
-        if self.relocations.are_tasks() && self.ftl.allocation().chooses_die() {
+        if self.gc.relocations.are_tasks() && self.ftl.allocation().chooses_die() {
             // Its die may have given its last pages to others while it waited in front, and another one has some: no
             // collection has to end first.
             self.let_waiters_go_on(die, plane, events);
@@ -98,17 +97,16 @@ impl Drive {
 
     /// A transaction waits no longer for a page to land on.
     pub(in crate::ssd) fn end_wait_for_space(&mut self, die: DieId) {
-        self.dies[die.at()].end_wait_for_space();
-        self.waiting_for_space -= 1;
-        self.waiting_for_gc -= 1;
+        self.dies.end_wait_for_space(die);
+        self.admission.gate.end_wait_for_gc(1);
     }
 
     /// Pages became free: those who wait for them are admitted as far as they reach.
     pub(in crate::ssd) fn admit_waiters(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
-        if self.relocations.are_tasks() {
+        if self.gc.relocations.are_tasks() {
             return self.look_after_waiters(die, plane, events);
         }
-        let plane = if self.ftl.allocation().is_static() { plane } else { PlaneId::NONE };
+        let plane = self.bound_plane(plane);
         let list = self.space_queue(die, plane);
         while self.reservable(die, plane) > 0 {
             let Some(id) = self.queues.pop_front(list) else { return };
@@ -124,7 +122,7 @@ impl Drive {
     /// A page was bound on a plane, where collections reserve no die: only there may one more be free for waiters.
     #[inline(never)]
     fn look_after_waiters(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
-        let bound_to = if self.ftl.allocation().is_static() { plane } else { PlaneId::NONE };
+        let bound_to = self.bound_plane(plane);
         if self.claimable(die, bound_to) > 0 {
             self.let_waiters_go_on(die, plane, events);
         } else if !self.queues.is_empty(self.space_queue(die, bound_to)) {
@@ -134,7 +132,7 @@ impl Drive {
 
     /// The drive, or a channel, has more room where collections reserve no die: waiters go on as far as it reaches.
     pub(in crate::ssd) fn let_waiters_go_on(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
-        let plane = if self.ftl.allocation().is_static() { plane } else { PlaneId::NONE };
+        let plane = self.bound_plane(plane);
         let list = self.space_queue(die, plane);
         while let Some(id) = self.queues.first(list).map(TxnId) {
             let place = self.place_of_waiter(id, Place { die, plane });
@@ -156,7 +154,7 @@ impl Drive {
         }
     }
 
-    /// Where the first in line goes; `home` where it may go nowhere else.
+    /// The place of the first in line; `home` if it may go nowhere else.
     fn place_of_waiter(&self, id: TxnId, home: Place) -> Place {
         if !self.ftl.allocation().chooses_die() || self.is_stock_claimed(home.die) {
             return home;
@@ -173,11 +171,11 @@ impl Drive {
         stock.is_some_and(|stock| stock.claimable() == 0)
     }
 
-    /// Data may leave or come to any plane: whoever waits, anywhere, is looked at again.
+    /// Data may leave or come to any plane: writes that wait anywhere are looked at again.
     pub(in crate::ssd) fn admit_waiters_everywhere(&mut self, events: &mut EventQueue) {
         for plane in (0..self.geometry.planes).map(PlaneId) {
             let die = self.geometry.die_of(plane);
-            if self.dies[die.at()].waiting_for_space() > 0 {
+            if self.dies[die].waiting_for_space() > 0 {
                 self.admit_waiters(die, plane, events);
             }
         }

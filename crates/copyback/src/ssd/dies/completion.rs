@@ -1,20 +1,29 @@
-//! Flow: what a drive does when flash says that something ended, and the end of what a command served.
+//! The ends of commands. The order matters:
+//!
+//! 1. The flash gives the planes back, and records count the time of their use.
+//! 2. If the command is the first part of one that the device takes in parts, its rest is issued, and all else follows
+//!    the end of that.
+//! 3. The transactions that it served end, plane by plane (`admission::transaction_end`).
+//! 4. The job whose step it was goes on or ends (`gc::walk`).
+//! 5. The die is marked, unless the job's next step is under way already.
+//!
+//! Data of a read arrives plane by plane: steps 1 and 3 come with each plane, the others with the last.
 
 use crate::dispatch::txn::{Role, Txn};
+use crate::flash::PageOut;
 use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
-use crate::flash::{ArrayEnd, Heard, PageOut};
 use crate::observe::commands::Issued;
 use crate::observe::report::Cause;
 use crate::sim::index::{ChannelId, DieId, RequestId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
-use crate::ssd::drive::{Drive, Ended};
-use crate::ssd::requests::flash_request_times::Served;
+use crate::ssd::drive::Drive;
+use crate::ssd::requests::flash_request_times::ServiceTimes;
 
 impl Drive {
     /// Sends a command on its way.
     pub(in crate::ssd) fn issue(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
-        let reserved_by = self.dies[die.at()].reserved_by();
+        let reserved_by = self.dies[die].reserved_by();
         if reserved_by.is_some() && command.job != reserved_by {
             self.check_between_steps(die, command);
         }
@@ -23,7 +32,7 @@ impl Drive {
 
     /// The same of one that may go, as far as the device takes it at once.
     pub(in crate::ssd) fn issue_in_parts(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
-        if !self.rests.is_empty() {
+        if self.dies.split_commands() {
             let first = self.keep_rest(die, command);
             return self.issue_whole(die, &first, events);
         }
@@ -37,21 +46,21 @@ impl Drive {
         }
         let follows = self.flash.issue(die, command, events);
         let of_map = if self.looks_up() { self.partners_of_map(command) } else { 0 };
-        self.counters.on_command(command, follows, of_map);
-        if !self.background.is_empty() {
+        self.records.counters.on_command(command, follows, of_map);
+        if !self.gc.background.is_empty() {
             self.count_reads(command, events);
         }
         if command.source == Source::Gc {
             let (_, page) = self.flash.geometry().block_and_offset(command.parts[0].page);
             let array_ns = self.flash.timing().page_ns(command.op, page);
-            self.counters.on_gc_array_time(command, array_ns);
+            self.records.counters.on_gc_array_time(command, array_ns);
         }
     }
 
     /// Shows the observers a command.
     #[cold]
     fn show_command(&mut self, die: DieId, command: &Command, now_ns: u64) {
-        // What is not even a command is nobody else's to judge.
+        // The observers judge only what is a command.
         self.flash.rules().check(self.flash.geometry(), command);
         if self.geometry.is_in_rows() && command.op == FlashOp::Program {
             self.check_row(command);
@@ -70,32 +79,17 @@ impl Drive {
         }
     }
 
-    /// A transfer ended, or somebody waits for one that was not heard of: the next goes on.
-    #[inline(always)]
-    pub(in crate::ssd) fn on_channel_event(&mut self, channel: ChannelId, events: &mut EventQueue) -> Ended {
-        let heard = self.flash.on_channel_event(channel);
-        if let Heard::PageOutAlone(die) = heard {
-            return Ended::LoneStep(die, channel);
+    /// A program's data is in the register of its die.
+    #[inline(never)]
+    pub(in crate::ssd) fn end_load(&mut self, die: DieId, events: &mut EventQueue) {
+        if self.flash.on_loaded(die, events) {
+            self.mark_ready(die);
         }
-        self.on_heard(channel, heard, events);
-        Ended::Other
     }
 
+    /// A transfer of a die, or of none, ended: the channel goes to the next one.
     #[inline(never)]
-    fn on_heard(&mut self, channel: ChannelId, heard: Heard, events: &mut EventQueue) {
-        let die = match heard {
-            Heard::PageOut(die) => {
-                self.on_page_out(die, events);
-                die
-            }
-            Heard::Loaded(die) => {
-                if self.flash.on_loaded(die, events) {
-                    self.mark_ready(die);
-                }
-                die
-            }
-            Heard::Nobody | Heard::PageOutAlone(_) => DieId::NONE,
-        };
+    pub(in crate::ssd) fn pass_channel_on(&mut self, channel: ChannelId, die: DieId, events: &mut EventQueue) {
         if die.is_none() || !self.puts_off_grant(die, channel, events) {
             self.flash.grant(channel, events);
         }
@@ -105,38 +99,21 @@ impl Drive {
     /// of its next command, which go before the data that waits; so it is looked at before the channel is granted.
     #[inline]
     pub(in crate::ssd) fn puts_off_grant(&self, die: DieId, channel: ChannelId, events: &mut EventQueue) -> bool {
-        self.dies[die.at()].is_marked && self.flash.puts_off_grant(channel, events)
-    }
-
-    /// The time of a die's array is over.
-    #[inline(always)]
-    pub(in crate::ssd) fn on_array_end(&mut self, die: DieId, events: &mut EventQueue) -> Ended {
-        match self.flash.on_array_end(die, events) {
-            ArrayEnd::EndedAlone => return Ended::LoneStep(die, ChannelId::NONE),
-            ArrayEnd::Leaving if self.settings.hears_reads() => self.mark_ready(die),
-            ArrayEnd::LeavingAlone | ArrayEnd::Leaving | ArrayEnd::Held => return Ended::LonePart,
-            ArrayEnd::Waited => {
-                if self.on_poll_end(die, events) {
-                    return Ended::LonePart;
-                }
-            }
-            ArrayEnd::Ended(at) => self.end_in_array(die, at, events),
-        }
-        Ended::Other
+        self.dies[die].is_marked() && self.flash.puts_off_grant(channel, events)
     }
 
     /// A command that ends in the array: program, erase, copyback.
     #[inline(never)]
-    fn end_in_array(&mut self, die: DieId, at: u8, events: &mut EventQueue) {
+    pub(in crate::ssd) fn end_in_array(&mut self, die: DieId, at: u8, events: &mut EventQueue) {
         let command = *self.flash.command(die, at);
         let busy_from_ns = self.flash.end_in_array(die, &command, events);
         for from_ns in &busy_from_ns[..command.parts().len()] {
             self.count_plane_in_gc(die, *from_ns, events.now_ns());
         }
         if command.op == FlashOp::Erase {
-            self.counters.on_erase(command.planes);
+            self.records.counters.on_erase(command.planes);
         }
-        if let Some(shadow) = &mut self.shadow {
+        if let Some(shadow) = &mut self.records.shadow {
             command.parts().iter().for_each(|part| shadow.end_page(self.geometry.unit_of_flash_page(part.page)));
         }
         if self.issue_rest(die, &command, events) {
@@ -151,12 +128,12 @@ impl Drive {
         self.mark_ready_unless_stepping(die);
     }
 
-    /// A die whose job went on to its next step takes nothing else. Where others may go first, a command may follow the
+    /// A die whose job went on to its next step takes nothing else. If others may go first, a command may follow the
     /// one that has just begun to leave, or the array's.
     #[inline]
     fn mark_ready_unless_stepping(&mut self, die: DieId) {
-        let is_reserved = self.dies[die.at()].is_reserved();
-        if !is_reserved || self.flash.is_ready(die) || !self.settings.steps_at_once {
+        let is_reserved = self.dies[die].is_reserved();
+        if !is_reserved || self.flash.is_ready(die) || !self.scheme.settings.collection.steps_at_once {
             self.mark_ready(die);
         }
     }
@@ -168,11 +145,11 @@ impl Drive {
             let next = std::mem::replace(&mut self.txns[id].chain, TxnId::NONE);
             if self.txns[id].job.is_some() {
                 self.on_move_end(id, events);
-            } else if self.filling.is_some() {
+            } else if self.host_data.filling.is_some() {
                 self.end_in_page(id, command, events);
             } else {
                 self.charge_program(id, command, events.now_ns());
-                if self.flash_requests.is_some() {
+                if self.records.flash_requests.is_some() {
                     self.count_program(id, command, events.now_ns());
                 }
                 self.finish_txn(id, events);
@@ -185,23 +162,24 @@ impl Drive {
     /// it, and the channel for the rest.
     #[inline(always)]
     pub(in crate::ssd) fn charge_program(&mut self, id: TxnId, command: &Command, now_ns: u64) {
-        let Served { flash_ns, transfer_ns, behind_ns } = self.served_by_program(command);
+        let ServiceTimes { flash_ns, transfer_ns, behind_ns } = self.served_by_program(command);
         self.txns[id].charge_issued(command.issued_ns, now_ns, flash_ns, transfer_ns, behind_ns);
     }
 
     /// A read's data of one plane has arrived.
-    fn on_page_out(&mut self, die: DieId, events: &mut EventQueue) {
+    #[inline(never)]
+    pub(in crate::ssd) fn end_page_out(&mut self, die: DieId, events: &mut EventQueue) {
         let now_ns = events.now_ns();
         let PageOut { command, part, is_last, busy_from_ns } = self.flash.take_page(die, events);
         self.count_plane_in_gc(die, busy_from_ns, now_ns);
         let id = command.parts[part].txn;
-        if self.settings.merge && part == 0 && command.job.is_some() {
+        if self.scheme.settings.compose.merge && part == 0 && command.job.is_some() {
             self.serve_reads_of(die, command.parts[0].page, events);
         }
         if id.is_some() {
-            let Served { flash_ns, transfer_ns, behind_ns } = self.served_by_read(&command, part);
+            let ServiceTimes { flash_ns, transfer_ns, behind_ns } = self.served_by_read(&command, part);
             self.txns[id].charge_issued(command.issued_ns, now_ns, flash_ns, transfer_ns, behind_ns);
-            if self.flash_requests.is_some() {
+            if self.records.flash_requests.is_some() {
                 self.count_read(id, &command, part, now_ns);
             }
             if self.txns[id].role == Role::JobRead {
@@ -224,8 +202,8 @@ impl Drive {
     /// A plane's time in use counts for collection where that has the die, or a block of it.
     #[inline(always)]
     pub(in crate::ssd) fn count_plane_in_gc(&mut self, die: DieId, from_ns: u64, now_ns: u64) {
-        if let Some(since_ns) = self.dies[die.at()].collecting_since_ns() {
-            self.counters.on_plane_busy(now_ns - from_ns.max(since_ns));
+        if let Some(since_ns) = self.dies[die].collecting_since_ns() {
+            self.records.counters.on_plane_busy(now_ns - from_ns.max(since_ns));
         }
     }
 }

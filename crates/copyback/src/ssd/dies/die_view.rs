@@ -9,31 +9,31 @@ use crate::ftl::core::{Ftl, Move};
 use crate::sim::index::{DieId, PlaneId, TxnId};
 use crate::ssd::dies::die::Die;
 use crate::ssd::drive::Drive;
-use crate::tasks::job::Job;
+use crate::ssd::gc::job_table::JobTable;
 use crate::tasks::view::{Class, DieView, Waiting, WorkLeft};
 
 /// A die as policies see it.
-pub(in crate::ssd) struct Seen<'a> {
+pub(in crate::ssd) struct VisibleDie<'a> {
     pub now_ns: u64,
     pub id: DieId,
     pub die: &'a Die,
     pub queues: &'a Queues,
     pub txns: &'a Txns,
     pub ftl: &'a Ftl,
-    pub jobs: &'a [Job],
+    pub jobs: &'a JobTable,
     pub geometry: &'a Geometry,
 }
 
 impl Drive {
     /// What policies see of a die.
     #[inline(always)]
-    pub(in crate::ssd) fn seen(&self, id: DieId, now_ns: u64) -> Seen<'_> {
-        let (die, queues, txns, ftl, jobs) = (&self.dies[id.at()], &self.queues, &self.txns, &self.ftl, &self.jobs[..]);
-        Seen { now_ns, id, die, queues, txns, ftl, jobs, geometry: &self.geometry }
+    pub(in crate::ssd) fn visible_die(&self, id: DieId, now_ns: u64) -> VisibleDie<'_> {
+        let (die, queues, txns, ftl, jobs) = (&self.dies[id], &self.queues, &self.txns, &self.ftl, &self.gc.jobs);
+        VisibleDie { now_ns, id, die, queues, txns, ftl, jobs, geometry: &self.geometry }
     }
 }
 
-impl Seen<'_> {
+impl VisibleDie<'_> {
     fn queued(&self, class: Class) -> impl Iterator<Item = TxnId> + '_ {
         let queue = match class {
             Class::Gc => Queue::Move,
@@ -53,7 +53,7 @@ impl Seen<'_> {
     }
 }
 
-impl DieView for Seen<'_> {
+impl DieView for VisibleDie<'_> {
     fn now_ns(&self) -> u64 {
         self.now_ns
     }
@@ -103,7 +103,7 @@ impl DieView for Seen<'_> {
     }
 
     fn work_left(&self) -> Option<WorkLeft> {
-        let job = self.die.is_reserved().then(|| &self.jobs[self.die.reserved_by().at()])?;
+        let job = self.die.is_reserved().then(|| &self.jobs[self.die.reserved_by()])?;
         let is_together = |a: &Move, b: &Move| self.geometry.page_of(a.from) == self.geometry.page_of(b.from);
         let pages_of = |moves: &[Move]| moves.chunk_by(is_together).count() as u32;
         let pages_to_read = pages_of(job.pending()) + pages_of(job.hot());

@@ -1,5 +1,5 @@
 //! Issue: a die that is ready takes its next command. Here the addresses of host transactions are bound; those of jobs
-//! are in `steps`.
+//! are in `gc::steps`.
 
 use crate::dispatch::compose::{self, JoiningReads, JoiningWrite, Room};
 use crate::dispatch::order::{Class, Heads, View};
@@ -8,12 +8,10 @@ use crate::flash::Follow;
 use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
 use crate::observe::counters::WriteCase;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, TxnId};
-use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
-use crate::ssd::dies::die_view::Seen;
+use crate::ssd::dies::die_view::VisibleDie;
 use crate::ssd::drive::{Drive, Queue};
 use crate::tasks::gc::preemption::State;
-use crate::tasks::gc::trigger::TriggerPolicy;
 
 /// What a die could take now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,39 +38,13 @@ impl Drive {
     /// requests which arrive together can share a command.
     #[inline(always)]
     pub(in crate::ssd) fn mark_ready(&mut self, die: DieId) {
-        if !self.dies[die.at()].is_marked {
-            self.dies[die.at()].is_marked = true;
-            self.marked.push(die);
-        }
+        self.dies.mark(die);
     }
 
     /// Whether something changed for a die that was not looked at yet.
     #[inline(always)]
     pub(crate) fn is_marked(&self) -> bool {
-        !self.marked.is_empty()
-    }
-
-    /// Lets every die for which something changed take what it can.
-    #[inline]
-    pub(crate) fn dispatch_ready(&mut self, events: &mut EventQueue) {
-        let (mut next, mut decisions) = (0, 0);
-        while next < self.marked.len() {
-            let die = self.marked[next];
-            next += 1;
-            self.dies[die.at()].is_marked = false;
-            while self.take_next(die, events) {
-                decisions += 1;
-                hold!(decisions < self.settings.decisions_max, DecisionsEnd, "{die:?}: {}", self.describe_waiting());
-            }
-            if self.looks_up() {
-                self.update_written(events);
-            }
-            self.update_clock(die, events.now_ns());
-        }
-        self.marked.clear();
-        if self.trigger.idle().is_some() {
-            self.time_idleness(events);
-        }
+        self.dies.has_marked()
     }
 
     #[inline]
@@ -80,12 +52,12 @@ impl Drive {
         if self.flash.is_ready(die) {
             return Readiness::Ready;
         }
-        if !self.rests.is_empty() {
+        if self.dies.split_commands() {
             // What follows another command might come before the rest of it.
             return Readiness::Busy;
         }
-        let s = &self.settings;
-        let follow = if self.dies[die.at()].is_reserved() { s.follow_shared } else { s.follow };
+        let s = &self.scheme.settings;
+        let follow = if self.dies[die].is_reserved() { s.follow_shared } else { s.follow };
         match self.flash.may_follow(die, follow, now_ns) {
             Follow { program: true, .. } => Readiness::CachedProgram,
             Follow { read: true, .. } => Readiness::CachedRead,
@@ -95,20 +67,20 @@ impl Drive {
 
     /// One decision: whether something changed, so that another may follow.
     #[inline(always)]
-    fn take_next(&mut self, die: DieId, events: &mut EventQueue) -> bool {
+    pub(in crate::ssd) fn take_next(&mut self, die: DieId, events: &mut EventQueue) -> bool {
         let readiness = self.readiness(die, events.now_ns());
         readiness != Readiness::Busy && self.take_what_is_ready(die, readiness, events)
     }
 
     fn take_what_is_ready(&mut self, die: DieId, readiness: Readiness, events: &mut EventQueue) -> bool {
-        let reserved_by = self.dies[die.at()].reserved_by();
+        let reserved_by = self.dies[die].reserved_by();
         if reserved_by.is_some() {
             return match self.stands_still(reserved_by) {
                 false => self.share(die, reserved_by, readiness, events),
                 true => self.take_beside_paused(die, readiness, events),
             };
         }
-        if self.dies[die.at()].defers_to_high_priority && self.serve_high_priority(die, readiness, events) {
+        if self.dies[die].defers_to_high_priority() && self.serve_high_priority(die, readiness, events) {
             return true;
         }
         let heads = self.heads(die);
@@ -136,25 +108,25 @@ impl Drive {
     #[inline(always)]
     pub(crate) fn pick_class(&mut self, die: DieId, heads: Heads, now_ns: u64) -> Option<Class> {
         // Field by field: the policy may change its own state while it looks at the drive.
-        let Self { order, dies, queues, txns, ftl, jobs, geometry, .. } = self;
-        let seen = Seen { now_ns, id: die, die: &dies[die.at()], queues, txns, ftl, jobs, geometry };
-        let class = order.pick(&View { heads, die: &seen });
+        let Self { scheme, dies, queues, txns, ftl, gc, geometry, .. } = self;
+        let seen = VisibleDie { now_ns, id: die, die: &dies[die], queues, txns, ftl, jobs: &gc.jobs, geometry };
+        let class = scheme.order.pick(&View { heads, die: &seen });
         class.filter(|&class| heads.came[class as usize] != u64::MAX)
     }
 
     #[inline]
     pub(in crate::ssd) fn heads(&self, die: DieId) -> Heads {
-        let by_entry = self.settings.tells_tasks_apart;
+        let by_entry = self.admission.gate.tells_tasks_apart();
         let turn = |txn: &Txn| if by_entry { txn.entered } else { txn.sequence };
         let came = |queue| self.head(die, queue).map_or(u64::MAX, |id| turn(&self.txns[id]));
         let txns = [Queue::Move, Queue::Read, Queue::Write].map(|queue| self.head(die, queue).unwrap_or(TxnId::NONE));
-        let d = &self.dies[die.at()];
-        let job_may_begin = self.windows.has_room(die) && !d.defers_to_high_priority;
+        let d = &self.dies[die];
+        let job_may_begin = self.admission.gate.has_room(die) && !d.defers_to_high_priority();
         let first_job = d.first_job().filter(|_| job_may_begin);
-        let job = first_job.map_or(u64::MAX, |id| self.jobs[id.at()].sequence());
+        let job = first_job.map_or(u64::MAX, |id| self.gc.jobs[id].sequence());
         let came = [came(Queue::Move).min(job), came(Queue::Read), came(Queue::Write)];
         // Moves of other dies' collections are no collection of this die: they do not wait for those who waited here.
-        let waited_before = if came[0] == job { d.waited_before } else { 0 };
+        let waited_before = if came[0] == job { d.waited_before() } else { 0 };
         Heads { came, txns, waited_before }
     }
 
@@ -169,8 +141,8 @@ impl Drive {
         let mut command = Command::new(FlashOp::Read, source, JobId::NONE, events.now_ns());
         self.add_read(&mut command, part, events.now_ns());
         if self.head(die, Queue::Read).is_some() {
-            for at in 0..self.settings.builders.len() {
-                let joining = self.settings.builders[at].reads(&self.view_for_builders(die), part.page);
+            for at in 0..self.scheme.settings.compose.builders.len() {
+                let joining = self.scheme.settings.compose.builders[at].reads(&self.view_for_builders(die), part.page);
                 self.join_reads(die, &mut command, &joining, events);
             }
         }
@@ -185,11 +157,11 @@ impl Drive {
             queues: &self.queues,
             txns: &self.txns,
             ftl: &self.ftl,
-            newest: &self.newest,
+            newest: &self.map.newest,
             rules: self.flash.rules(),
             geometry: self.flash.geometry(),
-            excluded: self.dies[die.at()].excluded,
-            scan_max: self.settings.scan_max,
+            excluded: self.dies[die].excluded(),
+            scan_max: self.scheme.settings.compose.scan_max,
             room: self,
         }
     }
@@ -207,8 +179,9 @@ impl Drive {
 
     /// Queued reads join a read of a collection.
     pub(in crate::ssd) fn join_collection_read(&mut self, die: DieId, command: &mut Command, events: &mut EventQueue) {
-        for at in 0..self.settings.gc_builders.len() {
-            let joining = self.settings.gc_builders[at].reads(&self.view_for_builders(die), command.parts[0].page);
+        for at in 0..self.scheme.settings.compose.gc_builders.len() {
+            let joining =
+                self.scheme.settings.compose.gc_builders[at].reads(&self.view_for_builders(die), command.parts[0].page);
             self.join_reads(die, command, &joining, events);
         }
     }
@@ -258,10 +231,10 @@ impl Drive {
         if successor.is_some() {
             self.txns[successor].waits_for += 1;
         } else {
-            self.split_of.push(request);
+            self.host_data.endings.split(request);
         }
-        self.dies[die.at()].begin_wait(false, false);
-        self.windows.enter(die, task);
+        self.dies[die].begin_wait(false, false);
+        self.admission.gate.enter(die, task);
         let list = self.queue(die, Queue::Read);
         self.enqueue(list, rest);
     }
@@ -269,7 +242,7 @@ impl Drive {
     pub(in crate::ssd) fn add_read(&mut self, command: &mut Command, part: CommandPlane, now_ns: u64) {
         self.stop_waiting(part.txn, now_ns);
         if self.txns[part.txn].role == Role::UpdateRead {
-            self.counters.on_update_read();
+            self.records.counters.on_update_read();
         }
         self.show_read(part);
         command.push(part);
@@ -277,7 +250,7 @@ impl Drive {
 
     /// Shows the version stamps, where there are any, what a read returns.
     pub(in crate::ssd) fn show_read(&self, part: CommandPlane) {
-        if let Some(shadow) = &self.shadow {
+        if let Some(shadow) = &self.records.shadow {
             let first = self.txns[part.txn].first.0;
             for unit in (first..first + part.units).map(LogicalUnit) {
                 shadow.read(unit, self.ftl.lookup(unit));
@@ -298,7 +271,7 @@ impl Drive {
             self.join_host_program(die, &mut command, events.now_ns());
         }
         self.issue(die, &command, events);
-        if self.buffer.is_some() && command.source == Source::Host {
+        if self.host_data.buffer.is_some() && command.source == Source::Host {
             self.count_eviction(die, lead, &command, events.now_ns());
         }
         self.collect_planes_of(command.parts(), events);
@@ -309,20 +282,20 @@ impl Drive {
     fn count_eviction(&mut self, die: DieId, lead: TxnId, command: &Command, now_ns: u64) {
         let own = command.parts[0].plane;
         let has_waiting = |drive: &Self, plane| {
-            drive.queues.first_write_for(die, plane, drive.settings.scan_max, &drive.txns).is_some()
+            drive.queues.first_write_for(die, plane, drive.scheme.settings.compose.scan_max, &drive.txns).is_some()
         };
         let case = if command.planes > 1 {
             WriteCase::Parallel
         } else if self.geometry.planes_of(die).any(|plane| plane != own && has_waiting(self, plane)) {
             // Those that wait now are as unaligned when their turn comes.
-            self.dies[die.at()].unaligned_before = self.txns.next_sequence();
+            self.dies[die].note_unaligned(self.txns.next_sequence());
             WriteCase::Unaligned
-        } else if self.txns[lead].sequence < self.dies[die.at()].unaligned_before {
+        } else if self.dies[die].is_unaligned(self.txns[lead].sequence) {
             WriteCase::Unaligned
         } else {
             WriteCase::Single
         };
-        self.counters.on_eviction(case, command.planes, self.flash.planes_in_use(), now_ns);
+        self.records.counters.on_eviction(case, command.planes, self.flash.planes_in_use(), now_ns);
     }
 
     /// The planes onto which host data went are collected where that asks for it.
@@ -353,12 +326,12 @@ impl Drive {
 
     /// The plane of a write that is bound to none.
     pub(in crate::ssd) fn open_plane(&self, die: DieId) -> PlaneId {
-        let d = &self.dies[die.at()];
+        let d = &self.dies[die];
         let (first, planes) = (die.0 * self.geometry.planes_per_die, self.geometry.planes_per_die);
-        let in_turn = || (0..planes).map(|i| PlaneId(first + (u32::from(d.next_plane) + i) % planes));
+        let in_turn = || (0..planes).map(|i| PlaneId(first + (d.next_plane() + i) % planes));
         let has_room = |&p: &PlaneId| self.host_pages_left(p) > 0;
         // A plane that a page waits on is taken only where no other has room.
-        let beside = in_turn().filter(|&p| p != d.excluded[1]).find(has_room);
+        let beside = in_turn().filter(|&p| p != d.excluded()[1]).find(has_room);
         beside.or_else(|| in_turn().find(has_room)).unwrap_or(PlaneId(first))
     }
 
@@ -369,8 +342,8 @@ impl Drive {
             // A row is on all planes of the die already.
             return;
         }
-        for at in 0..self.settings.builders.len() {
-            let builder = self.settings.builders[at];
+        for at in 0..self.scheme.settings.compose.builders.len() {
+            let builder = self.scheme.settings.compose.builders[at];
             self.join_writes(die, command, now_ns, |view, parts, plane| builder.write(view, parts, plane));
         }
     }
@@ -384,7 +357,7 @@ impl Drive {
         now_ns: u64,
         named: impl Fn(&compose::View<'_, Self>, &[CommandPlane], PlaneId) -> Option<JoiningWrite>,
     ) {
-        let (lead, excluded) = (command.parts[0].plane, self.dies[die.at()].excluded[1]);
+        let (lead, excluded) = (command.parts[0].plane, self.dies[die].excluded()[1]);
         for plane in self.geometry.planes_of(die).filter(|&p| p != lead && p != excluded) {
             if let Some(joining) = named(&self.view_for_builders(die), command.parts(), plane) {
                 self.bind_write(die, (plane, joining.write_point), joining.txn, command, now_ns);
@@ -401,12 +374,12 @@ impl Drive {
         is_paired: bool,
         now_ns: u64,
     ) {
-        // Where collections are preemptible, writes that may not go first take no free blocks as partners either.
-        if self.preemption.is_preemptive() && self.collection_state(die) != State::AllAllowed {
+        // If collections are preemptible, writes that may not go first take no free blocks as partners either.
+        if self.scheme.preemption.is_preemptive() && self.collection_state(die) != State::AllAllowed {
             return;
         }
-        for at in 0..self.settings.gc_builders.len() {
-            let builder = self.settings.gc_builders[at];
+        for at in 0..self.scheme.settings.compose.gc_builders.len() {
+            let builder = self.scheme.settings.compose.gc_builders[at];
             self.join_writes(die, command, now_ns, |view, parts, p| builder.write(view, parts, p, is_paired));
         }
     }

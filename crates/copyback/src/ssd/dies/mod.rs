@@ -2,6 +2,7 @@
 
 pub(super) mod completion;
 pub(super) mod die;
+pub(super) mod die_table;
 pub(super) mod die_view;
 pub(super) mod issue;
 pub(super) mod row_commands;

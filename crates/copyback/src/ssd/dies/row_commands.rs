@@ -14,12 +14,11 @@ use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
 use crate::ssd::drive::{Drive, Queue};
 use crate::ssd::gc::steps::pages_of;
-use crate::ssd::map::lookups::after_move;
 use crate::tasks::job::Step;
 
 /// Writes that go into a row which had room.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::ssd) struct Dirty {
+pub(in crate::ssd) struct RowWrites {
     /// The first of their transactions; each is the chain of the one before.
     pub first: TxnId,
     /// The last.
@@ -28,7 +27,7 @@ pub(in crate::ssd) struct Dirty {
     pub units: u32,
 }
 
-impl Dirty {
+impl RowWrites {
     /// None yet.
     pub const NONE: Self = Self { first: TxnId::NONE, last: TxnId::NONE, units: 0 };
 }
@@ -49,7 +48,7 @@ impl Drive {
     /// Reads the pages of a row that hold the last `units` moves which a job took.
     #[inline(never)]
     pub(in crate::ssd) fn read_in_row(&mut self, die: DieId, id: JobId, units: usize, events: &mut EventQueue) {
-        let job = &self.jobs[id.at()];
+        let job = &self.gc.jobs[id];
         let mut command = Command::new(FlashOp::Read, job.source(), id, events.now_ns());
         let held = job.held();
         for (plane, page, units) in pages_of(&self.geometry, self.flash.geometry(), &held[held.len() - units..]) {
@@ -62,11 +61,11 @@ impl Drive {
     /// the die.
     #[inline(never)]
     pub(in crate::ssd) fn program_row(&mut self, die: DieId, id: JobId, units: usize, events: &mut EventQueue) {
-        let plane = self.jobs[id.at()].plane();
+        let plane = self.gc.jobs[id].plane();
         let mut data = [LogicalUnit::NONE; UNITS_PER_PAGE_MAX as usize];
         let room = self.geometry.units_per_page as usize - units;
-        let mut dirty = Dirty::NONE;
-        if self.settings.combines {
+        let mut dirty = RowWrites::NONE;
+        if self.scheme.settings.compose.combines {
             dirty = self.take_waiting(die, plane, &mut data[..room], events.now_ns());
         }
         // Writes that waited had a page of the host's block reserved: what the row shares with them goes there, too.
@@ -79,7 +78,7 @@ impl Drive {
         }
         let data = &data[..dirty.units as usize];
         let page = self.bind_row(id, (plane, write_point), units, data, events.now_ns());
-        let mut command = Command::new(FlashOp::Program, self.jobs[id.at()].source(), id, events.now_ns());
+        let mut command = Command::new(FlashOp::Program, self.gc.jobs[id].source(), id, events.now_ns());
         self.push_row(&mut command, plane, page, self.geometry.units_per_flash_page, TxnId::NONE);
         // They hang on the first page that is theirs alone, or the last.
         let first = units.div_ceil(self.geometry.units_per_flash_page as usize);
@@ -91,14 +90,14 @@ impl Drive {
     /// valid page, or as many as the writes leave room for, block after block.
     #[inline(never)]
     pub(in crate::ssd) fn combined_step(&mut self, id: JobId) -> Option<Step> {
-        let (die, g) = (self.jobs[id.at()].die(), &self.geometry);
-        if self.jobs[id.at()].is_stepping() || self.head(die, Queue::Write).is_none() {
+        let (die, g) = (self.gc.jobs[id].die(), &self.geometry);
+        if self.gc.jobs[id].is_stepping() || self.head(die, Queue::Write).is_none() {
             return None;
         }
-        let queued = self.queues.iter(self.queue(die, Queue::Write)).take(self.settings.scan_max);
+        let queued = self.queues.iter(self.queue(die, Queue::Write)).take(self.scheme.settings.compose.scan_max);
         let waiting: u32 = queued.map(|txn| self.txns[TxnId(txn)].units).sum();
         let room = g.units_per_page.saturating_sub(waiting).max(g.units_per_flash_page) as usize;
-        let job = &self.jobs[id.at()];
+        let job = &self.gc.jobs[id];
         let held = job.held().len();
         if held >= room {
             return Some(Step::Program { units: held });
@@ -110,15 +109,15 @@ impl Drive {
         let page = g.flash_page(job.pending()[start].from);
         let is_together = |m: &&Move| current(m) && g.flash_page(m.from) == page;
         let count = job.pending()[start..].iter().take_while(is_together).count().min(room - held);
-        self.jobs[id.at()].put_first(start, count);
-        Some(Step::Read { end: self.jobs[id.at()].first_pending() + count })
+        self.gc.jobs[id].put_first(start, count);
+        Some(Step::Read { end: self.gc.jobs[id].first_pending() + count })
     }
 
     /// Takes writes that wait at a die into a row that has room for so many units.
-    fn take_waiting(&mut self, die: DieId, plane: PlaneId, room: &mut [LogicalUnit], now_ns: u64) -> Dirty {
+    fn take_waiting(&mut self, die: DieId, plane: PlaneId, room: &mut [LogicalUnit], now_ns: u64) -> RowWrites {
         let list = self.queue(die, Queue::Write);
-        let mut dirty = Dirty::NONE;
-        while let Some(id) = self.queues.first_write_for(die, plane, self.settings.scan_max, &self.txns)
+        let mut dirty = RowWrites::NONE;
+        while let Some(id) = self.queues.first_write_for(die, plane, self.scheme.settings.compose.scan_max, &self.txns)
             && (dirty.units + self.txns[id].units) as usize <= room.len()
         {
             self.queues.remove(list, id.0);
@@ -130,7 +129,7 @@ impl Drive {
     }
 
     /// Puts the units of a write into a row, behind others.
-    fn add_to_row(&mut self, id: TxnId, room: &mut [LogicalUnit], dirty: &mut Dirty) {
+    fn add_to_row(&mut self, id: TxnId, room: &mut [LogicalUnit], dirty: &mut RowWrites) {
         dirty.units = self.put_units(id, room, dirty.units);
         if dirty.last.is_some() {
             self.txns[dirty.last].chain = id;
@@ -158,8 +157,8 @@ impl Drive {
         for at in 0..units {
             let unit = LogicalUnit(first.0 + at);
             let is_written = others >> at & 1 == 0;
-            let is_newest = is_written && self.newest.is_newest(unit, sequence);
-            if let Some(shadow) = self.shadow.as_mut().filter(|_| is_written) {
+            let is_newest = is_written && self.map.newest.is_newest(unit, sequence);
+            if let Some(shadow) = self.records.shadow.as_mut().filter(|_| is_written) {
                 shadow.bind(unit, sequence, is_newest);
             }
             if is_newest || self.ftl.lookup(unit).is_some() {
@@ -174,8 +173,8 @@ impl Drive {
         self.release_page(die, self.txns[id].plane);
         let stamp = self.ftl.counts().host_units;
         let page = self.ftl.write_superpage(plane, &row[..used], stale, stamp);
-        self.counters.on_host_units((used + stale) as u32);
-        if let Some(shadow) = &mut self.shadow {
+        self.records.counters.on_host_units((used + stale) as u32);
+        if let Some(shadow) = &mut self.records.shadow {
             shadow.write_page(page, &row[..used]);
         }
         self.after_write(row[..used].iter().copied(), now_ns);
@@ -193,13 +192,13 @@ impl Drive {
         now_ns: u64,
     ) -> PageId {
         let stamp = self.ftl.counts().host_units;
-        let job = &mut self.jobs[id.at()];
-        self.counters.on_moved_units(job.source(), units as u64);
-        self.counters.on_host_units(data.len() as u32);
+        let job = &mut self.gc.jobs[id];
+        self.records.counters.on_moved_units(job.source(), units as u64);
+        self.records.counters.on_host_units(data.len() as u32);
         let moves = job.take_for_program(units, plane);
         // What the host has just written is not moved beside it.
         let is_current = |m: &Move| self.ftl.lookup(m.unit) == m.from && !data.contains(&m.unit);
-        let current: Vec<bool> = match self.shadow {
+        let current: Vec<bool> = match self.records.shadow {
             Some(_) => moves.iter().map(is_current).collect(),
             None => Vec::new(),
         };
@@ -207,15 +206,13 @@ impl Drive {
             true => self.ftl.move_superpage(plane, write_point, moves, stamp),
             false => self.ftl.move_page_with(plane, write_point, moves, 0, data, stamp),
         };
-        if let Some(shadow) = &mut self.shadow {
+        if let Some(shadow) = &mut self.records.shadow {
             shadow.move_page(&self.ftl, page, moves, &current, 0);
             let mut written = [LogicalUnit::NONE; UNITS_PER_PAGE_MAX as usize];
             written[units..units + data.len()].copy_from_slice(data);
             shadow.write_page(page, &written[..units + data.len()]);
         }
-        if self.hears_moves {
-            after_move((&mut self.queues, &mut self.translation), &self.txns, &self.ftl, moves, page);
-        }
+        self.map.on_moved(&mut self.queues, &self.txns, &self.ftl, moves, page);
         self.after_write(data.iter().copied().filter(|unit| unit.is_some()), now_ns);
         self.after_bind(plane);
         page
@@ -228,14 +225,14 @@ impl Drive {
         die: DieId,
         plane: PlaneId,
         room: &mut [LogicalUnit],
-        dirty: &mut Dirty,
+        dirty: &mut RowWrites,
         now_ns: u64,
     ) {
-        let Some(buffer) = &mut self.buffer else { return };
+        let Some(buffer) = &mut self.host_data.buffer else { return };
         let set = buffer.take_set(die, room.len() as u32 - dirty.units);
         for (first, units) in set.pages().iter().flat_map(|page| page.runs()) {
             let id = self.txns.add(Txn { arrival_ns: now_ns, ..Txn::new(Role::Evict, first, units, die, plane) });
-            self.windows.enter(die, Source::Host);
+            self.admission.gate.enter(die, Source::Host);
             if self.looks_up() {
                 self.count_look_up(first, units);
             }
@@ -267,7 +264,7 @@ impl Drive {
     /// Whether a part of a die's command is still to be issued.
     #[inline(always)]
     pub(in crate::ssd) fn has_rest(&self, die: DieId) -> bool {
-        !self.rests.is_empty() && self.rests[die.at()].is_some()
+        self.dies.has_rest(die)
     }
 
     /// The part of a command that the device takes first; the rest follows when that has ended, and nothing goes
@@ -288,7 +285,7 @@ impl Drive {
                 parts.for_each(|part| part.txn = TxnId::NONE);
                 rest.parts[0].txn = served.unwrap_or(TxnId::NONE);
             }
-            self.rests[die.at()] = Some(rest);
+            self.dies.keep_rest(die, rest);
         }
         first
     }
@@ -305,7 +302,7 @@ impl Drive {
 
     #[inline(never)]
     fn issue_kept(&mut self, die: DieId, ended: &Command, events: &mut EventQueue) {
-        let mut rest = self.rests[die.at()].take().expect("it was looked at");
+        let mut rest = self.dies.take_rest(die).expect("it was looked at");
         (rest.issued_ns, rest.loaded_ns) = (events.now_ns(), events.now_ns());
         let flash_ns = ended.array_end_ns - ended.array_start_ns;
         let channel_ns = events.now_ns() - ended.issued_ns - flash_ns;
@@ -317,7 +314,7 @@ impl Drive {
             }
             id = self.txns[id].chain;
         }
-        // It goes as its first part went, whoever may go before the die's collection now.
+        // It goes as its first part went, even if others may go before the die's collection now.
         self.issue_in_parts(die, &rest, events);
     }
 }

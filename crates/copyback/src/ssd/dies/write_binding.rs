@@ -4,7 +4,7 @@ use crate::config::device::UNITS_PER_PAGE_MAX;
 use crate::dispatch::txn::Role;
 use crate::flash::command::{Command, CommandPlane};
 use crate::sim::index::{DieId, LogicalUnit, PageId, PlaneId, TxnId};
-use crate::ssd::dies::row_commands::Dirty;
+use crate::ssd::dies::row_commands::RowWrites;
 use crate::ssd::drive::{Drive, Queue};
 
 impl Drive {
@@ -21,7 +21,7 @@ impl Drive {
         if self.geometry.has_superpages() {
             return self.bind_superpage(die, plane, lead, command, now_ns);
         }
-        if self.filling.is_some() {
+        if self.host_data.filling.is_some() {
             return self.bind_full_page(die, (plane, write_point), lead, command, now_ns);
         }
         let list = self.queue(die, Queue::Write);
@@ -44,7 +44,8 @@ impl Drive {
             next = TxnId::NONE;
             if used < room {
                 // Writes of one plane keep their order, so the first that does not fit ends the page.
-                if let Some(follower) = self.queues.first_write_for(die, plane, self.settings.scan_max, &self.txns)
+                if let Some(follower) =
+                    self.queues.first_write_for(die, plane, self.scheme.settings.compose.scan_max, &self.txns)
                     && used + self.txns[follower].units <= room
                 {
                     next = follower;
@@ -53,7 +54,7 @@ impl Drive {
         }
         // A page of the buffer that went with a translation page would need another one for its own entry, and so on.
         if used < room && self.geometry.shares_rows() && self.txns[lead].role != Role::MapWrite {
-            let mut row = Dirty { first: lead, last, units: used };
+            let mut row = RowWrites { first: lead, last, units: used };
             self.take_dirty(die, plane, &mut units[..room as usize], &mut row, now_ns);
             used = row.units;
         }
@@ -72,8 +73,8 @@ impl Drive {
     ) -> PageId {
         let stamp = self.ftl.counts().host_units;
         let page = self.ftl.write_page_in(plane, write_point, units, stamp);
-        self.counters.on_host_units(units.len() as u32);
-        if let Some(shadow) = &mut self.shadow {
+        self.records.counters.on_host_units(units.len() as u32);
+        if let Some(shadow) = &mut self.records.shadow {
             shadow.write_page(page, units);
         }
         self.after_write(units.iter().copied().filter(|unit| unit.is_some()), now_ns);
@@ -84,8 +85,7 @@ impl Drive {
     /// The next write that is bound to no plane goes to the one behind this, if that has room.
     #[inline(always)]
     pub(in crate::ssd) fn pass_turn(&mut self, die: DieId, plane: PlaneId) {
-        let after = self.geometry.plane_offset(plane) + 1;
-        self.dies[die.at()].next_plane = (after % self.geometry.planes_per_die) as u8;
+        self.dies[die].pass_turn(self.geometry.plane_offset(plane), self.geometry.planes_per_die);
     }
 
     /// Adds a page that is programmed to a command, or a row of pages; its first part serves these transactions.
@@ -103,8 +103,8 @@ impl Drive {
     pub(in crate::ssd) fn put_units(&mut self, id: TxnId, page: &mut [LogicalUnit], mut used: u32) -> u32 {
         let txn = &self.txns[id];
         for unit in (txn.first.0..txn.first.0 + txn.units).map(LogicalUnit) {
-            let is_newest = self.newest.is_newest(unit, txn.sequence);
-            if let Some(shadow) = &mut self.shadow {
+            let is_newest = self.map.newest.is_newest(unit, txn.sequence);
+            if let Some(shadow) = &mut self.records.shadow {
                 shadow.bind(unit, txn.sequence, is_newest);
             }
             page[used as usize] = if is_newest { unit } else { LogicalUnit::NONE };
@@ -115,9 +115,7 @@ impl Drive {
 
     #[inline]
     pub(in crate::ssd) fn after_bind(&mut self, plane: PlaneId) {
-        self.min_free_blocks = self.min_free_blocks.min(self.ftl.free_blocks_of(plane));
-        if let Some(room) = &mut self.relocations.room {
-            room.follow(&self.ftl, plane);
-        }
+        self.records.fewest_free.note(&self.ftl, plane);
+        self.admission.reservations.follow(&self.ftl, plane);
     }
 }

@@ -69,28 +69,27 @@ impl Drive {
         let die = self.geometry.die_of(plane);
         let mut footprint = Footprint::one(plane, victim);
         for other in self.geometry.planes_of(die).filter(|&p| p != plane) {
-            let waiting = self.job_of_plane[other.at()];
+            let waiting = self.gc.jobs.of_plane(other);
             let is_begun = |job: JobId| {
-                let job = &self.jobs[job.at()];
+                let job = &self.gc.jobs[job];
                 job.beginning().is_some() || !job.purpose().picks_victim
             };
             if !self.flash.rules().may_pair(&self.geometry, plane, other) || (waiting.is_some() && is_begun(waiting)) {
                 continue;
             }
-            let granularity = self.granularity;
+            let granularity = self.scheme.granularity;
             let Some(block) = granularity.companion(other, victim, &mut Others(self)) else { continue };
             let valid = u32::from(self.ftl.blocks()[block].valid);
             if self.ftl.pages_left(other, Stream::Moved) < valid || !self.is_erased_together(victim, block) {
                 continue;
             }
             if waiting.is_some() {
-                self.dies[die.at()].remove_job(waiting);
-                self.free_jobs.push(waiting);
+                self.dies[die].remove_job(waiting);
             }
-            self.job_of_plane[other.at()] = id;
+            self.gc.jobs.take_over(other, id);
             footprint = footprint.and(other, block);
         }
-        self.jobs[id.at()].take_along(footprint);
+        self.gc.jobs[id].take_along(footprint);
     }
 
     /// Whether a device erases two blocks with one command.
@@ -102,21 +101,21 @@ impl Drive {
     /// Whether a job has several blocks, whose pages go to planes as the granularity says.
     /// A job of one block whose data has to leave its plane is such a job, too.
     pub(in crate::ssd) fn takes_turns(&self, id: JobId) -> bool {
-        let job = &self.jobs[id.at()];
+        let job = &self.gc.jobs[id];
         let takes_turns = job.footprint().is_row() || job.has_to_leave;
-        self.settings.turn.is_some() && job.purpose().picks_victim && takes_turns
+        self.scheme.settings.collection.turn.is_some() && job.purpose().picks_victim && takes_turns
     }
 
     /// The next step of such a job: it reads as many pages as its next program names planes, one by one from its first
     /// block, or side by side.
     #[inline(never)]
     pub(in crate::ssd) fn step_in_turn(&mut self, id: JobId) -> Option<Step> {
-        if self.jobs[id.at()].is_stepping() {
+        if self.gc.jobs[id].is_stepping() {
             return None;
         }
         let pages = self.group_of(id).count;
         let room = pages * self.geometry.units_per_page as usize;
-        let held = self.jobs[id.at()].held().len();
+        let held = self.gc.jobs[id].held().len();
         if held >= room {
             return Some(Step::Program { units: room });
         }
@@ -124,20 +123,20 @@ impl Drive {
             if held > 0 {
                 return Some(Step::Program { units: held });
             }
-            self.jobs[id.at()].drop_pending();
-            if self.jobs[id.at()].go_on_with_hot() {
+            self.gc.jobs[id].drop_pending();
+            if self.gc.jobs[id].go_on_with_hot() {
                 return self.step_in_turn(id);
             }
             return Some(Step::Erase);
         };
-        self.jobs[id.at()].put_first(start, count);
-        Some(Step::Read { end: self.jobs[id.at()].first_pending() + count })
+        self.gc.jobs[id].put_first(start, count);
+        Some(Step::Read { end: self.gc.jobs[id].first_pending() + count })
     }
 
     /// Which pending moves a job reads with its next command, at most so many: where the first of them stands, and how
     /// many they are. While a plane catches up, the first block is emptied; otherwise pages of one offset go together.
     fn next_reads(&self, id: JobId, room: usize, catches_up: bool) -> Option<(usize, usize)> {
-        let job = &self.jobs[id.at()];
+        let job = &self.gc.jobs[id];
         let page = |m: &Move| self.geometry.page_of(m.from);
         let current = |m: &Move| self.ftl.lookup(m.unit) == m.from;
         let pending = job.pending();
@@ -167,7 +166,7 @@ impl Drive {
 
     /// The planes of a job's next program: one, or those whose write points agree.
     fn group_of(&self, id: JobId) -> Group {
-        let (job, turn) = (&self.jobs[id.at()], self.settings.turn.expect("only such jobs ask"));
+        let (job, turn) = (&self.gc.jobs[id], self.scheme.settings.collection.turn.expect("only such jobs ask"));
         let die = job.die();
         if job.has_to_leave {
             let mut others = self.geometry.planes_of(die).filter(|&p| p != job.plane());
@@ -178,7 +177,7 @@ impl Drive {
         let offset = |p: PlaneId| self.ftl.next_offset_in(p, write_point(p));
         let mut in_order = [PlaneId::NONE; PLANES_MAX as usize];
         let planes = self.geometry.planes_per_die as usize;
-        let next = usize::from(self.dies[die.at()].next_plane);
+        let next = self.dies[die].next_plane() as usize;
         for (at, plane) in in_order[..planes].iter_mut().enumerate() {
             let at = if turn == Turn::InTurn { (next + at) % planes } else { at };
             *plane = PlaneId(die.0 * planes as u32 + at as u32);
@@ -213,7 +212,7 @@ impl Drive {
     /// Whether a plane has a page for data of another plane of its die.
     pub(in crate::ssd) fn has_room_for_others(&self, plane: PlaneId) -> bool {
         let (die, bound) = self.bound_of(plane);
-        // Where moved data has a block of its own, the page may open one.
+        // If moved data has a block of its own, the page may open one.
         let opened = if self.ftl.shares_block() { 0 } else { self.geometry.pages_per_block };
         self.reservable(die, bound) > opened && self.host_pages_left(plane) > opened
     }
@@ -221,15 +220,14 @@ impl Drive {
     /// Binds pages for a job's oldest moves that were read, on the planes whose turn it is.
     pub(in crate::ssd) fn bind_in_turn(&mut self, id: JobId, units: usize, command: &mut Command) {
         let group = self.group_of(id);
-        let die = self.jobs[id.at()].die();
+        let die = self.gc.jobs[id].die();
         let per_page = self.geometry.units_per_page as usize;
         for (at, &plane) in group.as_slice()[..units.div_ceil(per_page)].iter().enumerate() {
             let write_point = group.write_points[at];
             let units = per_page.min(units - at * per_page);
             let page: PageId = self.bind_moves(id, (plane, write_point), units, Merged::NONE);
             command.push(CommandPlane { plane, page, units: self.geometry.units_per_page, txn: TxnId::NONE });
-            let after = self.geometry.plane_offset(plane) + 1;
-            self.dies[die.at()].next_plane = (after % self.geometry.planes_per_die) as u8;
+            self.pass_turn(die, plane);
         }
     }
 }

@@ -1,14 +1,13 @@
-//! A drive that is told when to collect: it reports how low it is, collects all its dies when it is forced to, and
-//! pauses
-//! when it is told to.
+//! A drive whose collections a coordinator orders: it reports how low it is, collects all its dies when it is forced
+//! to, and pauses when it is told to.
 //!
 //! Its trigger is asked as ever, and what it answers is reported instead of done (`starts_unasked`), until it is at its
-//! last resort: nobody's silence stops a drive. A forced drive collects on each of its dies one plane after the other,
-//! the one with the fewest free blocks first: each as often as it is told to, then those below the level at which it
-//! stops. When no die has anything left to do it says so, and reports anew how low it is.
+//! last resort: a silent coordinator stops no drive. A forced drive collects on each of its dies one plane after the
+//! other, the one with the fewest free blocks first: each as often as it is told to, then those below the level at
+//! which it stops. When no die has anything left to do it says so, and reports anew how low it is.
 //!
 //! A collection that pauses keeps its victim and stands between two of its steps, with no page in hand; its die takes
-//! work of the host as if it were free, until somebody forces the drive again, a plane is at its last resort or the
+//! work of the host as if it were free, until the drive is forced again, a plane is at its last resort or the
 //! host is done.
 
 use crate::dispatch::order::Class;
@@ -16,9 +15,9 @@ use crate::flash::command::Source;
 use crate::observe::array_report::ToldTotals;
 use crate::sim::index::{DieId, JobId, PlaneId};
 use crate::sim::queue::EventQueue;
+use crate::ssd::dies::die::PreemptionPoint;
 use crate::ssd::dies::issue::Readiness;
 use crate::ssd::drive::{Drive, Queue};
-use crate::ssd::gc::preemption_points::PreemptionPoint;
 use crate::tasks::gc::trigger::{Level, Start, TriggerPolicy, Wanted};
 
 /// At which level a forced drive stops to collect.
@@ -69,42 +68,45 @@ pub enum Report {
 /// Why the collection of a plane was started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Why {
-    /// Somebody asked for this one.
+    /// A caller asked for this one.
     #[default]
     Hand,
     /// The drive was forced to collect.
     Forced,
-    /// Nobody asked for it.
+    /// No coordinator asked for it.
     LastResort,
 }
 
-/// What a drive keeps of what it was told.
-pub(in crate::ssd) struct Told {
-    /// The lowest level that was reported since it last had all done.
+/// The orders of a coordinator, and what the drive has reported to it.
+pub(in crate::ssd) struct Coordination {
+    /// The lowest level that was reported since the last order was carried out.
     reported: Level,
     reports: Vec<Report>,
     /// Free blocks at which a plane stops.
     stop_blocks: u32,
-    /// Of each plane the collections that it has to begin, whatever it has free.
+    /// The collections that each plane has to begin, whatever it has free.
     owed: Vec<u32>,
-    /// Of each plane why its collection was started.
+    /// Why the collection of each plane was started.
     why: Vec<Why>,
     /// Planes on which no victim was found, since the drive was forced.
     is_given_up: Vec<bool>,
+    /// Dies that have not carried out the last order to collect.
     is_forced: Vec<bool>,
+    /// Invariant: the number of dies that `is_forced` names.
     dies_forced: u32,
-    pub is_paused: bool,
-    pub totals: ToldTotals,
+    /// Collections stand still, until a write waits for space or a plane is at its last resort.
+    is_paused: bool,
+    totals: ToldTotals,
 }
 
 impl Drive {
     /// From now on the drive is told when to collect. Before the run starts. `may_pause`: it may be told to pause.
     pub(crate) fn obey(&mut self, may_pause: bool) {
-        self.trigger.obey();
+        self.scheme.trigger.obey();
         // Steps of a collection that may pause do not follow each other unseen.
-        self.settings.is_undisturbed &= !may_pause;
+        self.scheme.settings.collection.is_undisturbed &= !may_pause;
         let (planes, dies) = (self.geometry.planes as usize, self.geometry.dies as usize);
-        self.told = Some(Box::new(Told {
+        self.gc.coordination = Some(Box::new(Coordination {
             reported: Level::High,
             reports: Vec::with_capacity(4),
             stop_blocks: 0,
@@ -121,42 +123,42 @@ impl Drive {
 
     /// What it says of itself when it is asked how low it is.
     pub(crate) fn above_middle(&self) -> Report {
-        let (report, start, _) = self.trigger.told_blocks(&self.geometry);
+        let (report, start, _) = self.scheme.trigger.told_blocks(&self.geometry);
         let blocks = f64::from(self.lowest_free_blocks()) - f64::from(report + start) / 2.0;
         Report::AboveMiddle(blocks / f64::from(self.geometry.blocks_per_plane))
     }
 
     /// What it says of itself, in order.
     pub(crate) fn take_report(&mut self) -> Option<Report> {
-        let told = self.told.as_mut()?;
+        let told = self.gc.coordination.as_mut()?;
         (!told.reports.is_empty()).then(|| told.reports.remove(0))
     }
 
     /// What it was told, and did.
     pub fn told_totals(&self) -> Option<ToldTotals> {
-        self.told.as_ref().map(|told| told.totals)
+        self.gc.coordination.as_ref().map(|told| told.totals)
     }
 
-    /// Whether somebody says when it collects, and it was told to pause.
+    /// Whether a coordinator has ordered the drive to pause.
     #[inline]
     pub fn is_paused(&self) -> bool {
-        self.told.as_ref().is_some_and(|told| told.is_paused)
+        self.gc.coordination.as_ref().is_some_and(|told| told.is_paused)
     }
 
-    /// A plane wants to be collected: whether that starts although nobody has asked for it. Otherwise the drive reports
+    /// A plane wants to be collected: whether that starts although no coordinator asked. Otherwise the drive reports
     /// how low it is.
     #[inline(never)]
     pub(in crate::ssd) fn starts_unasked(&mut self, plane: PlaneId, wanted: Wanted) -> bool {
-        let level = self.trigger.level_of(self.free_of_scope(plane));
+        let level = self.scheme.trigger.level_of(self.free_of_scope(plane));
         if level == Level::LastResort || wanted.start == Start::Space {
             self.told_mut().why[plane.at()] = Why::LastResort;
-            // Whoever waits for space waits for a collection that pauses, too.
+            // A write that waits for space waits for a collection that pauses, too.
             self.resume();
             return true;
         }
         if !self.heed(level, wanted.request_waits) {
             let die = self.geometry.die_of(plane);
-            self.dies[die.at()].planes_below |= 1 << self.geometry.plane_offset(plane);
+            self.dies[die].put_off_collection(self.geometry.plane_offset(plane));
         }
         false
     }
@@ -166,7 +168,7 @@ impl Drive {
     fn heed(&mut self, level: Level, request_waits: bool) -> bool {
         self.report(level.min(Level::Report));
         let says_all =
-            level < Level::Start || self.trigger.starts_now(Wanted { start: Start::Watermark, request_waits });
+            level < Level::Start || self.scheme.trigger.starts_now(Wanted { start: Start::Watermark, request_waits });
         if says_all {
             self.report(level.min(Level::Start));
         }
@@ -176,7 +178,7 @@ impl Drive {
     /// A device is below its watermark: as that of a plane, and said once for all of them.
     #[inline(never)]
     pub(in crate::ssd) fn heed_device(&mut self, events: &mut EventQueue) {
-        let level = self.trigger.level_of(self.ftl.free_blocks() as u32);
+        let level = self.scheme.trigger.level_of(self.ftl.free_blocks() as u32);
         if level == Level::LastResort {
             for die in (0..self.geometry.dies).map(DieId) {
                 self.collect_lowest_of(die, Start::Watermark, events);
@@ -184,8 +186,8 @@ impl Drive {
         } else if level > self.told_mut().reported {
             let request_waits = self.dies.iter().any(|die| die.waiting() > 0);
             if !self.heed(level, request_waits) {
-                let all = u8::MAX >> (u8::BITS - self.geometry.planes_per_die);
-                self.dies.iter_mut().for_each(|die| die.planes_below = all);
+                let planes = self.geometry.planes_per_die;
+                self.dies.iter_mut().for_each(|die| die.put_off_all_collections(planes));
             }
         }
     }
@@ -199,7 +201,7 @@ impl Drive {
         readiness: Readiness,
         events: &mut EventQueue,
     ) -> bool {
-        if self.dies[die.at()].point == PreemptionPoint::Polling {
+        if self.dies[die].point() == PreemptionPoint::Polling {
             // The controller is busy with the queue until it has polled it.
             return false;
         }
@@ -222,20 +224,20 @@ impl Drive {
         true
     }
 
-    /// Nobody asks for another collection of a plane that has one, so here is said how low planes have fallen while
-    /// theirs stand still; at the last resort these go on.
+    /// A plane that has a collection asks for no other one. So this reports how low planes have fallen while theirs
+    /// stand still; at the last resort these go on.
     fn heed_paused(&mut self, die: DieId) {
-        let request_waits = self.dies[die.at()].waiting() > 0;
+        let request_waits = self.dies[die].waiting() > 0;
         for plane in self.geometry.planes_of(die) {
-            if self.job_of_plane[plane.at()].is_none() {
+            if self.gc.jobs.is_free(plane) {
                 continue;
             }
-            let level = self.trigger.level_of(self.free_of_scope(plane));
+            let level = self.scheme.trigger.level_of(self.free_of_scope(plane));
             if level == Level::LastResort {
                 return self.resume();
             }
             if !self.heed(level, request_waits) {
-                self.dies[die.at()].planes_below |= 1 << self.geometry.plane_offset(plane);
+                self.dies[die].put_off_collection(self.geometry.plane_offset(plane));
             }
         }
     }
@@ -243,13 +245,13 @@ impl Drive {
     /// A request has come to wait at a die on which a plane's collection stands still, and it was put off until then to
     /// say how low that plane is.
     pub(in crate::ssd) fn heed_awaited(&mut self, plane: PlaneId) {
-        if self.stands_still(self.job_of_plane[plane.at()]) {
-            self.heed(self.trigger.level_of(self.free_of_scope(plane)), true);
+        if self.stands_still(self.gc.jobs.of_plane(plane)) {
+            self.heed(self.scheme.trigger.level_of(self.free_of_scope(plane)), true);
         }
     }
 
-    fn told_mut(&mut self) -> &mut Told {
-        self.told.as_mut().expect("the drive is told when to collect")
+    fn told_mut(&mut self) -> &mut Coordination {
+        self.gc.coordination.as_mut().expect("the drive is told when to collect")
     }
 
     /// Reports a level once.
@@ -263,13 +265,13 @@ impl Drive {
 
     /// Reports how low its lowest plane is. That it would start says who next comes to it.
     fn report_lowest(&mut self) {
-        let level = self.trigger.level_of(self.lowest_of_scope());
+        let level = self.scheme.trigger.level_of(self.lowest_of_scope());
         self.report(level.min(Level::Report));
     }
 
     /// Collects on all dies: each plane what it owes, and until so much of it is free.
     pub(crate) fn force(&mut self, stop: Stop, owed: Owed, events: &mut EventQueue) {
-        let (report_blocks, _, own_blocks) = self.trigger.told_blocks(&self.geometry);
+        let (report_blocks, _, own_blocks) = self.scheme.trigger.told_blocks(&self.geometry);
         let g = &self.geometry;
         let reserve =
             g.blocks_per_plane - g.logical_units.div_ceil(g.units_per_block * g.planes).min(g.blocks_per_plane);
@@ -278,7 +280,8 @@ impl Drive {
             Stop::Report => report_blocks,
             Stop::Reserve => reserve,
         };
-        let is_collecting: Vec<bool> = self.job_of_plane.iter().map(|job| job.is_some()).collect();
+        let planes = (0..self.geometry.planes).map(PlaneId);
+        let is_collecting: Vec<bool> = planes.map(|plane| self.gc.jobs.is_on(plane)).collect();
         let dies = self.geometry.dies;
         let told = self.told_mut();
         told.stop_blocks = stop_blocks;
@@ -297,10 +300,10 @@ impl Drive {
 
     /// Starts no more of what it was forced to; what is under way pauses, or ends.
     pub(crate) fn pause(&mut self, on_request: OnRequest) {
-        let collects = |job: &JobId| job.is_some() && self.jobs[job.at()].source() == Source::Gc;
-        let has_jobs = self.job_of_plane.iter().any(collects);
-        // Whoever waits for what a collection brings would wait for good.
-        let is_needed = self.waits_for_gc() || self.trigger.level_of(self.lowest_of_scope()) == Level::LastResort;
+        let has_jobs = self.gc.jobs.has_of(Source::Gc);
+        // Requests that wait for what a collection brings would wait for good.
+        let is_needed =
+            self.waits_for_gc() || self.scheme.trigger.level_of(self.lowest_of_scope()) == Level::LastResort;
         let told = self.told_mut();
         if told.dies_forced == 0 {
             return;
@@ -316,7 +319,7 @@ impl Drive {
     pub(in crate::ssd) fn resume(&mut self) {
         if std::mem::take(&mut self.told_mut().is_paused) {
             for die in (0..self.geometry.dies).map(DieId) {
-                if self.dies[die.at()].is_reserved() {
+                if self.dies[die].is_reserved() {
                     self.mark_ready(die);
                 }
             }
@@ -325,7 +328,7 @@ impl Drive {
 
     /// The next collection that a forced die owes, if it has none under way.
     pub(in crate::ssd) fn go_on_forced(&mut self, die: DieId, events: &mut EventQueue) {
-        while self.told.as_ref().is_some_and(|told| told.is_forced[die.at()]) && !self.has_job(die) {
+        while self.gc.coordination.as_ref().is_some_and(|told| told.is_forced[die.at()]) && !self.has_job(die) {
             let Some(plane) = self.next_forced(die) else {
                 let told = self.told_mut();
                 told.is_forced[die.at()] = false;
@@ -345,7 +348,7 @@ impl Drive {
     /// The plane of a die that is collected next: of those that owe collections the lowest, then of those that are not
     /// yet where they stop.
     fn next_forced(&self, die: DieId) -> Option<PlaneId> {
-        let told = self.told.as_ref()?;
+        let told = self.gc.coordination.as_ref()?;
         let is_worth_it = |p: PlaneId| !told.is_given_up[p.at()];
         let owes = |p: PlaneId| told.owed[p.at()] > 0 && is_worth_it(p);
         let is_low = |p: PlaneId| self.ftl.free_blocks_of(p) < told.stop_blocks && is_worth_it(p);
@@ -362,7 +365,7 @@ impl Drive {
 
     /// A collection of a plane begins: it has a victim.
     pub(in crate::ssd) fn count_collection(&mut self, plane: PlaneId) {
-        let Some(told) = &mut self.told else { return };
+        let Some(told) = &mut self.gc.coordination else { return };
         match std::mem::take(&mut told.why[plane.at()]) {
             Why::Hand => {}
             Why::Forced => told.totals.forced_collections += 1,
@@ -372,7 +375,7 @@ impl Drive {
 
     /// A collection found no victim on a plane: forced dies leave it alone.
     pub(in crate::ssd) fn give_up(&mut self, plane: PlaneId) {
-        if let Some(told) = &mut self.told {
+        if let Some(told) = &mut self.gc.coordination {
             told.is_given_up[plane.at()] = true;
             told.why[plane.at()] = Why::default();
         }
@@ -384,7 +387,7 @@ impl Drive {
         if !self.is_paused() {
             return false;
         }
-        let job = &self.jobs[id.at()];
+        let job = &self.gc.jobs[id];
         job.source() == Source::Gc && !job.is_stepping() && job.held().is_empty()
     }
 }

@@ -9,7 +9,6 @@ use crate::ftl::frontier::Stream;
 use crate::sim::index::{DieId, JobId, PlaneId, TxnId};
 use crate::sim::queue::EventQueue;
 use crate::ssd::drive::Drive;
-use crate::ssd::map::lookups::after_move;
 use crate::tasks::gc::trigger::Start;
 use crate::tasks::job::Step;
 
@@ -25,14 +24,14 @@ impl Drive {
 
     /// Merges start that do not wait for a write.
     pub(in crate::ssd) fn merge_if_due(&mut self, plane: PlaneId, events: &mut EventQueue) {
-        if self.job_of_plane[plane.at()].is_none() && self.ftl.is_merge_due(plane) {
+        if self.gc.jobs.is_free(plane) && self.ftl.is_merge_due(plane) {
             self.start_collection(plane, Start::Told, events);
         }
     }
 
     /// A write finds no page in the random log blocks of a plane.
     pub(in crate::ssd) fn merge_for_space(&mut self, plane: PlaneId, events: &mut EventQueue) {
-        let asks = self.job_of_plane[plane.at()].is_none() && self.ftl.pages_left(plane, Stream::Host) == 0;
+        let asks = self.gc.jobs.is_free(plane) && self.ftl.pages_left(plane, Stream::Host) == 0;
         if asks && self.ftl.can_merge(plane) {
             self.start_collection(plane, Start::Told, events);
         }
@@ -40,11 +39,11 @@ impl Drive {
 
     /// A merge gets its die: what it does is decided now. Whether there is something.
     pub(in crate::ssd) fn begin_merge(&mut self, id: JobId, events: &mut EventQueue) -> bool {
-        let plane = self.jobs[id.at()].plane();
-        let mut moves = self.jobs[id.at()].take_moves();
+        let plane = self.gc.jobs[id].plane();
+        let mut moves = self.gc.jobs[id].take_moves();
         let Some(block) = self.ftl.begin_merge(plane, &mut moves) else { return false };
-        self.jobs[id.at()].begin(block, moves, events.now_ns(), self.ftl.free_blocks_of(plane));
-        let die = self.jobs[id.at()].die();
+        self.gc.jobs[id].begin(block, moves, events.now_ns(), self.ftl.free_blocks_of(plane));
+        let die = self.gc.jobs[id].die();
         self.reserve_die(die, id, events.now_ns());
         self.fill_window(die, events);
         true
@@ -53,43 +52,41 @@ impl Drive {
     /// Whether a job merges.
     #[inline(always)]
     pub(in crate::ssd) fn is_merge(&self, id: JobId) -> bool {
-        self.ftl.has_log_blocks() && self.jobs[id.at()].purpose().picks_victim
+        self.ftl.has_log_blocks() && self.gc.jobs[id].purpose().picks_victim
     }
 
     /// The next step of a merge.
     #[inline(never)]
     pub(in crate::ssd) fn step_of_merge(&mut self, id: JobId) -> Option<Step> {
         let (ftl, geometry) = (&self.ftl, &self.geometry);
-        self.jobs[id.at()].next_of_gathering(
+        self.gc.jobs[id].next_of_gathering(
             |m| ftl.page_in_place(m.unit),
             |from| geometry.page_of(from),
             |m| ftl.lookup(m.unit) == m.from,
         )
     }
 
-    /// Programs a page with what a merge has gathered for it, or before that one which nobody has written.
+    /// Programs a page with what a merge has gathered for it, or before that one that was never written.
     #[inline(never)]
     pub(in crate::ssd) fn program_gathered(&mut self, die: DieId, id: JobId, units: usize, events: &mut EventQueue) {
-        let plane = self.jobs[id.at()].plane();
-        let unit = self.jobs[id.at()].first_held().expect("a program follows a read").unit;
+        let plane = self.gc.jobs[id].plane();
+        let unit = self.gc.jobs[id].first_held().expect("a program follows a read").unit;
         let units = if self.ftl.has_gap_before(plane, unit) { 0 } else { units };
-        let job = &mut self.jobs[id.at()];
-        self.counters.on_moved_units(job.source(), units as u64);
+        let job = &mut self.gc.jobs[id];
+        self.records.counters.on_moved_units(job.source(), units as u64);
         let moves = job.take_for_program(units, plane);
         let stamp = self.ftl.counts().host_units;
         let current: Option<Vec<bool>> =
-            self.shadow.as_ref().map(|_| moves.iter().map(|m| self.ftl.lookup(m.unit) == m.from).collect());
+            self.records.shadow.as_ref().map(|_| moves.iter().map(|m| self.ftl.lookup(m.unit) == m.from).collect());
         let page = self.ftl.merge_page(plane, unit, moves, stamp);
-        if let (Some(shadow), Some(current)) = (&mut self.shadow, current) {
+        if let (Some(shadow), Some(current)) = (&mut self.records.shadow, current) {
             let first = self.geometry.unit_of_page(page);
             let places = moves.iter().map(|m| self.ftl.place_in_page(first, m.unit));
             shadow.gather_page(&self.ftl, page, moves.iter().copied().zip(places).zip(current));
         }
-        if self.hears_moves {
-            after_move((&mut self.queues, &mut self.translation), &self.txns, &self.ftl, moves, page);
-        }
+        self.map.on_moved(&mut self.queues, &self.txns, &self.ftl, moves, page);
         self.after_bind(plane);
-        let mut command = Command::new(FlashOp::Program, self.jobs[id.at()].source(), id, events.now_ns());
+        let mut command = Command::new(FlashOp::Program, self.gc.jobs[id].source(), id, events.now_ns());
         self.push_page(&mut command, plane, page, TxnId::NONE);
         self.issue(die, &command, events);
     }

@@ -1,11 +1,11 @@
-//! Lone steps: those of a collection that has its die to itself, with nobody who observes it, joins it or goes between.
+//! Lone steps: those of a collection that has its die to itself, which nothing observes, joins or delays.
 //!
-//! Most commands of a drive in use are such. Where one ends nothing can have changed for anybody else, so the next
+//! Most commands of a drive in use are such. When one ends nothing can have changed for others, so the next
 //! follows in place: what the drive and its flash know of the die and the job is looked up once an event. What a step
 //! is, which moves it takes and what is counted are the same functions as those of any other step (`steps`,
 //! `tasks::job`).
 //!
-//! Where requests may join steps or go between them, a step is a lone one if nobody who could do so waits at the die
+//! If requests may join steps or go between them, a step is a lone one if no request that could do so waits at the die
 //! when it begins. When it ends, and when the poll behind it does, that is asked again.
 
 use crate::dispatch::queues::Queues;
@@ -19,17 +19,17 @@ use crate::sim::index::{DieId, JobId, PageId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
 use crate::ssd::drive::Drive;
-use crate::ssd::gc::preemption_points::PreemptionPoint;
 use crate::ssd::gc::steps::fetch_ahead;
+use crate::ssd::records::FewestFree;
 use crate::tasks::job::{Job, Step};
 
 /// What lone steps change beside flash.
-struct Reach<'a> {
+struct LoneStepParts<'a> {
     job: &'a mut Job,
     ftl: &'a mut Ftl,
     geometry: &'a Geometry,
     counters: &'a mut Counters,
-    min_free_blocks: &'a mut u32,
+    fewest_free: &'a mut FewestFree,
     /// Who waits anywhere, and may want to know where data is.
     queues: &'a mut Queues,
     txns: &'a Txns,
@@ -37,9 +37,9 @@ struct Reach<'a> {
     reads_waiting: u32,
 }
 
-impl Reach<'_> {
+impl LoneStepParts<'_> {
     /// Binds a step to its page: operation, page and the mapping units that cross the channel. None for an erase.
-    /// `INDEXED`: requests that wait are found by where their data is, so that whoever moves it has to say so.
+    /// `INDEXED`: requests that wait are found by the place of their data, so that each move has to be told.
     #[inline(always)]
     fn bind<const INDEXED: bool>(&mut self, step: Step) -> Option<(FlashOp, PageId, u32)> {
         match step {
@@ -73,7 +73,7 @@ impl Reach<'_> {
             let ftl = &*self.ftl;
             self.queues.on_moved(moves.iter().map(|m| m.unit), self.txns, |unit| ftl.lookup(unit));
         }
-        *self.min_free_blocks = (*self.min_free_blocks).min(self.ftl.free_blocks_of(plane));
+        self.fewest_free.note(self.ftl, plane);
         (FlashOp::Program, page, self.geometry.units_per_page)
     }
 
@@ -90,21 +90,22 @@ impl Drive {
     /// Whether the next step of the job that has the die is a lone one.
     #[inline(always)]
     pub(in crate::ssd) fn may_step_alone(&self, die: DieId, id: JobId, step: Step) -> bool {
-        let job = &self.jobs[id.at()];
-        self.steps_alone
-            && (self.settings.is_undisturbed || self.nobody_can_share(die, step))
+        let job = &self.gc.jobs[id];
+        self.scheme.settings.collection.steps_alone
+            && (self.scheme.settings.collection.is_undisturbed || self.is_left_alone(die, step))
             && job.purpose().reserves_die
             && !job.footprint().is_row()
             && !self.takes_turns(id)
     }
 
-    /// Whether nobody waits at a die who could go before this step of a collection, or join it.
+    /// Whether no request waits at a die that could go before this step of a collection, or join it.
     #[inline]
-    fn nobody_can_share(&self, die: DieId, step: Step) -> bool {
-        let d = &self.dies[die.at()];
-        if self.preemption.is_preemptive() {
+    fn is_left_alone(&self, die: DieId, step: Step) -> bool {
+        let d = &self.dies[die];
+        if self.scheme.preemption.is_preemptive() {
             let only_writes_wait = d.reads_waiting() == 0 && d.waiting() > 0;
-            let writes_count = self.preemption.serves_writes() || !self.settings.is_collection_alone;
+            let writes_count =
+                self.scheme.preemption.serves_writes() || !self.scheme.settings.compose.is_collection_alone;
             return d.waiting() == 0 || (only_writes_wait && !writes_count);
         }
         match step {
@@ -116,28 +117,28 @@ impl Drive {
 
     /// What a lone step changes.
     #[inline(always)]
-    fn reach(&mut self, die: DieId, id: JobId) -> Reach<'_> {
-        Reach {
-            job: &mut self.jobs[id.at()],
+    fn reach(&mut self, die: DieId, id: JobId) -> LoneStepParts<'_> {
+        LoneStepParts {
+            job: &mut self.gc.jobs[id],
             ftl: &mut self.ftl,
             geometry: &self.geometry,
-            counters: &mut self.counters,
-            min_free_blocks: &mut self.min_free_blocks,
+            counters: &mut self.records.counters,
+            fewest_free: &mut self.records.fewest_free,
             queues: &mut self.queues,
             txns: &self.txns,
-            reads_waiting: self.dies[die.at()].reads_waiting(),
+            reads_waiting: self.dies[die].reads_waiting(),
         }
     }
 
     /// The job that has the die takes a lone step; [`Self::end_lone_step`] goes on from there.
     #[inline(never)]
     pub(in crate::ssd) fn begin_lone_steps(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
-        let d = &self.dies[die.at()];
+        let d = &self.dies[die];
         hold!(d.reserved_by() == id, DieReservation, "{step:?} of {id:?} on {die:?}");
-        let job = &mut self.jobs[id.at()];
+        let job = &mut self.gc.jobs[id];
         job.begin_step();
         let (plane, source) = (job.plane(), job.source());
-        let bound = if self.settings.is_undisturbed {
+        let bound = if self.scheme.settings.collection.is_undisturbed {
             self.reach(die, id).bind::<false>(step)
         } else {
             if matches!(step, Step::Program { .. }) && self.ftl.needs_pairing(plane) {
@@ -156,9 +157,9 @@ impl Drive {
     pub(in crate::ssd) fn end_lone_step(&mut self, die: DieId, events: &mut EventQueue) -> bool {
         let now_ns = events.now_ns();
         let busy_from_ns = self.flash.end_alone(die, now_ns);
-        let d = &self.dies[die.at()];
+        let d = &self.dies[die];
         let (id, since_ns) = (d.reserved_by(), d.collecting_since_ns());
-        let is_undisturbed = self.settings.is_undisturbed;
+        let is_undisturbed = self.scheme.settings.collection.is_undisturbed;
         let mut reach = self.reach(die, id);
         if let Some(since_ns) = since_ns {
             reach.counters.on_plane_busy(now_ns - busy_from_ns.max(since_ns));
@@ -177,17 +178,17 @@ impl Drive {
     /// The same where requests may join steps or go between them.
     #[inline(never)]
     fn go_on_alone(&mut self, die: DieId, id: JobId, events: &mut EventQueue) -> bool {
-        self.jobs[id.at()].end_step();
+        self.gc.jobs[id].end_step();
         if self.stands_still(id) {
             self.mark_ready(die);
             return false;
         }
-        if self.settings.steps_at_once {
+        if self.scheme.settings.collection.steps_at_once {
             self.take_step(die, id, events);
             return !self.is_marked();
         }
         if self.flash.is_channel_waited_for(die) {
-            // Where the step that ended was a read, its transfer was, and whoever waits behind that goes first.
+            // If the step that ended was a read, its transfer was, and what waits behind that goes first.
             self.mark_ready(die);
             return false;
         }
@@ -199,7 +200,7 @@ impl Drive {
         self.step_alone_at_point(die, id, step, events)
     }
 
-    /// A preemption point has opened: where nobody waits there, the collection takes its step. Whether it does.
+    /// A preemption point has opened: if nothing waits there, the collection takes its step. Whether it does.
     #[inline(always)]
     pub(in crate::ssd) fn step_alone_at_point(
         &mut self,
@@ -212,7 +213,7 @@ impl Drive {
             self.mark_ready(die);
             return false;
         }
-        self.dies[die.at()].point = PreemptionPoint::Closed;
+        self.dies[die].close_point();
         self.begin_lone_steps(die, id, step, events);
         true
     }

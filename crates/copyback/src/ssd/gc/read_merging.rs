@@ -9,7 +9,7 @@ use crate::ssd::drive::{Drive, Queue};
 impl Drive {
     /// The page that a collection reads next because a request waits for it.
     pub(in crate::ssd) fn wanted_page(&self, die: DieId, id: JobId) -> Option<PageId> {
-        let job = &self.jobs[id.at()];
+        let job = &self.gc.jobs[id];
         let pending = job.pending();
         let start = merge::wanted_move(&self.view_for_builders(die), job.block(), pending)?;
         Some(self.geometry.page_of(pending[start].from))
@@ -18,12 +18,12 @@ impl Drive {
     /// Puts the page of the victim for which a request waits longest before the other moves.
     #[inline(never)]
     pub(in crate::ssd) fn put_wanted_first(&mut self, die: DieId, id: JobId) {
-        let job = &self.jobs[id.at()];
+        let job = &self.gc.jobs[id];
         let pending = job.pending();
         let Some(start) = merge::wanted_move(&self.view_for_builders(die), job.block(), pending) else { return };
         let page_at = |at: usize| self.geometry.page_of(pending[at].from);
         let length = (start..pending.len()).take_while(|&at| page_at(at) == page_at(start)).count();
-        self.jobs[id.at()].put_first(start, length);
+        self.gc.jobs[id].put_first(start, length);
     }
 
     /// A page of the victim is in the controller: queued reads of it end.
@@ -48,7 +48,7 @@ impl Drive {
         let id = part.txn;
         self.stop_waiting(id, events.now_ns());
         self.show_read(part);
-        self.counters.on_merged_read();
+        self.records.counters.on_merged_read();
         self.count_end(id);
         self.finish_txn(id, events);
     }
@@ -58,7 +58,7 @@ impl Drive {
     pub(in crate::ssd) fn take_merged_writes(&mut self, die: DieId, id: JobId, units: usize, now_ns: u64) -> Merged {
         let list = self.queue(die, Queue::Write);
         let (mut merged, mut last) = (Merged::NONE, TxnId::NONE);
-        let (end, victim) = (self.queues.index().end_of_walk(die, true), self.jobs[id.at()].block());
+        let (end, victim) = (self.queues.index().end_of_walk(die, true), self.gc.jobs[id].block());
         let mut next = merge::next_write(&self.view_for_builders(die), victim, None, end);
         while let Some(txn) = next {
             next = merge::next_write(&self.view_for_builders(die), victim, Some(txn), end);
@@ -75,26 +75,26 @@ impl Drive {
             }
             last = txn;
         }
-        self.counters.on_host_units(merged.units.count_ones());
+        self.records.counters.on_host_units(merged.units.count_ones());
         merged
     }
 
     /// Which units of the next program of a collection a write consists of, if it can be merged with it.
     pub(in crate::ssd) fn units_in_program(&self, txn: TxnId, id: JobId, units: usize) -> Option<u32> {
-        let job = &self.jobs[id.at()];
+        let job = &self.gc.jobs[id];
         merge::units_in_program(&self.view_for_builders(job.die()), txn, &job.held()[..units])
     }
 
     fn merge_write(&mut self, id: TxnId, die: DieId, now_ns: u64) {
         let (first, units, sequence) = (self.txns[id].first.0, self.txns[id].units, self.txns[id].sequence);
         for unit in (first..first + units).map(LogicalUnit) {
-            let is_newest = self.newest.is_newest(unit, sequence);
-            if let Some(shadow) = &mut self.shadow {
+            let is_newest = self.map.newest.is_newest(unit, sequence);
+            if let Some(shadow) = &mut self.records.shadow {
                 shadow.bind(unit, sequence, is_newest);
             }
         }
         self.stop_waiting(id, now_ns);
         self.release_page(die, self.txns[id].plane);
-        self.counters.on_merged_write();
+        self.records.counters.on_merged_write();
     }
 }

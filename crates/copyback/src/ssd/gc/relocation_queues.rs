@@ -6,7 +6,7 @@ use crate::ftl::core::{Ftl, Move};
 use crate::ftl::space::OwnMoves;
 use crate::redundancy::Group;
 use crate::sim::index::{DieId, JobId, PlaneId};
-use crate::ssd::admission::shared_space::Room;
+use crate::ssd::admission::page_reservations::PageReservations;
 use crate::tasks::gc::preemption::AsTask;
 use crate::tasks::relocation::Relocation;
 
@@ -16,26 +16,36 @@ pub(in crate::ssd) struct Relocations {
     as_task: Option<AsTask>,
     all: Vec<Relocation>,
     free: Vec<JobId>,
-    /// Those under way, the oldest first: few.
+    /// Those under way, the oldest first: few. Invariant: none of them is in `free`.
     under_way: Vec<JobId>,
-    /// How many of them are of a task, on a plane, on a die for collection, and in a group of planes that take turns.
-    of_source: [u32; Source::ALL.len()],
-    on_plane: Vec<u32>,
-    collecting_on_die: Vec<u32>,
-    /// Dies of which a block is collected.
-    dies_collecting: u32,
+    counts: RelocationCounts,
+    /// Groups of planes that take turns, if they do.
     turns: Option<Turns>,
     /// Some of them have a page to program which no plane takes.
     are_held_up: bool,
-    /// What the whole drive has room for, where moves go to any plane.
-    pub(in crate::ssd) room: Option<Room>,
     units_per_page: u32,
     planes_per_die: u32,
-    /// Since when at least one collection is under way, and how long one was before.
-    collecting_since_ns: u64,
-    collected_ns: u64,
+    time: CollectingTime,
     /// Dies of which writes wait for a page in one line.
     dies_in_line: u32,
+}
+
+/// How many relocations are under way. Invariant: each of `under_way` counts once in each table that it belongs to.
+struct RelocationCounts {
+    of_source: [u32; Source::ALL.len()],
+    on_plane: Vec<u32>,
+    /// Collections alone.
+    collecting_on_die: Vec<u32>,
+    /// Dies of which a block is collected. Invariant: the dies whose count is not 0.
+    dies_collecting: u32,
+}
+
+/// The time with at least one collection under way.
+struct CollectingTime {
+    /// When the one that is under way began. It means nothing while none is.
+    since_ns: u64,
+    /// How long it was before.
+    before_ns: u64,
 }
 
 /// Groups of planes of which one is collected at a time.
@@ -47,24 +57,23 @@ struct Turns {
 impl Relocations {
     /// None is under way.
     pub fn new(as_task: Option<AsTask>, turns: Option<Group>, ftl: &Ftl) -> Self {
-        let goes_anywhere = as_task.filter(|_| ftl.allocation().chooses_die() && ftl.shares_block());
         let geometry = &ftl.geometry;
         Self {
             as_task,
             all: Vec::new(),
             free: Vec::new(),
             under_way: Vec::new(),
-            of_source: [0; Source::ALL.len()],
-            on_plane: vec![0; geometry.planes as usize],
-            collecting_on_die: vec![0; geometry.dies as usize],
-            dies_collecting: 0,
+            counts: RelocationCounts {
+                of_source: [0; Source::ALL.len()],
+                on_plane: vec![0; geometry.planes as usize],
+                collecting_on_die: vec![0; geometry.dies as usize],
+                dies_collecting: 0,
+            },
             turns: turns.map(|group| Turns::new(group, geometry)),
             are_held_up: false,
-            room: goes_anywhere.map(|task| Room::new(ftl, task.victims)),
             units_per_page: geometry.units_per_page,
             planes_per_die: geometry.planes_per_die,
-            collecting_since_ns: 0,
-            collected_ns: 0,
+            time: CollectingTime { since_ns: 0, before_ns: 0 },
             dies_in_line: match as_task.is_some() && ftl.allocation().chooses_die() {
                 true if geometry.stripes.is_some() => geometry.dies / geometry.channels,
                 true => geometry.dies,
@@ -115,23 +124,23 @@ impl Relocations {
 
     /// How many of a task are under way.
     pub fn count_of(&self, source: Source) -> usize {
-        self.of_source[source as usize] as usize
+        self.counts.of_source[source as usize] as usize
     }
 
     /// Whether a block of a die is collected.
     pub fn collect_on(&self, die: DieId) -> bool {
-        self.collecting_on_die[die.at()] > 0
+        self.counts.collecting_on_die[die.at()] > 0
     }
 
     /// Dies of which a block is collected.
     pub fn dies_collecting(&self) -> u32 {
-        self.dies_collecting
+        self.counts.dies_collecting
     }
 
     /// Whether a block of a plane is relocated.
     #[inline]
     pub fn are_on(&self, plane: PlaneId) -> bool {
-        self.on_plane[plane.at()] > 0
+        self.counts.on_plane[plane.at()] > 0
     }
 
     /// Whether planes take turns.
@@ -157,13 +166,12 @@ impl Relocations {
 
     /// For how long at least one collection was under way until now.
     pub fn collecting_for_ns(&self, now_ns: u64) -> u64 {
-        let of_this = if self.count_of(Source::Gc) > 0 { now_ns - self.collecting_since_ns } else { 0 };
-        self.collected_ns + of_this
+        let of_this = if self.count_of(Source::Gc) > 0 { now_ns - self.time.since_ns } else { 0 };
+        self.time.before_ns + of_this
     }
 
-    /// Pages that relocations of blocks that share a stock with this plane have still to send. Looks at all of them.
-    pub fn pages_unsent(&self, plane: PlaneId) -> u32 {
-        let shares = |other: PlaneId| self.room.as_ref().is_some_and(|room| room.share_stock(plane, other));
+    /// Pages that relocations of blocks of these planes have still to send. Looks at all relocations.
+    pub fn pages_unsent(&self, shares: impl Fn(PlaneId) -> bool) -> u32 {
         let under_way = self.under_way.iter().map(|id| &self.all[id.at()]);
         under_way.filter(|r| shares(r.plane())).map(|r| r.pages_unsent(self.units_per_page)).sum()
     }
@@ -176,14 +184,12 @@ impl Relocations {
     }
 
     /// A relocation begins.
-    pub fn begin(&mut self, relocation: Relocation) -> JobId {
+    pub fn begin(&mut self, relocation: Relocation, reservations: &mut PageReservations) -> JobId {
         if self.count_of(Source::Gc) == 0 {
-            self.collecting_since_ns = relocation.start_ns();
+            self.time.since_ns = relocation.start_ns();
         }
         self.count_one(relocation.source(), relocation.plane(), true);
-        if let Some(room) = &mut self.room {
-            room.change_unsent(relocation.plane(), 0, relocation.pages_unsent(self.units_per_page));
-        }
+        reservations.change_unsent(relocation.plane(), 0, relocation.pages_unsent(self.units_per_page));
         let id = match self.free.pop() {
             Some(id) => {
                 self.all[id.at()] = relocation;
@@ -200,8 +206,8 @@ impl Relocations {
 
     /// It ends.
     pub fn end(&mut self, id: JobId, now_ns: u64) {
-        self.collected_ns = self.collecting_for_ns(now_ns);
-        self.collecting_since_ns = now_ns;
+        self.time.before_ns = self.collecting_for_ns(now_ns);
+        self.time.since_ns = now_ns;
         let (source, plane) = (self.all[id.at()].source(), self.all[id.at()].plane());
         self.count_one(source, plane, false);
         self.under_way.retain(|&other| other != id);
@@ -210,12 +216,19 @@ impl Relocations {
 
     /// Something happens to one; what it has still to send may change.
     #[inline]
-    pub fn change<T>(&mut self, id: JobId, what: impl FnOnce(&mut Relocation) -> T) -> T {
+    pub fn change<T>(
+        &mut self,
+        id: JobId,
+        reservations: &mut PageReservations,
+        what: impl FnOnce(&mut Relocation) -> T,
+    ) -> T {
         let relocation = &mut self.all[id.at()];
-        let Some(room) = &mut self.room else { return what(relocation) };
+        if !reservations.are_shared() {
+            return what(relocation);
+        }
         let before = relocation.pages_unsent(self.units_per_page);
         let result = what(relocation);
-        room.change_unsent(relocation.plane(), before, relocation.pages_unsent(self.units_per_page));
+        reservations.change_unsent(relocation.plane(), before, relocation.pages_unsent(self.units_per_page));
         result
     }
 
@@ -231,14 +244,14 @@ impl Relocations {
 
     fn count_one(&mut self, source: Source, plane: PlaneId, begins: bool) {
         let change = |count: &mut u32| *count = if begins { *count + 1 } else { *count - 1 };
-        change(&mut self.of_source[source as usize]);
-        change(&mut self.on_plane[plane.at()]);
+        change(&mut self.counts.of_source[source as usize]);
+        change(&mut self.counts.on_plane[plane.at()]);
         if source == Source::Gc {
-            let on_die = &mut self.collecting_on_die[(plane.0 / self.planes_per_die) as usize];
+            let on_die = &mut self.counts.collecting_on_die[(plane.0 / self.planes_per_die) as usize];
             change(on_die);
             // The first of a die has begun, or its last has ended.
             if *on_die == u32::from(begins) {
-                change(&mut self.dies_collecting);
+                change(&mut self.counts.dies_collecting);
             }
         }
         if let Some(turns) = &mut self.turns {

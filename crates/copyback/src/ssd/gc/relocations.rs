@@ -2,8 +2,8 @@
 //!
 //! A relocation hands requests to its task's queue, from where `admit` lets them into windows; a die takes them as the
 //! order says. What is valid in a block has room on the block's own plane, which its last free block is kept for, and
-//! goes there; where the allocation chooses dies for single pages it goes to any plane, and the drive as a whole keeps
-//! room for it (`room`). So whoever waits for space is helped in the end.
+//! goes there; if the allocation chooses dies for single pages it goes to any plane, and the drive as a whole keeps
+//! room for it (`admission::shared_space`). So a write that waits for space is helped in the end.
 
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::Source;
@@ -21,7 +21,7 @@ use crate::tasks::gc::trigger::{Scope, TriggerPolicy};
 use crate::tasks::gc::walk::{Moment, pick};
 use crate::tasks::relocation::{Relocation, Request};
 
-/// The dies' loads as whoever places a page of moved data sees them.
+/// The dies' loads as the placement of a page of moved data sees them.
 struct Loads<'a>(&'a Drive);
 
 impl Load for Loads<'_> {
@@ -51,26 +51,26 @@ impl Drive {
     }
 
     fn may_collect_more(&self) -> bool {
-        self.relocations.count_of(Source::Gc) < self.relocations.victims()
+        self.gc.relocations.count_of(Source::Gc) < self.gc.relocations.victims()
     }
 
     /// Whether another block may be collected for what the trigger counts a plane with. A plane, or a die, is collected
     /// a block at a time: a second one beside it would have the same array to wait for, and be missing elsewhere.
     fn may_collect_beside(&self, plane: PlaneId) -> bool {
-        match self.trigger.scope() {
-            Scope::Plane => !self.relocations.are_on(plane),
-            Scope::Die => !self.relocations.collect_on(self.geometry.die_of(plane)),
+        match self.scheme.trigger.scope() {
+            Scope::Plane => !self.gc.relocations.are_on(plane),
+            Scope::Die => !self.gc.relocations.collect_on(self.geometry.die_of(plane)),
             Scope::Device => true,
         }
     }
 
-    /// The planes that a plane's trigger counts together, if those are below their watermark. Without a host nobody
-    /// would have anything of their collection.
+    /// The planes that a plane's trigger counts together, if those are below their watermark. Without a host
+    /// no request would gain by their collection.
     fn planes_below(&mut self, plane: PlaneId, is_collecting: bool) -> Option<Planes> {
-        if self.is_host_done || !self.may_collect_beside(plane) {
+        if self.gc.idleness.is_host_done() || !self.may_collect_beside(plane) {
             return None;
         }
-        let scope = self.trigger.scope();
+        let scope = self.scheme.trigger.scope();
         let wants = match scope {
             Scope::Plane => self.wants_plane(plane, is_collecting),
             Scope::Die | Scope::Device => self.is_still_low(plane),
@@ -96,8 +96,8 @@ impl Drive {
     /// Writes wait for space on a plane, or on a die where the plane is open, and no page is left there: what can make
     /// some is collected whatever the watermarks say.
     pub(in crate::ssd) fn collect_as_task_for_space(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
-        // Where room is common to all planes, a die may have pages left that are kept.
-        let has_pages = || self.relocations.room.is_none() && self.has_pages_left(die, plane);
+        // If planes share their space, a die may have pages left that are kept.
+        let has_pages = || !self.admission.reservations.are_shared() && self.has_pages_left(die, plane);
         if !self.may_collect_more() || has_pages() || (plane.is_some() && !self.may_collect_beside(plane)) {
             return;
         }
@@ -116,7 +116,7 @@ impl Drive {
     /// fewest free, which may have fallen below its watermark while this one was under way, else, as far as the trigger
     /// goes on, that of its own planes.
     fn collect_next(&mut self, plane: PlaneId, events: &mut EventQueue) {
-        if self.waiting_for_space > 0 {
+        if self.dies.waiting_for_space() > 0 {
             self.collect_for_all_that_wait(events);
         }
         self.collect_others(events);
@@ -132,7 +132,7 @@ impl Drive {
                 return;
             }
             let die = self.geometry.die_of(waiting);
-            let bound_to = if self.ftl.allocation().is_static() { waiting } else { PlaneId::NONE };
+            let bound_to = self.bound_plane(waiting);
             if !self.queues.is_empty(self.space_queue(die, bound_to)) {
                 self.collect_as_task_for_space(die, bound_to, events);
             }
@@ -141,7 +141,7 @@ impl Drive {
 
     /// Collections begin on planes or dies that are below watermarks of their own, the lowest first.
     fn collect_others(&mut self, events: &mut EventQueue) {
-        while self.trigger.scope() != Scope::Device
+        while self.scheme.trigger.scope() != Scope::Device
             && self.may_collect_more()
             && let Some(lowest) = self.lowest_at_rest()
         {
@@ -174,57 +174,58 @@ impl Drive {
     pub(in crate::ssd) fn has_room_for_moves_of(&self, block: BlockId) -> bool {
         let plane = self.geometry.plane_of(block);
         let pages = u32::from(self.ftl.blocks()[block].valid).div_ceil(self.geometry.units_per_page);
-        if let Some(anywhere) = self.anywhere(plane) {
+        if let Some(anywhere) = self.admission.reservations.anywhere(plane) {
             return anywhere.has_room_for(pages);
         }
-        let bound_to = if self.ftl.allocation().is_static() { plane } else { PlaneId::NONE };
-        self.space.takes_own(&self.ftl, PlaneJobs(self).own(plane), plane, bound_to, pages)
+        let bound_to = self.bound_plane(plane);
+        self.admission.reservations.space().takes_own(&self.ftl, PlaneJobs(self).own(plane), plane, bound_to, pages)
     }
 
     /// Begins the relocation of a full block.
     pub(in crate::ssd) fn begin_relocation(&mut self, block: BlockId, source: Source, events: &mut EventQueue) {
         self.wake_shares(events);
         let (plane, now_ns) = (self.geometry.plane_of(block), events.now_ns());
-        let room = self.relocations.take_room();
+        let room = self.gc.relocations.take_room();
         let mut moves = room.unwrap_or_else(|| Vec::with_capacity(self.geometry.units_per_block as usize));
         self.ftl.take_victim(block, &mut moves);
         self.activate(source, events);
         let (free_blocks, geometry) = (self.ftl.free_blocks_of(plane), &self.geometry);
         let page_of = |unit| geometry.page_of(unit);
-        if source == Source::Gc && !self.relocations.collect_on(self.geometry.die_of(plane)) {
-            self.dies[self.geometry.die_of(plane).at()].begin_collecting(now_ns);
+        if source == Source::Gc && !self.gc.relocations.collect_on(self.geometry.die_of(plane)) {
+            self.dies[self.geometry.die_of(plane)].begin_collecting(now_ns);
         }
-        let id = self.relocations.begin(Relocation::new((source, plane, block), moves, (now_ns, free_blocks), page_of));
+        let relocation = Relocation::new((source, plane, block), moves, (now_ns, free_blocks), page_of);
+        let id = self.gc.relocations.begin(relocation, &mut self.admission.reservations);
         self.hand_over(id, events);
     }
 
     /// Hands over what a relocation asks for now.
     fn hand_over(&mut self, id: JobId, events: &mut EventQueue) {
         let units_per_page = self.geometry.units_per_page;
-        let buffer_units = units_per_page * self.relocations.buffer_pages();
+        let buffer_units = units_per_page * self.gc.relocations.buffer_pages();
         loop {
-            let relocation = self.relocations.get(id);
+            let relocation = self.gc.relocations.get(id);
             let (home, task) = (relocation.plane(), relocation.source());
             let mut plane = home;
-            if relocation.is_about_to_program(units_per_page) && self.relocations.room.is_some() {
+            if relocation.is_about_to_program(units_per_page) && self.admission.reservations.are_shared() {
                 let Some(place) = self.place_move(home) else {
-                    self.relocations.hold_up();
+                    self.gc.relocations.hold_up();
                     return;
                 };
                 plane = place;
             }
-            let request = self.relocations.change(id, |r| r.next_request(units_per_page, buffer_units));
+            let request = self
+                .gc
+                .relocations
+                .change(id, &mut self.admission.reservations, |r| r.next_request(units_per_page, buffer_units));
             let Some(request) = request else { return };
             let (role, units) = match request {
                 Request::Read => (Role::JobRead, 0),
                 Request::Program { units } => (Role::JobProgram, units),
                 Request::Erase => (Role::JobErase, 0),
             };
-            if role == Role::JobProgram
-                && let Some(room) = &mut self.relocations.room
-            {
-                self.space.expect_move(plane);
-                room.promise(plane);
+            if role == Role::JobProgram && self.admission.reservations.are_shared() {
+                self.admission.reservations.expect_move(plane);
             }
             let mut txn = Txn::new(role, LogicalUnit::NONE, units, self.geometry.die_of(plane), plane);
             (txn.job, txn.task) = (id, task);
@@ -240,7 +241,9 @@ impl Drive {
     /// where all that is left is reserved for writes of the host, which will be bound before long.
     fn place_move(&mut self, home: PlaneId) -> Option<PlaneId> {
         let place = self.ftl.allocation().place_move(home, &self.geometry, &Loads(self));
-        let pages_left = |&plane: &PlaneId| self.ftl.pages_left(plane, Stream::Moved) - self.space.incoming(plane);
+        let pages_left = |&plane: &PlaneId| {
+            self.ftl.pages_left(plane, Stream::Moved) - self.admission.reservations.space().incoming(plane)
+        };
         let plane = self.planes_for_move(place.die).max_by_key(pages_left)?;
         self.ftl.on_placed(place);
         Some(plane)
@@ -248,32 +251,35 @@ impl Drive {
 
     /// Planes of a die that take a page of moved data.
     fn planes_for_move(&self, die: DieId) -> impl Iterator<Item = PlaneId> + '_ {
-        self.geometry.planes_of(die).filter(|&plane| self.space.takes_move(&self.ftl, plane))
+        self.geometry.planes_of(die).filter(|&plane| self.admission.reservations.space().takes_move(&self.ftl, plane))
     }
 
     /// Planes may take now what none of them took.
     fn resume_held_up(&mut self, events: &mut EventQueue) {
-        if !self.relocations.take_held_up() {
+        if !self.gc.relocations.take_held_up() {
             return;
         }
-        for at in 0..self.relocations.count() {
-            self.hand_over(self.relocations.at(at), events);
+        for at in 0..self.gc.relocations.count() {
+            self.hand_over(self.gc.relocations.at(at), events);
         }
     }
 
     /// Whether the books of the drive's room are right. Looks at every plane.
     pub(in crate::ssd) fn check_room(&self) {
-        let Some(room) = &self.relocations.room else { return };
+        let reservations = &self.admission.reservations;
+        if !reservations.are_shared() {
+            return;
+        }
         for plane in (0..self.geometry.planes).map(PlaneId) {
-            let anywhere = self.anywhere(plane).expect("there is a stock");
-            let planes = (0..self.geometry.planes).map(PlaneId).filter(|&other| room.share_stock(plane, other));
+            let anywhere = reservations.anywhere(plane).expect("there is a stock");
+            let planes = (0..self.geometry.planes).map(PlaneId).filter(|&other| reservations.share_stock(plane, other));
             let left: u32 = planes.map(|other| self.ftl.pages_left(other, Stream::Moved)).sum();
             hold!(
                 left == anywhere.left && anywhere.has_room_for(0),
                 ReservationsCovered,
                 "{left} pages are left beside {plane:?}: {anywhere:?}"
             );
-            let unsent = self.relocations.pages_unsent(plane);
+            let unsent = self.gc.relocations.pages_unsent(|other| reservations.share_stock(plane, other));
             hold!(unsent == anywhere.unsent, ReservationsCovered, "{unsent} pages are to be sent: {anywhere:?}");
         }
     }
@@ -286,9 +292,13 @@ impl Drive {
         let (die, task) = (self.txns[id].die, self.txns[id].task);
         self.txns.remove(id);
         match role {
-            Role::JobRead => self.relocations.change(job, |r| r.end_read(units)),
-            Role::JobProgram => self.relocations.change(job, |r| r.end_program(units)),
-            Role::JobCopyback => self.relocations.change(job, |r| r.end_copyback(units)),
+            Role::JobRead => self.gc.relocations.change(job, &mut self.admission.reservations, |r| r.end_read(units)),
+            Role::JobProgram => {
+                self.gc.relocations.change(job, &mut self.admission.reservations, |r| r.end_program(units))
+            }
+            Role::JobCopyback => {
+                self.gc.relocations.change(job, &mut self.admission.reservations, |r| r.end_copyback(units))
+            }
             _ => {
                 self.end_relocation(job, events);
                 return self.leave_window(die, task, events);
@@ -298,33 +308,32 @@ impl Drive {
         self.hand_over(job, events);
     }
 
-    /// A block that was relocated is erased: whoever waits for space is let in, after what has to be collected next.
+    /// A block that was relocated is erased: writes that wait for space are let in, after what has to be collected
+    /// next.
     fn end_relocation(&mut self, id: JobId, events: &mut EventQueue) {
-        let relocation = self.relocations.get(id);
+        let relocation = self.gc.relocations.get(id);
         let (plane, block, source) = (relocation.plane(), relocation.block(), relocation.source());
         let (start_ns, pages_bound) = (relocation.start_ns(), relocation.pages_bound());
         let (units_valid, free_blocks) = (relocation.units_valid(), relocation.free_blocks());
         let die = self.geometry.die_of(plane);
-        self.counters.on_dropped_moves(relocation.dropped());
+        self.records.counters.on_dropped_moves(relocation.dropped());
         self.ftl.erase(block);
-        self.count_erase(block);
-        self.relocations.end(id, events.now_ns());
-        if let Some(room) = &mut self.relocations.room {
-            room.follow(&self.ftl, plane);
-        }
+        self.gc.background.on_erase(block);
+        self.gc.relocations.end(id, events.now_ns());
+        self.admission.reservations.follow(&self.ftl, plane);
         self.resume_held_up(events);
         if source == Source::Gc {
-            if !self.relocations.collect_on(die) {
-                self.counters.on_die_reserved(self.dies[die.at()].collecting_for_ns(events.now_ns()));
-                self.dies[die.at()].end_collecting();
+            if !self.gc.relocations.collect_on(die) {
+                self.records.counters.on_die_reserved(self.dies[die].collecting_for_ns(events.now_ns()));
+                self.dies[die].end_collecting();
             }
-            self.count_fruitless_collections(plane, pages_bound, 1);
+            self.gc.scopes.count_collection(plane, pages_bound, self.geometry.pages_per_block);
             let (die, plane, block) = (die.0, plane.0, block.0);
             let event =
                 GcEvent { drive: 0, start_ns, end_ns: events.now_ns(), die, plane, block, units_valid, free_blocks };
-            self.counters.on_collection(event);
+            self.records.counters.on_collection(event);
         } else {
-            self.counters.on_relocated(source, 1);
+            self.records.counters.on_relocated(source, 1);
         }
         if self.looks_up() {
             self.update_moved(die, source, self.geometry.pages_per_block.saturating_sub(pages_bound), events);

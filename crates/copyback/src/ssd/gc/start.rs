@@ -1,4 +1,4 @@
-//! Collection: which plane's starts, and when. What becomes of it then stands in `walks`.
+//! The start of collections: of which plane, and when. `walk` says what becomes of them.
 
 use crate::flash::command::Source;
 use crate::ftl::blocks::BlockState;
@@ -13,26 +13,26 @@ use crate::tasks::gc::trigger::{Level, Scope, Start, TriggerPolicy, Wanted};
 use crate::tasks::job::{Fill, Footprint, Job, Purpose};
 
 impl Drive {
-    /// A page was bound on a plane: whoever waits for one there is looked at again, and collection starts where the
+    /// A page was bound on a plane: writes that wait for one there are looked at again, and collection starts if the
     /// watermark of the plane's scope asks for it.
     #[inline]
     pub(in crate::ssd) fn collect_if_low(&mut self, plane: PlaneId, events: &mut EventQueue) {
         let die = self.geometry.die_of(plane);
-        if self.granularity.leaves_plane() && self.waiting_for_space > 0 {
+        if self.scheme.granularity.leaves_plane() && self.dies.waiting_for_space() > 0 {
             self.admit_waiters_everywhere(events);
-        } else if self.dies[die.at()].waiting_for_space() > 0 {
+        } else if self.dies[die].waiting_for_space() > 0 {
             // Writes that share a page give back what was reserved for the others.
             self.admit_waiters(die, plane, events);
         }
         if self.ftl.has_log_blocks() {
             return self.merge_if_due(plane, events);
         }
-        if self.relocations.are_tasks() {
+        if self.gc.relocations.are_tasks() {
             return self.collect_as_task(plane, events);
         }
-        match self.trigger.scope() {
+        match self.scheme.trigger.scope() {
             Scope::Plane => {
-                let is_collecting = self.job_of_plane[plane.at()].is_some();
+                let is_collecting = self.gc.jobs.is_on(plane);
                 if !is_collecting && self.wants_plane(plane, false) {
                     self.start_collection(plane, Start::Watermark, events);
                 }
@@ -46,19 +46,20 @@ impl Drive {
     /// reached.
     fn collect_device_if_low(&mut self, events: &mut EventQueue) {
         loop {
-            let was_collecting = self.is_collecting_device;
+            let was_collecting = self.gc.scopes.is_device_low();
             let free_blocks = self.ftl.free_blocks();
-            self.is_collecting_device = self.trigger.wants_collection(free_blocks as u32, was_collecting, self);
-            if self.is_collecting_device && self.told.is_some() {
+            let wants = self.scheme.trigger.wants_collection(free_blocks as u32, was_collecting, self);
+            self.gc.scopes.set_device_low(wants);
+            if wants && self.gc.coordination.is_some() {
                 return self.heed_device(events);
             }
-            if !self.is_collecting_device || (was_collecting && !self.preemption.is_timeless()) {
+            if !wants || (was_collecting && !self.scheme.preemption.is_timeless()) {
                 return;
             }
             for die in (0..self.geometry.dies).map(DieId) {
                 self.collect_lowest_of(die, Start::Watermark, events);
             }
-            if !self.preemption.is_timeless() || self.ftl.free_blocks() <= free_blocks {
+            if !self.scheme.preemption.is_timeless() || self.ftl.free_blocks() <= free_blocks {
                 return;
             }
         }
@@ -66,8 +67,8 @@ impl Drive {
 
     fn collect_die_if_low(&mut self, die: DieId, events: &mut EventQueue) {
         let free = self.free_of_die(die);
-        let wants = self.trigger.wants_collection(free, self.is_collecting_die[die.at()], self);
-        self.is_collecting_die[die.at()] = wants;
+        let wants = self.scheme.trigger.wants_collection(free, self.gc.scopes.is_die_low(die), self);
+        self.gc.scopes.set_die_low(die, wants);
         if wants {
             self.collect_lowest_of(die, Start::Watermark, events);
         }
@@ -76,18 +77,18 @@ impl Drive {
     /// Whether a plane must collect by its own watermark.
     #[inline(always)]
     pub(in crate::ssd) fn wants_plane(&self, plane: PlaneId, is_collecting: bool) -> bool {
-        self.trigger.wants_plane(self.free_of(plane), self.geometry.plane_offset(plane), is_collecting, self)
+        self.scheme.trigger.wants_plane(self.free_of(plane), self.geometry.plane_offset(plane), is_collecting, self)
     }
 
     /// What a plane has free, as the trigger counts it.
     #[inline(always)]
     pub(in crate::ssd) fn free_of(&self, plane: PlaneId) -> u32 {
-        self.trigger.free_of(&self.ftl, plane)
+        self.scheme.trigger.free_of(&self.ftl, plane)
     }
 
     /// What the scope of a plane has free, as the trigger counts it.
     pub(in crate::ssd) fn free_of_scope(&self, plane: PlaneId) -> u32 {
-        match self.trigger.scope() {
+        match self.scheme.trigger.scope() {
             Scope::Plane => self.free_of(plane),
             Scope::Die => self.free_of_die(self.geometry.die_of(plane)),
             Scope::Device => self.ftl.free_blocks() as u32,
@@ -119,14 +120,14 @@ impl Drive {
         if self.has_job(die) { None } else { self.lowest_that(die, |_| true) }
     }
 
-    /// The plane of a die with the fewest free of those that somebody wants collected and that gain by it.
+    /// The plane of a die with the fewest free of those that `wants` names and that gain by collection.
     pub(in crate::ssd) fn lowest_that(&self, die: DieId, wants: impl Fn(PlaneId) -> bool) -> Option<PlaneId> {
         let planes = self.geometry.planes_of(die).filter(|&p| wants(p) && self.is_reclaimable(p));
         planes.min_by_key(|&p| self.free_of(p))
     }
 
     pub(in crate::ssd) fn has_job(&self, die: DieId) -> bool {
-        self.geometry.planes_of(die).any(|p| self.job_of_plane[p.at()].is_some())
+        self.geometry.planes_of(die).any(|p| self.gc.jobs.is_on(p))
     }
 
     /// Whether a plane is reclaimable: its collection must free a page, for moves are programmed in whole pages.
@@ -141,27 +142,27 @@ impl Drive {
     /// Watermarks alone are no reason, nor are writes that may go where the data would: planes that are full of valid
     /// data would send it round.
     pub(in crate::ssd) fn can_leave(&self, plane: PlaneId) -> bool {
-        let within_die = self.settings.turn.is_some();
+        let within_die = self.scheme.settings.collection.turn.is_some();
         let goes_to = |p: PlaneId| match within_die {
             true => self.geometry.die_of(p) == self.geometry.die_of(plane) && self.has_room_for_others(p),
             false => self.would_accept_move(p, plane),
         };
-        (self.granularity.leaves_plane() || within_die)
+        (self.scheme.granularity.leaves_plane() || within_die)
             && self.ftl.allocation().is_static()
             && !self.queues.is_empty(self.space_queue(self.geometry.die_of(plane), plane))
             && self.ftl.is_reclaimable(plane, 0)
             && (0..self.geometry.planes).map(PlaneId).any(|p| p != plane && goes_to(p))
     }
 
-    /// Host writes wait for space. Where that is because all pages are reserved for others, nothing is to be done: as
-    /// those are bound, the watermarks are reached. Where no page is left, their plane, or the lowest plane of their
+    /// Host writes wait for space. If that is because all pages are reserved for others, nothing is to be done: as
+    /// those are bound, the watermarks are reached. If no page is left, their plane, or the lowest plane of their
     /// die, is collected whatever the watermarks say. If it is full of valid data, writes that are bound to no plane
     /// leave it, and others wait until data may leave.
     pub(in crate::ssd) fn collect_for_space(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
         if self.ftl.has_log_blocks() {
             return self.merge_for_space(plane, events);
         }
-        if self.relocations.are_tasks() {
+        if self.gc.relocations.are_tasks() {
             return self.collect_as_task_for_space(die, plane, events);
         }
         if self.is_paused() {
@@ -174,13 +175,13 @@ impl Drive {
             if !self.collect_lowest_of(die, Start::Space, events) && self.ftl.allocation().chooses_die() {
                 self.send_waiters_elsewhere(die, events);
             }
-        } else if self.job_of_plane[plane.at()].is_none() {
+        } else if self.gc.jobs.is_free(plane) {
             if self.is_reclaimable(plane) || self.can_leave(plane) {
                 self.start_collection(plane, Start::Space, events);
-            } else if self.settings.turn.is_some() {
+            } else if self.scheme.settings.collection.turn.is_some() {
                 // Its data may leave when another plane of the die has made room.
                 self.collect_lowest_of(die, Start::Space, events);
-            } else if self.granularity.leaves_plane() && self.job_of_plane.iter().all(|j| j.is_none()) {
+            } else if self.scheme.granularity.leaves_plane() && !self.gc.jobs.has_any() {
                 // None is reclaimable where pages are reserved that were not bound yet; who binds them comes back here.
                 if let Some(reclaimable) = (0..self.geometry.planes).map(PlaneId).find(|&p| self.is_reclaimable(p)) {
                     self.start_collection(reclaimable, Start::Space, events);
@@ -214,24 +215,23 @@ impl Drive {
     /// the trigger waits for requests and none waits at the die, the next one to come there starts it.
     pub(in crate::ssd) fn start_collection(&mut self, plane: PlaneId, start: Start, events: &mut EventQueue) {
         let die = self.geometry.die_of(plane);
-        // A write that waits for space waits at its die; where data goes to other dies, it may wait for any of them.
-        let waits_anywhere = self.granularity.leaves_plane() && self.waiting_for_space > 0;
-        let request_waits = self.dies[die.at()].waiting() > 0 || waits_anywhere;
-        if self.told.is_some() && matches!(start, Start::Watermark | Start::Space) {
+        // A write that waits for space waits at its die; if data goes to other dies, it may wait for any of them.
+        let waits_anywhere = self.scheme.granularity.leaves_plane() && self.dies.waiting_for_space() > 0;
+        let request_waits = self.dies[die].waiting() > 0 || waits_anywhere;
+        if self.gc.coordination.is_some() && matches!(start, Start::Watermark | Start::Space) {
             if !self.starts_unasked(plane, Wanted { start, request_waits }) {
                 return;
             }
-        } else if !self.trigger.starts_now(Wanted { start, request_waits }) {
-            self.dies[die.at()].planes_below |= 1 << self.geometry.plane_offset(plane);
+        } else if !self.scheme.trigger.starts_now(Wanted { start, request_waits }) {
+            self.dies[die].put_off_collection(self.geometry.plane_offset(plane));
             return;
         }
-        if self.preemption.is_timeless() {
+        if self.scheme.preemption.is_timeless() {
             self.collect_timelessly(plane, events);
             return;
         }
         let block_of_plane = Footprint::one(plane, BlockId::NONE);
         let id = self.new_job(Purpose { source: Source::Gc, picks_victim: true, reserves_die: true }, block_of_plane);
-        self.job_of_plane[plane.at()] = id;
         self.attach(id);
     }
 
@@ -249,13 +249,13 @@ impl Drive {
     #[cold]
     #[inline(never)]
     pub(in crate::ssd) fn start_awaited_collection(&mut self, die: DieId, events: &mut EventQueue) {
-        let below = std::mem::take(&mut self.dies[die.at()].planes_below);
+        let below = self.dies[die].take_put_off_collections();
         for plane in self.geometry.planes_of(die) {
             let was_put_off = below & (1 << self.geometry.plane_offset(plane)) != 0;
             if !was_put_off {
                 continue;
             }
-            if self.job_of_plane[plane.at()].is_some() {
+            if self.gc.jobs.is_on(plane) {
                 self.heed_awaited(plane);
                 continue;
             }
@@ -269,10 +269,10 @@ impl Drive {
     /// what is valid in it. Pages of a data block have their places, so that only merges move them.
     pub fn may_relocate(&self, block: BlockId) -> bool {
         let is_full = self.ftl.blocks()[block].state == BlockState::Closed;
-        if self.relocations.are_tasks() {
+        if self.gc.relocations.are_tasks() {
             return is_full && self.has_room_for_moves_of(block) && self.is_its_turn(self.geometry.plane_of(block));
         }
-        is_full && !self.ftl.has_log_blocks() && self.job_of_plane[self.geometry.plane_of(block).at()].is_none()
+        is_full && !self.ftl.has_log_blocks() && self.gc.jobs.is_free(self.geometry.plane_of(block))
     }
 
     /// Relocates and erases a full block for a task other than garbage collection.
@@ -280,14 +280,14 @@ impl Drive {
     /// # Panics
     /// When the block is not full, or a job is under way on its plane.
     pub fn start_relocation(&mut self, block: BlockId, source: Source, events: &mut EventQueue) {
-        if self.relocations.are_tasks() {
+        if self.gc.relocations.are_tasks() {
             return self.begin_relocation(block, source, events);
         }
         self.start_relocation_of(Footprint::one(self.geometry.plane_of(block), block), source, true);
     }
 
     /// The same of a block on each of several planes of a die that go into one command. `reserves_die`: from its first
-    /// step to its last nobody else has the die; otherwise it waits for the die before each step, and whoever the order
+    /// step to its last nothing else has the die; otherwise it waits for the die before each step, and what the order
     /// names goes between two.
     ///
     /// # Panics
@@ -296,7 +296,7 @@ impl Drive {
         let lead = footprint.blocks().next().expect("a footprint has a block");
         let first_page = |block: BlockId| self.geometry.page_of(self.geometry.first_unit(block));
         for (plane, block) in footprint.blocks() {
-            hold!(self.job_of_plane[plane.at()].is_none(), OneJob, "{plane:?} has a job already");
+            hold!(self.gc.jobs.is_free(plane), OneJob, "{plane:?} has a job already");
             let is_lead = plane == lead.0;
             let (a, b) = (first_page(lead.1), first_page(block));
             assert!(
@@ -305,7 +305,6 @@ impl Drive {
             );
         }
         let id = self.new_job(Purpose { source, picks_victim: false, reserves_die }, footprint);
-        footprint.planes().for_each(|plane| self.job_of_plane[plane.at()] = id);
         self.attach(id);
     }
 
@@ -313,10 +312,10 @@ impl Drive {
     /// is full of valid data, and one that has a job collects already. The victim policy picks the block when the job
     /// begins.
     pub fn collect_once(&mut self, plane: PlaneId, events: &mut EventQueue) -> bool {
-        if self.relocations.are_tasks() {
+        if self.gc.relocations.are_tasks() {
             return self.begin_task_collection(Planes::one(plane), events);
         }
-        let can = self.job_of_plane[plane.at()].is_none() && self.is_reclaimable(plane);
+        let can = self.gc.jobs.is_free(plane) && self.is_reclaimable(plane);
         if can {
             self.start_collection(plane, Start::Told, events);
         }
@@ -324,24 +323,17 @@ impl Drive {
     }
 
     fn new_job(&mut self, purpose: Purpose, footprint: Footprint) -> JobId {
-        hold!(!self.relocations.are_tasks(), DieReservation, "{purpose:?} where collections reserve no die");
+        hold!(!self.gc.relocations.are_tasks(), DieReservation, "{purpose:?} where collections reserve no die");
         let lead = footprint.planes().next().expect("a footprint has a plane");
         let job = Job::new(purpose, self.geometry.die_of(lead), footprint, self.txns.take_sequence());
-        let fill = if self.geometry.has_superpages() { Fill::AsRead } else { self.granularity.fill() };
+        let fill = if self.geometry.has_superpages() { Fill::AsRead } else { self.scheme.granularity.fill() };
         let job = job.filling(fill, self.geometry.units_per_page);
-        let units = self.geometry.units_per_block as usize;
-        if let Some(id) = self.free_jobs.pop() {
-            let room = self.jobs[id.at()].take_room();
-            self.jobs[id.at()] = job.with_room(room, units);
-            return id;
-        }
-        self.jobs.push(job.with_room(Default::default(), units));
-        JobId(self.jobs.len() as u32 - 1)
+        self.gc.jobs.add(job, self.geometry.units_per_block as usize)
     }
 
     pub(in crate::ssd) fn attach(&mut self, id: JobId) {
-        let die = self.jobs[id.at()].die();
-        self.dies[die.at()].push_job(id);
+        let die = self.gc.jobs[id].die();
+        self.dies[die].push_job(id);
         self.mark_ready(die);
     }
 
@@ -350,11 +342,11 @@ impl Drive {
         if self.ftl.has_log_blocks() {
             return self.ftl.is_merge_due(plane).then_some((plane, Start::Told));
         }
-        if self.told.is_some() {
-            let is_urgent = self.trigger.level_of(self.free_of_scope(plane)) == Level::LastResort;
+        if self.gc.coordination.is_some() {
+            let is_urgent = self.scheme.trigger.level_of(self.free_of_scope(plane)) == Level::LastResort;
             return is_urgent.then_some((plane, Start::Watermark));
         }
-        if !self.trigger.goes_on() {
+        if !self.scheme.trigger.goes_on() {
             return None;
         }
         self.plane_after(plane).map(|next| (next, Start::Watermark))
@@ -366,7 +358,7 @@ impl Drive {
         if !self.is_still_low(plane) {
             return None;
         }
-        match self.trigger.scope() {
+        match self.scheme.trigger.scope() {
             Scope::Plane => Some(plane),
             Scope::Die | Scope::Device => self.lowest_reclaimable(self.geometry.die_of(plane)),
         }
@@ -374,19 +366,20 @@ impl Drive {
 
     /// Whether the scope of a plane is below the watermark at which its collection stops.
     pub(in crate::ssd) fn is_still_low(&mut self, plane: PlaneId) -> bool {
-        match self.trigger.scope() {
+        match self.scheme.trigger.scope() {
             Scope::Plane => self.wants_plane(plane, true),
             Scope::Die => {
                 let die = self.geometry.die_of(plane);
-                let is_collecting = self.is_collecting_die[die.at()];
-                let wants = self.trigger.wants_collection(self.free_of_die(die), is_collecting, self);
-                self.is_collecting_die[die.at()] = wants;
+                let is_collecting = self.gc.scopes.is_die_low(die);
+                let wants = self.scheme.trigger.wants_collection(self.free_of_die(die), is_collecting, self);
+                self.gc.scopes.set_die_low(die, wants);
                 wants
             }
             Scope::Device => {
                 let free_blocks = self.ftl.free_blocks() as u32;
-                self.is_collecting_device = self.trigger.wants_collection(free_blocks, self.is_collecting_device, self);
-                self.is_collecting_device
+                let wants = self.scheme.trigger.wants_collection(free_blocks, self.gc.scopes.is_device_low(), self);
+                self.gc.scopes.set_device_low(wants);
+                wants
             }
         }
     }

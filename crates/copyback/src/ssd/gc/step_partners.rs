@@ -13,7 +13,7 @@ use crate::tasks::job::Step;
 use std::cell::OnceCell;
 
 /// What the next step of a collection will serve.
-pub(in crate::ssd) struct Pairing<'a> {
+pub(in crate::ssd) struct StepPartners<'a> {
     drive: &'a Drive,
     die: DieId,
     job: JobId,
@@ -27,10 +27,10 @@ pub(in crate::ssd) struct Pairing<'a> {
     joins: [OnceCell<bool>; PLANES_MAX as usize + 1],
 }
 
-impl<'a> Pairing<'a> {
+impl<'a> StepPartners<'a> {
     /// Of the collection that has a die.
     pub(in crate::ssd) fn of(drive: &'a Drive, die: DieId, step: Option<Step>) -> Self {
-        let job = drive.dies[die.at()].reserved_by();
+        let job = drive.dies[die].reserved_by();
         Self {
             drive,
             die,
@@ -45,17 +45,18 @@ impl<'a> Pairing<'a> {
     /// The plane on which the collection is at work.
     #[inline(always)]
     pub(in crate::ssd) fn own_plane(&self) -> PlaneId {
-        self.drive.jobs[self.job.at()].plane()
+        self.drive.gc.jobs[self.job].plane()
     }
 
     /// Whether all writes to a plane of the die, or to any where none is named, are left to the step.
     pub(in crate::ssd) fn takes_writes_to(&self, plane: PlaneId) -> bool {
         let drive = self.drive;
-        if !drive.settings.gc_host || !matches!(self.step, Some(Step::Program { .. })) {
+        if !drive.scheme.settings.compose.gc_host || !matches!(self.step, Some(Step::Program { .. })) {
             return false;
         }
         let at = if plane.is_some() { drive.geometry.plane_offset(plane) as usize } else { PLANES_MAX as usize };
-        let may_join = || drive.collection_state(self.die) == State::AllAllowed && !drive.granularity.leaves_plane();
+        let may_join =
+            || drive.collection_state(self.die) == State::AllAllowed && !drive.scheme.granularity.leaves_plane();
         let own_plane = self.own_plane();
         let join = || may_join() && gc_host::joins_of_writes(&drive.view_for_builders(self.die), plane, own_plane);
         *self.joins[at].get_or_init(join)
@@ -63,14 +64,15 @@ impl<'a> Pairing<'a> {
 
     /// Whether a request that waits at the die is served with the step.
     pub(in crate::ssd) fn takes(&self, txn: TxnId) -> bool {
-        let settings = &self.drive.settings;
+        let settings = &self.drive.scheme.settings;
         self.step.is_some_and(|step| {
-            (settings.merge && self.is_merged(txn, step)) || (settings.gc_host && self.joins(txn, step))
+            (settings.compose.merge && self.is_merged(txn, step)) || (settings.compose.gc_host && self.joins(txn, step))
         })
     }
 
     fn wanted_page(&self) -> Option<PageId> {
-        let find = || if self.drive.settings.merge { self.drive.wanted_page(self.die, self.job) } else { None };
+        let find =
+            || if self.drive.scheme.settings.compose.merge { self.drive.wanted_page(self.die, self.job) } else { None };
         *self.wanted.get_or_init(find)
     }
 
@@ -93,7 +95,7 @@ impl<'a> Pairing<'a> {
     /// Whether it joins the command that the collection issues next. Of writes to a plane only the first does; those
     /// behind it keep their order and are left to the collection, too.
     fn joins(&self, txn: TxnId, step: Step) -> bool {
-        let (drive, job) = (self.drive, &self.drive.jobs[self.job.at()]);
+        let (drive, job) = (self.drive, &self.drive.gc.jobs[self.job]);
         match step {
             Step::Read { .. } => {
                 let found = self.partners.get_or_init(|| {

@@ -14,7 +14,6 @@ use crate::ftl::frontier::Stream;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PlaneId, TxnId};
 use crate::sim::queue::EventQueue;
 use crate::ssd::drive::{Drive, Queue};
-use crate::ssd::map::lookups::after_move;
 use crate::tasks::gc::granularity::GranularityPolicy;
 use crate::tasks::job::{Job, Step};
 
@@ -59,13 +58,13 @@ impl Drive {
             return self.take_request(die, id, events);
         }
         let (job, plane, units) = (self.txns[id].job, self.txns[id].plane, self.txns[id].units as usize);
-        self.space.take_move(plane);
-        let (write_point, is_paired) = match self.settings.is_collection_alone {
+        self.admission.reservations.take_move(plane);
+        let (write_point, is_paired) = match self.scheme.settings.compose.is_collection_alone {
             true => (self.ftl.write_point(plane, Stream::Moved), false),
             false => self.write_point_of_shared_program(die, plane),
         };
         let page = self.bind_moves(job, (plane, write_point), units, Merged::NONE);
-        let mut command = Command::new(FlashOp::Program, self.jobs[job.at()].source(), JobId::NONE, events.now_ns());
+        let mut command = Command::new(FlashOp::Program, self.gc.jobs[job].source(), JobId::NONE, events.now_ns());
         self.push_page(&mut command, plane, page, id);
         self.join_and_issue_program(die, command, is_paired, events);
         self.collect_if_low(plane, events);
@@ -91,12 +90,12 @@ impl Drive {
     /// The step that a job takes next, none while one is under way.
     #[inline(always)]
     pub(in crate::ssd) fn next_step(&mut self, id: JobId) -> Option<Step> {
-        if self.settings.combines
+        if self.scheme.settings.compose.combines
             && let Some(step) = self.combined_step(id)
         {
             return Some(step);
         }
-        if self.settings.turn.is_some() && self.takes_turns(id) {
+        if self.scheme.settings.collection.turn.is_some() && self.takes_turns(id) {
             return self.step_in_turn(id);
         }
         if self.is_merge(id) {
@@ -104,7 +103,7 @@ impl Drive {
         }
         let (ftl, geometry) = (&self.ftl, &self.geometry);
         let is_current = |m: Move| ftl.lookup(m.unit) == m.from;
-        self.jobs[id.at()].next_step(
+        self.gc.jobs[id].next_step(
             geometry.units_per_page,
             |unit| geometry.page_of(unit),
             |unit| geometry.block_and_offset(geometry.page_of(unit)).1,
@@ -115,8 +114,8 @@ impl Drive {
     /// Issues a step, behind what went before it.
     #[inline(never)]
     pub(in crate::ssd) fn issue_step(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
-        self.jobs[id.at()].begin_step();
-        if self.jobs[id.at()].footprint().is_row() || self.takes_turns(id) {
+        self.gc.jobs[id].begin_step();
+        if self.gc.jobs[id].footprint().is_row() || self.takes_turns(id) {
             self.issue_row_step(die, id, step, events);
             return;
         }
@@ -134,10 +133,11 @@ impl Drive {
         if self.geometry.is_in_rows() {
             return self.program_row(die, id, units, events);
         }
-        let to = if self.granularity.leaves_plane() { self.destination_of(id) } else { self.jobs[id.at()].plane() };
+        let to =
+            if self.scheme.granularity.leaves_plane() { self.destination_of(id) } else { self.gc.jobs[id].plane() };
         if self.geometry.die_of(to) != die {
             self.send_move(id, to, units);
-        } else if to != self.jobs[id.at()].plane() || !self.settings.is_collection_alone {
+        } else if to != self.gc.jobs[id].plane() || !self.scheme.settings.compose.is_collection_alone {
             self.issue_shared_program(die, id, to, units, events);
         } else {
             self.program_at_home(die, id, units, events);
@@ -146,7 +146,7 @@ impl Drive {
 
     /// Programs moved data on the plane that it comes from; the host has no share in it.
     fn program_at_home(&mut self, die: DieId, id: JobId, units: usize, events: &mut EventQueue) {
-        let plane = self.jobs[id.at()].plane();
+        let plane = self.gc.jobs[id].plane();
         let write_point = self.write_point_of(id, plane);
         let page = self.bind_moves(id, (plane, write_point), units, Merged::NONE);
         let part = CommandPlane { plane, page, units: self.geometry.units_per_page, txn: TxnId::NONE };
@@ -155,13 +155,13 @@ impl Drive {
 
     #[inline(never)]
     pub(in crate::ssd) fn issue_erase(&mut self, die: DieId, id: JobId, events: &mut EventQueue) {
-        let (plane, block) = (self.jobs[id.at()].plane(), self.jobs[id.at()].block());
-        if let Some(shadow) = &mut self.shadow {
+        let (plane, block) = (self.gc.jobs[id].plane(), self.gc.jobs[id].block());
+        if let Some(shadow) = &mut self.records.shadow {
             shadow.begin_erase(block, &self.ftl);
         }
         let page = self.geometry.page_of(self.geometry.first_unit(block));
         if self.geometry.is_in_rows() {
-            let mut command = Command::new(FlashOp::Erase, self.jobs[id.at()].source(), id, events.now_ns());
+            let mut command = Command::new(FlashOp::Erase, self.gc.jobs[id].source(), id, events.now_ns());
             self.push_row(&mut command, plane, page, 0, TxnId::NONE);
             self.issue(die, &command, events);
             return;
@@ -174,7 +174,7 @@ impl Drive {
     #[cold]
     #[inline(never)]
     fn issue_row_step(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
-        let source = self.jobs[id.at()].source();
+        let source = self.gc.jobs[id].source();
         let op = match step {
             Step::Read { .. } => FlashOp::Read,
             Step::Program { .. } => FlashOp::Program,
@@ -184,9 +184,9 @@ impl Drive {
         match step {
             Step::Read { end } => {
                 if source == Source::Gc {
-                    self.counters.on_reads_waiting(self.dies[die.at()].reads_waiting());
+                    self.records.counters.on_reads_waiting(self.dies[die].reads_waiting());
                 }
-                let moves = self.jobs[id.at()].take_row_for_read(end);
+                let moves = self.gc.jobs[id].take_row_for_read(end);
                 for (plane, page, units) in pages_of(&self.geometry, self.flash.geometry(), moves) {
                     command.push(CommandPlane { plane, page, units, txn: TxnId::NONE });
                 }
@@ -194,7 +194,7 @@ impl Drive {
             // Pages stay on their planes. Those whose write points do not go with the first one's follow by themselves.
             Step::Program { units } if self.takes_turns(id) => self.bind_in_turn(id, units, &mut command),
             Step::Program { units } => {
-                let held = &self.jobs[id.at()].held()[..units];
+                let held = &self.gc.jobs[id].held()[..units];
                 let row: Vec<_> = pages_of(&self.geometry, self.flash.geometry(), held).collect();
                 let mut lead = None;
                 for (plane, _, units) in row {
@@ -211,8 +211,8 @@ impl Drive {
                 }
             }
             Step::Erase => {
-                for (plane, block) in self.jobs[id.at()].footprint().blocks() {
-                    if let Some(shadow) = &mut self.shadow {
+                for (plane, block) in self.gc.jobs[id].footprint().blocks() {
+                    if let Some(shadow) = &mut self.records.shadow {
                         shadow.begin_erase(block, &self.ftl);
                     }
                     let page = self.geometry.page_of(self.geometry.first_unit(block));
@@ -231,7 +231,7 @@ impl Drive {
 
     /// Issues a job's command of one plane.
     fn issue_part(&mut self, die: DieId, op: FlashOp, id: JobId, part: CommandPlane, events: &mut EventQueue) {
-        let mut command = Command::new(op, self.jobs[id.at()].source(), id, events.now_ns());
+        let mut command = Command::new(op, self.gc.jobs[id].source(), id, events.now_ns());
         command.push(part);
         self.issue(die, &command, events);
     }
@@ -250,12 +250,12 @@ impl Drive {
     #[inline(never)]
     fn issue_shared_program(&mut self, die: DieId, id: JobId, to: PlaneId, units: usize, events: &mut EventQueue) {
         let (write_point, is_paired) = self.write_point_of_shared_program(die, to);
-        let merged = match self.settings.merge {
+        let merged = match self.scheme.settings.compose.merge {
             true => self.take_merged_writes(die, id, units, events.now_ns()),
             false => Merged::NONE,
         };
         let page = self.bind_moves(id, (to, write_point), units, merged);
-        let source = self.jobs[id.at()].source();
+        let source = self.gc.jobs[id].source();
         let mut command = Command::new(FlashOp::Program, source, id, events.now_ns());
         command.push(CommandPlane { plane: to, page, units: self.geometry.units_per_page, txn: merged.first });
         self.join_and_issue_program(die, command, is_paired, events);
@@ -288,13 +288,13 @@ impl Drive {
         let (ftl, geometry) = (&self.ftl, &self.geometry);
         let is_current = |m: Move| ftl.lookup(m.unit) == m.from;
         let page_of = |unit| geometry.page_of(unit);
-        match self.jobs[id.at()].next_of_one(geometry.units_per_page, page_of, is_current) {
+        match self.gc.jobs[id].next_of_one(geometry.units_per_page, page_of, is_current) {
             Step::Read { end } => end,
             other => unreachable!("a page was to be read, and then {other:?}"),
         }
     }
 
-    /// Where planes have two active blocks: sets one apart on a plane and its partners for paired programs.
+    /// Sets an active block apart on a plane and its partners for paired programs, if planes have two.
     pub(in crate::ssd) fn pair_open_blocks(&mut self, plane: PlaneId) {
         if self.ftl.has_second_active() {
             let (partners, count) = self.partners_of(plane);
@@ -306,7 +306,7 @@ impl Drive {
     fn partners_in_wait(&self, die: DieId, plane: PlaneId) -> ([PlaneId; PLANES_MAX as usize], usize) {
         let (mut partners, count) = self.partners_of(plane);
         let mut waiting = 0;
-        if self.settings.gc_host {
+        if self.scheme.settings.compose.gc_host {
             for at in 0..count {
                 let partner = partners[at];
                 if self.host_pages_left(partner) > 0 && self.queues.index().first_write_for(die, partner).is_some() {
@@ -331,27 +331,27 @@ impl Drive {
     }
 
     fn issue_job_read(&mut self, die: DieId, id: JobId, mut end: usize, events: &mut EventQueue) {
-        if self.settings.merge {
+        if self.scheme.settings.compose.merge {
             self.put_wanted_first(die, id);
             end = self.end_of_next_page(id);
         }
-        let job = &mut self.jobs[id.at()];
+        let job = &mut self.gc.jobs[id];
         let (plane, source) = (job.plane(), job.source());
         fetch_ahead(&self.ftl, job, end);
         let (from, units) = job.take_for_read(end);
         let page = self.geometry.page_of(from);
         if source == Source::Gc {
-            self.counters.on_reads_waiting(self.dies[die.at()].reads_waiting());
+            self.records.counters.on_reads_waiting(self.dies[die].reads_waiting());
         }
         if self.geometry.is_in_rows() {
             return self.read_in_row(die, id, units as usize, events);
         }
         let mut part = CommandPlane { plane, page, units, txn: TxnId::NONE };
-        if self.granularity.copies_back() {
+        if self.scheme.granularity.copies_back() {
             let write_point = self.write_point_of(id, plane);
             part.page = self.bind_moves(id, (plane, write_point), units as usize, Merged::NONE);
             self.issue_part(die, FlashOp::Copyback, id, part, events);
-        } else if !self.settings.is_collection_alone {
+        } else if !self.scheme.settings.compose.is_collection_alone {
             let mut command = Command::new(FlashOp::Read, source, id, events.now_ns());
             command.push(part);
             self.join_and_issue_read(die, command, events);
@@ -370,23 +370,21 @@ impl Drive {
     ) -> PageId {
         // Counting bits takes long where the processor has no instruction for it, and mostly there is none.
         let merged_units = if merged.first.is_none() { 0 } else { merged.units.count_ones() };
-        let job = &mut self.jobs[id.at()];
+        let job = &mut self.gc.jobs[id];
         let of_several = job.footprint().is_row();
-        self.counters.on_moved_units(job.source(), units as u64 - u64::from(merged_units));
+        self.records.counters.on_moved_units(job.source(), units as u64 - u64::from(merged_units));
         let moves = job.take_for_program(units, plane);
         let stamp = self.ftl.counts().host_units;
         let current: Option<Vec<bool>> =
-            self.shadow.as_ref().map(|_| moves.iter().map(|m| self.ftl.lookup(m.unit) == m.from).collect());
+            self.records.shadow.as_ref().map(|_| moves.iter().map(|m| self.ftl.lookup(m.unit) == m.from).collect());
         let page = match of_several {
             true => self.ftl.move_page_of_several(plane, write_point, moves, stamp),
             false => self.ftl.move_page(plane, write_point, moves, merged_units, stamp),
         };
-        if let (Some(shadow), Some(current)) = (&mut self.shadow, current) {
+        if let (Some(shadow), Some(current)) = (&mut self.records.shadow, current) {
             shadow.move_page(&self.ftl, page, moves, &current, merged.units);
         }
-        if self.hears_moves {
-            after_move((&mut self.queues, &mut self.translation), &self.txns, &self.ftl, moves, page);
-        }
+        self.map.on_moved(&mut self.queues, &self.txns, &self.ftl, moves, page);
         self.after_bind(plane);
         page
     }
@@ -394,7 +392,7 @@ impl Drive {
     /// Hands a page of moved data to another die.
     fn send_move(&mut self, id: JobId, to: PlaneId, units: usize) {
         let die = self.geometry.die_of(to);
-        self.space.expect_move(to);
+        self.admission.reservations.expect_move(to);
         let mut txn = Txn::new(Role::Move, LogicalUnit::NONE, units as u32, die, to);
         txn.job = id;
         let id = self.txns.add(txn);

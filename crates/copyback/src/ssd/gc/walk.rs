@@ -1,6 +1,6 @@
 //! What becomes of a collection that has started. The walk over victims is that of `tasks::gc::walk`; here are its two
-//! clocks in a run. Where collections take time, each is a job of its own: it begins when it gets its die, reserves the
-//! die until its block is erased, and its end starts the next. Where collection is ideal, the whole walk is done at
+//! clocks in a run. If collections take time, each is a job of its own: it begins when it gets its die, reserves the
+//! die until its block is erased, and its end starts the next. If collection is ideal, the whole walk is done at
 //! once.
 
 use crate::dispatch::txn::Role;
@@ -29,15 +29,15 @@ struct AsJob<'a> {
 impl Clock for AsJob<'_> {
     fn look(&mut self, plane: PlaneId) -> (&mut Ftl, Moment<'_>) {
         self.drive.list_read_offsets(plane);
-        let Drive { ftl, read_offsets, geometry, .. } = &mut *self.drive;
+        let Drive { ftl, gc, geometry, .. } = &mut *self.drive;
         let stamp = ftl.counts().host_units;
-        (ftl, Moment { least_units: geometry.units_per_page, read_offsets, stamp })
+        (ftl, Moment { least_units: geometry.units_per_page, read_offsets: gc.scopes.read_offsets(), stamp })
     }
 
-    /// A victim that frees nothing is taken where its data may leave the plane; nobody promises away the room for its
-    /// moves.
+    /// A victim that frees nothing is taken if its data may leave the plane. The room for its moves is never promised
+    /// to others.
     fn takes(&mut self, plane: PlaneId, victim: Victim) -> bool {
-        self.drive.jobs[self.id.at()].has_to_leave = !victim.frees;
+        self.drive.gc.jobs[self.id].has_to_leave = !victim.frees;
         if !victim.frees && !self.drive.can_leave(plane) {
             return false;
         }
@@ -53,7 +53,7 @@ impl Clock for AsJob<'_> {
     }
 
     fn collect(&mut self, plane: PlaneId, block: BlockId) -> Fate {
-        if self.drive.settings.turn.is_some() && !self.drive.jobs[self.id.at()].has_to_leave {
+        if self.drive.scheme.settings.collection.turn.is_some() && !self.drive.gc.jobs[self.id].has_to_leave {
             self.drive.take_companions(self.id, plane, block);
         }
         self.drive.count_collection(plane);
@@ -87,31 +87,31 @@ impl Clock for AtOnce<'_> {
     fn next(&mut self, plane: PlaneId) -> Option<PlaneId> {
         let drive = &mut *self.drive;
         let die = drive.geometry.die_of(plane);
-        let goes_on = match drive.trigger.scope() {
+        let goes_on = match drive.scheme.trigger.scope() {
             Scope::Plane => drive.is_still_low(plane),
             Scope::Die => {
-                drive.is_collecting_die[die.at()] = true;
+                drive.gc.scopes.set_die_low(die, true);
                 drive.is_still_low(plane)
             }
-            // One block of each die in turn: whoever started it goes round.
+            // One block of each die in turn: the caller goes round.
             Scope::Device => false,
         };
         drive.admit_waiters(die, plane, self.events);
-        (goes_on && drive.trigger.goes_on()).then_some(plane)
+        (goes_on && drive.scheme.trigger.goes_on()).then_some(plane)
     }
 }
 
 impl Drive {
     /// The job that has waited longest gets its die: a walk begins, or goes on, and its victim is chosen now.
     pub(in crate::ssd) fn begin_job(&mut self, die: DieId, events: &mut EventQueue) {
-        let id = self.dies[die.at()].pop_job();
-        self.windows.take_slot(die);
-        let (plane, picks_victim) = (self.jobs[id.at()].plane(), self.jobs[id.at()].purpose().picks_victim);
-        if self.jobs[id.at()].beginning().is_some() {
+        let id = self.dies[die].pop_job();
+        self.admission.gate.take_slot(die);
+        let (plane, picks_victim) = (self.gc.jobs[id].plane(), self.gc.jobs[id].purpose().picks_victim);
+        if self.gc.jobs[id].beginning().is_some() {
             self.reserve_die(die, id, events.now_ns());
             self.fill_window(die, events);
         } else if !picks_victim {
-            let block = self.jobs[id.at()].block();
+            let block = self.gc.jobs[id].block();
             self.begin_collection(id, block, events);
         } else if self.is_merge(id) {
             if !self.begin_merge(id, events) {
@@ -126,12 +126,12 @@ impl Drive {
     /// A job takes its block and reserves its die.
     fn begin_collection(&mut self, id: JobId, block: BlockId, events: &mut EventQueue) {
         let now_ns = events.now_ns();
-        let (die, plane) = (self.jobs[id.at()].die(), self.jobs[id.at()].plane());
-        let choice_ns = if self.jobs[id.at()].purpose().picks_victim { self.ftl.choice_ns() } else { 0 };
-        let mut moves = self.jobs[id.at()].take_moves();
+        let (die, plane) = (self.gc.jobs[id].die(), self.gc.jobs[id].plane());
+        let choice_ns = if self.gc.jobs[id].purpose().picks_victim { self.ftl.choice_ns() } else { 0 };
+        let mut moves = self.gc.jobs[id].take_moves();
         self.ftl.take_victim(block, &mut moves);
-        if self.jobs[id.at()].footprint().is_row() {
-            let others = self.jobs[id.at()].footprint().blocks().skip(1);
+        if self.gc.jobs[id].footprint().is_row() {
+            let others = self.gc.jobs[id].footprint().blocks().skip(1);
             others.for_each(|(_, other)| {
                 let mut more = Vec::new();
                 self.ftl.take_victim(other, &mut more);
@@ -140,43 +140,39 @@ impl Drive {
             let geometry = &self.geometry;
             order_by_rows(&mut moves, |unit| geometry.block_and_offset(geometry.page_of(unit)).1);
         }
-        self.granularity.order_moves(&mut moves, &self.geometry);
+        self.scheme.granularity.order_moves(&mut moves, &self.geometry);
         for m in moves.iter().take(2 + MOVES_AHEAD) {
             self.ftl.prefetch_entry(m.unit);
         }
         self.take_hot(id, plane, &mut moves, now_ns);
-        self.jobs[id.at()].begin(block, moves, now_ns, self.ftl.free_blocks_of(plane));
+        self.gc.jobs[id].begin(block, moves, now_ns, self.ftl.free_blocks_of(plane));
         if self.keeps_moves_left(id) {
-            self.jobs[id.at()].keep_pages_left(&self.geometry);
+            self.gc.jobs[id].keep_pages_left(&self.geometry);
         }
-        self.dies[die.at()].choice_ns = choice_ns;
+        self.dies[die].delay_poll(choice_ns);
         self.reserve_die(die, id, now_ns);
-        if !self.settings.is_collection_alone {
+        if !self.scheme.settings.compose.is_collection_alone {
             self.pair_open_blocks(plane);
         }
-        // The reservation lets nobody else onto the die, but its window may have room for those who wait.
+        // The reservation lets nothing else onto the die, but its window may have room for requests that wait.
         self.fill_window(die, events);
     }
 
     /// A die works for a job alone from now on.
     pub(in crate::ssd) fn reserve_die(&mut self, die: DieId, id: JobId, now_ns: u64) {
-        let came_before_collection = self.txns.next_sequence();
-        let d = &mut self.dies[die.at()];
-        d.reserve(id, self.jobs[id.at()].source(), now_ns);
-        d.came_before_collection = came_before_collection;
-        self.dies_reserved += 1;
+        let (source, came_before) = (self.gc.jobs[id].source(), self.txns.next_sequence());
+        self.dies.reserve(die, id, source, now_ns, came_before);
     }
 
     /// A step of a job that reserves no die ended: it waits for the die again, behind those who came meanwhile.
     #[cold]
     #[inline(never)]
     fn give_die_back(&mut self, die: DieId, id: JobId, events: &mut EventQueue) {
-        if self.jobs[id.at()].source() == Source::Gc {
-            self.counters.on_die_reserved(self.dies[die.at()].collecting_for_ns(events.now_ns()));
+        if self.gc.jobs[id].source() == Source::Gc {
+            self.records.counters.on_die_reserved(self.dies[die].collecting_for_ns(events.now_ns()));
         }
-        self.dies[die.at()].release();
-        self.dies_reserved -= 1;
-        self.jobs[id.at()].wait_again(self.txns.take_sequence());
+        self.dies.release(die);
+        self.gc.jobs[id].wait_again(self.txns.take_sequence());
         self.attach(id);
         self.release_slot(die, events);
     }
@@ -187,7 +183,7 @@ impl Drive {
         if !self.ftl.victim_matches_reads() {
             return;
         }
-        let mut offsets = std::mem::take(&mut self.read_offsets);
+        let mut offsets = self.gc.scopes.take_read_offsets();
         offsets.clear();
         let die = self.geometry.die_of(plane);
         let index = self.queues.index();
@@ -204,34 +200,20 @@ impl Drive {
         // Several reads of one offset share one page.
         offsets.sort_unstable();
         offsets.dedup();
-        self.read_offsets = offsets;
-    }
-
-    /// A collection whose block's worth of pages stayed on the plane freed nothing; a policy may pick such blocks for a
-    /// while. Relocations of blocks that another task named need not free anything, and do not count.
-    pub(in crate::ssd) fn count_fruitless_collections(&mut self, plane: PlaneId, pages_stayed: u32, blocks: u32) {
-        let pages = blocks * self.geometry.pages_per_block;
-        let collections = &mut self.fruitless_collections[plane.at()];
-        *collections = if pages_stayed < pages { 0 } else { *collections + 1 };
-        hold!(
-            *collections <= self.settings.fruitless_collections_max,
-            CollectionsReclaim,
-            "the last {collections} collections of {plane:?} freed no page: the victim policy passes over blocks that \
-             would"
-        );
+        self.gc.scopes.give_back_read_offsets(offsets);
     }
 
     /// A step of the job that has the die ended.
     pub(in crate::ssd) fn on_step_end(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
         let id = command.job;
-        self.jobs[id.at()].end_step();
+        self.gc.jobs[id].end_step();
         if command.op == FlashOp::Erase {
             self.end_job(die, id, events);
-        } else if !self.jobs[id.at()].purpose().reserves_die {
+        } else if !self.gc.jobs[id].purpose().reserves_die {
             self.give_die_back(die, id, events);
-        } else if self.dies[die.at()].reserved_by() == id && self.flash.is_ready(die) {
-            // Nobody else may have the die, so the next step waits for nothing; most of a job's steps come this way.
-            if self.settings.steps_at_once && !self.stands_still(id) {
+        } else if self.dies[die].reserved_by() == id && self.flash.is_ready(die) {
+            // Nothing else may have the die, so the next step waits for nothing; most of a job's steps come this way.
+            if self.scheme.settings.collection.steps_at_once && !self.stands_still(id) {
                 self.take_step(die, id, events);
             }
         }
@@ -244,50 +226,47 @@ impl Drive {
         }
         let job = self.txns[txn].job;
         self.txns.remove(txn);
-        self.jobs[job.at()].end_step();
-        let home = self.jobs[job.at()].die();
+        self.gc.jobs[job].end_step();
+        let home = self.gc.jobs[job].die();
         self.mark_ready(home);
     }
 
-    /// The block is erased: the die is free again, and whoever waits for space is let in.
+    /// The block is erased: the die is free again, and writes that wait for space are let in.
     fn end_job(&mut self, die: DieId, id: JobId, events: &mut EventQueue) {
         let now_ns = events.now_ns();
-        let job = &self.jobs[id.at()];
+        let job = &self.gc.jobs[id];
         let (block, plane, source) = (job.block(), job.plane(), job.source());
         let Beginning { start_ns, units_valid, free_blocks } = job.beginning().expect("a job that ends has begun");
         let (picks_victim, pages_stayed) = (job.purpose().picks_victim, job.pages_stayed());
-        self.counters.on_dropped_moves(job.dropped());
+        self.records.counters.on_dropped_moves(job.dropped());
         let is_merge = self.is_merge(id);
         if picks_victim && !is_merge {
-            let blocks = self.jobs[id.at()].footprint().blocks().count() as u32;
-            self.count_fruitless_collections(plane, pages_stayed, blocks);
+            let blocks = self.gc.jobs[id].footprint().blocks().count() as u32;
+            self.gc.scopes.count_collection(plane, pages_stayed, blocks * self.geometry.pages_per_block);
         }
-        let defers = self.preemption.is_preemptive() && self.collection_state(die) == State::AllProhibited;
-        for (_, block) in self.jobs[id.at()].footprint().blocks() {
+        let defers = self.scheme.preemption.is_preemptive() && self.collection_state(die) == State::AllProhibited;
+        for (_, block) in self.gc.jobs[id].footprint().blocks() {
             self.ftl.erase(block);
-            self.count_erase(block);
+            self.gc.background.on_erase(block);
         }
         if is_merge {
             self.ftl.end_merge(plane, block);
         }
         if source == Source::Gc {
-            self.counters.on_die_reserved(self.dies[die.at()].collecting_for_ns(now_ns));
+            self.records.counters.on_die_reserved(self.dies[die].collecting_for_ns(now_ns));
             let g = &self.geometry;
             let (die, plane, block) = (die.0, g.flash_plane_of(plane, 0).0, g.flash_block_of(block, 0).0);
             let event = GcEvent { drive: 0, start_ns, end_ns: now_ns, die, plane, block, units_valid, free_blocks };
-            self.counters.on_collection(event);
+            self.records.counters.on_collection(event);
         } else {
-            let blocks = self.jobs[id.at()].footprint().blocks().count() as u64;
-            self.counters.on_relocated(source, blocks);
+            let blocks = self.gc.jobs[id].footprint().blocks().count() as u64;
+            self.records.counters.on_relocated(source, blocks);
         }
         // The clock stops for the job before anybody else can be charged.
-        let d = &mut self.dies[die.at()];
-        d.release();
-        d.waited_before = d.came_before_collection;
-        d.defers_to_high_priority = defers && d.high_priority_waiting() > 0;
-        self.dies_reserved -= 1;
+        self.dies.release(die);
+        self.dies[die].end_turn_of_collection(defers);
         if self.looks_up() {
-            let job = &self.jobs[id.at()];
+            let job = &self.gc.jobs[id];
             let pages = job.footprint().blocks().count() as u32 * self.geometry.pages_per_block;
             let programmed = (job.programmed() as u32).div_ceil(self.geometry.units_per_page).max(pages_stayed);
             // A collection that reserves its die is no task of its own to those who let requests in.
@@ -296,30 +275,38 @@ impl Drive {
         self.retire(id, events);
     }
 
-    /// A job is over. Its plane goes on collecting where its watermark asks for it, before others are let in.
+    /// A job is over. The order matters: collections that follow come before others that the slot and the erased blocks
+    /// let in.
     fn retire(&mut self, id: JobId, events: &mut EventQueue) {
-        let (die, footprint) = (self.jobs[id.at()].die(), self.jobs[id.at()].footprint());
-        let has_reclaimed = self.jobs[id.at()].block().is_some();
-        self.free_jobs.push(id);
-        footprint.planes().for_each(|plane| self.job_of_plane[plane.at()] = JobId::NONE);
+        let (die, footprint) = (self.gc.jobs[id].die(), self.gc.jobs[id].footprint());
+        let has_reclaimed = self.gc.jobs[id].block().is_some();
+        // 1. Its planes have no job.
+        self.gc.jobs.remove(id);
+        // 2. They go on collecting if their watermark asks for it.
         for plane in footprint.planes().filter(|_| has_reclaimed) {
             if let Some((next, start)) = self.collection_after(plane) {
                 self.start_collection(next, start, events);
             }
         }
-        if self.told.is_some() {
+        // 3. A die that a coordinator ordered to collect begins its next collection.
+        if self.gc.coordination.is_some() {
             self.go_on_forced(die, events);
         }
+        // 4. Background tasks that are due relocate their next block.
         self.begin_background(events);
+        // 5. The slot is free: a job that waits for the die keeps it, or requests enter.
         self.release_slot(die, events);
+        // 6. An idle drive collects ahead of need.
         self.collect_while_idle(die, events);
-        // Those who still wait may have to be helped elsewhere where this plane gave nothing.
-        if self.settings.turn.is_some() {
+        // 7. Writes that wait for a page are admitted, or ask for the next collection. If pages go to other planes of
+        //    the die, those that wait there may have to be helped, too, as this plane may have given nothing.
+        if self.scheme.settings.collection.turn.is_some() {
             self.geometry.planes_of(die).for_each(|plane| self.admit_waiters(die, plane, events));
         } else {
             footprint.planes().for_each(|plane| self.admit_waiters(die, plane, events));
         }
-        if self.granularity.leaves_plane() {
+        // 8. So are those of all dies, if data may leave any plane.
+        if self.scheme.granularity.leaves_plane() {
             self.admit_waiters_everywhere(events);
         }
     }
@@ -332,11 +319,11 @@ impl Drive {
 
     /// Collects a block in no time, and lets everybody know who watches.
     fn collect_at_once(&mut self, plane: PlaneId, block: BlockId, stamp: u64) {
-        let moves = self.shadow.is_some().then(|| self.ftl.valid_units(block));
+        let moves = self.records.shadow.is_some().then(|| self.ftl.valid_units(block));
         let (pages_read, rows) = (self.ftl.valid_pages(block), self.ftl.valid_rows(block));
         let units = self.ftl.collect(block, stamp);
         self.ftl.seal_page(plane, Stream::Moved, stamp);
-        if let Some(shadow) = &mut self.shadow {
+        if let Some(shadow) = &mut self.records.shadow {
             for m in moves.unwrap_or_default() {
                 shadow.copy_at_once(m, self.ftl.lookup(m.unit));
             }
@@ -354,6 +341,6 @@ impl Drive {
         let is_whole = self.geometry.has_superpages();
         let pages = if is_whole { rows } else { units.div_ceil(self.geometry.units_per_page) };
         let pages_programmed = pages * row_planes;
-        self.counters.on_timeless_collection(pages_read, pages_programmed, units, row_planes);
+        self.records.counters.on_timeless_collection(pages_read, pages_programmed, units, row_planes);
     }
 }

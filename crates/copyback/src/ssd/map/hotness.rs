@@ -106,8 +106,9 @@ impl Drive {
     /// Takes the hot ones out of the moves of a collection that begins, where blocks keep them apart and the pages that
     /// both take together still leave one free.
     pub(in crate::ssd) fn take_hot(&mut self, id: JobId, plane: PlaneId, moves: &mut Vec<Move>, now_ns: u64) {
-        let Self { hotness: Some(hotness), jobs, ftl, geometry, .. } = self else { return };
-        let job = &mut jobs[id.at()];
+        let Self { map, gc, ftl, geometry, .. } = self;
+        let Some(hotness) = &map.hotness else { return };
+        let job = &mut gc.jobs[id];
         let is_superpage = geometry.has_superpages();
         let is_hot = |m: &Move| match is_superpage {
             true => ftl.superpage_of(m.unit).any(|unit| hotness.is_hot(unit, now_ns)),
@@ -128,20 +129,20 @@ impl Drive {
     /// Which open block of a plane takes the next page of a job: that of moved data, or where the page is hot and can
     /// be spared that of the host.
     pub(in crate::ssd) fn write_point_of(&self, id: JobId, plane: PlaneId) -> usize {
-        let is_hot = self.hotness.is_some() && self.jobs[id.at()].moves_hot() && self.spares_page(plane);
+        let is_hot = self.map.hotness.is_some() && self.gc.jobs[id].moves_hot() && self.spares_page(plane);
         self.ftl.write_point(plane, if is_hot { Stream::Host } else { Stream::Moved })
     }
 
     /// Whether a page of a plane is neither reserved nor kept for moves.
     fn spares_page(&self, plane: PlaneId) -> bool {
         let (die, bound) = self.bound_of(plane);
-        self.reservable(die, bound) >= self.space.writes_per_page() && self.host_pages_left(plane) > 0
+        self.reservable(die, bound) >= self.admission.reservations.space().writes_per_page()
+            && self.host_pages_left(plane) > 0
     }
 
     /// A plane's die, and the plane itself where addresses decide planes.
     pub(in crate::ssd) fn bound_of(&self, plane: PlaneId) -> (DieId, PlaneId) {
-        let bound = if self.ftl.allocation().is_static() { plane } else { PlaneId::NONE };
-        (self.geometry.die_of(plane), bound)
+        (self.geometry.die_of(plane), self.bound_plane(plane))
     }
 }
 

@@ -10,74 +10,19 @@
 //! it is collected, for ever. So one update follows for every two pages that collections of a die have freed, the
 //! longest owed first; the others stay owed, and take more changes along.
 
-use crate::dispatch::queues::Queues;
-use crate::dispatch::txn::{Role, Txn, Txns};
+use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::Source;
 use crate::ftl::core::{Ftl, Move};
 use crate::ftl::mapping::cached::{Answer, CacheParameters, Cached};
 use crate::observe::counters::MapTotals;
 use crate::observe::report::Cause;
-use crate::sim::index::{LogicalUnit, PageId, PhysicalUnit, TranslationPage, TxnId};
+use crate::sim::index::{LogicalUnit, PageId, TranslationPage, TxnId};
 use crate::sim::lists::Lists;
 use crate::sim::queue::EventQueue;
 use crate::ssd::drive::Drive;
-use crate::ssd::requests::eviction_sets::Sets;
+use crate::ssd::map::{Translation, Update, Updates};
+use crate::ssd::requests::eviction_sets::EvictionSets;
 use std::collections::VecDeque;
-
-/// Half of what collections free is for others than the updates that they cause.
-pub(in crate::ssd) const PAGES_FREED_PER_UPDATE: u32 = 2;
-
-/// Whether a translation page in flash is to be written anew.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::ssd) enum Update {
-    /// It is not.
-    None,
-    /// It will be: the list of those that are.
-    Owed(usize),
-    /// Its transactions are under way, and its program was not issued.
-    UnderWay {
-        /// Whose it is.
-        task: Source,
-        /// Somebody waits for it.
-        is_awaited: bool,
-        /// The one of its transactions that goes on next, or is under way.
-        txn: TxnId,
-    },
-}
-
-/// The map of a drive as its firmware sees it.
-pub(in crate::ssd) struct Translation {
-    pub(in crate::ssd) cached: Cached,
-    /// The first translation page.
-    pub(in crate::ssd) first_of_map: u32,
-    /// Units that have entries: those of the host. Where the drive's own lie is always known.
-    pub(in crate::ssd) entries: u32,
-    /// The read of each translation page that is under way, and the last of those that wait for it.
-    pub(in crate::ssd) load_of: Vec<[TxnId; 2]>,
-    pub(in crate::ssd) update_of: Vec<Update>,
-    /// Translation pages that are owed updates, by the die that moved data, and behind those after writes.
-    pub(in crate::ssd) owed: Lists,
-    /// Pages that collections of each die have freed and no update has taken, a block's worth at most.
-    pub(in crate::ssd) freed: Vec<u32>,
-    /// Transactions for whose entries there was no room, in order.
-    pub(in crate::ssd) waiting: VecDeque<TxnId>,
-    /// Transactions that wait for something else of a translation page than its read: for the end of its update, or for
-    /// room that another one makes.
-    pub(in crate::ssd) behind: Lists,
-    /// Updates of each task under way for which no transaction waits.
-    pub(in crate::ssd) updates_of: [u32; Source::ALL.len()],
-    /// Updates of collections for which one waits, and whose programs were not issued.
-    pub(in crate::ssd) awaited: u32,
-    /// Entries came to DRAM since those were looked at.
-    pub(in crate::ssd) has_room: bool,
-    /// Writes of which the buffer sends several at once.
-    pub(in crate::ssd) sets: Sets,
-    /// Room for the pages that a look-up drives out.
-    pub(in crate::ssd) write_back: Vec<TranslationPage>,
-    pub(in crate::ssd) totals: MapTotals,
-    /// Where the entries in flash say that each unit is; under `--check`.
-    pub(in crate::ssd) in_flash: Option<Vec<PhysicalUnit>>,
-}
 
 impl Translation {
     pub(in crate::ssd) fn new(params: &dyn CacheParameters, ftl: &Ftl, check: bool) -> Self {
@@ -89,19 +34,41 @@ impl Translation {
             first_of_map: first,
             entries: g.logical_units,
             load_of: vec![[TxnId::NONE; 2]; pages],
-            update_of: vec![Update::None; pages],
-            owed: Lists::new(g.dies as usize + 1, pages),
-            freed: vec![0; g.dies as usize],
+            updates: Updates {
+                of_page: vec![Update::None; pages],
+                owed: Lists::new(g.dies as usize + 1, pages),
+                freed: vec![0; g.dies as usize],
+                of_task: [0; Source::ALL.len()],
+                awaited: 0,
+            },
             waiting: VecDeque::new(),
             behind: Lists::new(pages, 64),
-            updates_of: [0; Source::ALL.len()],
-            awaited: 0,
             has_room: false,
-            sets: Sets::default(),
+            sets: EvictionSets::default(),
             write_back: Vec::new(),
             totals: MapTotals::default(),
             in_flash: check.then(in_flash),
         }
+    }
+
+    /// Updates of collections for which a request of the host waits, and whose programs were not issued.
+    pub(in crate::ssd) fn updates_awaited(&self) -> u32 {
+        self.updates.awaited
+    }
+
+    /// Updates of a task under way for which no transaction waits.
+    pub(in crate::ssd) fn updates_of(&self, task: Source) -> u32 {
+        self.updates.of_task[task as usize]
+    }
+
+    /// The traffic of the map.
+    pub(in crate::ssd) fn totals(&self) -> MapTotals {
+        self.totals
+    }
+
+    /// Sets of writes of the buffer that look entries up together.
+    pub(in crate::ssd) fn sets(&mut self) -> &mut EvictionSets {
+        &mut self.sets
     }
 
     pub(in crate::ssd) fn unit_of(&self, page: TranslationPage) -> LogicalUnit {
@@ -116,13 +83,14 @@ impl Translation {
     /// A unit was written; whether it is a translation page.
     pub(in crate::ssd) fn on_written(&mut self, unit: LogicalUnit, ftl: &Ftl) -> bool {
         let Some(page) = self.page_at(unit) else {
-            self.on_placed(unit, self.freed.len());
+            self.on_placed(unit, self.updates.freed.len());
             return false;
         };
         self.cached.written(page);
         self.totals.page_programs += 1;
-        let update = std::mem::replace(&mut self.update_of[page.at()], Update::None);
-        self.awaited -= u32::from(matches!(update, Update::UnderWay { task: Source::Gc, is_awaited: true, .. }));
+        let update = std::mem::replace(&mut self.updates.of_page[page.at()], Update::None);
+        self.updates.awaited -=
+            u32::from(matches!(update, Update::UnderWay { task: Source::Gc, is_awaited: true, .. }));
         if let Some(in_flash) = &mut self.in_flash {
             for unit in self.cached.units_of(page) {
                 in_flash[unit.at()] = ftl.lookup(unit);
@@ -154,25 +122,10 @@ impl Translation {
             return;
         }
         let page = self.cached.page_of(unit);
-        if self.update_of[page.at()] == Update::None {
-            self.update_of[page.at()] = Update::Owed(list);
-            self.owed.push_back(list, page.0);
+        if self.updates.of_page[page.at()] == Update::None {
+            self.updates.of_page[page.at()] = Update::Owed(list);
+            self.updates.owed.push_back(list, page.0);
         }
-    }
-}
-
-/// Units were moved to a page: the index of the queues and the map are told.
-#[inline(always)]
-pub(in crate::ssd) fn after_move(
-    (queues, map): (&mut Queues, &mut Option<Box<Translation>>),
-    txns: &Txns,
-    ftl: &Ftl,
-    moves: &[Move],
-    page: PageId,
-) {
-    queues.on_moved(moves.iter().map(|m| m.unit), txns, |unit| ftl.lookup(unit));
-    if let Some(map) = map {
-        map.on_moved(moves, page, ftl);
     }
 }
 
@@ -180,30 +133,17 @@ impl Drive {
     /// Whether entries of the map have to be looked up before a transaction has a die.
     #[inline(always)]
     pub(crate) fn looks_up(&self) -> bool {
-        self.translation.is_some()
+        self.map.looks_up()
     }
 
     /// Units were written: those who have to know are told.
     #[inline(always)]
     pub(in crate::ssd) fn after_write(&mut self, units: impl Iterator<Item = LogicalUnit> + Clone, now_ns: u64) {
-        if self.hears_moves {
-            let ftl = &self.ftl;
-            self.queues.on_moved(units.clone(), &self.txns, |unit| ftl.lookup(unit));
-            if let Some(hotness) = &mut self.hotness {
-                let hosts = units.clone().filter(|unit| unit.0 < self.geometry.logical_units);
-                hosts.for_each(|unit| hotness.on_written(unit, now_ns));
-            }
-            if let Some(map) = &mut self.translation {
-                let awaited = map.awaited;
-                let of_map = units.filter(|&unit| map.on_written(unit, ftl)).count();
-                self.waiting_for_gc -= awaited - map.awaited;
-                self.counters.on_own_units(of_map as u64);
-            }
+        let written = self.map.on_written(&mut self.queues, &self.txns, &self.ftl, units, now_ns);
+        if written.map_units > 0 {
+            self.admission.gate.end_wait_for_gc(written.awaited_updates);
+            self.records.counters.on_own_units(u64::from(written.map_units));
         }
-    }
-
-    pub(in crate::ssd) fn map(&mut self) -> &mut Translation {
-        self.translation.as_mut().expect("only a map in flash is looked up")
     }
 
     /// A transaction looks its entries up for the first time.
@@ -214,7 +154,7 @@ impl Drive {
 
     /// Entries of units are looked up.
     pub(in crate::ssd) fn count_look_up(&mut self, first: LogicalUnit, units: u32) {
-        let map = self.map();
+        let map = self.map.translation();
         map.totals.lookups += u64::from(units);
         map.totals.hits += u64::from(map.cached.loaded_units(first, units));
     }
@@ -222,13 +162,13 @@ impl Drive {
     /// The same of a write whose units, or some of them, its own reads have looked up: that is not counted again.
     pub(in crate::ssd) fn look_up_in_turn(&mut self, id: TxnId, events: &mut EventQueue) {
         let (first, units) = (self.txns[id].first, self.txns[id].units);
-        let map = self.map();
+        let map = self.map.translation();
         if !map.waiting.is_empty() && map.cached.lacks(first, units) {
             map.waiting.push_back(id);
             return;
         }
         if !self.look_up(id, true, events) {
-            self.map().waiting.push_back(id);
+            self.map.translation().waiting.push_back(id);
         }
         self.let_waiters_in(events);
     }
@@ -237,12 +177,12 @@ impl Drive {
     /// `is_first`: it has waited for none of them.
     fn look_up(&mut self, id: TxnId, is_first: bool, events: &mut EventQueue) -> bool {
         let (first, units) = (self.txns[id].first, self.txns[id].units);
-        let map = self.map();
+        let map = self.map.translation();
         let mut pages = std::mem::take(&mut map.write_back);
         let answer = map.cached.look_up(first, units, &mut pages);
         let mut waits_behind = false;
         for &page in &pages {
-            let is_under_way = matches!(self.map().update_of[page.at()], Update::UnderWay { .. });
+            let is_under_way = matches!(self.map.translation().updates.of_page[page.at()], Update::UnderWay { .. });
             if is_under_way && !waits_behind {
                 // Its entries go there with those of the update, one of which is waited for.
                 waits_behind = true;
@@ -252,13 +192,13 @@ impl Drive {
             }
         }
         pages.clear();
-        self.map().write_back = pages;
+        self.map.translation().write_back = pages;
         match answer {
             Answer::Hit => self.go_to_die(id, events),
             Answer::Full => return false,
             Answer::Load { is_shared } => {
                 // Writes that wait here may be overtaken.
-                self.newest.track();
+                self.map.newest.track();
                 if self.txns[id].waits_for == 0 {
                     self.load(id, is_shared && is_first, events);
                 }
@@ -277,11 +217,11 @@ impl Drive {
     }
 
     /// A transaction had room for some of its entries, and what it had of the others has gone: it gives that room back,
-    /// so that no two wait for each other's. Nobody who waits for room has some.
+    /// so that no two wait for each other's. No transaction that waits for room has some.
     #[cold]
     fn wait_for_room_again(&mut self, id: TxnId, events: &mut EventQueue) {
         let (first, units) = (self.txns[id].first, self.txns[id].units);
-        let map = self.map();
+        let map = self.map.translation();
         let page = map.cached.page_of(first);
         if map.load_of[page.at()][0].is_some() {
             // Its room is being filled for another one, whose end looks up again.
@@ -290,7 +230,7 @@ impl Drive {
         map.cached.give_up(first, units);
         map.has_room = true;
         if !self.look_up(id, false, events) {
-            self.map().waiting.push_front(id);
+            self.map.translation().waiting.push_front(id);
         }
         // Those who would have shared what it loads.
         self.release(page, events);
@@ -300,7 +240,7 @@ impl Drive {
     /// in flash does not know what an update is still to bring there: that goes first.
     fn load(&mut self, id: TxnId, is_shared: bool, events: &mut EventQueue) {
         let (first, units) = (self.txns[id].first, self.txns[id].units);
-        let map = self.map();
+        let map = self.map.translation();
         let page = map.cached.page_of(first);
         let (unit, [under_way, last]) = (map.unit_of(page), map.load_of[page.at()]);
         if under_way.is_some() {
@@ -308,10 +248,10 @@ impl Drive {
             self.txns[last].chain = id;
             return;
         }
-        match map.update_of[page.at()] {
+        match map.updates.of_page[page.at()] {
             Update::UnderWay { .. } => return self.wait_behind(page, id, events),
             Update::Owed(list) => {
-                map.owed.remove(list, page.0);
+                map.updates.owed.remove(list, page.0);
                 self.update_owed(page.0, self.txns[id].task, events);
                 return self.wait_behind(page, id, events);
             }
@@ -319,7 +259,7 @@ impl Drive {
             Update::None => {}
         }
         if self.ftl.lookup(unit).is_none() {
-            let map = self.map();
+            let map = self.map.translation();
             map.cached.loaded(first, units);
             map.has_room = true;
             self.go_to_die(id, events);
@@ -328,7 +268,7 @@ impl Drive {
             let (high_priority, cause) = (self.txns[id].high_priority, self.txns[id].task);
             let read = Txn { chain: id, high_priority, ..self.map_txn(Role::MapRead, unit, cause, events.now_ns()) };
             let read = self.txns.add(read);
-            self.map().load_of[page.at()] = [read, id];
+            self.map.translation().load_of[page.at()] = [read, id];
             self.submit_map_txn(read, events);
         }
     }
@@ -336,20 +276,20 @@ impl Drive {
     /// A transaction waits for something of a translation page that ends in `release`.
     fn wait_behind(&mut self, page: TranslationPage, id: TxnId, events: &mut EventQueue) {
         let entries = self.txns.entries();
-        let map = self.map();
+        let map = self.map.translation();
         map.behind.grow(entries);
         map.behind.push_back(page.at(), id.0);
-        if let Update::UnderWay { task: Source::Gc, is_awaited, txn } = &mut map.update_of[page.at()] {
+        if let Update::UnderWay { task: Source::Gc, is_awaited, txn } = &mut map.updates.of_page[page.at()] {
             let (is_first, update) = (!std::mem::replace(is_awaited, true), *txn);
-            map.awaited += u32::from(is_first);
-            self.waiting_for_gc += u32::from(is_first);
+            map.updates.awaited += u32::from(is_first);
+            self.admission.gate.begin_wait_for_gc(u32::from(is_first));
             if is_first {
                 self.take_over_update(page, update, events);
                 self.heed_guard(events);
             }
         }
         self.txns[id].waits_for += 1;
-        if let Update::UnderWay { txn, .. } = self.map().update_of[page.at()]
+        if let Update::UnderWay { txn, .. } = self.map.translation().updates.of_page[page.at()]
             && txn.is_some()
             && self.txns[txn].role == Role::MapWrite
         {
@@ -357,16 +297,16 @@ impl Drive {
         }
     }
 
-    /// Whether somebody waits for the update of a translation page.
+    /// Whether a transaction waits for the update of a translation page.
     pub(in crate::ssd) fn is_update_awaited(&mut self, unit: LogicalUnit) -> bool {
-        let map = self.map();
+        let map = self.map.translation();
         map.page_at(unit).is_some_and(|page| !map.behind.is_empty(page.at()))
     }
 
     /// A translation page was written or read: those who waited behind that look their entries up again.
     pub(in crate::ssd) fn release(&mut self, page: TranslationPage, events: &mut EventQueue) {
-        let mut released = self.map().sets.room();
-        while let Some(id) = self.map().behind.pop_front(page.at()) {
+        let mut released = self.map.translation().sets.room();
+        while let Some(id) = self.map.translation().behind.pop_front(page.at()) {
             released.push(TxnId(id));
         }
         for &id in &released {
@@ -375,7 +315,7 @@ impl Drive {
                 self.look_up_again(id, events);
             }
         }
-        self.map().sets.give_back(released);
+        self.map.translation().sets.give_back(released);
     }
 
     /// A transaction of the map ended for which no single other one waits.
@@ -384,10 +324,10 @@ impl Drive {
         let mut next = std::mem::replace(&mut self.txns[id].chain, TxnId::NONE);
         let is_load = next.is_some();
         self.txns.remove(id);
-        let map = self.map();
+        let map = self.map.translation();
         let page = map.page_at(unit).expect("it is one of the map");
         if !is_load {
-            map.updates_of[task as usize] -= 1;
+            map.updates.of_task[task as usize] -= 1;
             self.deactivate_at_rest(task, events);
             return self.release(page, events);
         }
@@ -396,7 +336,7 @@ impl Drive {
         while waiter.is_some() {
             let txn = &self.txns[waiter];
             let (first, units, behind) = (txn.first, txn.units, txn.chain);
-            self.map().cached.loaded(first, units);
+            self.map.translation().cached.loaded(first, units);
             waiter = behind;
         }
         while next.is_some() {
@@ -411,10 +351,10 @@ impl Drive {
 
     /// Entries came to DRAM, which may make room for others now: those who wait for room look theirs up, in order.
     fn let_waiters_in(&mut self, events: &mut EventQueue) {
-        while std::mem::take(&mut self.map().has_room) {
-            while let Some(waiter) = self.map().waiting.pop_front() {
+        while std::mem::take(&mut self.map.translation().has_room) {
+            while let Some(waiter) = self.map.translation().waiting.pop_front() {
                 if !self.look_up(waiter, true, events) {
-                    self.map().waiting.push_front(waiter);
+                    self.map.translation().waiting.push_front(waiter);
                     break;
                 }
             }
@@ -423,14 +363,14 @@ impl Drive {
 
     /// The entries of a transaction are in DRAM: it goes where they say, if it is of a set with the others of that.
     fn go_to_die(&mut self, id: TxnId, events: &mut EventQueue) {
-        let Some(set) = self.map().sets.ready(id) else { return };
+        let Some(set) = self.map.translation().sets.ready(id) else { return };
         for &write in &set {
             self.set_off(write, events);
         }
         if set.is_empty() {
             self.set_off(id, events);
         }
-        self.map().sets.give_back(set);
+        self.map.translation().sets.give_back(set);
     }
 
     /// A transaction goes to the die of its data. What of the time since its request arrived is not explained was a
@@ -455,7 +395,8 @@ impl Drive {
         loop {
             let first = self.txns[current].first.0;
             let Some(first) = (first..end).find(|&unit| page_of(self, unit).is_some()) else {
-                self.end_without_die(current, events);
+                // All that it was to bring was trimmed while it looked its entries up.
+                self.end_without_slot(current, events);
                 return;
             };
             let page = page_of(self, first);
@@ -467,7 +408,7 @@ impl Drive {
                 if rest.successor.is_some() {
                     self.txns[rest.successor].waits_for += 1;
                 } else {
-                    self.split_of.push(rest.request);
+                    self.host_data.endings.split(rest.request);
                 }
                 self.txns.add(rest)
             });
@@ -477,17 +418,6 @@ impl Drive {
             self.submit(current, events);
             let Some(rest) = rest else { return };
             current = rest;
-        }
-    }
-
-    /// All that a read was to bring was trimmed while it looked its entries up.
-    fn end_without_die(&mut self, id: TxnId, events: &mut EventQueue) {
-        let successor = self.txns[id].successor;
-        if successor.is_some() {
-            self.resolve(id, successor, events);
-            self.txns.remove(id);
-        } else {
-            self.done.push_back(id);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Updates of translation pages, and what flash, DRAM and they together know: the other half of `translation`.
+//! Updates of translation pages, and what flash, DRAM and they together know: the other half of `lookups`.
 
 use crate::dispatch::admit::Entry;
 use crate::dispatch::txn::{Role, Txn};
@@ -7,13 +7,13 @@ use crate::sim::index::{DieId, LogicalUnit, PlaneId, TranslationPage, TxnId};
 use crate::sim::invariant::{Invariant, broken, hold};
 use crate::sim::queue::EventQueue;
 use crate::ssd::drive::Drive;
-use crate::ssd::map::lookups::{PAGES_FREED_PER_UPDATE, Update};
+use crate::ssd::map::{PAGES_FREED_PER_UPDATE, Update};
 
 impl Drive {
     /// A transaction of the map, which a task has caused.
     pub(in crate::ssd) fn map_txn(&mut self, role: Role, unit: LogicalUnit, cause: Source, now_ns: u64) -> Txn {
         let task = self.task_of_map(cause);
-        let totals = &mut self.map().totals;
+        let totals = &mut self.map.translation().totals;
         totals.page_reads += u64::from(role == Role::MapRead);
         Txn {
             task,
@@ -25,7 +25,7 @@ impl Drive {
 
     /// The task that the map's requests count against which this one has caused.
     fn task_of_map(&self, cause: Source) -> Source {
-        if self.settings.has_map_task { Source::Map } else { cause }
+        if self.scheme.settings.has_map_task { Source::Map } else { cause }
     }
 
     /// A translation page was written back, for which a transaction waited that goes on now, if nothing else keeps it.
@@ -33,15 +33,15 @@ impl Drive {
         if let Some(id) = waiter {
             self.look_up_again(id, events);
         }
-        let page = self.map().page_at(unit).expect("it is one of the map");
+        let page = self.map.translation().page_at(unit).expect("it is one of the map");
         self.release(page, events);
     }
 
     /// A translation page had to leave: it is written, and `successor` waits for that.
     pub(in crate::ssd) fn write_back(&mut self, page: TranslationPage, successor: TxnId, events: &mut EventQueue) {
-        let map = self.map();
-        if let Update::Owed(list) = map.update_of[page.at()] {
-            map.owed.remove(list, page.0);
+        let map = self.map.translation();
+        if let Update::Owed(list) = map.updates.of_page[page.at()] {
+            map.updates.owed.remove(list, page.0);
         }
         map.totals.write_backs += 1;
         let is_whole = map.cached.holds_pages();
@@ -57,10 +57,11 @@ impl Drive {
         (successor, cause): (TxnId, Source),
         events: &mut EventQueue,
     ) {
-        let unit = self.map().unit_of(page);
+        let unit = self.map.translation().unit_of(page);
         let task = self.task_of_map(cause);
-        self.map().update_of[page.at()] = Update::UnderWay { task, is_awaited: false, txn: TxnId::NONE };
-        self.newest.track();
+        self.map.translation().updates.of_page[page.at()] =
+            Update::UnderWay { task, is_awaited: false, txn: TxnId::NONE };
+        self.map.newest.track();
         let mut high_priority = false;
         if successor.is_some() {
             self.txns[successor].waits_for += 1;
@@ -82,7 +83,7 @@ impl Drive {
 
     /// The transaction of an update that is next.
     fn goes_on_with(&mut self, page: TranslationPage, next: TxnId) {
-        if let Update::UnderWay { txn, .. } = &mut self.map().update_of[page.at()] {
+        if let Update::UnderWay { txn, .. } = &mut self.map.translation().updates.of_page[page.at()] {
             *txn = next;
         }
     }
@@ -90,7 +91,7 @@ impl Drive {
     /// A page was read for its update: its program is next.
     pub(in crate::ssd) fn write_what_was_read(&mut self, write: TxnId, events: &mut EventQueue) {
         let unit = self.txns[write].first;
-        let page = self.map().page_at(unit).expect("it is one of the map");
+        let page = self.map.translation().page_at(unit).expect("it is one of the map");
         self.goes_on_with(page, write);
         self.submit_map_txn(write, events);
     }
@@ -100,7 +101,7 @@ impl Drive {
         let mut next = self.txns[full].chain;
         while next.is_some() {
             let (unit, behind) = (self.txns[next].first, self.txns[next].chain);
-            let page = self.map().page_at(unit).expect("it is one of the map");
+            let page = self.map.translation().page_at(unit).expect("it is one of the map");
             self.goes_on_with(page, full);
             next = behind;
         }
@@ -110,7 +111,7 @@ impl Drive {
     /// entered a window is the host's from now on, so that the request does not wait behind all that the collection has
     /// in front.
     pub(in crate::ssd) fn take_over_update(&mut self, page: TranslationPage, id: TxnId, events: &mut EventQueue) {
-        if id.is_none() || !self.settings.tells_tasks_apart {
+        if id.is_none() || !self.admission.gate.tells_tasks_apart() {
             return;
         }
         let write = self.write_of_update(page, id);
@@ -119,8 +120,8 @@ impl Drive {
         if write.is_none() || has_entered(self, write) || (is_page && has_entered(self, id)) {
             return;
         }
-        self.map().updates_of[Source::Gc as usize] -= 1;
-        self.map().updates_of[Source::Host as usize] += 1;
+        self.map.translation().updates.of_task[Source::Gc as usize] -= 1;
+        self.map.translation().updates.of_task[Source::Host as usize] += 1;
         self.txns[write].task = Source::Host;
         if is_page && self.txns[id].task == Source::Host {
             return self.deactivate_at_rest(Source::Gc, events);
@@ -129,8 +130,8 @@ impl Drive {
         let waits_in_front = self.txns[id].is_in_front;
         if waits_in_front {
             self.queues.remove(list, id.0);
-            self.windows.set_waiting(die, Source::Gc, !self.queues.is_empty(list));
-            self.tell_of_head(Entry { task: Source::Gc, die });
+            self.admission.gate.set_waiting(die, Source::Gc, !self.queues.is_empty(list));
+            self.admission.gate.on_head(Entry { task: Source::Gc, die }, &self.queues, &self.txns);
             self.unpark(id);
         }
         if waits_in_front || !has_entered(self, id) {
@@ -144,7 +145,7 @@ impl Drive {
 
     /// The write of a translation page's update, of which `id` is next.
     fn write_of_update(&mut self, page: TranslationPage, id: TxnId) -> TxnId {
-        let unit = self.map().unit_of(page);
+        let unit = self.map.translation().unit_of(page);
         match self.txns[id].role {
             Role::MapRead => self.txns[id].successor,
             Role::FullMapPage => {
@@ -166,15 +167,15 @@ impl Drive {
 
     /// Translation pages that are owed updates now.
     pub fn translation_pages_owed(&self) -> u64 {
-        let updates = self.translation.iter().flat_map(|map| &map.update_of);
+        let updates = self.map.translation.iter().flat_map(|map| &map.updates.of_page);
         updates.filter(|update| matches!(update, Update::Owed(_))).count() as u64
     }
 
     /// Translation pages of data that was written are updated, whose entries had left DRAM again.
     pub(in crate::ssd) fn update_written(&mut self, events: &mut EventQueue) {
-        let map = self.map();
-        let list = map.freed.len();
-        while let Some(page) = self.map().owed.pop_front(list) {
+        let map = self.map.translation();
+        let list = map.updates.freed.len();
+        while let Some(page) = self.map.translation().updates.owed.pop_front(list) {
             self.update_owed(page, Source::Host, events);
         }
     }
@@ -183,20 +184,20 @@ impl Drive {
     /// moved are updated.
     pub(in crate::ssd) fn update_moved(&mut self, die: DieId, cause: Source, freed: u32, events: &mut EventQueue) {
         let most = self.geometry.pages_per_block;
-        let map = self.map();
-        map.freed[die.at()] = most.min(map.freed[die.at()] + freed);
-        while self.map().freed[die.at()] >= PAGES_FREED_PER_UPDATE
-            && let Some(page) = self.map().owed.pop_front(die.at())
+        let map = self.map.translation();
+        map.updates.freed[die.at()] = most.min(map.updates.freed[die.at()] + freed);
+        while self.map.translation().updates.freed[die.at()] >= PAGES_FREED_PER_UPDATE
+            && let Some(page) = self.map.translation().updates.owed.pop_front(die.at())
         {
-            self.map().freed[die.at()] -= PAGES_FREED_PER_UPDATE;
+            self.map.translation().updates.freed[die.at()] -= PAGES_FREED_PER_UPDATE;
             self.update_owed(page, cause, events);
         }
     }
 
     pub(in crate::ssd) fn update_owed(&mut self, page: u32, cause: Source, events: &mut EventQueue) {
-        self.map().totals.updates += 1;
+        self.map.translation().totals.updates += 1;
         let task = self.task_of_map(cause);
-        self.map().updates_of[task as usize] += 1;
+        self.map.translation().updates.of_task[task as usize] += 1;
         self.start_update(TranslationPage(page), true, (TxnId::NONE, cause), events);
     }
 
@@ -222,7 +223,7 @@ impl Drive {
 
     /// Whether flash, DRAM and updates under way together know where everything is. Slow.
     pub(in crate::ssd) fn check_translation(&self) {
-        let Some(map) = &self.translation else { return };
+        let Some(map) = &self.map.translation else { return };
         if let Err(found) = map.cached.check() {
             broken(Invariant::TranslationCurrent, format_args!("{found}"));
         }
@@ -230,7 +231,7 @@ impl Drive {
         for unit in (0..map.entries).map(LogicalUnit) {
             let (place, known) = (self.ftl.lookup(unit), in_flash[unit.at()]);
             let page = map.cached.page_of(unit);
-            let is_on_its_way = map.cached.is_changed(unit) || map.update_of[page.at()] != Update::None;
+            let is_on_its_way = map.cached.is_changed(unit) || map.updates.of_page[page.at()] != Update::None;
             // A trim is no change of the map.
             hold!(
                 place.is_none() || place == known || is_on_its_way,

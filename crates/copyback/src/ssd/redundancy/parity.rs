@@ -80,33 +80,33 @@ fn list_reads(stripes: &Stripes, place: Place, plans: &[Members], reads: &mut Ve
 impl Drive {
     /// Whether planes of a parity group are collected in turn.
     pub(in crate::ssd) fn collections_take_turns(&self) -> bool {
-        self.relocations.take_turns()
+        self.gc.relocations.take_turns()
     }
 
     /// Whether a plane may be collected now, as far as the rest of its parity group is concerned.
     pub(in crate::ssd) fn is_its_turn(&self, plane: PlaneId) -> bool {
-        self.relocations.is_turn_of(plane)
+        self.gc.relocations.is_turn_of(plane)
     }
 
     /// Whether there is parity.
     #[inline(always)]
     pub(crate) fn has_parity(&self) -> bool {
-        self.parity.is_some()
+        self.host_data.parity.is_some()
     }
 
     /// Whether parity of all stripes is in flash.
     pub(in crate::ssd) fn is_parity_current(&self) -> bool {
-        self.parity.as_ref().is_none_or(|parity| parity.pending.iter().all(|&pending| pending == 0))
+        self.host_data.parity.as_ref().is_none_or(|parity| parity.pending.iter().all(|&pending| pending == 0))
     }
 
     /// What it made the drive do.
     pub(in crate::ssd) fn parity_totals(&self) -> Option<ParityTotals> {
-        self.parity.as_ref().map(|parity| parity.totals)
+        self.host_data.parity.as_ref().map(|parity| parity.totals)
     }
 
     /// Whether each unit is where its stripe says, and parity stands beside data. Slow.
     pub(in crate::ssd) fn check_stripes(&self) {
-        let Some(parity) = &self.parity else { return };
+        let Some(parity) = &self.host_data.parity else { return };
         let (stripes, geometry) = (&parity.stripes, &self.geometry);
         for unit in (0..stripes.end()).map(LogicalUnit) {
             let place = self.ftl.lookup(unit);
@@ -123,7 +123,7 @@ impl Drive {
     }
 
     fn parity(&mut self) -> &mut Parity {
-        self.parity.as_mut().expect("there is parity")
+        self.host_data.parity.as_mut().expect("there is parity")
     }
 
     // ---- writes -----------------------------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ impl Drive {
         let first = parity.stripes.unit(place).expect("a stripe has parity");
         let stripe = parity.stripes.stripe(place) as usize;
         parity.pending[stripe..][..units as usize].iter_mut().for_each(|pending| *pending += 1);
-        self.newest.track();
+        self.map.newest.track();
         let mut txn = Txn::new(Role::ParityWrite, first, units, DieId::NONE, PlaneId::NONE);
         txn.others = u32::try_from(written.0).expect("a drive's stripe has at most 31 members");
         txn.arrival_ns = events.now_ns();
@@ -189,7 +189,7 @@ impl Drive {
         let place = stripes.place(first).expect("it is parity");
         let is_known = |member: u32, unit: LogicalUnit| {
             // Of what is written DRAM has the new data.
-            self.ftl.lookup(unit).is_none() || (!written.has(member) && self.is_in_dram(unit))
+            self.ftl.lookup(unit).is_none() || (!written.has(member) && self.host_data.is_in_dram(unit))
         };
         let data = stripes.data();
         let plans = plans(&stripes, place, units, is_known, |known| {
@@ -236,7 +236,7 @@ impl Drive {
     /// from other dies instead.
     #[inline(always)]
     pub(in crate::ssd) fn goes_elsewhere(&mut self, id: TxnId, enters: bool, events: &mut EventQueue) -> bool {
-        self.parity.is_some() && self.is_rebuilt(id, enters, events)
+        self.host_data.parity.is_some() && self.is_rebuilt(id, enters, events)
     }
 
     fn is_rebuilt(&mut self, id: TxnId, enters: bool, events: &mut EventQueue) -> bool {
@@ -247,7 +247,7 @@ impl Drive {
         let (die, plane) = (txn.die, self.plane_of_read(id));
         let load = DieLoad {
             is_at_background_work: self.is_at_background_work(die),
-            is_plane_collecting: plane.is_some() && self.relocations.are_on(plane),
+            is_plane_collecting: plane.is_some() && self.gc.relocations.are_on(plane),
         };
         if !self.parity().policy.rebuilds(load) {
             return false;
@@ -291,32 +291,21 @@ impl Drive {
     /// Lists what is read instead of a read's own units: nothing where that cannot be, as some of them have moved, or
     /// are written at this time, and their parity is not in flash.
     fn list_reads_to_rebuild(&self, id: TxnId, reads: &mut Vec<(LogicalUnit, u32)>) {
-        let (txn, parity) = (&self.txns[id], self.parity.as_ref().expect("there is parity"));
+        let (txn, parity) = (&self.txns[id], self.host_data.parity.as_ref().expect("there is parity"));
         let stripes = parity.stripes;
         let Some(place) = stripes.place(txn.first) else { return };
         let stripe = stripes.stripe(place) as usize;
         if parity.pending[stripe..][..txn.units as usize].iter().any(|&pending| pending > 0) {
             return;
         }
-        // Where all that would be needed is in DRAM, or holds nothing, too rarely to have a path of its own, nothing is
-        // listed.
-        let is_known = |_, unit| self.ftl.lookup(unit).is_none() || self.is_in_dram(unit);
+        // If all that would be needed is in DRAM, or holds nothing, nothing is listed. That is too rare for a path of
+        // its own.
+        let is_known = |_, unit| self.ftl.lookup(unit).is_none() || self.host_data.is_in_dram(unit);
         let (data, wanted) = (stripes.data(), Members::one(place.member));
         let plans = plans(&stripes, place, txn.units, is_known, |known| {
             let stripe = Stripe { data, parity: 1, unavailable: wanted, known: known.without(wanted) };
             stripe.read(wanted).expect("one member is unavailable")
         });
         list_reads(&stripes, place, &plans[..txn.units as usize], reads);
-    }
-
-    /// All that a read is rebuilt from has come.
-    pub(in crate::ssd) fn end_rebuilt(&mut self, id: TxnId, events: &mut EventQueue) {
-        let successor = self.txns[id].successor;
-        if successor.is_some() {
-            self.resolve(id, successor, events);
-            self.txns.remove(id);
-        } else {
-            self.done.push_back(id);
-        }
     }
 }

@@ -1,5 +1,5 @@
-//! Sets of writes that the buffer sends at once, to be programmed with one command: where their entries have to be
-//! looked up first, they go to their dies when those of all are there.
+//! Sets of writes that the buffer sends at once, to be programmed with one command. If their entries have to be looked
+//! up first, they go to their dies when the entries of all are there.
 
 use crate::dispatch::txn::Txn;
 use crate::sim::index::TxnId;
@@ -8,7 +8,7 @@ use crate::ssd::drive::Drive;
 
 /// One set.
 #[derive(Default)]
-struct Set {
+struct EvictionSet {
     writes: Vec<TxnId>,
     /// Those of them that look their entries up.
     looking: usize,
@@ -16,8 +16,8 @@ struct Set {
 
 /// All sets under way.
 #[derive(Default)]
-pub(in crate::ssd) struct Sets {
-    sets: Vec<Set>,
+pub(in crate::ssd) struct EvictionSets {
+    sets: Vec<EvictionSet>,
     free: Vec<usize>,
     /// The set of each transaction, counted from 1; 0 where it has none.
     set_of: Vec<usize>,
@@ -25,10 +25,10 @@ pub(in crate::ssd) struct Sets {
     rooms: Vec<Vec<TxnId>>,
 }
 
-impl Sets {
+impl EvictionSets {
     fn begin(&mut self, writes: Vec<TxnId>) {
         let at = self.free.pop().unwrap_or_else(|| {
-            self.sets.push(Set::default());
+            self.sets.push(EvictionSet::default());
             self.sets.len() - 1
         });
         for write in &writes {
@@ -37,7 +37,7 @@ impl Sets {
             }
             self.set_of[write.at()] = at + 1;
         }
-        self.sets[at] = Set { looking: writes.len(), writes };
+        self.sets[at] = EvictionSet { looking: writes.len(), writes };
     }
 
     /// The entries of a write are there: the writes of its set, if it was the last of one. None while others of the set
@@ -71,14 +71,14 @@ impl Sets {
 impl Drive {
     /// New writes look their entries up, and go to their dies together.
     pub(crate) fn look_up_together(&mut self, writes: impl Iterator<Item = Txn>, events: &mut EventQueue) {
-        let mut set = self.map().sets.room();
+        let mut set = self.map.translation().sets().room();
         for write in writes {
             set.push(self.add_txn(write));
         }
-        let mut own = self.map().sets.room();
+        let mut own = self.map.translation().sets().room();
         own.extend(&set);
-        self.map().sets.begin(set);
+        self.map.translation().sets().begin(set);
         own.iter().for_each(|&write| self.look_up_first(write, events));
-        self.map().sets.give_back(own);
+        self.map.translation().sets().give_back(own);
     }
 }

@@ -1,18 +1,19 @@
-//! Where the time of a write went that waited for room in DRAM: it takes over what was done meanwhile to make room.
+//! The latency breakdown of a write that waited for room in DRAM: it takes over what was done meanwhile to make room.
 
 use crate::dispatch::txn::Txn;
 use crate::observe::report::{CAUSES, Cause};
 
-/// Where the time of a wait for room went, as far as somebody knows; the rest is the DRAM's.
+/// The latency breakdown of a wait for room, as far as it is known; the rest is the DRAM's.
 #[derive(Clone, Copy, Default)]
-pub(in crate::ssd) struct Waited {
+pub(in crate::ssd) struct WaitBreakdown {
     pub breakdown_ns: [u64; CAUSES],
     pub gc_affected: bool,
 }
 
 /// What has ended and made room for others: an eviction of a buffer, or the program of a page that filled.
-pub(in crate::ssd) struct MadeRoom {
-    pub spent: Spent,
+#[derive(Clone, Copy)]
+pub(in crate::ssd) struct RoomGained {
+    pub spent: TimeSpent,
     /// Whether it waited for collection.
     pub gc_affected: bool,
     /// How long it had waited before that for others to share a page with.
@@ -21,17 +22,17 @@ pub(in crate::ssd) struct MadeRoom {
 
 /// The time of one of them, or of all that have ended.
 #[derive(Clone, Copy, Default)]
-pub(in crate::ssd) struct Spent {
+pub(in crate::ssd) struct TimeSpent {
     /// How long they took.
     pub took_ns: u64,
     /// What for; not all of it where one was given up on its way, or waited for others to share a page with.
     pub breakdown_ns: [u64; CAUSES],
 }
 
-/// What a transaction's time ends with, the last first: its command, behind which it waits for nobody.
+/// What a transaction's time ends with, the last first: its command, behind which it waits for nothing.
 const LAST: [Cause; 3] = [Cause::Flash, Cause::Transfer, Cause::Channel];
 
-impl Spent {
+impl TimeSpent {
     pub fn add(&mut self, other: &Self) {
         self.took_ns += other.took_ns;
         self.breakdown_ns.iter_mut().zip(other.breakdown_ns).for_each(|(sum, ns)| *sum += ns);
@@ -64,10 +65,10 @@ impl Spent {
     }
 }
 
-impl MadeRoom {
+impl RoomGained {
     /// What a transaction that ends now made.
     pub fn by(txn: &Txn, now_ns: u64) -> Self {
-        let spent = Spent { took_ns: now_ns - txn.arrival_ns, breakdown_ns: txn.breakdown_ns };
+        let spent = TimeSpent { took_ns: now_ns - txn.arrival_ns, breakdown_ns: txn.breakdown_ns };
         Self { spent, gc_affected: txn.gc_affected, filled_ns: 0 }
     }
 
@@ -77,27 +78,27 @@ impl MadeRoom {
         Self { filled_ns, ..self }
     }
 
-    /// The time of all of it; how long it filled is explained by nobody.
-    pub fn whole(&self) -> Spent {
-        Spent { took_ns: self.spent.took_ns + self.filled_ns, ..self.spent }
+    /// The time of all of it. How long it filled has no cause.
+    pub fn whole(&self) -> TimeSpent {
+        TimeSpent { took_ns: self.spent.took_ns + self.filled_ns, ..self.spent }
     }
 
-    /// What a write has waited for that this made room for. Nobody wrote down when it passed from one cause to the
+    /// What a write has waited for that this made room for. No record says when it passed from one cause to the
     /// next: of one that began before the write waited it is what that ended with. Of one that began later it is all,
     /// before that the write waited for it to fill, and before that it was behind others: that is, in proportion, what
     /// all others did that ended since it waits. `ended`: all that have ended, this one among them; `before`: those
     /// before the wait.
-    pub fn explains(&self, waited_ns: u64, ended: &Spent, before: &Spent) -> Waited {
+    pub fn explains(&self, waited_ns: u64, ended: &TimeSpent, before: &TimeSpent) -> WaitBreakdown {
         let Some(longer_ns) = waited_ns.checked_sub(self.spent.took_ns) else {
             let breakdown_ns = self.spent.last(waited_ns);
-            return Waited { breakdown_ns, gc_affected: breakdown_ns[Cause::Gc as usize] > 0 };
+            return WaitBreakdown { breakdown_ns, gc_affected: breakdown_ns[Cause::Gc as usize] > 0 };
         };
         let own = self.spent.breakdown_ns;
         let behind_ns = longer_ns.saturating_sub(self.filled_ns);
-        let others = if behind_ns > 0 { ended.less(before).less(&self.whole()) } else { Spent::default() };
+        let others = if behind_ns > 0 { ended.less(before).less(&self.whole()) } else { TimeSpent::default() };
         let behind = others.part(behind_ns);
         let breakdown_ns = std::array::from_fn(|cause| own[cause] + behind[cause]);
-        Waited { breakdown_ns, gc_affected: self.gc_affected || behind[Cause::Gc as usize] > 0 }
+        WaitBreakdown { breakdown_ns, gc_affected: self.gc_affected || behind[Cause::Gc as usize] > 0 }
     }
 }
 
@@ -105,17 +106,17 @@ impl MadeRoom {
 mod tests {
     use super::*;
 
-    fn spent(gc_ns: u64, flash_ns: u64) -> Spent {
+    fn spent(gc_ns: u64, flash_ns: u64) -> TimeSpent {
         let mut breakdown_ns = [0; CAUSES];
         (breakdown_ns[Cause::Gc as usize], breakdown_ns[Cause::Flash as usize]) = (gc_ns, flash_ns);
-        Spent { took_ns: gc_ns + flash_ns, breakdown_ns }
+        TimeSpent { took_ns: gc_ns + flash_ns, breakdown_ns }
     }
 
     /// What a write waited for, of collection and of the array, that one made room for which filled for so long, behind
     /// others.
-    fn waited((own, filled_ns): (Spent, u64), waited_ns: u64, others: Spent) -> ([u64; 2], bool) {
+    fn waited((own, filled_ns): (TimeSpent, u64), waited_ns: u64, others: TimeSpent) -> ([u64; 2], bool) {
         let gc_affected = own.breakdown_ns[Cause::Gc as usize] > 0;
-        let made_room = MadeRoom { spent: own, gc_affected, filled_ns: 0 }.filled_for(filled_ns);
+        let made_room = RoomGained { spent: own, gc_affected, filled_ns: 0 }.filled_for(filled_ns);
         let before = spent(7, 11);
         let mut ended = before;
         [made_room.whole(), others].iter().for_each(|one| ended.add(one));
@@ -145,7 +146,7 @@ mod tests {
         assert_eq!(waited((own, 150), 300, spent(600, 100)), ([42, 107], true));
         assert_eq!(waited((own, 500), 300, spent(600, 100)), ([0, 100], false));
         // The others filled for half of their time.
-        let filled = Spent { took_ns: 1_400, ..spent(600, 100) };
+        let filled = TimeSpent { took_ns: 1_400, ..spent(600, 100) };
         assert_eq!(waited((own, 0), 300, filled), ([85, 114], true));
     }
 }

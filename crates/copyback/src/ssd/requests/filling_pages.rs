@@ -17,7 +17,7 @@ use crate::observe::report::{CAUSES, Cause};
 use crate::sim::index::{DieId, LogicalUnit, PlaneId, RequestId, TxnId};
 use crate::sim::queue::{EventQueue, Timer};
 use crate::ssd::drive::Drive;
-use crate::ssd::requests::eviction_waits::{MadeRoom, Spent};
+use crate::ssd::requests::eviction_waits::{RoomGained, TimeSpent};
 use std::collections::VecDeque;
 
 /// A page that takes writes.
@@ -47,19 +47,26 @@ struct Waiting {
     write: TxnId,
     since_ns: u64,
     /// What pages had spent by then.
-    before: Spent,
+    before: TimeSpent,
+}
+
+/// Where the page of a unit is open.
+struct PlaceOf {
+    /// What of an address decides it.
+    known: Known,
+    /// The channels of units, if those have some.
+    stripes: Option<Stripes>,
 }
 
 /// The pages of a drive that fill.
-pub(in crate::ssd) struct Filling {
+pub(in crate::ssd) struct FillingPages {
     fill: Fill,
     timer: Timer,
-    /// What of an address decides where its page is open.
-    known: Known,
+    /// What decides where a page is open.
+    place: PlaceOf,
     /// By place: those of the host, then those of the map, then those of parity.
     open: Vec<OpenPage>,
-    /// Channels of units, where those have some.
-    stripes: Option<Stripes>,
+    /// When pages have waited long enough, in order; those that were sent meanwhile are passed over.
     due: VecDeque<Due>,
     opened: u64,
     /// Most pages of the host in the controller.
@@ -71,7 +78,7 @@ pub(in crate::ssd) struct Filling {
     /// Writes of the host for which there was no page, in order.
     waiting: VecDeque<Waiting>,
     /// What all pages of the host have spent that are in flash, from when they were opened.
-    spent: Spent,
+    spent: TimeSpent,
     /// How long pages were open that are on their way to flash, by their transactions.
     filled_ns: Vec<u64>,
 }
@@ -79,7 +86,7 @@ pub(in crate::ssd) struct Filling {
 const TRIMMED: u16 = 0x8000;
 const _: () = assert!(COPIES_MAX < TRIMMED as u32);
 
-impl Filling {
+impl FillingPages {
     pub fn new(fill: Fill, known: Known, geometry: &Geometry, timer: Timer) -> Self {
         let places = match known {
             Known::Plane => geometry.planes,
@@ -89,16 +96,15 @@ impl Filling {
         Self {
             fill,
             timer,
-            known,
+            place: PlaceOf { known, stripes: geometry.stripes },
             open: vec![EMPTY; 3 * places as usize],
-            stripes: geometry.stripes,
             due: VecDeque::with_capacity(64),
             opened: 0,
             pages_max: fill.pages_of(places, geometry.units_per_page),
             held: vec![0; geometry.mapped_units as usize],
             pages: 0,
             waiting: VecDeque::new(),
-            spent: Spent::default(),
+            spent: TimeSpent::default(),
             filled_ns: Vec::new(),
         }
     }
@@ -137,14 +143,8 @@ impl Filling {
 }
 
 impl Drive {
-    /// Whether a unit's newest data is in a page that fills, or is on its way to flash from there.
-    #[inline]
-    pub(in crate::ssd) fn is_filling(&self, unit: LogicalUnit) -> bool {
-        self.filling.as_ref().is_some_and(|filling| filling.holds(unit))
-    }
-
-    /// A write comes to the page that is open where it would go, or waits for one. The map's wait for nobody: data may
-    /// wait for them.
+    /// A write comes to the page that is open where it would go, or waits for one. Those of the map do not wait: data
+    /// may wait for them.
     #[inline(never)]
     pub(in crate::ssd) fn fill(&mut self, id: TxnId, events: &mut EventQueue) {
         if self.txns[id].role == Role::MapWrite {
@@ -154,20 +154,20 @@ impl Drive {
             }
             return;
         }
-        let filling = self.filling.as_mut().expect("pages fill");
+        let filling = self.host_data.filling.as_mut().expect("pages fill");
         filling.waiting.push_back(Waiting { write: id, since_ns: events.now_ns(), before: filling.spent });
         self.fill_waiting(None, events);
     }
 
-    /// Somebody waits for a write of the map: the page that it is in, if that is open, waits for no others.
+    /// A transaction waits for a write of the map: the page that it is in, if that is open, is sent at once.
     pub(in crate::ssd) fn send_awaited(&mut self, write: TxnId, events: &mut EventQueue) {
-        if self.filling.as_ref().is_none_or(|filling| filling.fill.awaited == FillAwaited::Waits) {
+        if self.host_data.filling.as_ref().is_none_or(|filling| filling.fill.awaited == FillAwaited::Waits) {
             return;
         }
         let place = self.filling_place(write);
-        let page = self.filling.as_ref().expect("pages fill").open[place];
+        let page = self.host_data.filling.as_ref().expect("pages fill").open[place];
         if page.units > 0 && self.holds_write(&page, write) {
-            self.filling.as_mut().expect("pages fill").open[place] = EMPTY;
+            self.host_data.filling.as_mut().expect("pages fill").open[place] = EMPTY;
             self.send_page(page, events);
         }
     }
@@ -180,11 +180,13 @@ impl Drive {
 
     /// Writes of the host that wait come to their pages, as far as those reach. `programmed`: the page that has just
     /// made room, whose time is what they waited for.
-    fn fill_waiting(&mut self, programmed: Option<&MadeRoom>, events: &mut EventQueue) {
-        let first = |drive: &Self| drive.filling.as_ref().expect("pages fill").waiting.front().map(|first| first.write);
+    fn fill_waiting(&mut self, programmed: Option<&RoomGained>, events: &mut EventQueue) {
+        let first = |drive: &Self| {
+            drive.host_data.filling.as_ref().expect("pages fill").waiting.front().map(|first| first.write)
+        };
         while let Some(id) = first(self) {
             let place = self.filling_place(id);
-            let filling = self.filling.as_mut().expect("pages fill");
+            let filling = self.host_data.filling.as_mut().expect("pages fill");
             let is_whole = self.txns[id].units == self.geometry.units_per_page;
             // What does not fit opens the next page, for which there is one when this is full.
             let opens = is_whole || filling.open[place].units == 0;
@@ -205,7 +207,7 @@ impl Drive {
     fn fill_now(&mut self, id: TxnId, events: &mut EventQueue) {
         let units_per_page = self.geometry.units_per_page;
         let place = self.filling_place(id);
-        let filling = self.filling.as_mut().expect("pages fill");
+        let filling = self.host_data.filling.as_mut().expect("pages fill");
         let room = units_per_page - filling.open[place].units;
         let units = self.txns[id].units;
         if units == units_per_page {
@@ -222,7 +224,7 @@ impl Drive {
                 Role::MapWrite => self.add_to_page(rest, place, events),
                 // Before others, of which one may have a page already.
                 _ => {
-                    let filling = self.filling.as_mut().expect("pages fill");
+                    let filling = self.host_data.filling.as_mut().expect("pages fill");
                     let before = filling.spent;
                     filling.waiting.push_front(Waiting { write: rest, since_ns: events.now_ns(), before });
                 }
@@ -234,18 +236,18 @@ impl Drive {
     /// A page of a write of the host begins.
     fn count_page(&mut self, id: TxnId) {
         let is_hosts = self.txns[id].role != Role::MapWrite;
-        self.filling.as_mut().expect("pages fill").pages += u32::from(is_hosts);
+        self.host_data.filling.as_mut().expect("pages fill").pages += u32::from(is_hosts);
     }
 
     /// Where the page is open that a write goes to.
     fn filling_place(&mut self, id: TxnId) -> usize {
         let home = self.home(self.txns[id].first);
-        let filling = self.filling.as_ref().expect("pages fill");
-        let place = match filling.known {
+        let filling = self.host_data.filling.as_ref().expect("pages fill");
+        let place = match filling.place.known {
             Known::Plane => home.plane.at(),
             Known::Die => home.die.at(),
             Known::Nothing => {
-                let channel = filling.stripes.and_then(|stripes| stripes.channel(self.txns[id].first));
+                let channel = filling.place.stripes.and_then(|stripes| stripes.channel(self.txns[id].first));
                 channel.map_or(0, |channel| channel.at())
             }
         };
@@ -263,7 +265,7 @@ impl Drive {
         (rest.first, rest.units) = (LogicalUnit(rest.first.0 + keep), rest.units - keep);
         self.txns[id].units = keep;
         if rest.request.is_some() {
-            self.split_of.push(rest.request);
+            self.host_data.endings.split(rest.request);
         }
         let sequence = rest.sequence;
         let rest = self.txns.add(rest);
@@ -274,10 +276,10 @@ impl Drive {
     fn add_to_page(&mut self, id: TxnId, place: usize, events: &mut EventQueue) {
         self.hold_write(id, events.now_ns());
         let units = self.txns[id].units;
-        if self.filling.as_ref().is_some_and(|filling| filling.open[place].units == 0) {
+        if self.host_data.filling.as_ref().is_some_and(|filling| filling.open[place].units == 0) {
             self.count_page(id);
         }
-        let filling = self.filling.as_mut().expect("pages fill");
+        let filling = self.host_data.filling.as_mut().expect("pages fill");
         let page = &mut filling.open[place];
         if page.units == 0 {
             filling.opened += 1;
@@ -297,16 +299,16 @@ impl Drive {
         }
     }
 
-    /// A write is in DRAM. Where that is where it ends, what is left of it has no request.
+    /// A write is in DRAM. If it ends there, what is left of it has no request.
     fn hold_write(&mut self, id: TxnId, now_ns: u64) {
         let (first, units, role) = (self.txns[id].first, self.txns[id].units, self.txns[id].role);
-        let filling = self.filling.as_mut().expect("pages fill");
+        let filling = self.host_data.filling.as_mut().expect("pages fill");
         filling.hold(first, units);
         if role == Role::Write && filling.fill.ends == FillEnds::Dram {
             let mut ended = self.txns[id].clone();
             ended.breakdown_ns = explained(&ended, Cause::Buffer, now_ns);
             let ended = self.txns.add(ended);
-            self.done.push_back(ended);
+            self.host_data.endings.end(ended);
             let txn = &mut self.txns[id];
             (txn.role, txn.request) = (Role::Filled, RequestId::NONE);
         }
@@ -316,8 +318,8 @@ impl Drive {
     pub(in crate::ssd) fn on_fill_limit(&mut self, events: &mut EventQueue) {
         let now_ns = events.now_ns();
         loop {
-            let filling = self.filling.as_mut().expect("pages fill");
-            let is_open = |filling: &Filling, due: &Due| filling.open[due.place].number == due.number;
+            let filling = self.host_data.filling.as_mut().expect("pages fill");
+            let is_open = |filling: &FillingPages, due: &Due| filling.open[due.place].number == due.number;
             while filling.due.front().is_some_and(|due| !is_open(filling, due)) {
                 filling.due.pop_front();
             }
@@ -356,7 +358,7 @@ impl Drive {
         // Of the map: whether the host has caused none of them.
         txn.others = others;
         let id = self.txns.add(txn);
-        let filled_ns = &mut self.filling.as_mut().expect("pages fill").filled_ns;
+        let filled_ns = &mut self.host_data.filling.as_mut().expect("pages fill").filled_ns;
         // No longer than there are transactions at once.
         filled_ns.resize(filled_ns.len().max(id.at() + 1), 0);
         filled_ns[id.at()] = now_ns - page.opened_ns;
@@ -395,7 +397,7 @@ impl Drive {
         }
         let page = self.bind_units(plane, write_point, &units[..used as usize], now_ns);
         if self.txns[id].role == Role::FullParityPage {
-            self.counters.on_own_units(used.into());
+            self.records.counters.on_own_units(used.into());
         }
         self.push_page(command, plane, page, id);
     }
@@ -410,17 +412,17 @@ impl Drive {
         };
         if matches!(role, Role::FullPage | Role::FullMapPage | Role::FullParityPage) {
             let task = self.txns[id].task;
-            if self.flash_requests.is_some() {
+            if self.records.flash_requests.is_some() {
                 self.count_program(id, command, events.now_ns());
             }
             self.charge_program(id, command, events.now_ns());
             // As long as the number is its own.
-            let filled_ns = self.filling.as_ref().expect("pages fill").filled_ns[id.at()];
-            let page = MadeRoom::by(&self.txns[id], events.now_ns()).filled_for(filled_ns);
+            let filled_ns = self.host_data.filling.as_ref().expect("pages fill").filled_ns[id.at()];
+            let page = RoomGained::by(&self.txns[id], events.now_ns()).filled_for(filled_ns);
             self.txns.remove(id);
             self.leave_window(die, task, events);
             if role != Role::FullMapPage {
-                let filling = self.filling.as_mut().expect("pages fill");
+                let filling = self.host_data.filling.as_mut().expect("pages fill");
                 filling.pages -= 1;
                 filling.spent.add(&page.whole());
                 self.fill_waiting(Some(&page), events);
@@ -428,18 +430,14 @@ impl Drive {
             return;
         }
         self.charge_program(id, command, events.now_ns());
-        let filling = self.filling.as_mut().expect("pages fill");
+        let filling = self.host_data.filling.as_mut().expect("pages fill");
         filling.let_go(first, units);
-        let successor = self.txns[id].successor;
         if role == Role::Filled {
             self.txns.remove(id);
         } else if role == Role::ParityWrite {
             self.end_parity(id);
-        } else if successor.is_some() {
-            self.resolve(id, successor, events);
-            self.txns.remove(id);
         } else {
-            self.done.push_back(id);
+            self.end_without_slot(id, events);
         }
     }
 }

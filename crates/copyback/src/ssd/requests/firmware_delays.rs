@@ -10,7 +10,7 @@ use crate::tasks::delays::{Delays, Params};
 use std::collections::VecDeque;
 
 /// The requests of each task that are being made, in order.
-pub(in crate::ssd) struct Delaying {
+pub(in crate::ssd) struct FirmwareDelays {
     delays: Delays,
     making: [VecDeque<(u64, TxnId)>; Source::ALL.len()],
     timer: Timer,
@@ -18,7 +18,7 @@ pub(in crate::ssd) struct Delaying {
     due_ns: u64,
 }
 
-impl Delaying {
+impl FirmwareDelays {
     pub fn new(params: &Params, seed: u64, timer: Timer) -> Self {
         let making = std::array::from_fn(|_| VecDeque::with_capacity(64));
         Self { delays: Delays::new(params, seed), making, timer, due_ns: u64::MAX }
@@ -52,7 +52,7 @@ impl Drive {
     /// Whether requests of the host go to their dies at once.
     #[inline(always)]
     pub(crate) fn is_direct(&self) -> bool {
-        self.settings.is_direct
+        self.scheme.settings.is_direct
     }
 
     /// A new request of the host is made, or goes to look its entries up. What a buffer evicts is made already.
@@ -70,7 +70,7 @@ impl Drive {
     /// Whether making a request takes time.
     #[inline(always)]
     pub(crate) fn delays(&self) -> bool {
-        self.delaying.is_some()
+        self.host_data.delays.is_some()
     }
 
     /// Firmware begins to make a request, which is handed over when it is made.
@@ -79,7 +79,7 @@ impl Drive {
     pub(crate) fn delay(&mut self, id: TxnId, events: &mut EventQueue) {
         let (task, role, now_ns) = (self.txns[id].task, self.txns[id].role, events.now_ns());
         let looks_up = matches!(role, Role::Read | Role::UpdateRead | Role::Write);
-        let delaying = self.delaying.as_mut().expect("requests are delayed");
+        let delaying = self.host_data.delays.as_mut().expect("requests are delayed");
         let made_ns = delaying.delays.made_at(task, looks_up, now_ns);
         delaying.making[task as usize].push_back((made_ns, id));
         delaying.arm(events);
@@ -89,12 +89,12 @@ impl Drive {
     /// Requests are made.
     pub(in crate::ssd) fn on_made(&mut self, events: &mut EventQueue) {
         loop {
-            let Some(delaying) = &mut self.delaying else { return };
+            let Some(delaying) = &mut self.host_data.delays else { return };
             let Some((_, task)) = delaying.next().filter(|&(made_ns, _)| made_ns <= events.now_ns()) else { break };
             let (_, id) = delaying.making[task].pop_front().expect("it is the next");
             self.hand(id, events);
         }
-        if let Some(delaying) = &mut self.delaying {
+        if let Some(delaying) = &mut self.host_data.delays {
             delaying.arm(events);
         }
     }

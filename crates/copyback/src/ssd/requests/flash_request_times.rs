@@ -1,4 +1,4 @@
-//! What is measured of the host's flash requests, where somebody asks for it: nothing here runs else.
+//! Times of the host's flash requests. Nothing here runs unless a report asks for them.
 
 use crate::flash::command::Command;
 use crate::observe::clocks::charge;
@@ -10,7 +10,7 @@ use crate::ssd::drive::Drive;
 /// What of the time since its issue a command that ended worked for one of its transactions, or was behind another one
 /// of the host in the array; the channel had the rest.
 #[derive(Clone, Copy)]
-pub(in crate::ssd) struct Served {
+pub(in crate::ssd) struct ServiceTimes {
     pub flash_ns: u64,
     pub transfer_ns: u64,
     pub behind_ns: u64,
@@ -19,7 +19,7 @@ pub(in crate::ssd) struct Served {
 impl Drive {
     /// Measures the host's flash requests. Before the run starts.
     pub(crate) fn measure_flash_requests(&mut self) {
-        self.flash_requests = Some(Box::default());
+        self.records.flash_requests = Some(Box::default());
     }
 
     /// A transaction stops waiting at its die, as in [`Drive::stop_waiting`].
@@ -36,8 +36,8 @@ impl Drive {
     #[inline(never)]
     pub(in crate::ssd) fn split_wait(&mut self, id: TxnId, now_ns: u64, was_in_front: bool) {
         let txn = &mut self.txns[id];
-        let to = self.dies[txn.die.at()].clocks.read(now_ns);
-        if let (Some(totals), Some(kind)) = (&mut self.flash_requests, txn.role.flash_request()) {
+        let to = self.dies[txn.die].clocks().read(now_ns);
+        if let (Some(totals), Some(kind)) = (&mut self.records.flash_requests, txn.role.flash_request()) {
             totals.on_wait(kind, &txn.clocks, &to, was_in_front);
         }
         txn.gc_affected |= charge(&mut txn.breakdown_ns, &txn.clocks, &to);
@@ -46,9 +46,9 @@ impl Drive {
 
     /// How a program served each of its transactions: by its page's own transfer, and the array.
     #[inline(always)]
-    pub(in crate::ssd) fn served_by_program(&self, command: &Command) -> Served {
+    pub(in crate::ssd) fn served_by_program(&self, command: &Command) -> ServiceTimes {
         let timing = self.flash.timing();
-        Served {
+        ServiceTimes {
             flash_ns: command.array_end_ns - command.array_start_ns,
             transfer_ns: timing.command_ns + timing.transfer_ns(self.geometry.units_per_flash_page),
             // Programs follow those of the host only through the cache register, so what the array did before was for
@@ -59,12 +59,12 @@ impl Drive {
 
     /// How a read served the transaction of one of its parts.
     #[inline(always)]
-    pub(in crate::ssd) fn served_by_read(&self, command: &Command, part: usize) -> Served {
+    pub(in crate::ssd) fn served_by_read(&self, command: &Command, part: usize) -> ServiceTimes {
         let timing = self.flash.timing();
         let transfer_ns = timing.command_ns + timing.transfer_ns(command.parts[part].units);
         let array_ns = command.array_end_ns - command.array_start_ns;
         let flash_ns = if command.cached { array_ns + timing.cache_busy_ns } else { array_ns };
-        Served { flash_ns, transfer_ns, behind_ns: 0 }
+        ServiceTimes { flash_ns, transfer_ns, behind_ns: 0 }
     }
 
     /// A transaction ends with its program.
@@ -81,8 +81,8 @@ impl Drive {
         self.count_served(id, self.served_by_read(command, part), now_ns - command.issued_ns);
     }
 
-    fn count_served(&mut self, id: TxnId, served: Served, took_ns: u64) {
-        let Served { flash_ns, transfer_ns, behind_ns } = served;
+    fn count_served(&mut self, id: TxnId, served: ServiceTimes, took_ns: u64) {
+        let ServiceTimes { flash_ns, transfer_ns, behind_ns } = served;
         self.count_flash_time(id, Cause::Flash, flash_ns);
         self.count_flash_time(id, Cause::Transfer, transfer_ns);
         self.count_flash_time(id, Cause::HostIo, behind_ns);
@@ -105,6 +105,6 @@ impl Drive {
     }
 
     fn flash_request(&mut self, id: TxnId) -> Option<(&mut FlashRequestTotals, FlashRequest)> {
-        Some((self.flash_requests.as_deref_mut()?, self.txns[id].role.flash_request()?))
+        Some((self.records.flash_requests.as_deref_mut()?, self.txns[id].role.flash_request()?))
     }
 }

@@ -21,7 +21,7 @@ pub struct Completion {
 
 /// What a drive keeps of a request.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::ssd) struct Given {
+pub(in crate::ssd) struct RequestState {
     /// Its number in the order of arrival, to name it.
     pub number: u64,
     pub arrival_ns: u64,
@@ -34,7 +34,7 @@ pub(in crate::ssd) struct Given {
     breakdown_ns: [u64; CAUSES],
 }
 
-impl Given {
+impl RequestState {
     pub(in crate::ssd) fn new(number: u64, arrival_ns: u64, high_priority: bool) -> Self {
         Self {
             number,
@@ -50,14 +50,14 @@ impl Given {
 
 /// The requests that a drive was given, by the host's integers.
 #[derive(Default)]
-pub(in crate::ssd) struct Parts {
-    of: Vec<Given>,
+pub(in crate::ssd) struct RequestProgress {
+    of: Vec<RequestState>,
 }
 
-impl Parts {
+impl RequestProgress {
     /// A request begins.
     #[inline]
-    pub(in crate::ssd) fn begin(&mut self, id: RequestId, given: Given) {
+    pub(in crate::ssd) fn begin(&mut self, id: RequestId, given: RequestState) {
         if id.at() >= self.of.len() {
             self.of.resize(id.at() + 1, given);
         }
@@ -66,7 +66,7 @@ impl Parts {
 
     /// What is known of a request.
     #[inline(always)]
-    pub(in crate::ssd) fn given(&self, id: RequestId) -> &Given {
+    pub(in crate::ssd) fn given(&self, id: RequestId) -> &RequestState {
         &self.of[id.at()]
     }
 
@@ -127,8 +127,8 @@ mod tests {
 
     #[test]
     fn a_request_is_done_when_all_of_it_was_submitted_and_has_ended() {
-        let (mut parts, id) = (Parts::default(), RequestId(3));
-        parts.begin(id, Given::new(0, 100, false));
+        let (mut parts, id) = (RequestProgress::default(), RequestId(3));
+        parts.begin(id, RequestState::new(0, 100, false));
         parts.open(id);
         assert!(parts.end(id, true, &[1; CAUSES]).is_none(), "more may be submitted");
         parts.open(id);
@@ -139,8 +139,8 @@ mod tests {
 
     #[test]
     fn a_request_of_no_parts_waited_for_its_way_in() {
-        let (mut parts, id) = (Parts::default(), RequestId(0));
-        parts.begin(id, Given::new(0, 100, false));
+        let (mut parts, id) = (RequestProgress::default(), RequestId(0));
+        parts.begin(id, RequestState::new(0, 100, false));
         let done = parts.end_of_split(id, 250).expect("nothing is open");
         assert_eq!(done.breakdown_ns[Cause::Scheduler as usize], 150);
     }

@@ -8,7 +8,7 @@ use crate::observe::report::Cause;
 use crate::sim::index::{DieId, LogicalUnit, PlaneId, RequestId, TxnId};
 use crate::sim::queue::EventQueue;
 use crate::ssd::device::Ssd;
-use crate::ssd::requests::eviction_waits::Waited;
+use crate::ssd::requests::eviction_waits::WaitBreakdown;
 
 impl Ssd {
     /// A new transaction of a request. What passed since the request arrived was a wait for room in the drive.
@@ -26,32 +26,32 @@ impl Ssd {
     /// page.
     pub(in crate::ssd) fn read(&mut self, id: RequestId, sub_request: SubRequest, events: &mut EventQueue) {
         let end = sub_request.first.0 + sub_request.units;
-        self.units.read += u64::from(sub_request.units);
+        self.units.on_read(sub_request.units);
         let mut unit = sub_request.first;
         let mut is_in_dram = false;
         while unit.0 < end {
-            if let Some(buffer) = self.drive.buffer.as_mut().filter(|b| b.holds(unit)) {
+            if let Some(buffer) = self.drive.host_data.buffer.as_mut().filter(|b| b.holds(unit)) {
                 buffer.hit(unit);
-                self.units.buffer_read_hits += 1;
+                self.units.on_buffer_read_hit();
                 is_in_dram = true;
                 unit.0 += 1;
                 continue;
             }
-            if self.drive.is_filling(unit) {
+            if self.drive.host_data.is_filling(unit) {
                 is_in_dram = true;
                 unit.0 += 1;
                 continue;
             }
             let place = self.drive.ftl().lookup(unit);
             if place.is_none() {
-                self.units.unwritten_read += 1;
+                self.units.on_unwritten_read();
                 unit.0 += 1;
                 continue;
             }
             let page = self.drive.geometry().flash_page(place);
             let is_together = |u: u32| {
                 let other = self.drive.ftl().lookup(LogicalUnit(u));
-                let in_dram = self.drive.is_in_dram(LogicalUnit(u));
+                let in_dram = self.drive.host_data.is_in_dram(LogicalUnit(u));
                 let is_near = || self.drive.looks_up() || self.drive.geometry().flash_page(other) == page;
                 !in_dram && other.is_some() && is_near()
             };
@@ -60,7 +60,7 @@ impl Ssd {
             unit.0 += units;
         }
         if is_in_dram {
-            self.enter_dram(id, events.now_ns(), Waited::default(), events);
+            self.enter_dram(id, events.now_ns(), WaitBreakdown::default(), events);
         }
     }
 
@@ -98,11 +98,12 @@ impl Ssd {
         &mut self,
         sub_request: SubRequest,
     ) -> impl Iterator<Item = LogicalUnit> + use<> {
-        let is_in_flash = |unit: LogicalUnit| self.drive.ftl().lookup(unit).is_some() && !self.drive.is_in_dram(unit);
+        let is_in_flash =
+            |unit: LogicalUnit| self.drive.ftl().lookup(unit).is_some() && !self.drive.host_data.is_in_dram(unit);
         let last = LogicalUnit(sub_request.first.0 + sub_request.units - 1);
         let first = (sub_request.first_is_partial && is_in_flash(sub_request.first)).then_some(sub_request.first);
         let last = (sub_request.last_is_partial && is_in_flash(last)).then_some(last);
-        self.has_updated_parts |= first.is_some() || last.is_some();
+        self.units.on_partial_write(first.is_some() || last.is_some());
         let reads_rest = self.subpage_writes == SubpageWrites::ReadModifyWrite;
         first.into_iter().chain(last).filter(move |_| reads_rest)
     }

@@ -7,7 +7,7 @@ use crate::observe::report::Cause;
 use crate::sim::index::{DieId, LogicalUnit, PlaneId, RequestId, TxnId};
 use crate::sim::queue::{EventQueue, Timer};
 use crate::ssd::device::Ssd;
-use crate::ssd::requests::eviction_waits::{MadeRoom, Spent, Waited};
+use crate::ssd::requests::eviction_waits::{RoomGained, TimeSpent, WaitBreakdown};
 use crate::ssd::requests::progress::Completion;
 use std::collections::VecDeque;
 
@@ -17,7 +17,7 @@ struct InDram {
     start_ns: u64,
     request: RequestId,
     /// What it waited for before it was in.
-    waited: Waited,
+    waited: WaitBreakdown,
 }
 
 /// A sub-request of a write that waits for room in the buffer.
@@ -26,34 +26,34 @@ struct WaitingSubRequest {
     sub_request: SubRequest,
     since_ns: u64,
     /// What evictions had spent by then.
-    before: Spent,
+    before: TimeSpent,
 }
 
 /// The DRAM of a drive.
-pub(in crate::ssd) struct Dram {
+pub(in crate::ssd) struct HostDram {
     waiting: VecDeque<WaitingSubRequest>,
     /// Units of those sub-requests together.
     waiting_units: u64,
     /// What all evictions have spent that ended.
-    spent: Spent,
+    spent: TimeSpent,
     /// In the order of their ends, as every access takes the same time.
     inside: VecDeque<InDram>,
     /// The timer of the next end.
     timer: Timer,
     /// Whether it came up, and not all that ends with it was taken.
-    pub is_due: bool,
+    is_due: bool,
     /// The timer of a time without requests.
     idle_timer: Timer,
     /// When the last request came.
     used_at_ns: u64,
 }
 
-impl Dram {
+impl HostDram {
     pub(in crate::ssd) fn new(timer: Timer, idle_timer: Timer) -> Self {
         Self {
             waiting: VecDeque::new(),
             waiting_units: 0,
-            spent: Spent::default(),
+            spent: TimeSpent::default(),
             inside: VecDeque::new(),
             timer,
             is_due: false,
@@ -66,6 +66,19 @@ impl Dram {
 /// A write of units that leave the buffer.
 fn leaving(first: LogicalUnit, units: u32, now_ns: u64) -> Txn {
     Txn { arrival_ns: now_ns, ..Txn::new(Role::Evict, first, units, DieId::NONE, PlaneId::NONE) }
+}
+
+impl HostDram {
+    /// Whether something ends now, and not all of it was taken.
+    #[inline(always)]
+    pub(in crate::ssd) fn is_due(&self) -> bool {
+        self.is_due
+    }
+
+    /// The timer of the next end came up.
+    pub(in crate::ssd) fn come_due(&mut self) {
+        self.is_due = true;
+    }
 }
 
 impl Ssd {
@@ -84,12 +97,12 @@ impl Ssd {
 
     /// Lets waiting sub-requests into the buffer, in order, and evicts what has to go for all that wait, or until the
     /// buffer's low-water mark: pages leave side by side, as far as there are dies. `evicted`: what has just made room.
-    fn fill_buffer(&mut self, evicted: Option<&MadeRoom>, events: &mut EventQueue) {
+    fn fill_buffer(&mut self, evicted: Option<&RoomGained>, events: &mut EventQueue) {
         loop {
             if self.enter_buffer(evicted, events) {
                 continue;
             }
-            let (dram, Some(buffer)) = (&self.dram, &mut self.drive.buffer) else { return };
+            let (dram, Some(buffer)) = (&self.dram, &mut self.drive.host_data.buffer) else { return };
             if !buffer.must_evict(dram.waiting_units) {
                 return;
             }
@@ -110,17 +123,17 @@ impl Ssd {
     }
 
     /// Lets the first of the sub-requests that wait into the buffer, if there is one, and room for it.
-    fn enter_buffer(&mut self, evicted: Option<&MadeRoom>, events: &mut EventQueue) -> bool {
+    fn enter_buffer(&mut self, evicted: Option<&RoomGained>, events: &mut EventQueue) -> bool {
         let Some(sub_request) = self.dram.waiting.front().map(|waiting| waiting.sub_request) else { return false };
         let home = self.drive.home(sub_request.first);
-        let (dram, Some(buffer)) = (&mut self.dram, &mut self.drive.buffer) else { return false };
+        let (dram, Some(buffer)) = (&mut self.dram, &mut self.drive.host_data.buffer) else { return false };
         let Some(hits) = buffer.insert(sub_request.first, sub_request.units, home) else { return false };
-        self.units.buffer_write_hits += u64::from(hits);
+        self.units.on_buffer_write_hits(hits);
         dram.waiting_units -= u64::from(sub_request.units);
         let waiting = dram.waiting.pop_front().expect("it was looked at");
         self.parts.close(waiting.request);
         let waited_ns = events.now_ns() - waiting.since_ns;
-        let explains = |evicted: &MadeRoom| evicted.explains(waited_ns, &dram.spent, &waiting.before);
+        let explains = |evicted: &RoomGained| evicted.explains(waited_ns, &dram.spent, &waiting.before);
         let waited = evicted.map(explains).unwrap_or_default();
         self.enter_dram(waiting.request, waiting.since_ns, waited, events);
         true
@@ -128,7 +141,7 @@ impl Ssd {
 
     /// A request came to a drive whose buffer empties in idle time.
     pub(in crate::ssd) fn note_use(&mut self, events: &mut EventQueue) {
-        let Some(buffer) = &mut self.drive.buffer else { return };
+        let Some(buffer) = &mut self.drive.host_data.buffer else { return };
         let Some(after_ns) = buffer.idle_after_ns() else { return };
         buffer.end_idle();
         self.dram.used_at_ns = events.now_ns();
@@ -140,7 +153,7 @@ impl Ssd {
 
     /// Perhaps no request has come for so long that everything leaves the buffer.
     pub(in crate::ssd) fn on_unused(&mut self, events: &mut EventQueue) {
-        let Some(buffer) = &mut self.drive.buffer else { return };
+        let Some(buffer) = &mut self.drive.host_data.buffer else { return };
         let idle_ns = self.dram.used_at_ns + buffer.idle_after_ns().expect("the timer was set");
         if events.now_ns() < idle_ns {
             return events.schedule(self.dram.idle_timer, idle_ns);
@@ -151,7 +164,7 @@ impl Ssd {
 
     /// Nothing more leaves the buffer ahead of need.
     pub(in crate::ssd) fn end_early_evictions(&mut self, events: &mut EventQueue) {
-        let Some(buffer) = &mut self.drive.buffer else { return };
+        let Some(buffer) = &mut self.drive.host_data.buffer else { return };
         buffer.end_early();
         if events.is_pending(self.dram.idle_timer) {
             events.cancel(self.dram.idle_timer);
@@ -180,10 +193,10 @@ impl Ssd {
         &mut self,
         first: LogicalUnit,
         (units, others): (u32, u32),
-        evicted: &MadeRoom,
+        evicted: &RoomGained,
         events: &mut EventQueue,
     ) {
-        self.drive.buffer.as_mut().expect("only a buffer evicts").ended(first, units, others);
+        self.drive.host_data.buffer.as_mut().expect("only a buffer evicts").ended(first, units, others);
         self.dram.spent.add(&evicted.spent);
         self.fill_buffer(Some(evicted), events);
     }
@@ -193,11 +206,11 @@ impl Ssd {
         &mut self,
         request: RequestId,
         start_ns: u64,
-        waited: Waited,
+        waited: WaitBreakdown,
         events: &mut EventQueue,
     ) {
         let dram = &mut self.dram;
-        let latency_ns = self.drive.buffer.as_ref().map_or(0, Buffer::latency_ns);
+        let latency_ns = self.drive.host_data.buffer.as_ref().map_or(0, Buffer::latency_ns);
         let end_ns = events.now_ns() + latency_ns;
         self.parts.open(request);
         if dram.inside.is_empty() {
@@ -211,7 +224,7 @@ impl Ssd {
         let now_ns = events.now_ns();
         while self.dram.inside.front().is_some_and(|d| d.end_ns <= now_ns) {
             let part = self.dram.inside.pop_front().expect("it was looked at");
-            let Waited { mut breakdown_ns, gc_affected } = part.waited;
+            let WaitBreakdown { mut breakdown_ns, gc_affected } = part.waited;
             let explained_ns: u64 = breakdown_ns.iter().sum();
             breakdown_ns[Cause::Buffer as usize] += now_ns - part.start_ns - explained_ns;
             breakdown_ns[Cause::Scheduler as usize] += part.start_ns - self.parts.given(part.request).arrival_ns;

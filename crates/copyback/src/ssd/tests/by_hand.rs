@@ -12,6 +12,7 @@ use crate::run::config::RunConfig;
 use crate::run::preconditioning::preconditioned;
 use crate::sim::index::{BlockId, DieId, JobId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::queue::EventQueue;
+use crate::ssd::admission::page_reservations::PageReservations;
 use crate::ssd::drive::Drive;
 use crate::ssd::timers::{ALARMS, Alarms, Timers};
 use crate::tasks::job::{Footprint, Job, Purpose};
@@ -77,9 +78,12 @@ fn a_write_that_leaves_its_die_goes_where_room_is() {
     reserve_all(&mut drive, 0);
     reserve_all(&mut drive, 1);
     let id = write(&mut drive, 0, &mut events);
-    assert_eq!((drive.txns[id].die, drive.waiting_for_space), (DieId(0), 1));
+    assert_eq!((drive.txns[id].die, drive.dies.waiting_for_space()), (DieId(0), 1));
     drive.send_waiters_elsewhere(DieId(0), &mut events);
-    assert_eq!((drive.txns[id].die, drive.waiting_for_space, drive.dies[0].waiting_for_space()), (DieId(2), 0, 0));
+    assert_eq!(
+        (drive.txns[id].die, drive.dies.waiting_for_space(), drive.dies[DieId(0)].waiting_for_space()),
+        (DieId(2), 0, 0)
+    );
 }
 
 /// Where collections reserve no die, a write whose die has given its pages to others goes to another die at once: it
@@ -91,7 +95,7 @@ fn a_write_whose_die_has_no_page_left_waits_for_no_collection() {
     let (mut drive, mut events) = drive(3, 1, as_task);
     reserve_all(&mut drive, 0);
     let id = write(&mut drive, 0, &mut events);
-    assert_eq!((drive.txns[id].die, drive.waiting_for_space), (DieId(1), 0));
+    assert_eq!((drive.txns[id].die, drive.dies.waiting_for_space()), (DieId(1), 0));
 }
 
 /// A die whose command is all that it has is busy, though nobody waits there.
@@ -107,7 +111,7 @@ fn a_write_that_chooses_its_die_passes_one_that_is_busy() {
 fn a_plane_without_a_full_block_is_not_collected() {
     let (mut drive, mut events) = drive(1, 1, "");
     assert!(!drive.collect_once(PlaneId(0), &mut events));
-    assert_eq!(drive.dies[0].jobs_waiting(), 0);
+    assert_eq!(drive.dies[DieId(0)].jobs_waiting(), 0);
 }
 
 const GLOBAL: &str = "granularity = { policy = \"block\", destination = \"global\" }\n";
@@ -117,7 +121,7 @@ const GLOBAL: &str = "granularity = { policy = \"block\", destination = \"global
 fn a_plane_takes_moves_as_far_as_its_die_keeps_what_it_reserved() {
     let (mut drive, _) = drive(2, 2, GLOBAL);
     let mut most_reserved = |beginning: PlaneId| {
-        drive.space = Space::new(&drive.geometry, 1);
+        drive.admission.reservations = PageReservations::new(Space::new(&drive.geometry, 1), None);
         let mut reserved = 0;
         while drive.would_accept_move(PlaneId(0), beginning) {
             drive.reserve_page(DieId(0), PlaneId::NONE);
@@ -136,9 +140,9 @@ fn a_page_that_is_on_its_way_to_a_plane_takes_one_page_from_the_host() {
     let (mut drive, mut events) = drive(2, 1, &format!("{GLOBAL}{used}"));
     assert!(drive.collect_once(PlaneId(0), &mut events));
     drive.begin_job(DieId(0), &mut events);
-    assert!(drive.jobs[drive.dies[0].reserved_by().at()].moves_left() > 0);
+    assert!(drive.gc.jobs[drive.dies[DieId(0)].reserved_by()].moves_left() > 0);
     let left = drive.host_pages_left(PlaneId(0));
-    drive.space.expect_move(PlaneId(0));
+    drive.admission.reservations.expect_move(PlaneId(0));
     assert_eq!(drive.host_pages_left(PlaneId(0)), left - 1);
 }
 
@@ -153,12 +157,12 @@ fn a_plane_that_a_page_would_bring_below_its_watermark_is_the_last_to_get_it() {
             drive.ftl.write_page(PlaneId(plane), &[units.next().unwrap()], 0);
         }
     }
-    drive.dies[1].begin_wait(true, false);
+    drive.dies[DieId(1)].begin_wait(true, false);
     let purpose = Purpose { source: Source::Gc, picks_victim: true, reserves_die: true };
-    drive.jobs.push(Job::new(purpose, DieId(0), Footprint::one(PlaneId(0), BlockId::NONE), 1));
+    drive.gc.jobs.push(Job::new(purpose, DieId(0), Footprint::one(PlaneId(0), BlockId::NONE), 1));
     let left = drive.ftl.pages_left(PlaneId(2), Stream::Moved);
     let mut destination = |watermark: u32| {
-        drive.settings.watermark_pages = watermark;
+        drive.scheme.settings.collection.watermark_pages = watermark;
         drive.destination_of(JobId(0))
     };
     assert_eq!([destination(left - 1), destination(left)], [PlaneId(2), PlaneId(1)]);
@@ -172,7 +176,7 @@ fn a_die_at_rest_whose_writes_wait_for_space_is_kept_by_collection() {
     reserve_all(&mut drive, 0);
     write(&mut drive, 0, &mut events);
     drive.update_clock(DieId(1), 0);
-    let shown = [0, 1].map(|die: usize| drive.dies[die].clocks.read(1_000));
+    let shown = [0, 1].map(|die| drive.dies[DieId(die)].clocks().read(1_000));
     assert_eq!(shown.map(|clocks| clocks[Occupant::Gc as usize]), [1_000, 0]);
     assert_eq!(shown.map(|clocks| clocks[Occupant::Nobody as usize]), [0, 1_000]);
 }
@@ -218,8 +222,11 @@ fn a_job_of_two_planes_takes_each_step_on_both() {
     let (mut drive, mut events, footprint) = two_full_blocks("");
     drive.start_relocation_of(footprint, Source::Wear, true);
     run_to_end(&mut drive, &mut events);
-    assert_eq!((drive.counters.work().other_page_reads, drive.counters.work().other_page_programs), (14, 14));
-    assert_eq!(drive.counters.work().multi_plane_commands, 7 + 7 + 1);
+    assert_eq!(
+        (drive.records.counters.work().other_page_reads, drive.records.counters.work().other_page_programs),
+        (14, 14)
+    );
+    assert_eq!(drive.records.counters.work().multi_plane_commands, 7 + 7 + 1);
     assert_eq!((drive.ftl.blocks()[BlockId(0)].erases, drive.ftl.blocks()[BlockId(32)].erases), (1, 1));
     drive.check_end(events.now_ns());
 }
@@ -246,7 +253,7 @@ fn a_job_without_a_reservation_lets_the_order_decide_before_each_step() {
             }
         }
         drive.check_end(events.now_ns());
-        assert_eq!(drive.counters.work().other_page_programs, 14);
+        assert_eq!(drive.records.counters.work().other_page_programs, 14);
         (read_ns, events.now_ns())
     };
     let ((alone_ns, end_ns), (shared_ns, _)) = (read_done_ns(true), read_done_ns(false));
@@ -276,16 +283,16 @@ fn policies_see_who_waits_what_is_free_and_what_is_left() {
     let read = submit(&mut drive, Role::Read, 7, PlaneId::NONE, false);
     submit(&mut drive, Role::Write, 3, PlaneId::NONE, false);
     submit(&mut drive, Role::Read, 9, PlaneId::NONE, false);
-    assert!(drive.seen(die, 5).work_left().is_none(), "no collection has the die");
+    assert!(drive.visible_die(die, 5).work_left().is_none(), "no collection has the die");
     let unit = drive.geometry.unit_of_page(page);
     let moves = (0..3).map(|at| Move { unit: LogicalUnit(at), from: PhysicalUnit(unit.0 + at) }).collect();
     let purpose = Purpose { source: Source::Gc, picks_victim: true, reserves_die: true };
     let mut job = Job::new(purpose, die, Footprint::one(plane, BlockId::NONE), 1);
     job.begin(BlockId::NONE, moves, 0, 1);
     job.take_for_read(1);
-    drive.jobs.push(job);
-    drive.dies[die.at()].reserve(JobId(0), Source::Gc, 0);
-    let seen = drive.seen(die, 5);
+    drive.gc.jobs.push(job);
+    drive.dies.reserve(die, JobId(0), Source::Gc, 0, 0);
+    let seen = drive.visible_die(die, 5);
     assert_eq!((seen.now_ns(), seen.die(), seen.geometry().planes), (5, die, 4));
     assert_eq!(Class::ALL.map(|class| seen.waiting(class)), [0, 2, 3], "the last read waits for a slot");
     assert_eq!([2, 3, u32::MAX].map(|p| seen.waiting_for(Class::Write, PlaneId(p))), [1, 1, 1]);

@@ -18,8 +18,8 @@ use crate::sim::index::{BlockId, ChannelId, DieId, JobId, LogicalUnit, PageId, P
 use crate::sim::invariant::Invariant;
 use crate::sim::invariant::When;
 use crate::sim::queue::{EventQueue, Timer};
+use crate::ssd::dies::die::PreemptionPoint;
 use crate::ssd::drive::{Drive, Queue};
-use crate::ssd::gc::preemption_points::PreemptionPoint;
 use crate::tasks::gc::preemption::Preemption;
 use copyback_workload::{Op, Priority, Request};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -155,7 +155,7 @@ fn run(row: &Row) -> Result<(), String> {
 // ---- what rows look for ---------------------------------------------------------------------------------------------
 
 fn dies(drive: &Drive) -> impl Iterator<Item = DieId> + use<> {
-    (0..drive.dies.len() as u32).map(DieId)
+    (0..drive.geometry.dies).map(DieId)
 }
 
 fn planes(drive: &Drive) -> impl Iterator<Item = PlaneId> + use<> {
@@ -169,8 +169,8 @@ fn queued(drive: &Drive, queue: Queue) -> Option<(usize, TxnId)> {
 
 /// A job that has its die, with so many moves to go at least.
 fn job_with_moves(drive: &Drive, least: usize) -> Option<JobId> {
-    let reservations = dies(drive).map(|die| drive.dies[die.at()].reserved_by());
-    reservations.into_iter().find(|&job| job.is_some() && drive.jobs[job.at()].pending().len() >= least)
+    let reservations = dies(drive).map(|die| drive.dies[die].reserved_by());
+    reservations.into_iter().find(|&job| job.is_some() && drive.gc.jobs[job].pending().len() >= least)
 }
 
 fn block_in(drive: &Drive, state: BlockState) -> Option<BlockId> {
@@ -178,7 +178,7 @@ fn block_in(drive: &Drive, state: BlockState) -> Option<BlockId> {
 }
 
 fn a_die_at_rest(drive: &Drive) -> Option<DieId> {
-    dies(drive).find(|&die| drive.flash.is_ready(die) && !drive.dies[die.at()].is_reserved())
+    dies(drive).find(|&die| drive.flash.is_ready(die) && !drive.dies[die].is_reserved())
 }
 
 /// An open block of the host with a page programmed and room for more.
@@ -275,9 +275,9 @@ const ROWS: &[Row] = &[
         true
     }),
     row!(VictimRoom, "", writes, |drive, _| {
-        let first = |d: DieId| drive.dies[d.at()].first_job();
+        let first = |d: DieId| drive.dies[d].first_job();
         let Some(job) = dies(drive).find_map(first) else { return false };
-        let plane = drive.jobs[job.at()].plane();
+        let plane = drive.gc.jobs[job].plane();
         let (full, page) = (drive.geometry.units_per_block, drive.geometry.units_per_page);
         let open: Vec<_> = drive.ftl.open_blocks(plane).collect();
         open.iter().for_each(|&b| drive.ftl.inside().blocks[b].written = (full - page) as u16);
@@ -286,19 +286,19 @@ const ROWS: &[Row] = &[
     }),
     row!(VictimEmpty, "", writes, |drive, _| {
         let Some(job) = job_with_moves(drive, 1) else { return false };
-        drive.shadow = None;
-        drive.jobs[job.at()].moves_mut().pop();
+        drive.records.shadow = None;
+        drive.gc.jobs[job].moves_mut().pop();
         true
     }),
     row!(OneJob, "", writes, |drive, events| {
-        let Some(plane) = planes(drive).find(|p| drive.job_of_plane[p.at()].is_some()) else { return false };
+        let Some(plane) = planes(drive).find(|p| drive.gc.jobs.is_on(*p)) else { return false };
         let first = drive.ftl.blocks().id(plane, 0);
         drive.start_relocation(first, Source::Wear, events);
         true
     }),
     // The host takes a die whose collection is not preemptible, while its collection's step is under way on another.
     row!(DieReservation, "granularity = { policy = \"block\", destination = \"global\" }", both, |drive, events| {
-        let reserved = |drive: &Drive, d: DieId| drive.dies[d.at()].is_reserved() && drive.flash.is_ready(d);
+        let reserved = |drive: &Drive, d: DieId| drive.dies[d].is_reserved() && drive.flash.is_ready(d);
         let Some(die) = dies(drive).find(|&d| reserved(drive, d) && drive.head(d, Queue::Read).is_some()) else {
             return false;
         };
@@ -308,7 +308,7 @@ const ROWS: &[Row] = &[
     }),
     // A preemptible collection has not polled the queue yet.
     row!(DieReservation, "preemption = { policy = \"points\" }", both, |drive, events| {
-        let polls = |drive: &Drive, d: DieId| drive.dies[d.at()].point == PreemptionPoint::Polling;
+        let polls = |drive: &Drive, d: DieId| drive.dies[d].point() == PreemptionPoint::Polling;
         let Some(die) = dies(drive).find(|&d| polls(drive, d) && drive.head(d, Queue::Read).is_some()) else {
             return false;
         };
@@ -318,29 +318,29 @@ const ROWS: &[Row] = &[
     }),
     // The policy lets requests go to the plane in whose register a page waits.
     row!(PlaneExcluded, "preemption = { policy = \"points\" }", both, |drive, _| {
-        drive.preemption = preemption_of(drive, "preemption = { policy = \"points\", at_register = \"all\" }");
+        drive.scheme.preemption = preemption_of(drive, "preemption = { policy = \"points\", at_register = \"all\" }");
         true
     }),
     // State 2: below the hard watermark a write goes before a collection.
     row!(HardWatermark, HARD_AT_SOFT, both, |drive, _| {
         let never_hard = config("trigger = { policy = \"watermark\", soft = 3, hard = 0.0 }").trigger;
-        drive.trigger = never_hard.build(&drive.geometry);
+        drive.scheme.trigger = never_hard.build(&drive.geometry);
         true
     }),
     // And a scheme that stops all of them lets reads go.
     row!(HardWatermark, ALL_STOP_AT_SOFT, both, |drive, _| {
-        drive.preemption = preemption_of(drive, HARD_AT_SOFT);
+        drive.scheme.preemption = preemption_of(drive, HARD_AT_SOFT);
         true
     }),
     // State 3: and a write of high priority waits, but a read goes.
     row!(HardWatermark, HARD_AT_SOFT, both_with_urgent_writes, |drive, _| {
         let polls_in_state_3 = |&d: &DieId| {
-            let die = &drive.dies[d.at()];
+            let die = &drive.dies[d];
             let urgent = drive.queues.iter(drive.queue(d, Queue::Write)).any(|id| drive.txns[TxnId(id)].high_priority);
-            urgent && die.point == PreemptionPoint::Polling && drive.head(d, Queue::Read).is_some()
+            urgent && die.point() == PreemptionPoint::Polling && drive.head(d, Queue::Read).is_some()
         };
         let Some(die) = dies(drive).find(polls_in_state_3) else { return false };
-        *drive.dies[die.at()].inside().high_priority_waiting = 0;
+        *drive.dies[die].inside().high_priority_waiting = 0;
         true
     }),
     row!(TimeExplained, "", both, |drive, _| {
@@ -361,22 +361,22 @@ const ROWS: &[Row] = &[
         drive.txns[txn].breakdown_ns[0] = events.now_ns() + 50_000;
         let is_next = events.now_ns() == 0;
         if is_next {
-            drive.done.extend([txn, txn]);
+            [txn, txn].into_iter().for_each(|txn| drive.host_data.endings.end(txn));
         }
         is_next
     }),
     row!(Window, "", both, |drive, _| {
-        let Some(die) = dies(drive).find(|d| drive.windows.used(*d) > 0) else { return false };
-        *drive.windows.used_mut(die) = 0;
+        let Some(die) = dies(drive).find(|d| drive.admission.gate.windows().used(*d) > 0) else { return false };
+        *drive.admission.gate.used_mut(die) = 0;
         true
     }),
     row!(DecisionsEnd, "", both, |drive, _| {
-        drive.settings.decisions_max = 2;
+        drive.scheme.settings.decisions_max = 2;
         true
     }),
     // The victim policy has forgotten all blocks but those that are full of valid data.
     row!(CollectionsReclaim, NO_WATERMARK_FIFO, writes, |drive, _| {
-        if drive.waiting_for_space == 0 {
+        if drive.dies.waiting_for_space() == 0 {
             return false;
         }
         *drive.ftl.inside().victim = Victim::new(&config(NO_WATERMARK_FIFO).victim, &drive.geometry, 1);
@@ -388,29 +388,29 @@ const ROWS: &[Row] = &[
         true
     }),
     row!(AllReturned, "", writes, |drive, _| {
-        *drive.windows.used_mut(DieId(0)) += 1;
+        *drive.admission.gate.used_mut(DieId(0)) += 1;
         true
     }),
     // Two faults do not make up for each other.
     row!(AllReturned, "", writes, |drive, _| {
-        *drive.dies[0].inside().waiting += 1;
-        *drive.dies[0].inside().reads_waiting += 1;
+        *drive.dies[DieId(0)].inside().waiting += 1;
+        *drive.dies[DieId(0)].inside().reads_waiting += 1;
         true
     }),
     row!(AllReturned, "", writes, |drive, _| {
-        drive.space.break_reservation(PlaneId(0), 1);
+        drive.admission.reservations.break_reservation(PlaneId(0), 1);
         true
     }),
     row!(ProgramsAddUp, "", writes, |drive, _| {
-        drive.counters.inside().gc_units += 1;
+        drive.records.counters.inside().gc_units += 1;
         true
     }),
     row!(ProgramsAddUp, "", writes, |drive, _| {
-        drive.counters.inside().host_page_programs -= 1;
+        drive.records.counters.inside().host_page_programs -= 1;
         true
     }),
     row!(ProgramsAddUp, "", writes, |drive, _| {
-        drive.counters.inside().block_erases += 1;
+        drive.records.counters.inside().block_erases += 1;
         true
     }),
     row!(BusyTime, "", writes, |drive, _| {
@@ -418,7 +418,7 @@ const ROWS: &[Row] = &[
         true
     }),
     row!(MeasuredShares, "", writes, |drive, _| {
-        drive.counters.on_plane_busy(1 << 50);
+        drive.records.counters.on_plane_busy(1 << 50);
         true
     }),
     row!(BlocksAddUp, "", writes, |drive, _| {
@@ -459,7 +459,7 @@ const ROWS: &[Row] = &[
         true
     }),
     row!(TranslationCurrent, "mapping = { policy = \"dftl\" }", writes, |drive, _| {
-        drive.hears_moves = false;
+        drive.map.stop_hearing();
         drive.check_all();
         false
     }),
@@ -471,15 +471,15 @@ const ROWS: &[Row] = &[
         true
     }),
     row!(MovesCounted, "granularity = { policy = \"paired\" }", writes, |drive, _| {
-        let jobs = || planes(drive).map(|p| drive.job_of_plane[p.at()]).filter(|id| id.is_some());
-        let Some(job) = jobs().find(|id| drive.jobs[id.at()].footprint().is_row()) else { return false };
-        drive.jobs[job.at()].miscount_pages_left();
+        let jobs = || planes(drive).map(|p| drive.gc.jobs.of_plane(p)).filter(|id| id.is_some());
+        let Some(job) = jobs().find(|id| drive.gc.jobs[*id].footprint().is_row()) else { return false };
+        drive.gc.jobs[job].miscount_pages_left();
         drive.check_all();
         true
     }),
     row!(ReservationsCovered, "", writes, |drive, _| {
-        let Some(plane) = planes(drive).find(|p| drive.job_of_plane[p.at()].is_none()) else { return false };
-        drive.space.break_reservation(plane, 1_000);
+        let Some(plane) = planes(drive).find(|p| drive.gc.jobs.is_free(*p)) else { return false };
+        drive.admission.reservations.break_reservation(plane, 1_000);
         drive.check_all();
         true
     }),
@@ -488,18 +488,18 @@ const ROWS: &[Row] = &[
         true
     }),
     row!(NewestWritten, "", writes_of_parts, |drive, _| {
-        drive.newest.forget();
+        drive.map.newest.forget();
         false
     }),
     row!(NewestMoved, "", writes, |drive, _| {
         let Some(job) = job_with_moves(drive, 1) else { return false };
-        let from = drive.jobs[job.at()].pending().last().unwrap().from;
+        let from = drive.gc.jobs[job].pending().last().unwrap().from;
         let other = drive.ftl.lookup(LogicalUnit(0));
-        if drive.jobs[job.at()].pending().last().unwrap().unit == LogicalUnit(0) || other.is_none() {
+        if drive.gc.jobs[job].pending().last().unwrap().unit == LogicalUnit(0) || other.is_none() {
             return false;
         }
         // The place is taken for that of another unit.
-        drive.jobs[job.at()].moves_mut().last_mut().unwrap().unit = LogicalUnit(0);
+        drive.gc.jobs[job].moves_mut().last_mut().unwrap().unit = LogicalUnit(0);
         drive.ftl.inside().map.set(LogicalUnit(0), from);
         true
     }),
@@ -511,34 +511,30 @@ const ROWS: &[Row] = &[
     // A job goes on to its erase while its last page is on its way to another die.
     row!(NothingLost, "granularity = { policy = \"block\", destination = \"global\" }", writes, |drive, _| {
         let home = dies(drive).find(|d| {
-            let job = drive.dies[d.at()].reserved_by();
+            let job = drive.dies[*d].reserved_by();
             job.is_some() && drive.flash.is_ready(*d) && {
-                let j = &drive.jobs[job.at()];
+                let j = &drive.gc.jobs[job];
                 j.is_stepping() && j.moves_left() == 0
             }
         });
         let Some(home) = home else { return false };
-        let job = drive.dies[home.at()].reserved_by();
-        drive.jobs[job.at()].end_step();
+        let job = drive.dies[home].reserved_by();
+        drive.gc.jobs[job].end_step();
         drive.mark_ready(home);
         true
     }),
-    row!(RowAligned, ROWS_BY_PAIRS, writes, |drive, _| {
-        let is_split = drive.rests.iter().any(Option::is_some);
-        drive.rests.fill(None);
-        is_split
-    }),
+    row!(RowAligned, ROWS_BY_PAIRS, writes, |drive, _| { drive.dies.lose_rests() }),
     row!(OnfiOneCommand, "commands = { cache_program = false }", writes, |drive, _| {
-        drive.settings.follow.program = true;
+        drive.scheme.settings.follow.program = true;
         true
     }),
     row!(OnfiOneCommand, "commands = { cache_read = false }", reads, |drive, _| {
-        drive.settings.follow.read = true;
+        drive.scheme.settings.follow.read = true;
         true
     }),
     row!(OnfiAddress, NO_MULTI_PLANE, reads_of_a_stripe, |drive, _| {
         drive.flash.inside().rules.multi_plane = true;
-        drive.settings.builders.push(BuilderName::MultiPlane);
+        drive.scheme.settings.compose.builders.push(BuilderName::MultiPlane);
         true
     }),
     row!(OnfiAddress, "commands = { same_block = true }", writes_of_a_stripe, |drive, _| {
@@ -608,13 +604,13 @@ const ROWS: &[Row] = &[
     }),
     row!(OnfiEraseFirst, "", writes, |drive, _| {
         let Some(block) = an_open_block(drive) else { return false };
-        drive.shadow = None;
+        drive.records.shadow = None;
         drive.ftl.inside().blocks[block].written -= drive.geometry.units_per_page as u16;
         true
     }),
     row!(OnfiReadProgrammed, "", reads, |drive, _| {
         let Some(block) = block_in(drive, BlockState::Free) else { return false };
-        drive.shadow = None;
+        drive.records.shadow = None;
         let place: PhysicalUnit = drive.geometry.first_unit(block);
         drive.ftl.inside().map.set(LogicalUnit(0), place);
         true

@@ -37,7 +37,7 @@ fn collecting(writes: &[(u64, u32)], end_ns: u64) -> Hand {
         dies.by_ref().take(count as usize).for_each(|die| hand.hand("write", A, Role::Write, die));
     }
     hand.run_until(end_ns);
-    assert_eq!(hand.drive.relocations.count_of(B), 1, "the collection is under way to the end");
+    assert_eq!(hand.drive.gc.relocations.count_of(B), 1, "the collection is under way to the end");
     hand
 }
 
