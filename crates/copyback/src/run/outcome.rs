@@ -13,7 +13,7 @@ use crate::observe::report::{
 };
 use crate::observe::window_report::WindowReport;
 use crate::ssd::drive::Drive;
-use crate::ssd::reading::Reading;
+use crate::ssd::readings::Reading;
 use copyback_workload::Op;
 
 /// The report of a run whose drives had written `preconditioning` before.

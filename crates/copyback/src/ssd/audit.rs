@@ -1,9 +1,8 @@
 //! Audits: what a drive's books must add up to, now and then under `--check`, and always at the end of a run.
 
 use super::drive::Drive;
-use super::room::Room;
 use crate::ftl::frontier::Stream;
-use crate::sim::index::{DieId, JobId, PlaneId};
+use crate::sim::index::{JobId, PlaneId};
 use crate::sim::invariant::{Invariant, broken, hold};
 
 impl Drive {
@@ -27,15 +26,15 @@ impl Drive {
     /// What each die that is not at rest waits for, for the report of a run that got stuck.
     pub fn describe_waiting(&self) -> String {
         let mut text = String::new();
-        for (die, d) in self.dies.iter().enumerate() {
-            let id = DieId(die as u32);
+        for (id, d) in self.dies.numbered() {
+            let die = id.0;
             if d.waiting() > 0 || !self.flash.is_ready(id) || d.is_reserved() {
                 text += &format!(
                     "die {die}: {} transactions wait, {} of them for space; {} of {} slots, reserved by {:?}, {} jobs wait, {}; ",
                     d.waiting(),
                     d.waiting_for_space(),
-                    self.windows.used(id),
-                    self.windows.slots(),
+                    self.admission.gate.windows().used(id),
+                    self.admission.gate.windows().slots(),
                     d.reserved_by(),
                     d.jobs_waiting(),
                     self.flash.describe(id)
@@ -49,9 +48,9 @@ impl Drive {
     fn check_reservations(&self) {
         self.check_room();
         for plane in (0..self.geometry.planes).map(PlaneId) {
-            let reserved = self.space.pages_reserved(plane);
+            let reserved = self.admission.reservations.space().pages_reserved(plane);
             let left = self.ftl.pages_left(plane, Stream::Host);
-            let is_collecting = self.job_of_plane[plane.at()].is_some() || self.relocations.are_on(plane);
+            let is_collecting = self.gc.jobs.is_on(plane) || self.gc.relocations.are_on(plane);
             hold!(
                 reserved <= left || is_collecting || !self.ftl.allocation().is_static(),
                 ReservationsCovered,
@@ -60,15 +59,15 @@ impl Drive {
         }
     }
 
-    /// What a collection keeps of its moves, so that nobody goes through them, is what they are.
+    /// The page counts that a collection keeps of its moves are those of the moves.
     fn check_moves_left(&self) {
-        let begun = |id: JobId| id.is_some() && self.jobs[id.at()].beginning().is_some() && !self.is_merge(id);
+        let begun = |id: JobId| id.is_some() && self.gc.jobs[id].beginning().is_some() && !self.is_merge(id);
         for plane in (0..self.geometry.planes).map(PlaneId) {
-            let id = self.job_of_plane[plane.at()];
+            let id = self.gc.jobs.of_plane(plane);
             if !begun(id) || !self.keeps_moves_left(id) {
                 continue;
             }
-            let job = &self.jobs[id.at()];
+            let job = &self.gc.jobs[id];
             let (kept, counted) = (job.pages_left_on(plane), job.count_pages_left_on(plane, &self.geometry));
             hold!(kept == counted, MovesCounted, "{plane:?} has {counted} pages left of {id:?}, which keeps {kept}");
         }
@@ -88,26 +87,26 @@ impl Drive {
     }
 
     fn check_all_returned(&self) {
-        for (die, d) in self.dies.iter().enumerate() {
+        for (id, d) in self.dies.numbered() {
             let waiting = d.waiting() + d.reads_waiting() + d.high_priority_waiting() + d.waiting_for_space();
-            let left = self.windows.used(DieId(die as u32)) + waiting + d.jobs_waiting();
-            let is_at_rest = self.flash.is_ready(DieId(die as u32)) && !d.is_reserved();
-            hold!(left == 0 && is_at_rest, AllReturned, "die {die} is not at rest: {}", self.describe_waiting());
+            let left = self.admission.gate.windows().used(id) + waiting + d.jobs_waiting();
+            let is_at_rest = self.flash.is_ready(id) && !d.is_reserved();
+            hold!(left == 0 && is_at_rest, AllReturned, "{id:?} is not at rest: {}", self.describe_waiting());
         }
-        let is_filling = self.filling.as_ref().is_some_and(|filling| !filling.is_at_rest());
+        let is_filling = self.host_data.filling.as_ref().is_some_and(|filling| !filling.is_at_rest());
         hold!(!is_filling, AllReturned, "a page that fills was never written");
-        let is_making = self.delaying.as_ref().is_some_and(|delaying| !delaying.is_at_rest());
+        let is_making = self.host_data.delays.as_ref().is_some_and(|delaying| !delaying.is_at_rest());
         hold!(!is_making, AllReturned, "a request that was made was never handed over");
-        let (pages, moves) = self.space.totals();
-        let promised = self.relocations.room.as_ref().map_or(pages + moves, Room::promised);
+        let (pages, moves) = self.admission.reservations.space().totals();
+        let promised = self.admission.reservations.promised().unwrap_or(pages + moves);
         hold!(
             pages + moves == promised,
             ReservationsCovered,
             "{promised} pages are promised, {pages} reserved and {moves} on their way"
         );
         hold!(self.is_parity_current(), AllReturned, "parity of a stripe was never written");
-        let jobs = self.job_of_plane.iter().filter(|j| j.is_some()).count() + self.relocations.count();
-        let (txns, dies) = (self.txns.live(), self.dies_reserved);
+        let jobs = self.gc.jobs.planes_taken() + self.gc.relocations.count();
+        let (txns, dies) = (self.txns.live(), self.dies.reserved());
         hold!(
             pages == 0 && moves == 0 && jobs == 0 && txns == 0 && dies == 0,
             AllReturned,
@@ -118,15 +117,15 @@ impl Drive {
     /// Places that were programmed, three times over: by what the blocks are filled to and how often they were erased,
     /// by the translation layer's counts, by commands. Collection that takes no time issues none.
     fn check_programs(&self) {
-        let (counts, programmed_before) = (self.counts(), self.preconditioning.1);
+        let (counts, programmed_before) = (self.counts(), self.records.before.units_programmed());
         let by_counts = counts.host_units + counts.moved_units + counts.padding_units;
         let erased = counts.erases * u64::from(self.flash.geometry().units_per_block);
         let by_blocks = self.ftl.units_programmed() + erased - counts.unwritten_units - programmed_before;
-        let w = self.counters.work();
+        let w = self.records.counters.work();
         let by_purpose = w.host_units + w.gc_units + w.other_units + counts.padding_units;
         let pages = w.host_page_programs + w.gc_page_programs + w.other_page_programs;
         let by_commands = pages * u64::from(self.geometry.units_per_flash_page);
-        let commands_agree = by_commands == by_counts || self.preemption.is_timeless();
+        let commands_agree = by_commands == by_counts || self.scheme.preemption.is_timeless();
         hold!(
             by_blocks == by_counts && by_purpose == by_counts && commands_agree,
             ProgramsAddUp,

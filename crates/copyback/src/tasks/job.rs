@@ -8,7 +8,7 @@
 //! Most jobs have one block. One with a block on each of several planes of a die (a superblock) goes through them row
 //! by row: it reads the pages of one offset together, programs each on its own plane, and erases all blocks at once. No
 //! granularity makes such a job yet, and none gives its die back between two steps; tests drive both
-//! (`ssd/by_hand.rs`).
+//! (`ssd/tests/by_hand.rs`).
 
 use crate::flash::command::Source;
 use crate::ftl::core::Move;

@@ -1,5 +1,5 @@
-//! Does each room use only rooms that stand before it, and does the engine know no scheme by its name? Are files, and
-//! lines of comments, short enough to be read?
+//! Does each room use only rooms that stand before it, and does the engine know no scheme by its name? Does each part
+//! of a drive own its state? Are lines of comments short enough to be read?
 //!
 //! The order of the rooms is written down here and nowhere else. Code that is compiled for tests only may use anything.
 
@@ -83,7 +83,11 @@ fn lines() -> Vec<Line> {
             }
         }
     }
-    lines.retain(|line| !for_tests.contains(&line.file) && !line.file.ends_with("/tests.rs"));
+    let is_for_tests = |file: &str| {
+        let is_below = |module: &String| file.starts_with(&format!("{}/", module.trim_end_matches(".rs")));
+        for_tests.contains(file) || for_tests.iter().any(is_below)
+    };
+    lines.retain(|line| !is_for_tests(&line.file) && !line.file.ends_with("/tests.rs"));
     assert!(lines.len() > 5_000, "only {} lines of code were found", lines.len());
     lines
 }
@@ -140,15 +144,112 @@ fn a_room_uses_only_rooms_before_it() {
     assert!(unused.is_empty(), "these exceptions are needed no more: {unused:?}");
 }
 
-/// Files that runs are made of have at most 500 lines, comments and all: a longer one has a second subject.
-#[test]
-fn no_file_is_too_long() {
-    let engine: BTreeSet<String> = lines().into_iter().map(|line| line.file).collect();
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    for file in &engine {
-        let text = std::fs::read_to_string(src.join(file)).expect("it can be read");
-        assert!(text.lines().count() <= 500, "src/{file} has {} lines: split it", text.lines().count());
+/// Most fields of a struct of `ssd`.
+const FIELDS_MAX: usize = 12;
+
+/// Structs of `ssd` with more fields, or with fields that are visible beyond their module and are no parts: which, of
+/// which field if not of all, and why.
+const OPEN_STRUCTS: &[(&str, &str, &str)] = &[
+    ("Settings", "", "constants of the configuration, written before the run"),
+    ("ComposeSettings", "", "the same"),
+    ("CollectionSettings", "", "the same"),
+];
+
+/// A struct with named fields.
+struct Struct {
+    file: String,
+    name: String,
+    /// It can be copied: a value, which belongs to whatever holds it.
+    is_value: bool,
+    /// It refers to what others own.
+    is_view: bool,
+    fields: Vec<Field>,
+}
+
+struct Field {
+    name: String,
+    of_type: String,
+    is_visible: bool,
+}
+
+/// The structs with named fields of all code that runs are made of, and the names of enums.
+fn structs() -> (Vec<Struct>, BTreeSet<String>) {
+    let (mut structs, mut enums): (Vec<Struct>, _) = (Vec::new(), BTreeSet::new());
+    let (mut is_value, mut open): (bool, Option<String>) = (false, None);
+    for line in lines() {
+        let (bare, indent) = (line.text.trim_start(), line.text.len() - line.text.trim_start().len());
+        if let Some(end) = &open {
+            if line.text == *end {
+                open = None;
+            } else if let Some((before, of_type)) = bare.split_once(": ") {
+                let name = before.rsplit(' ').next().expect("a field has a name").to_owned();
+                let of_type = of_type.trim_end_matches(',').to_owned();
+                let field = Field { name, of_type, is_visible: before.starts_with("pub") };
+                structs.last_mut().expect("it was begun").fields.push(field);
+            }
+            continue;
+        }
+        let item = bare.strip_prefix("pub(").and_then(|rest| rest.split_once(") ")).map_or(bare, |(_, item)| item);
+        let item = item.strip_prefix("pub ").unwrap_or(item);
+        if bare.starts_with("#[derive(") {
+            is_value = bare.contains("Clone");
+        } else if let Some(rest) = item.strip_prefix("enum ") {
+            enums.insert(word_at(rest).to_owned());
+        } else if let Some(rest) = item.strip_prefix("struct ") {
+            let (name, is_view) = (word_at(rest).to_owned(), rest.contains("<'"));
+            structs.push(Struct { file: line.file.clone(), name, is_value, is_view, fields: Vec::new() });
+            if rest.ends_with('{') {
+                open = Some(format!("{}}}", " ".repeat(indent)));
+            }
+        }
+        if !bare.starts_with("#[") {
+            is_value = false;
+        }
     }
+    (structs, enums)
+}
+
+/// A struct of `ssd` has private fields, which its own module alone writes, and few of them. What is visible beyond the
+/// module is a part: a struct of which that is true, too, or one of another room. Values belong to whatever holds them,
+/// and views to nothing: they may be open.
+#[test]
+fn state_of_a_drive_belongs_to_one_module() {
+    let (structs, enums) = structs();
+    let is_closed = |s: &Struct| s.fields.iter().all(|field| !field.is_visible);
+    let of_ssd: Vec<_> = structs.iter().filter(|s| s.file.starts_with("ssd/")).collect();
+    assert!(of_ssd.len() > 40, "only {} structs were found", of_ssd.len());
+    let is_bundle = |s: &Struct| !s.is_value && !s.is_view;
+    let is_part = |of_type: &str| {
+        let name = of_type.trim_start_matches("Option<").trim_start_matches("Box<");
+        let name = word_at(name);
+        let mut found = structs.iter().filter(|s| s.name == name).peekable();
+        let owns_itself = |s: &Struct| !s.file.starts_with("ssd/") || is_closed(s) || is_bundle(s);
+        let is_struct = found.peek().is_some() && found.all(owns_itself);
+        is_struct || enums.contains(name)
+    };
+    let (mut wrong, mut excepted) = (Vec::new(), BTreeSet::<&(&str, &str, &str)>::new());
+    for s in of_ssd {
+        let mut is_excepted = |field: &str| {
+            let exception =
+                OPEN_STRUCTS.iter().find(|(name, of, _)| *name == s.name && (of.is_empty() || *of == field));
+            excepted.extend(exception);
+            exception.is_some()
+        };
+        if s.fields.len() > FIELDS_MAX && !is_excepted("") {
+            wrong.push(format!("src/{}: {} has {} fields, at most {FIELDS_MAX}", s.file, s.name, s.fields.len()));
+        }
+        for field in s.fields.iter().filter(|field| field.is_visible && !s.is_value && !s.is_view) {
+            if !is_part(&field.of_type) && !is_excepted(&field.name) {
+                wrong.push(format!(
+                    "src/{}: `{}.{}: {}` is visible beyond its module: make it private, and give it methods",
+                    s.file, s.name, field.name, field.of_type
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let unused: Vec<_> = OPEN_STRUCTS.iter().filter(|exception| !excepted.contains(exception)).collect();
+    assert!(unused.is_empty(), "these exceptions are needed no more: {unused:?}");
 }
 
 /// The formatter keeps code within 120 columns, and leaves comments alone.

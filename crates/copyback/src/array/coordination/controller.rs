@@ -2,7 +2,7 @@
 
 use super::{Common, CoordinationPolicy, Drives, Force, Message, Order, View};
 use crate::observe::array_report::RoundTotals;
-use crate::ssd::told::{OnRequest, Owed, Report};
+use crate::ssd::gc::coordination::{OnRequest, Owed, Report};
 use crate::tasks::gc::trigger::Level;
 use std::collections::VecDeque;
 

@@ -36,7 +36,7 @@ pub use controller::{Controller, Round, Seen, Told};
 
 use super::config::check_time;
 use crate::config::{KeyError, axis};
-use crate::ssd::told::{OnRequest, Owed, Stop};
+use crate::ssd::gc::coordination::{OnRequest, Owed, Stop};
 use crate::tasks::gc::trigger::Level;
 use copyback_workload::units::Nanos;
 use serde::{Deserialize, Serialize};
@@ -129,7 +129,7 @@ macro_rules! params {
             /// Collections that each plane of a forced drive does, whatever it has free.
             pub force_collections: u32,
             /// The level at which a forced plane then stops.
-            pub force_stop: crate::ssd::told::Stop,
+            pub force_stop: crate::ssd::gc::coordination::Stop,
             $( $(#[$meta])* pub $name: $type, )*
         }
 
@@ -148,7 +148,7 @@ macro_rules! params {
         impl Params {
             /// What it has in common with others.
             fn shared(&self) -> super::Common {
-                let owed = crate::ssd::told::Owed::AtLeast(self.force_collections);
+                let owed = crate::ssd::gc::coordination::Owed::AtLeast(self.force_collections);
                 let force = super::Force { stop: self.force_stop, owed };
                 super::Common { scope: self.scope, message_latency_ns: self.message_latency.0, force }
             }

@@ -18,7 +18,7 @@ use super::reactive_selective::Registered;
 use super::{Common, CoordinationPolicy, Drives, Force, Message, Order, Parameters, View, check_period, params};
 use crate::array::config::check_time;
 use crate::config::KeyError;
-use crate::ssd::told::{OnRequest, Stop};
+use crate::ssd::gc::coordination::{OnRequest, Stop};
 use copyback_workload::units::Nanos;
 
 params! {

@@ -11,7 +11,7 @@
 use super::reactive_selective::Registered;
 use super::{Common, CoordinationPolicy, Drives, Force, Message, Order, Parameters, View, check_period, params};
 use crate::config::KeyError;
-use crate::ssd::told::Stop;
+use crate::ssd::gc::coordination::Stop;
 use copyback_workload::units::Nanos;
 
 params! {

@@ -293,7 +293,10 @@ fn unknown_keys_point_at_the_key() {
 fn a_parameter_of_another_policy_is_unknown() {
     let (message, help, at) = error("[victim]\nd = 3");
     assert_eq!(message, "unknown key `d` in `[victim]`, whose `policy` is \"greedy\"");
-    assert!(help.starts_with("remove it, or set `victim.policy` to a choice that has this key: \"d-choices\";"), "{help}");
+    assert!(
+        help.starts_with("remove it, or set `victim.policy` to a choice that has this key: \"d-choices\";"),
+        "{help}"
+    );
     assert!(help.contains("`tie_blocks`"), "{help}");
     assert_eq!(at, "layer2.toml: d");
 }

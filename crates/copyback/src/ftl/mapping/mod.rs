@@ -4,7 +4,7 @@
 //! time. They are what is true, for the simulator's own questions, and never cost simulated time. What a look-up costs
 //! the firmware belongs to the path of a request: a mapping whose entries live in flash says which of them are in DRAM
 //! (`cached`), and the drive has the others brought from there before the request's transaction has a die
-//! (`ssd::translation`). Its translation pages are hidden logical units behind the host's.
+//! (`ssd::map::lookups`). Its translation pages are hidden logical units behind the host's.
 
 pub mod cached;
 pub mod dftl;

@@ -11,8 +11,8 @@ use crate::observe::array_report::RoundTotals;
 use crate::run::RunError;
 use crate::sim::index::RequestId;
 use crate::sim::queue::Timer;
-use crate::ssd::front::Completion;
-use crate::ssd::told::Report;
+use crate::ssd::device::Completion;
+use crate::ssd::gc::coordination::Report;
 use copyback_workload::Request;
 
 /// An array of a run.

@@ -7,9 +7,9 @@ use crate::observe::config::MeasureConfig;
 use crate::observe::report::{Arrivals, Bin, FlashWork, OpRates, Sample, SampleWork};
 use crate::observe::steady::{Mark, Steady, Track};
 use crate::sim::queue::EventQueue;
+use crate::ssd::device::UnitCounts;
 use crate::ssd::drive::Drive;
-use crate::ssd::front::UnitCounts;
-use crate::ssd::reading::Reading;
+use crate::ssd::readings::Reading;
 
 /// The start of the measured part of a run, and the counters at that time.
 #[derive(Clone, Debug, Default)]

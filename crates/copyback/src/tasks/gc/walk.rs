@@ -2,9 +2,9 @@
 //! when the walk ends. It is said here once, for three clocks:
 //!
 //! - the preconditioning of a drive, in zero time and without requests (`run::preconditioning`);
-//! - a run whose collection is ideal and takes no time (`ssd::walks`);
+//! - a run whose collection is ideal and takes no time (`ssd::gc::walk`);
 //! - a run whose collections are jobs: one begins when it gets its die, and the walk continues when its block is erased
-//!   (`ssd::walks`, and the steps in `tasks::job`).
+//!   (`ssd::gc::walk`, and the steps in `tasks::job`).
 //!
 //! A collection moves the valid units of its victim in the order of their locations ([`Ftl::take_victim`] lists them),
 //! to the open block for moves of its plane or to the destination of the granularity, and erases the block.

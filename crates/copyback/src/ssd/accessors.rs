@@ -1,0 +1,188 @@
+//! What the rest of the simulation asks of a drive, and short ways to its lists.
+
+use super::dies::die::Die;
+use super::drive::Drive;
+use crate::dispatch::queues::Queue;
+use crate::dispatch::txn::Txn;
+use crate::flash::command::Source;
+use crate::flash::geometry::Geometry;
+use crate::ftl::core::{Counts, Ftl};
+use crate::observe::clocks::Occupant;
+use crate::observe::commands::{CommandFilter, CommandRecord};
+use crate::observe::counters::Counters;
+use crate::observe::observers::Observers;
+use crate::sim::index::{DieId, LogicalUnit, PlaneId, RequestId, TxnId};
+
+impl Drive {
+    /// Has the map entry of what a request begins with fetched into the processor's cache.
+    #[inline(always)]
+    pub(crate) fn fetch_ahead(&self, offset_bytes: u64) {
+        if let Ok(unit) = u32::try_from(offset_bytes / u64::from(self.geometry.unit_bytes)) {
+            self.ftl.prefetch_entry(LogicalUnit(unit));
+        }
+    }
+
+    /// The list that holds a die's queue.
+    #[inline(always)]
+    pub(super) fn queue(&self, die: DieId, queue: Queue) -> usize {
+        self.queues.of_die(die, queue)
+    }
+
+    /// The list of transactions that wait for space where `plane` is, or on the die where the plane is open.
+    #[inline(always)]
+    pub(super) fn space_queue(&self, die: DieId, plane: PlaneId) -> usize {
+        let first = if plane.is_none() { self.gc.relocations.first_in_line(die) } else { die };
+        self.queues.for_space(first, plane)
+    }
+
+    /// Appends a transaction to a list.
+    #[inline(always)]
+    pub(super) fn enqueue(&mut self, list: usize, txn: TxnId) {
+        let ftl = &self.ftl;
+        self.queues.push_back(list, txn, &self.txns, |unit| ftl.lookup(unit));
+    }
+
+    /// Adds a transaction that has not begun to wait anywhere.
+    pub(crate) fn add_txn(&mut self, txn: Txn) -> TxnId {
+        if txn.waits_for > 0 {
+            self.map.newest.track();
+        }
+        self.txns.add(txn)
+    }
+
+    /// A transaction.
+    pub(crate) fn txn(&self, id: TxnId) -> &Txn {
+        &self.txns[id]
+    }
+
+    /// Ends a transaction that was fetched from `done`.
+    pub(crate) fn remove_txn(&mut self, id: TxnId) {
+        self.txns.remove(id);
+    }
+
+    /// A transaction that ended, in the order of their ends.
+    pub(crate) fn take_done(&mut self) -> Option<TxnId> {
+        self.host_data.endings.take_ended()
+    }
+
+    /// A request of which a transaction was split in two, once for each split.
+    pub(crate) fn take_split(&mut self) -> Option<RequestId> {
+        self.host_data.endings.take_split()
+    }
+
+    /// Whether a transaction ended or was split that its request has not heard of.
+    #[inline(always)]
+    pub(crate) fn has_news(&self) -> bool {
+        self.host_data.endings.has_any()
+    }
+
+    /// Transactions under way.
+    pub fn txns_live(&self) -> usize {
+        self.txns.live()
+    }
+
+    /// Its translation layer.
+    #[inline(always)]
+    pub fn ftl(&self) -> &Ftl {
+        &self.ftl
+    }
+
+    /// The drive's shape as its translation layer sees it: see [`Ftl::geometry`].
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    /// The shape of its flash.
+    pub fn flash_geometry(&self) -> &Geometry {
+        self.flash.geometry()
+    }
+
+    /// Keeps a record of commands from now on, in which the drive has this number.
+    pub(crate) fn keep_commands(&mut self, number: u32, filter: CommandFilter) {
+        if !self.flash.is_observed() {
+            self.flash.observe(Box::default());
+        }
+        let geometry = self.flash.geometry().clone();
+        if let Some(observers) = self.flash.observer() {
+            observers.keep_commands(number, filter, &geometry);
+        }
+        self.scheme.settings.collection.steps_alone = false;
+    }
+
+    /// The commands that were kept, in the order of their issue.
+    pub(crate) fn take_commands(&mut self) -> Vec<CommandRecord> {
+        self.flash.observer().map_or_else(Vec::new, Observers::take_commands)
+    }
+
+    /// A request of this number begins.
+    #[inline(always)]
+    pub(crate) fn announce(&mut self, id: RequestId, number: u64) {
+        if let Some(observers) = self.flash.observer() {
+            observers.on_request(id, number);
+        }
+    }
+
+    /// Its counters, as they stand.
+    #[inline(always)]
+    pub fn counters(&self) -> &Counters {
+        &self.records.counters
+    }
+
+    /// What the drive did since the run began.
+    pub fn counts(&self) -> Counts {
+        self.records.before.since(&self.ftl)
+    }
+
+    /// Lets the clock of a die run for what has it now.
+    #[inline]
+    pub(super) fn update_clock(&mut self, die: DieId, now_ns: u64) {
+        let d = &self.dies[die];
+        let is_held = d.is_reserved() && !self.stands_still(d.reserved_by());
+        let reserved_for = is_held.then(|| self.gc.jobs[d.reserved_by()].source());
+        let source = self.flash.works_for(die).or(reserved_for);
+        let occupant = match source {
+            Some(source) => Occupant::from(source),
+            // Nothing is at work; writes that wait for space here wait for collection.
+            None if d.waiting_for_space() > 0 => Occupant::Gc,
+            None => Occupant::Nobody,
+        };
+        let held_by_gc = reserved_for == Some(Source::Gc) || occupant == Occupant::Gc;
+        self.dies[die].switch_clock(now_ns, occupant, held_by_gc);
+    }
+
+    /// Whether a collection, or another job, is under way or waits for its die.
+    pub fn has_jobs(&self) -> bool {
+        self.gc.jobs.has_any() || self.gc.relocations.count() > 0
+    }
+
+    /// Dies that are reserved for jobs.
+    pub fn dies_reserved(&self) -> u32 {
+        self.dies.reserved()
+    }
+
+    /// Dies that are collected: those that collections have to themselves, if they do not stand still, or of which they
+    /// move blocks beside the host's work.
+    pub fn dies_collecting(&self) -> u32 {
+        let keeps_die = |die: &&Die| die.is_reserved() && !self.stands_still(die.reserved_by());
+        let reserved = match self.is_paused() {
+            true => self.dies.iter().filter(keeps_die).count() as u32,
+            false => self.dies.reserved(),
+        };
+        reserved + self.gc.relocations.dies_collecting()
+    }
+
+    /// Free blocks of the plane that has fewest.
+    pub(super) fn lowest_free_blocks(&self) -> u32 {
+        (0..self.geometry.planes).map(|p| self.ftl.free_blocks_of(PlaneId(p))).min().unwrap_or(0)
+    }
+
+    /// Smallest number of free blocks that a plane had.
+    pub fn min_free_blocks(&self) -> u32 {
+        self.records.fewest_free.blocks()
+    }
+
+    /// Sum over dies of the time that collection held them.
+    pub fn held_by_gc_ns(&self, now_ns: u64) -> u128 {
+        self.dies.iter().map(|d| u128::from(d.clocks().held_by_gc_ns(now_ns))).sum()
+    }
+}

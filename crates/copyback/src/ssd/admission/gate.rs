@@ -1,0 +1,171 @@
+//! The windows of dies, and the policy that lets transactions into them.
+
+use crate::dispatch::admit::shares::Shares;
+use crate::dispatch::admit::{Admit, AdmitPolicy, Change, Entry, View};
+use crate::dispatch::queues::Queues;
+use crate::dispatch::txn::Txns;
+use crate::dispatch::windows::Windows;
+use crate::flash::command::Source;
+use crate::sim::index::DieId;
+
+/// The windows of dies, and the policy that lets transactions in.
+pub(in crate::ssd) struct Gate {
+    windows: Windows,
+    policy: Admit,
+    /// Transactions that entered windows. Invariant: no transaction's place in that order is higher.
+    entered: u64,
+    /// Tasks wait apart in front of windows, and the policy hears of it. Invariant: a constant of the scheme.
+    tells_tasks_apart: bool,
+    /// Requests of the host that wait for what only a collection can bring. Invariant: the writes that wait for space,
+    /// and the updates of the map by collections for which one waits.
+    waiting_for_gc: u32,
+}
+
+impl Gate {
+    pub fn new(windows: Windows, policy: Admit, tells_tasks_apart: bool) -> Self {
+        Self { windows, policy, tells_tasks_apart, entered: 0, waiting_for_gc: 0 }
+    }
+
+    /// Whether requests of different tasks enter windows in another order than they came.
+    #[inline(always)]
+    pub fn tells_tasks_apart(&self) -> bool {
+        self.tells_tasks_apart
+    }
+
+    // ---- windows ----------------------------------------------------------------------------------------------------
+
+    /// The windows, to be looked at.
+    #[inline(always)]
+    pub fn windows(&self) -> &Windows {
+        &self.windows
+    }
+
+    /// Whether a die's window has a free slot.
+    #[inline(always)]
+    pub fn has_room(&self, die: DieId) -> bool {
+        self.windows.has_room(die)
+    }
+
+    /// A transaction of a task takes a slot.
+    #[inline(always)]
+    pub fn enter(&mut self, die: DieId, task: Source) {
+        self.windows.enter(die, task);
+    }
+
+    /// A transaction of a task gives its slot back.
+    #[inline(always)]
+    pub fn leave(&mut self, die: DieId, task: Source) {
+        self.windows.leave(die, task);
+    }
+
+    /// A job takes a slot.
+    pub fn take_slot(&mut self, die: DieId) {
+        self.windows.take_slot(die);
+    }
+
+    /// A job gives its slot back.
+    pub fn free_slot(&mut self, die: DieId) {
+        self.windows.free_slot(die);
+    }
+
+    /// Whether a transaction of a task waits in front of a die's window.
+    #[inline(always)]
+    pub fn set_waiting(&mut self, die: DieId, task: Source, is_waiting: bool) {
+        self.windows.set_waiting(die, task, is_waiting);
+    }
+
+    /// A task begins to work, or has nothing to do.
+    pub fn set_active(&mut self, task: Source, is_active: bool) {
+        self.windows.set_active(task, is_active);
+    }
+
+    /// No request of the host will come any more.
+    pub fn end_host(&mut self) {
+        self.windows.end_host();
+    }
+
+    // ---- waits for collections --------------------------------------------------------------------------------------
+
+    /// Whether a request of the host waits for what only a collection can bring.
+    #[inline(always)]
+    pub fn waits_for_gc(&self) -> bool {
+        self.waiting_for_gc > 0
+    }
+
+    /// So many requests more wait for a collection.
+    pub fn begin_wait_for_gc(&mut self, requests: u32) {
+        self.waiting_for_gc += requests;
+    }
+
+    /// So many wait no longer.
+    pub fn end_wait_for_gc(&mut self, requests: u32) {
+        self.waiting_for_gc -= requests;
+    }
+
+    // ---- the policy -------------------------------------------------------------------------------------------------
+
+    /// Whether a transaction enters its die's window now.
+    #[inline(always)]
+    pub fn lets_in(&mut self, entry: Entry, queues: &Queues, txns: &Txns) -> bool {
+        let Self { windows, policy, waiting_for_gc, .. } = self;
+        let view = View { windows, queues, txns, waits_for_gc: *waiting_for_gc > 0 };
+        windows.has_room(entry.die) && policy.enters(entry, &view)
+    }
+
+    /// The waiting list whose first transaction enters next, now that something has changed.
+    #[inline(always)]
+    pub fn next(&mut self, change: Change, queues: &Queues, txns: &Txns) -> Option<Entry> {
+        let Self { windows, policy, waiting_for_gc, .. } = self;
+        policy.next(change, &View { windows, queues, txns, waits_for_gc: *waiting_for_gc > 0 })
+    }
+
+    /// Another transaction, or none, is first in a waiting list; a policy that tells no tasks apart does not hear it.
+    #[inline(always)]
+    pub fn on_head(&mut self, list: Entry, queues: &Queues, txns: &Txns) {
+        if !self.tells_tasks_apart {
+            return;
+        }
+        let Self { windows, policy, waiting_for_gc, .. } = self;
+        policy.on_head(list, &View { windows, queues, txns, waits_for_gc: *waiting_for_gc > 0 });
+    }
+
+    /// A slot is free and kept for a job.
+    pub fn on_kept_slot(&mut self, die: DieId, queues: &Queues, txns: &Txns) {
+        let Self { windows, policy, waiting_for_gc, .. } = self;
+        policy.on_kept_slot(die, &View { windows, queues, txns, waits_for_gc: *waiting_for_gc > 0 });
+    }
+
+    /// A transaction begins to wait in front of its die's window.
+    #[inline]
+    pub fn on_wait(&mut self, entry: Entry, is_first: bool) {
+        self.policy.on_wait(entry, is_first);
+    }
+
+    /// The place of the next transaction in the order in which they enter windows.
+    pub fn take_turn(&mut self) -> u64 {
+        self.entered += 1;
+        self.entered
+    }
+
+    /// A transaction enters, which takes so much time of its die and the channel.
+    pub fn on_enter(&mut self, entry: Entry, cost_ns: u64) {
+        let is_backlogged = self.windows.waiting(entry.die).has(entry.task);
+        self.policy.on_enter(entry, cost_ns, is_backlogged);
+    }
+
+    /// Shares of tasks, if the policy knows some that follow the state of the drive.
+    pub fn shares(&mut self) -> Option<&mut Shares> {
+        self.policy.shares()
+    }
+
+    /// The share that a task has of the slots, in percent: 0 while it has nothing to do.
+    pub fn share_percent(&self, task: Source) -> Option<f64> {
+        let share = self.policy.share_percent(task)?;
+        Some(if self.windows.active().has(task) { share } else { 0.0 })
+    }
+
+    #[cfg(test)]
+    pub fn used_mut(&mut self, die: DieId) -> &mut u32 {
+        self.windows.used_mut(die)
+    }
+}

@@ -1,0 +1,419 @@
+//! Admission: from a transaction's arrival at its die into the die's queue.
+//!
+//! Two things may keep it out: no slot of the window, and for a write no page to land on (`space_waiters`). Both are
+//! waited for in order.
+
+pub(super) mod gate;
+pub(super) mod page_reservations;
+pub(super) mod shared_space;
+pub(super) mod space_waiters;
+pub(super) mod task_shares;
+pub(super) mod transaction_end;
+
+use self::gate::Gate;
+use self::page_reservations::PageReservations;
+use self::task_shares::TaskShares;
+use crate::dispatch::admit::{Change, Entry};
+use crate::dispatch::txn::Role;
+use crate::flash::command::{FlashOp, Source};
+use crate::flash::geometry::Geometry;
+use crate::ftl::allocation::{Load, Place};
+use crate::ftl::space::{Anywhere, Moves, OwnMoves};
+use crate::observe::clocks::charge;
+use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, TxnId};
+use crate::sim::invariant::{Invariant, broken, hold};
+use crate::sim::queue::EventQueue;
+use crate::ssd::drive::{Drive, Queue};
+use crate::tasks::gc::granularity::GranularityPolicy;
+use crate::tasks::view::DriveView;
+
+/// The parts of admission. Each has fields of its own, which its own module alone writes.
+pub(super) struct Admission {
+    /// Windows, and the policy that lets transactions in.
+    pub(super) gate: Gate,
+    /// Updates of the tasks' shares of windows.
+    pub(super) shares: TaskShares,
+    /// Pages promised to writes and moves.
+    pub(super) reservations: PageReservations,
+}
+
+/// The dies' loads as an allocation policy sees them.
+struct Loads<'a>(&'a Drive);
+
+impl Load for Loads<'_> {
+    fn is_collecting(&self, die: DieId) -> bool {
+        let d = &self.0.dies[die];
+        d.is_reserved() || d.jobs_waiting() > 0
+    }
+    fn queued(&self, die: DieId) -> u32 {
+        self.0.queued(die)
+    }
+    fn free_pages(&self, die: DieId) -> u32 {
+        self.0.reservable(die, PlaneId::NONE)
+    }
+}
+
+impl DriveView for Drive {
+    fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+    fn free_blocks(&self, plane: PlaneId) -> u32 {
+        self.ftl.free_blocks_of(plane)
+    }
+    fn queued(&self, die: DieId) -> u32 {
+        Self::queued(self, die)
+    }
+}
+
+/// The jobs of planes as space sees them.
+pub(in crate::ssd) struct PlaneJobs<'a>(pub &'a Drive);
+
+impl Moves for PlaneJobs<'_> {
+    #[inline]
+    fn own(&self, plane: PlaneId) -> OwnMoves {
+        let drive = self.0;
+        let id = drive.gc.jobs.of_plane(plane);
+        if drive.gc.relocations.are_tasks() {
+            return match drive.admission.reservations.are_shared() {
+                true => OwnMoves::default(),
+                false => drive.gc.relocations.own(plane),
+            };
+        }
+        // A merge programs blocks that are kept for it.
+        if id.is_none() || drive.is_merge(id) {
+            return OwnMoves::default();
+        }
+        let job = &drive.gc.jobs[id];
+        let pages = match drive.keeps_moves_left(id) {
+            false => job.pages_left(drive.geometry.units_per_page),
+            true => job.pages_left_on(plane),
+        };
+        OwnMoves { pages, has_begun: job.beginning().is_some() }
+    }
+
+    #[inline(always)]
+    fn anywhere(&self, plane: PlaneId) -> Option<Anywhere> {
+        self.0.admission.reservations.anywhere(plane)
+    }
+}
+
+impl Drive {
+    /// Whether a collection keeps how many pages it has left on each plane: moves of several blocks tell that by their
+    /// planes, and a row of a superpage is programmed as one, however few of its units are left.
+    #[inline(always)]
+    pub(in crate::ssd) fn keeps_moves_left(&self, id: JobId) -> bool {
+        self.gc.jobs[id].footprint().is_row() || self.geometry.has_superpages()
+    }
+
+    /// The plane that a write to this plane is bound to; none if a write may take any plane of its die.
+    #[inline(always)]
+    pub(in crate::ssd) fn bound_plane(&self, plane: PlaneId) -> PlaneId {
+        if self.ftl.allocation().is_static() { plane } else { PlaneId::NONE }
+    }
+
+    /// Where the page of a unit will go.
+    pub(crate) fn place(&mut self, unit: LogicalUnit) -> Place {
+        let home = self.home(unit);
+        if home.die.is_some() {
+            return home;
+        }
+        let place = self.ftl.allocation().place(unit, &Loads(self));
+        self.ftl.on_placed(place);
+        place
+    }
+
+    /// Where the page of a unit goes as far as that is a function of its address.
+    #[inline]
+    pub(crate) fn home(&self, unit: LogicalUnit) -> Place {
+        if let Some(plane) = self.ftl.allocation().static_plane(unit) {
+            return Place { die: self.geometry.die_of(plane), plane };
+        }
+        let die = self.ftl.allocation().static_die(unit).unwrap_or(DieId::NONE);
+        Place { die, plane: PlaneId::NONE }
+    }
+
+    /// Transactions that wait at a die or that it works on.
+    #[inline]
+    pub(in crate::ssd) fn queued(&self, die: DieId) -> u32 {
+        self.dies[die].waiting() + u32::from(!self.flash.is_ready(die))
+    }
+
+    /// Forgets the data of units. A write that was handed over before is older, and comes too late.
+    pub(crate) fn trim(&mut self, first: LogicalUnit, units: u32) {
+        self.map.newest.track();
+        let sequence = self.txns.take_sequence();
+        for unit in (first.0..first.0 + units).map(LogicalUnit) {
+            self.map.newest.is_newest(unit, sequence);
+            self.ftl.trim(unit);
+            self.on_moved(unit);
+            if let Some(filling) = &mut self.host_data.filling {
+                filling.trim(unit);
+            }
+            if let Some(shadow) = &mut self.records.shadow {
+                shadow.trim(unit, sequence);
+            }
+        }
+    }
+
+    /// A transaction arrives at its die.
+    pub(crate) fn submit(&mut self, id: TxnId, events: &mut EventQueue) {
+        self.wake_shares(events);
+        let die = self.txns[id].die;
+        self.txns[id].clocks = self.dies[die].clocks().read(events.now_ns());
+        self.dies[die].begin_wait(self.txns[id].role.is_write(), self.txns[id].high_priority);
+        if self.dies[die].has_put_off_collection() {
+            self.start_awaited_collection(die, events);
+        }
+        // A read that would have to wait may be rebuilt instead, whatever came before it.
+        if self.admission.gate.tells_tasks_apart() && self.arrives_elsewhere(id, events) {
+            return;
+        }
+        self.enter_or_wait(id, events);
+    }
+
+    /// A transaction arrives where tasks are told apart: whether it is rebuilt from other dies instead.
+    #[inline(never)]
+    fn arrives_elsewhere(&mut self, id: TxnId, events: &mut EventQueue) -> bool {
+        if self.txns[id].task == Source::Host {
+            self.admission.shares.on_arrival(self.txns[id].role.is_write());
+        }
+        !self.may_enter(id) && self.goes_elsewhere(id, false, events)
+    }
+
+    /// Whether a transaction that comes now need not wait in front of its die's window for lack of a slot, or behind
+    /// others of its task.
+    fn may_enter(&self, id: TxnId) -> bool {
+        let (die, task) = (self.txns[id].die, self.txns[id].task);
+        self.admission.gate.has_room(die) && self.queues.is_empty(self.queues.in_front(die, task))
+    }
+
+    /// A transaction enters its die's window, or waits in front of it.
+    #[inline(always)]
+    pub(in crate::ssd) fn enter_or_wait(&mut self, id: TxnId, events: &mut EventQueue) {
+        if self.queues.is_empty(self.queues.in_front(self.txns[id].die, self.txns[id].task)) {
+            self.admit(id, events);
+        } else {
+            // A slot that is free is kept for a job; others came before.
+            self.wait_in_front(id, events);
+        }
+    }
+
+    #[inline(always)]
+    pub(in crate::ssd) fn is_high_priority_write(&self, id: TxnId) -> bool {
+        self.txns[id].high_priority && self.txns[id].role.is_write()
+    }
+
+    /// Lets a transaction into its die's queue, or lets it wait in front.
+    pub(in crate::ssd) fn admit(&mut self, id: TxnId, events: &mut EventQueue) {
+        if self.lacks_space(id) {
+            return self.wait_for_space(id, events);
+        }
+        let entry = Entry { task: self.txns[id].task, die: self.txns[id].die };
+        if self.admission.gate.lets_in(entry, &self.queues, &self.txns) {
+            self.enter(id, events);
+        } else {
+            self.wait_in_front(id, events);
+        }
+    }
+
+    /// Whether a request of the host waits for what only a collection can do.
+    #[inline(always)]
+    pub(in crate::ssd) fn waits_for_gc(&self) -> bool {
+        self.admission.gate.waits_for_gc()
+    }
+
+    /// A request has begun to wait for a collection, which may have more slots now.
+    #[cold]
+    pub(in crate::ssd) fn heed_guard(&mut self, events: &mut EventQueue) {
+        if self.admission.gate.tells_tasks_apart() {
+            self.let_all_in(Change::Limits, events);
+        }
+    }
+
+    /// Lets a transaction wait in front of its die's window.
+    fn wait_in_front(&mut self, id: TxnId, events: &mut EventQueue) {
+        if self.is_spoken_for(id) {
+            return self.wait_for_space(id, events);
+        }
+        self.park(id);
+        if self.records.flash_requests.is_some() {
+            self.split_wait(id, events.now_ns(), false);
+        }
+        let (die, task) = (self.txns[id].die, self.txns[id].task);
+        let list = self.queues.in_front(die, task);
+        let is_first = self.queues.is_empty(list);
+        self.admission.gate.on_wait(Entry { task, die }, is_first);
+        self.enqueue(list, id);
+        self.admission.gate.set_waiting(die, task, true);
+        if is_first {
+            self.admission.gate.on_head(Entry { task, die }, &self.queues, &self.txns);
+        }
+    }
+
+    /// A transaction enters its die's window.
+    #[inline(always)]
+    fn enter(&mut self, id: TxnId, events: &mut EventQueue) {
+        let (die, plane, role) = (self.txns[id].die, self.txns[id].plane, self.txns[id].role);
+        if self.admission.gate.tells_tasks_apart() {
+            if self.goes_elsewhere(id, true, events) {
+                return;
+            }
+            self.admission.gate.enter(die, self.txns[id].task);
+            self.tell_of_entry(id);
+        } else {
+            self.admission.gate.enter(die, self.txns[id].task);
+        }
+        let queue = if role.is_write() {
+            self.reserve_page(die, plane);
+            Queue::Write
+        } else if role.is_read() {
+            Queue::Read
+        } else {
+            Queue::Move
+        };
+        let list = self.queue(die, queue);
+        self.enqueue(list, id);
+        self.mark_ready(die);
+    }
+
+    /// The policy hears of a transaction that enters.
+    #[inline(never)]
+    fn tell_of_entry(&mut self, id: TxnId) {
+        let turn = self.admission.gate.take_turn();
+        let (timing, units_per_page) = (self.flash.timing(), self.geometry.units_per_page);
+        let txn = &mut self.txns[id];
+        txn.entered = turn;
+        let (op, units) = match txn.role {
+            Role::JobErase => (FlashOp::Erase, 0),
+            // Whether a page of several units is valid as a whole is not known before.
+            Role::JobRead if units_per_page == 1 && self.scheme.granularity.copies_back() => (FlashOp::Copyback, 0),
+            Role::JobRead => (FlashOp::Read, self.gc.relocations.get(txn.job).units_per_read()),
+            role if role.is_read() => (FlashOp::Read, txn.units),
+            _ => (FlashOp::Program, units_per_page),
+        };
+        // The pages of a row go over the channel one after the other.
+        let page_units = self.geometry.units_per_flash_page;
+        let pages_ns = u64::from(units / page_units) * timing.transfer_ns(page_units);
+        let transfer_ns = match units % page_units {
+            0 => pages_ns,
+            rest => pages_ns + timing.transfer_ns(rest),
+        };
+        let entry = Entry { task: txn.task, die: txn.die };
+        self.admission.gate.on_enter(entry, timing.page_ns(op, 0) + transfer_ns);
+    }
+
+    /// Pages that can still be reserved for host writes on a plane, or on a die where the plane is open.
+    #[inline]
+    pub(in crate::ssd) fn reservable(&self, die: DieId, plane: PlaneId) -> u32 {
+        self.admission.reservations.space().reservable(&self.ftl, &PlaneJobs(self), die, plane)
+    }
+
+    /// Pages of a plane onto which host writes that were admitted can go now.
+    #[inline]
+    pub(in crate::ssd) fn host_pages_left(&self, plane: PlaneId) -> u32 {
+        self.admission.reservations.space().host_pages_left(&self.ftl, &PlaneJobs(self), plane)
+    }
+
+    /// Whether a plane takes another page of another plane's job and still has what is reserved on it.
+    pub(in crate::ssd) fn accepts_move(&self, plane: PlaneId) -> bool {
+        self.would_accept_move(plane, PlaneId::NONE)
+    }
+
+    /// The same when the job of another plane, if it is one, has begun to move a whole block.
+    pub(in crate::ssd) fn would_accept_move(&self, plane: PlaneId, beginning: PlaneId) -> bool {
+        let bound = self.bound_plane(plane);
+        // Room that it makes is for its own writes: planes that give theirs away send data round in a ring.
+        self.queues.is_empty(self.space_queue(self.geometry.die_of(plane), bound))
+            && self.admission.reservations.space().accepts_move(&self.ftl, &PlaneJobs(self), plane, bound, beginning)
+    }
+
+    /// Reserves a page for a write that is admitted to a die, or to its plane if that is decided.
+    #[inline(always)]
+    pub(in crate::ssd) fn reserve_page(&mut self, die: DieId, plane: PlaneId) {
+        self.admission.reservations.reserve(&self.geometry, die, plane);
+    }
+
+    /// The page of such a write is bound, or the write needs none any more.
+    #[inline(always)]
+    pub(in crate::ssd) fn release_page(&mut self, die: DieId, plane: PlaneId) {
+        self.admission.reservations.release(&self.geometry, die, plane);
+    }
+
+    /// A slot of a die's window is free that no task had: those who wait are let in.
+    pub(in crate::ssd) fn fill_window(&mut self, die: DieId, events: &mut EventQueue) {
+        self.let_all_in(Change::Slot { die, task: None }, events);
+    }
+
+    /// Lets those who wait in front of windows in, as the policy says now that something has changed for them.
+    #[inline(always)]
+    pub(in crate::ssd) fn let_all_in(&mut self, change: Change, events: &mut EventQueue) -> bool {
+        let first = self.admission.gate.next(change, &self.queues, &self.txns);
+        if let Some(entry) = first {
+            self.let_in(entry, change, events);
+        }
+        first.is_some()
+    }
+
+    /// Lets the first of a waiting list in, and those that the policy names after it.
+    #[inline(never)]
+    fn let_in(&mut self, first: Entry, change: Change, events: &mut EventQueue) {
+        let mut next = Some(first);
+        while let Some(entry) = next {
+            let list = self.queues.in_front(entry.die, entry.task);
+            let first = self.queues.pop_front(list).map(TxnId);
+            let id =
+                first.unwrap_or_else(|| broken(Invariant::Window, format_args!("no transaction waits for {entry:?}")));
+            self.admission.gate.set_waiting(entry.die, entry.task, !self.queues.is_empty(list));
+            self.admission.gate.on_head(entry, &self.queues, &self.txns);
+            self.unpark(id);
+            if self.records.flash_requests.is_some() {
+                self.split_wait(id, events.now_ns(), true);
+            }
+            if self.lacks_space(id) {
+                self.wait_for_space(id, events);
+            } else {
+                hold!(self.admission.gate.has_room(entry.die), Window, "{entry:?} finds no slot");
+                self.enter(id, events);
+            }
+            next = self.admission.gate.next(change, &self.queues, &self.txns);
+        }
+    }
+
+    /// A read's data moved to another die while it waited: it goes on waiting there.
+    pub(in crate::ssd) fn redirect(&mut self, id: TxnId, to: DieId, events: &mut EventQueue) {
+        let (from, task) = (self.txns[id].die, self.txns[id].task);
+        self.stop_waiting(id, events.now_ns());
+        self.txns[id].die = to;
+        self.leave_window(from, task, events);
+        self.submit(id, events);
+    }
+
+    /// A transaction's command is issued, or it goes elsewhere: what it waited for is charged.
+    #[inline]
+    pub(in crate::ssd) fn stop_waiting(&mut self, id: TxnId, now_ns: u64) {
+        if self.records.flash_requests.is_some() {
+            return self.stop_waiting_counted(id, now_ns);
+        }
+        self.charge_wait(id, now_ns);
+    }
+
+    #[inline(always)]
+    pub(in crate::ssd) fn charge_wait(&mut self, id: TxnId, now_ns: u64) {
+        let txn = &mut self.txns[id];
+        let die = &mut self.dies[txn.die];
+        die.end_wait(txn.role.is_write(), txn.high_priority);
+        let held = charge(&mut txn.breakdown_ns, &txn.clocks, &die.clocks().read(now_ns));
+        txn.gc_affected |= held;
+    }
+
+    /// A write goes where its data is to be, which is decided now, or to the page that is open there.
+    #[inline]
+    pub(in crate::ssd) fn send_write(&mut self, id: TxnId, events: &mut EventQueue) {
+        if self.host_data.filling.is_some() {
+            return self.fill(id, events);
+        }
+        let place = self.place(self.txns[id].first);
+        (self.txns[id].die, self.txns[id].plane) = (place.die, place.plane);
+        self.submit(id, events);
+    }
+}

@@ -1,0 +1,122 @@
+//! Pages that are promised: to writes that were admitted, and to moves that are on their way to a plane.
+
+use crate::flash::geometry::Geometry;
+use crate::ftl::core::Ftl;
+use crate::ftl::space::{Anywhere, Space};
+use crate::sim::index::{DieId, PlaneId};
+use crate::ssd::admission::shared_space::SharedSpace;
+
+/// The reservations of a drive's pages: by plane, and, if planes share the blocks that are kept for moves, by stock.
+pub(in crate::ssd) struct PageReservations {
+    space: Space,
+    /// What planes share. Invariant: it promises as many pages as `space` reserves and expects.
+    shared: Option<SharedSpace>,
+}
+
+impl PageReservations {
+    pub fn new(space: Space, shared: Option<SharedSpace>) -> Self {
+        Self { space, shared }
+    }
+
+    // ---- questions --------------------------------------------------------------------------------------------------
+
+    /// The reservations by plane, to be looked at.
+    #[inline(always)]
+    pub fn space(&self) -> &Space {
+        &self.space
+    }
+
+    /// Whether planes share the blocks that are kept for moves.
+    #[inline(always)]
+    pub fn are_shared(&self) -> bool {
+        self.shared.is_some()
+    }
+
+    /// What a plane has together with others, if it shares blocks with them.
+    #[inline(always)]
+    pub fn anywhere(&self, plane: PlaneId) -> Option<Anywhere> {
+        self.shared.as_ref().map(|shared| shared.of(plane))
+    }
+
+    /// Whether two planes share blocks.
+    pub fn share_stock(&self, plane: PlaneId, other: PlaneId) -> bool {
+        self.shared.as_ref().is_some_and(|shared| shared.share_stock(plane, other))
+    }
+
+    /// Pages that all stocks together have promised, if planes share blocks.
+    pub fn promised(&self) -> Option<u32> {
+        self.shared.as_ref().map(SharedSpace::promised)
+    }
+
+    // ---- changes ----------------------------------------------------------------------------------------------------
+
+    /// A write is admitted to a die, or to its plane if that is decided.
+    #[inline(always)]
+    pub fn reserve(&mut self, geometry: &Geometry, die: DieId, plane: PlaneId) {
+        self.space.reserve(geometry, die, plane);
+        if let Some(shared) = &mut self.shared {
+            shared.promise(geometry.first_plane(die));
+        }
+    }
+
+    /// The page of such a write is bound, or the write needs none any more.
+    #[inline(always)]
+    pub fn release(&mut self, geometry: &Geometry, die: DieId, plane: PlaneId) {
+        self.space.release(geometry, die, plane);
+        if let Some(shared) = &mut self.shared {
+            shared.release(geometry.first_plane(die));
+        }
+    }
+
+    /// A write begins to wait in front of a die's window: it will want a page.
+    pub fn park(&mut self, geometry: &Geometry, die: DieId, plane: PlaneId) {
+        self.space.park(geometry, die, plane);
+        if let Some(shared) = &mut self.shared {
+            shared.park(geometry.first_plane(die));
+        }
+    }
+
+    /// It waits there no longer.
+    pub fn unpark(&mut self, geometry: &Geometry, die: DieId, plane: PlaneId) {
+        self.space.unpark(geometry, die, plane);
+        if let Some(shared) = &mut self.shared {
+            shared.unpark(geometry.first_plane(die));
+        }
+    }
+
+    /// A page of moved data is on its way to a plane.
+    pub fn expect_move(&mut self, plane: PlaneId) {
+        self.space.expect_move(plane);
+        if let Some(shared) = &mut self.shared {
+            shared.promise(plane);
+        }
+    }
+
+    /// A page of moved data that was on its way to a plane is bound.
+    pub fn take_move(&mut self, plane: PlaneId) {
+        self.space.take_move(plane);
+        if let Some(shared) = &mut self.shared {
+            shared.release(plane);
+        }
+    }
+
+    /// A plane has lost a page or gained a block.
+    #[inline]
+    pub fn follow(&mut self, ftl: &Ftl, plane: PlaneId) {
+        if let Some(shared) = &mut self.shared {
+            shared.follow(ftl, plane);
+        }
+    }
+
+    /// A relocation of a plane's block had so many pages to send to other planes, and has so many now.
+    pub fn change_unsent(&mut self, plane: PlaneId, before: u32, now: u32) {
+        if let Some(shared) = &mut self.shared {
+            shared.change_unsent(plane, before, now);
+        }
+    }
+
+    #[cfg(test)]
+    pub fn break_reservation(&mut self, plane: PlaneId, pages: u32) {
+        self.space.break_reservation(plane, pages);
+    }
+}

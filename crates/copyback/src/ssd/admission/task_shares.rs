@@ -1,0 +1,187 @@
+//! Shares of tasks that follow the state of the drive, and tasks that begin and end.
+
+use crate::dispatch::admit::Change;
+use crate::dispatch::admit::shares::{Host, State};
+use crate::flash::command::Source;
+use crate::sim::index::DieId;
+use crate::sim::queue::{EventQueue, Timer};
+use crate::ssd::admission::Admission;
+use crate::ssd::drive::Drive;
+use crate::tasks::background::Level;
+use crate::tasks::gc::trigger::TriggerPolicy;
+use std::ops::Range;
+
+/// When shares of tasks are updated, and what the host has asked for meanwhile.
+pub(in crate::ssd) struct TaskShares {
+    /// Comes up when shares are updated next.
+    timer: Timer,
+    /// The other timers of the drive: what could change shares.
+    others: [Range<u32>; 2],
+    /// When shares were updated last, while updates are left out that would change nothing.
+    settled_ns: Option<u64>,
+    /// Reads and writes of the host that have come, if tasks are told apart.
+    arrived: [u64; 2],
+}
+
+impl TaskShares {
+    /// `others`: the timers of the drive; the updates' own may be among them.
+    pub fn new(timer: Timer, others: [Range<u32>; 2]) -> Self {
+        Self { timer, others, settled_ns: None, arrived: [0; 2] }
+    }
+
+    /// A request of the host has come.
+    pub fn on_arrival(&mut self, is_write: bool) {
+        self.arrived[usize::from(is_write)] += 1;
+    }
+
+    /// Updates begin, unless they are under way.
+    fn begin(&self, period_ns: u64, events: &mut EventQueue) {
+        if !events.is_pending(self.timer) {
+            events.schedule(self.timer, events.now_ns() + period_ns);
+        }
+    }
+
+    /// The next update comes after a period.
+    fn go_on(&self, period_ns: u64, events: &mut EventQueue) {
+        events.schedule(self.timer, events.now_ns() + period_ns);
+    }
+
+    /// Whether updates are left out.
+    #[inline(always)]
+    fn have_settled(&self) -> bool {
+        self.settled_ns.is_some()
+    }
+
+    /// When the drive's next event comes, but for updates.
+    fn next_event_ns(&self, events: &EventQueue) -> Option<u64> {
+        let others = self.others.iter().cloned().flatten().filter(|&timer| timer != self.timer.0);
+        others.filter_map(|timer| events.time_of(Timer(timer))).min()
+    }
+
+    /// Shares have settled, and whatever could change them is an event of this drive, or comes to it from outside
+    /// ([`Self::wake`]). The next update is the first that is not before its next event; with no such event there is
+    /// none. On slow flash with short periods, nearly all events of a run would be updates.
+    fn settle(&mut self, period_ns: u64, events: &mut EventQueue) {
+        let now_ns = events.now_ns();
+        self.settled_ns = Some(now_ns);
+        match self.next_event_ns(events) {
+            Some(next_ns) => {
+                let periods = (next_ns - now_ns).div_ceil(period_ns).max(1);
+                events.schedule(self.timer, now_ns + periods * period_ns);
+            }
+            None => events.cancel(self.timer),
+        }
+    }
+
+    /// Something comes to the drive: updates that were left out go on with the next period.
+    fn wake(&mut self, period_ns: u64, events: &mut EventQueue) {
+        let Some(settled_ns) = self.settled_ns.take() else { return };
+        let periods = (events.now_ns() - settled_ns) / period_ns + 1;
+        let next_ns = settled_ns + periods * period_ns;
+        if events.time_of(self.timer).is_none_or(|time_ns| time_ns > next_ns) {
+            events.schedule(self.timer, next_ns);
+        }
+    }
+}
+
+impl Drive {
+    /// A task beside the host begins to work.
+    pub(in crate::ssd) fn activate(&mut self, task: Source, events: &mut EventQueue) {
+        let Admission { gate, shares: updates, .. } = &mut self.admission;
+        if gate.windows().active().has(task) {
+            return;
+        }
+        gate.set_active(task, true);
+        let Some(shares) = gate.shares() else { return };
+        shares.on_activate(task);
+        let follow = shares.follow(|active| active == task);
+        if let Some(period_ns) = shares.period_ns().filter(|_| follow) {
+            updates.begin(period_ns, events);
+        }
+    }
+
+    /// A task may have nothing to do any more: what it was kept is the host's then.
+    pub(in crate::ssd) fn deactivate_at_rest(&mut self, task: Source, events: &mut EventQueue) {
+        let updates = self.map.translation.as_ref().map_or(0, |map| map.updates_of(task));
+        if self.admission.gate.windows().active().has(task) && self.gc.relocations.count_of(task) == 0 && updates == 0 {
+            self.admission.gate.set_active(task, false);
+            self.let_all_in(Change::Limits, events);
+        }
+    }
+
+    /// Nothing moves any more, and no request of the host will come: what tasks without a share have begun they end.
+    pub(crate) fn end_host(&mut self, events: &mut EventQueue) {
+        if self.gc.coordination.is_some() {
+            self.resume();
+        }
+        self.wake_shares(events);
+        self.admission.gate.end_host();
+        self.let_all_in(Change::Limits, events);
+    }
+
+    /// A period has passed: shares are updated, and requests of tasks that are below their limit now enter.
+    pub(in crate::ssd) fn update_shares(&mut self, events: &mut EventQueue) {
+        self.admission.shares.settled_ns = None;
+        let active = self.admission.gate.windows().active();
+        let looks_at_host = self.admission.gate.shares().is_some_and(|shares| shares.looks_at_host());
+        if looks_at_host && self.gc.idleness.is_host_done() {
+            // No request is served any more. What was begun ends when nothing moves, this timer too.
+            return;
+        }
+        let host = if looks_at_host { self.host_for_shares(events.now_ns()) } else { Host::default() };
+        let state = State { host, ..self.state_for_shares() };
+        let shares = self.admission.gate.shares();
+        let Some(shares) = shares.filter(|shares| shares.follow(|task| active.has(task))) else { return };
+        let has_changed = shares.update(|task| active.has(task), &state);
+        let Some(period_ns) = shares.period_ns() else { return };
+        self.admission.shares.go_on(period_ns, events);
+        let has_let_in = self.let_all_in(Change::Limits, events);
+        if !has_changed && !has_let_in && !self.dies.has_marked() {
+            self.admission.shares.settle(period_ns, events);
+        }
+    }
+
+    /// Something comes to the drive: shares are updated again with the next period.
+    #[inline(always)]
+    pub(in crate::ssd) fn wake_shares(&mut self, events: &mut EventQueue) {
+        if self.admission.shares.have_settled() {
+            self.go_on_with_updates(events);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn go_on_with_updates(&mut self, events: &mut EventQueue) {
+        let Admission { gate, shares: updates, .. } = &mut self.admission;
+        if let Some(period_ns) = gate.shares().and_then(|shares| shares.period_ns()) {
+            updates.wake(period_ns, events);
+        }
+    }
+
+    /// The share of a task in percent, if `admit` knows shares: 0 while the task has nothing to do.
+    pub fn share_percent(&self, task: Source) -> Option<f64> {
+        self.admission.gate.share_percent(task)
+    }
+
+    fn state_for_shares(&self) -> State {
+        let free_blocks_target = self.scheme.trigger.soft_blocks(&self.geometry);
+        let Level { highest, target } = self.gc.background.level_of(Source::Scrub).unwrap_or_default();
+        let (reads_max, reads_target) = (u64::from(highest), u64::from(target));
+        State {
+            free_blocks: self.ftl.free_blocks(),
+            free_blocks_target,
+            reads_max,
+            reads_target,
+            host: Host::default(),
+        }
+    }
+
+    /// What the host wants: looks at all dies, and at all that wait in front of them.
+    fn host_for_shares(&self, now_ns: u64) -> Host {
+        let in_front = |die| self.queues.iter(self.queues.in_front(die, Source::Host)).count();
+        let waiting: usize = (0..self.geometry.dies).map(|die| in_front(DieId(die))).sum();
+        let admitted = self.admission.gate.windows().debit(Source::Host) + self.dies.waiting_for_space();
+        let [reads, writes] = self.admission.shares.arrived;
+        Host { now_ns, outstanding: waiting as u64 + u64::from(admitted), reads, writes }
+    }
+}

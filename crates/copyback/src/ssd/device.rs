@@ -1,0 +1,345 @@
+//! A whole SSD: a drive, the DRAM in front of it, and the requests that it was given.
+//!
+//! The host begins a request, submits its sub-requests or trims, and says where it ends; it takes requests that are
+//! done after everything that it had the SSD do. The parts of that are in `requests`: `sub_requests` (reads and
+//! writes of flash), `write_buffer` and `progress` (what of a request has not ended).
+//!
+//! An SSD's first timers are those of its DRAM, those of its drive follow, alarms before flash: of two ends at one
+//! moment the one in DRAM comes first. Of several SSDs in one run each has all its events of a moment handled, flash
+//! included, before the DRAM of the next one. If requests arrive on their own none of them can tell that others are
+//! there: only the host hears of ends of one moment in another order. A host that waits for an end may so begin its
+//! next request, at the same moment, before or after other events of that moment.
+
+use super::config::SsdConfig;
+use super::drive::Drive;
+use super::requests::eviction_waits::RoomGained;
+use super::requests::progress::{RequestProgress, RequestState};
+use super::requests::served_units::ServedUnits;
+use super::requests::write_buffer::HostDram;
+use super::timers::{ALARMS, Alarm, Alarms, Timers};
+use crate::buffer::Buffer;
+use crate::dispatch::txn::Role;
+use crate::flash::geometry::Geometry;
+use crate::ftl::core::Ftl;
+use crate::host::TRANSACTIONS_MAX;
+use crate::host::config::SubpageWrites;
+use crate::host::splitter::SubRequest;
+use crate::sim::index::{LogicalUnit, RequestId, TxnId};
+use crate::sim::queue::{EventQueue, Timer};
+use copyback_workload::{Op, Priority};
+
+pub use super::requests::progress::Completion;
+
+/// Units that the host asked for, by where they were found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UnitCounts {
+    /// Units that the host read.
+    pub read: u64,
+    /// Those of them that held no data.
+    pub unwritten_read: u64,
+    /// Units that reads found in the buffer.
+    pub buffer_read_hits: u64,
+    /// Units that writes found there.
+    pub buffer_write_hits: u64,
+}
+
+impl UnitCounts {
+    /// Both together, or what one has more than the other.
+    #[must_use]
+    pub fn zip(self, other: Self, with: impl Fn(u64, u64) -> u64) -> Self {
+        Self {
+            read: with(self.read, other.read),
+            unwritten_read: with(self.unwritten_read, other.unwritten_read),
+            buffer_read_hits: with(self.buffer_read_hits, other.buffer_read_hits),
+            buffer_write_hits: with(self.buffer_write_hits, other.buffer_write_hits),
+        }
+    }
+}
+
+/// Timers of DRAM: of what ends there, and of a time without requests.
+const DRAM_TIMERS: u32 = 2;
+/// Timers in front of those of the drive's flash: of DRAM, and of the drive's alarms.
+const OWN_TIMERS: u32 = DRAM_TIMERS + ALARMS;
+
+/// One SSD of a run.
+pub struct Ssd {
+    pub(super) drive: Drive,
+    pub(super) dram: HostDram,
+    pub(super) parts: RequestProgress,
+    pub(super) units: ServedUnits,
+    pub(super) subpage_writes: SubpageWrites,
+}
+
+impl Ssd {
+    /// A preconditioned SSD; its events use the timers from `first_timer` on, [`Ssd::timers`] of them.
+    pub fn new(config: &SsdConfig<'_>, ftl: Ftl, first_timer: u32, check: bool, keep_gc_events: bool) -> Self {
+        let buffer = config.buffer.build(&ftl.geometry);
+        let timers = Timers { alarms: Alarms(first_timer + DRAM_TIMERS), first: first_timer + OWN_TIMERS };
+        let mut drive = Drive::new(&config.drive, ftl, timers, check, keep_gc_events);
+        drive.host_data.buffer = buffer;
+        Self {
+            drive,
+            dram: HostDram::new(Timer(first_timer), Timer(first_timer + 1)),
+            parts: RequestProgress::default(),
+            units: ServedUnits::default(),
+            subpage_writes: config.subpage_writes,
+        }
+    }
+
+    /// Whether `host.subpage_writes` decided about a write: it was of a part of a unit that holds data in flash.
+    pub fn has_updated_parts(&self) -> bool {
+        self.units.has_updated_parts()
+    }
+
+    /// Timers of the event queue that an SSD of this shape needs.
+    pub fn timers(geometry: &Geometry) -> u32 {
+        OWN_TIMERS + Drive::timers(geometry)
+    }
+
+    /// A request begins. `number`: its place in the order of arrival.
+    #[inline]
+    pub fn begin(&mut self, id: RequestId, arrival_ns: u64, priority: Priority, number: u64) {
+        self.parts.begin(id, RequestState::new(number, arrival_ns, priority == Priority::High));
+        self.drive.announce(id, number);
+    }
+
+    /// Whether it has all transactions that it takes: what is submitted next has to wait.
+    #[inline(always)]
+    pub fn is_full(&self) -> bool {
+        self.drive.txns_live() >= TRANSACTIONS_MAX
+    }
+
+    /// Reads or writes a sub-request of a request that began.
+    #[inline]
+    pub fn submit(&mut self, id: RequestId, sub_request: SubRequest, op: Op, events: &mut EventQueue) {
+        if self.drive.host_data.buffer.is_some() {
+            self.note_use(events);
+        }
+        match op {
+            Op::Read => self.read(id, sub_request, events),
+            Op::Write if self.drive.host_data.buffer.is_some() => self.write_to_buffer(id, sub_request, events),
+            Op::Write => self.write(id, sub_request, events),
+            Op::Trim => self.trim(sub_request.first, sub_request.units, events),
+        }
+        if op == Op::Write && self.drive.has_parity() {
+            self.drive.write_parity(&sub_request, events);
+        }
+    }
+
+    /// Forgets the data of units, at once.
+    pub fn trim(&mut self, first: LogicalUnit, units: u32, events: &mut EventQueue) {
+        self.drive.trim(first, units);
+        if self.drive.has_parity() {
+            self.drive.trim_parity([first.0, first.0 + units], events);
+        }
+        if let Some(buffer) = &mut self.drive.host_data.buffer {
+            buffer.trim(first, units);
+        }
+    }
+
+    /// Nothing more of a request will be submitted. The request, where nothing of it is under way; the caller takes
+    /// what ended before it first.
+    #[inline]
+    #[must_use]
+    pub fn end_of_split(&mut self, id: RequestId, now_ns: u64) -> Option<Completion> {
+        self.parts.end_of_split(id, now_ns)
+    }
+
+    /// The host has no more requests: work ahead of need would serve no request from now on.
+    pub(crate) fn end_of_requests(&mut self, events: &mut EventQueue) {
+        self.drive.end_idleness(events);
+        self.end_early_evictions(events);
+    }
+
+    /// Handles an event of this SSD; `local` counts from its first timer. Whether anything may follow from it: a
+    /// request that is done, a die that takes what waits.
+    #[inline(always)]
+    pub fn on_event(&mut self, local: u32, events: &mut EventQueue) -> bool {
+        let Some(local) = local.checked_sub(OWN_TIMERS) else {
+            return self.on_own_timer(local, events);
+        };
+        self.drive.on_event(local, events)
+    }
+
+    /// A timer of the DRAM, or an alarm of the drive.
+    #[cold]
+    #[inline(never)]
+    fn on_own_timer(&mut self, local: u32, events: &mut EventQueue) -> bool {
+        match local.checked_sub(DRAM_TIMERS) {
+            None if local == 0 => self.dram.come_due(),
+            None => self.on_unused(events),
+            Some(alarm) => self.drive.on_alarm(Alarm::at(alarm), events),
+        }
+        true
+    }
+
+    /// The next request that is done, in the order of their ends; none when all that ended is worked off. What ended
+    /// behind it has had no effect yet, so that the caller sees the SSD as it was when the request ended.
+    #[inline(always)]
+    pub fn take_completion(&mut self, events: &mut EventQueue) -> Option<Completion> {
+        if !self.dram.is_due() && !self.drive.has_news() {
+            return None;
+        }
+        self.next_completion(events)
+    }
+
+    fn next_completion(&mut self, events: &mut EventQueue) -> Option<Completion> {
+        if self.dram.is_due() {
+            let done = self.end_in_dram(events);
+            if done.is_some() {
+                return done;
+            }
+        }
+        while self.drive.has_news() {
+            while let Some(request) = self.drive.take_split() {
+                self.parts.open(request);
+            }
+            let ended = self.drive.take_done();
+            let done = ended.and_then(|txn| self.end_txn(txn, events));
+            if done.is_some() {
+                return done;
+            }
+        }
+        None
+    }
+
+    /// A transaction ended; its request, where that is done with it.
+    #[inline(always)]
+    fn end_txn(&mut self, id: TxnId, events: &mut EventQueue) -> Option<Completion> {
+        let txn = self.drive.txn(id);
+        if txn.request.is_none() {
+            self.end_own_txn(id, events);
+            return None;
+        }
+        let done = self.parts.end(txn.request, txn.gc_affected, &txn.breakdown_ns);
+        self.drive.remove_txn(id);
+        done
+    }
+
+    /// A transaction ended that no request has.
+    #[inline(never)]
+    fn end_own_txn(&mut self, id: TxnId, events: &mut EventQueue) {
+        let txn = self.drive.txn(id);
+        match txn.role {
+            Role::Evict => {}
+            Role::ParityWrite => return self.drive.end_parity(id),
+            _ => return self.drive.end_map_txn(id, events),
+        }
+        let (first, units, others) = (txn.first, txn.units, txn.others);
+        let evicted = RoomGained::by(txn, events.now_ns());
+        self.drive.records.counters.on_evicted(evicted.spent.took_ns, evicted.gc_affected);
+        self.drive.remove_txn(id);
+        self.on_evicted(first, (units, others), &evicted, events);
+    }
+
+    /// Lets dies for which something changed take what waits.
+    #[inline(always)]
+    pub fn dispatch_ready(&mut self, events: &mut EventQueue) {
+        self.drive.dispatch_ready(events);
+    }
+
+    /// Whether there is such a die.
+    #[inline(always)]
+    pub fn is_marked(&self) -> bool {
+        self.drive.is_marked()
+    }
+
+    /// Its flash, with the translation layer and the engine.
+    #[inline(always)]
+    pub fn drive(&self) -> &Drive {
+        &self.drive
+    }
+
+    /// The same, to have work of other tasks started on it.
+    #[inline(always)]
+    pub(crate) fn drive_mut(&mut self) -> &mut Drive {
+        &mut self.drive
+    }
+
+    /// Units that it was asked for since the run began.
+    pub fn unit_counts(&self) -> UnitCounts {
+        self.units.counts()
+    }
+
+    /// Whether it has a write buffer.
+    pub fn has_buffer(&self) -> bool {
+        self.drive.host_data.buffer.is_some()
+    }
+
+    /// Whether a write takes units along that the host did not write with it.
+    pub fn takes_along(&self) -> bool {
+        self.drive.geometry().has_superpages()
+    }
+
+    /// Units whose newest data is only in the buffer.
+    pub fn dirty_units(&self) -> u64 {
+        self.drive.host_data.buffer.as_ref().map_or(0, Buffer::dirty_units)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::config::RunConfig;
+
+    /// One die of 4 KiB pages, and what else is asked for.
+    fn config(more: &str) -> RunConfig {
+        let text = format!(
+            r#"
+            precondition = {{ mode = "empty" }}
+            capacity = {{ over_provisioning = 0.6 }}
+            timing = {{ read = "50 us", program = "500 us", erase = "3 ms", channel = "100 MB/s" }}
+            {more}
+            [geometry]
+            channels = 1
+            chips_per_channel = 1
+            dies_per_chip = 1
+            planes_per_die = 1
+            blocks_per_plane = 16
+            pages_per_block = 8
+            page_size = "4 KiB"
+            "#
+        );
+        crate::config::from_toml(&text).expect("a configuration")
+    }
+
+    fn ssd(config: &RunConfig) -> (Ssd, EventQueue) {
+        let ftl = Ftl::new(&config.ftl(), 1);
+        let events = EventQueue::new(Ssd::timers(&ftl.geometry) as usize);
+        (Ssd::new(&config.ssd(SubpageWrites::ReadModifyWrite), ftl, 0, true, false), events)
+    }
+
+    fn page(unit: u32) -> SubRequest {
+        let request = [unit, unit + 1];
+        SubRequest { first: LogicalUnit(unit), units: 1, first_is_partial: false, last_is_partial: false, request }
+    }
+
+    #[test]
+    fn transactions_of_urgent_requests_are_urgent() {
+        let (mut ssd, mut events) = ssd(&config(""));
+        for (id, priority) in [(0, Priority::Normal), (1, Priority::High)] {
+            ssd.begin(RequestId(id), 0, priority, u64::from(id));
+            ssd.submit(RequestId(id), page(id), Op::Write, &mut events);
+        }
+        assert_eq!([0, 1].map(|id| ssd.drive.txn(TxnId(id)).high_priority), [false, true]);
+    }
+
+    /// A write that is done in DRAM, and a read of it that finds it there, without a host around.
+    #[test]
+    fn a_buffered_write_is_done_after_an_access() {
+        let (mut ssd, mut events) =
+            ssd(&config("buffer = { policy = \"lru\", size = \"16 KiB\", latency = \"2 us\" }"));
+        for (number, op) in [Op::Write, Op::Read].into_iter().enumerate() {
+            let id = RequestId(0);
+            ssd.begin(id, events.now_ns(), Priority::Normal, number as u64);
+            ssd.submit(id, page(3), op, &mut events);
+            assert!(ssd.end_of_split(id, events.now_ns()).is_none() && ssd.take_completion(&mut events).is_none());
+            let (now_ns, timer) = events.pop().expect("the end of an access");
+            assert_eq!(now_ns, 2_000 * (number as u64 + 1));
+            assert!(ssd.on_event(timer.0, &mut events));
+            assert_eq!(ssd.take_completion(&mut events).expect("it is done").request, id);
+            assert!(ssd.take_completion(&mut events).is_none());
+        }
+        assert_eq!((ssd.unit_counts().buffer_read_hits, ssd.dirty_units()), (1, 1));
+    }
+}

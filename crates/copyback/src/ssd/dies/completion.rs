@@ -1,0 +1,223 @@
+//! The ends of commands. The order matters:
+//!
+//! 1. The flash gives the planes back, and records count the time of their use.
+//! 2. If the command is the first part of one that the device takes in parts, its rest is issued, and all else follows
+//!    the end of that.
+//! 3. The transactions that it served end, plane by plane (`admission::transaction_end`).
+//! 4. The job whose step it was goes on or ends (`gc::walk`).
+//! 5. The die is marked, unless the job's next step is under way already.
+//!
+//! Data of a read arrives plane by plane: steps 1 and 3 come with each plane, the others with the last.
+
+use crate::dispatch::txn::{Role, Txn};
+use crate::flash::PageOut;
+use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
+use crate::observe::commands::Issued;
+use crate::observe::report::Cause;
+use crate::sim::index::{ChannelId, DieId, RequestId, TxnId};
+use crate::sim::invariant::hold;
+use crate::sim::queue::EventQueue;
+use crate::ssd::drive::Drive;
+use crate::ssd::requests::flash_request_times::ServiceTimes;
+
+impl Drive {
+    /// Sends a command on its way.
+    pub(in crate::ssd) fn issue(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
+        let reserved_by = self.dies[die].reserved_by();
+        if reserved_by.is_some() && command.job != reserved_by {
+            self.check_between_steps(die, command);
+        }
+        self.issue_in_parts(die, command, events);
+    }
+
+    /// The same of one that may go, as far as the device takes it at once.
+    pub(in crate::ssd) fn issue_in_parts(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
+        if self.dies.split_commands() {
+            let first = self.keep_rest(die, command);
+            return self.issue_whole(die, &first, events);
+        }
+        self.issue_whole(die, command, events);
+    }
+
+    /// Sends a command on its way that the device takes as it is.
+    fn issue_whole(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
+        if self.flash.is_observed() {
+            self.show_command(die, command, events.now_ns());
+        }
+        let follows = self.flash.issue(die, command, events);
+        let of_map = if self.looks_up() { self.partners_of_map(command) } else { 0 };
+        self.records.counters.on_command(command, follows, of_map);
+        if !self.gc.background.is_empty() {
+            self.count_reads(command, events);
+        }
+        if command.source == Source::Gc {
+            let (_, page) = self.flash.geometry().block_and_offset(command.parts[0].page);
+            let array_ns = self.flash.timing().page_ns(command.op, page);
+            self.records.counters.on_gc_array_time(command, array_ns);
+        }
+    }
+
+    /// Shows the observers a command.
+    #[cold]
+    fn show_command(&mut self, die: DieId, command: &Command, now_ns: u64) {
+        // The observers judge only what is a command.
+        self.flash.rules().check(self.flash.geometry(), command);
+        if self.geometry.is_in_rows() && command.op == FlashOp::Program {
+            self.check_row(command);
+        }
+        let part = |(at, part): (usize, &CommandPlane)| {
+            let txn = part.txn.is_some().then(|| &self.txns[part.txn]).filter(|txn| txn.job.is_none());
+            // A job's command is for the job first; the host may have parts of it, too.
+            let is_jobs = command.job.is_some() && at == 0;
+            let source = txn.filter(|_| !is_jobs).map_or(command.source, |txn| txn.role.source());
+            (part.plane, part.page, txn.map_or(RequestId::NONE, |txn| txn.request), source)
+        };
+        let parts: Vec<_> = command.parts().iter().enumerate().map(part).collect();
+        let at = self.flash.next_place(die);
+        if let Some(observer) = self.flash.observer() {
+            observer.on_command(&Issued { die, at, op: command.op, now_ns, parts: &parts });
+        }
+    }
+
+    /// A program's data is in the register of its die.
+    #[inline(never)]
+    pub(in crate::ssd) fn end_load(&mut self, die: DieId, events: &mut EventQueue) {
+        if self.flash.on_loaded(die, events) {
+            self.mark_ready(die);
+        }
+    }
+
+    /// A transfer of a die, or of none, ended: the channel goes to the next one.
+    #[inline(never)]
+    pub(in crate::ssd) fn pass_channel_on(&mut self, channel: ChannelId, die: DieId, events: &mut EventQueue) {
+        if die.is_none() || !self.puts_off_grant(die, channel, events) {
+            self.flash.grant(channel, events);
+        }
+    }
+
+    /// Whether a channel is granted later, for a die whose transfer has just ended. The die may go on with the cycles
+    /// of its next command, which go before the data that waits; so it is looked at before the channel is granted.
+    #[inline]
+    pub(in crate::ssd) fn puts_off_grant(&self, die: DieId, channel: ChannelId, events: &mut EventQueue) -> bool {
+        self.dies[die].is_marked() && self.flash.puts_off_grant(channel, events)
+    }
+
+    /// A command that ends in the array: program, erase, copyback.
+    #[inline(never)]
+    pub(in crate::ssd) fn end_in_array(&mut self, die: DieId, at: u8, events: &mut EventQueue) {
+        let command = *self.flash.command(die, at);
+        let busy_from_ns = self.flash.end_in_array(die, &command, events);
+        for from_ns in &busy_from_ns[..command.parts().len()] {
+            self.count_plane_in_gc(die, *from_ns, events.now_ns());
+        }
+        if command.op == FlashOp::Erase {
+            self.records.counters.on_erase(command.planes);
+        }
+        if let Some(shadow) = &mut self.records.shadow {
+            command.parts().iter().for_each(|part| shadow.end_page(self.geometry.unit_of_flash_page(part.page)));
+        }
+        if self.issue_rest(die, &command, events) {
+            return;
+        }
+        for part in 0..command.planes as usize {
+            self.end_program_part(&command, part, events);
+        }
+        if command.job.is_some() {
+            self.on_step_end(die, &command, events);
+        }
+        self.mark_ready_unless_stepping(die);
+    }
+
+    /// A die whose job went on to its next step takes nothing else. If others may go first, a command may follow the
+    /// one that has just begun to leave, or the array's.
+    #[inline]
+    fn mark_ready_unless_stepping(&mut self, die: DieId) {
+        let is_reserved = self.dies[die].is_reserved();
+        if !is_reserved || self.flash.is_ready(die) || !self.scheme.settings.collection.steps_at_once {
+            self.mark_ready(die);
+        }
+    }
+
+    /// The transactions whose data a program has brought into flash end.
+    fn end_program_part(&mut self, command: &Command, part: usize, events: &mut EventQueue) {
+        let mut id = command.parts[part].txn;
+        while id.is_some() {
+            let next = std::mem::replace(&mut self.txns[id].chain, TxnId::NONE);
+            if self.txns[id].job.is_some() {
+                self.on_move_end(id, events);
+            } else if self.host_data.filling.is_some() {
+                self.end_in_page(id, command, events);
+            } else {
+                self.charge_program(id, command, events.now_ns());
+                if self.records.flash_requests.is_some() {
+                    self.count_program(id, command, events.now_ns());
+                }
+                self.finish_txn(id, events);
+            }
+            id = next;
+        }
+    }
+
+    /// Where a program's time went since it was issued: its page's own transfer, the array, what the array did before
+    /// it, and the channel for the rest.
+    #[inline(always)]
+    pub(in crate::ssd) fn charge_program(&mut self, id: TxnId, command: &Command, now_ns: u64) {
+        let ServiceTimes { flash_ns, transfer_ns, behind_ns } = self.served_by_program(command);
+        self.txns[id].charge_issued(command.issued_ns, now_ns, flash_ns, transfer_ns, behind_ns);
+    }
+
+    /// A read's data of one plane has arrived.
+    #[inline(never)]
+    pub(in crate::ssd) fn end_page_out(&mut self, die: DieId, events: &mut EventQueue) {
+        let now_ns = events.now_ns();
+        let PageOut { command, part, is_last, busy_from_ns } = self.flash.take_page(die, events);
+        self.count_plane_in_gc(die, busy_from_ns, now_ns);
+        let id = command.parts[part].txn;
+        if self.scheme.settings.compose.merge && part == 0 && command.job.is_some() {
+            self.serve_reads_of(die, command.parts[0].page, events);
+        }
+        if id.is_some() {
+            let ServiceTimes { flash_ns, transfer_ns, behind_ns } = self.served_by_read(&command, part);
+            self.txns[id].charge_issued(command.issued_ns, now_ns, flash_ns, transfer_ns, behind_ns);
+            if self.records.flash_requests.is_some() {
+                self.count_read(id, &command, part, now_ns);
+            }
+            if self.txns[id].role == Role::JobRead {
+                self.end_request(id, events);
+            } else {
+                self.finish_txn(id, events);
+            }
+        }
+        if is_last {
+            if self.issue_rest(die, &command, events) {
+                return;
+            }
+            if command.job.is_some() {
+                self.on_step_end(die, &command, events);
+            }
+            self.mark_ready_unless_stepping(die);
+        }
+    }
+
+    /// A plane's time in use counts for collection where that has the die, or a block of it.
+    #[inline(always)]
+    pub(in crate::ssd) fn count_plane_in_gc(&mut self, die: DieId, from_ns: u64, now_ns: u64) {
+        if let Some(since_ns) = self.dies[die].collecting_since_ns() {
+            self.records.counters.on_plane_busy(now_ns - from_ns.max(since_ns));
+        }
+    }
+}
+
+impl Txn {
+    /// Charges the time since the command was issued: flash, its own transfer, and work before it in the array are
+    /// given; the channel has the rest.
+    fn charge_issued(&mut self, issued_ns: u64, now_ns: u64, flash_ns: u64, transfer_ns: u64, behind_ns: u64) {
+        let least_ns = issued_ns + flash_ns + transfer_ns + behind_ns;
+        hold!(now_ns >= least_ns, TimeExplained, "a command of {issued_ns} ns ended at {now_ns} ns, not {least_ns} ns");
+        let rest_ns = now_ns - least_ns;
+        self.breakdown_ns[Cause::Flash as usize] += flash_ns;
+        self.breakdown_ns[Cause::Transfer as usize] += transfer_ns;
+        self.breakdown_ns[Cause::HostIo as usize] += behind_ns;
+        self.breakdown_ns[Cause::Channel as usize] += rest_ns;
+    }
+}

@@ -1,0 +1,165 @@
+//! The dies of a drive: which of them changed at this moment, which are reserved, and what is left of split commands.
+
+use crate::flash::command::{Command, Source};
+use crate::sim::index::{DieId, JobId};
+use crate::ssd::dies::die::Die;
+use std::ops::{Index, IndexMut};
+
+/// The dies of a drive.
+pub(in crate::ssd) struct DieTable {
+    dies: Vec<Die>,
+    /// Dies for which something changed at this moment, in the order of the changes. Invariant: the dies that
+    /// [`Die::is_marked`] says so of, each once, behind those that were looked at already.
+    marked: Vec<DieId>,
+    /// Invariant: the number of dies that a job has reserved.
+    reserved: u32,
+    /// Invariant: the sum over dies of the transactions that wait for a page to land on.
+    waiting_for_space: u32,
+    /// The rest of each die's command, on a device that takes a command plane pair by plane pair; empty on others.
+    /// Invariant: a die with a rest is not ready.
+    rests: Vec<Option<Command>>,
+}
+
+impl DieTable {
+    /// Dies at rest. `splits_commands`: the device takes a command plane pair by plane pair.
+    pub fn new(dies: u32, splits_commands: bool) -> Self {
+        Self {
+            dies: (0..dies).map(|_| Die::new()).collect(),
+            marked: Vec::with_capacity(dies as usize),
+            reserved: 0,
+            waiting_for_space: 0,
+            rests: if splits_commands { vec![None; dies as usize] } else { Vec::new() },
+        }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Die> {
+        self.dies.iter()
+    }
+
+    /// The same with their numbers.
+    pub fn numbered(&self) -> impl Iterator<Item = (DieId, &Die)> {
+        (0..).map(DieId).zip(&self.dies)
+    }
+
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Die> {
+        self.dies.iter_mut()
+    }
+
+    // ---- marks ------------------------------------------------------------------------------------------------------
+
+    /// Something changed for a die: it is looked at before the next event.
+    #[inline(always)]
+    pub fn mark(&mut self, die: DieId) {
+        if self.dies[die.at()].mark() {
+            self.marked.push(die);
+        }
+    }
+
+    /// Whether something changed for a die that was not looked at yet.
+    #[inline(always)]
+    pub fn has_marked(&self) -> bool {
+        !self.marked.is_empty()
+    }
+
+    /// The marked die of this place in the order of the changes; its mark is gone, so that it can be marked again,
+    /// behind the others.
+    #[inline(always)]
+    pub fn unmark(&mut self, place: usize) -> Option<DieId> {
+        let die = *self.marked.get(place)?;
+        self.dies[die.at()].unmark();
+        Some(die)
+    }
+
+    /// All marked dies were looked at.
+    #[inline(always)]
+    pub fn clear_marked(&mut self) {
+        self.marked.clear();
+    }
+
+    // ---- reservations -----------------------------------------------------------------------------------------------
+
+    /// Dies that jobs have reserved.
+    pub fn reserved(&self) -> u32 {
+        self.reserved
+    }
+
+    /// A die works for a job alone from now on. `came_before`: transactions of a smaller sequence number have come.
+    pub fn reserve(&mut self, die: DieId, id: JobId, source: Source, now_ns: u64, came_before: u64) {
+        self.dies[die.at()].reserve(id, source, now_ns);
+        self.dies[die.at()].begin_turn_of_collection(came_before);
+        self.reserved += 1;
+    }
+
+    /// No job has the die any longer.
+    pub fn release(&mut self, die: DieId) {
+        self.dies[die.at()].release();
+        self.reserved -= 1;
+    }
+
+    // ---- waits for space --------------------------------------------------------------------------------------------
+
+    /// Transactions that wait for a page to land on, at all dies.
+    #[inline]
+    pub fn waiting_for_space(&self) -> u32 {
+        self.waiting_for_space
+    }
+
+    /// A transaction begins to wait for a page at a die.
+    pub fn begin_wait_for_space(&mut self, die: DieId) {
+        self.dies[die.at()].begin_wait_for_space();
+        self.waiting_for_space += 1;
+    }
+
+    /// It waits no longer.
+    pub fn end_wait_for_space(&mut self, die: DieId) {
+        self.dies[die.at()].end_wait_for_space();
+        self.waiting_for_space -= 1;
+    }
+
+    // ---- split commands ---------------------------------------------------------------------------------------------
+
+    /// Whether the device takes a command plane pair by plane pair.
+    #[inline(always)]
+    pub fn split_commands(&self) -> bool {
+        !self.rests.is_empty()
+    }
+
+    /// Whether a part of a die's command is still to be issued.
+    #[inline(always)]
+    pub fn has_rest(&self, die: DieId) -> bool {
+        self.split_commands() && self.rests[die.at()].is_some()
+    }
+
+    /// A part of a command follows when the first part has ended.
+    pub fn keep_rest(&mut self, die: DieId, rest: Command) {
+        self.rests[die.at()] = Some(rest);
+    }
+
+    /// The part of a die's command that is still to be issued.
+    pub fn take_rest(&mut self, die: DieId) -> Option<Command> {
+        self.rests[die.at()].take()
+    }
+
+    /// Forgets what is left of all commands; whether there was something.
+    #[cfg(test)]
+    pub fn lose_rests(&mut self) -> bool {
+        let had_some = self.rests.iter().any(Option::is_some);
+        self.rests.fill(None);
+        had_some
+    }
+}
+
+impl Index<DieId> for DieTable {
+    type Output = Die;
+    #[inline(always)]
+    fn index(&self, die: DieId) -> &Die {
+        &self.dies[die.at()]
+    }
+}
+
+impl IndexMut<DieId> for DieTable {
+    #[inline(always)]
+    fn index_mut(&mut self, die: DieId) -> &mut Die {
+        &mut self.dies[die.at()]
+    }
+}

@@ -1,0 +1,386 @@
+//! Issue: a die that is ready takes its next command. Here the addresses of host transactions are bound; those of jobs
+//! are in `gc::steps`.
+
+use crate::dispatch::compose::{self, JoiningReads, JoiningWrite, Room};
+use crate::dispatch::order::{Class, Heads, View};
+use crate::dispatch::txn::{Role, Txn};
+use crate::flash::Follow;
+use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
+use crate::observe::counters::WriteCase;
+use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, TxnId};
+use crate::sim::queue::EventQueue;
+use crate::ssd::dies::die_view::VisibleDie;
+use crate::ssd::drive::{Drive, Queue};
+use crate::tasks::gc::preemption::State;
+
+/// What a die could take now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ssd) enum Readiness {
+    /// Any command.
+    Ready,
+    /// A program that follows the one in the array through the cache register.
+    CachedProgram,
+    /// A read that follows the one on the channel.
+    CachedRead,
+    /// Nothing.
+    Busy,
+}
+
+impl Room for Drive {
+    #[inline(always)]
+    fn host_pages_left(&self, plane: PlaneId) -> u32 {
+        Drive::host_pages_left(self, plane)
+    }
+}
+
+impl Drive {
+    /// Something changed for a die: it is looked at when all that follows from the event at hand has happened, so that
+    /// requests which arrive together can share a command.
+    #[inline(always)]
+    pub(in crate::ssd) fn mark_ready(&mut self, die: DieId) {
+        self.dies.mark(die);
+    }
+
+    /// Whether something changed for a die that was not looked at yet.
+    #[inline(always)]
+    pub(crate) fn is_marked(&self) -> bool {
+        self.dies.has_marked()
+    }
+
+    #[inline]
+    fn readiness(&self, die: DieId, now_ns: u64) -> Readiness {
+        if self.flash.is_ready(die) {
+            return Readiness::Ready;
+        }
+        if self.dies.split_commands() {
+            // What follows another command might come before the rest of it.
+            return Readiness::Busy;
+        }
+        let s = &self.scheme.settings;
+        let follow = if self.dies[die].is_reserved() { s.follow_shared } else { s.follow };
+        match self.flash.may_follow(die, follow, now_ns) {
+            Follow { program: true, .. } => Readiness::CachedProgram,
+            Follow { read: true, .. } => Readiness::CachedRead,
+            _ => Readiness::Busy,
+        }
+    }
+
+    /// One decision: whether something changed, so that another may follow.
+    #[inline(always)]
+    pub(in crate::ssd) fn take_next(&mut self, die: DieId, events: &mut EventQueue) -> bool {
+        let readiness = self.readiness(die, events.now_ns());
+        readiness != Readiness::Busy && self.take_what_is_ready(die, readiness, events)
+    }
+
+    fn take_what_is_ready(&mut self, die: DieId, readiness: Readiness, events: &mut EventQueue) -> bool {
+        let reserved_by = self.dies[die].reserved_by();
+        if reserved_by.is_some() {
+            return match self.stands_still(reserved_by) {
+                false => self.share(die, reserved_by, readiness, events),
+                true => self.take_beside_paused(die, readiness, events),
+            };
+        }
+        if self.dies[die].defers_to_high_priority() && self.serve_high_priority(die, readiness, events) {
+            return true;
+        }
+        let heads = self.heads(die);
+        match (self.pick_class(die, heads, events.now_ns()), readiness) {
+            (Some(Class::Gc), Readiness::Ready) => self.take_background(die, events),
+            (Some(Class::Read), Readiness::Ready | Readiness::CachedRead) => {
+                let lead = self.head(die, Queue::Read).expect("a read is queued");
+                self.take_read(die, lead, events);
+            }
+            (Some(Class::Write), Readiness::Ready | Readiness::CachedProgram) => {
+                let lead = self.head(die, Queue::Write).expect("a write is queued");
+                self.take_write(die, lead, events);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    #[inline]
+    pub(in crate::ssd) fn head(&self, die: DieId, queue: Queue) -> Option<TxnId> {
+        self.queues.first(self.queue(die, queue)).map(TxnId)
+    }
+
+    /// The class that the order names of those that have a head.
+    #[inline(always)]
+    pub(crate) fn pick_class(&mut self, die: DieId, heads: Heads, now_ns: u64) -> Option<Class> {
+        // Field by field: the policy may change its own state while it looks at the drive.
+        let Self { scheme, dies, queues, txns, ftl, gc, geometry, .. } = self;
+        let seen = VisibleDie { now_ns, id: die, die: &dies[die], queues, txns, ftl, jobs: &gc.jobs, geometry };
+        let class = scheme.order.pick(&View { heads, die: &seen });
+        class.filter(|&class| heads.came[class as usize] != u64::MAX)
+    }
+
+    #[inline]
+    pub(in crate::ssd) fn heads(&self, die: DieId) -> Heads {
+        let by_entry = self.admission.gate.tells_tasks_apart();
+        let turn = |txn: &Txn| if by_entry { txn.entered } else { txn.sequence };
+        let came = |queue| self.head(die, queue).map_or(u64::MAX, |id| turn(&self.txns[id]));
+        let txns = [Queue::Move, Queue::Read, Queue::Write].map(|queue| self.head(die, queue).unwrap_or(TxnId::NONE));
+        let d = &self.dies[die];
+        let job_may_begin = self.admission.gate.has_room(die) && !d.defers_to_high_priority();
+        let first_job = d.first_job().filter(|_| job_may_begin);
+        let job = first_job.map_or(u64::MAX, |id| self.gc.jobs[id].sequence());
+        let came = [came(Queue::Move).min(job), came(Queue::Read), came(Queue::Write)];
+        // Moves of other dies' collections are no collection of this die: they do not wait for those who waited here.
+        let waited_before = if came[0] == job { d.waited_before() } else { 0 };
+        Heads { came, txns, waited_before }
+    }
+
+    // ---- reads ----------------------------------------------------------------------------------------------------
+
+    #[inline(always)]
+    pub(in crate::ssd) fn take_read(&mut self, die: DieId, lead: TxnId, events: &mut EventQueue) {
+        let list = self.queue(die, Queue::Read);
+        self.queues.remove(list, lead.0);
+        let Some(part) = self.bind_read(lead, die, events) else { return };
+        let source = self.txns[lead].role.source();
+        let mut command = Command::new(FlashOp::Read, source, JobId::NONE, events.now_ns());
+        self.add_read(&mut command, part, events.now_ns());
+        if self.head(die, Queue::Read).is_some() {
+            for at in 0..self.scheme.settings.compose.builders.len() {
+                let joining = self.scheme.settings.compose.builders[at].reads(&self.view_for_builders(die), part.page);
+                self.join_reads(die, &mut command, &joining, events);
+            }
+        }
+        self.issue(die, &command, events);
+    }
+
+    /// What builders look at.
+    #[inline(always)]
+    pub(in crate::ssd) fn view_for_builders(&self, die: DieId) -> compose::View<'_, Self> {
+        compose::View {
+            die,
+            queues: &self.queues,
+            txns: &self.txns,
+            ftl: &self.ftl,
+            newest: &self.map.newest,
+            rules: self.flash.rules(),
+            geometry: self.flash.geometry(),
+            excluded: self.dies[die].excluded(),
+            scan_max: self.scheme.settings.compose.scan_max,
+            room: self,
+        }
+    }
+
+    /// Queued reads that a builder named join a command.
+    #[inline(always)]
+    fn join_reads(&mut self, die: DieId, command: &mut Command, joining: &JoiningReads, events: &mut EventQueue) {
+        let list = self.queue(die, Queue::Read);
+        for &id in joining.as_slice() {
+            self.queues.remove(list, id.0);
+            let part = self.bind_read(id, die, events).expect("the partner was just translated");
+            self.add_read(command, part, events.now_ns());
+        }
+    }
+
+    /// Queued reads join a read of a collection.
+    pub(in crate::ssd) fn join_collection_read(&mut self, die: DieId, command: &mut Command, events: &mut EventQueue) {
+        for at in 0..self.scheme.settings.compose.gc_builders.len() {
+            let joining =
+                self.scheme.settings.compose.gc_builders[at].reads(&self.view_for_builders(die), command.parts[0].page);
+            self.join_reads(die, command, &joining, events);
+        }
+    }
+
+    /// Translates a read. Units that have left the page of its first go on by themselves; a read whose data has left
+    /// the die follows it, and one whose data is gone ends.
+    pub(in crate::ssd) fn bind_read(&mut self, id: TxnId, die: DieId, events: &mut EventQueue) -> Option<CommandPlane> {
+        // Units that were trimmed while the read waited hold nothing.
+        let (first, units) = (self.txns[id].first.0, self.txns[id].units);
+        let holds_data = |&u: &u32| self.ftl.lookup(LogicalUnit(u)).is_some();
+        let Some(start) = (first..first + units).find(holds_data) else {
+            self.stop_waiting(id, events.now_ns());
+            self.count_end(id);
+            self.finish_txn(id, events);
+            return None;
+        };
+        let (first, units) = (LogicalUnit(start), first + units - start);
+        (self.txns[id].first, self.txns[id].units) = (first, units);
+        let place = self.ftl.lookup(first);
+        let page = self.geometry.flash_page(place);
+        let together = (1..units).take_while(|&i| {
+            let next = self.ftl.lookup(LogicalUnit(first.0 + i));
+            next.is_some() && self.geometry.flash_page(next) == page
+        });
+        let together = 1 + together.count() as u32;
+        if together < units {
+            self.split_read(id, together);
+        }
+        let flash = self.flash.geometry();
+        let plane = flash.plane_of_page(page);
+        let now_at = flash.die_of(plane);
+        if now_at != die {
+            self.redirect(id, now_at, events);
+            return None;
+        }
+        Some(CommandPlane { plane, page, units: together, txn: id })
+    }
+
+    /// Leaves the first `keep` units to a read; the others become a transaction of their own that has waited as long.
+    fn split_read(&mut self, id: TxnId, keep: u32) {
+        let mut rest = self.txns[id].clone();
+        rest.first = LogicalUnit(rest.first.0 + keep);
+        rest.units -= keep;
+        let (die, request, successor, task) = (rest.die, rest.request, rest.successor, rest.task);
+        self.txns[id].units = keep;
+        let rest = self.txns.add(rest);
+        if successor.is_some() {
+            self.txns[successor].waits_for += 1;
+        } else {
+            self.host_data.endings.split(request);
+        }
+        self.dies[die].begin_wait(false, false);
+        self.admission.gate.enter(die, task);
+        let list = self.queue(die, Queue::Read);
+        self.enqueue(list, rest);
+    }
+
+    pub(in crate::ssd) fn add_read(&mut self, command: &mut Command, part: CommandPlane, now_ns: u64) {
+        self.stop_waiting(part.txn, now_ns);
+        if self.txns[part.txn].role == Role::UpdateRead {
+            self.records.counters.on_update_read();
+        }
+        self.show_read(part);
+        command.push(part);
+    }
+
+    /// Shows the version stamps, where there are any, what a read returns.
+    pub(in crate::ssd) fn show_read(&self, part: CommandPlane) {
+        if let Some(shadow) = &self.records.shadow {
+            let first = self.txns[part.txn].first.0;
+            for unit in (first..first + part.units).map(LogicalUnit) {
+                shadow.read(unit, self.ftl.lookup(unit));
+            }
+        }
+    }
+
+    // ---- writes ---------------------------------------------------------------------------------------------------
+
+    #[inline(always)]
+    pub(in crate::ssd) fn take_write(&mut self, die: DieId, lead: TxnId, events: &mut EventQueue) {
+        let plane = self.plane_for(lead, die);
+        let write_point = self.host_write_point(die, plane, lead);
+        let source = self.txns[lead].role.source();
+        let mut command = Command::new(FlashOp::Program, source, JobId::NONE, events.now_ns());
+        self.bind_write(die, (plane, write_point), lead, &mut command, events.now_ns());
+        if self.head(die, Queue::Write).is_some() {
+            self.join_host_program(die, &mut command, events.now_ns());
+        }
+        self.issue(die, &command, events);
+        if self.host_data.buffer.is_some() && command.source == Source::Host {
+            self.count_eviction(die, lead, &command, events.now_ns());
+        }
+        self.collect_planes_of(command.parts(), events);
+    }
+
+    /// Pages of the buffer were sent to flash: together, or alone although others waited, or alone.
+    #[inline(never)]
+    fn count_eviction(&mut self, die: DieId, lead: TxnId, command: &Command, now_ns: u64) {
+        let own = command.parts[0].plane;
+        let has_waiting = |drive: &Self, plane| {
+            drive.queues.first_write_for(die, plane, drive.scheme.settings.compose.scan_max, &drive.txns).is_some()
+        };
+        let case = if command.planes > 1 {
+            WriteCase::Parallel
+        } else if self.geometry.planes_of(die).any(|plane| plane != own && has_waiting(self, plane)) {
+            // Those that wait now are as unaligned when their turn comes.
+            self.dies[die].note_unaligned(self.txns.next_sequence());
+            WriteCase::Unaligned
+        } else if self.dies[die].is_unaligned(self.txns[lead].sequence) {
+            WriteCase::Unaligned
+        } else {
+            WriteCase::Single
+        };
+        self.records.counters.on_eviction(case, command.planes, self.flash.planes_in_use(), now_ns);
+    }
+
+    /// The planes onto which host data went are collected where that asks for it.
+    pub(in crate::ssd) fn collect_planes_of(&mut self, parts: &[CommandPlane], events: &mut EventQueue) {
+        if self.geometry.is_in_rows() {
+            // All parts belong to one row.
+            let plane = parts.first().map(|part| self.geometry.plane_of_flash(part.plane));
+            plane.into_iter().for_each(|plane| self.collect_if_low(plane, events));
+            return;
+        }
+        for part in parts {
+            self.collect_if_low(part.plane, events);
+        }
+    }
+
+    /// The data of a unit is elsewhere now, or gone.
+    pub(in crate::ssd) fn on_moved(&mut self, unit: LogicalUnit) {
+        let ftl = &self.ftl;
+        self.queues.on_moved(std::iter::once(unit), &self.txns, |unit| ftl.lookup(unit));
+    }
+
+    /// The plane of a write: its own, or of an open one the next in turn that has room. In turn, for a plane that were
+    /// preferred as long as it has room would be collected again and again, and fill up with valid data.
+    pub(in crate::ssd) fn plane_for(&self, id: TxnId, die: DieId) -> PlaneId {
+        let plane = self.txns[id].plane;
+        if plane.is_some() { plane } else { self.open_plane(die) }
+    }
+
+    /// The plane of a write that is bound to none.
+    pub(in crate::ssd) fn open_plane(&self, die: DieId) -> PlaneId {
+        let d = &self.dies[die];
+        let (first, planes) = (die.0 * self.geometry.planes_per_die, self.geometry.planes_per_die);
+        let in_turn = || (0..planes).map(|i| PlaneId(first + (d.next_plane() + i) % planes));
+        let has_room = |&p: &PlaneId| self.host_pages_left(p) > 0;
+        // A plane that a page waits on is taken only where no other has room.
+        let beside = in_turn().filter(|&p| p != d.excluded()[1]).find(has_room);
+        beside.or_else(|| in_turn().find(has_room)).unwrap_or(PlaneId(first))
+    }
+
+    /// Queued writes join a program of the host.
+    #[inline(never)]
+    fn join_host_program(&mut self, die: DieId, command: &mut Command, now_ns: u64) {
+        if self.geometry.is_in_rows() {
+            // A row is on all planes of the die already.
+            return;
+        }
+        for at in 0..self.scheme.settings.compose.builders.len() {
+            let builder = self.scheme.settings.compose.builders[at];
+            self.join_writes(die, command, now_ns, |view, parts, plane| builder.write(view, parts, plane));
+        }
+    }
+
+    /// Queued writes join a program on those other planes for which a builder names one.
+    #[inline(always)]
+    fn join_writes(
+        &mut self,
+        die: DieId,
+        command: &mut Command,
+        now_ns: u64,
+        named: impl Fn(&compose::View<'_, Self>, &[CommandPlane], PlaneId) -> Option<JoiningWrite>,
+    ) {
+        let (lead, excluded) = (command.parts[0].plane, self.dies[die].excluded()[1]);
+        for plane in self.geometry.planes_of(die).filter(|&p| p != lead && p != excluded) {
+            if let Some(joining) = named(&self.view_for_builders(die), command.parts(), plane) {
+                self.bind_write(die, (plane, joining.write_point), joining.txn, command, now_ns);
+            }
+        }
+    }
+
+    /// The same of a program of a collection; `is_paired`: which is in the block that its plane has set apart for
+    /// paired programs.
+    pub(in crate::ssd) fn join_collection_program(
+        &mut self,
+        die: DieId,
+        command: &mut Command,
+        is_paired: bool,
+        now_ns: u64,
+    ) {
+        // If collections are preemptible, writes that may not go first take no free blocks as partners either.
+        if self.scheme.preemption.is_preemptive() && self.collection_state(die) != State::AllAllowed {
+            return;
+        }
+        for at in 0..self.scheme.settings.compose.gc_builders.len() {
+            let builder = self.scheme.settings.compose.gc_builders[at];
+            self.join_writes(die, command, now_ns, |view, parts, p| builder.write(view, parts, p, is_paired));
+        }
+    }
+}

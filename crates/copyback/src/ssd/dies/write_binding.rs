@@ -1,0 +1,121 @@
+//! Binding: a program's page, and what it holds.
+
+use crate::config::device::UNITS_PER_PAGE_MAX;
+use crate::dispatch::txn::Role;
+use crate::flash::command::{Command, CommandPlane};
+use crate::sim::index::{DieId, LogicalUnit, PageId, PlaneId, TxnId};
+use crate::ssd::dies::row_commands::RowWrites;
+use crate::ssd::drive::{Drive, Queue};
+
+impl Drive {
+    /// Binds the next page of one of a plane's open blocks for a queued write, and for the writes behind it that fill
+    /// the page up.
+    pub(in crate::ssd) fn bind_write(
+        &mut self,
+        die: DieId,
+        (plane, write_point): (PlaneId, usize),
+        lead: TxnId,
+        command: &mut Command,
+        now_ns: u64,
+    ) {
+        if self.geometry.has_superpages() {
+            return self.bind_superpage(die, plane, lead, command, now_ns);
+        }
+        if self.host_data.filling.is_some() {
+            return self.bind_full_page(die, (plane, write_point), lead, command, now_ns);
+        }
+        let list = self.queue(die, Queue::Write);
+        let room = self.geometry.units_per_page;
+        let mut units = [LogicalUnit::NONE; UNITS_PER_PAGE_MAX as usize];
+        let (mut used, mut last, mut next) = (0, TxnId::NONE, lead);
+        if self.txns[lead].plane.is_none() {
+            self.pass_turn(die, plane);
+        }
+        while next.is_some() {
+            let id = next;
+            self.queues.remove(list, id.0);
+            used = self.put_units(id, &mut units, used);
+            self.stop_waiting(id, now_ns);
+            self.release_page(die, self.txns[id].plane);
+            if last.is_some() {
+                self.txns[last].chain = id;
+            }
+            last = id;
+            next = TxnId::NONE;
+            if used < room {
+                // Writes of one plane keep their order, so the first that does not fit ends the page.
+                if let Some(follower) =
+                    self.queues.first_write_for(die, plane, self.scheme.settings.compose.scan_max, &self.txns)
+                    && used + self.txns[follower].units <= room
+                {
+                    next = follower;
+                }
+            }
+        }
+        // A page of the buffer that went with a translation page would need another one for its own entry, and so on.
+        if used < room && self.geometry.shares_rows() && self.txns[lead].role != Role::MapWrite {
+            let mut row = RowWrites { first: lead, last, units: used };
+            self.take_dirty(die, plane, &mut units[..room as usize], &mut row, now_ns);
+            used = row.units;
+        }
+        let page = self.bind_units(plane, write_point, &units[..used as usize], now_ns);
+        self.push_page(command, plane, page, lead);
+    }
+
+    /// Binds the next page of one of a plane's open blocks for units that are written.
+    #[inline(always)]
+    pub(in crate::ssd) fn bind_units(
+        &mut self,
+        plane: PlaneId,
+        write_point: usize,
+        units: &[LogicalUnit],
+        now_ns: u64,
+    ) -> PageId {
+        let stamp = self.ftl.counts().host_units;
+        let page = self.ftl.write_page_in(plane, write_point, units, stamp);
+        self.records.counters.on_host_units(units.len() as u32);
+        if let Some(shadow) = &mut self.records.shadow {
+            shadow.write_page(page, units);
+        }
+        self.after_write(units.iter().copied().filter(|unit| unit.is_some()), now_ns);
+        self.after_bind(plane);
+        page
+    }
+
+    /// The next write that is bound to no plane goes to the one behind this, if that has room.
+    #[inline(always)]
+    pub(in crate::ssd) fn pass_turn(&mut self, die: DieId, plane: PlaneId) {
+        self.dies[die].pass_turn(self.geometry.plane_offset(plane), self.geometry.planes_per_die);
+    }
+
+    /// Adds a page that is programmed to a command, or a row of pages; its first part serves these transactions.
+    #[inline(always)]
+    pub(in crate::ssd) fn push_page(&self, command: &mut Command, plane: PlaneId, page: PageId, txn: TxnId) {
+        if !self.geometry.is_in_rows() {
+            command.push(CommandPlane { plane, page, units: self.geometry.units_per_page, txn });
+        } else {
+            self.push_row(command, plane, page, self.geometry.units_per_flash_page, txn);
+        }
+    }
+
+    /// Puts a write's units into the page that is being filled. A unit of which a newer version was bound already is
+    /// stale on arrival: it takes its place, and nothing points there.
+    pub(in crate::ssd) fn put_units(&mut self, id: TxnId, page: &mut [LogicalUnit], mut used: u32) -> u32 {
+        let txn = &self.txns[id];
+        for unit in (txn.first.0..txn.first.0 + txn.units).map(LogicalUnit) {
+            let is_newest = self.map.newest.is_newest(unit, txn.sequence);
+            if let Some(shadow) = &mut self.records.shadow {
+                shadow.bind(unit, txn.sequence, is_newest);
+            }
+            page[used as usize] = if is_newest { unit } else { LogicalUnit::NONE };
+            used += 1;
+        }
+        used
+    }
+
+    #[inline]
+    pub(in crate::ssd) fn after_bind(&mut self, plane: PlaneId) {
+        self.records.fewest_free.note(&self.ftl, plane);
+        self.admission.reservations.follow(&self.ftl, plane);
+    }
+}

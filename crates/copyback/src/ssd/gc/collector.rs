@@ -1,0 +1,24 @@
+//! What garbage collection and other relocations know, part by part.
+
+use crate::ssd::gc::background_tasks::BackgroundTasks;
+use crate::ssd::gc::collection_scopes::CollectionScopes;
+use crate::ssd::gc::coordination::Coordination;
+use crate::ssd::gc::idle_collection::Idleness;
+use crate::ssd::gc::job_table::JobTable;
+use crate::ssd::gc::relocation_queues::Relocations;
+
+/// The parts of a drive that relocate blocks. Each has fields of its own, which its own module alone writes.
+pub(in crate::ssd) struct Collector {
+    /// Collections that have a die to themselves. Invariant: there are none if `relocations` are tasks.
+    pub(in crate::ssd) jobs: JobTable,
+    /// Collections that share dies with other tasks. Invariant: there are none unless they are tasks.
+    pub(in crate::ssd) relocations: Relocations,
+    /// Dies and devices below a watermark.
+    pub(in crate::ssd) scopes: CollectionScopes,
+    /// What a coordinator ordered, on a drive of an array that coordinates collections.
+    pub(in crate::ssd) coordination: Option<Box<Coordination>>,
+    /// Tasks other than collection that relocate blocks.
+    pub(in crate::ssd) background: BackgroundTasks,
+    /// How long the drive has had nothing to do, and whether its host has more requests.
+    pub(in crate::ssd) idleness: Idleness,
+}

@@ -1,0 +1,393 @@
+//! A drive whose collections a coordinator orders: it reports how low it is, collects all its dies when it is forced
+//! to, and pauses when it is told to.
+//!
+//! Its trigger is asked as ever, and what it answers is reported instead of done (`starts_unasked`), until it is at its
+//! last resort: a silent coordinator stops no drive. A forced drive collects on each of its dies one plane after the
+//! other, the one with the fewest free blocks first: each as often as it is told to, then those below the level at
+//! which it stops. When no die has anything left to do it says so, and reports anew how low it is.
+//!
+//! A collection that pauses keeps its victim and stands between two of its steps, with no page in hand; its die takes
+//! work of the host as if it were free, until the drive is forced again, a plane is at its last resort or the
+//! host is done.
+
+use crate::dispatch::order::Class;
+use crate::flash::command::Source;
+use crate::observe::array_report::ToldTotals;
+use crate::sim::index::{DieId, JobId, PlaneId};
+use crate::sim::queue::EventQueue;
+use crate::ssd::dies::die::PreemptionPoint;
+use crate::ssd::dies::issue::Readiness;
+use crate::ssd::drive::{Drive, Queue};
+use crate::tasks::gc::trigger::{Level, Start, TriggerPolicy, Wanted};
+
+/// At which level a forced drive stops to collect.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stop {
+    /// Where its own collection would stop.
+    #[default]
+    Own,
+    /// Where it no longer reports.
+    Report,
+    /// Where all is free that can be: the reserve.
+    Reserve,
+}
+
+/// What a forced drive collects before it looks where it stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owed {
+    /// Each plane so often, whatever it has free.
+    AtLeast(u32),
+    /// What it still owed when it was told to pause.
+    Rest,
+}
+
+/// What becomes of a collection that is under way when a drive is told to pause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnRequest {
+    /// It pauses before its next step with no page in hand.
+    #[default]
+    Pause,
+    /// It ends, and none follows.
+    FinishCollection,
+}
+
+/// What a drive says of itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Report {
+    /// It has fallen to a level.
+    Low(Level),
+    /// By which share of a plane's blocks its lowest plane is above the middle between where it reports and where it
+    /// would start.
+    AboveMiddle(f64),
+    /// What it was forced to do is done, or was told to pause.
+    Done,
+}
+
+/// Why the collection of a plane was started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Why {
+    /// A caller asked for this one.
+    #[default]
+    Hand,
+    /// The drive was forced to collect.
+    Forced,
+    /// No coordinator asked for it.
+    LastResort,
+}
+
+/// The orders of a coordinator, and what the drive has reported to it.
+pub(in crate::ssd) struct Coordination {
+    /// The lowest level that was reported since the last order was carried out.
+    reported: Level,
+    reports: Vec<Report>,
+    /// Free blocks at which a plane stops.
+    stop_blocks: u32,
+    /// The collections that each plane has to begin, whatever it has free.
+    owed: Vec<u32>,
+    /// Why the collection of each plane was started.
+    why: Vec<Why>,
+    /// Planes on which no victim was found, since the drive was forced.
+    is_given_up: Vec<bool>,
+    /// Dies that have not carried out the last order to collect.
+    is_forced: Vec<bool>,
+    /// Invariant: the number of dies that `is_forced` names.
+    dies_forced: u32,
+    /// Collections stand still, until a write waits for space or a plane is at its last resort.
+    is_paused: bool,
+    totals: ToldTotals,
+}
+
+impl Drive {
+    /// From now on the drive is told when to collect. Before the run starts. `may_pause`: it may be told to pause.
+    pub(crate) fn obey(&mut self, may_pause: bool) {
+        self.scheme.trigger.obey();
+        // Steps of a collection that may pause do not follow each other unseen.
+        self.scheme.settings.collection.is_undisturbed &= !may_pause;
+        let (planes, dies) = (self.geometry.planes as usize, self.geometry.dies as usize);
+        self.gc.coordination = Some(Box::new(Coordination {
+            reported: Level::High,
+            reports: Vec::with_capacity(4),
+            stop_blocks: 0,
+            owed: vec![0; planes],
+            why: vec![Why::default(); planes],
+            is_given_up: vec![false; planes],
+            is_forced: vec![false; dies],
+            dies_forced: 0,
+            is_paused: false,
+            totals: ToldTotals::default(),
+        }));
+        self.report_lowest();
+    }
+
+    /// What it says of itself when it is asked how low it is.
+    pub(crate) fn above_middle(&self) -> Report {
+        let (report, start, _) = self.scheme.trigger.told_blocks(&self.geometry);
+        let blocks = f64::from(self.lowest_free_blocks()) - f64::from(report + start) / 2.0;
+        Report::AboveMiddle(blocks / f64::from(self.geometry.blocks_per_plane))
+    }
+
+    /// What it says of itself, in order.
+    pub(crate) fn take_report(&mut self) -> Option<Report> {
+        let told = self.gc.coordination.as_mut()?;
+        (!told.reports.is_empty()).then(|| told.reports.remove(0))
+    }
+
+    /// What it was told, and did.
+    pub fn told_totals(&self) -> Option<ToldTotals> {
+        self.gc.coordination.as_ref().map(|told| told.totals)
+    }
+
+    /// Whether a coordinator has ordered the drive to pause.
+    #[inline]
+    pub fn is_paused(&self) -> bool {
+        self.gc.coordination.as_ref().is_some_and(|told| told.is_paused)
+    }
+
+    /// A plane wants to be collected: whether that starts although no coordinator asked. Otherwise the drive reports
+    /// how low it is.
+    #[inline(never)]
+    pub(in crate::ssd) fn starts_unasked(&mut self, plane: PlaneId, wanted: Wanted) -> bool {
+        let level = self.scheme.trigger.level_of(self.free_of_scope(plane));
+        if level == Level::LastResort || wanted.start == Start::Space {
+            self.told_mut().why[plane.at()] = Why::LastResort;
+            // A write that waits for space waits for a collection that pauses, too.
+            self.resume();
+            return true;
+        }
+        if !self.heed(level, wanted.request_waits) {
+            let die = self.geometry.die_of(plane);
+            self.dies[die].put_off_collection(self.geometry.plane_offset(plane));
+        }
+        false
+    }
+
+    /// Reports that something is as low as this. Whether all is said: that it would start is put off until a request
+    /// comes, where the trigger waits for one.
+    fn heed(&mut self, level: Level, request_waits: bool) -> bool {
+        self.report(level.min(Level::Report));
+        let says_all =
+            level < Level::Start || self.scheme.trigger.starts_now(Wanted { start: Start::Watermark, request_waits });
+        if says_all {
+            self.report(level.min(Level::Start));
+        }
+        says_all
+    }
+
+    /// A device is below its watermark: as that of a plane, and said once for all of them.
+    #[inline(never)]
+    pub(in crate::ssd) fn heed_device(&mut self, events: &mut EventQueue) {
+        let level = self.scheme.trigger.level_of(self.ftl.free_blocks() as u32);
+        if level == Level::LastResort {
+            for die in (0..self.geometry.dies).map(DieId) {
+                self.collect_lowest_of(die, Start::Watermark, events);
+            }
+        } else if level > self.told_mut().reported {
+            let request_waits = self.dies.iter().any(|die| die.waiting() > 0);
+            if !self.heed(level, request_waits) {
+                let planes = self.geometry.planes_per_die;
+                self.dies.iter_mut().for_each(|die| die.put_off_all_collections(planes));
+            }
+        }
+    }
+
+    /// What a die takes whose collection stands still: work of the host, and moves of other dies' collections, as if it
+    /// were free. Other jobs of the die wait for the one that has it.
+    #[inline(never)]
+    pub(in crate::ssd) fn take_beside_paused(
+        &mut self,
+        die: DieId,
+        readiness: Readiness,
+        events: &mut EventQueue,
+    ) -> bool {
+        if self.dies[die].point() == PreemptionPoint::Polling {
+            // The controller is busy with the queue until it has polled it.
+            return false;
+        }
+        let mut heads = self.heads(die);
+        let first_move = self.head(die, Queue::Move).map(|id| self.txn(id).sequence);
+        heads.came[Class::Gc as usize] = first_move.unwrap_or(u64::MAX);
+        match (self.pick_class(die, heads, events.now_ns()), readiness) {
+            (Some(Class::Gc), Readiness::Ready) => self.take_move(die, events),
+            (Some(Class::Read), Readiness::Ready | Readiness::CachedRead) => {
+                let lead = self.head(die, Queue::Read).expect("a read is queued");
+                self.take_read(die, lead, events);
+            }
+            (Some(Class::Write), Readiness::Ready | Readiness::CachedProgram) => {
+                let lead = self.head(die, Queue::Write).expect("a write is queued");
+                self.take_write(die, lead, events);
+            }
+            _ => return false,
+        }
+        self.heed_paused(die);
+        true
+    }
+
+    /// A plane that has a collection asks for no other one. So this reports how low planes have fallen while theirs
+    /// stand still; at the last resort these go on.
+    fn heed_paused(&mut self, die: DieId) {
+        let request_waits = self.dies[die].waiting() > 0;
+        for plane in self.geometry.planes_of(die) {
+            if self.gc.jobs.is_free(plane) {
+                continue;
+            }
+            let level = self.scheme.trigger.level_of(self.free_of_scope(plane));
+            if level == Level::LastResort {
+                return self.resume();
+            }
+            if !self.heed(level, request_waits) {
+                self.dies[die].put_off_collection(self.geometry.plane_offset(plane));
+            }
+        }
+    }
+
+    /// A request has come to wait at a die on which a plane's collection stands still, and it was put off until then to
+    /// say how low that plane is.
+    pub(in crate::ssd) fn heed_awaited(&mut self, plane: PlaneId) {
+        if self.stands_still(self.gc.jobs.of_plane(plane)) {
+            self.heed(self.scheme.trigger.level_of(self.free_of_scope(plane)), true);
+        }
+    }
+
+    fn told_mut(&mut self) -> &mut Coordination {
+        self.gc.coordination.as_mut().expect("the drive is told when to collect")
+    }
+
+    /// Reports a level once.
+    fn report(&mut self, level: Level) {
+        let told = self.told_mut();
+        if level > told.reported {
+            told.reported = level;
+            told.reports.push(Report::Low(level));
+        }
+    }
+
+    /// Reports how low its lowest plane is. That it would start says who next comes to it.
+    fn report_lowest(&mut self) {
+        let level = self.scheme.trigger.level_of(self.lowest_of_scope());
+        self.report(level.min(Level::Report));
+    }
+
+    /// Collects on all dies: each plane what it owes, and until so much of it is free.
+    pub(crate) fn force(&mut self, stop: Stop, owed: Owed, events: &mut EventQueue) {
+        let (report_blocks, _, own_blocks) = self.scheme.trigger.told_blocks(&self.geometry);
+        let g = &self.geometry;
+        let reserve =
+            g.blocks_per_plane - g.logical_units.div_ceil(g.units_per_block * g.planes).min(g.blocks_per_plane);
+        let stop_blocks = match stop {
+            Stop::Own => own_blocks,
+            Stop::Report => report_blocks,
+            Stop::Reserve => reserve,
+        };
+        let planes = (0..self.geometry.planes).map(PlaneId);
+        let is_collecting: Vec<bool> = planes.map(|plane| self.gc.jobs.is_on(plane)).collect();
+        let dies = self.geometry.dies;
+        let told = self.told_mut();
+        told.stop_blocks = stop_blocks;
+        if let Owed::AtLeast(collections) = owed {
+            // A collection that is under way is one of those that are asked for.
+            let owed = |is_collecting: bool| collections.saturating_sub(u32::from(is_collecting));
+            told.owed.iter_mut().zip(is_collecting).for_each(|(plane, is_collecting)| *plane = owed(is_collecting));
+        }
+        told.is_given_up.fill(false);
+        told.is_forced.fill(true);
+        told.dies_forced = dies;
+        told.totals.forced += 1;
+        self.resume();
+        (0..dies).for_each(|die| self.go_on_forced(DieId(die), events));
+    }
+
+    /// Starts no more of what it was forced to; what is under way pauses, or ends.
+    pub(crate) fn pause(&mut self, on_request: OnRequest) {
+        let has_jobs = self.gc.jobs.has_of(Source::Gc);
+        // Requests that wait for what a collection brings would wait for good.
+        let is_needed =
+            self.waits_for_gc() || self.scheme.trigger.level_of(self.lowest_of_scope()) == Level::LastResort;
+        let told = self.told_mut();
+        if told.dies_forced == 0 {
+            return;
+        }
+        told.is_forced.fill(false);
+        told.dies_forced = 0;
+        told.totals.pauses += u64::from(has_jobs);
+        told.is_paused = has_jobs && !is_needed && on_request == OnRequest::Pause;
+        self.end_force();
+    }
+
+    /// Collections that pause go on.
+    pub(in crate::ssd) fn resume(&mut self) {
+        if std::mem::take(&mut self.told_mut().is_paused) {
+            for die in (0..self.geometry.dies).map(DieId) {
+                if self.dies[die].is_reserved() {
+                    self.mark_ready(die);
+                }
+            }
+        }
+    }
+
+    /// The next collection that a forced die owes, if it has none under way.
+    pub(in crate::ssd) fn go_on_forced(&mut self, die: DieId, events: &mut EventQueue) {
+        while self.gc.coordination.as_ref().is_some_and(|told| told.is_forced[die.at()]) && !self.has_job(die) {
+            let Some(plane) = self.next_forced(die) else {
+                let told = self.told_mut();
+                told.is_forced[die.at()] = false;
+                told.dies_forced -= 1;
+                if told.dies_forced == 0 {
+                    self.end_force();
+                }
+                return;
+            };
+            let told = self.told_mut();
+            told.owed[plane.at()] = told.owed[plane.at()].saturating_sub(1);
+            told.why[plane.at()] = Why::Forced;
+            self.start_collection(plane, Start::Told, events);
+        }
+    }
+
+    /// The plane of a die that is collected next: of those that owe collections the lowest, then of those that are not
+    /// yet where they stop.
+    fn next_forced(&self, die: DieId) -> Option<PlaneId> {
+        let told = self.gc.coordination.as_ref()?;
+        let is_worth_it = |p: PlaneId| !told.is_given_up[p.at()];
+        let owes = |p: PlaneId| told.owed[p.at()] > 0 && is_worth_it(p);
+        let is_low = |p: PlaneId| self.ftl.free_blocks_of(p) < told.stop_blocks && is_worth_it(p);
+        self.lowest_that(die, owes).or_else(|| self.lowest_that(die, is_low))
+    }
+
+    /// What it was forced to do is done.
+    fn end_force(&mut self) {
+        let told = self.told_mut();
+        told.reported = Level::High;
+        told.reports.push(Report::Done);
+        self.report_lowest();
+    }
+
+    /// A collection of a plane begins: it has a victim.
+    pub(in crate::ssd) fn count_collection(&mut self, plane: PlaneId) {
+        let Some(told) = &mut self.gc.coordination else { return };
+        match std::mem::take(&mut told.why[plane.at()]) {
+            Why::Hand => {}
+            Why::Forced => told.totals.forced_collections += 1,
+            Why::LastResort => told.totals.last_resort_collections += 1,
+        }
+    }
+
+    /// A collection found no victim on a plane: forced dies leave it alone.
+    pub(in crate::ssd) fn give_up(&mut self, plane: PlaneId) {
+        if let Some(told) = &mut self.gc.coordination {
+            told.is_given_up[plane.at()] = true;
+            told.why[plane.at()] = Why::default();
+        }
+    }
+
+    /// Whether the collection that has a die stands still, so that the die is the host's.
+    #[inline]
+    pub(in crate::ssd) fn stands_still(&self, id: JobId) -> bool {
+        if !self.is_paused() {
+            return false;
+        }
+        let job = &self.gc.jobs[id];
+        job.source() == Source::Gc && !job.is_stepping() && job.held().is_empty()
+    }
+}

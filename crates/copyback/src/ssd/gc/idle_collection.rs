@@ -1,0 +1,108 @@
+//! Idleness: collection ahead of need, while the drive has nothing to do.
+//!
+//! A drive is idle from the end of its last transaction; collection starts when that has lasted for as long as the
+//! trigger says, on each die the plane with the fewest free blocks first, and goes on collection after collection until
+//! the watermark is reached or a request arrives. The collection under way then goes on as it would at any other time.
+
+use crate::sim::index::DieId;
+use crate::sim::queue::{EventQueue, Timer};
+use crate::ssd::drive::Drive;
+use crate::tasks::gc::trigger::idle::Idle;
+use crate::tasks::gc::trigger::{Start, TriggerPolicy};
+
+/// How long a drive has had nothing to do.
+pub(in crate::ssd) struct Idleness {
+    /// Comes up when the drive has been idle for as long as the trigger asks for.
+    timer: Timer,
+    /// Since when the drive has had nothing to do, if the trigger asks for that. Invariant: none once the host is done.
+    since_ns: Option<u64>,
+    /// No more requests will come.
+    is_host_done: bool,
+}
+
+impl Idleness {
+    pub fn new(timer: Timer) -> Self {
+        Self { timer, since_ns: None, is_host_done: false }
+    }
+
+    /// Whether the host has no more requests.
+    #[inline]
+    pub fn is_host_done(&self) -> bool {
+        self.is_host_done
+    }
+
+    /// Something changed: the drive may have fallen idle, or have been woken.
+    fn update(&mut self, is_serving: bool, idle: Idle, events: &mut EventQueue) {
+        if is_serving {
+            self.end(events);
+        } else if self.since_ns.is_none() && !self.is_host_done {
+            self.since_ns = Some(events.now_ns());
+            events.schedule(self.timer, idle.begins_ns(events.now_ns()));
+        }
+    }
+
+    /// The host has no more requests.
+    fn end_host(&mut self, events: &mut EventQueue) {
+        self.is_host_done = true;
+        self.end(events);
+    }
+
+    fn end(&mut self, events: &mut EventQueue) {
+        if self.since_ns.take().is_some() && events.is_pending(self.timer) {
+            events.cancel(self.timer);
+        }
+    }
+
+    /// Whether it has lasted for as long as the trigger asks for.
+    fn has_lasted(&self, idle: Idle, now_ns: u64) -> bool {
+        self.since_ns.is_some_and(|since_ns| now_ns >= idle.begins_ns(since_ns))
+    }
+}
+
+impl Drive {
+    /// Whether it serves or queues anything.
+    pub(crate) fn serves(&self) -> bool {
+        // What ends while dies are looked at is done, and was not taken yet.
+        self.txns.live() > self.host_data.endings.count()
+    }
+
+    /// Something changed: the drive may have fallen idle, or have been woken.
+    pub(in crate::ssd) fn time_idleness(&mut self, events: &mut EventQueue) {
+        let Some(idle) = self.scheme.trigger.idle() else { return };
+        // A read whose data was trimmed ends while dies are looked at, and no event follows.
+        let is_serving = self.serves();
+        self.gc.idleness.update(is_serving, idle, events);
+    }
+
+    /// The host has no more requests: collections from now on would serve no request.
+    pub(crate) fn end_idleness(&mut self, events: &mut EventQueue) {
+        self.gc.idleness.end_host(events);
+    }
+
+    /// The drive has been idle for long enough.
+    pub(in crate::ssd) fn on_idle(&mut self, events: &mut EventQueue) {
+        for die in (0..self.geometry.dies).map(DieId) {
+            self.collect_while_idle(die, events);
+        }
+    }
+
+    /// Whether the drive has been idle for as long as the trigger asks for.
+    fn is_idle(&self, idle: Idle, now_ns: u64) -> bool {
+        self.txns.live() == 0 && self.gc.idleness.has_lasted(idle, now_ns)
+    }
+
+    /// Starts collection on the plane of a die that needs it most, where the drive is idle and the die collects
+    /// nothing.
+    pub(in crate::ssd) fn collect_while_idle(&mut self, die: DieId, events: &mut EventQueue) {
+        let Some(idle) = self.scheme.trigger.idle().filter(|&idle| self.is_idle(idle, events.now_ns())) else { return };
+        while !self.has_job(die) {
+            let Some(lowest) = self.lowest_that(die, |p| idle.wants_plane(self.free_of(p))) else { return };
+            let free = self.free_of(lowest);
+            self.start_collection(lowest, Start::Idle, events);
+            // Collection without time is done already, and goes on while it frees blocks.
+            if self.scheme.preemption.is_timeless() && self.free_of(lowest) <= free {
+                return;
+            }
+        }
+    }
+}

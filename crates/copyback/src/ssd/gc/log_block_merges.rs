@@ -1,0 +1,93 @@
+//! Merges: jobs that bring log blocks and data blocks together (`ftl::mapping::fast`), and the log block of a write.
+//!
+//! A merge is a job like a collection: it waits for its die, has it from its first step to its last, and requests go
+//! between two steps where the scheme lets them. It differs in what it reads, which is all of a logical block wherever
+//! it is, in the pages that it programs, where each unit has its place, and in when it starts.
+
+use crate::flash::command::{Command, FlashOp};
+use crate::ftl::frontier::Stream;
+use crate::sim::index::{DieId, JobId, PlaneId, TxnId};
+use crate::sim::queue::EventQueue;
+use crate::ssd::drive::Drive;
+use crate::tasks::gc::trigger::Start;
+use crate::tasks::job::Step;
+
+impl Drive {
+    /// Which of a plane's open blocks takes a queued write, with the writes behind it that share its page.
+    #[inline(always)]
+    pub(in crate::ssd) fn host_write_point(&self, die: DieId, plane: PlaneId, lead: TxnId) -> usize {
+        match self.ftl.has_log_blocks() {
+            true => self.view_for_builders(die).log_for(plane, lead),
+            false => self.ftl.write_point(plane, Stream::Host),
+        }
+    }
+
+    /// Merges start that do not wait for a write.
+    pub(in crate::ssd) fn merge_if_due(&mut self, plane: PlaneId, events: &mut EventQueue) {
+        if self.gc.jobs.is_free(plane) && self.ftl.is_merge_due(plane) {
+            self.start_collection(plane, Start::Told, events);
+        }
+    }
+
+    /// A write finds no page in the random log blocks of a plane.
+    pub(in crate::ssd) fn merge_for_space(&mut self, plane: PlaneId, events: &mut EventQueue) {
+        let asks = self.gc.jobs.is_free(plane) && self.ftl.pages_left(plane, Stream::Host) == 0;
+        if asks && self.ftl.can_merge(plane) {
+            self.start_collection(plane, Start::Told, events);
+        }
+    }
+
+    /// A merge gets its die: what it does is decided now. Whether there is something.
+    pub(in crate::ssd) fn begin_merge(&mut self, id: JobId, events: &mut EventQueue) -> bool {
+        let plane = self.gc.jobs[id].plane();
+        let mut moves = self.gc.jobs[id].take_moves();
+        let Some(block) = self.ftl.begin_merge(plane, &mut moves) else { return false };
+        self.gc.jobs[id].begin(block, moves, events.now_ns(), self.ftl.free_blocks_of(plane));
+        let die = self.gc.jobs[id].die();
+        self.reserve_die(die, id, events.now_ns());
+        self.fill_window(die, events);
+        true
+    }
+
+    /// Whether a job merges.
+    #[inline(always)]
+    pub(in crate::ssd) fn is_merge(&self, id: JobId) -> bool {
+        self.ftl.has_log_blocks() && self.gc.jobs[id].purpose().picks_victim
+    }
+
+    /// The next step of a merge.
+    #[inline(never)]
+    pub(in crate::ssd) fn step_of_merge(&mut self, id: JobId) -> Option<Step> {
+        let (ftl, geometry) = (&self.ftl, &self.geometry);
+        self.gc.jobs[id].next_of_gathering(
+            |m| ftl.page_in_place(m.unit),
+            |from| geometry.page_of(from),
+            |m| ftl.lookup(m.unit) == m.from,
+        )
+    }
+
+    /// Programs a page with what a merge has gathered for it, or before that one that was never written.
+    #[inline(never)]
+    pub(in crate::ssd) fn program_gathered(&mut self, die: DieId, id: JobId, units: usize, events: &mut EventQueue) {
+        let plane = self.gc.jobs[id].plane();
+        let unit = self.gc.jobs[id].first_held().expect("a program follows a read").unit;
+        let units = if self.ftl.has_gap_before(plane, unit) { 0 } else { units };
+        let job = &mut self.gc.jobs[id];
+        self.records.counters.on_moved_units(job.source(), units as u64);
+        let moves = job.take_for_program(units, plane);
+        let stamp = self.ftl.counts().host_units;
+        let current: Option<Vec<bool>> =
+            self.records.shadow.as_ref().map(|_| moves.iter().map(|m| self.ftl.lookup(m.unit) == m.from).collect());
+        let page = self.ftl.merge_page(plane, unit, moves, stamp);
+        if let (Some(shadow), Some(current)) = (&mut self.records.shadow, current) {
+            let first = self.geometry.unit_of_page(page);
+            let places = moves.iter().map(|m| self.ftl.place_in_page(first, m.unit));
+            shadow.gather_page(&self.ftl, page, moves.iter().copied().zip(places).zip(current));
+        }
+        self.map.on_moved(&mut self.queues, &self.txns, &self.ftl, moves, page);
+        self.after_bind(plane);
+        let mut command = Command::new(FlashOp::Program, self.gc.jobs[id].source(), id, events.now_ns());
+        self.push_page(&mut command, plane, page, TxnId::NONE);
+        self.issue(die, &command, events);
+    }
+}

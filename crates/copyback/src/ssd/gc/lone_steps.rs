@@ -1,0 +1,220 @@
+//! Lone steps: those of a collection that has its die to itself, which nothing observes, joins or delays.
+//!
+//! Most commands of a drive in use are such. When one ends nothing can have changed for others, so the next
+//! follows in place: what the drive and its flash know of the die and the job is looked up once an event. What a step
+//! is, which moves it takes and what is counted are the same functions as those of any other step (`steps`,
+//! `tasks::job`).
+//!
+//! If requests may join steps or go between them, a step is a lone one if no request that could do so waits at the die
+//! when it begins. When it ends, and when the poll behind it does, that is asked again.
+
+use crate::dispatch::queues::Queues;
+use crate::dispatch::txn::Txns;
+use crate::flash::command::{CommandPlane, FlashOp, Source};
+use crate::flash::geometry::Geometry;
+use crate::ftl::core::{Ftl, Move};
+use crate::ftl::frontier::Stream;
+use crate::observe::counters::Counters;
+use crate::sim::index::{DieId, JobId, PageId, TxnId};
+use crate::sim::invariant::hold;
+use crate::sim::queue::EventQueue;
+use crate::ssd::drive::Drive;
+use crate::ssd::gc::steps::fetch_ahead;
+use crate::ssd::records::FewestFree;
+use crate::tasks::job::{Job, Step};
+
+/// What lone steps change beside flash.
+struct LoneStepParts<'a> {
+    job: &'a mut Job,
+    ftl: &'a mut Ftl,
+    geometry: &'a Geometry,
+    counters: &'a mut Counters,
+    fewest_free: &'a mut FewestFree,
+    /// Who waits anywhere, and may want to know where data is.
+    queues: &'a mut Queues,
+    txns: &'a Txns,
+    /// Reads of the host that wait at the die.
+    reads_waiting: u32,
+}
+
+impl LoneStepParts<'_> {
+    /// Binds a step to its page: operation, page and the mapping units that cross the channel. None for an erase.
+    /// `INDEXED`: requests that wait are found by the place of their data, so that each move has to be told.
+    #[inline(always)]
+    fn bind<const INDEXED: bool>(&mut self, step: Step) -> Option<(FlashOp, PageId, u32)> {
+        match step {
+            Step::Read { end } => Some(self.bind_read(end)),
+            Step::Program { units } => Some(self.bind_program::<INDEXED>(units)),
+            Step::Erase => None,
+        }
+    }
+
+    #[inline(always)]
+    fn bind_read(&mut self, end: usize) -> (FlashOp, PageId, u32) {
+        fetch_ahead(self.ftl, self.job, end);
+        let (from, units) = self.job.take_for_read(end);
+        if self.job.source() == Source::Gc {
+            self.counters.on_reads_waiting(self.reads_waiting);
+        }
+        self.counters.on_lone_command(FlashOp::Read, self.job.source());
+        (FlashOp::Read, self.geometry.page_of(from), units)
+    }
+
+    #[inline(always)]
+    fn bind_program<const INDEXED: bool>(&mut self, units: usize) -> (FlashOp, PageId, u32) {
+        let plane = self.job.plane();
+        let write_point = self.ftl.write_point(plane, Stream::Moved);
+        let stamp = self.ftl.counts().host_units;
+        self.counters.on_moved_units(self.job.source(), units as u64);
+        self.counters.on_lone_command(FlashOp::Program, self.job.source());
+        let moves = self.job.take_for_program(units, plane);
+        let page = self.ftl.move_page(plane, write_point, moves, 0, stamp);
+        if INDEXED {
+            let ftl = &*self.ftl;
+            self.queues.on_moved(moves.iter().map(|m| m.unit), self.txns, |unit| ftl.lookup(unit));
+        }
+        self.fewest_free.note(self.ftl, plane);
+        (FlashOp::Program, page, self.geometry.units_per_page)
+    }
+
+    /// The step that follows.
+    #[inline(always)]
+    fn next(&mut self) -> Step {
+        let (ftl, geometry) = (&*self.ftl, self.geometry);
+        let is_current = |m: Move| ftl.lookup(m.unit) == m.from;
+        self.job.next_of_one(geometry.units_per_page, |unit| geometry.page_of(unit), is_current)
+    }
+}
+
+impl Drive {
+    /// Whether the next step of the job that has the die is a lone one.
+    #[inline(always)]
+    pub(in crate::ssd) fn may_step_alone(&self, die: DieId, id: JobId, step: Step) -> bool {
+        let job = &self.gc.jobs[id];
+        self.scheme.settings.collection.steps_alone
+            && (self.scheme.settings.collection.is_undisturbed || self.is_left_alone(die, step))
+            && job.purpose().reserves_die
+            && !job.footprint().is_row()
+            && !self.takes_turns(id)
+    }
+
+    /// Whether no request waits at a die that could go before this step of a collection, or join it.
+    #[inline]
+    fn is_left_alone(&self, die: DieId, step: Step) -> bool {
+        let d = &self.dies[die];
+        if self.scheme.preemption.is_preemptive() {
+            let only_writes_wait = d.reads_waiting() == 0 && d.waiting() > 0;
+            let writes_count =
+                self.scheme.preemption.serves_writes() || !self.scheme.settings.compose.is_collection_alone;
+            return d.waiting() == 0 || (only_writes_wait && !writes_count);
+        }
+        match step {
+            Step::Read { .. } => d.reads_waiting() == 0,
+            Step::Program { .. } => d.waiting() == d.reads_waiting(),
+            Step::Erase => true,
+        }
+    }
+
+    /// What a lone step changes.
+    #[inline(always)]
+    fn reach(&mut self, die: DieId, id: JobId) -> LoneStepParts<'_> {
+        LoneStepParts {
+            job: &mut self.gc.jobs[id],
+            ftl: &mut self.ftl,
+            geometry: &self.geometry,
+            counters: &mut self.records.counters,
+            fewest_free: &mut self.records.fewest_free,
+            queues: &mut self.queues,
+            txns: &self.txns,
+            reads_waiting: self.dies[die].reads_waiting(),
+        }
+    }
+
+    /// The job that has the die takes a lone step; [`Self::end_lone_step`] goes on from there.
+    #[inline(never)]
+    pub(in crate::ssd) fn begin_lone_steps(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
+        let d = &self.dies[die];
+        hold!(d.reserved_by() == id, DieReservation, "{step:?} of {id:?} on {die:?}");
+        let job = &mut self.gc.jobs[id];
+        job.begin_step();
+        let (plane, source) = (job.plane(), job.source());
+        let bound = if self.scheme.settings.collection.is_undisturbed {
+            self.reach(die, id).bind::<false>(step)
+        } else {
+            if matches!(step, Step::Program { .. }) && self.ftl.needs_pairing(plane) {
+                self.pair_open_blocks(plane);
+            }
+            self.reach(die, id).bind::<true>(step)
+        };
+        let Some((op, page, units)) = bound else { return self.issue_erase(die, id, events) };
+        let part = CommandPlane { plane, page, units, txn: TxnId::NONE };
+        self.flash.issue_alone(die, op, (source, id), part, events);
+    }
+
+    /// A lone step ended. Whether the next follows in place, or the poll before it: otherwise the die may take
+    /// something else.
+    #[inline(always)]
+    pub(in crate::ssd) fn end_lone_step(&mut self, die: DieId, events: &mut EventQueue) -> bool {
+        let now_ns = events.now_ns();
+        let busy_from_ns = self.flash.end_alone(die, now_ns);
+        let d = &self.dies[die];
+        let (id, since_ns) = (d.reserved_by(), d.collecting_since_ns());
+        let is_undisturbed = self.scheme.settings.collection.is_undisturbed;
+        let mut reach = self.reach(die, id);
+        if let Some(since_ns) = since_ns {
+            reach.counters.on_plane_busy(now_ns - busy_from_ns.max(since_ns));
+        }
+        if !is_undisturbed {
+            return self.go_on_alone(die, id, events);
+        }
+        let step = reach.next();
+        match reach.bind::<false>(step) {
+            Some(bound) => self.flash.follow_alone(die, bound, events),
+            None => self.issue_erase(die, id, events),
+        }
+        true
+    }
+
+    /// The same where requests may join steps or go between them.
+    #[inline(never)]
+    fn go_on_alone(&mut self, die: DieId, id: JobId, events: &mut EventQueue) -> bool {
+        self.gc.jobs[id].end_step();
+        if self.stands_still(id) {
+            self.mark_ready(die);
+            return false;
+        }
+        if self.scheme.settings.collection.steps_at_once {
+            self.take_step(die, id, events);
+            return !self.is_marked();
+        }
+        if self.flash.is_channel_waited_for(die) {
+            // If the step that ended was a read, its transfer was, and what waits behind that goes first.
+            self.mark_ready(die);
+            return false;
+        }
+        let step = self.next_step(id).expect("no step is under way");
+        if self.begin_poll(die, step, events) {
+            return true;
+        }
+        self.open_point(die, events.now_ns());
+        self.step_alone_at_point(die, id, step, events)
+    }
+
+    /// A preemption point has opened: if nothing waits there, the collection takes its step. Whether it does.
+    #[inline(always)]
+    pub(in crate::ssd) fn step_alone_at_point(
+        &mut self,
+        die: DieId,
+        id: JobId,
+        step: Step,
+        events: &mut EventQueue,
+    ) -> bool {
+        if !self.may_step_alone(die, id, step) || self.stands_still(id) {
+            self.mark_ready(die);
+            return false;
+        }
+        self.dies[die].close_point();
+        self.begin_lone_steps(die, id, step, events);
+        true
+    }
+}

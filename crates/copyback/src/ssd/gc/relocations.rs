@@ -1,0 +1,346 @@
+//! Collections, and what else relocates blocks, as tasks among others: no die is reserved (`tasks::relocation`).
+//!
+//! A relocation hands requests to its task's queue, from where `admit` lets them into windows; a die takes them as the
+//! order says. What is valid in a block has room on the block's own plane, which its last free block is kept for, and
+//! goes there; if the allocation chooses dies for single pages it goes to any plane, and the drive as a whole keeps
+//! room for it (`admission::shared_space`). So a write that waits for space is helped in the end.
+
+use crate::dispatch::txn::{Role, Txn};
+use crate::flash::command::Source;
+use crate::ftl::allocation::Load;
+use crate::ftl::frontier::Stream;
+use crate::ftl::space::Moves;
+use crate::ftl::victim::Planes;
+use crate::observe::report::GcEvent;
+use crate::sim::index::{BlockId, DieId, JobId, LogicalUnit, PlaneId, TxnId};
+use crate::sim::invariant::hold;
+use crate::sim::queue::EventQueue;
+use crate::ssd::admission::PlaneJobs;
+use crate::ssd::drive::Drive;
+use crate::tasks::gc::trigger::{Scope, TriggerPolicy};
+use crate::tasks::gc::walk::{Moment, pick};
+use crate::tasks::relocation::{Relocation, Request};
+
+/// The dies' loads as the placement of a page of moved data sees them.
+struct Loads<'a>(&'a Drive);
+
+impl Load for Loads<'_> {
+    fn is_collecting(&self, _: DieId) -> bool {
+        false
+    }
+    fn queued(&self, die: DieId) -> u32 {
+        self.0.queued(die)
+    }
+    fn free_pages(&self, die: DieId) -> u32 {
+        self.0.planes_for_move(die).count() as u32
+    }
+}
+
+impl Drive {
+    /// A page was bound on a plane, or writes wait for space there (a die, where the plane is open): collections start
+    /// as the trigger says.
+    pub(in crate::ssd) fn collect_as_task(&mut self, plane: PlaneId, events: &mut EventQueue) {
+        self.resume_held_up(events);
+        while self.may_collect_more()
+            && let Some(planes) = self.planes_below(plane, false)
+        {
+            if !self.begin_task_collection(planes, events) {
+                return;
+            }
+        }
+    }
+
+    fn may_collect_more(&self) -> bool {
+        self.gc.relocations.count_of(Source::Gc) < self.gc.relocations.victims()
+    }
+
+    /// Whether another block may be collected for what the trigger counts a plane with. A plane, or a die, is collected
+    /// a block at a time: a second one beside it would have the same array to wait for, and be missing elsewhere.
+    fn may_collect_beside(&self, plane: PlaneId) -> bool {
+        match self.scheme.trigger.scope() {
+            Scope::Plane => !self.gc.relocations.are_on(plane),
+            Scope::Die => !self.gc.relocations.collect_on(self.geometry.die_of(plane)),
+            Scope::Device => true,
+        }
+    }
+
+    /// The planes that a plane's trigger counts together, if those are below their watermark. Without a host
+    /// no request would gain by their collection.
+    fn planes_below(&mut self, plane: PlaneId, is_collecting: bool) -> Option<Planes> {
+        if self.gc.idleness.is_host_done() || !self.may_collect_beside(plane) {
+            return None;
+        }
+        let scope = self.scheme.trigger.scope();
+        let wants = match scope {
+            Scope::Plane => self.wants_plane(plane, is_collecting),
+            Scope::Die | Scope::Device => self.is_still_low(plane),
+        };
+        let geometry = &self.geometry;
+        let planes = match scope {
+            Scope::Plane => Planes::one(plane),
+            Scope::Die => Planes::of_die(geometry, geometry.die_of(plane)),
+            Scope::Device => Planes::all(geometry),
+        };
+        if wants { self.those_in_turn(planes) } else { None }
+    }
+
+    /// Of planes that are to be collected, those that may be: one, where planes take turns.
+    fn those_in_turn(&self, planes: Planes) -> Option<Planes> {
+        if !self.collections_take_turns() {
+            return Some(planes);
+        }
+        let may_begin = |&plane: &PlaneId| self.is_its_turn(plane) && self.is_reclaimable(plane);
+        planes.iter().filter(may_begin).min_by_key(|&plane| self.free_of(plane)).map(Planes::one)
+    }
+
+    /// Writes wait for space on a plane, or on a die where the plane is open, and no page is left there: what can make
+    /// some is collected whatever the watermarks say.
+    pub(in crate::ssd) fn collect_as_task_for_space(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
+        // If planes share their space, a die may have pages left that are kept.
+        let has_pages = || !self.admission.reservations.are_shared() && self.has_pages_left(die, plane);
+        if !self.may_collect_more() || has_pages() || (plane.is_some() && !self.may_collect_beside(plane)) {
+            return;
+        }
+        let planes = match plane.is_some() {
+            true => Planes::one(plane),
+            false if self.geometry.stripes.is_some() => Planes::of_channel(&self.geometry, die),
+            false if self.ftl.allocation().chooses_die() => Planes::all(&self.geometry),
+            false => Planes::of_die(&self.geometry, die),
+        };
+        if let Some(planes) = self.those_in_turn(planes) {
+            self.begin_task_collection(planes, events);
+        }
+    }
+
+    /// A collection ended on a plane: the next is that for which writes wait, else that of the plane or die with the
+    /// fewest free, which may have fallen below its watermark while this one was under way, else, as far as the trigger
+    /// goes on, that of its own planes.
+    fn collect_next(&mut self, plane: PlaneId, events: &mut EventQueue) {
+        if self.dies.waiting_for_space() > 0 {
+            self.collect_for_all_that_wait(events);
+        }
+        self.collect_others(events);
+        if let Some(planes) = self.planes_below(plane, true).filter(|_| self.may_collect_more()) {
+            self.begin_task_collection(planes, events);
+        }
+    }
+
+    #[inline(never)]
+    fn collect_for_all_that_wait(&mut self, events: &mut EventQueue) {
+        for waiting in (0..self.geometry.planes).map(PlaneId) {
+            if !self.may_collect_more() {
+                return;
+            }
+            let die = self.geometry.die_of(waiting);
+            let bound_to = self.bound_plane(waiting);
+            if !self.queues.is_empty(self.space_queue(die, bound_to)) {
+                self.collect_as_task_for_space(die, bound_to, events);
+            }
+        }
+    }
+
+    /// Collections begin on planes or dies that are below watermarks of their own, the lowest first.
+    fn collect_others(&mut self, events: &mut EventQueue) {
+        while self.scheme.trigger.scope() != Scope::Device
+            && self.may_collect_more()
+            && let Some(lowest) = self.lowest_at_rest()
+        {
+            let planes = self.planes_below(lowest, false);
+            if !planes.is_some_and(|planes| self.begin_task_collection(planes, events)) {
+                return;
+            }
+        }
+    }
+
+    /// The plane with the fewest free of those that may be collected now.
+    fn lowest_at_rest(&self) -> Option<PlaneId> {
+        let is_at_rest =
+            |&plane: &PlaneId| self.may_collect_beside(plane) && self.is_its_turn(plane) && self.is_reclaimable(plane);
+        let at_rest = (0..self.geometry.planes).map(PlaneId).filter(is_at_rest);
+        at_rest.min_by_key(|&plane| self.free_of(plane))
+    }
+
+    /// Begins the collection of a block of these planes; whether there was one that is worth it.
+    pub(in crate::ssd) fn begin_task_collection(&mut self, planes: Planes, events: &mut EventQueue) -> bool {
+        let stamp = self.ftl.counts().host_units;
+        let moment = Moment { least_units: self.geometry.units_per_page, read_offsets: &[], stamp };
+        let victim = pick(&mut self.ftl, planes, moment).filter(|victim| victim.frees);
+        let Some(victim) = victim.filter(|victim| self.has_room_for_moves_of(victim.block)) else { return false };
+        self.begin_relocation(victim.block, Source::Gc, events);
+        true
+    }
+
+    /// Whether a block's plane, or whatever shares its stock, has room for what is valid in it.
+    pub(in crate::ssd) fn has_room_for_moves_of(&self, block: BlockId) -> bool {
+        let plane = self.geometry.plane_of(block);
+        let pages = u32::from(self.ftl.blocks()[block].valid).div_ceil(self.geometry.units_per_page);
+        if let Some(anywhere) = self.admission.reservations.anywhere(plane) {
+            return anywhere.has_room_for(pages);
+        }
+        let bound_to = self.bound_plane(plane);
+        self.admission.reservations.space().takes_own(&self.ftl, PlaneJobs(self).own(plane), plane, bound_to, pages)
+    }
+
+    /// Begins the relocation of a full block.
+    pub(in crate::ssd) fn begin_relocation(&mut self, block: BlockId, source: Source, events: &mut EventQueue) {
+        self.wake_shares(events);
+        let (plane, now_ns) = (self.geometry.plane_of(block), events.now_ns());
+        let room = self.gc.relocations.take_room();
+        let mut moves = room.unwrap_or_else(|| Vec::with_capacity(self.geometry.units_per_block as usize));
+        self.ftl.take_victim(block, &mut moves);
+        self.activate(source, events);
+        let (free_blocks, geometry) = (self.ftl.free_blocks_of(plane), &self.geometry);
+        let page_of = |unit| geometry.page_of(unit);
+        if source == Source::Gc && !self.gc.relocations.collect_on(self.geometry.die_of(plane)) {
+            self.dies[self.geometry.die_of(plane)].begin_collecting(now_ns);
+        }
+        let relocation = Relocation::new((source, plane, block), moves, (now_ns, free_blocks), page_of);
+        let id = self.gc.relocations.begin(relocation, &mut self.admission.reservations);
+        self.hand_over(id, events);
+    }
+
+    /// Hands over what a relocation asks for now.
+    fn hand_over(&mut self, id: JobId, events: &mut EventQueue) {
+        let units_per_page = self.geometry.units_per_page;
+        let buffer_units = units_per_page * self.gc.relocations.buffer_pages();
+        loop {
+            let relocation = self.gc.relocations.get(id);
+            let (home, task) = (relocation.plane(), relocation.source());
+            let mut plane = home;
+            if relocation.is_about_to_program(units_per_page) && self.admission.reservations.are_shared() {
+                let Some(place) = self.place_move(home) else {
+                    self.gc.relocations.hold_up();
+                    return;
+                };
+                plane = place;
+            }
+            let request = self
+                .gc
+                .relocations
+                .change(id, &mut self.admission.reservations, |r| r.next_request(units_per_page, buffer_units));
+            let Some(request) = request else { return };
+            let (role, units) = match request {
+                Request::Read => (Role::JobRead, 0),
+                Request::Program { units } => (Role::JobProgram, units),
+                Request::Erase => (Role::JobErase, 0),
+            };
+            if role == Role::JobProgram && self.admission.reservations.are_shared() {
+                self.admission.reservations.expect_move(plane);
+            }
+            let mut txn = Txn::new(role, LogicalUnit::NONE, units, self.geometry.die_of(plane), plane);
+            (txn.job, txn.task) = (id, task);
+            let txn = self.txns.add(txn);
+            match self.delays() {
+                true => self.delay(txn, events),
+                false => self.submit(txn, events),
+            }
+        }
+    }
+
+    /// The plane for a page of moved data: where the allocation would send one of the host's, if that takes it. None
+    /// where all that is left is reserved for writes of the host, which will be bound before long.
+    fn place_move(&mut self, home: PlaneId) -> Option<PlaneId> {
+        let place = self.ftl.allocation().place_move(home, &self.geometry, &Loads(self));
+        let pages_left = |&plane: &PlaneId| {
+            self.ftl.pages_left(plane, Stream::Moved) - self.admission.reservations.space().incoming(plane)
+        };
+        let plane = self.planes_for_move(place.die).max_by_key(pages_left)?;
+        self.ftl.on_placed(place);
+        Some(plane)
+    }
+
+    /// Planes of a die that take a page of moved data.
+    fn planes_for_move(&self, die: DieId) -> impl Iterator<Item = PlaneId> + '_ {
+        self.geometry.planes_of(die).filter(|&plane| self.admission.reservations.space().takes_move(&self.ftl, plane))
+    }
+
+    /// Planes may take now what none of them took.
+    fn resume_held_up(&mut self, events: &mut EventQueue) {
+        if !self.gc.relocations.take_held_up() {
+            return;
+        }
+        for at in 0..self.gc.relocations.count() {
+            self.hand_over(self.gc.relocations.at(at), events);
+        }
+    }
+
+    /// Whether the books of the drive's room are right. Looks at every plane.
+    pub(in crate::ssd) fn check_room(&self) {
+        let reservations = &self.admission.reservations;
+        if !reservations.are_shared() {
+            return;
+        }
+        for plane in (0..self.geometry.planes).map(PlaneId) {
+            let anywhere = reservations.anywhere(plane).expect("there is a stock");
+            let planes = (0..self.geometry.planes).map(PlaneId).filter(|&other| reservations.share_stock(plane, other));
+            let left: u32 = planes.map(|other| self.ftl.pages_left(other, Stream::Moved)).sum();
+            hold!(
+                left == anywhere.left && anywhere.has_room_for(0),
+                ReservationsCovered,
+                "{left} pages are left beside {plane:?}: {anywhere:?}"
+            );
+            let unsent = self.gc.relocations.pages_unsent(|other| reservations.share_stock(plane, other));
+            hold!(unsent == anywhere.unsent, ReservationsCovered, "{unsent} pages are to be sent: {anywhere:?}");
+        }
+    }
+
+    // ---- ends -------------------------------------------------------------------------------------------------------
+
+    /// A request of a relocation ended: its slot is free, and what follows is handed over.
+    pub(in crate::ssd) fn end_request(&mut self, id: TxnId, events: &mut EventQueue) {
+        let (role, job, units) = (self.txns[id].role, self.txns[id].job, self.txns[id].units);
+        let (die, task) = (self.txns[id].die, self.txns[id].task);
+        self.txns.remove(id);
+        match role {
+            Role::JobRead => self.gc.relocations.change(job, &mut self.admission.reservations, |r| r.end_read(units)),
+            Role::JobProgram => {
+                self.gc.relocations.change(job, &mut self.admission.reservations, |r| r.end_program(units))
+            }
+            Role::JobCopyback => {
+                self.gc.relocations.change(job, &mut self.admission.reservations, |r| r.end_copyback(units))
+            }
+            _ => {
+                self.end_relocation(job, events);
+                return self.leave_window(die, task, events);
+            }
+        }
+        self.leave_window(die, task, events);
+        self.hand_over(job, events);
+    }
+
+    /// A block that was relocated is erased: writes that wait for space are let in, after what has to be collected
+    /// next.
+    fn end_relocation(&mut self, id: JobId, events: &mut EventQueue) {
+        let relocation = self.gc.relocations.get(id);
+        let (plane, block, source) = (relocation.plane(), relocation.block(), relocation.source());
+        let (start_ns, pages_bound) = (relocation.start_ns(), relocation.pages_bound());
+        let (units_valid, free_blocks) = (relocation.units_valid(), relocation.free_blocks());
+        let die = self.geometry.die_of(plane);
+        self.records.counters.on_dropped_moves(relocation.dropped());
+        self.ftl.erase(block);
+        self.gc.background.on_erase(block);
+        self.gc.relocations.end(id, events.now_ns());
+        self.admission.reservations.follow(&self.ftl, plane);
+        self.resume_held_up(events);
+        if source == Source::Gc {
+            if !self.gc.relocations.collect_on(die) {
+                self.records.counters.on_die_reserved(self.dies[die].collecting_for_ns(events.now_ns()));
+                self.dies[die].end_collecting();
+            }
+            self.gc.scopes.count_collection(plane, pages_bound, self.geometry.pages_per_block);
+            let (die, plane, block) = (die.0, plane.0, block.0);
+            let event =
+                GcEvent { drive: 0, start_ns, end_ns: events.now_ns(), die, plane, block, units_valid, free_blocks };
+            self.records.counters.on_collection(event);
+        } else {
+            self.records.counters.on_relocated(source, 1);
+        }
+        if self.looks_up() {
+            self.update_moved(die, source, self.geometry.pages_per_block.saturating_sub(pages_bound), events);
+        }
+        self.collect_next(plane, events);
+        self.begin_background(events);
+        self.deactivate_at_rest(source, events);
+        self.let_waiters_go_on(die, plane, events);
+    }
+}

@@ -1,0 +1,386 @@
+//! The start of collections: of which plane, and when. `walk` says what becomes of them.
+
+use crate::flash::command::Source;
+use crate::ftl::blocks::BlockState;
+use crate::ftl::frontier::Stream;
+use crate::ftl::victim::Planes;
+use crate::sim::index::{BlockId, DieId, JobId, PlaneId, TxnId};
+use crate::sim::invariant::hold;
+use crate::sim::queue::EventQueue;
+use crate::ssd::drive::Drive;
+use crate::tasks::gc::granularity::GranularityPolicy;
+use crate::tasks::gc::trigger::{Level, Scope, Start, TriggerPolicy, Wanted};
+use crate::tasks::job::{Fill, Footprint, Job, Purpose};
+
+impl Drive {
+    /// A page was bound on a plane: writes that wait for one there are looked at again, and collection starts if the
+    /// watermark of the plane's scope asks for it.
+    #[inline]
+    pub(in crate::ssd) fn collect_if_low(&mut self, plane: PlaneId, events: &mut EventQueue) {
+        let die = self.geometry.die_of(plane);
+        if self.scheme.granularity.leaves_plane() && self.dies.waiting_for_space() > 0 {
+            self.admit_waiters_everywhere(events);
+        } else if self.dies[die].waiting_for_space() > 0 {
+            // Writes that share a page give back what was reserved for the others.
+            self.admit_waiters(die, plane, events);
+        }
+        if self.ftl.has_log_blocks() {
+            return self.merge_if_due(plane, events);
+        }
+        if self.gc.relocations.are_tasks() {
+            return self.collect_as_task(plane, events);
+        }
+        match self.scheme.trigger.scope() {
+            Scope::Plane => {
+                let is_collecting = self.gc.jobs.is_on(plane);
+                if !is_collecting && self.wants_plane(plane, false) {
+                    self.start_collection(plane, Start::Watermark, events);
+                }
+            }
+            Scope::Die => self.collect_die_if_low(die, events),
+            Scope::Device => self.collect_device_if_low(events),
+        }
+    }
+
+    /// A device that falls below its watermark collects on all its dies; each goes on by itself until the watermark is
+    /// reached.
+    fn collect_device_if_low(&mut self, events: &mut EventQueue) {
+        loop {
+            let was_collecting = self.gc.scopes.is_device_low();
+            let free_blocks = self.ftl.free_blocks();
+            let wants = self.scheme.trigger.wants_collection(free_blocks as u32, was_collecting, self);
+            self.gc.scopes.set_device_low(wants);
+            if wants && self.gc.coordination.is_some() {
+                return self.heed_device(events);
+            }
+            if !wants || (was_collecting && !self.scheme.preemption.is_timeless()) {
+                return;
+            }
+            for die in (0..self.geometry.dies).map(DieId) {
+                self.collect_lowest_of(die, Start::Watermark, events);
+            }
+            if !self.scheme.preemption.is_timeless() || self.ftl.free_blocks() <= free_blocks {
+                return;
+            }
+        }
+    }
+
+    fn collect_die_if_low(&mut self, die: DieId, events: &mut EventQueue) {
+        let free = self.free_of_die(die);
+        let wants = self.scheme.trigger.wants_collection(free, self.gc.scopes.is_die_low(die), self);
+        self.gc.scopes.set_die_low(die, wants);
+        if wants {
+            self.collect_lowest_of(die, Start::Watermark, events);
+        }
+    }
+
+    /// Whether a plane must collect by its own watermark.
+    #[inline(always)]
+    pub(in crate::ssd) fn wants_plane(&self, plane: PlaneId, is_collecting: bool) -> bool {
+        self.scheme.trigger.wants_plane(self.free_of(plane), self.geometry.plane_offset(plane), is_collecting, self)
+    }
+
+    /// What a plane has free, as the trigger counts it.
+    #[inline(always)]
+    pub(in crate::ssd) fn free_of(&self, plane: PlaneId) -> u32 {
+        self.scheme.trigger.free_of(&self.ftl, plane)
+    }
+
+    /// What the scope of a plane has free, as the trigger counts it.
+    pub(in crate::ssd) fn free_of_scope(&self, plane: PlaneId) -> u32 {
+        match self.scheme.trigger.scope() {
+            Scope::Plane => self.free_of(plane),
+            Scope::Die => self.free_of_die(self.geometry.die_of(plane)),
+            Scope::Device => self.ftl.free_blocks() as u32,
+        }
+    }
+
+    /// The least that any scope has free.
+    pub(in crate::ssd) fn lowest_of_scope(&self) -> u32 {
+        (0..self.geometry.planes).map(|plane| self.free_of_scope(PlaneId(plane))).min().unwrap_or(0)
+    }
+
+    /// What the planes of a die have free, as the trigger counts it.
+    pub(in crate::ssd) fn free_of_die(&self, die: DieId) -> u32 {
+        self.geometry.planes_of(die).map(|p| self.free_of(p)).sum()
+    }
+
+    /// Starts collection on the plane of a die with the fewest free of those that are reclaimable, unless a plane
+    /// of it collects already; whether the die collects.
+    pub(in crate::ssd) fn collect_lowest_of(&mut self, die: DieId, start: Start, events: &mut EventQueue) -> bool {
+        let lowest = self.lowest_reclaimable(die);
+        if let Some(lowest) = lowest {
+            self.start_collection(lowest, start, events);
+        }
+        lowest.is_some() || self.has_job(die)
+    }
+
+    /// The plane of a die with the fewest free of those that gain by collection, unless a plane of it collects already.
+    fn lowest_reclaimable(&self, die: DieId) -> Option<PlaneId> {
+        if self.has_job(die) { None } else { self.lowest_that(die, |_| true) }
+    }
+
+    /// The plane of a die with the fewest free of those that `wants` names and that gain by collection.
+    pub(in crate::ssd) fn lowest_that(&self, die: DieId, wants: impl Fn(PlaneId) -> bool) -> Option<PlaneId> {
+        let planes = self.geometry.planes_of(die).filter(|&p| wants(p) && self.is_reclaimable(p));
+        planes.min_by_key(|&p| self.free_of(p))
+    }
+
+    pub(in crate::ssd) fn has_job(&self, die: DieId) -> bool {
+        self.geometry.planes_of(die).any(|p| self.gc.jobs.is_on(p))
+    }
+
+    /// Whether a plane is reclaimable: its collection must free a page, for moves are programmed in whole pages.
+    pub(in crate::ssd) fn is_reclaimable(&self, plane: PlaneId) -> bool {
+        match self.ftl.has_log_blocks() {
+            true => self.ftl.can_merge(plane),
+            false => self.ftl.is_reclaimable(plane, self.geometry.units_per_page),
+        }
+    }
+
+    /// Whether the data of a plane may leave it, to make room for host writes that wait there and can go nowhere else.
+    /// Watermarks alone are no reason, nor are writes that may go where the data would: planes that are full of valid
+    /// data would send it round.
+    pub(in crate::ssd) fn can_leave(&self, plane: PlaneId) -> bool {
+        let within_die = self.scheme.settings.collection.turn.is_some();
+        let goes_to = |p: PlaneId| match within_die {
+            true => self.geometry.die_of(p) == self.geometry.die_of(plane) && self.has_room_for_others(p),
+            false => self.would_accept_move(p, plane),
+        };
+        (self.scheme.granularity.leaves_plane() || within_die)
+            && self.ftl.allocation().is_static()
+            && !self.queues.is_empty(self.space_queue(self.geometry.die_of(plane), plane))
+            && self.ftl.is_reclaimable(plane, 0)
+            && (0..self.geometry.planes).map(PlaneId).any(|p| p != plane && goes_to(p))
+    }
+
+    /// Host writes wait for space. If that is because all pages are reserved for others, nothing is to be done: as
+    /// those are bound, the watermarks are reached. If no page is left, their plane, or the lowest plane of their
+    /// die, is collected whatever the watermarks say. If it is full of valid data, writes that are bound to no plane
+    /// leave it, and others wait until data may leave.
+    pub(in crate::ssd) fn collect_for_space(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
+        if self.ftl.has_log_blocks() {
+            return self.merge_for_space(plane, events);
+        }
+        if self.gc.relocations.are_tasks() {
+            return self.collect_as_task_for_space(die, plane, events);
+        }
+        if self.is_paused() {
+            self.resume();
+        }
+        if self.has_pages_left(die, plane) {
+            return;
+        }
+        if plane.is_none() {
+            if !self.collect_lowest_of(die, Start::Space, events) && self.ftl.allocation().chooses_die() {
+                self.send_waiters_elsewhere(die, events);
+            }
+        } else if self.gc.jobs.is_free(plane) {
+            if self.is_reclaimable(plane) || self.can_leave(plane) {
+                self.start_collection(plane, Start::Space, events);
+            } else if self.scheme.settings.collection.turn.is_some() {
+                // Its data may leave when another plane of the die has made room.
+                self.collect_lowest_of(die, Start::Space, events);
+            } else if self.scheme.granularity.leaves_plane() && !self.gc.jobs.has_any() {
+                // None is reclaimable where pages are reserved that were not bound yet; who binds them comes back here.
+                if let Some(reclaimable) = (0..self.geometry.planes).map(PlaneId).find(|&p| self.is_reclaimable(p)) {
+                    self.start_collection(reclaimable, Start::Space, events);
+                }
+            }
+        }
+    }
+
+    /// Whether host writes may still be bound on a plane, or on any plane of the die.
+    pub(in crate::ssd) fn has_pages_left(&self, die: DieId, plane: PlaneId) -> bool {
+        let left = |p: PlaneId| self.ftl.pages_left(p, Stream::Host) > 0;
+        if plane.is_some() { left(plane) } else { self.geometry.planes_of(die).any(left) }
+    }
+
+    pub(in crate::ssd) fn send_waiters_elsewhere(&mut self, die: DieId, events: &mut EventQueue) {
+        let list = self.space_queue(die, PlaneId::NONE);
+        while let Some(id) = self.queues.first(list).map(TxnId) {
+            let others = || (0..self.geometry.dies).map(DieId).filter(|&d| d != die);
+            let may_reclaim = |d: DieId| self.geometry.planes_of(d).any(|p| self.is_reclaimable(p));
+            let with_pages = others().find(|&d| self.reservable(d, PlaneId::NONE) > 0);
+            let Some(to) = with_pages.or_else(|| others().find(|&d| self.has_job(d) || may_reclaim(d))) else { return };
+            self.queues.remove(list, id.0);
+            self.end_wait_for_space(die);
+            self.stop_waiting(id, events.now_ns());
+            self.txns[id].die = to;
+            self.submit(id, events);
+        }
+    }
+
+    /// Collection of a plane starts: at once where it takes no time, otherwise as a job that waits for its die. Where
+    /// the trigger waits for requests and none waits at the die, the next one to come there starts it.
+    pub(in crate::ssd) fn start_collection(&mut self, plane: PlaneId, start: Start, events: &mut EventQueue) {
+        let die = self.geometry.die_of(plane);
+        // A write that waits for space waits at its die; if data goes to other dies, it may wait for any of them.
+        let waits_anywhere = self.scheme.granularity.leaves_plane() && self.dies.waiting_for_space() > 0;
+        let request_waits = self.dies[die].waiting() > 0 || waits_anywhere;
+        if self.gc.coordination.is_some() && matches!(start, Start::Watermark | Start::Space) {
+            if !self.starts_unasked(plane, Wanted { start, request_waits }) {
+                return;
+            }
+        } else if !self.scheme.trigger.starts_now(Wanted { start, request_waits }) {
+            self.dies[die].put_off_collection(self.geometry.plane_offset(plane));
+            return;
+        }
+        if self.scheme.preemption.is_timeless() {
+            self.collect_timelessly(plane, events);
+            return;
+        }
+        let block_of_plane = Footprint::one(plane, BlockId::NONE);
+        let id = self.new_job(Purpose { source: Source::Gc, picks_victim: true, reserves_die: true }, block_of_plane);
+        self.attach(id);
+    }
+
+    /// The first write waits for space on a drive whose collections may send data to any die: nothing is put off any
+    /// longer.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::ssd) fn start_all_awaited_collection(&mut self, events: &mut EventQueue) {
+        for die in (0..self.geometry.dies).map(DieId) {
+            self.start_awaited_collection(die, events);
+        }
+    }
+
+    /// A request has come to wait at a die on which collection was put off until one would.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::ssd) fn start_awaited_collection(&mut self, die: DieId, events: &mut EventQueue) {
+        let below = self.dies[die].take_put_off_collections();
+        for plane in self.geometry.planes_of(die) {
+            let was_put_off = below & (1 << self.geometry.plane_offset(plane)) != 0;
+            if !was_put_off {
+                continue;
+            }
+            if self.gc.jobs.is_on(plane) {
+                self.heed_awaited(plane);
+                continue;
+            }
+            if let Some(next) = self.plane_after(plane) {
+                self.start_collection(next, Start::Watermark, events);
+            }
+        }
+    }
+
+    /// Whether a block may be relocated now: it is full, and its plane has no job, or where no die is reserved room for
+    /// what is valid in it. Pages of a data block have their places, so that only merges move them.
+    pub fn may_relocate(&self, block: BlockId) -> bool {
+        let is_full = self.ftl.blocks()[block].state == BlockState::Closed;
+        if self.gc.relocations.are_tasks() {
+            return is_full && self.has_room_for_moves_of(block) && self.is_its_turn(self.geometry.plane_of(block));
+        }
+        is_full && !self.ftl.has_log_blocks() && self.gc.jobs.is_free(self.geometry.plane_of(block))
+    }
+
+    /// Relocates and erases a full block for a task other than garbage collection.
+    ///
+    /// # Panics
+    /// When the block is not full, or a job is under way on its plane.
+    pub fn start_relocation(&mut self, block: BlockId, source: Source, events: &mut EventQueue) {
+        if self.gc.relocations.are_tasks() {
+            return self.begin_relocation(block, source, events);
+        }
+        self.start_relocation_of(Footprint::one(self.geometry.plane_of(block), block), source, true);
+    }
+
+    /// The same of a block on each of several planes of a die that go into one command. `reserves_die`: from its first
+    /// step to its last nothing else has the die; otherwise it waits for the die before each step, and what the order
+    /// names goes between two.
+    ///
+    /// # Panics
+    /// As above, and where the blocks do not go into one command.
+    pub(crate) fn start_relocation_of(&mut self, footprint: Footprint, source: Source, reserves_die: bool) {
+        let lead = footprint.blocks().next().expect("a footprint has a block");
+        let first_page = |block: BlockId| self.geometry.page_of(self.geometry.first_unit(block));
+        for (plane, block) in footprint.blocks() {
+            hold!(self.gc.jobs.is_free(plane), OneJob, "{plane:?} has a job already");
+            let is_lead = plane == lead.0;
+            let (a, b) = (first_page(lead.1), first_page(block));
+            assert!(
+                is_lead || self.flash.rules().go_together(&self.geometry, a, b),
+                "{block:?} goes not with {lead:?}"
+            );
+        }
+        let id = self.new_job(Purpose { source, picks_victim: false, reserves_die }, footprint);
+        self.attach(id);
+    }
+
+    /// Collects a plane once more than its watermark asks for; whether it can: nothing is reclaimable on a plane that
+    /// is full of valid data, and one that has a job collects already. The victim policy picks the block when the job
+    /// begins.
+    pub fn collect_once(&mut self, plane: PlaneId, events: &mut EventQueue) -> bool {
+        if self.gc.relocations.are_tasks() {
+            return self.begin_task_collection(Planes::one(plane), events);
+        }
+        let can = self.gc.jobs.is_free(plane) && self.is_reclaimable(plane);
+        if can {
+            self.start_collection(plane, Start::Told, events);
+        }
+        can
+    }
+
+    fn new_job(&mut self, purpose: Purpose, footprint: Footprint) -> JobId {
+        hold!(!self.gc.relocations.are_tasks(), DieReservation, "{purpose:?} where collections reserve no die");
+        let lead = footprint.planes().next().expect("a footprint has a plane");
+        let job = Job::new(purpose, self.geometry.die_of(lead), footprint, self.txns.take_sequence());
+        let fill = if self.geometry.has_superpages() { Fill::AsRead } else { self.scheme.granularity.fill() };
+        let job = job.filling(fill, self.geometry.units_per_page);
+        self.gc.jobs.add(job, self.geometry.units_per_block as usize)
+    }
+
+    pub(in crate::ssd) fn attach(&mut self, id: JobId) {
+        let die = self.gc.jobs[id].die();
+        self.dies[die].push_job(id);
+        self.mark_ready(die);
+    }
+
+    /// What follows a collection of a plane that ended: which plane's, and why.
+    pub(in crate::ssd) fn collection_after(&mut self, plane: PlaneId) -> Option<(PlaneId, Start)> {
+        if self.ftl.has_log_blocks() {
+            return self.ftl.is_merge_due(plane).then_some((plane, Start::Told));
+        }
+        if self.gc.coordination.is_some() {
+            let is_urgent = self.scheme.trigger.level_of(self.free_of_scope(plane)) == Level::LastResort;
+            return is_urgent.then_some((plane, Start::Watermark));
+        }
+        if !self.scheme.trigger.goes_on() {
+            return None;
+        }
+        self.plane_after(plane).map(|next| (next, Start::Watermark))
+    }
+
+    /// The plane that is collected after a collection of this one, if its scope is below the watermark at which it
+    /// stops: the plane itself, or where more than a plane is the scope, the lowest of its die.
+    pub(in crate::ssd) fn plane_after(&mut self, plane: PlaneId) -> Option<PlaneId> {
+        if !self.is_still_low(plane) {
+            return None;
+        }
+        match self.scheme.trigger.scope() {
+            Scope::Plane => Some(plane),
+            Scope::Die | Scope::Device => self.lowest_reclaimable(self.geometry.die_of(plane)),
+        }
+    }
+
+    /// Whether the scope of a plane is below the watermark at which its collection stops.
+    pub(in crate::ssd) fn is_still_low(&mut self, plane: PlaneId) -> bool {
+        match self.scheme.trigger.scope() {
+            Scope::Plane => self.wants_plane(plane, true),
+            Scope::Die => {
+                let die = self.geometry.die_of(plane);
+                let is_collecting = self.gc.scopes.is_die_low(die);
+                let wants = self.scheme.trigger.wants_collection(self.free_of_die(die), is_collecting, self);
+                self.gc.scopes.set_die_low(die, wants);
+                wants
+            }
+            Scope::Device => {
+                let free_blocks = self.ftl.free_blocks() as u32;
+                let wants = self.scheme.trigger.wants_collection(free_blocks, self.gc.scopes.is_device_low(), self);
+                self.gc.scopes.set_device_low(wants);
+                wants
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Pairing: which of the requests that wait at a die does its collection serve with the very step that it takes next?
+//!
+//! They are left to it, and do not go before it. What depends on the step alone is found out once, when it is first
+//! asked for: hundreds of requests may wait.
+
+use crate::config::device::PLANES_MAX;
+use crate::dispatch::compose::{JoiningReads, gc_host};
+use crate::sim::index::{DieId, JobId, PageId, PlaneId, TxnId};
+use crate::ssd::drive::Drive;
+use crate::tasks::gc::granularity::GranularityPolicy;
+use crate::tasks::gc::preemption::State;
+use crate::tasks::job::Step;
+use std::cell::OnceCell;
+
+/// What the next step of a collection will serve.
+pub(in crate::ssd) struct StepPartners<'a> {
+    drive: &'a Drive,
+    die: DieId,
+    job: JobId,
+    /// None: the collection's step is under way elsewhere.
+    step: Option<Step>,
+    /// The page that merging puts first, where it does.
+    wanted: OnceCell<Option<PageId>>,
+    /// The reads that join the next read.
+    partners: OnceCell<JoiningReads>,
+    /// Whether writes to this plane of the die join the next program; last: to any.
+    joins: [OnceCell<bool>; PLANES_MAX as usize + 1],
+}
+
+impl<'a> StepPartners<'a> {
+    /// Of the collection that has a die.
+    pub(in crate::ssd) fn of(drive: &'a Drive, die: DieId, step: Option<Step>) -> Self {
+        let job = drive.dies[die].reserved_by();
+        Self {
+            drive,
+            die,
+            job,
+            step,
+            wanted: OnceCell::new(),
+            partners: OnceCell::new(),
+            joins: [const { OnceCell::new() }; PLANES_MAX as usize + 1],
+        }
+    }
+
+    /// The plane on which the collection is at work.
+    #[inline(always)]
+    pub(in crate::ssd) fn own_plane(&self) -> PlaneId {
+        self.drive.gc.jobs[self.job].plane()
+    }
+
+    /// Whether all writes to a plane of the die, or to any where none is named, are left to the step.
+    pub(in crate::ssd) fn takes_writes_to(&self, plane: PlaneId) -> bool {
+        let drive = self.drive;
+        if !drive.scheme.settings.compose.gc_host || !matches!(self.step, Some(Step::Program { .. })) {
+            return false;
+        }
+        let at = if plane.is_some() { drive.geometry.plane_offset(plane) as usize } else { PLANES_MAX as usize };
+        let may_join =
+            || drive.collection_state(self.die) == State::AllAllowed && !drive.scheme.granularity.leaves_plane();
+        let own_plane = self.own_plane();
+        let join = || may_join() && gc_host::joins_of_writes(&drive.view_for_builders(self.die), plane, own_plane);
+        *self.joins[at].get_or_init(join)
+    }
+
+    /// Whether a request that waits at the die is served with the step.
+    pub(in crate::ssd) fn takes(&self, txn: TxnId) -> bool {
+        let settings = &self.drive.scheme.settings;
+        self.step.is_some_and(|step| {
+            (settings.compose.merge && self.is_merged(txn, step)) || (settings.compose.gc_host && self.joins(txn, step))
+        })
+    }
+
+    fn wanted_page(&self) -> Option<PageId> {
+        let find =
+            || if self.drive.scheme.settings.compose.merge { self.drive.wanted_page(self.die, self.job) } else { None };
+        *self.wanted.get_or_init(find)
+    }
+
+    /// Whether it asks for data that the collection moves: the page that is read next, or the whole of units that the
+    /// next program holds.
+    fn is_merged(&self, txn: TxnId, step: Step) -> bool {
+        let drive = self.drive;
+        match step {
+            Step::Read { .. } => {
+                let wanted = self.wanted_page();
+                wanted.is_some() && drive.queues.index().page_of(txn) == wanted
+            }
+            Step::Program { units } => {
+                drive.txns[txn].role.is_write() && drive.units_in_program(txn, self.job, units).is_some()
+            }
+            Step::Erase => false,
+        }
+    }
+
+    /// Whether it joins the command that the collection issues next. Of writes to a plane only the first does; those
+    /// behind it keep their order and are left to the collection, too.
+    fn joins(&self, txn: TxnId, step: Step) -> bool {
+        let (drive, job) = (self.drive, &self.drive.gc.jobs[self.job]);
+        match step {
+            Step::Read { .. } => {
+                let found = self.partners.get_or_init(|| {
+                    let next = || drive.geometry.page_of(job.pending()[0].from);
+                    let lead = self.wanted_page().unwrap_or_else(next);
+                    gc_host::reads(&drive.view_for_builders(self.die), lead)
+                });
+                found.as_slice().contains(&txn)
+            }
+            Step::Program { .. } => drive.txns[txn].role.is_write() && self.takes_writes_to(drive.txns[txn].plane),
+            Step::Erase => false,
+        }
+    }
+}

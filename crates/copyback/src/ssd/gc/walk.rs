@@ -1,0 +1,346 @@
+//! What becomes of a collection that has started. The walk over victims is that of `tasks::gc::walk`; here are its two
+//! clocks in a run. If collections take time, each is a job of its own: it begins when it gets its die, reserves the
+//! die until its block is erased, and its end starts the next. If collection is ideal, the whole walk is done at
+//! once.
+
+use crate::dispatch::txn::Role;
+use crate::flash::command::{Command, FlashOp, Source};
+use crate::ftl::core::Ftl;
+use crate::ftl::frontier::Stream;
+use crate::observe::report::GcEvent;
+use crate::sim::index::{BlockId, DieId, JobId, PlaneId, TxnId};
+use crate::sim::invariant::hold;
+use crate::sim::queue::EventQueue;
+use crate::ssd::drive::Drive;
+use crate::ssd::gc::steps::MOVES_AHEAD;
+use crate::tasks::gc::granularity::GranularityPolicy;
+use crate::tasks::gc::preemption::State;
+use crate::tasks::gc::trigger::{Scope, TriggerPolicy};
+use crate::tasks::gc::walk::{Clock, End, Fate, Moment, Victim, walk};
+use crate::tasks::job::{Beginning, order_by_rows};
+
+/// The clock of a walk whose collections are jobs.
+struct AsJob<'a> {
+    drive: &'a mut Drive,
+    id: JobId,
+    events: &'a mut EventQueue,
+}
+
+impl Clock for AsJob<'_> {
+    fn look(&mut self, plane: PlaneId) -> (&mut Ftl, Moment<'_>) {
+        self.drive.list_read_offsets(plane);
+        let Drive { ftl, gc, geometry, .. } = &mut *self.drive;
+        let stamp = ftl.counts().host_units;
+        (ftl, Moment { least_units: geometry.units_per_page, read_offsets: gc.scopes.read_offsets(), stamp })
+    }
+
+    /// A victim that frees nothing is taken if its data may leave the plane. The room for its moves is never promised
+    /// to others.
+    fn takes(&mut self, plane: PlaneId, victim: Victim) -> bool {
+        self.drive.gc.jobs[self.id].has_to_leave = !victim.frees;
+        if !victim.frees && !self.drive.can_leave(plane) {
+            return false;
+        }
+        let left = self.drive.ftl.pages_left(plane, Stream::Moved);
+        let valid = self.drive.ftl.blocks()[victim.block].valid;
+        hold!(
+            victim.has_room,
+            VictimRoom,
+            "{plane:?} has {left} pages for the {valid} units that are valid in {:?}",
+            victim.block
+        );
+        true
+    }
+
+    fn collect(&mut self, plane: PlaneId, block: BlockId) -> Fate {
+        if self.drive.scheme.settings.collection.turn.is_some() && !self.drive.gc.jobs[self.id].has_to_leave {
+            self.drive.take_companions(self.id, plane, block);
+        }
+        self.drive.count_collection(plane);
+        self.drive.begin_collection(self.id, block, self.events);
+        Fate::UnderWay
+    }
+
+    fn next(&mut self, plane: PlaneId) -> Option<PlaneId> {
+        self.drive.collection_after(plane).map(|(next, _)| next)
+    }
+}
+
+/// The clock of a walk that takes no time.
+struct AtOnce<'a> {
+    drive: &'a mut Drive,
+    stamp: u64,
+    events: &'a mut EventQueue,
+}
+
+impl Clock for AtOnce<'_> {
+    fn look(&mut self, _: PlaneId) -> (&mut Ftl, Moment<'_>) {
+        let least_units = self.drive.geometry.units_per_page;
+        (&mut self.drive.ftl, Moment { least_units, read_offsets: &[], stamp: self.stamp })
+    }
+
+    fn collect(&mut self, plane: PlaneId, block: BlockId) -> Fate {
+        self.drive.collect_at_once(plane, block, self.stamp);
+        Fate::Collected
+    }
+
+    fn next(&mut self, plane: PlaneId) -> Option<PlaneId> {
+        let drive = &mut *self.drive;
+        let die = drive.geometry.die_of(plane);
+        let goes_on = match drive.scheme.trigger.scope() {
+            Scope::Plane => drive.is_still_low(plane),
+            Scope::Die => {
+                drive.gc.scopes.set_die_low(die, true);
+                drive.is_still_low(plane)
+            }
+            // One block of each die in turn: the caller goes round.
+            Scope::Device => false,
+        };
+        drive.admit_waiters(die, plane, self.events);
+        (goes_on && drive.scheme.trigger.goes_on()).then_some(plane)
+    }
+}
+
+impl Drive {
+    /// The job that has waited longest gets its die: a walk begins, or goes on, and its victim is chosen now.
+    pub(in crate::ssd) fn begin_job(&mut self, die: DieId, events: &mut EventQueue) {
+        let id = self.dies[die].pop_job();
+        self.admission.gate.take_slot(die);
+        let (plane, picks_victim) = (self.gc.jobs[id].plane(), self.gc.jobs[id].purpose().picks_victim);
+        if self.gc.jobs[id].beginning().is_some() {
+            self.reserve_die(die, id, events.now_ns());
+            self.fill_window(die, events);
+        } else if !picks_victim {
+            let block = self.gc.jobs[id].block();
+            self.begin_collection(id, block, events);
+        } else if self.is_merge(id) {
+            if !self.begin_merge(id, events) {
+                self.retire(id, events);
+            }
+        } else if walk(&mut AsJob { drive: self, id, events }, plane) == End::NoVictim {
+            self.give_up(plane);
+            self.retire(id, events);
+        }
+    }
+
+    /// A job takes its block and reserves its die.
+    fn begin_collection(&mut self, id: JobId, block: BlockId, events: &mut EventQueue) {
+        let now_ns = events.now_ns();
+        let (die, plane) = (self.gc.jobs[id].die(), self.gc.jobs[id].plane());
+        let choice_ns = if self.gc.jobs[id].purpose().picks_victim { self.ftl.choice_ns() } else { 0 };
+        let mut moves = self.gc.jobs[id].take_moves();
+        self.ftl.take_victim(block, &mut moves);
+        if self.gc.jobs[id].footprint().is_row() {
+            let others = self.gc.jobs[id].footprint().blocks().skip(1);
+            others.for_each(|(_, other)| {
+                let mut more = Vec::new();
+                self.ftl.take_victim(other, &mut more);
+                moves.append(&mut more);
+            });
+            let geometry = &self.geometry;
+            order_by_rows(&mut moves, |unit| geometry.block_and_offset(geometry.page_of(unit)).1);
+        }
+        self.scheme.granularity.order_moves(&mut moves, &self.geometry);
+        for m in moves.iter().take(2 + MOVES_AHEAD) {
+            self.ftl.prefetch_entry(m.unit);
+        }
+        self.take_hot(id, plane, &mut moves, now_ns);
+        self.gc.jobs[id].begin(block, moves, now_ns, self.ftl.free_blocks_of(plane));
+        if self.keeps_moves_left(id) {
+            self.gc.jobs[id].keep_pages_left(&self.geometry);
+        }
+        self.dies[die].delay_poll(choice_ns);
+        self.reserve_die(die, id, now_ns);
+        if !self.scheme.settings.compose.is_collection_alone {
+            self.pair_open_blocks(plane);
+        }
+        // The reservation lets nothing else onto the die, but its window may have room for requests that wait.
+        self.fill_window(die, events);
+    }
+
+    /// A die works for a job alone from now on.
+    pub(in crate::ssd) fn reserve_die(&mut self, die: DieId, id: JobId, now_ns: u64) {
+        let (source, came_before) = (self.gc.jobs[id].source(), self.txns.next_sequence());
+        self.dies.reserve(die, id, source, now_ns, came_before);
+    }
+
+    /// A step of a job that reserves no die ended: it waits for the die again, behind those who came meanwhile.
+    #[cold]
+    #[inline(never)]
+    fn give_die_back(&mut self, die: DieId, id: JobId, events: &mut EventQueue) {
+        if self.gc.jobs[id].source() == Source::Gc {
+            self.records.counters.on_die_reserved(self.dies[die].collecting_for_ns(events.now_ns()));
+        }
+        self.dies.release(die);
+        self.gc.jobs[id].wait_again(self.txns.take_sequence());
+        self.attach(id);
+        self.release_slot(die, events);
+    }
+
+    /// Lists the page offsets of reads that wait for planes which may go with this one, where the victim policy looks
+    /// at them.
+    fn list_read_offsets(&mut self, plane: PlaneId) {
+        if !self.ftl.victim_matches_reads() {
+            return;
+        }
+        let mut offsets = self.gc.scopes.take_read_offsets();
+        offsets.clear();
+        let die = self.geometry.die_of(plane);
+        let index = self.queues.index();
+        let reads_its_first = |id: TxnId| self.ftl.lookup(self.txns[id].first).is_some();
+        for partner in self.geometry.planes_of(die).filter(|&p| self.flash.rules().may_pair(&self.geometry, plane, p)) {
+            let is_asked_for = |&offset: &u32| index.reads_at(die, partner, offset).any(|(id, _)| reads_its_first(id));
+            offsets.extend((0..self.geometry.pages_per_block).filter(is_asked_for));
+        }
+        for (_, page) in index.reads_elsewhere(die).filter(|&(id, _)| reads_its_first(id)) {
+            if self.flash.rules().may_pair(&self.geometry, plane, self.geometry.plane_of_page(page)) {
+                offsets.push(self.geometry.block_and_offset(page).1);
+            }
+        }
+        // Several reads of one offset share one page.
+        offsets.sort_unstable();
+        offsets.dedup();
+        self.gc.scopes.give_back_read_offsets(offsets);
+    }
+
+    /// A step of the job that has the die ended.
+    pub(in crate::ssd) fn on_step_end(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
+        let id = command.job;
+        self.gc.jobs[id].end_step();
+        if command.op == FlashOp::Erase {
+            self.end_job(die, id, events);
+        } else if !self.gc.jobs[id].purpose().reserves_die {
+            self.give_die_back(die, id, events);
+        } else if self.dies[die].reserved_by() == id && self.flash.is_ready(die) {
+            // Nothing else may have the die, so the next step waits for nothing; most of a job's steps come this way.
+            if self.scheme.settings.collection.steps_at_once && !self.stands_still(id) {
+                self.take_step(die, id, events);
+            }
+        }
+    }
+
+    /// A page of moved data has arrived on another die: the job there goes on.
+    pub(in crate::ssd) fn on_move_end(&mut self, txn: TxnId, events: &mut EventQueue) {
+        if self.txns[txn].role != Role::Move {
+            return self.end_request(txn, events);
+        }
+        let job = self.txns[txn].job;
+        self.txns.remove(txn);
+        self.gc.jobs[job].end_step();
+        let home = self.gc.jobs[job].die();
+        self.mark_ready(home);
+    }
+
+    /// The block is erased: the die is free again, and writes that wait for space are let in.
+    fn end_job(&mut self, die: DieId, id: JobId, events: &mut EventQueue) {
+        let now_ns = events.now_ns();
+        let job = &self.gc.jobs[id];
+        let (block, plane, source) = (job.block(), job.plane(), job.source());
+        let Beginning { start_ns, units_valid, free_blocks } = job.beginning().expect("a job that ends has begun");
+        let (picks_victim, pages_stayed) = (job.purpose().picks_victim, job.pages_stayed());
+        self.records.counters.on_dropped_moves(job.dropped());
+        let is_merge = self.is_merge(id);
+        if picks_victim && !is_merge {
+            let blocks = self.gc.jobs[id].footprint().blocks().count() as u32;
+            self.gc.scopes.count_collection(plane, pages_stayed, blocks * self.geometry.pages_per_block);
+        }
+        let defers = self.scheme.preemption.is_preemptive() && self.collection_state(die) == State::AllProhibited;
+        for (_, block) in self.gc.jobs[id].footprint().blocks() {
+            self.ftl.erase(block);
+            self.gc.background.on_erase(block);
+        }
+        if is_merge {
+            self.ftl.end_merge(plane, block);
+        }
+        if source == Source::Gc {
+            self.records.counters.on_die_reserved(self.dies[die].collecting_for_ns(now_ns));
+            let g = &self.geometry;
+            let (die, plane, block) = (die.0, g.flash_plane_of(plane, 0).0, g.flash_block_of(block, 0).0);
+            let event = GcEvent { drive: 0, start_ns, end_ns: now_ns, die, plane, block, units_valid, free_blocks };
+            self.records.counters.on_collection(event);
+        } else {
+            let blocks = self.gc.jobs[id].footprint().blocks().count() as u64;
+            self.records.counters.on_relocated(source, blocks);
+        }
+        // The clock stops for the job before anybody else can be charged.
+        self.dies.release(die);
+        self.dies[die].end_turn_of_collection(defers);
+        if self.looks_up() {
+            let job = &self.gc.jobs[id];
+            let pages = job.footprint().blocks().count() as u32 * self.geometry.pages_per_block;
+            let programmed = (job.programmed() as u32).div_ceil(self.geometry.units_per_page).max(pages_stayed);
+            // A collection that reserves its die is no task of its own to those who let requests in.
+            self.update_moved(die, Source::Host, pages.saturating_sub(programmed), events);
+        }
+        self.retire(id, events);
+    }
+
+    /// A job is over. The order matters: collections that follow come before others that the slot and the erased blocks
+    /// let in.
+    fn retire(&mut self, id: JobId, events: &mut EventQueue) {
+        let (die, footprint) = (self.gc.jobs[id].die(), self.gc.jobs[id].footprint());
+        let has_reclaimed = self.gc.jobs[id].block().is_some();
+        // 1. Its planes have no job.
+        self.gc.jobs.remove(id);
+        // 2. They go on collecting if their watermark asks for it.
+        for plane in footprint.planes().filter(|_| has_reclaimed) {
+            if let Some((next, start)) = self.collection_after(plane) {
+                self.start_collection(next, start, events);
+            }
+        }
+        // 3. A die that a coordinator ordered to collect begins its next collection.
+        if self.gc.coordination.is_some() {
+            self.go_on_forced(die, events);
+        }
+        // 4. Background tasks that are due relocate their next block.
+        self.begin_background(events);
+        // 5. The slot is free: a job that waits for the die keeps it, or requests enter.
+        self.release_slot(die, events);
+        // 6. An idle drive collects ahead of need.
+        self.collect_while_idle(die, events);
+        // 7. Writes that wait for a page are admitted, or ask for the next collection. If pages go to other planes of
+        //    the die, those that wait there may have to be helped, too, as this plane may have given nothing.
+        if self.scheme.settings.collection.turn.is_some() {
+            self.geometry.planes_of(die).for_each(|plane| self.admit_waiters(die, plane, events));
+        } else {
+            footprint.planes().for_each(|plane| self.admit_waiters(die, plane, events));
+        }
+        // 8. So are those of all dies, if data may leave any plane.
+        if self.scheme.granularity.leaves_plane() {
+            self.admit_waiters_everywhere(events);
+        }
+    }
+
+    /// Collects a plane in no time until its watermark is reached.
+    pub(in crate::ssd) fn collect_timelessly(&mut self, plane: PlaneId, events: &mut EventQueue) {
+        let stamp = self.ftl.counts().host_units;
+        walk(&mut AtOnce { drive: self, stamp, events }, plane);
+    }
+
+    /// Collects a block in no time, and lets everybody know who watches.
+    fn collect_at_once(&mut self, plane: PlaneId, block: BlockId, stamp: u64) {
+        let moves = self.records.shadow.is_some().then(|| self.ftl.valid_units(block));
+        let (pages_read, rows) = (self.ftl.valid_pages(block), self.ftl.valid_rows(block));
+        let units = self.ftl.collect(block, stamp);
+        self.ftl.seal_page(plane, Stream::Moved, stamp);
+        if let Some(shadow) = &mut self.records.shadow {
+            for m in moves.unwrap_or_default() {
+                shadow.copy_at_once(m, self.ftl.lookup(m.unit));
+            }
+            shadow.begin_erase(block, &self.ftl);
+        }
+        if let Some(observers) = self.flash.observer() {
+            let (g, first) = (&self.geometry, self.ftl.blocks().id(plane, 0).0);
+            for (offset, b) in self.ftl.blocks().of_plane(plane).iter().enumerate() {
+                let (row, pages) = (BlockId(first + offset as u32), u32::from(b.written) / g.units_per_page);
+                (0..g.row_planes).for_each(|at| observers.on_timeless(g.flash_block_of(row, at), pages));
+            }
+        }
+        let row_planes = self.geometry.row_planes;
+        // A superpage is programmed whole, whatever of it is left.
+        let is_whole = self.geometry.has_superpages();
+        let pages = if is_whole { rows } else { units.div_ceil(self.geometry.units_per_page) };
+        let pages_programmed = pages * row_planes;
+        self.records.counters.on_timeless_collection(pages_read, pages_programmed, units, row_planes);
+    }
+}

@@ -1,0 +1,214 @@
+//! Hotness: how often the host has written each unit lately (`ftl::frontier::hot_cold`), in a byte a unit.
+
+use crate::ftl::core::Move;
+use crate::ftl::frontier::Stream;
+use crate::ftl::frontier::hot_cold::{HotCold, UPDATES_MAX};
+use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId};
+use crate::ssd::drive::Drive;
+
+/// Windows are numbered round, from 1 on; 0 is none.
+const NUMBERS: u64 = 31;
+/// Of those that have passed since, a number is another one's again; before that what is old is forgotten.
+const SWEEP_AFTER: u64 = NUMBERS - 2;
+const COUNT: u8 = 0b11;
+const WAS_HOT: u8 = 0b100;
+
+/// Writes of each unit: its last window, whether the one before that made it hot, and the writes in it.
+pub(in crate::ssd) struct Hotness {
+    hot: HotCold,
+    of: Vec<u8>,
+    /// The window at which what was old was forgotten.
+    swept: u64,
+    /// Units of which something is known, each once or more, as long as they are few.
+    known: Vec<LogicalUnit>,
+}
+
+/// Of so many units one may stand in the list of those that are known: to look at all of them costs no more for each
+/// write than a look at the list.
+const UNITS_PER_KNOWN: usize = 32;
+
+fn number(window: u64) -> u8 {
+    (window % NUMBERS) as u8 + 1
+}
+
+impl Hotness {
+    pub(in crate::ssd) fn new(hot: HotCold, units: u32) -> Self {
+        let known = Vec::with_capacity((units as usize).div_ceil(UNITS_PER_KNOWN));
+        Self { hot, of: vec![0; units as usize], swept: 0, known }
+    }
+
+    /// Whether the window before this one left a unit hot.
+    fn was_hot(&self, seen: u8, window: u64) -> bool {
+        window > 0 && seen >> 3 == number(window - 1) && seen & COUNT >= self.hot.updates
+    }
+
+    /// The host has written a unit.
+    pub(in crate::ssd) fn on_written(&mut self, unit: LogicalUnit, now_ns: u64) {
+        let window = now_ns / self.hot.window_ns;
+        if window >= self.swept + SWEEP_AFTER {
+            self.sweep(window);
+        }
+        let seen = self.of[unit.at()];
+        self.of[unit.at()] = if seen >> 3 == number(window) {
+            seen & !COUNT | (seen & COUNT).saturating_add(1).min(UPDATES_MAX)
+        } else {
+            self.note(unit);
+            number(window) << 3 | if self.was_hot(seen, window) { WAS_HOT } else { 0 } | 1
+        };
+    }
+
+    fn note(&mut self, unit: LogicalUnit) {
+        if self.known.len() < self.known.capacity() {
+            self.known.push(unit);
+        }
+    }
+
+    /// Forgets what is older than the window before this one: its number is about to be given again. It looks at the
+    /// units that are known, or, where too many were written for the list, at all.
+    #[cold]
+    fn sweep(&mut self, window: u64) {
+        let kept = [number(window), number(window.saturating_sub(1))];
+        // Nothing was written since the window before the first in which this would have been called.
+        let is_long_ago = window > self.swept + SWEEP_AFTER;
+        let is_old = |seen: u8| is_long_ago || !kept.contains(&(seen >> 3));
+        let is_listed = self.known.len() < self.known.capacity();
+        if is_listed {
+            let of = &mut self.of;
+            self.known.retain(|unit| {
+                let seen = &mut of[unit.at()];
+                let is_old = is_old(*seen);
+                *seen = if is_old { 0 } else { *seen };
+                !is_old
+            });
+        } else {
+            self.known.clear();
+            for unit in (0..self.of.len() as u32).map(LogicalUnit) {
+                if is_old(self.of[unit.at()]) {
+                    self.of[unit.at()] = 0;
+                } else {
+                    self.note(unit);
+                }
+            }
+        }
+        self.swept = window;
+    }
+
+    /// Whether a unit is hot.
+    pub(in crate::ssd) fn is_hot(&self, unit: LogicalUnit, now_ns: u64) -> bool {
+        let (seen, window) = (self.of[unit.at()], now_ns / self.hot.window_ns);
+        let is_known = window < self.swept + NUMBERS - 1;
+        let is_this = seen >> 3 == number(window) && (seen & WAS_HOT != 0 || seen & COUNT >= self.hot.updates);
+        is_known && (is_this || self.was_hot(seen, window))
+    }
+}
+
+impl Drive {
+    /// Takes the hot ones out of the moves of a collection that begins, where blocks keep them apart and the pages that
+    /// both take together still leave one free.
+    pub(in crate::ssd) fn take_hot(&mut self, id: JobId, plane: PlaneId, moves: &mut Vec<Move>, now_ns: u64) {
+        let Self { map, gc, ftl, geometry, .. } = self;
+        let Some(hotness) = &map.hotness else { return };
+        let job = &mut gc.jobs[id];
+        let is_superpage = geometry.has_superpages();
+        let is_hot = |m: &Move| match is_superpage {
+            true => ftl.superpage_of(m.unit).any(|unit| hotness.is_hot(unit, now_ns)),
+            false => hotness.is_hot(m.unit, now_ns),
+        };
+        let hot = moves.iter().filter(|m| is_hot(m)).count() as u32;
+        let (per_page, cold) = (geometry.units_per_page, moves.len() as u32 - hot);
+        let pages = hot.div_ceil(per_page) + cold.div_ceil(per_page);
+        let blocks = job.footprint().blocks().count() as u32;
+        let has_room =
+            pages < blocks * geometry.pages_per_block && (blocks > 1 || pages <= ftl.pages_left(plane, Stream::Moved));
+        if is_superpage || per_page == 1 || has_room {
+            job.hot_mut().extend(moves.iter().filter(|m| is_hot(m)));
+            moves.retain(|m| !is_hot(m));
+        }
+    }
+
+    /// Which open block of a plane takes the next page of a job: that of moved data, or where the page is hot and can
+    /// be spared that of the host.
+    pub(in crate::ssd) fn write_point_of(&self, id: JobId, plane: PlaneId) -> usize {
+        let is_hot = self.map.hotness.is_some() && self.gc.jobs[id].moves_hot() && self.spares_page(plane);
+        self.ftl.write_point(plane, if is_hot { Stream::Host } else { Stream::Moved })
+    }
+
+    /// Whether a page of a plane is neither reserved nor kept for moves.
+    fn spares_page(&self, plane: PlaneId) -> bool {
+        let (die, bound) = self.bound_of(plane);
+        self.reservable(die, bound) >= self.admission.reservations.space().writes_per_page()
+            && self.host_pages_left(plane) > 0
+    }
+
+    /// A plane's die, and the plane itself where addresses decide planes.
+    pub(in crate::ssd) fn bound_of(&self, plane: PlaneId) -> (DieId, PlaneId) {
+        (self.geometry.die_of(plane), self.bound_plane(plane))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: LogicalUnit = LogicalUnit(0);
+
+    fn hotness(updates: u8) -> Hotness {
+        Hotness::new(HotCold { window_ns: 10, updates }, 2)
+    }
+
+    /// Few units have no list, many do.
+    fn with_and_without_list() -> [Hotness; 2] {
+        [2, 1_000].map(|units| Hotness::new(HotCold { window_ns: 10, updates: 1 }, units))
+    }
+
+    #[test]
+    fn a_unit_is_hot_in_the_window_of_its_update_and_the_next() {
+        let mut hot = hotness(1);
+        assert!(!hot.is_hot(A, 0));
+        hot.on_written(A, 15);
+        assert_eq!([15, 19, 20, 29, 30].map(|now_ns| hot.is_hot(A, now_ns)), [true, true, true, true, false]);
+        assert!(!hot.is_hot(LogicalUnit(1), 15));
+    }
+
+    #[test]
+    fn updates_of_two_windows_are_not_added_up() {
+        let mut hot = hotness(2);
+        hot.on_written(A, 5);
+        hot.on_written(A, 12);
+        assert!(!hot.is_hot(A, 12), "one in each");
+        hot.on_written(A, 18);
+        assert!(hot.is_hot(A, 18) && hot.is_hot(A, 28));
+        hot.on_written(A, 25);
+        assert!(hot.is_hot(A, 25), "the window before had two");
+        assert!(!hot.is_hot(A, 35), "this one had one");
+    }
+
+    /// The same where nothing is written meanwhile.
+    #[test]
+    fn what_is_old_never_looks_new_after_a_pause() {
+        for (first, gap) in (0..35).flat_map(|first| (2..200).map(move |gap| (first, gap))) {
+            for mut hot in with_and_without_list() {
+                hot.on_written(A, 10 * first);
+                let now_ns = 10 * (first + gap);
+                assert!(!hot.is_hot(A, now_ns), "window {first}, {gap} later");
+                hot.on_written(LogicalUnit(1), now_ns);
+                assert!(!hot.is_hot(A, now_ns), "window {first}, {gap} later, when something is written");
+            }
+        }
+    }
+
+    /// Numbers of windows come round.
+    #[test]
+    fn what_is_old_never_looks_new() {
+        for gap in 2..200 {
+            for mut hot in with_and_without_list() {
+                hot.on_written(A, 0);
+                assert!(!hot.is_hot(A, 10 * gap), "after {gap} windows, nothing written");
+                for window in 1..=gap {
+                    hot.on_written(LogicalUnit(1), 10 * window);
+                }
+                assert!(!hot.is_hot(A, 10 * gap), "after {gap} windows");
+            }
+        }
+    }
+}

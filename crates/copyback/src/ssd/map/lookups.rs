@@ -1,0 +1,423 @@
+//! Translation: a map whose entries live in flash (`ftl::mapping::cached` says which of them are in DRAM).
+//!
+//! A transaction that needs others waits here, before it has a die: for the translation pages that have to be written
+//! back to make room, then for its own page, which is read once for all that wait for it. What is written or moved
+//! changes entries in DRAM; of others the translation page is owed an update, which follows at once after a write, and
+//! after a move when its collection ends. One update of a page is under way at a time, and takes along what changes
+//! until its program is issued.
+//!
+//! A collection may concern more translation pages than it frees pages: their updates would fill the drive faster than
+//! it is collected, for ever. So one update follows for every two pages that collections of a die have freed, the
+//! longest owed first; the others stay owed, and take more changes along.
+
+use crate::dispatch::txn::{Role, Txn};
+use crate::flash::command::Source;
+use crate::ftl::core::{Ftl, Move};
+use crate::ftl::mapping::cached::{Answer, CacheParameters, Cached};
+use crate::observe::counters::MapTotals;
+use crate::observe::report::Cause;
+use crate::sim::index::{LogicalUnit, PageId, TranslationPage, TxnId};
+use crate::sim::lists::Lists;
+use crate::sim::queue::EventQueue;
+use crate::ssd::drive::Drive;
+use crate::ssd::map::{Translation, Update, Updates};
+use crate::ssd::requests::eviction_sets::EvictionSets;
+use std::collections::VecDeque;
+
+impl Translation {
+    pub(in crate::ssd) fn new(params: &dyn CacheParameters, ftl: &Ftl, check: bool) -> Self {
+        let g = &ftl.geometry;
+        let (first, pages) = (g.first_map_unit(), (g.mapped_units - g.first_map_unit()) as usize);
+        let in_flash = || (0..g.logical_units).map(|unit| ftl.lookup(LogicalUnit(unit))).collect();
+        Self {
+            cached: Cached::new(params, g),
+            first_of_map: first,
+            entries: g.logical_units,
+            load_of: vec![[TxnId::NONE; 2]; pages],
+            updates: Updates {
+                of_page: vec![Update::None; pages],
+                owed: Lists::new(g.dies as usize + 1, pages),
+                freed: vec![0; g.dies as usize],
+                of_task: [0; Source::ALL.len()],
+                awaited: 0,
+            },
+            waiting: VecDeque::new(),
+            behind: Lists::new(pages, 64),
+            has_room: false,
+            sets: EvictionSets::default(),
+            write_back: Vec::new(),
+            totals: MapTotals::default(),
+            in_flash: check.then(in_flash),
+        }
+    }
+
+    /// Updates of collections for which a request of the host waits, and whose programs were not issued.
+    pub(in crate::ssd) fn updates_awaited(&self) -> u32 {
+        self.updates.awaited
+    }
+
+    /// Updates of a task under way for which no transaction waits.
+    pub(in crate::ssd) fn updates_of(&self, task: Source) -> u32 {
+        self.updates.of_task[task as usize]
+    }
+
+    /// The traffic of the map.
+    pub(in crate::ssd) fn totals(&self) -> MapTotals {
+        self.totals
+    }
+
+    /// Sets of writes of the buffer that look entries up together.
+    pub(in crate::ssd) fn sets(&mut self) -> &mut EvictionSets {
+        &mut self.sets
+    }
+
+    pub(in crate::ssd) fn unit_of(&self, page: TranslationPage) -> LogicalUnit {
+        LogicalUnit(self.first_of_map + page.0)
+    }
+
+    /// The translation page that a hidden unit is.
+    pub(in crate::ssd) fn page_at(&self, unit: LogicalUnit) -> Option<TranslationPage> {
+        unit.0.checked_sub(self.first_of_map).map(TranslationPage)
+    }
+
+    /// A unit was written; whether it is a translation page.
+    pub(in crate::ssd) fn on_written(&mut self, unit: LogicalUnit, ftl: &Ftl) -> bool {
+        let Some(page) = self.page_at(unit) else {
+            self.on_placed(unit, self.updates.freed.len());
+            return false;
+        };
+        self.cached.written(page);
+        self.totals.page_programs += 1;
+        let update = std::mem::replace(&mut self.updates.of_page[page.at()], Update::None);
+        self.updates.awaited -=
+            u32::from(matches!(update, Update::UnderWay { task: Source::Gc, is_awaited: true, .. }));
+        if let Some(in_flash) = &mut self.in_flash {
+            for unit in self.cached.units_of(page) {
+                in_flash[unit.at()] = ftl.lookup(unit);
+            }
+        }
+        true
+    }
+
+    /// Units were moved to a page, those that were not written meanwhile.
+    pub(in crate::ssd) fn on_moved(&mut self, moves: &[Move], page: PageId, ftl: &Ftl) {
+        let is_there = |unit| {
+            let place = ftl.lookup(unit);
+            place.is_some() && ftl.geometry.page_of(place) == page
+        };
+        // Owed by the die that collects, which may have sent them to another.
+        let Some(from) = moves.first().map(|m| m.from) else { return };
+        let die = ftl.geometry.die_of(ftl.geometry.plane_of(ftl.geometry.block_of(from)));
+        for unit in moves.iter().map(|m| m.unit).filter(|&unit| is_there(unit)) {
+            // Where translation pages are is always known.
+            if self.page_at(unit).is_none() {
+                self.on_placed(unit, die.at());
+            }
+        }
+    }
+
+    /// A unit of the host is elsewhere now: its entry changes, in DRAM or, owed, in flash.
+    fn on_placed(&mut self, unit: LogicalUnit, list: usize) {
+        if unit.0 >= self.entries || self.cached.change(unit) {
+            return;
+        }
+        let page = self.cached.page_of(unit);
+        if self.updates.of_page[page.at()] == Update::None {
+            self.updates.of_page[page.at()] = Update::Owed(list);
+            self.updates.owed.push_back(list, page.0);
+        }
+    }
+}
+
+impl Drive {
+    /// Whether entries of the map have to be looked up before a transaction has a die.
+    #[inline(always)]
+    pub(crate) fn looks_up(&self) -> bool {
+        self.map.looks_up()
+    }
+
+    /// Units were written: those who have to know are told.
+    #[inline(always)]
+    pub(in crate::ssd) fn after_write(&mut self, units: impl Iterator<Item = LogicalUnit> + Clone, now_ns: u64) {
+        let written = self.map.on_written(&mut self.queues, &self.txns, &self.ftl, units, now_ns);
+        if written.map_units > 0 {
+            self.admission.gate.end_wait_for_gc(written.awaited_updates);
+            self.records.counters.on_own_units(u64::from(written.map_units));
+        }
+    }
+
+    /// A transaction looks its entries up for the first time.
+    pub(in crate::ssd) fn look_up_first(&mut self, id: TxnId, events: &mut EventQueue) {
+        self.count_look_up(self.txns[id].first, self.txns[id].units);
+        self.look_up_in_turn(id, events);
+    }
+
+    /// Entries of units are looked up.
+    pub(in crate::ssd) fn count_look_up(&mut self, first: LogicalUnit, units: u32) {
+        let map = self.map.translation();
+        map.totals.lookups += u64::from(units);
+        map.totals.hits += u64::from(map.cached.loaded_units(first, units));
+    }
+
+    /// The same of a write whose units, or some of them, its own reads have looked up: that is not counted again.
+    pub(in crate::ssd) fn look_up_in_turn(&mut self, id: TxnId, events: &mut EventQueue) {
+        let (first, units) = (self.txns[id].first, self.txns[id].units);
+        let map = self.map.translation();
+        if !map.waiting.is_empty() && map.cached.lacks(first, units) {
+            map.waiting.push_back(id);
+            return;
+        }
+        if !self.look_up(id, true, events) {
+            self.map.translation().waiting.push_back(id);
+        }
+        self.let_waiters_in(events);
+    }
+
+    /// Looks up the entries of a transaction, which goes on at once or when they came; whether there was room for them.
+    /// `is_first`: it has waited for none of them.
+    fn look_up(&mut self, id: TxnId, is_first: bool, events: &mut EventQueue) -> bool {
+        let (first, units) = (self.txns[id].first, self.txns[id].units);
+        let map = self.map.translation();
+        let mut pages = std::mem::take(&mut map.write_back);
+        let answer = map.cached.look_up(first, units, &mut pages);
+        let mut waits_behind = false;
+        for &page in &pages {
+            let is_under_way = matches!(self.map.translation().updates.of_page[page.at()], Update::UnderWay { .. });
+            if is_under_way && !waits_behind {
+                // Its entries go there with those of the update, one of which is waited for.
+                waits_behind = true;
+                self.wait_behind(page, id, events);
+            } else if !is_under_way {
+                self.write_back(page, id, events);
+            }
+        }
+        pages.clear();
+        self.map.translation().write_back = pages;
+        match answer {
+            Answer::Hit => self.go_to_die(id, events),
+            Answer::Full => return false,
+            Answer::Load { is_shared } => {
+                // Writes that wait here may be overtaken.
+                self.map.newest.track();
+                if self.txns[id].waits_for == 0 {
+                    self.load(id, is_shared && is_first, events);
+                }
+            }
+        }
+        true
+    }
+
+    /// The room for the entries of a transaction was made. Those that it shares with others may have come meanwhile,
+    /// and have gone again.
+    pub(in crate::ssd) fn look_up_again(&mut self, id: TxnId, events: &mut EventQueue) {
+        if !self.look_up(id, false, events) {
+            self.wait_for_room_again(id, events);
+        }
+        self.let_waiters_in(events);
+    }
+
+    /// A transaction had room for some of its entries, and what it had of the others has gone: it gives that room back,
+    /// so that no two wait for each other's. No transaction that waits for room has some.
+    #[cold]
+    fn wait_for_room_again(&mut self, id: TxnId, events: &mut EventQueue) {
+        let (first, units) = (self.txns[id].first, self.txns[id].units);
+        let map = self.map.translation();
+        let page = map.cached.page_of(first);
+        if map.load_of[page.at()][0].is_some() {
+            // Its room is being filled for another one, whose end looks up again.
+            return self.wait_behind(page, id, events);
+        }
+        map.cached.give_up(first, units);
+        map.has_room = true;
+        if !self.look_up(id, false, events) {
+            self.map.translation().waiting.push_front(id);
+        }
+        // Those who would have shared what it loads.
+        self.release(page, events);
+    }
+
+    /// Reads the translation page that a transaction waits for, unless it is being read, or was never written. The page
+    /// in flash does not know what an update is still to bring there: that goes first.
+    fn load(&mut self, id: TxnId, is_shared: bool, events: &mut EventQueue) {
+        let (first, units) = (self.txns[id].first, self.txns[id].units);
+        let map = self.map.translation();
+        let page = map.cached.page_of(first);
+        let (unit, [under_way, last]) = (map.unit_of(page), map.load_of[page.at()]);
+        if under_way.is_some() {
+            map.load_of[page.at()] = [under_way, id];
+            self.txns[last].chain = id;
+            return;
+        }
+        match map.updates.of_page[page.at()] {
+            Update::UnderWay { .. } => return self.wait_behind(page, id, events),
+            Update::Owed(list) => {
+                map.updates.owed.remove(list, page.0);
+                self.update_owed(page.0, self.txns[id].task, events);
+                return self.wait_behind(page, id, events);
+            }
+            Update::None if is_shared => return self.wait_behind(page, id, events),
+            Update::None => {}
+        }
+        if self.ftl.lookup(unit).is_none() {
+            let map = self.map.translation();
+            map.cached.loaded(first, units);
+            map.has_room = true;
+            self.go_to_die(id, events);
+            self.release(page, events);
+        } else {
+            let (high_priority, cause) = (self.txns[id].high_priority, self.txns[id].task);
+            let read = Txn { chain: id, high_priority, ..self.map_txn(Role::MapRead, unit, cause, events.now_ns()) };
+            let read = self.txns.add(read);
+            self.map.translation().load_of[page.at()] = [read, id];
+            self.submit_map_txn(read, events);
+        }
+    }
+
+    /// A transaction waits for something of a translation page that ends in `release`.
+    fn wait_behind(&mut self, page: TranslationPage, id: TxnId, events: &mut EventQueue) {
+        let entries = self.txns.entries();
+        let map = self.map.translation();
+        map.behind.grow(entries);
+        map.behind.push_back(page.at(), id.0);
+        if let Update::UnderWay { task: Source::Gc, is_awaited, txn } = &mut map.updates.of_page[page.at()] {
+            let (is_first, update) = (!std::mem::replace(is_awaited, true), *txn);
+            map.updates.awaited += u32::from(is_first);
+            self.admission.gate.begin_wait_for_gc(u32::from(is_first));
+            if is_first {
+                self.take_over_update(page, update, events);
+                self.heed_guard(events);
+            }
+        }
+        self.txns[id].waits_for += 1;
+        if let Update::UnderWay { txn, .. } = self.map.translation().updates.of_page[page.at()]
+            && txn.is_some()
+            && self.txns[txn].role == Role::MapWrite
+        {
+            self.send_awaited(txn, events);
+        }
+    }
+
+    /// Whether a transaction waits for the update of a translation page.
+    pub(in crate::ssd) fn is_update_awaited(&mut self, unit: LogicalUnit) -> bool {
+        let map = self.map.translation();
+        map.page_at(unit).is_some_and(|page| !map.behind.is_empty(page.at()))
+    }
+
+    /// A translation page was written or read: those who waited behind that look their entries up again.
+    pub(in crate::ssd) fn release(&mut self, page: TranslationPage, events: &mut EventQueue) {
+        let mut released = self.map.translation().sets.room();
+        while let Some(id) = self.map.translation().behind.pop_front(page.at()) {
+            released.push(TxnId(id));
+        }
+        for &id in &released {
+            self.txns[id].waits_for -= 1;
+            if self.txns[id].waits_for == 0 {
+                self.look_up_again(id, events);
+            }
+        }
+        self.map.translation().sets.give_back(released);
+    }
+
+    /// A transaction of the map ended for which no single other one waits.
+    pub(crate) fn end_map_txn(&mut self, id: TxnId, events: &mut EventQueue) {
+        let (unit, gc_affected, task) = (self.txns[id].first, self.txns[id].gc_affected, self.txns[id].task);
+        let mut next = std::mem::replace(&mut self.txns[id].chain, TxnId::NONE);
+        let is_load = next.is_some();
+        self.txns.remove(id);
+        let map = self.map.translation();
+        let page = map.page_at(unit).expect("it is one of the map");
+        if !is_load {
+            map.updates.of_task[task as usize] -= 1;
+            self.deactivate_at_rest(task, events);
+            return self.release(page, events);
+        }
+        (map.load_of[page.at()], map.has_room) = ([TxnId::NONE; 2], true);
+        let mut waiter = next;
+        while waiter.is_some() {
+            let txn = &self.txns[waiter];
+            let (first, units, behind) = (txn.first, txn.units, txn.chain);
+            self.map.translation().cached.loaded(first, units);
+            waiter = behind;
+        }
+        while next.is_some() {
+            let waiter = next;
+            next = std::mem::replace(&mut self.txns[waiter].chain, TxnId::NONE);
+            self.txns[waiter].gc_affected |= gc_affected;
+            self.go_to_die(waiter, events);
+        }
+        self.release(page, events);
+        self.let_waiters_in(events);
+    }
+
+    /// Entries came to DRAM, which may make room for others now: those who wait for room look theirs up, in order.
+    fn let_waiters_in(&mut self, events: &mut EventQueue) {
+        while std::mem::take(&mut self.map.translation().has_room) {
+            while let Some(waiter) = self.map.translation().waiting.pop_front() {
+                if !self.look_up(waiter, true, events) {
+                    self.map.translation().waiting.push_front(waiter);
+                    break;
+                }
+            }
+        }
+    }
+
+    /// The entries of a transaction are in DRAM: it goes where they say, if it is of a set with the others of that.
+    fn go_to_die(&mut self, id: TxnId, events: &mut EventQueue) {
+        let Some(set) = self.map.translation().sets.ready(id) else { return };
+        for &write in &set {
+            self.set_off(write, events);
+        }
+        if set.is_empty() {
+            self.set_off(id, events);
+        }
+        self.map.translation().sets.give_back(set);
+    }
+
+    /// A transaction goes to the die of its data. What of the time since its request arrived is not explained was a
+    /// wait for the map.
+    fn set_off(&mut self, id: TxnId, events: &mut EventQueue) {
+        let txn = &mut self.txns[id];
+        let explained_ns: u64 = txn.breakdown_ns.iter().sum();
+        txn.breakdown_ns[Cause::Map as usize] += events.now_ns() - txn.arrival_ns - explained_ns;
+        match txn.role {
+            role if role.is_read() => self.go_to_dies(id, events),
+            _ => self.send_write(id, events),
+        }
+    }
+
+    /// A read goes to the die of its data, page by page; units that were trimmed meanwhile need nothing.
+    pub(in crate::ssd) fn go_to_dies(&mut self, id: TxnId, events: &mut EventQueue) {
+        let (mut current, end) = (id, self.txns[id].first.0 + self.txns[id].units);
+        let page_of = |drive: &Self, unit: u32| {
+            let place = drive.ftl.lookup(LogicalUnit(unit));
+            place.is_some().then(|| drive.geometry.flash_page(place))
+        };
+        loop {
+            let first = self.txns[current].first.0;
+            let Some(first) = (first..end).find(|&unit| page_of(self, unit).is_some()) else {
+                // All that it was to bring was trimmed while it looked its entries up.
+                self.end_without_slot(current, events);
+                return;
+            };
+            let page = page_of(self, first);
+            let behind = (first..end).find(|&unit| page_of(self, unit) != page).unwrap_or(end);
+            let rest = (behind..end).find(|&unit| page_of(self, unit).is_some());
+            let rest = rest.map(|first| {
+                let mut rest = self.txns[current].clone();
+                (rest.first, rest.units) = (LogicalUnit(first), end - first);
+                if rest.successor.is_some() {
+                    self.txns[rest.successor].waits_for += 1;
+                } else {
+                    self.host_data.endings.split(rest.request);
+                }
+                self.txns.add(rest)
+            });
+            (self.txns[current].first, self.txns[current].units) = (LogicalUnit(first), behind - first);
+            let place = self.ftl.lookup(LogicalUnit(first));
+            self.txns[current].die = self.geometry.die_of(self.geometry.plane_of(self.geometry.block_of(place)));
+            self.submit(current, events);
+            let Some(rest) = rest else { return };
+            current = rest;
+        }
+    }
+}

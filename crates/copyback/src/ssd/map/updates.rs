@@ -1,0 +1,243 @@
+//! Updates of translation pages, and what flash, DRAM and they together know: the other half of `lookups`.
+
+use crate::dispatch::admit::Entry;
+use crate::dispatch::txn::{Role, Txn};
+use crate::flash::command::{Command, Source};
+use crate::sim::index::{DieId, LogicalUnit, PlaneId, TranslationPage, TxnId};
+use crate::sim::invariant::{Invariant, broken, hold};
+use crate::sim::queue::EventQueue;
+use crate::ssd::drive::Drive;
+use crate::ssd::map::{PAGES_FREED_PER_UPDATE, Update};
+
+impl Drive {
+    /// A transaction of the map, which a task has caused.
+    pub(in crate::ssd) fn map_txn(&mut self, role: Role, unit: LogicalUnit, cause: Source, now_ns: u64) -> Txn {
+        let task = self.task_of_map(cause);
+        let totals = &mut self.map.translation().totals;
+        totals.page_reads += u64::from(role == Role::MapRead);
+        Txn {
+            task,
+            others: u32::from(cause != Source::Host),
+            arrival_ns: now_ns,
+            ..Txn::new(role, unit, 1, DieId::NONE, PlaneId::NONE)
+        }
+    }
+
+    /// The task that the map's requests count against which this one has caused.
+    fn task_of_map(&self, cause: Source) -> Source {
+        if self.scheme.settings.has_map_task { Source::Map } else { cause }
+    }
+
+    /// A translation page was written back, for which a transaction waited that goes on now, if nothing else keeps it.
+    pub(in crate::ssd) fn end_write_back(&mut self, unit: LogicalUnit, waiter: Option<TxnId>, events: &mut EventQueue) {
+        if let Some(id) = waiter {
+            self.look_up_again(id, events);
+        }
+        let page = self.map.translation().page_at(unit).expect("it is one of the map");
+        self.release(page, events);
+    }
+
+    /// A translation page had to leave: it is written, and `successor` waits for that.
+    pub(in crate::ssd) fn write_back(&mut self, page: TranslationPage, successor: TxnId, events: &mut EventQueue) {
+        let map = self.map.translation();
+        if let Update::Owed(list) = map.updates.of_page[page.at()] {
+            map.updates.owed.remove(list, page.0);
+        }
+        map.totals.write_backs += 1;
+        let is_whole = map.cached.holds_pages();
+        let cause = self.txns[successor].task;
+        self.start_update(page, !is_whole, (successor, cause), events);
+    }
+
+    /// Writes a translation page for a task, after a read of what of it is not in DRAM.
+    pub(in crate::ssd) fn start_update(
+        &mut self,
+        page: TranslationPage,
+        reads: bool,
+        (successor, cause): (TxnId, Source),
+        events: &mut EventQueue,
+    ) {
+        let unit = self.map.translation().unit_of(page);
+        let task = self.task_of_map(cause);
+        self.map.translation().updates.of_page[page.at()] =
+            Update::UnderWay { task, is_awaited: false, txn: TxnId::NONE };
+        self.map.newest.track();
+        let mut high_priority = false;
+        if successor.is_some() {
+            self.txns[successor].waits_for += 1;
+            high_priority = self.txns[successor].high_priority;
+        }
+        let write = Txn { successor, high_priority, ..self.map_txn(Role::MapWrite, unit, cause, events.now_ns()) };
+        let write = self.txns.add(write);
+        if !reads || self.ftl.lookup(unit).is_none() {
+            self.goes_on_with(page, write);
+            self.submit_map_txn(write, events);
+            return;
+        }
+        self.txns[write].waits_for = 1;
+        let read = Txn { successor: write, high_priority, ..self.map_txn(Role::MapRead, unit, cause, events.now_ns()) };
+        let read = self.txns.add(read);
+        self.goes_on_with(page, read);
+        self.submit_map_txn(read, events);
+    }
+
+    /// The transaction of an update that is next.
+    fn goes_on_with(&mut self, page: TranslationPage, next: TxnId) {
+        if let Update::UnderWay { txn, .. } = &mut self.map.translation().updates.of_page[page.at()] {
+            *txn = next;
+        }
+    }
+
+    /// A page was read for its update: its program is next.
+    pub(in crate::ssd) fn write_what_was_read(&mut self, write: TxnId, events: &mut EventQueue) {
+        let unit = self.txns[write].first;
+        let page = self.map.translation().page_at(unit).expect("it is one of the map");
+        self.goes_on_with(page, write);
+        self.submit_map_txn(write, events);
+    }
+
+    /// Updates went together into a page on its way to flash: that is next of each.
+    pub(in crate::ssd) fn go_on_with_page(&mut self, full: TxnId) {
+        let mut next = self.txns[full].chain;
+        while next.is_some() {
+            let (unit, behind) = (self.txns[next].first, self.txns[next].chain);
+            let page = self.map.translation().page_at(unit).expect("it is one of the map");
+            self.goes_on_with(page, full);
+            next = behind;
+        }
+    }
+
+    /// A request of the host waits for an update that a collection has begun, of which `id` is next: what of it has not
+    /// entered a window is the host's from now on, so that the request does not wait behind all that the collection has
+    /// in front.
+    pub(in crate::ssd) fn take_over_update(&mut self, page: TranslationPage, id: TxnId, events: &mut EventQueue) {
+        if id.is_none() || !self.admission.gate.tells_tasks_apart() {
+            return;
+        }
+        let write = self.write_of_update(page, id);
+        let has_entered = |drive: &Self, id: TxnId| drive.txns[id].entered > 0;
+        let is_page = self.txns[id].role == Role::FullMapPage;
+        if write.is_none() || has_entered(self, write) || (is_page && has_entered(self, id)) {
+            return;
+        }
+        self.map.translation().updates.of_task[Source::Gc as usize] -= 1;
+        self.map.translation().updates.of_task[Source::Host as usize] += 1;
+        self.txns[write].task = Source::Host;
+        if is_page && self.txns[id].task == Source::Host {
+            return self.deactivate_at_rest(Source::Gc, events);
+        }
+        let (die, list) = (self.txns[id].die, self.queues.in_front(self.txns[id].die, Source::Gc));
+        let waits_in_front = self.txns[id].is_in_front;
+        if waits_in_front {
+            self.queues.remove(list, id.0);
+            self.admission.gate.set_waiting(die, Source::Gc, !self.queues.is_empty(list));
+            self.admission.gate.on_head(Entry { task: Source::Gc, die }, &self.queues, &self.txns);
+            self.unpark(id);
+        }
+        if waits_in_front || !has_entered(self, id) {
+            self.txns[id].task = Source::Host;
+        }
+        if waits_in_front {
+            self.enter_or_wait(id, events);
+        }
+        self.deactivate_at_rest(Source::Gc, events);
+    }
+
+    /// The write of a translation page's update, of which `id` is next.
+    fn write_of_update(&mut self, page: TranslationPage, id: TxnId) -> TxnId {
+        let unit = self.map.translation().unit_of(page);
+        match self.txns[id].role {
+            Role::MapRead => self.txns[id].successor,
+            Role::FullMapPage => {
+                let mut member = self.txns[id].chain;
+                while member.is_some() && self.txns[member].first != unit {
+                    member = self.txns[member].chain;
+                }
+                member
+            }
+            _ => id,
+        }
+    }
+
+    /// Pages of a command beside its first that serve the map.
+    pub(in crate::ssd) fn partners_of_map(&self, command: &Command) -> u64 {
+        let partners = command.parts().iter().skip(1).filter(|part| part.txn.is_some());
+        partners.filter(|part| self.txns[part.txn].role.source() == Source::Map).count() as u64
+    }
+
+    /// Translation pages that are owed updates now.
+    pub fn translation_pages_owed(&self) -> u64 {
+        let updates = self.map.translation.iter().flat_map(|map| &map.updates.of_page);
+        updates.filter(|update| matches!(update, Update::Owed(_))).count() as u64
+    }
+
+    /// Translation pages of data that was written are updated, whose entries had left DRAM again.
+    pub(in crate::ssd) fn update_written(&mut self, events: &mut EventQueue) {
+        let map = self.map.translation();
+        let list = map.updates.freed.len();
+        while let Some(page) = self.map.translation().updates.owed.pop_front(list) {
+            self.update_owed(page, Source::Host, events);
+        }
+    }
+
+    /// A task has ended the relocation of a block of a die, which freed so many pages: translation pages of data that
+    /// moved are updated.
+    pub(in crate::ssd) fn update_moved(&mut self, die: DieId, cause: Source, freed: u32, events: &mut EventQueue) {
+        let most = self.geometry.pages_per_block;
+        let map = self.map.translation();
+        map.updates.freed[die.at()] = most.min(map.updates.freed[die.at()] + freed);
+        while self.map.translation().updates.freed[die.at()] >= PAGES_FREED_PER_UPDATE
+            && let Some(page) = self.map.translation().updates.owed.pop_front(die.at())
+        {
+            self.map.translation().updates.freed[die.at()] -= PAGES_FREED_PER_UPDATE;
+            self.update_owed(page, cause, events);
+        }
+    }
+
+    pub(in crate::ssd) fn update_owed(&mut self, page: u32, cause: Source, events: &mut EventQueue) {
+        self.map.translation().totals.updates += 1;
+        let task = self.task_of_map(cause);
+        self.map.translation().updates.of_task[task as usize] += 1;
+        self.start_update(TranslationPage(page), true, (TxnId::NONE, cause), events);
+    }
+
+    /// A transaction of the map is made.
+    pub(in crate::ssd) fn submit_map_txn(&mut self, id: TxnId, events: &mut EventQueue) {
+        if self.delays() {
+            return self.delay(id, events);
+        }
+        self.hand_map_txn(id, events);
+    }
+
+    /// A transaction of the map goes to the die of its page.
+    pub(in crate::ssd) fn hand_map_txn(&mut self, id: TxnId, events: &mut EventQueue) {
+        let first = self.txns[id].first;
+        if self.txns[id].role == Role::MapRead {
+            let place = self.ftl.lookup(first);
+            self.txns[id].die = self.geometry.die_of(self.geometry.plane_of(self.geometry.block_of(place)));
+            self.submit(id, events);
+        } else {
+            self.send_write(id, events);
+        }
+    }
+
+    /// Whether flash, DRAM and updates under way together know where everything is. Slow.
+    pub(in crate::ssd) fn check_translation(&self) {
+        let Some(map) = &self.map.translation else { return };
+        if let Err(found) = map.cached.check() {
+            broken(Invariant::TranslationCurrent, format_args!("{found}"));
+        }
+        let Some(in_flash) = &map.in_flash else { return };
+        for unit in (0..map.entries).map(LogicalUnit) {
+            let (place, known) = (self.ftl.lookup(unit), in_flash[unit.at()]);
+            let page = map.cached.page_of(unit);
+            let is_on_its_way = map.cached.is_changed(unit) || map.updates.of_page[page.at()] != Update::None;
+            // A trim is no change of the map.
+            hold!(
+                place.is_none() || place == known || is_on_its_way,
+                TranslationCurrent,
+                "{unit:?} is at {place:?}, and flash says {known:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Readings of a drive's counters: what it did in a part of a run is the difference of two.
+
+use super::drive::Drive;
+use super::records::FewestFree;
+use crate::buffer::Buffer;
+use crate::flash::timing::Timing;
+use crate::ftl::log_blocks::MergeTotals;
+use crate::observe::counters::{EvictionTotals, GcTotals, MapTotals};
+use crate::observe::flash_requests::FlashRequestTotals;
+use crate::observe::report::{FlashWork, ParityTotals, SampleWork};
+
+/// What a drive's counters show at one time.
+#[derive(Clone, Debug, Default)]
+pub struct Reading {
+    /// Work, with what the translation layer alone counts: places left empty and moves dropped, the drive's
+    /// preconditioning included.
+    pub work: FlashWork,
+    /// Collection; its longest collection and the most reads waiting are those since the reading before.
+    pub gc: GcTotals,
+    /// Writes of the buffer; the most planes in use are those since the reading before.
+    pub evictions: EvictionTotals,
+    /// Traffic of the map, where that lives in flash.
+    pub map: Option<MapTotals>,
+    /// What parity made it do, where there is some.
+    pub parity: Option<ParityTotals>,
+    /// Merges, where there are log blocks; those of the preconditioning included.
+    pub merges: Option<MergeTotals>,
+    /// Time of the host's flash requests, where that is measured.
+    pub flash_requests: Option<FlashRequestTotals>,
+    /// Sum over planes of their time in use; a command's counts when it ends, or when a part of the run begins.
+    pub plane_busy_ns: u64,
+    /// Sum over dies of their time in use.
+    pub die_busy_ns: u64,
+    /// Sum over channels of their time in use.
+    pub channel_busy_ns: u64,
+    /// Sum over dies of the time that collection held them: two dies over 292 years are more than 64 bits hold.
+    pub held_by_gc_ns: u128,
+    /// Time with at least one collection under way that reserves no die.
+    pub collecting_ns: u64,
+}
+
+impl Drive {
+    /// Work, with what the translation layer alone counts.
+    pub fn work(&self) -> FlashWork {
+        let counts = self.ftl.counts();
+        let mut work = self.records.counters.work().clone();
+        work.padding_units += counts.padding_units;
+        work.dropped_moves += counts.dropped_moves;
+        work
+    }
+
+    /// The same, of what samples over time show.
+    pub fn sample_work(&self) -> SampleWork {
+        let work = SampleWork::of(self.records.counters.work());
+        SampleWork { padding_units: work.padding_units + self.ftl.counts().padding_units, ..work }
+    }
+
+    /// What the counters show now.
+    pub fn reading(&self, now_ns: u64) -> Reading {
+        let (plane_busy_ns, die_busy_ns, channel_busy_ns) = self.flash.busy_ns(now_ns);
+        Reading {
+            work: self.work(),
+            gc: *self.records.counters.gc(),
+            evictions: *self.records.counters.evictions(),
+            map: self.map.translation.as_ref().map(|map| map.totals()),
+            parity: self.parity_totals(),
+            merges: self.ftl.merge_totals(),
+            flash_requests: self.records.flash_requests.as_deref().copied(),
+            plane_busy_ns,
+            die_busy_ns,
+            channel_busy_ns,
+            held_by_gc_ns: self.held_by_gc_ns(now_ns),
+            collecting_ns: self.gc.relocations.collecting_for_ns(now_ns),
+        }
+    }
+
+    /// Times of its flash.
+    pub fn timing(&self) -> &Timing {
+        self.flash.timing()
+    }
+
+    /// What its buffer keeps beside its pages.
+    pub fn buffer_bookkeeping_bytes(&self) -> f64 {
+        self.host_data.buffer.as_ref().map_or(0.0, Buffer::bookkeeping_bytes)
+    }
+
+    /// A part of the run begins: the longest collection and the fewest free blocks, which no difference tells, are
+    /// those from now on. Collections that were kept so far are forgotten. Of the time that commands and collections
+    /// under way take, each part of the run has its own.
+    pub(crate) fn begin_part(&mut self, now_ns: u64) {
+        self.records.counters.restart_extremes();
+        self.records.fewest_free = FewestFree::from_now(&self.ftl);
+        let (dies, counters) = (&mut self.dies, &mut self.records.counters);
+        self.flash.settle_planes(now_ns, |die, from_ns| {
+            if let Some(since_ns) = dies[die].collecting_since_ns() {
+                counters.on_plane_busy(now_ns - from_ns.max(since_ns));
+            }
+        });
+        for die in dies.iter_mut() {
+            if let Some(since_ns) = die.collecting_since_ns() {
+                counters.on_die_reserved(now_ns - since_ns);
+            }
+            die.count_collecting_from(now_ns);
+        }
+    }
+}
+
+impl Reading {
+    /// The work between `earlier` and this reading.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            work: self.work.zip(&earlier.work, |now, then| now - then),
+            gc: GcTotals {
+                collections: self.gc.collections - earlier.gc.collections,
+                units: self.gc.units - earlier.gc.units,
+                time_ns: self.gc.time_ns - earlier.gc.time_ns,
+                max_ns: self.gc.max_ns,
+                reads_waiting_sum: self.gc.reads_waiting_sum - earlier.gc.reads_waiting_sum,
+                reads_waiting_max: self.gc.reads_waiting_max,
+                plane_busy_ns: self.gc.plane_busy_ns - earlier.gc.plane_busy_ns,
+                reserved_ns: self.gc.reserved_ns - earlier.gc.reserved_ns,
+                array_ns: std::array::from_fn(|at| self.gc.array_ns[at] - earlier.gc.array_ns[at]),
+                array_pages: std::array::from_fn(|at| self.gc.array_pages[at] - earlier.gc.array_pages[at]),
+            },
+            evictions: self.evictions.since(&earlier.evictions),
+            map: self.map.map(|map| map.zip(&earlier.map.unwrap_or_default(), |now, then| now - then)),
+            parity: self.parity.map(|all| all.zip(&earlier.parity.unwrap_or_default(), |now, then| now - then)),
+            merges: self.merges.map(|all| all.zip(&earlier.merges.unwrap_or_default(), |now, then| now - then)),
+            flash_requests: self
+                .flash_requests
+                .map(|all| all.zip(&earlier.flash_requests.unwrap_or_default(), |now, then| now - then)),
+            plane_busy_ns: self.plane_busy_ns - earlier.plane_busy_ns,
+            die_busy_ns: self.die_busy_ns - earlier.die_busy_ns,
+            channel_busy_ns: self.channel_busy_ns - earlier.channel_busy_ns,
+            held_by_gc_ns: self.held_by_gc_ns - earlier.held_by_gc_ns,
+            collecting_ns: self.collecting_ns - earlier.collecting_ns,
+        }
+    }
+}

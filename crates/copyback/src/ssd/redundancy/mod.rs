@@ -1,0 +1,3 @@
+//! Parity of stripes.
+
+pub(super) mod parity;

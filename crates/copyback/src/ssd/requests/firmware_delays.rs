@@ -1,0 +1,112 @@
+//! Requests that firmware is still making: they come to their dies when their delay is over.
+
+use crate::dispatch::txn::{Role, Txn};
+use crate::flash::command::Source;
+use crate::observe::report::Cause;
+use crate::sim::index::TxnId;
+use crate::sim::queue::{EventQueue, Timer};
+use crate::ssd::drive::Drive;
+use crate::tasks::delays::{Delays, Params};
+use std::collections::VecDeque;
+
+/// The requests of each task that are being made, in order.
+pub(in crate::ssd) struct FirmwareDelays {
+    delays: Delays,
+    making: [VecDeque<(u64, TxnId)>; Source::ALL.len()],
+    timer: Timer,
+    /// When the timer comes up.
+    due_ns: u64,
+}
+
+impl FirmwareDelays {
+    pub fn new(params: &Params, seed: u64, timer: Timer) -> Self {
+        let making = std::array::from_fn(|_| VecDeque::with_capacity(64));
+        Self { delays: Delays::new(params, seed), making, timer, due_ns: u64::MAX }
+    }
+
+    /// Whether nothing is being made.
+    pub fn is_at_rest(&self) -> bool {
+        self.making.iter().all(VecDeque::is_empty)
+    }
+
+    /// The task whose next request is made first; of equal times the first task.
+    fn next(&self) -> Option<(u64, usize)> {
+        let firsts = self.making.iter().enumerate();
+        firsts.filter_map(|(task, making)| Some((making.front()?.0, task))).min()
+    }
+
+    fn arm(&mut self, events: &mut EventQueue) {
+        let Some((due_ns, _)) = self.next() else { return };
+        if events.is_pending(self.timer) {
+            if due_ns >= self.due_ns {
+                return;
+            }
+            events.cancel(self.timer);
+        }
+        self.due_ns = due_ns;
+        events.schedule(self.timer, due_ns);
+    }
+}
+
+impl Drive {
+    /// Whether requests of the host go to their dies at once.
+    #[inline(always)]
+    pub(crate) fn is_direct(&self) -> bool {
+        self.scheme.settings.is_direct
+    }
+
+    /// A new request of the host is made, or goes to look its entries up. What a buffer evicts is made already.
+    #[inline(never)]
+    pub(crate) fn make_new(&mut self, txn: Txn, events: &mut EventQueue) {
+        let id = self.add_txn(txn);
+        match self.txns[id].role {
+            Role::Evict if self.looks_up() => self.look_up_first(id, events),
+            Role::Evict => self.send_write(id, events),
+            _ if self.delays() => self.delay(id, events),
+            _ => self.look_up_first(id, events),
+        }
+    }
+
+    /// Whether making a request takes time.
+    #[inline(always)]
+    pub(crate) fn delays(&self) -> bool {
+        self.host_data.delays.is_some()
+    }
+
+    /// Firmware begins to make a request, which is handed over when it is made.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn delay(&mut self, id: TxnId, events: &mut EventQueue) {
+        let (task, role, now_ns) = (self.txns[id].task, self.txns[id].role, events.now_ns());
+        let looks_up = matches!(role, Role::Read | Role::UpdateRead | Role::Write);
+        let delaying = self.host_data.delays.as_mut().expect("requests are delayed");
+        let made_ns = delaying.delays.made_at(task, looks_up, now_ns);
+        delaying.making[task as usize].push_back((made_ns, id));
+        delaying.arm(events);
+        self.txns[id].breakdown_ns[Cause::Scheduler as usize] += made_ns - now_ns;
+    }
+
+    /// Requests are made.
+    pub(in crate::ssd) fn on_made(&mut self, events: &mut EventQueue) {
+        loop {
+            let Some(delaying) = &mut self.host_data.delays else { return };
+            let Some((_, task)) = delaying.next().filter(|&(made_ns, _)| made_ns <= events.now_ns()) else { break };
+            let (_, id) = delaying.making[task].pop_front().expect("it is the next");
+            self.hand(id, events);
+        }
+        if let Some(delaying) = &mut self.host_data.delays {
+            delaying.arm(events);
+        }
+    }
+
+    /// A request that was made goes on: to the entries that it needs, to its place, or to its die's window.
+    fn hand(&mut self, id: TxnId, events: &mut EventQueue) {
+        match self.txns[id].role {
+            Role::Read | Role::UpdateRead | Role::Write if self.looks_up() => self.look_up_first(id, events),
+            Role::Read | Role::UpdateRead => self.go_to_dies(id, events),
+            Role::Write => self.send_write(id, events),
+            Role::MapRead | Role::MapWrite => self.hand_map_txn(id, events),
+            _ => self.submit(id, events),
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! Requests of the host: from sub-requests to completions, with the write buffer in between.
+
+pub(crate) mod endings;
+pub(crate) mod eviction_sets;
+pub(crate) mod eviction_waits;
+pub(crate) mod filling_pages;
+pub(crate) mod firmware_delays;
+pub(crate) mod flash_request_times;
+pub(crate) mod host_data;
+pub(crate) mod progress;
+pub(crate) mod served_units;
+pub(crate) mod sub_requests;
+pub(crate) mod write_buffer;

@@ -1,0 +1,147 @@
+//! Parts of requests: how many are open, and what those that ended say of their request.
+//!
+//! A part is a transaction, something that waits for room in DRAM, or something that ends there. A request is done when
+//! all of it was submitted and no part is open. An entry is written over when its request's number is given to another
+//! one, so nothing is allocated for each.
+
+use crate::observe::report::{CAUSES, Cause};
+use crate::sim::index::RequestId;
+use crate::sim::invariant::hold;
+
+/// A request that is done, as its drive knows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Completion {
+    /// Which.
+    pub request: RequestId,
+    /// Whether one of its transactions waited for collection.
+    pub gc_affected: bool,
+    /// Where the time of the part that ended last went.
+    pub breakdown_ns: [u64; CAUSES],
+}
+
+/// What a drive keeps of a request.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ssd) struct RequestState {
+    /// Its number in the order of arrival, to name it.
+    pub number: u64,
+    pub arrival_ns: u64,
+    pub high_priority: bool,
+    /// Parts that have not ended.
+    open: u32,
+    /// Whether all of it was submitted.
+    is_whole: bool,
+    gc_affected: bool,
+    breakdown_ns: [u64; CAUSES],
+}
+
+impl RequestState {
+    pub(in crate::ssd) fn new(number: u64, arrival_ns: u64, high_priority: bool) -> Self {
+        Self {
+            number,
+            arrival_ns,
+            high_priority,
+            open: 0,
+            is_whole: false,
+            gc_affected: false,
+            breakdown_ns: [0; CAUSES],
+        }
+    }
+}
+
+/// The requests that a drive was given, by the host's integers.
+#[derive(Default)]
+pub(in crate::ssd) struct RequestProgress {
+    of: Vec<RequestState>,
+}
+
+impl RequestProgress {
+    /// A request begins.
+    #[inline]
+    pub(in crate::ssd) fn begin(&mut self, id: RequestId, given: RequestState) {
+        if id.at() >= self.of.len() {
+            self.of.resize(id.at() + 1, given);
+        }
+        self.of[id.at()] = given;
+    }
+
+    /// What is known of a request.
+    #[inline(always)]
+    pub(in crate::ssd) fn given(&self, id: RequestId) -> &RequestState {
+        &self.of[id.at()]
+    }
+
+    /// A part of a request begins.
+    #[inline(always)]
+    pub(in crate::ssd) fn open(&mut self, id: RequestId) {
+        self.of[id.at()].open += 1;
+    }
+
+    /// A part is over that says nothing of its request: it goes on as another one.
+    #[inline(always)]
+    pub(in crate::ssd) fn close(&mut self, id: RequestId) {
+        let given = &mut self.of[id.at()];
+        hold!(given.open > 0, RequestOnce, "more parts of request {} ended than were begun", given.number);
+        given.open -= 1;
+    }
+
+    /// A part ends; its request, where that is done with it.
+    #[inline]
+    pub(in crate::ssd) fn end(
+        &mut self,
+        id: RequestId,
+        gc_affected: bool,
+        breakdown_ns: &[u64; CAUSES],
+    ) -> Option<Completion> {
+        self.close(id);
+        let given = &mut self.of[id.at()];
+        given.gc_affected |= gc_affected;
+        given.breakdown_ns = *breakdown_ns;
+        self.if_done(id)
+    }
+
+    /// All of a request was submitted; the request, where no part of it is open.
+    pub(in crate::ssd) fn end_of_split(&mut self, id: RequestId, now_ns: u64) -> Option<Completion> {
+        let given = &mut self.of[id.at()];
+        given.is_whole = true;
+        if given.open == 0 {
+            // Whatever came last needed nothing but its way in.
+            let explained_ns: u64 = given.breakdown_ns.iter().sum();
+            given.breakdown_ns[Cause::Scheduler as usize] += now_ns - given.arrival_ns - explained_ns;
+        }
+        self.if_done(id)
+    }
+
+    #[inline(always)]
+    fn if_done(&self, id: RequestId) -> Option<Completion> {
+        let given = &self.of[id.at()];
+        if given.open > 0 || !given.is_whole {
+            return None;
+        }
+        Some(Completion { request: id, gc_affected: given.gc_affected, breakdown_ns: given.breakdown_ns })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_done_when_all_of_it_was_submitted_and_has_ended() {
+        let (mut parts, id) = (RequestProgress::default(), RequestId(3));
+        parts.begin(id, RequestState::new(0, 100, false));
+        parts.open(id);
+        assert!(parts.end(id, true, &[1; CAUSES]).is_none(), "more may be submitted");
+        parts.open(id);
+        assert!(parts.end_of_split(id, 200).is_none(), "a part is open");
+        let done = parts.end(id, false, &[2; CAUSES]).expect("it was the last");
+        assert_eq!((done.request, done.gc_affected, done.breakdown_ns), (id, true, [2; CAUSES]));
+    }
+
+    #[test]
+    fn a_request_of_no_parts_waited_for_its_way_in() {
+        let (mut parts, id) = (RequestProgress::default(), RequestId(0));
+        parts.begin(id, RequestState::new(0, 100, false));
+        let done = parts.end_of_split(id, 250).expect("nothing is open");
+        assert_eq!(done.breakdown_ns[Cause::Scheduler as usize], 150);
+    }
+}

@@ -1,0 +1,168 @@
+//! From a sub-request to the transactions that flash has to do with it: reads page by page, and writes with the reads
+//! that one of part of a unit needs first.
+
+use crate::dispatch::txn::{Role, Txn};
+use crate::host::config::SubpageWrites;
+use crate::host::splitter::SubRequest;
+use crate::observe::report::Cause;
+use crate::sim::index::{DieId, LogicalUnit, PlaneId, RequestId, TxnId};
+use crate::sim::queue::EventQueue;
+use crate::ssd::device::Ssd;
+use crate::ssd::requests::eviction_waits::WaitBreakdown;
+
+impl Ssd {
+    /// A new transaction of a request. What passed since the request arrived was a wait for room in the drive.
+    fn txn(&self, role: Role, id: RequestId, first: LogicalUnit, units: u32, now_ns: u64) -> Txn {
+        let given = self.parts.given(id);
+        let mut txn = Txn::new(role, first, units, DieId::NONE, PlaneId::NONE);
+        txn.request = id;
+        txn.arrival_ns = given.arrival_ns;
+        txn.high_priority = given.high_priority;
+        txn.breakdown_ns[Cause::Scheduler as usize] = now_ns - given.arrival_ns;
+        txn
+    }
+
+    /// Reads a sub-request: units in DRAM end there, units without data need nothing, and the others are read page by
+    /// page.
+    pub(in crate::ssd) fn read(&mut self, id: RequestId, sub_request: SubRequest, events: &mut EventQueue) {
+        let end = sub_request.first.0 + sub_request.units;
+        self.units.on_read(sub_request.units);
+        let mut unit = sub_request.first;
+        let mut is_in_dram = false;
+        while unit.0 < end {
+            if let Some(buffer) = self.drive.host_data.buffer.as_mut().filter(|b| b.holds(unit)) {
+                buffer.hit(unit);
+                self.units.on_buffer_read_hit();
+                is_in_dram = true;
+                unit.0 += 1;
+                continue;
+            }
+            if self.drive.host_data.is_filling(unit) {
+                is_in_dram = true;
+                unit.0 += 1;
+                continue;
+            }
+            let place = self.drive.ftl().lookup(unit);
+            if place.is_none() {
+                self.units.on_unwritten_read();
+                unit.0 += 1;
+                continue;
+            }
+            let page = self.drive.geometry().flash_page(place);
+            let is_together = |u: u32| {
+                let other = self.drive.ftl().lookup(LogicalUnit(u));
+                let in_dram = self.drive.host_data.is_in_dram(LogicalUnit(u));
+                let is_near = || self.drive.looks_up() || self.drive.geometry().flash_page(other) == page;
+                !in_dram && other.is_some() && is_near()
+            };
+            let units = 1 + (unit.0 + 1..end).take_while(|&u| is_together(u)).count() as u32;
+            self.submit_read(Role::Read, id, unit, units, TxnId::NONE, events);
+            unit.0 += units;
+        }
+        if is_in_dram {
+            self.enter_dram(id, events.now_ns(), WaitBreakdown::default(), events);
+        }
+    }
+
+    /// Reads units of one page, for the request itself or for a write of it that waits for them.
+    pub(in crate::ssd) fn submit_read(
+        &mut self,
+        role: Role,
+        id: RequestId,
+        first: LogicalUnit,
+        units: u32,
+        successor: TxnId,
+        events: &mut EventQueue,
+    ) {
+        let mut txn = self.txn(role, id, first, units, events.now_ns());
+        txn.successor = successor;
+        if successor.is_none() {
+            self.parts.open(id);
+        }
+        self.submit_at_place(txn, events);
+    }
+
+    /// Hands a read to the die of its first unit, once that is looked up.
+    fn submit_at_place(&mut self, mut txn: Txn, events: &mut EventQueue) {
+        if !self.drive.is_direct() {
+            return self.drive.make_new(txn, events);
+        }
+        let g = self.drive.geometry();
+        txn.die = g.die_of(g.plane_of(g.block_of(self.drive.ftl().lookup(txn.first))));
+        let txn = self.drive.add_txn(txn);
+        self.drive.submit(txn, events);
+    }
+
+    /// The units of a write of which only a part is written and whose rest has to be read first.
+    pub(in crate::ssd) fn units_to_update(
+        &mut self,
+        sub_request: SubRequest,
+    ) -> impl Iterator<Item = LogicalUnit> + use<> {
+        let is_in_flash =
+            |unit: LogicalUnit| self.drive.ftl().lookup(unit).is_some() && !self.drive.host_data.is_in_dram(unit);
+        let last = LogicalUnit(sub_request.first.0 + sub_request.units - 1);
+        let first = (sub_request.first_is_partial && is_in_flash(sub_request.first)).then_some(sub_request.first);
+        let last = (sub_request.last_is_partial && is_in_flash(last)).then_some(last);
+        self.units.on_partial_write(first.is_some() || last.is_some());
+        let reads_rest = self.subpage_writes == SubpageWrites::ReadModifyWrite;
+        first.into_iter().chain(last).filter(move |_| reads_rest)
+    }
+
+    /// Writes a sub-request to flash, after the reads that it needs.
+    pub(in crate::ssd) fn write(&mut self, id: RequestId, sub_request: SubRequest, events: &mut EventQueue) {
+        let mut txn = self.txn(Role::Write, id, sub_request.first, sub_request.units, events.now_ns());
+        self.parts.open(id);
+        let is_partial = self.units_to_update(sub_request);
+        if self.drive.geometry().has_superpages() {
+            let written = sub_request.first.0..sub_request.first.0 + sub_request.units;
+            self.take_superpage(&mut txn, |unit| written.contains(&unit.0));
+        }
+        let first = txn.first.0;
+        let partial = is_partial.fold(0, |mask, unit| mask | 1 << (unit.0 - first));
+        let reads = partial | self.others_held(&txn);
+        self.submit_after(txn, reads, events);
+    }
+
+    /// Makes a write one of the whole superpage that its first unit belongs to; `writes` says which units it writes
+    /// itself.
+    pub(in crate::ssd) fn take_superpage(&self, txn: &mut Txn, writes: impl Fn(LogicalUnit) -> bool) {
+        let units = self.drive.ftl().superpage_of(txn.first);
+        let (mut first, mut count, mut others) = (LogicalUnit::NONE, 0, 0);
+        for unit in units {
+            first = LogicalUnit(first.0.min(unit.0));
+            others |= u32::from(!writes(unit)) << count;
+            count += 1;
+        }
+        (txn.first, txn.units, txn.others) = (first, count, others);
+    }
+
+    /// Those units that a write of a superpage takes along which hold data, a bit each: they are read first.
+    pub(in crate::ssd) fn others_held(&self, txn: &Txn) -> u32 {
+        let is_held = |at: &u32| self.drive.ftl().lookup(LogicalUnit(txn.first.0 + at)).is_some();
+        (0..txn.units).filter(|at| txn.others >> at & 1 == 1).filter(is_held).fold(0, |mask, at| mask | 1 << at)
+    }
+
+    /// Hands a write to the drive, after reads of those of its units for which a bit of `reads` is set.
+    #[inline(always)]
+    pub(in crate::ssd) fn submit_after(&mut self, txn: Txn, reads: u32, events: &mut EventQueue) {
+        if reads > 0 {
+            self.submit_behind(txn, reads, events);
+        } else if self.drive.is_direct() {
+            let txn = self.drive.add_txn(txn);
+            self.drive.send_write(txn, events);
+        } else {
+            self.drive.make_new(txn, events);
+        }
+    }
+
+    #[inline(never)]
+    fn submit_behind(&mut self, mut txn: Txn, reads: u32, events: &mut EventQueue) {
+        txn.waits_for = reads.count_ones();
+        let read = Txn { role: Role::UpdateRead, units: 1, others: 0, waits_for: 0, ..txn.clone() };
+        let successor = self.drive.add_txn(txn);
+        for at in (0..u32::BITS).filter(|at| reads >> at & 1 == 1) {
+            let first = LogicalUnit(read.first.0 + at);
+            self.submit_at_place(Txn { first, successor, ..read.clone() }, events);
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! What goes through DRAM: sub-requests that wait for room in a buffer, pages that leave it, parts that end there.
+
+use crate::buffer::{Buffer, Leaving};
+use crate::dispatch::txn::{Role, Txn};
+use crate::host::splitter::SubRequest;
+use crate::observe::report::Cause;
+use crate::sim::index::{DieId, LogicalUnit, PlaneId, RequestId, TxnId};
+use crate::sim::queue::{EventQueue, Timer};
+use crate::ssd::device::Ssd;
+use crate::ssd::requests::eviction_waits::{RoomGained, TimeSpent, WaitBreakdown};
+use crate::ssd::requests::progress::Completion;
+use std::collections::VecDeque;
+
+/// Something that ends in DRAM at a known time.
+struct InDram {
+    end_ns: u64,
+    start_ns: u64,
+    request: RequestId,
+    /// What it waited for before it was in.
+    waited: WaitBreakdown,
+}
+
+/// A sub-request of a write that waits for room in the buffer.
+struct WaitingSubRequest {
+    request: RequestId,
+    sub_request: SubRequest,
+    since_ns: u64,
+    /// What evictions had spent by then.
+    before: TimeSpent,
+}
+
+/// The DRAM of a drive.
+pub(in crate::ssd) struct HostDram {
+    waiting: VecDeque<WaitingSubRequest>,
+    /// Units of those sub-requests together.
+    waiting_units: u64,
+    /// What all evictions have spent that ended.
+    spent: TimeSpent,
+    /// In the order of their ends, as every access takes the same time.
+    inside: VecDeque<InDram>,
+    /// The timer of the next end.
+    timer: Timer,
+    /// Whether it came up, and not all that ends with it was taken.
+    is_due: bool,
+    /// The timer of a time without requests.
+    idle_timer: Timer,
+    /// When the last request came.
+    used_at_ns: u64,
+}
+
+impl HostDram {
+    pub(in crate::ssd) fn new(timer: Timer, idle_timer: Timer) -> Self {
+        Self {
+            waiting: VecDeque::new(),
+            waiting_units: 0,
+            spent: TimeSpent::default(),
+            inside: VecDeque::new(),
+            timer,
+            is_due: false,
+            idle_timer,
+            used_at_ns: 0,
+        }
+    }
+}
+
+/// A write of units that leave the buffer.
+fn leaving(first: LogicalUnit, units: u32, now_ns: u64) -> Txn {
+    Txn { arrival_ns: now_ns, ..Txn::new(Role::Evict, first, units, DieId::NONE, PlaneId::NONE) }
+}
+
+impl HostDram {
+    /// Whether something ends now, and not all of it was taken.
+    #[inline(always)]
+    pub(in crate::ssd) fn is_due(&self) -> bool {
+        self.is_due
+    }
+
+    /// The timer of the next end came up.
+    pub(in crate::ssd) fn come_due(&mut self) {
+        self.is_due = true;
+    }
+}
+
+impl Ssd {
+    pub(in crate::ssd) fn write_to_buffer(&mut self, id: RequestId, sub_request: SubRequest, events: &mut EventQueue) {
+        // The rest of a unit that is written in part is merged in DRAM: the request waits for both.
+        for unit in self.units_to_update(sub_request) {
+            self.submit_read(Role::UpdateRead, id, unit, 1, TxnId::NONE, events);
+        }
+        self.parts.open(id);
+        let waiting =
+            WaitingSubRequest { request: id, sub_request, since_ns: events.now_ns(), before: self.dram.spent };
+        self.dram.waiting.push_back(waiting);
+        self.dram.waiting_units += u64::from(sub_request.units);
+        self.fill_buffer(None, events);
+    }
+
+    /// Lets waiting sub-requests into the buffer, in order, and evicts what has to go for all that wait, or until the
+    /// buffer's low-water mark: pages leave side by side, as far as there are dies. `evicted`: what has just made room.
+    fn fill_buffer(&mut self, evicted: Option<&RoomGained>, events: &mut EventQueue) {
+        loop {
+            if self.enter_buffer(evicted, events) {
+                continue;
+            }
+            let (dram, Some(buffer)) = (&self.dram, &mut self.drive.host_data.buffer) else { return };
+            if !buffer.must_evict(dram.waiting_units) {
+                return;
+            }
+            let set = buffer.next_set();
+            if set.is_empty() {
+                return;
+            }
+            if self.drive.looks_up() {
+                let now_ns = events.now_ns();
+                let runs = set.pages().iter().flat_map(|page| page.runs());
+                self.drive.look_up_together(runs.map(|(first, units)| leaving(first, units, now_ns)), events);
+                continue;
+            }
+            for page in set.pages() {
+                self.evict(*page, events);
+            }
+        }
+    }
+
+    /// Lets the first of the sub-requests that wait into the buffer, if there is one, and room for it.
+    fn enter_buffer(&mut self, evicted: Option<&RoomGained>, events: &mut EventQueue) -> bool {
+        let Some(sub_request) = self.dram.waiting.front().map(|waiting| waiting.sub_request) else { return false };
+        let home = self.drive.home(sub_request.first);
+        let (dram, Some(buffer)) = (&mut self.dram, &mut self.drive.host_data.buffer) else { return false };
+        let Some(hits) = buffer.insert(sub_request.first, sub_request.units, home) else { return false };
+        self.units.on_buffer_write_hits(hits);
+        dram.waiting_units -= u64::from(sub_request.units);
+        let waiting = dram.waiting.pop_front().expect("it was looked at");
+        self.parts.close(waiting.request);
+        let waited_ns = events.now_ns() - waiting.since_ns;
+        let explains = |evicted: &RoomGained| evicted.explains(waited_ns, &dram.spent, &waiting.before);
+        let waited = evicted.map(explains).unwrap_or_default();
+        self.enter_dram(waiting.request, waiting.since_ns, waited, events);
+        true
+    }
+
+    /// A request came to a drive whose buffer empties in idle time.
+    pub(in crate::ssd) fn note_use(&mut self, events: &mut EventQueue) {
+        let Some(buffer) = &mut self.drive.host_data.buffer else { return };
+        let Some(after_ns) = buffer.idle_after_ns() else { return };
+        buffer.end_idle();
+        self.dram.used_at_ns = events.now_ns();
+        // Otherwise the timer finds out when it comes up that there was a request meanwhile.
+        if !events.is_pending(self.dram.idle_timer) {
+            events.schedule(self.dram.idle_timer, events.now_ns() + after_ns);
+        }
+    }
+
+    /// Perhaps no request has come for so long that everything leaves the buffer.
+    pub(in crate::ssd) fn on_unused(&mut self, events: &mut EventQueue) {
+        let Some(buffer) = &mut self.drive.host_data.buffer else { return };
+        let idle_ns = self.dram.used_at_ns + buffer.idle_after_ns().expect("the timer was set");
+        if events.now_ns() < idle_ns {
+            return events.schedule(self.dram.idle_timer, idle_ns);
+        }
+        buffer.begin_idle();
+        self.fill_buffer(None, events);
+    }
+
+    /// Nothing more leaves the buffer ahead of need.
+    pub(in crate::ssd) fn end_early_evictions(&mut self, events: &mut EventQueue) {
+        let Some(buffer) = &mut self.drive.host_data.buffer else { return };
+        buffer.end_early();
+        if events.is_pending(self.dram.idle_timer) {
+            events.cancel(self.dram.idle_timer);
+        }
+    }
+
+    /// Writes what leaves of a logical page.
+    fn evict(&mut self, page: Leaving, events: &mut EventQueue) {
+        let now_ns = events.now_ns();
+        if self.drive.geometry().has_superpages() {
+            let (first, mask) = page.units();
+            let mut txn = leaving(first, 0, now_ns);
+            self.take_superpage(&mut txn, |unit| mask >> (unit.0 - first.0) & 1 == 1);
+            let reads = self.others_held(&txn);
+            self.submit_after(txn, reads, events);
+            return;
+        }
+        for (first, units) in page.runs() {
+            self.submit_after(leaving(first, units, now_ns), 0, events);
+        }
+    }
+
+    /// Units that left the buffer are in flash, but for others that were written along: there is room for those that
+    /// wait.
+    pub(in crate::ssd) fn on_evicted(
+        &mut self,
+        first: LogicalUnit,
+        (units, others): (u32, u32),
+        evicted: &RoomGained,
+        events: &mut EventQueue,
+    ) {
+        self.drive.host_data.buffer.as_mut().expect("only a buffer evicts").ended(first, units, others);
+        self.dram.spent.add(&evicted.spent);
+        self.fill_buffer(Some(evicted), events);
+    }
+
+    /// A part of a request is in DRAM and ends after the time of an access.
+    pub(in crate::ssd) fn enter_dram(
+        &mut self,
+        request: RequestId,
+        start_ns: u64,
+        waited: WaitBreakdown,
+        events: &mut EventQueue,
+    ) {
+        let dram = &mut self.dram;
+        let latency_ns = self.drive.host_data.buffer.as_ref().map_or(0, Buffer::latency_ns);
+        let end_ns = events.now_ns() + latency_ns;
+        self.parts.open(request);
+        if dram.inside.is_empty() {
+            events.schedule(dram.timer, end_ns);
+        }
+        dram.inside.push_back(InDram { end_ns, start_ns, request, waited });
+    }
+
+    /// The next request that is done with what ends in DRAM at this moment.
+    pub(in crate::ssd) fn end_in_dram(&mut self, events: &mut EventQueue) -> Option<Completion> {
+        let now_ns = events.now_ns();
+        while self.dram.inside.front().is_some_and(|d| d.end_ns <= now_ns) {
+            let part = self.dram.inside.pop_front().expect("it was looked at");
+            let WaitBreakdown { mut breakdown_ns, gc_affected } = part.waited;
+            let explained_ns: u64 = breakdown_ns.iter().sum();
+            breakdown_ns[Cause::Buffer as usize] += now_ns - part.start_ns - explained_ns;
+            breakdown_ns[Cause::Scheduler as usize] += part.start_ns - self.parts.given(part.request).arrival_ns;
+            let done = self.parts.end(part.request, gc_affected, &breakdown_ns);
+            if done.is_some() {
+                return done;
+            }
+        }
+        self.dram.is_due = false;
+        if let Some(next) = self.dram.inside.front() {
+            events.schedule(self.dram.timer, next.end_ns);
+        }
+        None
+    }
+}

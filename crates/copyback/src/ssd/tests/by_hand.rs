@@ -1,0 +1,308 @@
+//! What does the controller decide in states that runs come to rarely, or not at all?
+//!
+//! Each test makes the state by hand and asks one question of one function.
+
+use crate::dispatch::txn::{Role, Txn};
+use crate::flash::command::Source;
+use crate::ftl::core::Ftl;
+use crate::ftl::frontier::Stream;
+use crate::ftl::space::Space;
+use crate::observe::clocks::Occupant;
+use crate::run::config::RunConfig;
+use crate::run::preconditioning::preconditioned;
+use crate::sim::index::{BlockId, DieId, JobId, LogicalUnit, PlaneId, TxnId};
+use crate::sim::queue::EventQueue;
+use crate::ssd::admission::page_reservations::PageReservations;
+use crate::ssd::drive::Drive;
+use crate::ssd::timers::{ALARMS, Alarms, Timers};
+use crate::tasks::job::{Footprint, Job, Purpose};
+
+/// An empty drive on one channel, 32 blocks of 8 pages a plane, whose writes choose their die.
+fn drive(dies: u32, planes_per_die: u32, more: &str) -> (Drive, EventQueue) {
+    drive_with(dies, planes_per_die, more, |_| {}, false)
+}
+
+/// The same with something written, and watched or not.
+fn drive_with(
+    dies: u32,
+    planes_per_die: u32,
+    more: &str,
+    write: impl Fn(&mut Ftl),
+    check: bool,
+) -> (Drive, EventQueue) {
+    let mut table: toml::Table = toml::from_str(&format!(
+        r#"
+        allocation = {{ policy = "dynamic" }}
+        capacity = {{ over_provisioning = 0.5 }}
+        precondition = {{ mode = "empty" }}
+        timing = {{ read = "50 us", program = "500 us", erase = "3 ms", channel = "100 MB/s" }}
+        [geometry]
+        channels = 1
+        chips_per_channel = {dies}
+        dies_per_chip = 1
+        planes_per_die = {planes_per_die}
+        blocks_per_plane = 32
+        pages_per_block = 8
+        page_size = "4 KiB"
+        "#
+    ))
+    .expect("the base parses");
+    table.extend(toml::from_str::<toml::Table>(more).expect("the test's settings parse"));
+    let config: RunConfig = table.try_into().expect("the configuration is complete");
+    config.check().expect("the configuration is possible");
+    let mut ftl = preconditioned(&config, 1).expect("the drive is preconditioned");
+    write(&mut ftl);
+    let timers = Timers { alarms: Alarms(Drive::timers(&ftl.geometry)), first: 0 };
+    let events = EventQueue::new((ALARMS + Drive::timers(&ftl.geometry)) as usize);
+    (Drive::new(&config.drive(), ftl, timers, check, false), events)
+}
+
+fn write(drive: &mut Drive, die: u32, events: &mut EventQueue) -> TxnId {
+    let id = drive.add_txn(Txn::new(Role::Write, LogicalUnit(0), 1, DieId(die), PlaneId::NONE));
+    drive.submit(id, events);
+    id
+}
+
+/// Reserves all pages of a die for others.
+fn reserve_all(drive: &mut Drive, die: u32) {
+    let die = DieId(die);
+    while drive.reservable(die, PlaneId::NONE) > 0 {
+        drive.reserve_page(die, PlaneId::NONE);
+    }
+}
+
+/// The first die in order is no better than any other unless it has room.
+#[test]
+fn a_write_that_leaves_its_die_goes_where_room_is() {
+    let (mut drive, mut events) = drive(3, 1, "");
+    reserve_all(&mut drive, 0);
+    reserve_all(&mut drive, 1);
+    let id = write(&mut drive, 0, &mut events);
+    assert_eq!((drive.txns[id].die, drive.dies.waiting_for_space()), (DieId(0), 1));
+    drive.send_waiters_elsewhere(DieId(0), &mut events);
+    assert_eq!(
+        (drive.txns[id].die, drive.dies.waiting_for_space(), drive.dies[DieId(0)].waiting_for_space()),
+        (DieId(2), 0, 0)
+    );
+}
+
+/// Where collections reserve no die, a write whose die has given its pages to others goes to another die at once: it
+/// once waited there for the end of a collection anywhere.
+#[test]
+fn a_write_whose_die_has_no_page_left_waits_for_no_collection() {
+    let as_task = "preemption = { policy = \"always\" }
+                   trigger = { policy = \"watermark\", scope = \"device\", soft = 4 }";
+    let (mut drive, mut events) = drive(3, 1, as_task);
+    reserve_all(&mut drive, 0);
+    let id = write(&mut drive, 0, &mut events);
+    assert_eq!((drive.txns[id].die, drive.dies.waiting_for_space()), (DieId(1), 0));
+}
+
+/// A die whose command is all that it has is busy, though nobody waits there.
+#[test]
+fn a_write_that_chooses_its_die_passes_one_that_is_busy() {
+    let (mut drive, _) = drive(2, 1, "");
+    drive.flash.inside().dies[0].array = 0;
+    assert_eq!(drive.place(LogicalUnit(0)).die, DieId(1));
+}
+
+/// Whoever sets a scene may ask for a collection where nothing is reclaimable.
+#[test]
+fn a_plane_without_a_full_block_is_not_collected() {
+    let (mut drive, mut events) = drive(1, 1, "");
+    assert!(!drive.collect_once(PlaneId(0), &mut events));
+    assert_eq!(drive.dies[DieId(0)].jobs_waiting(), 0);
+}
+
+const GLOBAL: &str = "granularity = { policy = \"block\", destination = \"global\" }\n";
+
+/// The pages that another plane of the die has are as good, less the block that its collection will move if it begins.
+#[test]
+fn a_plane_takes_moves_as_far_as_its_die_keeps_what_it_reserved() {
+    let (mut drive, _) = drive(2, 2, GLOBAL);
+    let mut most_reserved = |beginning: PlaneId| {
+        drive.admission.reservations = PageReservations::new(Space::new(&drive.geometry, 1), None);
+        let mut reserved = 0;
+        while drive.would_accept_move(PlaneId(0), beginning) {
+            drive.reserve_page(DieId(0), PlaneId::NONE);
+            reserved += 1;
+        }
+        assert!(reserved > 0, "a drive that reserved nothing takes moves");
+        reserved
+    };
+    assert_eq!(most_reserved(PlaneId::NONE) - most_reserved(PlaneId(1)), drive.geometry.pages_per_block);
+}
+
+/// Moves of other planes count like those of the collection that has the die.
+#[test]
+fn a_page_that_is_on_its_way_to_a_plane_takes_one_page_from_the_host() {
+    let used = "precondition = { mode = \"random\", overwrites = 1.0 }\nfrontier = { policy = \"single\" }\n";
+    let (mut drive, mut events) = drive(2, 1, &format!("{GLOBAL}{used}"));
+    assert!(drive.collect_once(PlaneId(0), &mut events));
+    drive.begin_job(DieId(0), &mut events);
+    assert!(drive.gc.jobs[drive.dies[DieId(0)].reserved_by()].moves_left() > 0);
+    let left = drive.host_pages_left(PlaneId(0));
+    drive.admission.reservations.expect_move(PlaneId(0));
+    assert_eq!(drive.host_pages_left(PlaneId(0)), left - 1);
+}
+
+/// A page goes to the die at which least waits of those that stay at their watermark.
+#[test]
+fn a_plane_that_a_page_would_bring_below_its_watermark_is_the_last_to_get_it() {
+    let (mut drive, _) = drive(3, 1, GLOBAL);
+    let mut units = (0..).map(LogicalUnit);
+    // So many pages of each plane are gone; a request waits at die 1, and none at die 2.
+    for (plane, pages) in [(0, 9), (1, 1), (2, 5)] {
+        for _ in 0..pages {
+            drive.ftl.write_page(PlaneId(plane), &[units.next().unwrap()], 0);
+        }
+    }
+    drive.dies[DieId(1)].begin_wait(true, false);
+    let purpose = Purpose { source: Source::Gc, picks_victim: true, reserves_die: true };
+    drive.gc.jobs.push(Job::new(purpose, DieId(0), Footprint::one(PlaneId(0), BlockId::NONE), 1));
+    let left = drive.ftl.pages_left(PlaneId(2), Stream::Moved);
+    let mut destination = |watermark: u32| {
+        drive.scheme.settings.collection.watermark_pages = watermark;
+        drive.destination_of(JobId(0))
+    };
+    assert_eq!([destination(left - 1), destination(left)], [PlaneId(2), PlaneId(1)]);
+}
+
+/// Time in which a die does nothing because those at it wait for space is collection's; where nobody waits, it is
+/// nobody's.
+#[test]
+fn a_die_at_rest_whose_writes_wait_for_space_is_kept_by_collection() {
+    let (mut drive, mut events) = drive(2, 1, "");
+    reserve_all(&mut drive, 0);
+    write(&mut drive, 0, &mut events);
+    drive.update_clock(DieId(1), 0);
+    let shown = [0, 1].map(|die| drive.dies[DieId(die)].clocks().read(1_000));
+    assert_eq!(shown.map(|clocks| clocks[Occupant::Gc as usize]), [1_000, 0]);
+    assert_eq!(shown.map(|clocks| clocks[Occupant::Nobody as usize]), [0, 1_000]);
+}
+
+#[test]
+fn a_report_of_those_who_wait_leaves_out_dies_at_rest() {
+    let (mut drive, mut events) = drive(2, 1, "");
+    assert_eq!(drive.describe_waiting(), "");
+    reserve_all(&mut drive, 1);
+    write(&mut drive, 1, &mut events);
+    let text = drive.describe_waiting();
+    assert!(text.starts_with("die 1: 1 transactions wait, 1 of them for space;"), "{text}");
+}
+
+/// The rest of a drive's work, each event with all that follows from it.
+fn run_to_end(drive: &mut Drive, events: &mut EventQueue) {
+    drive.dispatch_ready(events);
+    while let Some((_, timer)) = events.pop() {
+        drive.on_event(timer.0, events);
+        drive.dispatch_ready(events);
+    }
+}
+
+/// Two planes of a die, of which the first blocks are full, each but for its first page valid, and watched by all
+/// checks.
+fn two_full_blocks(more: &str) -> (Drive, EventQueue, Footprint) {
+    let fill = |ftl: &mut Ftl| {
+        for (plane, first) in [(0, 0), (1, 8)] {
+            (first..first + 8).for_each(|unit| {
+                ftl.write_page(PlaneId(plane), &[LogicalUnit(unit)], 0);
+            });
+            ftl.trim(LogicalUnit(first));
+        }
+    };
+    let (drive, events) = drive_with(1, 2, more, fill, true);
+    let footprint = Footprint::one(PlaneId(0), BlockId(0)).and(PlaneId(1), BlockId(32));
+    (drive, events, footprint)
+}
+
+/// Pages of one offset are read together, are programmed together, and the blocks are erased together.
+#[test]
+fn a_job_of_two_planes_takes_each_step_on_both() {
+    let (mut drive, mut events, footprint) = two_full_blocks("");
+    drive.start_relocation_of(footprint, Source::Wear, true);
+    run_to_end(&mut drive, &mut events);
+    assert_eq!(
+        (drive.records.counters.work().other_page_reads, drive.records.counters.work().other_page_programs),
+        (14, 14)
+    );
+    assert_eq!(drive.records.counters.work().multi_plane_commands, 7 + 7 + 1);
+    assert_eq!((drive.ftl.blocks()[BlockId(0)].erases, drive.ftl.blocks()[BlockId(32)].erases), (1, 1));
+    drive.check_end(events.now_ns());
+}
+
+/// A job that reserves its die keeps the host off it to its end; one that does not lets a read go after its first step,
+/// where the order says so.
+#[test]
+fn a_job_without_a_reservation_lets_the_order_decide_before_each_step() {
+    let read_done_ns = |reserves_die: bool| {
+        let (mut drive, mut events, footprint) =
+            two_full_blocks("order = { policy = \"priority\", first = \"read-write-gc\" }");
+        drive.start_relocation_of(footprint, Source::Wear, reserves_die);
+        drive.dispatch_ready(&mut events);
+        let id = drive.add_txn(Txn::new(Role::Read, LogicalUnit(5), 1, DieId(0), PlaneId(0)));
+        drive.submit(id, &mut events);
+        let mut read_ns = 0;
+        drive.dispatch_ready(&mut events);
+        while let Some((now_ns, timer)) = events.pop() {
+            drive.on_event(timer.0, &mut events);
+            drive.dispatch_ready(&mut events);
+            if let Some(done) = drive.take_done() {
+                drive.remove_txn(done);
+                read_ns = now_ns;
+            }
+        }
+        drive.check_end(events.now_ns());
+        assert_eq!(drive.records.counters.work().other_page_programs, 14);
+        (read_ns, events.now_ns())
+    };
+    let ((alone_ns, end_ns), (shared_ns, _)) = (read_done_ns(true), read_done_ns(false));
+    assert!(alone_ns > end_ns - 1_000_000, "the read waits for the job: {alone_ns} of {end_ns} ns");
+    assert!(shared_ns < 300_000, "the read goes behind the first step: {shared_ns} ns");
+}
+
+/// What policies are told of a die is what stands in its books.
+#[test]
+fn policies_see_who_waits_what_is_free_and_what_is_left() {
+    use crate::ftl::core::Move;
+    use crate::sim::index::PhysicalUnit;
+    use crate::tasks::view::{Class, DieView, WorkLeft};
+    let (mut drive, mut events) =
+        drive(2, 2, "preemption = { policy = \"points\" }\nadmit = { policy = \"window\", slots = 4 }\n");
+    let (die, plane) = (DieId(1), PlaneId(3));
+    let page = drive.ftl.write_page(plane, &[LogicalUnit(7)], 0);
+    let mut submit = |drive: &mut Drive, role, unit, plane, urgent| {
+        let mut txn = Txn::new(role, LogicalUnit(unit), 1, die, plane);
+        (txn.arrival_ns, txn.high_priority) = (u64::from(unit), urgent);
+        let id = drive.add_txn(txn);
+        drive.submit(id, &mut events);
+        id
+    };
+    submit(&mut drive, Role::Write, 1, PlaneId(2), false);
+    let second = submit(&mut drive, Role::Write, 2, plane, true);
+    let read = submit(&mut drive, Role::Read, 7, PlaneId::NONE, false);
+    submit(&mut drive, Role::Write, 3, PlaneId::NONE, false);
+    submit(&mut drive, Role::Read, 9, PlaneId::NONE, false);
+    assert!(drive.visible_die(die, 5).work_left().is_none(), "no collection has the die");
+    let unit = drive.geometry.unit_of_page(page);
+    let moves = (0..3).map(|at| Move { unit: LogicalUnit(at), from: PhysicalUnit(unit.0 + at) }).collect();
+    let purpose = Purpose { source: Source::Gc, picks_victim: true, reserves_die: true };
+    let mut job = Job::new(purpose, die, Footprint::one(plane, BlockId::NONE), 1);
+    job.begin(BlockId::NONE, moves, 0, 1);
+    job.take_for_read(1);
+    drive.gc.jobs.push(job);
+    drive.dies.reserve(die, JobId(0), Source::Gc, 0, 0);
+    let seen = drive.visible_die(die, 5);
+    assert_eq!((seen.now_ns(), seen.die(), seen.geometry().planes), (5, die, 4));
+    assert_eq!(Class::ALL.map(|class| seen.waiting(class)), [0, 2, 3], "the last read waits for a slot");
+    assert_eq!([2, 3, u32::MAX].map(|p| seen.waiting_for(Class::Write, PlaneId(p))), [1, 1, 1]);
+    assert_eq!([2, 3].map(|p| seen.waiting_for(Class::Read, PlaneId(p))), [0, 1]);
+    let first = seen.first(Class::Write).expect("writes wait");
+    assert_eq!((first.arrival_ns, first.units, first.is_urgent, first.plane), (1, 1, false, PlaneId(2)));
+    assert_eq!(seen.first_for(Class::Write, plane), Some(seen.request(second)));
+    assert!(seen.request(second).is_urgent);
+    assert_eq!(seen.first_for(Class::Read, plane), Some(seen.request(read)));
+    assert_eq!((seen.first_for(Class::Read, PlaneId(2)), seen.first(Class::Gc)), (None, None));
+    assert_eq!((seen.free_blocks(plane), seen.free_pages(plane)), (31, 31 * 8 + 7));
+    assert_eq!(seen.work_left(), Some(WorkLeft { plane, pages_to_read: 2, pages_to_program: 3, steps: 6 }));
+}

@@ -1,0 +1,77 @@
+//! Shares that are fed back, on a drive that works: when they are updated, and what of the drive's state they see.
+
+use super::*;
+use crate::sim::index::BlockId;
+
+const MS: u64 = 1_000_000;
+/// When the collection begins.
+const BEGIN_NS: u64 = 60_240;
+
+/// Nine dies of which each has written eleven of its 16 blocks whole, so that 45 are free, two less than the watermark
+/// asks for. From 60,240 ns on die 0's first block is collected, page by page, as long as anybody looks; at these
+/// moments so many writes come, each to a die of its own from 1 on, where it opens a block.
+fn collecting(writes: &[(u64, u32)], end_ns: u64) -> Hand {
+    let settings = "admit = { policy = \"debit\", slots = 4, shares = { policy = \"feedback\" } }
+        trigger = { policy = \"watermark\", scope = \"device\", soft = 47 }
+        capacity = { over_provisioning = 1.2 }";
+    let mut hand = Hand::with(9, settings, |ftl| {
+        let mut units = (0..).map(LogicalUnit);
+        for plane in 0..9 {
+            for page in 0..11 * 8 {
+                // All of the first block stays valid.
+                let units: Vec<_> = match (plane, page) {
+                    (0, 0..8) => units.by_ref().take(4).collect(),
+                    _ => vec![LogicalUnit(100 + plane)],
+                };
+                ftl.write_page(PlaneId(plane), &units, 0);
+            }
+        }
+    });
+    assert_eq!(hand.drive.ftl.free_blocks(), 45);
+    hand.look();
+    hand.run_until(BEGIN_NS);
+    hand.drive.begin_relocation(BlockId(0), B, &mut hand.events);
+    let mut dies = 1..9;
+    for &(at_ns, count) in writes {
+        hand.run_until(at_ns);
+        dies.by_ref().take(count as usize).for_each(|die| hand.hand("write", A, Role::Write, die));
+    }
+    hand.run_until(end_ns);
+    assert_eq!(hand.drive.gc.relocations.count_of(B), 1, "the collection is under way to the end");
+    hand
+}
+
+/// Shares in millionths of a percent.
+fn shares(hand: &Hand) -> Vec<(u64, u64)> {
+    hand.shares.iter().map(|&(since_ns, share)| (since_ns, (share * 1e6).round() as u64)).collect()
+}
+
+/// A share stays 0 for a millisecond after the collection has begun, and then changes once a millisecond, whatever
+/// happens in between: in the periods 3, 2, 3 and 0 writes open a block each, and the collection itself one when it has
+/// read its eight pages (8 · 90,960 ns). So e = 6, 8, 11 and 11 blocks are missing at the four updates, and
+/// S = 0.05 · e + 0.9 · S = 0.3, 0.67, 1.153, 1.5877.
+#[test]
+fn a_share_changes_once_a_millisecond_from_activation_on() {
+    let writes = [(70_000, 1), (500_000, 1), (BEGIN_NS + MS - 1, 1), (1_100_000, 2), (2_500_000, 3)];
+    let hand = collecting(&writes, BEGIN_NS + 4 * MS);
+    assert_eq!(hand.drive.ftl.free_blocks(), 45 - 9);
+    let at = |period: u64| BEGIN_NS + period * MS;
+    let expected = [(0, 0), (at(1), 300_000), (at(2), 670_000), (at(3), 1_153_000), (at(4), 1_587_700)];
+    assert_eq!(shares(&hand), expected);
+}
+
+/// Eight blocks that are lost within a period are eight blocks, at once, in two parts or one by one: at each update
+/// eleven are missing, with the two from before and that of the collection, and S = 0.55, 1.045, 1.4905. A share that
+/// followed every event would be higher the more events there are.
+#[test]
+fn steps_within_a_period_make_no_difference() {
+    let at_once = vec![(100_000, 8)];
+    let in_two_parts = vec![(100_000, 4), (900_000, 4)];
+    let one_by_one: Vec<_> = (1..9).map(|at| (at * 110_000, 1)).collect();
+    for writes in [at_once, in_two_parts, one_by_one] {
+        let hand = collecting(&writes, BEGIN_NS + 3 * MS);
+        let at = |period: u64| BEGIN_NS + period * MS;
+        let expected = [(0, 0), (at(1), 550_000), (at(2), 1_045_000), (at(3), 1_490_500)];
+        assert_eq!(shares(&hand), expected, "{writes:?}");
+    }
+}

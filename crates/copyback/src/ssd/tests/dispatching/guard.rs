@@ -1,0 +1,107 @@
+//! The guard: what keeps a drive alive at its reserve, while a write waits for a page that only a collection can make
+//! (timeline A7 of atc18), and what it leaves alone.
+
+use super::*;
+
+/// Two dies that have written all blocks but the one which is kept for moves, so that no write of the host finds a
+/// page. Each block has so many pages with a unit that is valid, each in a page of its own; all that is behind them was
+/// overwritten.
+fn at_its_reserve(admit: &str, valid_pages: u32) -> Hand {
+    Hand::with(2, &format!("admit = {admit}"), |ftl| {
+        let mut valid = (300..).map(LogicalUnit);
+        for die in 0..2 {
+            for page in 0..15 * 8 {
+                let unit = if page % 8 < valid_pages { valid.next().unwrap() } else { LogicalUnit(100 + die) };
+                ftl.write_page(PlaneId(die), &[unit], 0);
+            }
+        }
+    })
+}
+
+fn debit(slots: u32, guard: u32, share: f64) -> String {
+    format!(
+        "{{ policy = \"debit\", slots = {slots}, guard = {guard}, shares = {{ policy = \"fixed\", gc = {share} }} }}"
+    )
+}
+
+/// Timeline A7: at 0 four reads of the host fill the window of each chip, a write without a page waits at each, and one
+/// more read in front of each window.
+fn a7(admit: &str) -> Hand {
+    let mut hand = at_its_reserve(admit, 1);
+    let mut hand_both = |name, role| (0..2).for_each(|die| hand.hand(name, A, role, die));
+    ["read", "read", "read", "fourth read"].into_iter().for_each(|name| hand_both(name, Role::Read));
+    hand_both("write", Role::Write);
+    hand_both("fifth read", Role::Read);
+    let collecting = [0, 1].map(|plane| hand.drive.gc.relocations.are_on(PlaneId(plane)));
+    assert_eq!((hand.drive.dies.waiting_for_space(), collecting, hand.debits()), (2, [true, false], [8, 0]));
+    hand
+}
+
+/// Who waits in front of chip 0, once the first reads have ended, and the requests in windows.
+fn after_the_first_reads(hand: &mut Hand) -> ([bool; 2], [u32; 2]) {
+    hand.run_until(READ_NS - 1);
+    assert_eq!((hand.debits(), hand.ends.len()), ([8, 0], 0));
+    hand.run_until(READ_NS);
+    assert_eq!(hand.ends, [("read", READ_NS); 2]);
+    ([A, B].map(|task| hand.drive.admission.gate.windows().waiting(DieId(0)).has(task)), hand.debits())
+}
+
+/// With a guard of one request the first slot of chip 0 that becomes free is the collection's, at 60,240, and the
+/// host's fifth read still waits there: with debits as with fixed priorities, which else would let the host go first.
+/// It is read behind the host's four and before the fifth, 60,240 each, while on chip 1 nobody is in between; and the
+/// run ends: the writes get their pages.
+#[test]
+fn a_collection_enters_the_first_slot_before_the_host() {
+    for admit in [debit(4, 1, 0.0), "{ policy = \"strict\", slots = 4, guard = 1 }".to_owned()] {
+        let mut hand = a7(&admit);
+        assert_eq!(after_the_first_reads(&mut hand), ([true, false], [7, 1]), "{admit}");
+        hand.run_until(u64::MAX);
+        let of_name = |name: &str| hand.ends.iter().filter(|(n, _)| *n == name).map(|end| end.1).collect::<Vec<_>>();
+        assert_eq!(of_name("fourth read"), [4 * READ_NS; 2], "{admit}");
+        assert_eq!(of_name("fifth read"), [5 * READ_NS, 6 * READ_NS], "{admit}");
+        assert_eq!((hand.ends.len(), hand.drive.dies.waiting_for_space(), hand.debits()), (12, 0, [0, 0]), "{admit}");
+        // Behind the fifth read the collection's unit is programmed into a block whose other pages are the host's then.
+        assert_eq!(of_name("write")[0], 6 * READ_NS + 2 * PROGRAM_NS, "{admit}");
+    }
+}
+
+/// Without a guard a collection whose share is 0 never enters: the reads end, and then nothing happens any more. With
+/// fixed priorities it enters when the host has no more requests at its chip.
+#[test]
+fn without_a_guard_nobody_helps_the_host() {
+    let mut hand = a7(&debit(4, 0, 0.0));
+    assert_eq!(after_the_first_reads(&mut hand), ([false, true], [8, 0]));
+    hand.run_until(u64::MAX);
+    assert_eq!((hand.ends.len(), hand.events.now_ns()), (10, 5 * READ_NS));
+    assert_eq!((hand.drive.dies.waiting_for_space(), hand.debits(), hand.most), (2, [0, 0], [8, 0]));
+
+    let mut hand = a7("{ policy = \"strict\", slots = 4, guard = 0 }");
+    assert_eq!(after_the_first_reads(&mut hand), ([false, true], [8, 0]));
+    hand.run_until(2 * READ_NS);
+    assert_eq!(hand.debits(), [6, 1], "chip 0 has three of the host and one of the collection");
+    assert_eq!(hand.ends().len(), 12);
+}
+
+/// The guard is a least number of requests that go first, and no release from the share: windows of eight at two dies
+/// are 16 slots, and 18.75 % of them three. While a write waits for space, a collection with seven pages to read has
+/// three requests in windows, and never more, and the host has the other 13.
+#[test]
+fn the_guard_leaves_shares_as_they_are() {
+    for guard in [0, 1, 2, 3] {
+        let mut hand = at_its_reserve(&debit(8, guard, 18.75), 7);
+        let read_both = |hand: &mut Hand| (0..2).for_each(|die| hand.hand("read", A, Role::Read, die));
+        (0..8).for_each(|_| read_both(&mut hand));
+        hand.hand("write", A, Role::Write, 0);
+        (0..32).for_each(|_| read_both(&mut hand));
+        assert_eq!((hand.debits(), hand.drive.dies.waiting_for_space()), ([16, 0], 1));
+        hand.run_until(6 * READ_NS);
+        assert_eq!(hand.debits(), [13, 3], "guard {guard}");
+        while hand.drive.dies.waiting_for_space() > 0 {
+            let [host, _] = hand.debits();
+            assert!(host <= 13 && hand.drive.gc.relocations.count() == 1, "guard {guard}: {host} of the host");
+            hand.run_until(hand.events.now_ns() + READ_NS);
+        }
+        assert_eq!(hand.most, [16, 3], "guard {guard}");
+        assert_eq!(hand.ends().len(), 81, "guard {guard}");
+    }
+}

@@ -1,0 +1,132 @@
+//! Updates of the map that a collection has begun, when a read of the host comes to wait for one: what of it has not
+//! entered a window is the host's from then on.
+
+use super::*;
+
+/// Five dies whose map is in flash, of which DRAM holds one translation page and has none yet. The first translation
+/// page lies on die 4, and the data that it knows on die 0; its next program goes to die 1.
+fn mapped(slots: u32, share: f64) -> Hand {
+    mapped_with("", slots, share)
+}
+
+fn mapped_with(more: &str, slots: u32, share: f64) -> Hand {
+    let settings = format!(
+        "admit = {{ policy = \"debit\", slots = {slots}, shares = {{ policy = \"fixed\", gc = {share} }} }}
+         mapping = {{ policy = \"map-cache\", cache = \"4 KiB\" }}
+         {more}"
+    );
+    let mut hand = Hand::with(5, &settings, |ftl| {
+        for die in 0..5 {
+            ftl.write_page(PlaneId(die), &[LogicalUnit(100 + die)], 0);
+        }
+        ftl.write_page(PlaneId(4), &[LogicalUnit(ftl.geometry.first_map_unit())], 0);
+    });
+    assert_eq!(hand.drive.home(LogicalUnit(hand.drive.geometry.first_map_unit())).die, DieId(1));
+    hand.drive.admission.gate.set_active(B, true);
+    hand
+}
+
+impl Hand {
+    /// The collection begins to update the first translation page: a read, and a program.
+    fn update(&mut self) {
+        self.drive.update_owed(0, B, &mut self.events);
+    }
+
+    /// A read of the host that has to look up where its data is.
+    fn read_by_map(&mut self, name: &'static str) {
+        let id = self.name(name, Txn::new(Role::Read, LogicalUnit(100), 1, DieId::NONE, PlaneId::NONE));
+        self.drive.look_up_first(id, &mut self.events);
+        self.look();
+    }
+
+    /// Whether requests of the collection wait in front of a die.
+    fn collection_waits(&self, die: u32) -> bool {
+        self.drive.admission.gate.windows().waiting(DieId(die)).has(B)
+    }
+}
+
+/// The collection may have one request in windows, and has: the first of nine reads on die 3, which take until 542,160.
+/// The read of its update, for die 4, waits in front behind them, though die 4 is idle, until the host's read waits for
+/// it: from then on it is the host's and enters. So the update is read (60,240) and programmed (540,960), the page is
+/// read for the host (60,240), and then its data (60,240): 721,680, not 542,160 later.
+#[test]
+fn an_update_that_waits_in_front_of_its_window_enters_as_the_hosts() {
+    let mut hand = mapped(4, 1.0);
+    (0..9).for_each(|_| hand.hand("collected", B, Role::Read, 3));
+    hand.update();
+    assert_eq!((hand.debits(), hand.collection_waits(4)), ([0, 1], true));
+    hand.read_by_map("read");
+    assert_eq!((hand.debits(), hand.collection_waits(4)), ([1, 1], false));
+    let ends = hand.ends();
+    assert_eq!(ends[8..], [("collected", 9 * READ_NS), ("read", READ_NS + PROGRAM_NS + 2 * READ_NS)]);
+}
+
+/// The same where the read of the update is under way already: its program is the host's. Windows have one slot, and
+/// the collection has two of the five: one for reads on die 3, one after the other, and one for the read of its update,
+/// from 10,000 to 70,240. Two more of its reads wait for die 2, which a read of the host has until 60,240, and are
+/// older than the update: they have the second slot from 70,240 to 190,720. The update's program does not wait for
+/// that, but follows its read.
+#[test]
+fn the_program_of_an_update_whose_read_is_under_way_is_the_hosts() {
+    let mut hand = mapped(1, 40.0);
+    (0..9).for_each(|_| hand.hand("collected", B, Role::Read, 3));
+    hand.hand("first read", A, Role::Read, 2);
+    (0..2).for_each(|_| hand.hand("collected too", B, Role::Read, 2));
+    hand.run_until(10_000);
+    hand.update();
+    assert_eq!((hand.debits(), hand.collection_waits(2)), ([1, 2], true));
+    hand.read_by_map("read");
+    assert_eq!(hand.debits(), [1, 2], "what has entered stays the collection's");
+    hand.run_until(70_240);
+    assert_eq!(hand.debits(), [1, 2], "dies 3 and 2, and for the host die 1");
+    let ends = hand.ends();
+    let update_ns = 70_240 + PROGRAM_NS;
+    let expected = [
+        ("collected", 9 * READ_NS),
+        ("collected too", 70_240 + READ_NS),
+        ("collected too", 70_240 + 2 * READ_NS),
+        ("first read", READ_NS),
+        ("read", update_ns + 2 * READ_NS),
+    ];
+    assert_eq!(ends[8..], expected);
+}
+
+/// Where pages of the map fill for 10,000 ns before they go to flash, the update is such a page from 70,240 on, and
+/// waits in front behind the nine reads of the collection, which has one request in windows. A read of the host that
+/// comes at 80,000 makes it the host's, so that it enters at once; one that comes while the page fills sends it as it
+/// is, at 65,000, or, where awaited pages fill as others do, has it enter as the host's when it is sent. The page is
+/// programmed, then read for the host, and then its data is.
+#[test]
+fn an_update_that_is_in_a_page_with_others_enters_as_the_hosts() {
+    for (arrival_ns, awaited, enters_ns) in
+        [(80_000, "at-once", 80_000), (65_000, "at-once", 65_000), (65_000, "waits", 70_240)]
+    {
+        let fill = format!("policy = \"single\", fill_limit = \"10 us\", fill_awaited = \"{awaited}\"");
+        let mut hand = mapped_with(&format!("frontier = {{ {fill} }}"), 4, 1.0);
+        hand.update();
+        (0..9).for_each(|_| hand.hand("collected", B, Role::Read, 3));
+        hand.run_until(arrival_ns);
+        let (is_sent, waits) = (arrival_ns > 70_240, hand.collection_waits(1));
+        assert_eq!((hand.debits(), waits), ([0, 1], is_sent), "{arrival_ns} ns");
+        hand.read_by_map("read");
+        let enters = u32::from(enters_ns == arrival_ns);
+        assert_eq!((hand.debits(), hand.collection_waits(1)), ([enters, 1], false), "{arrival_ns} ns, {awaited}");
+        let ends = hand.ends();
+        assert_eq!(ends[8..], [("collected", 10 * READ_NS), ("read", enters_ns + PROGRAM_NS + 2 * READ_NS)]);
+    }
+}
+
+/// An update for which nobody waits stays the collection's: its read enters when the nine others have ended, at
+/// 542,160, and its own program follows.
+#[test]
+fn an_update_for_which_nobody_waits_stays_the_collections() {
+    let mut hand = mapped(4, 1.0);
+    (0..9).for_each(|_| hand.hand("collected", B, Role::Read, 3));
+    hand.update();
+    hand.run_until(9 * READ_NS - 1);
+    assert_eq!((hand.debits(), hand.collection_waits(4)), ([0, 1], true));
+    hand.run_until(10 * READ_NS);
+    assert_eq!((hand.debits(), hand.collection_waits(4)), ([0, 1], false));
+    hand.run_until(u64::MAX);
+    assert_eq!((hand.debits(), hand.most, hand.events.now_ns()), ([0, 0], [0, 1], 10 * READ_NS + PROGRAM_NS));
+}

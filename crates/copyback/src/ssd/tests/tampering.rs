@@ -1,0 +1,649 @@
+//! Can every check fail?
+//!
+//! Each row breaks the engine in one way while a run goes on, by changing behind its back what only the engine may
+//! change, or by having it do what it must not, and names the invariant that has to stop the run. The rows together
+//! name every invariant.
+
+use crate::dispatch::compose::list::BuilderName;
+use crate::flash::channel::Channels;
+use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
+use crate::flash::{Die, NO_COMMAND, Phase};
+use crate::ftl::blocks::BlockState;
+use crate::ftl::victim::Victim;
+use crate::observe::report::CAUSES;
+use crate::run::config::RunConfig;
+use crate::run::preconditioning::preconditioned;
+use crate::run::simulation::{Setup, Simulation};
+use crate::sim::index::{BlockId, ChannelId, DieId, JobId, LogicalUnit, PageId, PhysicalUnit, PlaneId, TxnId};
+use crate::sim::invariant::Invariant;
+use crate::sim::invariant::When;
+use crate::sim::queue::{EventQueue, Timer};
+use crate::ssd::dies::die::PreemptionPoint;
+use crate::ssd::drive::{Drive, Queue};
+use crate::tasks::gc::preemption::Preemption;
+use copyback_workload::{Op, Priority, Request};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// A way to break the engine. It is asked after each event until it says that it is done: it may need a certain moment.
+type Tamper = fn(&mut Drive, &mut EventQueue) -> bool;
+
+struct Row {
+    broken: Invariant,
+    /// Lines of the configuration beyond those of [`config`].
+    settings: &'static str,
+    requests: fn() -> Vec<Request>,
+    tamper: Tamper,
+}
+
+/// Two channels, and parity of the data of each on the other.
+const RAIN: &str = r#"
+    redundancy = { policy = "rain" }
+    allocation = { policy = "dynamic" }
+    frontier = { policy = "single", fill_limit = "1 ms" }
+    preemption = { policy = "always" }
+    admit = { policy = "strict" }
+    capacity = { over_provisioning = 3.0 }
+    geometry = { channels = 2, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 2, blocks_per_plane = 32, pages_per_block = 8, page_size = "4 KiB", mapping_unit = "2 KiB" }
+"#;
+
+const UNIT_BYTES: u64 = 2048;
+/// Units of the drive of [`config`] that every request stays within.
+const UNITS: u64 = 500;
+
+/// Two dies of two planes on one channel, full and overwritten.
+fn config(settings: &str) -> RunConfig {
+    let base: toml::Table = toml::from_str(
+        r#"
+        precondition = { mode = "random", overwrites = 2.0 }
+        trigger = { policy = "watermark", soft = 3 }
+        capacity = { over_provisioning = 0.6 }
+        commands = { cache_read = true, cache_program = true }
+        compose = { policy = "list", builders = ["multi-plane", "cache"] }
+        timing = { read = "50 us", program = "500 us", erase = "3 ms", channel = "100 MB/s", cache_busy = "3 us" }
+        host = { mode = "closed", queue_depth = 16 }
+        geometry = { channels = 1, chips_per_channel = 2, dies_per_chip = 1, planes_per_die = 2, blocks_per_plane = 16, pages_per_block = 8, page_size = "4 KiB", mapping_unit = "2 KiB" }
+        "#,
+    )
+    .expect("the base parses");
+    let mut table = base;
+    table.extend(toml::from_str::<toml::Table>(settings).expect("the row's settings parse"));
+    let config: RunConfig = table.try_into().expect("the configuration is complete");
+    config.check().expect("the configuration is possible");
+    config
+}
+
+fn requests(count: u64, op: impl Fn(u64) -> Op, units: u64) -> Vec<Request> {
+    let request = |i: u64| Request {
+        arrival_ns: 0,
+        // A step that shares no factor with the number of places visits them all.
+        offset_bytes: i * 7_919 % (UNITS / units) * units * UNIT_BYTES,
+        len_bytes: units * UNIT_BYTES,
+        device: 0,
+        op: op(i),
+        priority: Priority::Normal,
+    };
+    (0..count).map(request).collect()
+}
+
+fn writes() -> Vec<Request> {
+    requests(4_000, |_| Op::Write, 2)
+}
+fn reads() -> Vec<Request> {
+    requests(2_000, |_| Op::Read, 2)
+}
+fn reads_of_a_unit() -> Vec<Request> {
+    requests(2_000, |_| Op::Read, 1)
+}
+fn reads_of_a_stripe() -> Vec<Request> {
+    requests(2_000, |_| Op::Read, 8)
+}
+fn writes_of_a_stripe() -> Vec<Request> {
+    requests(2_000, |_| Op::Write, 8)
+}
+/// Of a few units, a part and then the whole.
+fn writes_of_parts() -> Vec<Request> {
+    let mut requests = requests(2_000, |_| Op::Write, 2);
+    for (i, request) in (0u64..).zip(&mut requests) {
+        request.offset_bytes = i / 2 % 4 * UNIT_BYTES;
+        request.len_bytes = if i % 2 == 0 { 512 } else { UNIT_BYTES };
+    }
+    requests
+}
+/// One write in four is urgent.
+fn both_with_urgent_writes() -> Vec<Request> {
+    let mut requests = both();
+    for (i, request) in (0u64..).zip(&mut requests) {
+        request.priority = if i % 4 == 1 { Priority::High } else { Priority::Normal };
+    }
+    requests
+}
+fn both() -> Vec<Request> {
+    requests(4_000, |i| if i % 3 == 0 { Op::Read } else { Op::Write }, 2)
+}
+
+/// Runs a row; an error is what stopped it.
+fn run(row: &Row) -> Result<(), String> {
+    let config = config(row.settings);
+    let ftl = preconditioned(&config, 1).expect("the drive is preconditioned");
+    let mut source = (row.requests)().into_iter();
+    let setup = Setup {
+        host: config.host.clone(),
+        source: &mut source,
+        requests: None,
+        check: true,
+        keep_gc_events: false,
+        keep_requests: false,
+    };
+    let mut simulation = Simulation::new(vec![(&config, ftl)], setup);
+    let mut is_broken = false;
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        simulation.start().expect("there is a request");
+        loop {
+            if !is_broken {
+                let (drive, events) = simulation.drive_and_events(0);
+                is_broken = (row.tamper)(drive, events);
+            }
+            if !simulation.step().expect("the workload can be read") {
+                break;
+            }
+        }
+        simulation.check_end();
+    }));
+    outcome.map_err(|panic| panic.downcast_ref::<String>().cloned().unwrap_or_default())
+}
+
+// ---- what rows look for ---------------------------------------------------------------------------------------------
+
+fn dies(drive: &Drive) -> impl Iterator<Item = DieId> + use<> {
+    (0..drive.geometry.dies).map(DieId)
+}
+
+fn planes(drive: &Drive) -> impl Iterator<Item = PlaneId> + use<> {
+    (0..drive.geometry.planes).map(PlaneId)
+}
+
+/// A transaction that waits in a die's queue.
+fn queued(drive: &Drive, queue: Queue) -> Option<(usize, TxnId)> {
+    dies(drive).find_map(|die| Some((drive.queue(die, queue), drive.head(die, queue)?)))
+}
+
+/// A job that has its die, with so many moves to go at least.
+fn job_with_moves(drive: &Drive, least: usize) -> Option<JobId> {
+    let reservations = dies(drive).map(|die| drive.dies[die].reserved_by());
+    reservations.into_iter().find(|&job| job.is_some() && drive.gc.jobs[job].pending().len() >= least)
+}
+
+fn block_in(drive: &Drive, state: BlockState) -> Option<BlockId> {
+    drive.ftl.blocks().iter().position(|b| b.state == state).map(|at| BlockId(at as u32))
+}
+
+fn a_die_at_rest(drive: &Drive) -> Option<DieId> {
+    dies(drive).find(|&die| drive.flash.is_ready(die) && !drive.dies[die].is_reserved())
+}
+
+/// An open block of the host with a page programmed and room for more.
+fn an_open_block(drive: &Drive) -> Option<BlockId> {
+    let per_page = drive.geometry.units_per_page;
+    let written = |b: BlockId| u32::from(drive.ftl.blocks()[b].written);
+    let begun =
+        |&b: &BlockId| written(b) >= 2 * per_page && written(b) + 2 * per_page <= drive.geometry.units_per_block;
+    planes(drive).find_map(|plane| drive.ftl.open_blocks(plane).find(begun))
+}
+
+// ---- the rows -------------------------------------------------------------------------------------------------------
+
+macro_rules! row {
+    ($broken:ident, $settings:expr, $requests:ident, $tamper:expr) => {
+        Row { broken: Invariant::$broken, settings: $settings, requests: $requests, tamper: $tamper }
+    };
+}
+
+const NO_WATERMARK_FIFO: &str = "trigger = { policy = \"watermark\", soft = 0 }\nvictim = { policy = \"fifo\" }";
+const NO_MULTI_PLANE: &str =
+    "commands = { multi_plane = false }\ncompose = { policy = \"list\", builders = [\"cache\"] }";
+
+/// A hard watermark as high as the soft one: every collection is below it.
+const HARD_AT_SOFT: &str =
+    "preemption = { policy = \"points\" }\ntrigger = { policy = \"watermark\", soft = 3, hard = 1.0 }";
+const ALL_STOP_AT_SOFT: &str = "preemption = { policy = \"points\", at_hard = \"all\" }\n\
+     trigger = { policy = \"watermark\", soft = 3, hard = 1.0 }";
+
+/// What another configuration answers.
+fn preemption_of(drive: &Drive, settings: &str) -> Preemption {
+    Preemption::new(&config(settings).preemption, &drive.geometry, drive.flash.timing())
+}
+
+/// Four planes that take a row in two commands.
+const ROWS_BY_PAIRS: &str = "commands = { plane_pairs = true }\nfrontier = { policy = \"row\" }\n\
+     granularity = { policy = \"aligned\" }\ngeometry = { channels = 1, chips_per_channel = 2, dies_per_chip = 1, \
+     planes_per_die = 4, blocks_per_plane = 16, pages_per_block = 8, page_size = \"4 KiB\", mapping_unit = \"2 KiB\" }";
+
+/// Two units change places, and no map is wrong.
+fn swap(drive: &mut Drive, a: LogicalUnit, b: LogicalUnit) {
+    let (at_a, at_b) = (drive.ftl.lookup(a), drive.ftl.lookup(b));
+    let inside = drive.ftl.inside();
+    (_, _) = (inside.map.set(a, at_b), inside.map.set(b, at_a));
+    (inside.reverse[at_a.at()], inside.reverse[at_b.at()]) = (b, a);
+}
+
+const ROWS: &[Row] = &[
+    row!(TimeOrder, "", writes, |drive, events| {
+        let is_late = events.now_ns() > 0;
+        if is_late {
+            events.schedule(drive.flash.die_timer(DieId(0)), events.now_ns() - 1);
+        }
+        is_late
+    }),
+    row!(TransferHeard, "", writes, |drive, events| {
+        let flash = drive.flash.inside();
+        let is_busy = !flash.channels[ChannelId(0)].is_free(events.now_ns());
+        if is_busy {
+            flash.channels[ChannelId(0)].occupy(events.now_ns(), 10, DieId(0));
+        }
+        is_busy
+    }),
+    row!(LegalCommand, "", reads, |drive, events| {
+        let Some(die) = a_die_at_rest(drive) else { return false };
+        let mut command = Command::new(FlashOp::Read, Source::Host, JobId::NONE, events.now_ns());
+        let plane = drive.geometry.planes_of(die).next().unwrap();
+        let beyond = PageId((plane.0 + 1) * drive.geometry.blocks_per_plane * drive.geometry.pages_per_block);
+        command.push(CommandPlane { plane, page: beyond, units: 1, txn: TxnId::NONE });
+        drive.issue(die, &command, events);
+        true
+    }),
+    row!(PageRoom, "", writes, |drive, _| {
+        let Some(block) = an_open_block(drive) else { return false };
+        drive.ftl.inside().blocks[block].written += 1;
+        true
+    }),
+    row!(FreeBlock, "", writes, |drive, _| {
+        let Some(block) = block_in(drive, BlockState::Free) else { return false };
+        drive.ftl.inside().blocks[block].state = BlockState::Closed;
+        true
+    }),
+    row!(FreeBlock, "", writes, |drive, _| {
+        let inside = drive.ftl.inside();
+        (0..4).for_each(|plane| while inside.free.pop_front(plane).is_some() {});
+        true
+    }),
+    row!(VictimFull, "", writes, |drive, _| {
+        let full: Vec<_> = (0..drive.geometry.blocks)
+            .map(BlockId)
+            .filter(|&b| drive.ftl.blocks()[b].state == BlockState::Closed)
+            .collect();
+        full.iter().for_each(|&b| drive.ftl.inside().blocks[b].state = BlockState::Open);
+        true
+    }),
+    row!(VictimRoom, "", writes, |drive, _| {
+        let first = |d: DieId| drive.dies[d].first_job();
+        let Some(job) = dies(drive).find_map(first) else { return false };
+        let plane = drive.gc.jobs[job].plane();
+        let (full, page) = (drive.geometry.units_per_block, drive.geometry.units_per_page);
+        let open: Vec<_> = drive.ftl.open_blocks(plane).collect();
+        open.iter().for_each(|&b| drive.ftl.inside().blocks[b].written = (full - page) as u16);
+        drive.ftl.forget_free_blocks(plane);
+        true
+    }),
+    row!(VictimEmpty, "", writes, |drive, _| {
+        let Some(job) = job_with_moves(drive, 1) else { return false };
+        drive.records.shadow = None;
+        drive.gc.jobs[job].moves_mut().pop();
+        true
+    }),
+    row!(OneJob, "", writes, |drive, events| {
+        let Some(plane) = planes(drive).find(|p| drive.gc.jobs.is_on(*p)) else { return false };
+        let first = drive.ftl.blocks().id(plane, 0);
+        drive.start_relocation(first, Source::Wear, events);
+        true
+    }),
+    // The host takes a die whose collection is not preemptible, while its collection's step is under way on another.
+    row!(DieReservation, "granularity = { policy = \"block\", destination = \"global\" }", both, |drive, events| {
+        let reserved = |drive: &Drive, d: DieId| drive.dies[d].is_reserved() && drive.flash.is_ready(d);
+        let Some(die) = dies(drive).find(|&d| reserved(drive, d) && drive.head(d, Queue::Read).is_some()) else {
+            return false;
+        };
+        let read = drive.head(die, Queue::Read).expect("it was looked at");
+        drive.take_read(die, read, events);
+        true
+    }),
+    // A preemptible collection has not polled the queue yet.
+    row!(DieReservation, "preemption = { policy = \"points\" }", both, |drive, events| {
+        let polls = |drive: &Drive, d: DieId| drive.dies[d].point() == PreemptionPoint::Polling;
+        let Some(die) = dies(drive).find(|&d| polls(drive, d) && drive.head(d, Queue::Read).is_some()) else {
+            return false;
+        };
+        let read = drive.head(die, Queue::Read).expect("it was looked at");
+        drive.take_read(die, read, events);
+        true
+    }),
+    // The policy lets requests go to the plane in whose register a page waits.
+    row!(PlaneExcluded, "preemption = { policy = \"points\" }", both, |drive, _| {
+        drive.scheme.preemption = preemption_of(drive, "preemption = { policy = \"points\", at_register = \"all\" }");
+        true
+    }),
+    // State 2: below the hard watermark a write goes before a collection.
+    row!(HardWatermark, HARD_AT_SOFT, both, |drive, _| {
+        let never_hard = config("trigger = { policy = \"watermark\", soft = 3, hard = 0.0 }").trigger;
+        drive.scheme.trigger = never_hard.build(&drive.geometry);
+        true
+    }),
+    // And a scheme that stops all of them lets reads go.
+    row!(HardWatermark, ALL_STOP_AT_SOFT, both, |drive, _| {
+        drive.scheme.preemption = preemption_of(drive, HARD_AT_SOFT);
+        true
+    }),
+    // State 3: and a write of high priority waits, but a read goes.
+    row!(HardWatermark, HARD_AT_SOFT, both_with_urgent_writes, |drive, _| {
+        let polls_in_state_3 = |&d: &DieId| {
+            let die = &drive.dies[d];
+            let urgent = drive.queues.iter(drive.queue(d, Queue::Write)).any(|id| drive.txns[TxnId(id)].high_priority);
+            urgent && die.point() == PreemptionPoint::Polling && drive.head(d, Queue::Read).is_some()
+        };
+        let Some(die) = dies(drive).find(polls_in_state_3) else { return false };
+        *drive.dies[die].inside().high_priority_waiting = 0;
+        true
+    }),
+    row!(TimeExplained, "", both, |drive, _| {
+        let Some((_, txn)) = queued(drive, Queue::Read) else { return false };
+        drive.txns[txn].breakdown_ns[0] += 1;
+        true
+    }),
+    // Work that was faster than its parts.
+    row!(TimeExplained, "", reads, |drive, _| {
+        let Some(d) = drive.flash.inside().dies.iter_mut().find(|d| d.array != NO_COMMAND) else { return false };
+        d.commands[d.array as usize].array_end_ns += 100_000;
+        true
+    }),
+    // The only part of a request that came at time 0 ends twice.
+    row!(RequestOnce, "", reads_of_a_unit, |drive, events| {
+        let Some((_, txn)) = queued(drive, Queue::Read) else { return false };
+        drive.txns[txn].breakdown_ns = [0; CAUSES];
+        drive.txns[txn].breakdown_ns[0] = events.now_ns() + 50_000;
+        let is_next = events.now_ns() == 0;
+        if is_next {
+            [txn, txn].into_iter().for_each(|txn| drive.host_data.endings.end(txn));
+        }
+        is_next
+    }),
+    row!(Window, "", both, |drive, _| {
+        let Some(die) = dies(drive).find(|d| drive.admission.gate.windows().used(*d) > 0) else { return false };
+        *drive.admission.gate.used_mut(die) = 0;
+        true
+    }),
+    row!(DecisionsEnd, "", both, |drive, _| {
+        drive.scheme.settings.decisions_max = 2;
+        true
+    }),
+    // The victim policy has forgotten all blocks but those that are full of valid data.
+    row!(CollectionsReclaim, NO_WATERMARK_FIFO, writes, |drive, _| {
+        if drive.dies.waiting_for_space() == 0 {
+            return false;
+        }
+        *drive.ftl.inside().victim = Victim::new(&config(NO_WATERMARK_FIFO).victim, &drive.geometry, 1);
+        true
+    }),
+    row!(RunEnds, "", both, |drive, _| {
+        let Some((list, txn)) = queued(drive, Queue::Read) else { return false };
+        drive.queues.remove(list, txn.0);
+        true
+    }),
+    row!(AllReturned, "", writes, |drive, _| {
+        *drive.admission.gate.used_mut(DieId(0)) += 1;
+        true
+    }),
+    // Two faults do not make up for each other.
+    row!(AllReturned, "", writes, |drive, _| {
+        *drive.dies[DieId(0)].inside().waiting += 1;
+        *drive.dies[DieId(0)].inside().reads_waiting += 1;
+        true
+    }),
+    row!(AllReturned, "", writes, |drive, _| {
+        drive.admission.reservations.break_reservation(PlaneId(0), 1);
+        true
+    }),
+    row!(ProgramsAddUp, "", writes, |drive, _| {
+        drive.records.counters.inside().gc_units += 1;
+        true
+    }),
+    row!(ProgramsAddUp, "", writes, |drive, _| {
+        drive.records.counters.inside().host_page_programs -= 1;
+        true
+    }),
+    row!(ProgramsAddUp, "", writes, |drive, _| {
+        drive.records.counters.inside().block_erases += 1;
+        true
+    }),
+    row!(BusyTime, "", writes, |drive, _| {
+        *drive.flash.inside().plane_busy_ns += 1 << 50;
+        true
+    }),
+    row!(MeasuredShares, "", writes, |drive, _| {
+        drive.records.counters.on_plane_busy(1 << 50);
+        true
+    }),
+    row!(BlocksAddUp, "", writes, |drive, _| {
+        *drive.ftl.inside().free_blocks += 1;
+        true
+    }),
+    row!(BlocksAddUp, "", reads, |drive, _| {
+        let Some(block) = block_in(drive, BlockState::Closed) else { return false };
+        drive.ftl.inside().blocks[block].written -= 1;
+        true
+    }),
+    row!(MapBothWays, "", reads, |drive, _| {
+        let place = drive.ftl.lookup(LogicalUnit(3));
+        drive.ftl.inside().reverse[place.at()] = LogicalUnit(4);
+        drive.check_all();
+        true
+    }),
+    row!(MapBothWays, "", reads, |drive, _| {
+        let Some(block) = block_in(drive, BlockState::Closed) else { return false };
+        drive.ftl.inside().blocks[block].valid ^= 1;
+        drive.check_all();
+        true
+    }),
+    // Data moves, and nobody tells the map.
+    row!(StripesWhole, RAIN, writes, |drive, _| {
+        // Some of it is on its way.
+        let parity = drive.geometry.logical_units..drive.geometry.first_map_unit();
+        assert!(parity.map(LogicalUnit).filter(|&unit| drive.ftl.trim(unit)).count() > 0);
+        drive.check_all();
+        true
+    }),
+    row!(StripesWhole, RAIN, writes, |drive, _| {
+        let parity = drive.geometry.stripes.expect("there is parity").parity_of(LogicalUnit(0));
+        // On the channel of its data.
+        drive.ftl.append(PlaneId(0), LogicalUnit(0), 0);
+        drive.ftl.append(PlaneId(0), parity, 0);
+        drive.check_all();
+        true
+    }),
+    row!(TranslationCurrent, "mapping = { policy = \"dftl\" }", writes, |drive, _| {
+        drive.map.stop_hearing();
+        drive.check_all();
+        false
+    }),
+    // Two pages of data blocks change places.
+    row!(LogBlocks, "mapping = { policy = \"fast\" }\nprecondition = { mode = \"sequential\" }", reads, |drive, _| {
+        let (a, b) = (LogicalUnit(0), LogicalUnit(2));
+        swap(drive, a, b);
+        drive.check_all();
+        true
+    }),
+    row!(MovesCounted, "granularity = { policy = \"paired\" }", writes, |drive, _| {
+        let jobs = || planes(drive).map(|p| drive.gc.jobs.of_plane(p)).filter(|id| id.is_some());
+        let Some(job) = jobs().find(|id| drive.gc.jobs[*id].footprint().is_row()) else { return false };
+        drive.gc.jobs[job].miscount_pages_left();
+        drive.check_all();
+        true
+    }),
+    row!(ReservationsCovered, "", writes, |drive, _| {
+        let Some(plane) = planes(drive).find(|p| drive.gc.jobs.is_free(*p)) else { return false };
+        drive.admission.reservations.break_reservation(plane, 1_000);
+        drive.check_all();
+        true
+    }),
+    row!(NewestRead, "", reads, |drive, _| {
+        swap(drive, LogicalUnit(0), LogicalUnit(2));
+        true
+    }),
+    row!(NewestWritten, "", writes_of_parts, |drive, _| {
+        drive.map.newest.forget();
+        false
+    }),
+    row!(NewestMoved, "", writes, |drive, _| {
+        let Some(job) = job_with_moves(drive, 1) else { return false };
+        let from = drive.gc.jobs[job].pending().last().unwrap().from;
+        let other = drive.ftl.lookup(LogicalUnit(0));
+        if drive.gc.jobs[job].pending().last().unwrap().unit == LogicalUnit(0) || other.is_none() {
+            return false;
+        }
+        // The place is taken for that of another unit.
+        drive.gc.jobs[job].moves_mut().last_mut().unwrap().unit = LogicalUnit(0);
+        drive.ftl.inside().map.set(LogicalUnit(0), from);
+        true
+    }),
+    row!(ProgrammedOnce, "", writes, |drive, _| {
+        let Some(block) = an_open_block(drive) else { return false };
+        drive.ftl.inside().blocks[block].written -= drive.geometry.units_per_page as u16;
+        true
+    }),
+    // A job goes on to its erase while its last page is on its way to another die.
+    row!(NothingLost, "granularity = { policy = \"block\", destination = \"global\" }", writes, |drive, _| {
+        let home = dies(drive).find(|d| {
+            let job = drive.dies[*d].reserved_by();
+            job.is_some() && drive.flash.is_ready(*d) && {
+                let j = &drive.gc.jobs[job];
+                j.is_stepping() && j.moves_left() == 0
+            }
+        });
+        let Some(home) = home else { return false };
+        let job = drive.dies[home].reserved_by();
+        drive.gc.jobs[job].end_step();
+        drive.mark_ready(home);
+        true
+    }),
+    row!(RowAligned, ROWS_BY_PAIRS, writes, |drive, _| { drive.dies.lose_rests() }),
+    row!(OnfiOneCommand, "commands = { cache_program = false }", writes, |drive, _| {
+        drive.scheme.settings.follow.program = true;
+        true
+    }),
+    row!(OnfiOneCommand, "commands = { cache_read = false }", reads, |drive, _| {
+        drive.scheme.settings.follow.read = true;
+        true
+    }),
+    row!(OnfiAddress, NO_MULTI_PLANE, reads_of_a_stripe, |drive, _| {
+        drive.flash.inside().rules.multi_plane = true;
+        drive.scheme.settings.compose.builders.push(BuilderName::MultiPlane);
+        true
+    }),
+    row!(OnfiAddress, "commands = { same_block = true }", writes_of_a_stripe, |drive, _| {
+        drive.flash.inside().rules.same_block = false;
+        true
+    }),
+    row!(OnfiBus, "compose = { policy = \"list\", builders = [] }", writes, |drive, events| {
+        // The only channel's timer comes behind those of both dies.
+        let timer = Timer(drive.flash.die_timer(DieId(0)).0 + drive.geometry.dies);
+        let flash = drive.flash.inside();
+        let is_idle = !flash.channels[ChannelId(0)].has_waiters() && !events.is_pending(timer);
+        if is_idle && flash.channels[ChannelId(0)].busy_until_ns() > events.now_ns() {
+            *flash.channels = Channels::new(1, 2, true);
+        }
+        false
+    }),
+    row!(OnfiTransferTime, "", reads, |drive, events| {
+        let flash = drive.flash.inside();
+        let has_waiters = events.now_ns() > 0 && flash.channels[ChannelId(0)].has_waiters();
+        if has_waiters {
+            flash.dies.iter_mut().for_each(|d| d.bus_ns += 1);
+        }
+        has_waiters
+    }),
+    row!(OnfiArrayBusy, "", reads, |drive, _| {
+        drive.flash.inside().timing.cache_busy_ns -= 1;
+        true
+    }),
+    row!(OnfiArrayTime, "", writes, |drive, _| {
+        drive.flash.inside().timing.erase_ns -= 1;
+        true
+    }),
+    // A program that waits for the channel is taken for a read.
+    row!(OnfiDataReady, "", writes, |drive, _| {
+        let flash = drive.flash.inside();
+        let has_waiters = flash.channels[ChannelId(0)].has_waiters();
+        let waits = |d: &&mut Die| {
+            d.bus != NO_COMMAND
+                && d.phase == Phase::Load
+                && d.commands[d.bus as usize].planes == 1
+                && d.commands[d.bus as usize].issued_ns == d.commands[d.bus as usize].loaded_ns
+                && has_waiters
+        };
+        let mut found = false;
+        for d in flash.dies.iter_mut().filter(waits) {
+            (d.phase, found) = (Phase::Out, true);
+        }
+        found
+    }),
+    // The data of a plane is left in its register, and the next page sent.
+    row!(OnfiRegister, "frontier = { policy = \"single\", fill_limit = \"1 ms\" }", reads_of_a_stripe, |drive, _| {
+        let leaves = |d: &&mut Die| {
+            let follows = d.array != NO_COMMAND || d.staged != NO_COMMAND;
+            follows
+                && d.bus != NO_COMMAND
+                && d.commands[d.bus as usize].planes == 2
+                && d.commands[d.bus as usize].out == 0
+        };
+        let Some(d) = drive.flash.inside().dies.iter_mut().find(leaves) else { return false };
+        d.commands[d.bus as usize].planes = 1;
+        true
+    }),
+    row!(OnfiPageOrder, "", writes, |drive, _| {
+        let Some(block) = an_open_block(drive) else { return false };
+        drive.ftl.inside().blocks[block].written += drive.geometry.units_per_page as u16;
+        true
+    }),
+    row!(OnfiEraseFirst, "", writes, |drive, _| {
+        let Some(block) = an_open_block(drive) else { return false };
+        drive.records.shadow = None;
+        drive.ftl.inside().blocks[block].written -= drive.geometry.units_per_page as u16;
+        true
+    }),
+    row!(OnfiReadProgrammed, "", reads, |drive, _| {
+        let Some(block) = block_in(drive, BlockState::Free) else { return false };
+        drive.records.shadow = None;
+        let place: PhysicalUnit = drive.geometry.first_unit(block);
+        drive.ftl.inside().map.set(LogicalUnit(0), place);
+        true
+    }),
+];
+
+#[test]
+fn an_engine_that_is_not_broken_passes() {
+    for row in ROWS {
+        let untouched = Row { tamper: |_, _| false, ..*row };
+        assert_eq!(run(&untouched), Ok(()), "{:?} without tampering", row.broken);
+    }
+}
+
+#[test]
+fn a_broken_engine_is_caught_by_the_invariant_that_it_breaks() {
+    let mut missed = Vec::new();
+    for (number, row) in ROWS.iter().enumerate() {
+        let outcome = run(row);
+        let found = outcome.as_ref().err().and_then(|text| Invariant::named_in(text));
+        if found != Some(row.broken) {
+            missed.push(format!("row {number}, {:?}: {outcome:?}", row.broken));
+        }
+    }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
+
+#[test]
+fn every_invariant_has_a_row() {
+    // Those of volumes are broken where volumes are.
+    let of_volumes = [Invariant::StripeParity, Invariant::StripeLock];
+    let has_row = |i: &Invariant| of_volumes.contains(i) || ROWS.iter().any(|row| row.broken == *i);
+    let without: Vec<_> = Invariant::ALL.iter().filter(|i| !has_row(i)).collect();
+    assert!(without.is_empty(), "nothing breaks {without:?}");
+    assert!(Invariant::ALL.iter().filter(|i| i.when() == When::Always).count() > 10);
+}
