@@ -396,7 +396,7 @@ fn text_that_is_no_toml_points_at_the_character() {
 
 #[test]
 fn without_a_device_the_missing_table_is_named() {
-    assert!(Stack::new().resolve().unwrap_err().message.contains("`[geometry]` is missing"));
+    assert!(Stack::new().resolve().unwrap_err().message.contains("it needs `[geometry]`"));
 }
 
 #[test]
