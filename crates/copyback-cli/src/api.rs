@@ -3,15 +3,15 @@
 use crate::args::{Cli, Command, Common, CompareArgs, DeviceCommand, RunArgs, TraceCommand};
 pub use crate::columns::Column;
 pub use crate::failure::Failure;
-use crate::output::Results;
 pub use crate::package::Package;
 pub use crate::progress::{Track, Watch};
 pub use crate::reproduce::{Reproduced, Tables};
+pub use crate::results::Asked;
+use crate::results::Results;
 use crate::sweep::crew::Hired;
 pub use crate::sweep::crew::{Crew, Took, cell};
-pub use crate::tables::Asked;
 use crate::tables::TABLES;
-use crate::{compare, from_mqsim, listing, report, reproduce, run, sweep, trace, validate};
+use crate::{compare, diagnostics, from_mqsim, listing, report, reproduce, run, sweep, trace, validate};
 use clap::Parser;
 pub use copyback_workload::handed::Handed;
 use copyback_workload::printable::printable_lines;
@@ -116,6 +116,10 @@ impl Runs {
 /// # Errors
 /// As those of the program; where `watch` was stopped, some error.
 pub fn call(words: &[String], asked: Asked, watch: &Arc<Watch>, crew: Option<Arc<dyn Crew>>) -> Result<Done, Failure> {
+    called(words, asked, watch, crew).map_err(diagnostics::with_command)
+}
+
+fn called(words: &[String], asked: Asked, watch: &Arc<Watch>, crew: Option<Arc<dyn Crew>>) -> Result<Done, Failure> {
     let own_words = words;
     crate::execute::quiet_broken_invariants();
     let words = std::iter::once("copyback").chain(words.iter().map(String::as_str));
@@ -133,11 +137,11 @@ pub fn call(words: &[String], asked: Asked, watch: &Arc<Watch>, crew: Option<Arc
         }
         Command::Sweep(mut args) => {
             args.cells.hearing.watch = watch;
-            args.cells.crew = crew.map(|crew| Hired::new(crew, own_words.to_vec())).transpose()?;
+            let crew = crew.map(|crew| Hired::new(crew, own_words.to_vec())).transpose()?;
             if args.list {
                 return Ok(Done::Text(sweep::listed(&args)?));
             }
-            let mut swept = sweep::swept(&args)?;
+            let mut swept = sweep::swept(&args, crew.as_ref())?;
             let text = plain(&std::mem::take(&mut swept.text));
             let latex = std::mem::take(&mut swept.latex);
             let (table, latencies) = swept.columns();

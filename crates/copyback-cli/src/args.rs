@@ -2,10 +2,9 @@
 
 mod trace;
 
-use crate::plan::Share;
+use crate::plan::{Experiment, Share};
 use crate::progress::{Audience, Watch};
-use crate::sweep::crew::Hired;
-use crate::tables::Asked;
+use crate::results::Asked;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use copyback::run::Warmup;
 use copyback_workload::units::parse_duration_ns;
@@ -274,6 +273,33 @@ impl Common {
     }
 }
 
+impl Common {
+    /// What is to be simulated, with these schemes.
+    pub fn experiment(&self, schemes: &[String]) -> Experiment {
+        let Self { device, array, workload, trace, fio, fio_args, format, columns, skip_bad, .. } = self.clone();
+        let Self { experiment: file, fit, sets: settings, seed, requests, warmup, .. } = self.clone();
+        let schemes = schemes.to_vec();
+        Experiment {
+            file,
+            device,
+            array,
+            schemes,
+            workload,
+            trace,
+            fio,
+            fio_args,
+            format,
+            columns,
+            skip_bad,
+            fit,
+            settings,
+            seed,
+            requests,
+            warmup,
+        }
+    }
+}
+
 /// The receiver of a command's progress updates.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Hearing {
@@ -399,9 +425,6 @@ pub struct CellArgs {
     /// Cells to run in parallel, each with a drive in memory; results do not depend on it [default: number of cores]
     #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub jobs: Option<u32>,
-    /// Runs cells instead of this process.
-    #[arg(skip)]
-    pub crew: Option<Hired>,
     /// Receives progress updates.
     #[command(flatten)]
     pub hearing: Hearing,

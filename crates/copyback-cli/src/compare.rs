@@ -6,8 +6,9 @@ use crate::args::{Common, CompareArgs};
 use crate::execute::{self, Finished};
 use crate::failure::Failure;
 use crate::format;
-use crate::output::{self, Results};
+use crate::output;
 use crate::plan::{self, Plan};
+use crate::results::Results;
 use crate::steady;
 use crate::table::{self, BOLD, Cell, DIM};
 use copyback::observe::report::{Latency, Report};
@@ -41,7 +42,7 @@ pub struct Compared {
 /// Does what the command line says but for the text.
 pub fn compared(args: &CompareArgs) -> Result<Compared, Failure> {
     let common = &args.common;
-    let plan = plan::plan(common, &args.schemes, DEFAULT_SCHEMES)?;
+    let plan = plan::plan(&common.experiment(&args.schemes), DEFAULT_SCHEMES)?;
     shown::check(&common.show, &plan)?;
     let asked = output::asked(common);
     output::check(common, &plan, &[], asked)?;

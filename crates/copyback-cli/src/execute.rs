@@ -1,17 +1,20 @@
 //! Runs a plan: drives are preconditioned once and shared, schemes side by side.
 
+use crate::advice;
 use crate::failure::Failure;
 use crate::memory;
 use crate::plan::{Plan, Planned};
 use crate::preconditioned::{self, Preconditioned};
 use crate::progress::{Audience, Bars, Preparation};
-use crate::workloads::{self, OpenedAll};
+use crate::requests::{self, OpenedAll};
+use crate::workloads;
 use copyback::config::plugins::Fault;
 use copyback::host::config::HostMode;
 use copyback::observe::commands::CommandFilter;
 use copyback::observe::matched::{Matched, Responses};
 use copyback::observe::microscope::Focus;
 use copyback::observe::report::Outcome;
+use copyback::run::config::Resolved;
 use copyback::run::{self, Options, Progress, RunError, Warmup};
 use copyback::workload::spec::{Pace, WorkloadSpec};
 use std::collections::BTreeMap;
@@ -100,7 +103,7 @@ pub fn execute(plan: &Plan, how: &How) -> Result<Vec<Finished>, Failure> {
 /// The same, from drives that several plans share.
 pub fn execute_from(preconditioned: &Preconditioned, plan: &Plan, how: &How) -> Result<Vec<Finished>, Failure> {
     if let Some(planned) = plan.runs.first() {
-        workloads::try_traces(planned, plan.seed, plan.requests_in_all())?;
+        requests::try_traces(planned, plan.seed, plan.requests_in_all())?;
     }
     let mut users: BTreeMap<String, (&Planned, usize)> = BTreeMap::new();
     for planned in &plan.runs {
@@ -163,7 +166,7 @@ fn common_warmup(
         let bar = bars.add(&planned.scheme, None);
         bar.say("looking for the end of its warm-up");
         let options = Options { keep_commands: None, microscope: None, ..options(plan, plan.warmup, how) };
-        let OpenedAll { asked, files: _files } = workloads::open_all(planned, plan.seed)?;
+        let OpenedAll { asked, files: _files } = requests::open_all(planned, plan.seed)?;
         let drives = preconditioned.copy(planned);
         let mut listen = |_| bar.stop_if_asked();
         let end = run::warmup_end_of(&planned.resolved.run, drives, asked, &options, &mut listen);
@@ -202,7 +205,14 @@ fn options(plan: &Plan, warmup: Option<Warmup>, how: &How) -> Options {
 
 /// Why a run failed.
 fn failed(error: RunError, planned: &Planned) -> Failure {
-    Failure::of_workload(error, &planned.resolved)
+    match error {
+        RunError::WarmupUnfinished(unfinished) => {
+            let Resolved { run, workload, .. } = &planned.resolved;
+            let help = advice::for_warmup(&unfinished, workload, advice::begins_settled(run));
+            Failure::input(unfinished.to_string()).with_help(help)
+        }
+        error => error.into(),
+    }
 }
 
 /// A note where a generator makes fewer requests than are asked for.
@@ -228,7 +238,7 @@ fn one(
     bars: &Bars,
 ) -> Result<Finished, Failure> {
     let options = options(plan, warmup, how);
-    let OpenedAll { asked, files: _files } = workloads::open_all(planned, plan.seed)?;
+    let OpenedAll { asked, files: _files } = requests::open_all(planned, plan.seed)?;
     let expected = workloads::expected_requests(&planned.resolved.workload, plan.requests_in_all());
     let mut bar = bars.add(&planned.scheme, expected);
     let (drives, precondition_s) = preconditioned.take(planned);

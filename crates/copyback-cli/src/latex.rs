@@ -2,7 +2,7 @@
 
 use crate::compare;
 use crate::failure::Failure;
-use crate::output::Results;
+use crate::results::Results;
 use crate::run;
 use crate::table::Cell;
 

@@ -1,14 +1,17 @@
 //! The program `copyback`, as a library: what its commands do.
 
+mod advice;
 pub mod api;
 mod args;
 mod around;
 mod columns;
 mod compare;
+mod diagnostics;
 mod execute;
 mod failure;
 mod files;
 mod fio;
+mod fio_json;
 mod flat;
 mod format;
 mod from_mqsim;
@@ -29,6 +32,8 @@ mod preconditioned;
 mod progress;
 mod report;
 mod reproduce;
+mod requests;
+mod results;
 mod run;
 mod scene;
 mod small_writes;
@@ -59,7 +64,7 @@ pub fn main_of(words: impl IntoIterator<Item = OsString>, package: Option<&dyn a
     let cli = match Cli::try_parse_from(std::iter::once(OsString::from("copyback")).chain(words.iter().cloned())) {
         Ok(cli) => cli,
         // What cannot be printed is no success, though it be help.
-        Err(said) if names_several_traces(&said, &words) => return workloads::several_traces().report(),
+        Err(said) if names_several_traces(&said, &words) => return diagnostics::report(workloads::several_traces()),
         Err(said) => return if print_of_words(&said, &words).is_ok() { said.exit_code() as u8 } else { 1 },
     };
     interrupt::watch();
@@ -68,7 +73,7 @@ pub fn main_of(words: impl IntoIterator<Item = OsString>, package: Option<&dyn a
         Command::Run(args) => run::run(&RunArgs { common: args.common.clone().spelled_out(), ..*args }),
         Command::Compare(args) => compare::compare(&CompareArgs { common: args.common.spelled_out(), ..args }),
         Command::Reproduce(args) => reproduce::reproduce(&args, package),
-        Command::Sweep(args) => hired(args, &words, package).and_then(|args| sweep::sweep(&args)),
+        Command::Sweep(args) => hired(&args, &words, package).and_then(|crew| sweep::sweep(&args, crew.as_ref())),
         Command::Validate(args) => validate::validate(&args),
         Command::Report(args) => report::report(&args),
         Command::Trace(command) => trace::trace(&command),
@@ -83,7 +88,7 @@ pub fn main_of(words: impl IntoIterator<Item = OsString>, package: Option<&dyn a
     copyback_workload::temporary::wait_for_interruption();
     match done {
         Ok(()) => 0,
-        Err(failure) => failure.report(),
+        Err(failure) => diagnostics::report(failure),
     }
 }
 
@@ -122,12 +127,10 @@ fn print_of_words(said: &clap::Error, words: &[OsString]) -> std::io::Result<()>
     }
 }
 
-/// The arguments of a sweep with the crew that they ask for.
-fn hired(mut args: SweepArgs, words: &[OsString], package: Option<&dyn api::Package>) -> Result<SweepArgs, Failure> {
-    if let (Some(address), Some(package)) = (&args.dask, package) {
-        let words = words.iter().map(|word| word.to_str().map(str::to_owned)).collect::<Option<_>>();
-        let words = words.ok_or_else(|| Failure::input("a command line that is no UTF-8 cannot travel to workers"))?;
-        args.cells.crew = Some(Hired::new(package.crew(address)?, words)?);
-    }
-    Ok(args)
+/// The crew that a sweep asks for.
+fn hired(args: &SweepArgs, words: &[OsString], package: Option<&dyn api::Package>) -> Result<Option<Hired>, Failure> {
+    let (Some(address), Some(package)) = (&args.dask, package) else { return Ok(None) };
+    let words = words.iter().map(|word| word.to_str().map(str::to_owned)).collect::<Option<_>>();
+    let words = words.ok_or_else(|| Failure::input("a command line that is no UTF-8 cannot travel to workers"))?;
+    Hired::new(package.crew(address)?, words).map(Some)
 }

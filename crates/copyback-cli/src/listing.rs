@@ -4,15 +4,14 @@ use crate::failure::Failure;
 use crate::files;
 use crate::output;
 use crate::page;
-use crate::plan::forget_descriptions;
+use crate::plan::of_presets;
 use crate::scene;
 use crate::table::{self, BOLD, DIM};
 use crate::workloads;
-use copyback::config::layers::{Layer, suggestion};
+use copyback::config::layers::suggestion;
 use copyback::config::presets::{DEVICES, Preset, SCHEMES, find};
 use copyback::config::renamed;
 use copyback::config::{Axis, Choice};
-use copyback::run::config::Stack;
 use copyback::run::config::{AXES, RunConfig, TASKS};
 
 /// `copyback schemes [NAME]`
@@ -177,24 +176,14 @@ fn scheme_text(preset: &Preset) -> Result<String, Failure> {
 }
 
 pub fn resolved(scheme: Option<&Preset>, device: &Preset) -> Result<RunConfig, Failure> {
-    of_layers(std::iter::once(device).chain(scheme).map(|preset| (preset.name, preset.text)))
+    of_presets(std::iter::once(device).chain(scheme).map(|preset| (preset.name, preset.text)))
 }
 
 /// A scheme on the default device, which has more room than it ships with where the scheme asks for that.
 pub fn on_default_device(scheme: &Preset) -> Result<RunConfig, Failure> {
     let roomy = ("room", "capacity = { over_provisioning = 1.0 }");
     let (device, own) = (&DEVICES[0], (scheme.name, scheme.text));
-    resolved(Some(scheme), device).or_else(|_| of_layers([(device.name, device.text), own, roomy].into_iter()))
-}
-
-fn of_layers(layers: impl Iterator<Item = (&'static str, &'static str)>) -> Result<RunConfig, Failure> {
-    let mut stack = Stack::new();
-    for (name, text) in layers {
-        let mut layer = Layer::parse(name, text)?;
-        forget_descriptions(&mut layer)?;
-        stack.push(layer);
-    }
-    Ok(stack.resolve_parts()?.run)
+    resolved(Some(scheme), device).or_else(|_| of_presets([(device.name, device.text), own, roomy]))
 }
 
 fn axis_text(axis: &Axis) -> String {

@@ -7,37 +7,21 @@ use crate::files::{self, Output};
 use crate::format;
 use crate::latex;
 use crate::out_dir::{self, OutDir};
-use crate::plan::{Input, Plan, Planned};
-use crate::sweep::journal::run_hash;
-use crate::tables::Asked;
+use crate::plan::{Plan, Planned};
+use crate::results::{Asked, Results};
 use crate::workloads;
 use copyback::buffer::BufferConfig;
 use copyback::flash::geometry::Geometry;
 use copyback::ftl::frontier::fill::FillEnds;
 use copyback::host::config::HostMode;
 use copyback::observe::commands::CommandFilter;
-use copyback::observe::matched::Matched;
-use copyback::observe::report::{Bin, Report};
-use copyback::run::Warmup;
+use copyback::observe::report::Report;
 use copyback::run::config::Resolved;
 use copyback::run::config::RunConfig;
 use copyback_workload::printable::printable;
 use copyback_workload::spec::WorkloadSpec;
-use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::Path;
-
-/// Results of a command.
-pub struct Results {
-    /// `run` or `compare`.
-    pub command: &'static str,
-    /// The runs.
-    pub plan: Plan,
-    /// How they went, in the plan's order.
-    pub finished: Vec<Finished>,
-    /// What was kept of them.
-    pub asked: Asked,
-}
 
 /// Refuses outputs that cannot be written, or that would destroy something, before time is spent on what they would
 /// hold.
@@ -105,85 +89,6 @@ pub fn write(
         is_taken |= files::write_bytes(path, text)?;
     }
     Ok(is_taken)
-}
-
-/// The program, as results name it.
-#[derive(Serialize)]
-pub struct Program {
-    name: &'static str,
-    version: &'static str,
-}
-
-impl Program {
-    /// This one.
-    pub const THIS: Self = Self { name: "copyback", version: env!("CARGO_PKG_VERSION") };
-}
-
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: String,
-    program: Program,
-    command: &'static str,
-    name: Option<&'a str>,
-    seed: u64,
-    requests: Option<u64>,
-    warmup: Option<Warmup>,
-    inputs: &'a [Input],
-    results: Vec<SchemeResult<'a>>,
-    wall: Vec<SchemeWall<'a>>,
-}
-
-#[derive(Serialize)]
-struct SchemeResult<'a> {
-    scheme: &'a str,
-    hash: String,
-    config: &'a Resolved,
-    report: &'a Report,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    matched: Option<&'a Matched>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    window: Option<&'a [Bin]>,
-    notes: Vec<&'a String>,
-}
-
-#[derive(Serialize)]
-struct SchemeWall<'a> {
-    scheme: &'a str,
-    #[serde(flatten)]
-    wall: crate::execute::Wall,
-}
-
-impl Results {
-    /// The JSON document. All of it but `wall` is a function of the inputs.
-    pub fn json(&self) -> Result<String, Failure> {
-        let Self { command, plan, finished, .. } = self;
-        let both = || plan.runs.iter().zip(finished);
-        let document = Document {
-            schema: format!("copyback/{command}/1"),
-            program: Program::THIS,
-            command,
-            name: plan.name.as_deref(),
-            seed: plan.seed,
-            requests: plan.requests,
-            warmup: plan.warmup,
-            inputs: &plan.inputs,
-            results: both()
-                .enumerate()
-                .map(|(at, (planned, done))| SchemeResult {
-                    scheme: &planned.scheme,
-                    hash: run_hash(plan, at),
-                    config: &planned.resolved,
-                    report: &done.outcome.report,
-                    matched: done.matched.as_ref(),
-                    window: done.outcome.window.as_deref(),
-                    notes: plan.notes.iter().chain(planned.notes()).chain(&done.outcome.notes).collect(),
-                })
-                .collect(),
-            wall: both().map(|(planned, done)| SchemeWall { scheme: &planned.scheme, wall: done.wall }).collect(),
-        };
-        let text = serde_json::to_string_pretty(&document);
-        text.map(|text| text + "\n").map_err(|error| Failure::run(format!("cannot write the results as JSON: {error}")))
-    }
 }
 
 /// What users should know about the runs and about whether their drives had settled; each note once.

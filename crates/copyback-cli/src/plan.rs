@@ -1,16 +1,14 @@
-//! From the command line to what is to be run: layers found, stacked and resolved, inputs hashed.
+//! From what was chosen to what is to be run: layers found, stacked and resolved, inputs hashed.
 
-use crate::args::Common;
 use crate::failure::Failure;
+use crate::files::Input;
 use crate::fio::{self, Jobs};
-use crate::{files, workloads};
+use crate::workloads;
 use copyback::config::layers::{Layer, LayerError, Located, Place, WORKLOADS};
 use copyback::config::presets::{self, DEVICES, SCHEMES};
 use copyback::run::Warmup;
 use copyback::run::arrays::Member;
 use copyback::run::config::Resolved;
-use copyback_workload::{handed, standard_input};
-use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +16,7 @@ mod chosen;
 mod effects;
 mod experiment;
 mod fit;
+mod jobs;
 mod layers;
 mod load;
 mod overrides;
@@ -26,12 +25,12 @@ mod refusals;
 use chosen::Chosen;
 pub use chosen::{named_scheme, of_scheme as set_of_scheme, refuse_sets_of_others, split};
 use effects::{overridden, without_effect};
-use experiment::Experiment;
+use experiment::ExperimentFile;
 use fit::fitted;
 pub use fit::{Fitted, Footprints, Share};
 use layers::Layers;
 use load::{DEVICE, SCHEME, load};
-pub use load::{forget_descriptions, label, load_device, looks_like_path};
+pub use load::{label, load_device, of_presets};
 use overrides::{load_array, resolve_overrides};
 use refusals::{refuse_endless, refuse_twice, refuse_unnamed_drives, refuse_without_effect};
 
@@ -128,65 +127,78 @@ impl Planned {
     }
 }
 
-/// A text or a trace that went in.
-#[derive(Clone, Debug, Serialize)]
-pub struct Input {
-    /// What it was used as.
-    pub role: &'static str,
-    /// Its name or path.
-    pub name: String,
-    /// Hash of its bytes.
-    pub hash: String,
-    /// The file that it was read from, if it was one: no output may be the same.
-    #[serde(skip)]
-    pub path: Option<PathBuf>,
+/// What is to be simulated: choices and settings, as a command line or a program makes them. What is left out has the
+/// default of `copyback compare --help`.
+#[derive(Clone, Debug, Default)]
+pub struct Experiment {
+    /// A TOML file with `device`, `scheme`, `workload` and any tables of the configuration.
+    pub file: Option<PathBuf>,
+    /// The device: a preset's name or a TOML file.
+    pub device: Option<String>,
+    /// The array of such drives: a preset's name or a TOML file. One drive without it.
+    pub array: Option<String>,
+    /// The schemes, the first of which the others are compared with: names, TOML files, or `NAME=SCHEME`.
+    pub schemes: Vec<String>,
+    /// The workload: a preset's name or a TOML file.
+    pub workload: Option<String>,
+    /// A trace file that is the workload.
+    pub trace: Option<PathBuf>,
+    /// A job file of fio that is the workload.
+    pub fio: Option<PathBuf>,
+    /// The command line of fio that is the workload.
+    pub fio_args: Option<String>,
+    /// The trace's format; it is recognised without.
+    pub format: Option<String>,
+    /// The columns of a trace that is a table without a header, in their order.
+    pub columns: Vec<String>,
+    /// Malformed records of the trace that may be left out.
+    pub skip_bad: Option<u64>,
+    /// The share of the drive that the trace or the jobs are to take; the drive is scaled to it.
+    pub fit: Option<Share>,
+    /// Settings over all of it: `table.key=value`, or of one scheme `SCHEME:table.key=value`.
+    pub settings: Vec<String>,
+    /// The seed of every random stream; 1 without it.
+    pub seed: Option<u64>,
+    /// Requests that are measured; those of the warm-up come before them. All that there are without it.
+    pub requests: Option<u64>,
+    /// What is simulated first and left out of all results.
+    pub warmup: Option<Warmup>,
 }
 
-impl Input {
-    /// A text.
-    pub fn text(role: &'static str, name: String, path: Option<PathBuf>, text: &str) -> Self {
-        Self { role, name, hash: files::hash_bytes(text.as_bytes()), path }
-    }
-
-    /// A trace with its hash.
-    pub fn trace(path: PathBuf, hash: String) -> Self {
-        let name = path.display().to_string();
-        // What comes from standard input or from a program is no file that an output could replace.
-        let is_file = !standard_input::is_named(&path) && handed::file(&path).is_none();
-        Self { role: "trace", name, hash, path: is_file.then_some(path) }
-    }
-}
-
-/// Makes the plan. `schemes` are those of the command line, `default_schemes` those where nobody names any.
-pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Result<Plan, Failure> {
-    let plan = plan_as_said(common, schemes, default_schemes)?;
-    let Some(share) = common.fit else {
-        fio::check(&plan)?;
+/// Makes the plan. `default_schemes`: those where nobody names any.
+///
+/// # Errors
+/// Where what was chosen is wrong, or does not fit together.
+pub fn plan(chosen: &Experiment, default_schemes: &[&str]) -> Result<Plan, Failure> {
+    let plan = plan_as_said(chosen, default_schemes)?;
+    let Some(share) = chosen.fit else {
+        jobs::check(&plan)?;
         return Ok(plan);
     };
-    if Layer::of_sets(&split(&common.sets).0)?.has_key("geometry", "blocks_per_plane") {
+    if Layer::of_sets(&split(&chosen.settings).0)?.has_key("geometry", "blocks_per_plane") {
         return Err(Failure::input("--fit chooses `geometry.blocks_per_plane`, which --set sets, too")
             .with_help("leave one of them out"));
     }
     let fitted = fitted(&plan, share, &mut Footprints::default())?;
-    let mut common = common.clone();
-    common.sets.push(fitted.set());
-    let sized = plan_as_said(&common, schemes, default_schemes).map_err(|failure| fitted.refused(failure, &plan))?;
-    fio::check(&sized)?;
+    let mut chosen = chosen.clone();
+    chosen.settings.push(fitted.set());
+    let sized = plan_as_said(&chosen, default_schemes).map_err(|failure| fitted.refused(failure, &plan))?;
+    jobs::check(&sized)?;
     Ok(Plan { fitted: Some(fitted), ..sized })
 }
 
 /// The plan with the drive that the command line and the experiment describe.
-fn plan_as_said(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Result<Plan, Failure> {
-    let (of_all, of_one) = split(&common.sets);
-    let common = &Common { sets: of_all, ..common.clone() };
+fn plan_as_said(common: &Experiment, default_schemes: &[&str]) -> Result<Plan, Failure> {
+    let (of_all, of_one) = split(&common.settings);
+    let common = &Experiment { settings: of_all, ..common.clone() };
+    let schemes = &common.schemes;
     let mut inputs = Vec::new();
-    let experiment = match &common.experiment {
-        Some(path) => Experiment::read(path, &mut inputs).map_err(|failure| {
+    let experiment = match &common.file {
+        Some(path) => ExperimentFile::read(path, &mut inputs).map_err(|failure| {
             let is_toml = path.extension().is_some_and(|ending| ending == "toml");
             if common.trace.is_some() && !is_toml && path.is_file() { workloads::several_traces() } else { failure }
         })?,
-        None => Experiment::default(),
+        None => ExperimentFile::default(),
     };
     let mut below = Vec::new();
     if let Some(device) = chosen_device(common, &experiment) {
@@ -227,7 +239,7 @@ fn plan_as_said(common: &Common, schemes: &[String], default_schemes: &[&str]) -
     for (chosen, layer) in loaded {
         let over_scheme: Vec<Layer> = over.iter().chain(&chosen.own).cloned().collect();
         let overridden = overridden(&layer, &over_scheme);
-        let is_set = usize::from(!common.sets.is_empty());
+        let is_set = usize::from(!common.settings.is_empty());
         let (above, sets) = over.split_at(over.len() - is_set);
         // What the command line names goes over the experiment's own.
         let array_last = array_layer.iter().filter(|_| common.array.is_some());
@@ -246,7 +258,7 @@ fn plan_as_said(common: &Common, schemes: &[String], default_schemes: &[&str]) -
         let without_effect = without_effect(&stack, layers.device.as_ref(), &layers.scheme, &resolved);
         runs.push(Planned { scheme, word, resolved, members, overridden, without_effect, mode_from });
     }
-    refuse_without_effect(&Layer::of_sets(&common.sets)?, &runs)?;
+    refuse_without_effect(&Layer::of_sets(&common.settings)?, &runs)?;
     refuse_unnamed_drives(&runs)?;
     for (_, trace) in runs.first().iter().flat_map(|run| workloads::traces(&run.resolved)) {
         inputs.push(Input::trace(trace.to_path_buf(), workloads::hash_trace(trace)?));
@@ -388,7 +400,7 @@ pub fn argument(name: &str) -> Located {
 }
 
 /// The device to start from; none where the experiment describes one itself.
-fn chosen_device(common: &Common, experiment: &Experiment) -> Option<Located> {
+fn chosen_device(common: &Experiment, experiment: &ExperimentFile) -> Option<Located> {
     if let Some(name) = &common.device {
         return Some(argument(name));
     }
@@ -402,8 +414,8 @@ fn chosen_device(common: &Common, experiment: &Experiment) -> Option<Located> {
 
 /// Everything above the scheme, lowest first; and the warm-up that the workload proposes, where nothing cuts it.
 fn upper_layers(
-    common: &Common,
-    experiment: &Experiment,
+    common: &Experiment,
+    experiment: &ExperimentFile,
     jobs: Option<&Layer>,
     inputs: &mut Vec<Input>,
 ) -> Result<(Vec<Layer>, Option<Warmup>), Failure> {
@@ -449,8 +461,8 @@ fn upper_layers(
         skip_bad: common.skip_bad,
     };
     layers.extend(options.layer()?);
-    if !common.sets.is_empty() {
-        layers.push(Layer::of_sets(&common.sets)?);
+    if !common.settings.is_empty() {
+        layers.push(Layer::of_sets(&common.settings)?);
     }
     let proposed = proposed.filter(|(at, _)| !layers[at + 1..].iter().any(workloads::cuts));
     Ok((layers, proposed.map(|(_, warmup)| warmup)))

@@ -11,17 +11,17 @@ use crate::compare::shown;
 use crate::execute::{self, How};
 use crate::failure::Failure;
 use crate::files::{self, Output};
-use crate::fio;
+use crate::fio_json;
 use crate::format::{large, time};
 use crate::microscope::Microscope;
-use crate::output::{self, Results};
+use crate::output;
 use crate::perfetto::Perfetto;
 use crate::plan::{self, Plan};
+use crate::requests;
+use crate::results::{Asked, Results};
 use crate::steady;
 use crate::table::{self, BOLD, Cell};
-use crate::tables::Asked;
 use crate::timeline::Drawing;
-use crate::workloads;
 use copyback::run::config::Resolved;
 use latencies::{Chosen, latency_rows};
 use sections::{
@@ -53,13 +53,13 @@ pub struct Ran {
 pub fn config_text(args: &RunArgs) -> Result<String, Failure> {
     let plan = plan_of_one(args)?;
     // What a run would refuse is no configuration of one.
-    workloads::try_traces(&plan.runs[0], plan.seed, plan.requests_in_all())?;
+    requests::try_traces(&plan.runs[0], plan.seed, plan.requests_in_all())?;
     Ok(plan.runs[0].config_text(&plan))
 }
 
 fn plan_of_one(args: &RunArgs) -> Result<Plan, Failure> {
     let schemes: Vec<String> = args.scheme.iter().cloned().collect();
-    let plan = plan::plan(&args.common, &schemes, &["baseline"])?;
+    let plan = plan::plan(&args.common.experiment(&schemes), &["baseline"])?;
     if plan.runs.len() != 1 {
         let names: Vec<&str> = plan.runs.iter().map(|planned| planned.scheme.as_str()).collect();
         return Err(Failure::input(format!("the experiment names {} schemes: {}", names.len(), names.join(", ")))
@@ -136,7 +136,7 @@ pub fn ran(args: &RunArgs) -> Result<Ran, Failure> {
     let of_fio = match &args.fio_json {
         Some(path) => {
             let (planned, done) = (&results.plan.runs[0], &results.finished[0]);
-            Some((path.as_path(), fio::json::document(planned, done, &results.plan.jobs)?))
+            Some((path.as_path(), fio_json::document(planned, done, &results.plan.jobs)?))
         }
         None => None,
     };

@@ -4,7 +4,7 @@
 //! is read. Most schemes leave the second die idle.
 
 use crate::failure::Failure;
-use crate::plan::forget_descriptions;
+use crate::files::forget_descriptions;
 use copyback::config::layers::Layer;
 use copyback::config::presets::Preset;
 use copyback::ftl::victim::VictimConfig;

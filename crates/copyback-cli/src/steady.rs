@@ -1,18 +1,15 @@
 //! The verdict on whether a drive had settled, as a person reads it.
 
+use crate::advice::{REQUESTS_MAX, begins_settled, going_on};
 use crate::execute::Finished;
-use crate::failure::REQUESTS_MAX;
 use crate::format::{count, names, percent, size};
 use crate::overload;
 use crate::plan::Plan;
-use crate::workloads::going_on;
 use copyback::flash::geometry::Geometry;
 use copyback::observe::steady::{
     ERASES_MIN, Figure, RANGE_MAX, RESERVE_MAX, ROUNDS, Reserve, SLOPE_MAX, Steady, Verdict,
 };
 use copyback::run::Warmup;
-use copyback::run::config::RunConfig;
-use copyback::run::precondition::PreconditionConfig;
 use copyback_workload::spec::WorkloadSpec;
 
 /// Rows of the section of a run.
@@ -175,12 +172,6 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
     }
     let warmup = if plan.warmup == Some(Warmup::Steady) { "" } else { "--warmup steady " };
     format!("Extend the workload, for example with {warmup}{}", going_on(&run.workload, wanted))
-}
-
-/// Whether a drive is in a steady state of uniform writes from the start, so that no warm-up has to write its capacity
-/// several times over.
-pub fn begins_settled(run: &RunConfig) -> bool {
-    run.precondition == PreconditionConfig::SteadyState {}
 }
 
 /// What helps where a drive begins settled, and was written to too little for that to be seen.

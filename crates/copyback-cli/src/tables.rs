@@ -5,29 +5,11 @@ mod commands;
 use crate::columns::Column;
 use crate::failure::Failure;
 use crate::flat;
-use crate::output::Results;
 use crate::plan::Plan;
+use crate::results::{Asked, Results};
 use copyback::observe::microscope::{Kind, Row};
 use copyback::observe::report::ALL_CAUSES;
 use copyback::run::config::RunConfig;
-
-/// Tables that are there only where one asks for them.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Asked {
-    /// Of every collection; a folder of results always has it.
-    pub gc_events: bool,
-    /// Of every request.
-    pub requests: bool,
-    /// Of every flash command.
-    pub commands: bool,
-    /// Of what the microscope saw.
-    pub microscope: bool,
-}
-
-impl Asked {
-    /// Everything.
-    pub const ALL: Self = Self { gc_events: true, requests: true, commands: true, microscope: true };
-}
 
 /// A table's columns, or why there are none.
 type Made = Result<Vec<Column>, Failure>;

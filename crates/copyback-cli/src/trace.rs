@@ -2,9 +2,8 @@
 
 use crate::args::{ConvertArgs, InfoArgs, TraceArgs, TraceCommand};
 use crate::failure::Failure;
-use crate::files::{self, Output};
+use crate::files::{self, Input, Output};
 use crate::format::{count, large, quoted, size, three_digits, time};
-use crate::plan::Input;
 use crate::table::BOLD;
 use crate::workloads::{self, Opened, ReaderOptions};
 use copyback::config::layers::{Layer, Located, suggestion};

@@ -1,16 +1,13 @@
 //! Workloads by name: presets, files, traces, and the recorded trace that is compiled in.
 
 use crate::failure::Failure;
-use crate::files;
-use crate::plan::{Input, Planned, forget_descriptions, looks_like_path};
+use crate::files::{self, Input, forget_descriptions, looks_like_path};
 use copyback::config::layers::{Layer, LayerError, Located, Place, WORKLOADS, suggestion};
-use copyback::host::config::HostMode;
+use copyback::run::Warmup;
 use copyback::run::config::Resolved;
-use copyback::run::{Asked, Warmup};
 use copyback_workload::presets::PRESETS;
 use copyback_workload::spec::{Device, Format, WorkloadSpec};
 use copyback_workload::temporary::Temporary;
-use copyback_workload::tenants::{self, Usual};
 use copyback_workload::{RequestSource, handed, open, per_cpu, standard_input};
 use std::path::Path;
 
@@ -311,65 +308,9 @@ pub fn open_source(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Resul
     Ok(Opened { source, file: (!is_done_with).then_some(file) })
 }
 
-/// What a run is asked for, and what it reads from.
-pub struct OpenedAll {
-    /// The requests.
-    pub asked: Asked,
-    /// Files that built-in traces were unpacked to, removed with this value.
-    pub files: Vec<Temporary>,
-}
-
-/// Opens the workload of a run, or all of several.
-pub fn open_all(planned: &Planned, seed: u64) -> Result<OpenedAll, Failure> {
-    let (resolved, capacity_bytes) = (&planned.resolved, planned.addressed_bytes());
-    if resolved.tenants.is_empty() {
-        let Opened { source, file } = open_source(&resolved.workload, seed, capacity_bytes)?;
-        return Ok(OpenedAll { asked: Asked::One(source), files: file.into_iter().collect() });
-    }
-    let host = &resolved.run.host;
-    let usual = Usual {
-        is_closed: host.mode == HostMode::Closed,
-        queue_depth: host.queue_depth,
-        grain_bytes: resolved.run.geometry.unit_bytes(),
-    };
-    let mut files = Vec::new();
-    let open_one = |spec: &WorkloadSpec, seed, capacity_bytes| -> Result<_, Failure> {
-        let Opened { source, file } = open_source(spec, seed, capacity_bytes)?;
-        files.extend(file);
-        Ok(source)
-    };
-    let streams = tenants::open(&resolved.tenants, seed, capacity_bytes, usual, open_one)?;
-    Ok(OpenedAll { asked: Asked::Several(streams), files })
-}
-
-/// Reads the beginnings of all traces of a run, as [`try_trace`] does.
-pub fn try_traces(planned: &Planned, seed: u64, requests: Option<u64>) -> Result<(), Failure> {
-    let (resolved, capacity_bytes) = (&planned.resolved, planned.addressed_bytes());
-    if resolved.tenants.is_empty() {
-        return try_trace(&resolved.workload, seed, capacity_bytes, requests);
-    }
-    let grain_bytes = resolved.run.geometry.unit_bytes();
-    let regions = tenants::regions(&resolved.tenants, capacity_bytes, grain_bytes)?;
-    for ((name, tenant), [_, bytes]) in resolved.tenants.iter().zip(regions) {
-        try_trace(&tenant.spec, seed, bytes, requests)
-            .map_err(|failure| failure.of_run(&format!("workload `{name}`")))?;
-    }
-    Ok(())
-}
-
 /// All traces that a configuration replays, with the keys that name them.
 pub fn traces(resolved: &Resolved) -> Vec<(String, &Path)> {
     let named = resolved.tenants.iter().map(|(name, tenant)| (format!("workloads.{name}.trace"), &tenant.spec));
     let all = std::iter::once(("workload.trace".to_owned(), &resolved.workload)).chain(named);
     all.filter_map(|(key, spec)| Some((key, spec.trace.as_deref()?))).collect()
-}
-
-/// What has a workload go on for as long as so many passes over it take. A trace is played again; what is generated has
-/// more requests, for the same ones once more would come to the same addresses, and few of the drive's.
-pub fn going_on(workload: &WorkloadSpec, passes: f64) -> String {
-    let (Some(requests), None) = (workload.requests, &workload.trace) else {
-        return format!("--set workload.loop={passes}");
-    };
-    let once = if workload.passes.is_some_and(|passes| passes > 1) { "--set workload.loop=1 " } else { "" };
-    format!("{once}--set workload.requests={}", requests as f64 * passes)
 }

@@ -1,7 +1,9 @@
 //! Failures that come from another process, with all that is told of them.
 
-use super::{Diagnosis, Failure, NamedText};
+use super::{Diagnosis, Failure};
+use copyback::config::layers::{Place, Text};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::sync::Arc;
 
 #[derive(Deserialize, Serialize)]
 struct Travelling {
@@ -18,8 +20,9 @@ impl Serialize for Failure {
         let (message, help) = (self.message().to_owned(), self.help().map(str::to_owned));
         let (source, span) = match self {
             Self::Input(diagnosis) | Self::Run(diagnosis) => {
-                let source = diagnosis.source_text.as_ref();
-                (source.map(|text| (text.name.clone(), text.text.clone())), diagnosis.span.clone())
+                let place = diagnosis.place.as_ref();
+                let source = place.map(|place| (place.text.name.clone(), place.text.text.clone()));
+                (source, place.map(|place| place.span.clone()))
             }
             Self::PipeClosed => (None, None),
         };
@@ -30,8 +33,8 @@ impl Serialize for Failure {
 impl<'de> Deserialize<'de> for Failure {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let Travelling { is_input, message, help, source, span } = Travelling::deserialize(from)?;
-        let source_text = source.map(|(name, text)| NamedText { name, text });
-        let diagnosis = Box::new(Diagnosis { message, help, source_text, span });
+        let place = source.zip(span).map(|((name, text), span)| Place { text: Arc::new(Text { name, text }), span });
+        let diagnosis = Box::new(Diagnosis { message, help, place });
         Ok(if is_input { Self::Input(diagnosis) } else { Self::Run(diagnosis) })
     }
 }

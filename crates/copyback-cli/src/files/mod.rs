@@ -5,7 +5,10 @@ mod read;
 mod same;
 mod write;
 
-pub use read::{check_file, hash_bytes, hash_file, nearest_file, other_simulator, read_any_text, read_text};
+pub use read::{
+    Input, check_file, forget_descriptions, hash_bytes, hash_file, looks_like_path, nearest_file, other_simulator,
+    read_any_text, read_text,
+};
 pub use same::{Output, refuse_clashes};
 pub use write::{
     check_output, check_writable, folder_of, folder_of_output, is_file, is_standard_output, is_temporary, print,

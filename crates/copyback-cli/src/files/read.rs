@@ -1,10 +1,12 @@
 //! Reading inputs.
 
-use super::folder_of;
 use crate::failure::Failure;
-use copyback::config::layers::nearest;
+use copyback::config::layers::{Layer, nearest};
+use copyback_workload::write::target::folder_of;
+use copyback_workload::{handed, standard_input};
+use serde::Serialize;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Bytes that a configuration may have: a hundred times what a long one has. Whatever goes on for longer is no
 /// configuration, and may be endless.
@@ -146,4 +148,46 @@ pub fn hash_bytes(bytes: &[u8]) -> String {
 
 fn tagged(hash: &blake3::Hash) -> String {
     format!("blake3:{}", hash.to_hex())
+}
+
+/// A text or a trace that went in.
+#[derive(Clone, Debug, Serialize)]
+pub struct Input {
+    /// What it was used as.
+    pub role: &'static str,
+    /// Its name or path.
+    pub name: String,
+    /// Hash of its bytes.
+    pub hash: String,
+    /// The file that it was read from, if it was one: no output may be the same.
+    #[serde(skip)]
+    pub path: Option<PathBuf>,
+}
+
+impl Input {
+    /// A text.
+    pub fn text(role: &'static str, name: String, path: Option<PathBuf>, text: &str) -> Self {
+        Self { role, name, hash: hash_bytes(text.as_bytes()), path }
+    }
+
+    /// A trace with its hash.
+    pub fn trace(path: PathBuf, hash: String) -> Self {
+        let name = path.display().to_string();
+        // What comes from standard input or from a program is no file that an output could replace.
+        let is_file = !standard_input::is_named(&path) && handed::file(&path).is_none();
+        Self { role: "trace", name, hash, path: is_file.then_some(path) }
+    }
+}
+
+/// Takes out what a preset says about itself.
+pub fn forget_descriptions(layer: &mut Layer) -> Result<(), Failure> {
+    for key in ["name", "description", "source"] {
+        layer.take_text(key)?;
+    }
+    Ok(())
+}
+
+/// Whether a name is meant as a file.
+pub fn looks_like_path(name: &str) -> bool {
+    name.contains(['/', '\\']) || name.ends_with(".toml")
 }

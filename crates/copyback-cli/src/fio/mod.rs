@@ -7,20 +7,16 @@
 mod amount;
 pub mod arguments;
 mod engines;
-mod flush;
 mod job;
-pub mod json;
 mod layout;
 mod made;
 mod number;
 mod options;
 mod parse;
-mod room;
 mod shape;
 
 use crate::failure::Failure;
-use crate::files;
-use crate::plan::{Input, Plan};
+use crate::files::{self, Input};
 use copyback::config::layers::{Layer, WORKLOADS};
 use copyback::workload::tenants::TENANTS_MAX;
 use job::Job;
@@ -95,12 +91,6 @@ pub fn load_arguments(text: &str, inputs: &mut Vec<Input>) -> Result<JobFile, Fa
     let (sections, mut notes) = arguments::sections(text)?;
     notes.extend(parse::notes(&sections));
     read(arguments::SHOWN, &sections, notes)
-}
-
-/// Refuses jobs that a plan's drives cannot serve.
-pub fn check(plan: &Plan) -> Result<(), Failure> {
-    room::check(plan)?;
-    flush::check(plan)
 }
 
 fn read(shown: &str, sections: &[Section], notes: Vec<String>) -> Result<JobFile, Failure> {

@@ -42,7 +42,7 @@ fn read(bytes: &[u8]) -> Read {
 }
 
 /// A run with a trace of it: what the trace says, and what the run did.
-fn traced(words: &[&str]) -> (Read, crate::output::Results) {
+fn traced(words: &[&str]) -> (Read, crate::results::Results) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace.perfetto");
     let base = ["copyback", "run", "--quiet", "--workload", "mixed-70-30", "--perfetto", path.to_str().unwrap()];

@@ -1,16 +1,16 @@
 //! Experiment files.
 
-use super::Input;
 use super::overrides::resolve_overrides;
 use crate::failure::Failure;
-use crate::{files, workloads};
+use crate::files::{self, Input};
+use crate::workloads;
 use copyback::config::layers::{Layer, LayerError, Located};
 use copyback::run::Warmup;
 use std::path::{Path, PathBuf};
 
 /// An experiment file, taken apart.
 #[derive(Default)]
-pub(super) struct Experiment {
+pub(super) struct ExperimentFile {
     pub name: Option<String>,
     pub device: Option<Located>,
     pub array: Option<Located>,
@@ -23,7 +23,7 @@ pub(super) struct Experiment {
     pub folder: PathBuf,
 }
 
-impl Experiment {
+impl ExperimentFile {
     pub fn read(path: &Path, inputs: &mut Vec<Input>) -> Result<Self, Failure> {
         let name = path.display().to_string();
         // Somebody who leaves `--trace` out gives his trace as the experiment.

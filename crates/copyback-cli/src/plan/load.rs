@@ -1,10 +1,11 @@
 //! Presets and files of devices, schemes and arrays.
 
-use super::{Input, argument};
+use super::argument;
 use crate::failure::Failure;
-use crate::files;
+use crate::files::{self, Input, forget_descriptions, looks_like_path};
 use copyback::config::layers::{Layer, LayerError, Located, suggestion};
 use copyback::config::presets::{self, ARRAYS, DEVICES, Preset, SCHEMES};
+use copyback::run::config::{RunConfig, Stack};
 use copyback_workload::printable::printable;
 use std::path::Path;
 
@@ -55,15 +56,13 @@ pub(super) fn load(kind: &Kind, name: &Located, folder: &Path, inputs: &mut Vec<
     Ok(layer)
 }
 
-/// Takes out what a preset says about itself.
-pub fn forget_descriptions(layer: &mut Layer) -> Result<(), Failure> {
-    for key in ["name", "description", "source"] {
-        layer.take_text(key)?;
+/// The configuration of presets alone, each with its name and its text, the lowest first.
+pub fn of_presets(presets: impl IntoIterator<Item = (&'static str, &'static str)>) -> Result<RunConfig, Failure> {
+    let mut stack = Stack::new();
+    for (name, text) in presets {
+        let mut layer = Layer::parse(name, text)?;
+        forget_descriptions(&mut layer)?;
+        stack.push(layer);
     }
-    Ok(())
-}
-
-/// Whether a name is meant as a file.
-pub fn looks_like_path(name: &str) -> bool {
-    name.contains(['/', '\\']) || name.ends_with(".toml")
+    Ok(stack.resolve_parts()?.run)
 }

@@ -1,9 +1,9 @@
 //! What an array says of some of its drives: their devices and schemes are found, and what cannot be is refused.
 
 use super::load::{ARRAY, Kind};
-use super::{DEVICE, Input, Layers, SCHEME, load, looks_like_path};
+use super::{DEVICE, Layers, SCHEME, load};
 use crate::failure::Failure;
-use crate::files;
+use crate::files::{self, Input, looks_like_path};
 use copyback::config::KeyError;
 use copyback::config::layers::{Layer, LayerError, Located, Place};
 use copyback::config::presets::{self, ARRAYS, DEVICES, SCHEMES};

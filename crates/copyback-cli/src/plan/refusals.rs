@@ -2,7 +2,8 @@
 
 use super::Planned;
 use super::effects::{self, OF_ONE_MODE, OfOneMode};
-use crate::failure::{self, Failure};
+use crate::advice;
+use crate::failure::Failure;
 use copyback::config::layers::{Layer, LayerError, Located};
 use copyback::host::config::{HostMode, Target};
 use copyback::run::Warmup;
@@ -19,7 +20,7 @@ pub(super) fn refuse_endless(warmup: Option<Warmup>, runs: &[Planned]) -> Result
         "the warm-up `steady` would not end: the workload writes nothing, and a drive becomes steady \
                         only by writes",
     )
-    .with_help(failure::SAY_HOW_LONG))
+    .with_help(advice::SAY_HOW_LONG))
 }
 
 /// Whether none of its workloads would write anything.

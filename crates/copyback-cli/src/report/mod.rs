@@ -19,10 +19,9 @@ mod sweeps;
 
 use crate::args::ReportArgs;
 use crate::failure::Failure;
-use crate::files::{self, Output};
+use crate::files::{self, Input, Output};
 use crate::format;
 use crate::out_dir;
-use crate::plan::Input;
 use crate::styles;
 use conditions::Condition;
 use copyback_workload::printable::printable;
@@ -157,7 +156,7 @@ fn data(all: &[Results], detail: Detail, title: &str, conditions: &[Condition]) 
         .map(|(name, style)| ((*name).to_owned(), json!([style.colour, style.dashes])))
         .collect();
     Ok(json!({
-        "program": crate::output::Program::THIS,
+        "program": crate::results::Program::THIS,
         "coarseness": detail.0,
         "title": title,
         "found": found,

@@ -25,7 +25,7 @@ pub fn document(about: &About<'_>, done: &[Done<'_>]) -> String {
     let left_out: Vec<_> = done.iter().flat_map(|done| &done.experiment.left_out).collect();
     let document = json!({
         "schema": "copyback/reproduce/2",
-        "program": crate::output::Program::THIS,
+        "program": crate::results::Program::THIS,
         "paper": about.name,
         "quick": about.is_quick,
         "changes": about.changes,

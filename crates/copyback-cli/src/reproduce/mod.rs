@@ -18,7 +18,6 @@ use crate::columns::Column;
 use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::package::{self, Package};
-use crate::plan;
 use crate::sweep::file::SweepFile;
 use crate::sweep::grid::{self, Overrides};
 use crate::sweep::journal::{self, CellResult, Journal};
@@ -196,7 +195,7 @@ fn paper_name(args: &ReproduceArgs) -> String {
 fn chosen(args: &ReproduceArgs) -> Result<Vec<Experiment>, Failure> {
     let files = match experiments::find(&args.paper) {
         Some(paper) => paper.files()?,
-        None if plan::looks_like_path(&args.paper) => {
+        None if files::looks_like_path(&args.paper) => {
             vec![(paper_name(args), sweep::read(Path::new(&args.paper))?)]
         }
         None => return Err(experiments::unknown(&args.paper)),
@@ -233,7 +232,7 @@ fn run(
         own.flat_map(|(_, claims)| *claims).try_for_each(|claim| judge::check(claim, result))?;
         Ok(())
     };
-    let mut results = sweep::run(&all, journal, &args.cells, &check)?.results;
+    let mut results = sweep::run(&all, journal, &args.cells, None, &check)?.results;
     let mut parted = Vec::new();
     for (experiment, count) in experiments.iter_mut().zip(counts) {
         experiment.cells = all.drain(..count).collect();

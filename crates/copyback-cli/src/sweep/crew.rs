@@ -9,6 +9,7 @@ mod carried;
 use super::grid::Cell;
 use super::journal::{self, CellResult};
 use crate::args::{Cli, Command, SweepArgs};
+use crate::diagnostics::with_command;
 use crate::failure::Failure;
 use crate::memory;
 use crate::plan::Plan;
@@ -130,7 +131,7 @@ fn read(answer: Result<&str, String>, key: &str) -> Result<CellResult, Failure> 
 /// process. Content of files is `sent` with its hash once an answer has said that it is lacking; it is kept in `folder`
 /// for as long as the process lives.
 pub fn cell(description: &str, sent: &[(String, &[u8])], folder: &Path) -> String {
-    let answer = ran(description, sent, folder).unwrap_or_else(Answer::Failure);
+    let answer = ran(description, sent, folder).map_err(with_command).unwrap_or_else(Answer::Failure);
     serde_json::to_string(&answer).expect("texts are JSON")
 }
 
@@ -249,9 +250,9 @@ mod tests {
         let words =
             |out: &str| ["sweep", &path("grid.toml"), "--quiet", "--out", &path(out)].map(str::to_owned).to_vec();
         let sweep = |out: &str, crew: Option<Arc<dyn Crew>>| {
-            let mut sweep = args(&words(out), folder.path()).unwrap();
-            sweep.cells.crew = crew.map(|crew| Hired::new(crew, words(out)).unwrap());
-            super::super::swept(&sweep).unwrap_or_else(|failure| panic!("{failure:?}"));
+            let sweep = args(&words(out), folder.path()).unwrap();
+            let crew = crew.map(|crew| Hired::new(crew, words(out)).unwrap());
+            super::super::swept(&sweep, crew.as_ref()).unwrap_or_else(|failure| panic!("{failure:?}"));
             fs::read(path(out)).unwrap()
         };
         let here = sweep("here.parquet", None);

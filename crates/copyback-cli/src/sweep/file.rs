@@ -3,7 +3,7 @@
 use super::text::{Entry, Node, Table, Value};
 use super::variant::{self, Variant};
 use super::workload;
-use crate::plan::{self, Input};
+use crate::files::{self, Input};
 use copyback::config::layers::{LayerError, Located, Place, Text, suggestion};
 use copyback::run::Warmup;
 use copyback_workload::printable::printable;
@@ -349,7 +349,7 @@ impl Case {
 
 /// A preset's name, or a file's without folder and ending.
 fn stem(name: &str) -> String {
-    let is_file = plan::looks_like_path(name) || name.contains('.');
+    let is_file = files::looks_like_path(name) || name.contains('.');
     let file = Path::new(name).file_name().filter(|_| is_file).map(|file| file.to_string_lossy().into_owned());
     file.map_or_else(|| name.to_owned(), |file| file.split('.').next().unwrap_or(name).to_owned())
 }

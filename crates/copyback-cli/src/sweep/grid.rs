@@ -4,6 +4,7 @@ use super::file::{self, Case, Setting, Source, SweepFile};
 use super::journal;
 use crate::args::CellArgs;
 use crate::failure::Failure;
+use crate::files;
 use crate::plan::{self, Choice, ChosenWorkload, Plan, Share};
 use crate::workloads;
 use copyback::config::layers::{Layer, LayerError, Located};
@@ -291,7 +292,7 @@ fn warmup(file: &SweepFile, case: &Case, over: &Overrides) -> Option<Warmup> {
 
 /// What results call a device.
 pub fn device_name(device: &Located) -> String {
-    let file = Path::new(&device.value).file_stem().filter(|_| plan::looks_like_path(&device.value));
+    let file = Path::new(&device.value).file_stem().filter(|_| files::looks_like_path(&device.value));
     let name = file.map_or_else(|| device.value.clone(), |stem| stem.to_string_lossy().into_owned());
     printable(&name).into_owned()
 }

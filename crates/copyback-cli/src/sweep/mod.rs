@@ -20,17 +20,18 @@ use crate::args::{CellArgs, SweepArgs};
 use crate::columns::Column;
 use crate::execute::{self, How};
 use crate::failure::Failure;
-use crate::files::{self, Output};
+use crate::files::{self, Input, Output};
 use crate::flat;
 use crate::latex;
 use crate::memory;
 use crate::output;
-use crate::plan::{self, Fitted, Input, Plan};
+use crate::plan::{self, Fitted, Plan};
 use crate::preconditioned::{self, Preconditioned};
 use crate::progress::{Audience, Bars};
 use copyback::config::layers::{LayerError, Located, Text};
 use copyback::run::Warmup;
 use copyback_workload::printable::printable;
+use crew::Hired;
 use file::SweepFile;
 use grid::{Cell, Grid, Overrides};
 use journal::{CellResult, Journal, RunResult};
@@ -43,11 +44,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use table::Results;
 
 /// Runs the command.
-pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
+pub fn sweep(args: &SweepArgs, crew: Option<&Hired>) -> Result<(), Failure> {
     if args.list {
         return files::print(&listed(args)?);
     }
-    let swept = swept(args)?;
+    let swept = swept(args, crew)?;
     if swept.is_printed { Ok(()) } else { files::print(&swept.text) }
 }
 
@@ -91,9 +92,9 @@ fn planned(args: &SweepArgs) -> Result<(SweepFile, Grid), Failure> {
     Ok((file, grid))
 }
 
-/// Does what the command line says but for the text.
-pub fn swept(args: &SweepArgs) -> Result<Swept, Failure> {
-    if let (Some(address), None) = (&args.dask, &args.cells.crew) {
+/// Does what the command line says but for the text. `crew`: who runs cells instead of this process.
+pub fn swept(args: &SweepArgs, crew: Option<&Hired>) -> Result<Swept, Failure> {
+    if let (Some(address), None) = (&args.dask, crew) {
         let message =
             format!("--dask {address}: Dask is reached through the Python package, which this program is not");
         return Err(Failure::input(message).with_help("pip install '.[dask]', then the same command"));
@@ -116,7 +117,7 @@ pub fn swept(args: &SweepArgs) -> Result<Swept, Failure> {
         let columns = Columns::of(&file, &grid.cells, std::iter::once(result));
         objective.as_ref().map_or(Ok(()), |objective| objective.check(&columns)).map_err(Failure::from)
     };
-    let done = run(&grid.cells, &mut journal, &args.cells, &check)?;
+    let done = run(&grid.cells, &mut journal, &args.cells, crew, &check)?;
     let results = Results { file: &file, cells: &grid.cells, results: done.results };
     to.write(&results)?;
     let mut text = heading(&file, &grid, &done.skipped);
@@ -305,7 +306,13 @@ pub struct Done {
 pub type Check<'a> = &'a (dyn Fn(usize, &CellResult) -> Result<(), Failure> + Sync);
 
 /// Runs the cells that the journal does not hold, and writes each down as it ends.
-pub fn run(cells: &[Cell], journal: &mut Journal, args: &CellArgs, check: Check<'_>) -> Result<Done, Failure> {
+pub fn run(
+    cells: &[Cell],
+    journal: &mut Journal,
+    args: &CellArgs,
+    crew: Option<&Hired>,
+    check: Check<'_>,
+) -> Result<Done, Failure> {
     let jobs = args.jobs.map_or_else(execute::cores, |jobs| jobs as usize);
     let program = journal::program();
     let keys: Vec<String> = cells.iter().map(|cell| journal::key(&cell.plan, &program)).collect();
@@ -325,7 +332,7 @@ pub fn run(cells: &[Cell], journal: &mut Journal, args: &CellArgs, check: Check<
         first_of.entry(preconditioned::keys(&cells[at].plan)).or_insert(at);
     }
     to_do.sort_by_cached_key(|&at| (first_of[&preconditioned::keys(&cells[at].plan)], at));
-    if args.crew.is_none() {
+    if crew.is_none() {
         memory::check_cells(to_do.iter().map(|&at| &cells[at].plan), jobs)?;
     }
     let drives = Preconditioned::of(to_do.iter().map(|&at| &cells[at].plan));
@@ -356,7 +363,7 @@ pub fn run(cells: &[Cell], journal: &mut Journal, args: &CellArgs, check: Check<
             took(at, &result).inspect_err(|_| has_failed.store(true, Ordering::Relaxed))
         })
     };
-    let new = match &args.crew {
+    let new = match crew {
         Some(crew) => {
             let asked: Vec<_> = to_do.iter().map(|&at| (at, keys[at].as_str(), &cells[at].plan)).collect();
             crew.run(&program, &asked, &|at| cells[to_do[at]].label.clone(), &mut |at, result| took(at, result))?
@@ -393,7 +400,7 @@ fn one(plan: &Plan, jobs: usize, drives: &Preconditioned, audience: Audience) ->
         let numbers = numbers.into_iter().collect();
         let kept = done.outcome.histograms.iter().filter(|(class, _)| latencies::CLASSES.contains(class));
         let latencies = kept.map(|(class, histogram)| ((*class).to_owned(), Distribution::of(histogram))).collect();
-        let (scheme, hash) = (planned.scheme.clone(), journal::run_hash(plan, at));
+        let (scheme, hash) = (planned.scheme.clone(), crate::results::run_hash(plan, at));
         runs.push(RunResult { scheme, hash, steady: done.outcome.report.steady.verdict, numbers, latencies });
     }
     // That a drive cannot keep up says more of the results than anything else.

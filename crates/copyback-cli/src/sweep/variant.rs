@@ -3,6 +3,7 @@
 use super::file::{self, Case, Setting, SweepFile};
 use super::text::{Entry, Table, Value};
 use crate::failure::Failure;
+use crate::files;
 use crate::plan::{self, ChosenScheme};
 use copyback::config::layers::{LayerError, Located, suggestion};
 use copyback::config::presets::{self, SCHEMES};
@@ -109,7 +110,7 @@ impl SweepFile {
     fn added(&mut self, word: &str) -> Result<Located, LayerError> {
         // Paths of a command line start from the working folder, those of a file from the file's.
         let from_here = |mut scheme: Located| {
-            if plan::looks_like_path(&scheme.value)
+            if files::looks_like_path(&scheme.value)
                 && let Ok(path) = std::path::absolute(&scheme.value)
             {
                 scheme.value = path.to_string_lossy().into_owned();

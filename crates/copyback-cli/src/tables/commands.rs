@@ -1,7 +1,7 @@
 //! The table of flash commands, a row for each plane of each command.
 
 use crate::columns::Column;
-use crate::output::Results;
+use crate::results::Results;
 use copyback::flash::geometry::Geometry;
 use copyback::observe::commands::{CommandRecord, PartRecord};
 use copyback::observe::timeline::{op_word, source_name};

@@ -14,9 +14,8 @@ mod write_amplification;
 
 use crate::args::ValidateArgs;
 use crate::failure::Failure;
-use crate::files::{self, Output};
-use crate::output::Program;
-use crate::plan::Input;
+use crate::files::{self, Input, Output};
+use crate::results::Program;
 use copyback::config::layers::suggestion;
 use gate::{Case, GROUPS, Group, How, Judged, Verdict};
 use serde::Serialize;

@@ -2,7 +2,8 @@
 //! run on.
 
 use crate::failure::Failure;
-use crate::plan::{self, Input};
+use crate::files::Input;
+use crate::plan;
 use crate::progress::stop_here_if_asked;
 use copyback::config::GeometryConfig;
 use copyback::config::layers::Layer;

@@ -1,8 +1,8 @@
 //! Traces that cells read: by path where the file there is the client's, or from content that was sent.
 
 use crate::failure::Failure;
-use crate::files;
-use crate::plan::{Input, Plan};
+use crate::files::{self, Input};
+use crate::plan::Plan;
 use crate::workloads;
 use copyback_workload::handed::{self, Handed};
 use copyback_workload::per_cpu;

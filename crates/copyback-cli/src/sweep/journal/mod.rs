@@ -13,6 +13,7 @@ use crate::failure::{self, Failure};
 use crate::files;
 use crate::flat::Number;
 use crate::plan::Plan;
+use crate::results::run_hash;
 use crate::steady;
 use copyback::observe::steady::Verdict;
 use copyback_workload::printable::printable;
@@ -237,23 +238,6 @@ fn unusable(path: &Path, error: &std::io::Error) -> Failure {
 fn not_ours(path: &Path, why: &str) -> Failure {
     let failure = Failure::input(format!("{} would be the journal, but it {why}", path.display()));
     failure.with_help("name another output (--out), or move that file away; it is left as it is, also with --fresh")
-}
-
-/// Hash of what one run's results depend on but for the program. A trace counts with its bytes, not with its path.
-pub fn run_hash(plan: &Plan, at: usize) -> String {
-    // One of no request is none.
-    let warmup = plan.warmup.filter(|warmup| !warmup.is_none());
-    let mut resolved = plan.runs[at].resolved.clone();
-    resolved.workload.trace = None;
-    resolved.tenants.values_mut().for_each(|tenant| tenant.spec.trace = None);
-    let traces = plan.inputs.iter().filter(|input| input.role == "trace").map(|input| input.hash.as_str());
-    let trace = traces.collect::<Vec<_>>().join("\n");
-    // Drives that are others by an override: a file that it names is not in the configuration.
-    let others = plan.runs[at].members.iter().filter(|member| member.config != resolved.run);
-    let others: Vec<String> = others.map(|member| format!("{:?}", member.config)).collect();
-    let others = others.join("\n");
-    let parts = format!("{}\n{trace}\n{}\n{:?} {warmup:?}{others}", resolved.to_toml(), plan.seed, plan.requests);
-    files::hash_bytes(parts.as_bytes())
 }
 
 /// A cell's key. The schemes count together: requests are matched with the first.

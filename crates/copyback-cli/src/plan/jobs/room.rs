@@ -1,10 +1,9 @@
 //! Whether the drive has the addresses that jobs of fio ask for, in the words of their files.
 
-use super::JobName;
 use crate::failure::Failure;
+use crate::fio::JobName;
 use crate::format;
-use crate::listing;
-use crate::plan::{Plan, Planned};
+use crate::plan::{Plan, Planned, of_presets};
 use copyback::config::presets::DEVICES;
 use copyback::flash::geometry::Geometry;
 use copyback_workload::spec::{Footprint, Tenant};
@@ -53,7 +52,7 @@ fn help(plan: &Plan, planned: &Planned) -> String {
     let tenants = plan.jobs.list.iter().filter_map(|job| planned.resolved.tenants.get(&job.workload));
     let needed_bytes = tenants.map(|tenant| ends(tenant, capacity_bytes)[1]).max().unwrap_or(0);
     let sizes = DEVICES.iter().filter_map(|preset| {
-        let bytes = Geometry::new(&listing::resolved(None, preset).ok()?.device()).logical_bytes();
+        let bytes = Geometry::new(&of_presets([(preset.name, preset.text)]).ok()?.device()).logical_bytes();
         (bytes >= needed_bytes).then_some((bytes, preset.name))
     });
     let device = sizes

@@ -4,9 +4,9 @@
 //! pages) is 0, as fio has it where it did not measure; times are simulated, and the time of day is the epoch, so that
 //! the same inputs give the same bytes.
 
-use super::{JobName, Jobs};
 use crate::execute::Finished;
 use crate::failure::Failure;
+use crate::fio::{JobName, Jobs};
 use crate::plan::Planned;
 use copyback::observe::report::{Latency, OpRates, Outcome, RateSamples};
 use hdrhistogram::Histogram;

@@ -1,0 +1,59 @@
+//! What helps where a workload is too short for its warm-up, or to be measured.
+
+use copyback::run::Warmup;
+use copyback::run::config::RunConfig;
+use copyback::run::precondition::PreconditionConfig;
+use copyback::run::warmup::Unfinished;
+use copyback_workload::spec::WorkloadSpec;
+
+/// Rounds that a warm-up and the measurement behind it may well need, where the rule decides.
+const ROUNDS_WANTED: f64 = 20.0;
+
+/// What helps where no drive settles.
+pub const SAY_HOW_LONG: &str = "set the length of the warm-up: --warmup 1000, or --warmup 10s";
+
+/// What helps where a workload writes too little for the drive.
+const BEGIN_SETTLED: &str = "remove --warmup and begin with a steady drive (--set precondition.mode=steady-state)";
+
+/// The same for a drive that does.
+const BEGINS_SETTLED: &str = "remove --warmup: this drive is steady from the start (precondition.mode=steady-state)";
+
+/// Requests of a run above which it is no advice any more.
+pub const REQUESTS_MAX: f64 = 2e7;
+
+/// What helps where a workload ends before its warm-up. `is_settled`: the drive begins so.
+pub fn for_warmup(unfinished: &Unfinished, workload: &WorkloadSpec, is_settled: bool) -> String {
+    let settle = if is_settled { BEGINS_SETTLED } else { BEGIN_SETTLED };
+    let wanted = match unfinished.warmup {
+        Warmup::Steady if !unfinished.has_written => return SAY_HOW_LONG.into(),
+        Warmup::Steady => (ROUNDS_WANTED / unfinished.rounds).ceil(),
+        Warmup::Requests(requests) => (requests as f64 / unfinished.requests as f64).floor() + 1.0,
+        Warmup::Time(ns) => (ns as f64 / unfinished.simulated_ns as f64).floor() + 1.0,
+    };
+    let times = wanted.max(2.0);
+    let passes = times * f64::from(workload.passes.unwrap_or(1));
+    let play = (times * unfinished.requests as f64 <= REQUESTS_MAX)
+        .then(|| format!("extend the workload: {}", going_on(workload, passes)));
+    match (unfinished.warmup, play) {
+        (Warmup::Steady, Some(play)) => format!("{play}, take a smaller drive, {settle}, or {SAY_HOW_LONG}"),
+        (Warmup::Steady, None) => format!("take a smaller drive, {settle}, or {SAY_HOW_LONG}"),
+        (_, Some(play)) => format!("shorten the warm-up, or {play}"),
+        (_, None) => "shorten the warm-up".into(),
+    }
+}
+
+/// Whether a drive is in a steady state of uniform writes from the start, so that no warm-up has to write its capacity
+/// several times over.
+pub fn begins_settled(run: &RunConfig) -> bool {
+    run.precondition == PreconditionConfig::SteadyState {}
+}
+
+/// What has a workload go on for as long as so many passes over it take. A trace is played again; what is generated has
+/// more requests, for the same ones once more would come to the same addresses, and few of the drive's.
+pub fn going_on(workload: &WorkloadSpec, passes: f64) -> String {
+    let (Some(requests), None) = (workload.requests, &workload.trace) else {
+        return format!("--set workload.loop={passes}");
+    };
+    let once = if workload.passes.is_some_and(|passes| passes > 1) { "--set workload.loop=1 " } else { "" };
+    format!("{once}--set workload.requests={}", requests as f64 * passes)
+}

@@ -1,0 +1,56 @@
+//! Opening the workloads of a planned run.
+
+use crate::failure::Failure;
+use crate::plan::Planned;
+use crate::workloads::{Opened, open_source, try_trace};
+use copyback::host::config::HostMode;
+use copyback::run::Asked;
+use copyback_workload::spec::WorkloadSpec;
+use copyback_workload::temporary::Temporary;
+use copyback_workload::tenants::{self, Usual};
+
+/// What a run is asked for, and what it reads from.
+pub struct OpenedAll {
+    /// The requests.
+    pub asked: Asked,
+    /// Files that built-in traces were unpacked to, removed with this value.
+    pub files: Vec<Temporary>,
+}
+
+/// Opens the workload of a run, or all of several.
+pub fn open_all(planned: &Planned, seed: u64) -> Result<OpenedAll, Failure> {
+    let (resolved, capacity_bytes) = (&planned.resolved, planned.addressed_bytes());
+    if resolved.tenants.is_empty() {
+        let Opened { source, file } = open_source(&resolved.workload, seed, capacity_bytes)?;
+        return Ok(OpenedAll { asked: Asked::One(source), files: file.into_iter().collect() });
+    }
+    let host = &resolved.run.host;
+    let usual = Usual {
+        is_closed: host.mode == HostMode::Closed,
+        queue_depth: host.queue_depth,
+        grain_bytes: resolved.run.geometry.unit_bytes(),
+    };
+    let mut files = Vec::new();
+    let open_one = |spec: &WorkloadSpec, seed, capacity_bytes| -> Result<_, Failure> {
+        let Opened { source, file } = open_source(spec, seed, capacity_bytes)?;
+        files.extend(file);
+        Ok(source)
+    };
+    let streams = tenants::open(&resolved.tenants, seed, capacity_bytes, usual, open_one)?;
+    Ok(OpenedAll { asked: Asked::Several(streams), files })
+}
+
+/// Reads the beginnings of all traces of a run, as [`try_trace`] does.
+pub fn try_traces(planned: &Planned, seed: u64, requests: Option<u64>) -> Result<(), Failure> {
+    let (resolved, capacity_bytes) = (&planned.resolved, planned.addressed_bytes());
+    if resolved.tenants.is_empty() {
+        return try_trace(&resolved.workload, seed, capacity_bytes, requests);
+    }
+    let grain_bytes = resolved.run.geometry.unit_bytes();
+    let regions = tenants::regions(&resolved.tenants, capacity_bytes, grain_bytes)?;
+    for ((name, tenant), [_, bytes]) in resolved.tenants.iter().zip(regions) {
+        try_trace(&tenant.spec, seed, bytes, requests)
+            .map_err(|failure| failure.of_run(&format!("workload `{name}`")))?;
+    }
+    Ok(())
+}

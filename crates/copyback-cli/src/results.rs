@@ -1,0 +1,137 @@
+//! Results of runs, and their JSON document.
+
+use crate::execute::Finished;
+use crate::failure::Failure;
+use crate::files::{self, Input};
+use crate::plan::Plan;
+use copyback::observe::matched::Matched;
+use copyback::observe::report::{Bin, Report};
+use copyback::run::Warmup;
+use copyback::run::config::Resolved;
+use serde::Serialize;
+
+/// Tables that are there only where one asks for them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Asked {
+    /// Of every collection; a folder of results always has it.
+    pub gc_events: bool,
+    /// Of every request.
+    pub requests: bool,
+    /// Of every flash command.
+    pub commands: bool,
+    /// Of what the microscope saw.
+    pub microscope: bool,
+}
+
+impl Asked {
+    /// Everything.
+    pub const ALL: Self = Self { gc_events: true, requests: true, commands: true, microscope: true };
+}
+
+/// Results of a command.
+pub struct Results {
+    /// `run` or `compare`.
+    pub command: &'static str,
+    /// The runs.
+    pub plan: Plan,
+    /// How they went, in the plan's order.
+    pub finished: Vec<Finished>,
+    /// What was kept of them.
+    pub asked: Asked,
+}
+
+/// The program, as results name it.
+#[derive(Serialize)]
+pub struct Program {
+    name: &'static str,
+    version: &'static str,
+}
+
+impl Program {
+    /// This one.
+    pub const THIS: Self = Self { name: "copyback", version: env!("CARGO_PKG_VERSION") };
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: String,
+    program: Program,
+    command: &'static str,
+    name: Option<&'a str>,
+    seed: u64,
+    requests: Option<u64>,
+    warmup: Option<Warmup>,
+    inputs: &'a [Input],
+    results: Vec<SchemeResult<'a>>,
+    wall: Vec<SchemeWall<'a>>,
+}
+
+#[derive(Serialize)]
+struct SchemeResult<'a> {
+    scheme: &'a str,
+    hash: String,
+    config: &'a Resolved,
+    report: &'a Report,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matched: Option<&'a Matched>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    window: Option<&'a [Bin]>,
+    notes: Vec<&'a String>,
+}
+
+#[derive(Serialize)]
+struct SchemeWall<'a> {
+    scheme: &'a str,
+    #[serde(flatten)]
+    wall: crate::execute::Wall,
+}
+
+impl Results {
+    /// The JSON document. All of it but `wall` is a function of the inputs.
+    pub fn json(&self) -> Result<String, Failure> {
+        let Self { command, plan, finished, .. } = self;
+        let both = || plan.runs.iter().zip(finished);
+        let document = Document {
+            schema: format!("copyback/{command}/1"),
+            program: Program::THIS,
+            command,
+            name: plan.name.as_deref(),
+            seed: plan.seed,
+            requests: plan.requests,
+            warmup: plan.warmup,
+            inputs: &plan.inputs,
+            results: both()
+                .enumerate()
+                .map(|(at, (planned, done))| SchemeResult {
+                    scheme: &planned.scheme,
+                    hash: run_hash(plan, at),
+                    config: &planned.resolved,
+                    report: &done.outcome.report,
+                    matched: done.matched.as_ref(),
+                    window: done.outcome.window.as_deref(),
+                    notes: plan.notes.iter().chain(planned.notes()).chain(&done.outcome.notes).collect(),
+                })
+                .collect(),
+            wall: both().map(|(planned, done)| SchemeWall { scheme: &planned.scheme, wall: done.wall }).collect(),
+        };
+        let text = serde_json::to_string_pretty(&document);
+        text.map(|text| text + "\n").map_err(|error| Failure::run(format!("cannot write the results as JSON: {error}")))
+    }
+}
+
+/// Hash of what one run's results depend on but for the program. A trace counts with its bytes, not with its path.
+pub fn run_hash(plan: &Plan, at: usize) -> String {
+    // One of no request is none.
+    let warmup = plan.warmup.filter(|warmup| !warmup.is_none());
+    let mut resolved = plan.runs[at].resolved.clone();
+    resolved.workload.trace = None;
+    resolved.tenants.values_mut().for_each(|tenant| tenant.spec.trace = None);
+    let traces = plan.inputs.iter().filter(|input| input.role == "trace").map(|input| input.hash.as_str());
+    let trace = traces.collect::<Vec<_>>().join("\n");
+    // Drives that are others by an override: a file that it names is not in the configuration.
+    let others = plan.runs[at].members.iter().filter(|member| member.config != resolved.run);
+    let others: Vec<String> = others.map(|member| format!("{:?}", member.config)).collect();
+    let others = others.join("\n");
+    let parts = format!("{}\n{trace}\n{}\n{:?} {warmup:?}{others}", resolved.to_toml(), plan.seed, plan.requests);
+    files::hash_bytes(parts.as_bytes())
+}
