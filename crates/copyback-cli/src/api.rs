@@ -83,7 +83,11 @@ impl Runs {
 
     /// The table that the command prints, for LaTeX with booktabs.
     pub fn latex(&self) -> Result<String, Failure> {
-        crate::latex::of(&self.results, &self.common.show)
+        let latex = match self.results.command {
+            "run" => run::latex,
+            _ => compare::latex,
+        };
+        latex(&self.results, &self.common.show)
     }
 
     /// What users should know of the runs, a line each.

@@ -2,6 +2,7 @@
 
 mod trace;
 
+use crate::bars::Terminal;
 use crate::plan::{Experiment, Share};
 use crate::progress::{Audience, Watch};
 use crate::results::Asked;
@@ -316,7 +317,8 @@ impl Hearing {
     pub fn audience(&self) -> Audience {
         match &self.watch {
             Some(watch) => Audience::Program(watch.clone()),
-            None => Audience::of(self.quiet),
+            None if self.quiet => Audience::Nobody,
+            None => Audience::Screen(Arc::new(Terminal)),
         }
     }
 }

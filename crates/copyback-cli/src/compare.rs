@@ -3,19 +3,19 @@
 pub mod shown;
 
 use crate::args::{Common, CompareArgs};
-use crate::execute::{self, Finished};
+use crate::execute::Finished;
 use crate::failure::Failure;
 use crate::format;
+use crate::latex;
+use crate::notes;
 use crate::output;
-use crate::plan::{self, Plan};
+use crate::plan::{self, DEFAULT_SCHEMES, Plan};
 use crate::results::Results;
 use crate::steady;
 use crate::table::{self, BOLD, Cell, DIM};
 use copyback::observe::report::{Latency, Report};
 use copyback::observe::steady::Verdict;
 
-/// The comparison where nobody asks for another: blocking GC, what lets the host in between, and how well it could go.
-const DEFAULT_SCHEMES: &[&str] = &["baseline", "pgc", "gc-par", "gc-par-pgc", "ideal-no-gc"];
 /// When the drives of an array collect.
 const SCHEMES_OF_ARRAYS: &[&str] =
     &["uncoordinated", "ggc-reactive-inclusive", "ggc-reactive-selective", "ggc-proactive-idle", "ideal-no-gc"];
@@ -42,14 +42,13 @@ pub struct Compared {
 /// Does what the command line says but for the text.
 pub fn compared(args: &CompareArgs) -> Result<Compared, Failure> {
     let common = &args.common;
-    let plan = plan::plan(&common.experiment(&args.schemes), DEFAULT_SCHEMES)?;
+    let plan = common.experiment(&args.schemes).plan_of_several()?;
     shown::check(&common.show, &plan)?;
     let asked = output::asked(common);
     output::check(common, &plan, &[], asked)?;
     let folder = output::begin(common, &plan, asked)?;
-    let finished = execute::execute(&plan, &output::how(common))?;
-    let results = Results { command: "compare", plan, finished, asked };
-    let is_printed = output::write(common, folder, &results, &[])?;
+    let results = Results::of("compare", plan, &output::how(common), asked)?;
+    let is_printed = output::write(common, folder, &results, &|| latex(&results, &common.show), &[])?;
     Ok(Compared { results, is_printed })
 }
 
@@ -64,7 +63,7 @@ pub fn text(results: &Results, common: &Common, terminal_columns: usize) -> Resu
     } else {
         text.push_str(&shown::table(plan, finished, &common.show, terminal_columns)?);
     }
-    text.push_str(&output::notes(plan, finished));
+    text.push_str(&notes::notes(plan, finished));
     text.push_str(&next_steps(plan, common));
     Ok(text)
 }
@@ -78,7 +77,7 @@ pub fn headline(results: &Results) -> Vec<Vec<String>> {
 }
 
 /// The rows of the table, in one piece: groups of columns, their titles, then schemes; with `show` titles and schemes.
-pub fn rows_of(results: &Results, show: &[String]) -> Result<Vec<Vec<Cell>>, Failure> {
+fn rows_of(results: &Results, show: &[String]) -> Result<Vec<Vec<Cell>>, Failure> {
     let Results { plan, finished, .. } = results;
     if !show.is_empty() {
         return shown::rows(plan, finished, show);
@@ -87,12 +86,18 @@ pub fn rows_of(results: &Results, show: &[String]) -> Result<Vec<Vec<Cell>>, Fai
     Ok(rows(plan, finished, &columns))
 }
 
+/// The table for LaTeX with booktabs.
+pub fn latex(results: &Results, show: &[String]) -> Result<String, Failure> {
+    let headings = if show.is_empty() { 2 } else { 1 };
+    Ok(latex::of_cells(rows_of(results, show)?, headings))
+}
+
 /// What stands below the table: the results of each of several workloads, and what users should know of the runs.
 pub fn remarks(results: &Results) -> String {
     let Results { plan, finished, .. } = results;
     let of_each = crate::tenants::text(plan, finished, &[], table::PAGE).unwrap_or_default();
     let of_each = if of_each.is_empty() { of_each } else { format!("\n{of_each}") };
-    of_each + &output::notes(plan, finished)
+    of_each + &notes::notes(plan, finished)
 }
 
 /// The comparison.

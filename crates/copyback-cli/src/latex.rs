@@ -1,20 +1,6 @@
 //! Tables for LaTeX, with the package booktabs: `--latex FILE`, and `to_latex()` of the Python package.
 
-use crate::compare;
-use crate::failure::Failure;
-use crate::results::Results;
-use crate::run;
 use crate::table::Cell;
-
-/// The table that a command prints, whole and in one piece.
-pub fn of(results: &Results, show: &[String]) -> Result<String, Failure> {
-    let rows = match results.command {
-        "run" => run::table_of(results, show)?,
-        _ => compare::rows_of(results, show)?,
-    };
-    let headings = if results.command == "compare" && show.is_empty() { 2 } else { 1 };
-    Ok(of_cells(rows, headings))
-}
 
 /// A table of cells, of which the first rows are headings.
 pub fn of_cells(rows: Vec<Vec<Cell>>, headings: usize) -> String {

@@ -1,56 +1,43 @@
 //! The program `copyback`, as a library: what its commands do.
 
-mod advice;
 pub mod api;
 mod args;
 mod around;
-mod columns;
+mod bars;
 mod compare;
 mod diagnostics;
-mod execute;
-mod failure;
 mod files;
-mod fio;
 mod fio_json;
-mod flat;
-mod format;
 mod from_mqsim;
 mod interrupt;
 mod latex;
 mod listing;
 mod matched;
-mod memory;
 mod microscope;
 mod out_dir;
 mod output;
-mod overload;
 mod package;
 mod page;
 mod perfetto;
-mod plan;
-mod preconditioned;
-mod progress;
 mod report;
 mod reproduce;
-mod requests;
-mod results;
 mod run;
 mod scene;
-mod small_writes;
-mod steady;
 pub mod styles;
 mod sweep;
 mod table;
-mod tables;
 mod tenants;
 mod timeline;
 mod trace;
 mod validate;
-mod workloads;
 
 use args::{Cli, Command, CompareArgs, DeviceCommand, RunArgs, SweepArgs};
 use clap::Parser;
 use clap::error::{ContextKind, ErrorKind};
+use copyback_lab::{
+    columns, execute, failure, fio, flat, format, memory, notes, overload, plan, preconditioned, progress, requests,
+    results, steady, tables, workloads,
+};
 use copyback_workload::printable::{is_unprintable, printable, printable_lines};
 use failure::Failure;
 use std::ffi::OsString;

@@ -13,10 +13,12 @@ use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::fio_json;
 use crate::format::{large, time};
+use crate::latex;
 use crate::microscope::Microscope;
+use crate::notes;
 use crate::output;
 use crate::perfetto::Perfetto;
-use crate::plan::{self, Plan};
+use crate::plan::Plan;
 use crate::requests;
 use crate::results::{Asked, Results};
 use crate::steady;
@@ -59,13 +61,7 @@ pub fn config_text(args: &RunArgs) -> Result<String, Failure> {
 
 fn plan_of_one(args: &RunArgs) -> Result<Plan, Failure> {
     let schemes: Vec<String> = args.scheme.iter().cloned().collect();
-    let plan = plan::plan(&args.common.experiment(&schemes), &["baseline"])?;
-    if plan.runs.len() != 1 {
-        let names: Vec<&str> = plan.runs.iter().map(|planned| planned.scheme.as_str()).collect();
-        return Err(Failure::input(format!("the experiment names {} schemes: {}", names.len(), names.join(", ")))
-            .with_help("`copyback compare` runs several; `--scheme NAME` chooses one"));
-    }
-    Ok(plan)
+    args.common.experiment(&schemes).plan_of_one()
 }
 
 /// Does what the command line says but for the text.
@@ -124,9 +120,10 @@ pub fn ran(args: &RunArgs) -> Result<Ran, Failure> {
     outcome.notes.extend(note_of_end);
     let results = Results { command: "run", plan, finished, asked };
     let outcome = &results.finished[0].outcome;
+    let of_latex = || latex(&results, &common.show);
     if let Some(failure) = beyond {
         // The other outputs are written all the same: the run may have taken hours.
-        output::write(common, folder, &results, &[])?;
+        output::write(common, folder, &results, &of_latex, &[])?;
         return Err(failure);
     }
     let timeline = timeline.zip(of_timeline).map(|(t, span)| (t.path(), t.draw(span, &outcome.commands).into_bytes()));
@@ -141,12 +138,17 @@ pub fn ran(args: &RunArgs) -> Result<Ran, Failure> {
         None => None,
     };
     let drawn: Vec<_> = timeline.into_iter().chain(perfetto).chain(microscope).chain(of_fio).collect();
-    let is_printed = output::write(common, folder, &results, &drawn)?;
+    let is_printed = output::write(common, folder, &results, &of_latex, &drawn)?;
     Ok(Ran { results, is_printed })
 }
 
+/// The printed table for LaTeX with booktabs.
+pub fn latex(results: &Results, show: &[String]) -> Result<String, Failure> {
+    Ok(latex::of_cells(table_of(results, show)?, 1))
+}
+
 /// The table of response times, or of the numbers that `show` names, titles first.
-pub fn table_of(results: &Results, show: &[String]) -> Result<Vec<Vec<Cell>>, Failure> {
+fn table_of(results: &Results, show: &[String]) -> Result<Vec<Vec<Cell>>, Failure> {
     let chosen = Chosen::of(show);
     chosen.check_table()?;
     let done = &results.finished[0];
@@ -222,7 +224,7 @@ pub fn text(results: &Results, common: &Common, terminal_columns: usize) -> Resu
         large(wall.page_operations_per_s),
         time(wall.precondition_s * 1e9),
     ));
-    Ok(text + &output::notes(plan, std::slice::from_ref(done)))
+    Ok(text + &notes::notes(plan, std::slice::from_ref(done)))
 }
 
 fn heading(plan: &Plan, scheme: &str, resolved: &Resolved) -> String {

@@ -2,12 +2,11 @@
 
 use crate::execute::Finished;
 use crate::failure::Failure;
-use crate::format::{self, are_too_few, large, size, time};
+use crate::format::{are_too_few, large, size, time};
 use crate::plan::Plan;
 use crate::run::latencies::Chosen;
 use crate::table::{self, BOLD, Cell};
 use copyback::observe::report::{Latency, TenantReport};
-use copyback::workload::spec::{Footprint, Tenant};
 
 /// A column of a class of requests: its heading, and its value; none where its requests are too few for it.
 type OfClass<'a> = (&'a str, Box<dyn Fn(&Latency, &[(&'static str, f64)]) -> Option<f64> + 'a>);
@@ -48,39 +47,6 @@ fn columns(show: &[String]) -> Vec<OfClass<'static>> {
         }
     }
     columns
-}
-
-/// That the warm-up of one workload is in all numbers but its own.
-pub fn note_of_warmups(plan: &Plan) -> Option<String> {
-    let tenants = plan.runs.first()?.resolved.tenants.iter();
-    let warmed = tenants.filter(|(_, tenant)| tenant.terms.warmup.is_some_and(|warmup| warmup.0 > 0));
-    let names: Vec<&str> = warmed.map(|(name, _)| name.as_str()).collect();
-    (!names.is_empty()).then(|| {
-        format!(
-            "Note: the warm-ups of {} are excluded from their own results only; --warmup excludes one from all \
-             results\n",
-            format::names(&names)
-        )
-    })
-}
-
-/// That a workload's addresses begin inside a mapping unit, of which every request then touches one more.
-pub fn note_of_regions(plan: &Plan) -> Option<String> {
-    let planned = plan.runs.first()?;
-    let unit_bytes = planned.members.iter().map(|member| member.config.geometry.unit_bytes()).max()?;
-    let begins = |tenant: &Tenant| match tenant.terms.region_start {
-        Some(Footprint::Size(bytes)) => !bytes.0.is_multiple_of(unit_bytes),
-        _ => false,
-    };
-    let inside = planned.resolved.tenants.iter().filter(|(_, tenant)| begins(tenant));
-    let names: Vec<&str> = inside.map(|(name, _)| name.as_str()).collect();
-    (!names.is_empty()).then(|| {
-        let (names, unit) = (format::names(&names), size(unit_bytes as f64));
-        format!(
-            "Note: `region_start` of {names} is no multiple of the mapping unit of {unit}: requests touch one \
-                 unit more\n"
-        )
-    })
 }
 
 /// Two lines of headings.

@@ -1,6 +1,6 @@
 //! Is an output an input of the same run, or another output? Names do not tell: links of both kinds lead to one file.
 
-use super::read::Input;
+use super::Input;
 use crate::failure::Failure;
 use copyback_workload::per_cpu;
 use copyback_workload::write::target::{Target, folder_of};

@@ -3,8 +3,7 @@
 
 use crate::failure::Failure;
 use copyback_workload::printable::printable_lines;
-pub use copyback_workload::write::target::folder_of;
-use copyback_workload::write::target::{TEMPORARY_LETTERS, TEMPORARY_PREFIX, TEMPORARY_SUFFIX, Target};
+use copyback_workload::write::target::{TEMPORARY_LETTERS, TEMPORARY_PREFIX, TEMPORARY_SUFFIX, Target, folder_of};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;

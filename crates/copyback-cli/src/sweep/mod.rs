@@ -24,7 +24,8 @@ use crate::files::{self, Input, Output};
 use crate::flat;
 use crate::latex;
 use crate::memory;
-use crate::output;
+use crate::notes::notes_of_runs;
+use crate::overload;
 use crate::plan::{self, Fitted, Plan};
 use crate::preconditioned::{self, Preconditioned};
 use crate::progress::{Audience, Bars};
@@ -404,8 +405,8 @@ fn one(plan: &Plan, jobs: usize, drives: &Preconditioned, audience: Audience) ->
         runs.push(RunResult { scheme, hash, steady: done.outcome.report.steady.verdict, numbers, latencies });
     }
     // That a drive cannot keep up says more of the results than anything else.
-    let overload = crate::overload::note(plan, &finished).unwrap_or_default();
-    Ok(CellResult { runs, notes: overload + &output::notes_of_runs(plan, &finished) })
+    let overload = overload::note(plan, &finished).unwrap_or_default();
+    Ok(CellResult { runs, notes: overload + &notes_of_runs(plan, &finished) })
 }
 
 fn heading(file: &SweepFile, grid: &Grid, (skipped, all): &(usize, usize)) -> String {

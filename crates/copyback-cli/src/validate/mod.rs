@@ -27,12 +27,6 @@ const SEEDS: u64 = 5;
 /// The same with `--quick`.
 const SEEDS_QUICK: u64 = 4;
 
-impl From<copyback_theory::DomainError> for Failure {
-    fn from(error: copyback_theory::DomainError) -> Self {
-        Self::input(error.to_string())
-    }
-}
-
 /// Runs the command.
 pub fn validate(args: &ValidateArgs) -> Result<(), Failure> {
     let Validated { text, verdict, is_printed, .. } = validated(args)?;

@@ -17,6 +17,7 @@ mod harm;
 mod hints;
 mod key_reference;
 mod latex;
+mod layering;
 mod matched;
 mod measured;
 #[cfg(target_os = "linux")]

@@ -114,7 +114,7 @@ mod tests {
 
     /// The lines of a preparation that tells of each hundredth, and the times at which it does.
     fn lines(seconds_at: impl Fn(f64) -> f64) -> Vec<String> {
-        let bars = Bars::new(&Audience::Log, std::iter::empty());
+        let bars = Bars::new(&Audience::Nobody, std::iter::empty());
         let bar = bars.add("pgc", None);
         let mut preparation = Preparation::new(&bars, &bar, "pgc", 6 << 30);
         let line = |percent: u32| {

@@ -3,9 +3,11 @@
 use crate::execute::Finished;
 use crate::failure::Failure;
 use crate::files::{self, Input};
+use crate::notes;
 use crate::plan::Plan;
 use copyback::observe::matched::Matched;
-use copyback::observe::report::{Bin, Report};
+use copyback::observe::report::{Bin, Latency, Report};
+use copyback::observe::steady::Verdict;
 use copyback::run::Warmup;
 use copyback::run::config::Resolved;
 use serde::Serialize;
@@ -62,12 +64,12 @@ struct Document<'a> {
     requests: Option<u64>,
     warmup: Option<Warmup>,
     inputs: &'a [Input],
-    results: Vec<SchemeResult<'a>>,
+    results: Vec<SchemeDocument<'a>>,
     wall: Vec<SchemeWall<'a>>,
 }
 
 #[derive(Serialize)]
-struct SchemeResult<'a> {
+struct SchemeDocument<'a> {
     scheme: &'a str,
     hash: String,
     config: &'a Resolved,
@@ -86,7 +88,48 @@ struct SchemeWall<'a> {
     wall: crate::execute::Wall,
 }
 
+/// What came out of one scheme.
+#[derive(Clone, Copy, Debug)]
+pub struct SchemeResult<'a> {
+    /// Its name.
+    pub scheme: &'a str,
+    /// Response times of reads: their number, mean and percentiles, in nanoseconds.
+    pub read: &'a Latency,
+    /// Those of writes.
+    pub write: &'a Latency,
+    /// Programmed for each unit that the host wrote; none where it wrote nothing.
+    pub write_amplification: Option<f64>,
+    /// Whether the drive had settled, by the rule of the SNIA PTS.
+    pub steady: Verdict,
+    /// Everything that is measured.
+    pub report: &'a Report,
+    /// Reads and writes that collection affects under the first scheme; none where it is alone.
+    pub matched: Option<&'a Matched>,
+}
+
 impl Results {
+    /// What came out, scheme by scheme, in the order in which they were named.
+    pub fn schemes(&self) -> impl Iterator<Item = SchemeResult<'_>> {
+        self.plan.runs.iter().zip(&self.finished).map(|(planned, done)| {
+            let report = &done.outcome.report;
+            SchemeResult {
+                scheme: &planned.scheme,
+                read: &report.response.read,
+                write: &report.response.write,
+                write_amplification: report.write_amplification.total,
+                steady: report.steady.verdict,
+                report,
+                matched: done.matched.as_ref(),
+            }
+        })
+    }
+
+    /// What users should know before they trust the results, a line or more each, as `copyback compare` prints it below
+    /// its table; empty where there is nothing.
+    pub fn notes(&self) -> String {
+        notes::notes(&self.plan, &self.finished)
+    }
+
     /// The JSON document. All of it but `wall` is a function of the inputs.
     pub fn json(&self) -> Result<String, Failure> {
         let Self { command, plan, finished, .. } = self;
@@ -102,7 +145,7 @@ impl Results {
             inputs: &plan.inputs,
             results: both()
                 .enumerate()
-                .map(|(at, (planned, done))| SchemeResult {
+                .map(|(at, (planned, done))| SchemeDocument {
                     scheme: &planned.scheme,
                     hash: run_hash(plan, at),
                     config: &planned.resolved,

@@ -68,7 +68,8 @@ pub struct Wall {
     pub page_operations_per_s: f64,
 }
 
-/// How a plan is run.
+/// How a plan is run: results do not depend on it.
+#[derive(Debug)]
 pub struct How {
     /// Runs at once.
     pub jobs: usize,
@@ -86,6 +87,21 @@ pub struct How {
     pub keep_rates: bool,
     /// Look closely at an array for a while.
     pub microscope: Option<Focus>,
+}
+
+impl Default for How {
+    fn default() -> Self {
+        Self {
+            jobs: cores(),
+            audience: Audience::Nobody,
+            check: false,
+            keep_gc_events: false,
+            keep_requests: false,
+            keep_commands: None,
+            keep_rates: false,
+            microscope: None,
+        }
+    }
 }
 
 /// Cores of this machine: how many runs go side by side where nobody says.

@@ -1,5 +1,6 @@
 //! A program that calls this one hears how far it is, and may stop it.
 
+use super::Screen;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,13 +8,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The receiver of a command's progress updates.
 #[derive(Clone, Debug, Default)]
 pub enum Audience {
-    /// A person: bars where standard error is a terminal, else lines for what takes long.
-    #[default]
-    Person,
-    /// Whoever reads a log: lines for what takes long.
-    Log,
     /// Nobody.
+    #[default]
     Nobody,
+    /// Whoever looks at a screen, or reads a log.
+    Screen(Arc<dyn Screen>),
     /// A program.
     Program(Arc<Watch>),
     /// A program that hears of the whole, while this is a part of it.
@@ -21,16 +20,11 @@ pub enum Audience {
 }
 
 impl Audience {
-    /// That of a command line, which may ask for none.
-    pub fn of(is_quiet: bool) -> Self {
-        if is_quiet { Self::Nobody } else { Self::Person }
-    }
-
     /// Whether a calling program has asked for the end.
     pub fn is_stopped(&self) -> bool {
         match self {
             Self::Program(watch) | Self::Silent(watch) => watch.is_stopped(),
-            Self::Person | Self::Log | Self::Nobody => false,
+            Self::Screen(_) | Self::Nobody => false,
         }
     }
 
@@ -39,7 +33,7 @@ impl Audience {
         match self {
             Self::Program(watch) => Own { watch: Some(watch.clone()), at: Some(watch.begin(name, total)) },
             Self::Silent(watch) => Own { watch: Some(watch.clone()), at: None },
-            Self::Person | Self::Log | Self::Nobody => Own { watch: None, at: None },
+            Self::Screen(_) | Self::Nobody => Own { watch: None, at: None },
         }
     }
 }

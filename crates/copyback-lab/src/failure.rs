@@ -184,6 +184,12 @@ impl From<copyback_workload::Error> for Failure {
     }
 }
 
+impl From<copyback_theory::DomainError> for Failure {
+    fn from(error: copyback_theory::DomainError) -> Self {
+        Self::input(error.to_string())
+    }
+}
+
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         match error {

@@ -1,8 +1,8 @@
-//! Reading inputs.
+//! Reading inputs: their texts, their hashes, and what a name stands for.
 
 use crate::failure::Failure;
 use copyback::config::layers::{Layer, nearest};
-use copyback_workload::write::target::folder_of;
+pub use copyback_workload::write::target::folder_of;
 use copyback_workload::{handed, standard_input};
 use serde::Serialize;
 use std::io::Read;

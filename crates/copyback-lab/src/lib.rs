@@ -1,0 +1,47 @@
+//! Experiments on simulated SSDs: what `copyback` does on its command line, for programs in Rust.
+//!
+//! An [`Experiment`] names a device, schemes of garbage collection, a workload and settings, as the options of
+//! `copyback compare` do; all that is left out has a default. It returns [`results::Results`], or a [`Failure`] that
+//! has the place and the value of a mistake, and what helps:
+//!
+//! ```
+//! use copyback_lab::{Experiment, Failure};
+//!
+//! fn main() -> Result<(), Failure> {
+//!     let schemes = vec!["baseline".to_owned(), "pgc".to_owned()];
+//!     let workload = Some("mixed-70-30".to_owned());
+//!     let experiment = Experiment { schemes, workload, requests: Some(5_000), ..Experiment::default() };
+//!     for result in experiment.compare()?.schemes() {
+//!         println!("{}: 99 % of reads took at most {} us", result.scheme, result.read.p99_ns / 1_000);
+//!     }
+//!     Ok(())
+//! }
+//! ```
+//!
+//! The program `copyback` and the package for Python call the same functions. Nothing here prints, or reads the command
+//! line.
+
+pub mod advice;
+pub mod columns;
+pub mod execute;
+pub mod experiment;
+pub mod failure;
+pub mod files;
+pub mod fio;
+pub mod flat;
+pub mod format;
+pub mod memory;
+pub mod notes;
+pub mod overload;
+pub mod plan;
+pub mod preconditioned;
+pub mod progress;
+pub mod requests;
+pub mod results;
+pub mod small_writes;
+pub mod steady;
+pub mod tables;
+pub mod workloads;
+
+pub use experiment::Experiment;
+pub use failure::Failure;
