@@ -63,7 +63,8 @@ pub fn begin<'a>(common: &'a Common, plan: &Plan, tables: Asked) -> Result<Optio
     common.out.as_deref().map(|folder| OutDir::begin(folder, plan, tables)).transpose()
 }
 
-/// Writes what was asked for, of which `latex` is the printed table; true where standard output is taken by it. That comes last: whoever reads it may go away.
+/// Writes the requested files; `latex` is the printed table. Returns whether one of them took standard output. That one
+/// comes last, because its reader may go away.
 pub fn write(
     common: &Common,
     folder: Option<OutDir<'_>>,

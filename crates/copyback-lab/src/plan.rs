@@ -34,7 +34,7 @@ pub use load::{label, load_device, of_presets};
 use overrides::{load_array, resolve_overrides};
 use refusals::{refuse_endless, refuse_twice, refuse_unnamed_drives, refuse_without_effect};
 
-/// The schemes of a comparison where none is named: blocking GC, what lets the host in between, and how well it could go.
+/// The schemes of a comparison that names none: blocking GC, ways to let requests in between, and the ideal.
 pub const DEFAULT_SCHEMES: &[&str] = &["baseline", "pgc", "gc-par", "gc-par-pgc", "ideal-no-gc"];
 
 /// Everything that is to be run.

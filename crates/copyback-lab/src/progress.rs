@@ -21,7 +21,7 @@ pub trait Shown: Send + Sync {
     /// A line for whoever reads along. It is printable.
     fn tell(&self, line: &str);
 
-    /// A part of the work begins, which has so many requests or steps, where that is known; none where no part is shown.
+    /// A part of the work begins, with its number of requests or steps if that is known. None if no part is shown.
     fn add(&self, name: &str, total: Option<u64>) -> Option<Box<dyn Part>>;
 
     /// The receiver of updates on work that is one part of this.

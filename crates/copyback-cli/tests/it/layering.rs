@@ -1,7 +1,7 @@
 //! Is the library of experiments free of the command line, and does the program import in no circles?
 //!
-//! `copyback-lab` prints nothing and knows no arguments of a command line. In `copyback-cli/src` no circle of imports is
-//! larger than a folder. Code that is compiled for tests only may use anything.
+//! `copyback-lab` prints nothing and knows no arguments of a command line. In `copyback-cli/src` no circle of imports
+//! is larger than a folder. Code that is compiled for tests only may use anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -268,6 +268,11 @@ impl Strace {
     }
 }
 
+/// The path in a descriptor's text, `</dev/sda>`, or the text if it is no path.
+fn path_of(name: &[u8]) -> &[u8] {
+    name.strip_prefix(b"<").and_then(|path| path.strip_suffix(b">")).unwrap_or(name)
+}
+
 impl LineFormat for Strace {
     fn parse(&mut self, line: &[u8]) -> Result<Parsed, LineError> {
         // strace's own messages, such as "strace: Process 12 attached".
@@ -299,11 +304,12 @@ impl LineFormat for Strace {
 
     fn device_name(&self, device: u32) -> Option<String> {
         let name = self.files.name_of(device)?;
-        Some(name.strip_prefix('<').and_then(|path| path.strip_suffix('>')).map_or(name.clone(), str::to_owned))
+        Some(String::from_utf8_lossy(path_of(name.as_bytes())).into_owned())
     }
 
     fn notes(&self) -> Vec<String> {
-        let mut notes = super::fio::named_devices(self.files.list());
+        let paths: Vec<Vec<u8>> = self.files.list().iter().map(|name| path_of(name).to_vec()).collect();
+        let mut notes = super::fio::named_devices(&paths);
         if self.without_paths {
             notes.push(
                 "files are told apart by descriptor alone; record with strace's option -y to name them".to_owned(),

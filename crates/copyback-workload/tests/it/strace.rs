@@ -15,7 +15,9 @@ fn strace_with_calls_cut_in_two() {
     let (read, notes) = rows(content);
     // Packed: the second file's first extent follows the first file's.
     assert_eq!(read, [(0, Op::Write, 8192, 4096, 0), (1000, Op::Read, 1 << 20, 512, 1)]);
-    assert!(notes.iter().any(|note| note.contains("1 calls failed")), "{notes:?}");
+    for says in ["1 calls failed", "device 0 is `/data/a, b`", "device 1 is `/data/c`", "1 flushes left out"] {
+        assert!(notes.iter().any(|note| note.contains(says)), "no {says}: {notes:?}");
+    }
 }
 
 /// Arrivals and lengths of one file's calls.
