@@ -12,7 +12,7 @@ use crate::flash::Carries;
 use crate::flash::command::{FlashOp, Source};
 use crate::flash::geometry::Geometry;
 use crate::sim::index::DieId;
-use copyback_workload::units::exact_time;
+use copyback_workload::units::format_duration_ns;
 
 /// What a place is in use for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,7 +92,7 @@ pub struct Mark {
 impl Mark {
     /// What it is, when it arrives, and how long it takes.
     fn told(&self) -> String {
-        let (arrival, takes) = (exact_time(self.arrival_ns), exact_time(self.end_ns - self.arrival_ns));
+        let (arrival, takes) = (format_duration_ns(self.arrival_ns), format_duration_ns(self.end_ns - self.arrival_ns));
         format!("{} {} arrives at {arrival} and takes {takes}", self.op, self.request)
     }
 }
@@ -275,10 +275,10 @@ fn detail(command: &CommandRecord, part: &PartRecord) -> String {
         source_name(part.source),
         part.plane,
         part.block,
-        exact_time(command.issued_ns),
-        exact_time(command.array_ns.0),
-        exact_time(command.array_ns.1),
-        exact_time(command.end_ns()),
+        format_duration_ns(command.issued_ns),
+        format_duration_ns(command.array_ns.0),
+        format_duration_ns(command.array_ns.1),
+        format_duration_ns(command.end_ns()),
     )
 }
 

@@ -5,7 +5,7 @@
 //! unless a longer one is there; if it is shorter than a tenth of a column, only the array's work does.
 
 use super::{FromArrival, LEGEND, Row, Timeline, Use};
-use copyback_workload::units::{exact_time, format_duration_ns};
+use copyback_workload::units::format_duration_ns;
 
 /// Columns between two ticks of the axis.
 const TICK_COLUMNS: usize = 10;
@@ -50,7 +50,7 @@ pub fn draw(timeline: &Timeline, scale: Scale) -> String {
     let rows: Vec<Vec<char>> =
         timeline.rows.iter().map(|row| paint(row, timeline.from_ns, timeline.to_ns, step_ns)).collect();
     let name_width = timeline.rows.iter().map(|row| row.name.len()).max().unwrap_or(0) + 2;
-    let (from, to) = (exact_time(timeline.from_ns), exact_time(timeline.to_ns));
+    let (from, to) = (format_duration_ns(timeline.from_ns), format_duration_ns(timeline.to_ns));
     let mut text = format!("{}, {from} to {to}, a column is {}\n", timeline.title(), format_duration_ns(step_ns));
     if let (Some(mark), Some(axis)) = (&timeline.mark, &from_arrival) {
         text.push_str(&format!("{}; the axis counts {} from its arrival\n", mark.told(), axis.unit));
@@ -61,7 +61,7 @@ pub fn draw(timeline: &Timeline, scale: Scale) -> String {
         let is_idle = |cells: &Vec<char>| cells[start..end].iter().all(|&cell| cell == ' ');
         if rows.iter().all(is_idle) {
             let until_ns = timeline.from_ns.saturating_add((end as u64).saturating_mul(step_ns)).min(timeline.to_ns);
-            idle_until = Some(exact_time(until_ns));
+            idle_until = Some(format_duration_ns(until_ns));
             continue;
         }
         if let Some(until) = idle_until.take() {
