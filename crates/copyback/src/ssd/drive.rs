@@ -69,7 +69,7 @@ enum Ended {
 ///    follows it before its slot is given away (`gc::walk`, `retire`).
 /// 4. The channel goes to the next transfer.
 /// 5. The requests take what ended ([`super::Ssd::take_completion`]); a closed loop submits new ones.
-/// 6. [`Drive::dispatch_ready`] looks at marked dies, in the order in which they were marked, when everything of the
+/// 6. `Drive::dispatch_ready` looks at marked dies, in the order in which they were marked, when everything of the
 ///    moment has happened. So requests that arrive together can share a command.
 /// 7. The drive may have fallen idle.
 ///
