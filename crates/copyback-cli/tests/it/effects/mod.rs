@@ -77,6 +77,7 @@ const VALUES: &[(&str, &[&[&str]])] = &[
         &[&["5", "trigger.soft=6", "coordination.message_latency=200 ms"], &["5", "trigger.soft=6", "trigger.stop=6"]],
     ),
     ("trigger.report", &[&["9", "trigger.soft=4", "coordination.force_stop=report"], &["9"]]),
+    ("coordination.pause_on", &[&["own-request", "array.level=raid-0", "array.drives=2"]]),
     ("trigger.stop", &[&["9"], &["0.2"]]),
     ("trigger.count", &[&["pages", "trigger.scope=die"], &["pages"]]),
     ("trigger.collections", &[&["one", "trigger.scope=die"], &["one"]]),

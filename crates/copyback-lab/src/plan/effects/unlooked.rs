@@ -57,7 +57,7 @@ pub(super) const UNLOOKED: &[Unlooked] = &[
     Unlooked { keys: &["granularity.gather"], why: of_pages_in_rows },
     Unlooked { keys: &["array.partial", "array.write_after"], why: of_parity },
     Unlooked { keys: &["array.stripe_unit"], why: of_a_volume },
-    Unlooked { keys: &["coordination.scope"], why: of_several_drives },
+    Unlooked { keys: &["coordination.scope", "coordination.pause_on"], why: of_several_drives },
 ];
 
 fn if_so(is_so: bool, why: impl Into<String>) -> Option<String> {

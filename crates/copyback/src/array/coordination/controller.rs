@@ -1,8 +1,8 @@
 //! The controller of an array: messages between drives and a policy, and rounds.
 
-use super::{Common, CoordinationPolicy, Drives, Force, Message, Order, View};
+use super::{Common, CoordinationPolicy, Drives, Message, Order, View};
 use crate::observe::array_report::RoundTotals;
-use crate::ssd::gc::coordination::{OnRequest, Owed, Report};
+use crate::ssd::gc::coordination::{Force, OnRequest, Owed, Report};
 use crate::tasks::gc::trigger::Level;
 use std::collections::VecDeque;
 
@@ -95,6 +95,11 @@ impl Controller {
     /// Whether drives say at each poll how low they are.
     pub fn asks_levels(&self) -> bool {
         self.policy.asks_levels()
+    }
+
+    /// Whether its policy receives the begin of each part.
+    pub fn hears_parts(&self) -> bool {
+        self.policy.hears_parts()
     }
 
     /// The host is done: later messages have no effect.

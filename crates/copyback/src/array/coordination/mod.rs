@@ -15,6 +15,10 @@
 //! - `force_stop` (default `"own"`): the level at which a forced plane then stops: `"own"`, where its own collection
 //!   would (`trigger.stop`); `"report"`, where it no longer reports (`trigger.report`); `"reserve"`, where no more can
 //!   be freed.
+//! - `force_scope` (default `"plane"`): whose free blocks are compared with that level. `"plane"`: each plane's own.
+//!   `"drive"`: the drive's in all ("until the number of free blocks exceeds an internal threshold", tc12 Section
+//!   4.3.1). Each element then does `force_collections`, its lowest plane first, and goes on until the drive has
+//!   reached the level.
 //!
 //! A drive's level is the lowest free share of its planes; it reports it at each poll to a policy that requests it. A
 //! forced drive collects on all its elements, each plane in turn from the lowest. With less than one collection a plane
@@ -36,7 +40,7 @@ pub use controller::{Controller, Round, Seen, Told};
 
 use super::config::check_time;
 use crate::config::{KeyError, axis};
-use crate::ssd::gc::coordination::{OnRequest, Owed, Stop};
+use crate::ssd::gc::coordination::{Force, OnRequest};
 use crate::tasks::gc::trigger::Level;
 use copyback_workload::units::Nanos;
 use serde::{Deserialize, Serialize};
@@ -106,15 +110,6 @@ pub struct Common {
     pub force: Force,
 }
 
-/// An order to collect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Force {
-    /// The level at which a plane stops.
-    pub stop: Stop,
-    /// What each plane does before, whatever it has free.
-    pub owed: Owed,
-}
-
 /// Writes the parameters of a policy: those of all, and its own.
 macro_rules! params {
     ($( $(#[$meta:meta])* $name:ident: $type:ty = $default:expr ),* $(,)?) => {
@@ -130,6 +125,8 @@ macro_rules! params {
             pub force_collections: u32,
             /// The level at which a forced plane then stops.
             pub force_stop: crate::ssd::gc::coordination::Stop,
+            /// Whose free blocks are compared with that level.
+            pub force_scope: crate::ssd::gc::coordination::ForceScope,
             $( $(#[$meta])* pub $name: $type, )*
         }
 
@@ -140,6 +137,7 @@ macro_rules! params {
                     message_latency: copyback_workload::units::Nanos(0),
                     force_collections: 1,
                     force_stop: Default::default(),
+                    force_scope: Default::default(),
                     $( $name: $default, )*
                 }
             }
@@ -149,7 +147,8 @@ macro_rules! params {
             /// What it has in common with others.
             fn shared(&self) -> super::Common {
                 let owed = crate::ssd::gc::coordination::Owed::AtLeast(self.force_collections);
-                let force = super::Force { stop: self.force_stop, owed };
+                let force =
+                    crate::ssd::gc::coordination::Force { stop: self.force_stop, scope: self.force_scope, owed };
                 super::Common { scope: self.scope, message_latency_ns: self.message_latency.0, force }
             }
         }
@@ -185,8 +184,10 @@ pub enum Message {
     RoundEnd,
     /// It is time for a poll.
     Poll,
-    /// A request has come.
+    /// A request has come to an array that was idle.
     Request,
+    /// A part of a request, or other work of the array, begins on a drive: if the policy requests it.
+    Part(u32),
     /// No request is left.
     Quiet,
 }
@@ -224,6 +225,10 @@ pub trait CoordinationPolicy {
     }
     /// Whether drives say at each poll how low they are.
     fn asks_levels(&self) -> bool {
+        false
+    }
+    /// Whether it receives [`Message::Part`].
+    fn hears_parts(&self) -> bool {
         false
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Source: tc12 Section 4.3.2. As `ggc-reactive-selective`, and besides: the array is polled, and when no drive has
 //! served or queued anything for a while, the registered drives are forced until their whole reserve is free, or a
-//! request comes. Drives that were interrupted go on in the next idle time with what they still owed; those that had
-//! done all they could rest until a request has come.
+//! request comes. Interrupted drives continue in the next idle time with the collections that they still owe; drives
+//! that were done rest until a request has come.
 //!
 //! Parameters:
 //! - `idle_poll` (default `"1 ms"`, at least 1 us): time between two polls.
@@ -11,14 +11,17 @@
 //! - `on_request` (default `"pause"`): the treatment of current collections when a request comes: `"pause"`, they stop
 //!   before their next step without a page in the controller, keep their victims and resume when the array is idle
 //!   again or the drive is forced; `"finish-collection"`, they complete, and none follows.
+//! - `pause_on` (default `"any-request"`): which request ends a drive's collection in idle time: any request to the
+//!   array, or with `"own-request"` the first that the drive itself gets. Section 4.3.2: an O-SSD collects "until there
+//!   is an incoming I/O request in the queue".
 //! - `idle_stop` (default `"reserve"`): the level at which collection in idle time stops: as `force_stop`, but not
 //!   `"own"`, after which drives register again at once.
 
 use super::reactive_selective::Registered;
-use super::{Common, CoordinationPolicy, Drives, Force, Message, Order, Parameters, View, check_period, params};
+use super::{Common, CoordinationPolicy, Drives, Message, Order, Parameters, View, check_period, params};
 use crate::array::config::check_time;
 use crate::config::KeyError;
-use crate::ssd::gc::coordination::{OnRequest, Stop};
+use crate::ssd::gc::coordination::{Force, OnRequest, Stop};
 use copyback_workload::units::Nanos;
 
 params! {
@@ -28,8 +31,20 @@ params! {
     idle_after: Nanos = Nanos(10_000_000),
     /// What becomes of collections when a request comes.
     on_request: OnRequest = OnRequest::Pause,
+    /// Which request ends a drive's collection in idle time.
+    pause_on: PauseOn = PauseOn::AnyRequest,
     /// The level at which collection in idle time stops.
     idle_stop: Stop = Stop::Reserve,
+}
+
+/// Which request ends a drive's collection in idle time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PauseOn {
+    /// Any request to the array.
+    AnyRequest,
+    /// The first that the drive gets.
+    OwnRequest,
 }
 
 impl Parameters for Params {
@@ -79,7 +94,15 @@ impl Policy {
         view.idle_since_ns.is_some_and(|since_ns| view.now_ns >= since_ns + self.params.idle_after.0)
     }
 
-    /// The array is idle: who has registered, or was interrupted, collects.
+    /// Requests end the collection of these drives, as far as they collect because the array is idle.
+    fn interrupt(&mut self, drives: Drives, view: &View) -> Option<Order> {
+        let interrupted = self.in_idle_time & drives & view.in_round;
+        self.in_idle_time &= !drives;
+        self.interrupted |= interrupted;
+        (interrupted != 0).then_some(Order::Pause(interrupted, self.params.on_request))
+    }
+
+    /// The array is idle: drives that have registered, or were interrupted, collect.
     fn begin(&mut self) -> Option<Order> {
         let resumed = std::mem::take(&mut self.interrupted);
         let drives = self.registered.take_those_not_in(self.rest) | resumed;
@@ -97,12 +120,13 @@ impl CoordinationPolicy for Policy {
             Message::Poll if view.in_round == 0 && self.is_idle(view) => self.begin(),
             Message::Request => {
                 self.rest = 0;
-                let interrupted = std::mem::take(&mut self.in_idle_time) & view.in_round;
-                self.interrupted |= interrupted;
-                (interrupted != 0).then_some(Order::Pause(interrupted, self.params.on_request))
+                if self.hears_parts() { None } else { self.interrupt(Drives::MAX, view) }
             }
+            Message::Part(drive) => self.interrupt(1 << drive, view),
             Message::RoundEnd => {
-                self.rest |= std::mem::take(&mut self.in_idle_time);
+                let done = std::mem::take(&mut self.in_idle_time);
+                // Drives that were done only after a request had come may collect in the next idle time.
+                self.rest |= if view.idle_since_ns.is_some() { done } else { 0 };
                 None
             }
             // A drive forced by need owes what every forced drive does.
@@ -116,5 +140,9 @@ impl CoordinationPolicy for Policy {
 
     fn poll_every_ns(&self) -> Option<u64> {
         Some(self.params.idle_poll.0)
+    }
+
+    fn hears_parts(&self) -> bool {
+        self.params.pause_on == PauseOn::OwnRequest
     }
 }

@@ -9,9 +9,9 @@
 //! - `report_every` (default `"100 ms"`): time between two reports of what a drive has free.
 
 use super::reactive_selective::Registered;
-use super::{Common, CoordinationPolicy, Drives, Force, Message, Order, Parameters, View, check_period, params};
+use super::{Common, CoordinationPolicy, Drives, Message, Order, Parameters, View, check_period, params};
 use crate::config::KeyError;
-use crate::ssd::gc::coordination::Stop;
+use crate::ssd::gc::coordination::{Force, Stop};
 use copyback_workload::units::Nanos;
 
 params! {

@@ -6,7 +6,8 @@
 //! A drive that falls below `trigger.soft` asks, and every drive is forced: each plane collects `force_collections`
 //! times, then those below `force_stop` go on.
 
-use super::{Common, CoordinationPolicy, Force, Message, Order, Parameters, View, params};
+use super::{Common, CoordinationPolicy, Message, Order, Parameters, View, params};
+use crate::ssd::gc::coordination::Force;
 use crate::tasks::gc::trigger::Level;
 
 params! {}

@@ -4,7 +4,8 @@
 //! first below T_hard (`trigger.soft`) is the coordinator, and all registered drives are forced, as under
 //! `ggc-reactive-inclusive`. Then the list is empty, and a drive that is still below T_soft registers again at once.
 
-use super::{Common, CoordinationPolicy, Drives, Force, Message, Order, Parameters, View, params};
+use super::{Common, CoordinationPolicy, Drives, Message, Order, Parameters, View, params};
+use crate::ssd::gc::coordination::Force;
 use crate::tasks::gc::trigger::Level;
 
 params! {}

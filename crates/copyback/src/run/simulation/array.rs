@@ -3,7 +3,7 @@
 
 use super::array_measures::Measures;
 use super::{DELAY, MESSAGE, Member, POLL, REBUILD, Simulation};
-use crate::array::coordination::{Controller, CoordinationConfig, Force, Message, Scope, Seen, Told};
+use crate::array::coordination::{Controller, CoordinationConfig, Message, Scope, Seen, Told};
 use crate::array::{ArrayConfig, Volume, grain_bytes};
 use crate::host::config::Target;
 use crate::host::splitter::Splitter;
@@ -22,6 +22,8 @@ pub(super) struct Array {
     pub names_drives: bool,
     /// The controllers that coordinate collections.
     pub controllers: Vec<Controller>,
+    /// Whether their policy receives the begin of each part.
+    hears_parts: bool,
     /// Controllers with messages on their way, a bit each.
     with_letters: u64,
     /// The time since which nothing is outstanding.
@@ -48,6 +50,15 @@ impl Array {
         let seen = Seen { now_ns, idle_since_ns: self.idle_since_ns };
         for (at, controller) in self.controllers.iter_mut().enumerate() {
             controller.hear(message, seen);
+            self.with_letters |= 1 << at;
+        }
+    }
+
+    /// A controller receives that a part begins on one of its drives.
+    fn tell_part(&mut self, drive: u32, now_ns: u64) {
+        let seen = Seen { now_ns, idle_since_ns: self.idle_since_ns };
+        if let Some(at) = self.controllers.iter().position(|controller| controller.has(drive)) {
+            self.controllers[at].hear(Message::Part(drive), seen);
             self.with_letters |= 1 << at;
         }
     }
@@ -80,10 +91,12 @@ impl Simulation<'_> {
             self.events.schedule(POLL, 0);
         }
         let measures = Measures::new(config.drives as usize);
+        let hears_parts = controllers.iter().any(Controller::hears_parts);
         self.array = Some(Box::new(Array {
             volume,
             names_drives,
             controllers,
+            hears_parts,
             with_letters: 0,
             idle_since_ns: Some(0),
             is_quiet_untold: false,
@@ -283,7 +296,7 @@ impl Simulation<'_> {
                 let (member, events) = (drive as usize, &mut self.events);
                 let drive = self.members[member].ssd.drive_mut();
                 match told {
-                    Told::Force(Force { stop, owed }) => drive.force(stop, owed, events),
+                    Told::Force(force) => drive.force(force, events),
                     Told::Pause(on_request) => drive.pause(on_request),
                 }
                 has_told = true;
@@ -334,6 +347,10 @@ impl Simulation<'_> {
     pub(super) fn begin_parts(&mut self) {
         while let Some(id) = self.array.as_mut().and_then(|array| array.volume.next_part()) {
             let part = *self.volume().expect("there is a volume").part(id);
+            let now_ns = self.events.now_ns();
+            if let Some(array) = self.array.as_mut().filter(|array| array.hears_parts) {
+                array.tell_part(part.drive, now_ns);
+            }
             let member = &mut self.members[part.drive as usize];
             let geometry = member.ssd.drive().geometry();
             let splitter = Splitter::new(&part.asked, geometry.unit_bytes, geometry.units_per_logical_page);

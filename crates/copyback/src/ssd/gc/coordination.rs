@@ -3,8 +3,9 @@
 //!
 //! Its trigger is asked as ever, and what it answers is reported instead of done (`starts_unasked`), until it is at its
 //! last resort: a silent coordinator stops no drive. A forced drive collects on each of its dies one plane after the
-//! other, the one with the fewest free blocks first: each as often as it is told to, then those below the level at
-//! which it stops. When no die has anything left to do it says so, and reports anew how low it is.
+//! other, the one with the fewest free blocks first: each as often as ordered, then those below the level at which they
+//! stop, or any plane until the drive as a whole has reached that level ([`ForceScope`]). When no die has a collection
+//! left, the drive reports that it is done, and its level.
 //!
 //! A collection that pauses keeps its victim and stands between two of its steps, with no page in hand; its die takes
 //! work of the host as if it were free, until the drive is forced again, a plane is at its last resort or the
@@ -33,13 +34,36 @@ pub enum Stop {
     Reserve,
 }
 
+/// Whose free blocks are compared with the level at which a forced drive stops.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ForceScope {
+    /// Each plane's own: every plane collects at least as often as ordered, then as long as it is below.
+    #[default]
+    Plane,
+    /// Those of the drive in all: every die collects at least as often as ordered, its lowest plane first, then as long
+    /// as the drive is below.
+    Drive,
+}
+
 /// What a forced drive collects before it looks where it stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owed {
-    /// Each plane so often, whatever it has free.
+    /// So many collections of each plane, or of each die if the drive's free blocks count, whatever is free.
     AtLeast(u32),
     /// What it still owed when it was told to pause.
     Rest,
+}
+
+/// An order to collect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Force {
+    /// The level at which it stops.
+    pub stop: Stop,
+    /// Whose free blocks are compared with that level.
+    pub scope: ForceScope,
+    /// The collections before that, whatever is free.
+    pub owed: Owed,
 }
 
 /// What becomes of a collection that is under way when a drive is told to pause.
@@ -82,9 +106,12 @@ pub(in crate::ssd) struct Coordination {
     /// The lowest level that was reported since the last order was carried out.
     reported: Level,
     reports: Vec<Report>,
-    /// Free blocks at which a plane stops.
+    /// Free blocks of a plane, or of a plane on average, at which forced collection stops.
     stop_blocks: u32,
-    /// The collections that each plane has to begin, whatever it has free.
+    /// Whose free blocks these are.
+    scope: ForceScope,
+    /// The collections that each plane has to begin, whatever it has free. If the drive's free blocks count, those of a
+    /// die are listed at its first plane.
     owed: Vec<u32>,
     /// Why the collection of each plane was started.
     why: Vec<Why>,
@@ -110,6 +137,7 @@ impl Drive {
             reported: Level::High,
             reports: Vec::with_capacity(4),
             stop_blocks: 0,
+            scope: ForceScope::default(),
             owed: vec![0; planes],
             why: vec![Why::default(); planes],
             is_given_up: vec![false; planes],
@@ -269,8 +297,8 @@ impl Drive {
         self.report(level.min(Level::Report));
     }
 
-    /// Collects on all dies: each plane what it owes, and until so much of it is free.
-    pub(crate) fn force(&mut self, stop: Stop, owed: Owed, events: &mut EventQueue) {
+    /// Collects on all dies: what each plane or die owes, then until the level is reached.
+    pub(crate) fn force(&mut self, Force { stop, scope, owed }: Force, events: &mut EventQueue) {
         let (report_blocks, _, own_blocks) = self.scheme.trigger.told_blocks(&self.geometry);
         let g = &self.geometry;
         let reserve =
@@ -280,16 +308,22 @@ impl Drive {
             Stop::Report => report_blocks,
             Stop::Reserve => reserve,
         };
-        let planes = (0..self.geometry.planes).map(PlaneId);
-        let is_collecting: Vec<bool> = planes.map(|plane| self.gc.jobs.is_on(plane)).collect();
+        if let Owed::AtLeast(collections) = owed {
+            for plane in (0..self.geometry.planes).map(PlaneId) {
+                // A collection that is under way is one of those that are ordered.
+                let owed = match scope {
+                    ForceScope::Plane => collections.saturating_sub(u32::from(self.gc.jobs.is_on(plane))),
+                    ForceScope::Drive if self.geometry.plane_offset(plane) == 0 => {
+                        collections.saturating_sub(u32::from(self.has_job(self.geometry.die_of(plane))))
+                    }
+                    ForceScope::Drive => 0,
+                };
+                self.told_mut().owed[plane.at()] = owed;
+            }
+        }
         let dies = self.geometry.dies;
         let told = self.told_mut();
-        told.stop_blocks = stop_blocks;
-        if let Owed::AtLeast(collections) = owed {
-            // A collection that is under way is one of those that are asked for.
-            let owed = |is_collecting: bool| collections.saturating_sub(u32::from(is_collecting));
-            told.owed.iter_mut().zip(is_collecting).for_each(|(plane, is_collecting)| *plane = owed(is_collecting));
-        }
+        (told.stop_blocks, told.scope) = (stop_blocks, scope);
         told.is_given_up.fill(false);
         told.is_forced.fill(true);
         told.dies_forced = dies;
@@ -338,18 +372,27 @@ impl Drive {
                 }
                 return;
             };
+            let first = self.geometry.planes_of(die).next().expect("a die has a plane");
             let told = self.told_mut();
-            told.owed[plane.at()] = told.owed[plane.at()].saturating_sub(1);
+            let owing = if told.scope == ForceScope::Drive { first } else { plane };
+            told.owed[owing.at()] = told.owed[owing.at()].saturating_sub(1);
             told.why[plane.at()] = Why::Forced;
             self.start_collection(plane, Start::Told, events);
         }
     }
 
-    /// The plane of a die that is collected next: of those that owe collections the lowest, then of those that are not
-    /// yet where they stop.
+    /// The plane of a die that is collected next: the lowest of those that owe collections, then of those below the
+    /// level at which they stop. If the drive's free blocks count: the lowest plane, as long as the die owes a
+    /// collection or the drive is below that level.
     fn next_forced(&self, die: DieId) -> Option<PlaneId> {
         let told = self.gc.coordination.as_ref()?;
         let is_worth_it = |p: PlaneId| !told.is_given_up[p.at()];
+        if told.scope == ForceScope::Drive {
+            let owes = self.geometry.planes_of(die).any(|p| told.owed[p.at()] > 0);
+            let stop_blocks = u64::from(told.stop_blocks) * u64::from(self.geometry.planes);
+            let goes_on = owes || self.ftl.free_blocks() < stop_blocks;
+            return goes_on.then(|| self.lowest_that(die, is_worth_it)).flatten();
+        }
         let owes = |p: PlaneId| told.owed[p.at()] > 0 && is_worth_it(p);
         let is_low = |p: PlaneId| self.ftl.free_blocks_of(p) < told.stop_blocks && is_worth_it(p);
         self.lowest_that(die, owes).or_else(|| self.lowest_that(die, is_low))

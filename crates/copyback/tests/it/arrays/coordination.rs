@@ -19,6 +19,7 @@ pub(crate) fn stage(trigger: &str, coordination: &str, planes: &[Vec<Block>]) ->
         array: format!("drives = {}", planes.len()),
         coordination: coordination.to_owned(),
         planes: planes.to_vec(),
+        planes_per_drive: 1,
         collecting: Vec::new(),
     }
 }
@@ -160,6 +161,47 @@ fn a_request_in_idle_time_waits_for_a_step_or_for_a_collection() {
     assert_eq!(played.told[0].expect("it is told").pauses, 1);
     let (_, end) = idle("on_request = \"finish-collection\"", &three, 51_600_000);
     assert_eq!(end, 53_916_800);
+}
+
+/// tc12 Section 4.3.2: a drive generates free blocks "until there is an incoming I/O request in the queue": with
+/// `pause_on = "own-request"` its own queue. Drive 0 gets the read and pauses; drive 1 completes its round.
+#[test]
+fn a_request_for_another_drive_pauses_a_collection_or_does_not() {
+    let three = [vec![plane(None, 5, &[0, 1, 2]); 3], vec![plane(None, 6, &[0, 1, 2])]].concat();
+    let (own, end) = idle("pause_on = \"own-request\"", &three, 51_600_000);
+    assert_eq!(end, 51_987_000);
+    let pauses = |played: &Played| [0, 1].map(|drive| played.told[drive].expect("it is coordinated").pauses);
+    assert_eq!(pauses(&own), [1, 0]);
+    assert_eq!(own.rounds[1][0], (51 * MS, 51 * MS + round(3)));
+    let (any, end) = idle("", &three, 51_600_000);
+    assert_eq!(end, 51_987_000);
+    assert_eq!(pauses(&any), [1, 1]);
+    // The move under way ends at 51,859,600. The rest waits for the end of the read, the last request of the run.
+    assert_eq!(any.rounds[1][0], (51 * MS, end + READ + PROGRAM + 1_500_000));
+}
+
+/// Collections of a forced drive with one die of two planes, each `(start, end)`. Plane 0 falls to two free blocks with
+/// the write, plane 1 has so many; every victim holds a valid page.
+fn forced_rounds(more: &str, free: usize) -> Vec<(u64, u64)> {
+    let planes = [plane(None, 3, &[0]), plane(Some(1), free, &[0])];
+    let mut stage = stage(LEVELS, &format!("{INCLUSIVE}\n{more}"), &planes);
+    stage.drive = stage.drive.replace("planes_per_die = 1", "planes_per_die = 2").replace("128 KiB", "256 KiB");
+    (stage.array, stage.planes_per_drive) = ("drives = 1".to_owned(), 2);
+    let played = stage.play(&[(0, Write, 40, 1)]);
+    played.rounds[0].clone()
+}
+
+/// tc12 Section 4.3.1: a forced drive collects "until the number of free blocks exceeds an internal threshold". The
+/// planes stop at four free blocks, the drive at eight. Blocks count as free until a page of them is written.
+#[test]
+fn a_forced_drive_stops_by_the_free_blocks_of_its_planes_or_of_all() {
+    let in_turn = |count: u64| -> Vec<(u64, u64)> {
+        (0..count).map(|at| (PROGRAM + at * round(1), PROGRAM + (at + 1) * round(1))).collect()
+    };
+    for (free, by_planes, by_drive) in [(7, 3, 1), (5, 3, 1), (4, 3, 2)] {
+        assert_eq!(forced_rounds("", free), in_turn(by_planes), "each plane once, and plane 0 again: {free} free");
+        assert_eq!(forced_rounds("force_scope = \"drive\"", free), in_turn(by_drive), "{free} free");
+    }
 }
 
 /// The round goes on when the array is idle again: from the end of the read at 51,987,000 on, which the poll at 62 ms

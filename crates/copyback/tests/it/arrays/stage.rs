@@ -39,8 +39,10 @@ pub struct Stage {
     pub array: String,
     /// `policy = "..."` and its parameters.
     pub coordination: String,
-    /// Blocks of the one plane of each drive.
+    /// Blocks of each plane of each drive.
     pub planes: Vec<Vec<Block>>,
+    /// Planes that a drive has.
+    pub planes_per_drive: usize,
     /// Drives that begin a round at time 0.
     pub collecting: Vec<usize>,
 }
@@ -105,7 +107,11 @@ impl Stage {
         let config = self.config();
         let array = self.array_config();
         array.check().expect("an array");
-        let drives = self.planes.iter().map(|plane| (&config, Contents::new(&config, &[plane]).ftl)).collect();
+        let contents = |planes: &[Vec<Block>]| {
+            let planes: Vec<&[Block]> = planes.iter().map(Vec::as_slice).collect();
+            (&config, Contents::new(&config, &planes).ftl)
+        };
+        let drives = self.planes.chunks(self.planes_per_drive).map(contents).collect();
         let mut source = requests(asked).into_iter();
         let setup = Setup {
             host: config.host.clone(),

@@ -16,7 +16,8 @@ fn four(array: &str, collecting: &[usize], asked: &[Asked]) -> Played {
     let array = format!("drives = 4\n{array}");
     let planes = vec![PLANE.to_vec(); 4];
     let coordination = String::new();
-    Stage { drive: DRIVE.into(), array, coordination, planes, collecting: collecting.to_vec() }.play(asked)
+    Stage { drive: DRIVE.into(), array, coordination, planes, planes_per_drive: 1, collecting: collecting.to_vec() }
+        .play(asked)
 }
 
 #[test]
