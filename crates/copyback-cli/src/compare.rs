@@ -104,12 +104,12 @@ pub fn remarks(results: &Results) -> String {
 fn heading(plan: &Plan, finished: &[Finished]) -> String {
     let first = &finished[0].outcome.report;
     let workload = output::asked_name(&plan.runs[0].resolved);
-    let requests = format::count(first.reads + first.writes + first.trims);
+    let requests = format::counted(first.reads + first.writes + first.trims, "request");
     let title = plan.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
     let device = output::target_line(&plan.runs[0]);
     let warmup = output::warmup_text(first);
     let warmup = if warmup.is_empty() { warmup } else { format!("after a warm-up of {warmup}\n") };
-    format!("{title}{requests} requests of {workload}, {device}\n{warmup}\n")
+    format!("{title}{requests} of {workload}, {device}\n{warmup}\n")
 }
 
 /// A column: its heading, its value, how the value is printed, and why there is none.

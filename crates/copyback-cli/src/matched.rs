@@ -4,7 +4,7 @@
 //! of them fast, even if it is no better. So a table shows them only if asked to, and never without the requests that
 //! each scheme's own collection affects.
 
-use crate::format::count;
+use crate::format::counted;
 
 /// The word for all of them, and the one for a scheme's own affected requests.
 const MATCHED: &str = "matched";
@@ -64,7 +64,8 @@ pub fn own(word: &str) -> Option<String> {
 
 /// What these numbers are about, below a table. `requests`: reads and writes, where there is one set of them.
 pub fn note(first: &str, requests: Option<[u64; 2]>) -> String {
-    let how_many = requests.map(|[reads, writes]| format!("the {} reads and {} writes", count(reads), count(writes)));
+    let how_many =
+        requests.map(|[reads, writes]| format!("the {} and {}", counted(reads, "read"), counted(writes, "write")));
     format!(
         "\nmatched: {} that GC affects under {first}, under every scheme. Chosen for being\n\
          \x20        slow there, they seem to gain under any scheme that collects at other moments.\n\

@@ -90,7 +90,7 @@ pub fn write(
 /// What a run left out of its results, and the rest; empty where it left nothing out.
 pub fn warmup_text(report: &Report) -> String {
     let Some(warmup) = report.warmup else { return String::new() };
-    format!("{} requests, {} of simulated time", format::count(warmup.requests), format::time(warmup.end_ns as f64))
+    format!("{}, {} of simulated time", format::counted(warmup.requests, "request"), format::time(warmup.end_ns as f64))
 }
 
 /// The flash of a drive in a few words.
@@ -118,10 +118,10 @@ pub fn target_line(planned: &Planned) -> String {
     let Some(array) = &run.array else { return device_line(run) };
     let holds = format::size(planned.capacity_bytes() as f64);
     let (level, drives) = (array.level.name(), array.drives);
-    let plural = if drives == 1 { "" } else { "s" };
+    let drives = format::counted(drives.into(), "drive");
     match planned.members.iter().all(|member| member.config.geometry == run.geometry) {
-        true => format!("{level} of {holds} over {drives} drive{plural} (each of {})", flash_of(run)),
-        false => format!("{level} of {holds} over {drives} drive{plural} of several kinds"),
+        true => format!("{level} of {holds} over {drives} (each of {})", flash_of(run)),
+        false => format!("{level} of {holds} over {drives} of several kinds"),
     }
 }
 

@@ -42,9 +42,9 @@ impl<'a> Drawing<'a> {
         let is_svg = is_svg("--timeline", path)?;
         let geometry = Geometry::new(&config.device());
         if let Some(die) = args.timeline_die.iter().find(|die| **die >= geometry.dies) {
-            let dies = geometry.dies;
-            return Err(Failure::input(format!("--timeline-die {die}: the drive has {dies} dies, counted from 0"))
-                .with_help(format!("name one from 0 to {}", dies - 1)));
+            let dies = crate::format::counted(geometry.dies.into(), "die");
+            return Err(Failure::input(format!("--timeline-die {die}: the drive has {dies}, counted from 0"))
+                .with_help(format!("name one from 0 to {}", geometry.dies - 1)));
         }
         let mut dies = args.timeline_die.clone();
         dies.sort_unstable();

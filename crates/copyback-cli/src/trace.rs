@@ -3,7 +3,7 @@
 use crate::args::{ConvertArgs, InfoArgs, TraceArgs, TraceCommand};
 use crate::failure::Failure;
 use crate::files::{self, Input, Output};
-use crate::format::{count, large, quoted, size, three_digits, time};
+use crate::format::{count, counted, large, quoted, size, three_digits, time};
 use crate::table::BOLD;
 use crate::workloads::{self, Opened, ReaderOptions};
 use copyback::config::layers::{Layer, Located, suggestion};
@@ -67,7 +67,7 @@ pub fn converted(args: &ConvertArgs) -> Result<String, Failure> {
         })
     })?;
     let shown = output.display().to_string();
-    let mut text = format!("{}: {} requests as {to}\n", printable(&shown), count(summary.requests));
+    let mut text = format!("{}: {} as {to}\n", printable(&shown), counted(summary.requests, "request"));
     for note in opened.source.notes().iter().chain(&summary.notes) {
         text.push_str(&format!("Note: {}\n", printable(note)));
     }

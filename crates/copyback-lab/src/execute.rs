@@ -235,12 +235,12 @@ fn failed(error: RunError, planned: &Planned) -> Failure {
 fn too_few_requests(workload: &WorkloadSpec, asked: Option<u64>) -> Option<String> {
     let (asked, made) = (asked?, workloads::expected_requests(workload, None)?);
     let is_short = workload.trace.is_none() && made < asked;
-    let count = crate::format::count;
+    let counted = crate::format::counted;
     is_short.then(|| {
         format!(
-            "the workload generates {} requests, of {} that are asked for; set `workload.requests` for more",
-            count(made),
-            count(asked)
+            "the workload generates {}, of {} that are asked for; set `workload.requests` for more",
+            counted(made, "request"),
+            crate::format::count(asked)
         )
     })
 }

@@ -1,7 +1,7 @@
 //! Numbers as people read them.
 
 use copyback_workload::printable::{is_unprintable, printable};
-pub use copyback_workload::units::format_count as count;
+pub use copyback_workload::units::{counted, format_count as count};
 
 /// A time with three significant digits: `75.0 us`.
 pub fn time(ns: f64) -> String {

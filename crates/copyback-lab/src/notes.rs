@@ -113,10 +113,10 @@ fn note_of_rounds(planned: &Planned, done: &Finished) -> Option<String> {
     let (rounds, alone) = (array.rounds?.rounds, array.told?.last_resort_collections);
     (rounds == 0 && alone > 0).then(|| {
         format!(
-            "Note ({}): no round of coordinated collection, and {} collections at the last resort: drives fell to \
+            "Note ({}): no round of coordinated collection, and {} at the last resort: drives fell to \
              `trigger.last_resort` before an order came; raise `trigger.soft`, so that they report earlier\n",
             planned.scheme,
-            format::count(alone)
+            format::counted(alone, "collection")
         )
     })
 }
@@ -173,8 +173,8 @@ fn limit_note(plan: &Plan, finished: &[Finished]) -> Option<String> {
     let most = finished.iter().map(held).max().filter(|most| *most > 0)?;
     let of = if plan.runs.len() > 1 { "up to " } else { "" };
     Some(format!(
-        "Note: {of}{} requests waited for admission: the drive takes {} pages of requests at once\n",
-        format::count(most),
+        "Note: {of}{} waited for admission: the drive takes {} pages of requests at once\n",
+        format::counted(most, "request"),
         format::count(copyback::run::TRANSACTIONS_MAX as u64)
     ))
 }

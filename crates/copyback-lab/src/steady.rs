@@ -2,7 +2,7 @@
 
 use crate::advice::{REQUESTS_MAX, begins_settled, going_on};
 use crate::execute::Finished;
-use crate::format::{count, names, percent, size};
+use crate::format::{counted, names, percent, size};
 use crate::overload;
 use crate::plan::Plan;
 use copyback::flash::geometry::Geometry;
@@ -143,7 +143,7 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
     if let Some(limit) = limit {
         let warms_up = plan.warmup.is_none() && !begins_settled(&plan.runs[0].resolved.run);
         let warmup = if warms_up { ", and warm the drive up: --warmup steady" } else { "" };
-        return format!("Remove or raise the limit of {} requests (--requests){warmup}", count(limit));
+        return format!("Remove or raise the limit of {} (--requests){warmup}", counted(limit, "request"));
     }
     let (run, report) = (&plan.runs[0].resolved, &finished[0].outcome.report);
     let passes = run.workload.passes.unwrap_or(1);
@@ -168,7 +168,7 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
         );
     }
     if let Some(first) = run.workload.first.filter(|first| done(&finished[0]) >= *first) {
-        return format!("Leave the limit of {} requests (workload.first) out, or raise it", count(first));
+        return format!("Leave the limit of {} (workload.first) out, or raise it", counted(first, "request"));
     }
     let warmup = if plan.warmup == Some(Warmup::Steady) { "" } else { "--warmup steady " };
     format!("Extend the workload, for example with {warmup}{}", going_on(&run.workload, wanted))

@@ -5,7 +5,7 @@
 //! one extent, and so it stays whole: its response time is that of the trace's request.
 
 use crate::packed::LAYOUT_WITHOUT_EFFECT;
-use crate::units::{format_bytes, format_count};
+use crate::units::{counted, format_bytes};
 use crate::{Error, Op, Request, RequestSource};
 use std::collections::BTreeMap;
 
@@ -233,15 +233,15 @@ impl<S: RequestSource> RequestSource for Compact<S> {
         let mut notes = self.inner.notes();
         let unit_bytes = self.extents.unit_bytes;
         let (unit, all) = (format_bytes(unit_bytes), format_bytes(self.placed_units * unit_bytes));
-        let count = format_count(self.placed_extents);
-        notes.push(format!("addresses packed into {all}: {count} extents of {unit} units, by first use"));
+        let extents = counted(self.placed_extents, "extent");
+        notes.push(format!("addresses packed into {all}: {extents} of {unit} units, by first use"));
         if self.split_trims > 0 {
-            let trims = format_count(self.split_trims);
-            notes.push(format!("{trims} trims cut down to what was read or written before, in parts"));
+            let trims = counted(self.split_trims, "trim");
+            notes.push(format!("{trims} cut down to what was read or written before, in parts"));
         }
         if self.untouched_trims > 0 {
-            let trims = format_count(self.untouched_trims);
-            notes.push(format!("{trims} trims of what was never read or written left out"));
+            let trims = counted(self.untouched_trims, "trim");
+            notes.push(format!("{trims} of what was never read or written left out"));
         }
         if self.laid_out > 0 && !self.has_moved {
             notes.push(LAYOUT_WITHOUT_EFFECT.to_owned());
@@ -307,7 +307,7 @@ mod tests {
         ];
         assert_eq!(places, expected);
         assert_eq!(notes[0], "addresses packed into 20 KiB: 2 extents of 4 KiB units, by first use");
-        assert!(notes[1].starts_with("1 trims cut") && notes[2].starts_with("2 trims of"), "{notes:?}");
+        assert!(notes[1].starts_with("1 trim cut") && notes[2].starts_with("2 trims of"), "{notes:?}");
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub mod tenants;
 mod trace;
 mod transform;
 pub mod units;
-mod words;
+pub mod words;
 pub mod write;
 
 pub use error::Error;

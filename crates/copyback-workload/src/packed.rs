@@ -2,7 +2,7 @@
 
 use crate::devices::Chosen;
 use crate::spec::Device;
-use crate::units::{format_bytes, format_count};
+use crate::units::{counted, format_bytes};
 use crate::{Error, Request, RequestSource};
 use std::collections::{HashMap, VecDeque};
 
@@ -112,13 +112,11 @@ impl<S: RequestSource> RequestSource for Packed<S> {
 
     fn notes(&self) -> Vec<String> {
         let mut notes = self.inner.notes();
-        let (count, extent) = (self.places.len(), format_bytes(EXTENT_BYTES));
-        notes.push(format!(
-            "devices' or files' addresses packed into {count} extents of {extent}, in order of first use"
-        ));
+        let (extents, extent) = (counted(self.places.len() as u64, "extent"), format_bytes(EXTENT_BYTES));
+        notes.push(format!("devices' or files' addresses packed into {extents} of {extent}, in order of first use"));
         if self.split_count > 0 {
-            let split = format_count(self.split_count);
-            notes.push(format!("{split} requests split where they cross extents"));
+            let split = counted(self.split_count, "request");
+            notes.push(format!("{split} split at the border of extents"));
         }
         if self.is_asked_for && !self.has_moved {
             notes.push(LAYOUT_WITHOUT_EFFECT.to_owned());

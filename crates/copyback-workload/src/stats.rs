@@ -1,7 +1,7 @@
 //! What a workload is like: the figures that papers' tables print, and histograms.
 
 use crate::page_sets::{Counts, Estimate, MEMORY_BYTES, PIECE_PAGES, PageSets};
-use crate::units::format_bytes;
+use crate::units::{counted, format_bytes};
 use crate::{Error, Op, Priority, RequestSource};
 use hdrhistogram::Histogram;
 use serde::Serialize;
@@ -268,9 +268,9 @@ impl Collector {
         notes.extend(estimate.map(note_estimate));
         if self.other_devices > 0 {
             notes.push(format!(
-                "{} requests are of devices beyond the first {DEVICES_MAX}: they are in all sums, and not in the list of \
-                 devices nor among those that start where the last one ended",
-                self.other_devices
+                "{} of devices beyond the first {DEVICES_MAX}: counted in all sums, and not in the list of devices nor in \
+                 the share that starts where the last request ended",
+                counted(self.other_devices, "request")
             ));
         }
         let devices = self.devices.into_iter().map(|(device, of_device)| {

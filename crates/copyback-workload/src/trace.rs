@@ -11,6 +11,7 @@ use crate::readers::records::BinaryReader;
 use crate::readers::vscsi::Vscsi;
 use crate::readers::{BATCH_RECORDS, ReaderOptions, Record, RecordReader, parquet, registry};
 use crate::spec::{Format, REORDER_WINDOW_DEFAULT, WorkloadSpec};
+use crate::units::counted;
 use crate::{Error, Request, RequestSource, per_cpu, standard_input};
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
@@ -136,9 +137,10 @@ impl TraceSource {
     fn runs_backwards(&self, record: Record) -> Error {
         let back_ns = self.last_arrival_ns.unwrap_or(0) - record.request.arrival_ns;
         let back = crate::units::format_duration_ns(back_ns);
-        let (file, place, window) = (&self.file, record.place, self.window_records);
+        let (file, place) = (&self.file, record.place);
+        let window = counted(self.window_records as u64, "record");
         let message = format!(
-            "{file}, line or record {place}: its time is {back} before that of a request more than {window} records earlier"
+            "{file}, line or record {place}: its time is {back} before that of a request more than {window} earlier"
         );
         Error::new(message).with_help(match self.format {
             Format::Blktrace => {
@@ -207,9 +209,8 @@ impl RequestSource for TraceSource {
         notes.extend(self.shared_notes.lock().unwrap_or_else(std::sync::PoisonError::into_inner).iter().cloned());
         notes.extend(self.reader.notes());
         if self.sorted_count > 0 {
-            let (count, window) = (self.sorted_count, self.window_records);
-            let [count, window] = [count, window as u64].map(crate::units::format_count);
-            notes.push(format!("{count} records came late and were sorted within {window} records"));
+            let [late, window] = [self.sorted_count, self.window_records as u64].map(|count| counted(count, "record"));
+            notes.push(format!("sorted {late} that came late, within {window}"));
         }
         notes
     }
@@ -241,8 +242,10 @@ fn open_reader(
             continue;
         }
         if !Blktrace::recognises(&head) {
-            return Err(Error::new(format!("{shown}: it does not begin as blktrace's files do"))
-                .with_help(format!("it was read as one of the {} files of `{file}`: remove it there", parts.len())));
+            return Err(Error::new(format!("{shown}: it does not begin as blktrace's files do")).with_help(format!(
+                "it was read as one of {} of `{file}`: remove it there",
+                counted(parts.len() as u64, "file")
+            )));
         }
         let taken = format!("it was read as one of the files of `{file}`");
         let format = Blktrace::new(options.event, &head);

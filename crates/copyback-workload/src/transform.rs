@@ -4,7 +4,7 @@
 use crate::devices::{Chosen, Devices};
 use crate::rng::{self, Xoshiro256PlusPlus};
 use crate::spec::{BeyondCapacity, Footprint, WorkloadSpec};
-use crate::units::{format_bytes, format_count, format_duration_ns};
+use crate::units::{counted, format_bytes, format_duration_ns};
 use crate::{Error, Priority, Request, RequestSource};
 
 /// The transformations that keep or change one request at a time.
@@ -236,7 +236,7 @@ impl<S: RequestSource> RequestSource for Transformed<S> {
             (self.rejected, format!("beyond the capacity of {capacity} rejected")),
         ] {
             if count > 0 {
-                notes.push(format!("{} requests {what}", format_count(count)));
+                notes.push(format!("{} {what}", counted(count, "request")));
             }
         }
         notes.extend(self.devices.as_ref().and_then(|devices| devices.note(&self.inner)));
@@ -270,7 +270,7 @@ impl<S: RequestSource> Transformed<S> {
         note(is_window_idle, "window", "every request arrives within it".to_owned());
         // Only then it is known that no more come.
         let is_first_idle = self.ended && self.first.is_some_and(|first| self.passed < first);
-        note(is_first_idle, "first", format!("the workload has {} requests", self.passed));
+        note(is_first_idle, "first", format!("the workload has {}", counted(self.passed, "request")));
         #[allow(clippy::float_cmp, reason = "exactly one means that nothing is asked for")]
         let is_scale_set = self.time_scale != 1.0;
         note(is_scale_set && !self.has_scaled, "time_scale", "every request arrives at 0".to_owned());

@@ -64,6 +64,17 @@ pub fn format_bytes(bytes: u64) -> String {
     format_exact(bytes, binary, "B")
 }
 
+/// A count of things, in numbers with separators: "1 request", "2 requests", "1,234 flushes". `one` is the name of one
+/// thing, whose plural is regular; other words that belong to the number follow the name.
+pub fn counted(count: u64, one: &str) -> String {
+    let ending = match count {
+        1 => "",
+        _ if ["s", "x", "sh", "ch"].iter().any(|end| one.ends_with(end)) => "es",
+        _ => "s",
+    };
+    format!("{} {one}{ending}", format_count(count))
+}
+
 /// A count with a comma before each thousand: `182,345`.
 pub fn format_count(count: u64) -> String {
     let digits = count.to_string();
@@ -320,6 +331,21 @@ mod tests {
         assert_eq!(serde_json::from_str::<Bytes>("4096").unwrap(), Bytes(4096));
         assert!(serde_json::from_str::<Bytes>("-1").unwrap_err().to_string().contains("negative"));
         assert!(serde_json::from_str::<Nanos>("3").unwrap_err().to_string().contains("needs a unit"));
+    }
+
+    #[test]
+    fn a_count_has_the_plural_of_its_number() {
+        for (count, one, text) in [
+            (0, "call", "0 calls"),
+            (1, "call", "1 call"),
+            (2, "call", "2 calls"),
+            (1_234, "malformed record", "1,234 malformed records"),
+            (1, "flush", "1 flush"),
+            (2, "flush", "2 flushes"),
+            (2, "class", "2 classes"),
+        ] {
+            assert_eq!(counted(count, one), text);
+        }
     }
 
     proptest! {

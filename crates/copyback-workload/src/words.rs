@@ -1,18 +1,41 @@
 //! Words of a file or a command line: fixed sets of names, and the nearest name to a mistyped one.
 
-/// The name most like `word`, if one is like it enough to be worth a suggestion.
+/// Slips that a word of so many letters may have: one wrong, missing or added letter, or two that are swapped.
+fn slips_max(letters: usize) -> usize {
+    match letters {
+        0..=2 => 0,
+        3..=5 => 1,
+        6..=9 => 2,
+        _ => 3,
+    }
+}
+
+/// How like a name is to a word: 1 if they are the same, 0 if it is not worth a suggestion. Both are in small letters,
+/// and have no signs between their parts.
+fn likeness(word: &str, name: &str) -> f64 {
+    let (letters, of_name) = (word.chars().count(), name.chars().count());
+    let slips = strsim::osa_distance(word, name);
+    if slips <= slips_max(letters.min(of_name)) {
+        return 1.0 - slips as f64 / (letters.max(of_name) + 1) as f64;
+    }
+    // A part of a name, and a name with more behind it: `msec` for `ms`, `proactive` for `ggc-proactive-idle`.
+    let share = letters.min(of_name) as f64 / letters.max(of_name) as f64;
+    let is_begin = (letters > 2 && name.starts_with(word)) || (of_name > 1 && word.starts_with(name) && share >= 0.5);
+    if is_begin {
+        return 0.4 + 0.2 * share;
+    }
+    if letters > 4 && name.contains(word) { 0.2 + 0.2 * share } else { 0.0 }
+}
+
+/// The name that a word may have meant: one with few slips, or one of which it is a part. None of other names, however
+/// many letters they share.
 pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let lower = word.to_lowercase();
-    let likeness = |name: &str| {
-        let name = name.to_lowercase();
-        // In a short word one slip, such as two letters swapped, is a large part of it.
-        let slip = if word.len() > 2 && strsim::osa_distance(&lower, &name) <= 1 { 0.75 } else { 0.0 };
-        strsim::jaro_winkler(&lower, &name).max(slip)
-    };
+    let plain = |text: &str| text.chars().filter(|c| !"-_. ".contains(*c)).flat_map(char::to_lowercase).collect();
+    let word: String = plain(word);
     let mut best: Option<(&str, f64)> = None;
-    for name in names {
-        let score = likeness(name);
-        if score > 0.7 && best.is_none_or(|(_, top)| score > top) {
+    for name in names.filter(|_| !word.is_empty()) {
+        let score = likeness(&word, &plain(name));
+        if score > best.map_or(0.0, |(_, top)| top) {
             best = Some((name, score));
         }
     }
@@ -87,6 +110,25 @@ mod tests {
     fn a_mistyped_word_gets_a_suggestion_and_nonsense_none() {
         assert_eq!(nearest("poison", ["poisson", "fixed"].into_iter()), Some("poisson"));
         assert_eq!(nearest("qqqq", ["poisson", "fixed"].into_iter()), None);
+        let names =
+            ["ms", "us", "greedy", "ggc-proactive-idle", "flash.blocks_relocated", "buffer_write_hits", "tlc-nvme"];
+        for (word, near) in [
+            ("gredy", Some("greedy")),
+            ("GREEDY", Some("greedy")),
+            ("msec", Some("ms")),
+            ("proactive", Some("ggc-proactive-idle")),
+            ("ggc_proactive_idle", Some("ggc-proactive-idle")),
+            ("tlc", Some("tlc-nvme")),
+            ("tlcnvme", Some("tlc-nvme")),
+            ("flash.block_relocated", Some("flash.blocks_relocated")),
+            ("foo", None),
+            ("bw", None),
+            ("bat", None),
+            ("", None),
+            ("throughput", None),
+        ] {
+            assert_eq!(nearest(word, names.into_iter()), near, "{word}");
+        }
         assert!(unknown("arrival", "poison", &["poisson", "fixed"]).contains("did you mean `poisson`"));
     }
 }

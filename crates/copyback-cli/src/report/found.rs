@@ -109,7 +109,7 @@ fn best_of(best: &Best<'_>, base: Option<(&Row, f64)>, count: usize, measure: &M
             let (of_base_shown, change) = (format::time(of_base), format::change(*value, of_base));
             format!("{best}: {words} {shown}{at} ({}: {of_base_shown}{from}; {change}).", base.name)
         }
-        None => format!("Of {count} results, {best}: {words} {shown}{at}."),
+        None => format!("Of {}, {best}: {words} {shown}{at}.", format::counted(count as u64, "result")),
     }
 }
 

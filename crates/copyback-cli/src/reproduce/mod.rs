@@ -245,7 +245,11 @@ fn text(name: &str, folder: &Path, args: &ReproduceArgs, done: &[Done<'_>]) -> S
     let quick = if args.quick { ", quick: fewer requests than the results in the documents" } else { "" };
     let cells: usize = done.iter().map(|done| done.results.len()).sum();
     let other = if changes(args).is_empty() { String::new() } else { format!(", with {}", changes(args).join(", ")) };
-    let mut text = format!("{name}: {cells} cells{quick}{other}\n\n{}", show::claims_table(done));
+    let mut text = format!(
+        "{name}: {}{quick}{other}\n\n{}",
+        crate::format::counted(cells as u64, "cell"),
+        show::claims_table(done)
+    );
     text.push_str(&show::silences(done));
     text.push_str(&format!("\n{}", Counts::of(done.iter().flat_map(Done::claims)).text()));
     let cells = || {

@@ -4,7 +4,7 @@ use super::Done;
 use super::claim::{Claim, Kind};
 use super::judge::{Measured, Silence, Work};
 use super::verdict::Verdict;
-use crate::format::count;
+use crate::format::{count, counted};
 use crate::table::{self, BOLD, Cell, DIM};
 
 /// Columns of a line of details.
@@ -59,7 +59,9 @@ fn details(claim: &Claim, measured: &Measured) -> Vec<String> {
     }
     if let Some((fewest, most)) = measured.samples {
         let most = if most > fewest { format!(" to {}", count(most)) } else { String::new() };
-        parts.push(format!("{}{most} samples", count(fewest)));
+        let samples =
+            if most.is_empty() { counted(fewest, "sample") } else { format!("{}{most} samples", count(fewest)) };
+        parts.push(samples);
     }
     for (name, effect) in [("own", measured.own), ("all", measured.all)] {
         parts.extend(effect.map(|effect| format!("{name} {}", test.shown(effect))));

@@ -1,6 +1,6 @@
 //! What an array did: its volume, its rounds, and each of its drives.
 
-use crate::format::{count, percent, time};
+use crate::format::{count, counted, percent, time};
 use crate::table::{self, BOLD, Cell};
 use copyback::observe::array_report::{ArrayReport, BandwidthReport};
 use copyback::observe::bandwidth::INTERVALS_MAX;
@@ -9,7 +9,7 @@ use copyback::observe::bandwidth::INTERVALS_MAX;
 pub fn section(array: &ArrayReport, bandwidth: Option<&BandwidthReport>) -> String {
     let unit = crate::format::size(array.stripe_unit_bytes as f64);
     let mut rows = vec![
-        ("level", format!("{}, {} drives, {} a stripe unit", array.level, array.drives.len(), unit)),
+        ("level", format!("{}, {}, {} a stripe unit", array.level, counted(array.drives.len() as u64, "drive"), unit)),
         ("requests of drives", count(array.volume.parts)),
         (
             "a drive collects",
@@ -65,7 +65,11 @@ fn parity(array: &ArrayReport) -> Vec<(&'static str, String)> {
         ));
         rows.push((
             "redundancy",
-            format!("{} writes, after {} reads", count(volume.redundant_writes), count(volume.reads_before_writes)),
+            format!(
+                "{}, after {}",
+                counted(volume.redundant_writes, "write"),
+                counted(volume.reads_before_writes, "read")
+            ),
         ));
     }
     if volume.gc_aware_reads + volume.gc_aware_waits > 0 {
@@ -103,10 +107,10 @@ fn rounds(array: &ArrayReport) -> Vec<(&'static str, String)> {
             ),
         ),
         ("forced collections", count(told.forced_collections)),
-        ("at the last resort", format!("{} collections without an order", count(told.last_resort_collections))),
+        ("at the last resort", format!("{} without an order", counted(told.last_resort_collections, "collection"))),
     ];
     if told.pauses > 0 {
-        rows.push(("paused", format!("{} times, for requests", count(told.pauses))));
+        rows.push(("paused", format!("{}, for requests", counted(told.pauses, "time"))));
     }
     rows
 }

@@ -1,7 +1,7 @@
 //! Sections of what a run prints, each from a part of its report.
 
 use super::facts;
-use crate::format::{count, large, percent, size, three_digits, time};
+use crate::format::{count, counted, large, percent, size, three_digits, time};
 use crate::output;
 use crate::table::{self, BOLD, Cell};
 use copyback::ftl::log_blocks::MergeTotals;
@@ -18,8 +18,8 @@ pub(super) fn requests(report: &Report) -> String {
     }
     if report.unwritten_units_read > 0 {
         let share = percent(report.unwritten_units_read as f64 / report.units_read.max(1) as f64);
-        let units = count(report.unwritten_units_read);
-        rows.push(("reads of nothing", format!("{units} units held no data, {share} of those read")));
+        let units = counted(report.unwritten_units_read, "unit");
+        rows.push(("reads of nothing", format!("{units} held no data, {share} of those read")));
     }
     if report.buffer_read_hits + report.buffer_write_hits > 0 {
         let hits = (count(report.buffer_read_hits), count(report.buffer_write_hits));
@@ -39,11 +39,11 @@ pub(super) fn requests(report: &Report) -> String {
         None => "none: no simulated time passed".to_owned(),
     };
     rows.push(("throughput", rates));
-    rows.push(("peak outstanding", format!("{} requests", count(report.peak_outstanding.into()))));
+    rows.push(("peak outstanding", counted(report.peak_outstanding.into(), "request")));
     if report.held_by_transaction_limit > 0 {
         rows.push((
             "held back",
-            format!("{} requests, by the limit of pages", count(report.held_by_transaction_limit)),
+            format!("{}, by the limit of pages", counted(report.held_by_transaction_limit, "request")),
         ));
     }
     facts(rows)
@@ -104,7 +104,7 @@ pub(super) fn write_amplification(report: &Report) -> String {
         rows.push(("after the end", format!("{behind:.3}, programmed after the last request: not in the total")));
     }
     if let Some(before) = report.precondition_write_amplification {
-        rows.push(("preconditioning", format!("{before:.3}, over {} units", count(report.precondition_units))));
+        rows.push(("preconditioning", format!("{before:.3}, over {}", counted(report.precondition_units, "unit"))));
     }
     facts(rows)
 }
@@ -130,7 +130,7 @@ pub(super) fn collection(report: &Report) -> String {
     if flash.preemptions > 0 {
         rows.push((
             "went first",
-            format!("{} commands of the host, between steps of collections", count(flash.preemptions)),
+            format!("{} of the host, between steps of collections", counted(flash.preemptions, "command")),
         ));
     }
     if flash.reads_paired_with_gc + flash.programs_paired_with_gc > 0 {
@@ -141,7 +141,7 @@ pub(super) fn collection(report: &Report) -> String {
         ));
     }
     if flash.copybacks > 0 {
-        rows.push(("copied back", format!("{} pages, off the channel", count(flash.copybacks))));
+        rows.push(("copied back", format!("{}, off the channel", counted(flash.copybacks, "page"))));
     }
     if flash.merged_reads + flash.merged_writes > 0 {
         let (reads, writes) = (count(flash.merged_reads), count(flash.merged_writes));
@@ -209,8 +209,8 @@ pub(super) fn utilization(report: &Report) -> String {
         ("channels", percent(used.channel)),
         ("page reads", pages(flash.host_page_reads, flash.gc_page_reads, flash.other_page_reads)),
         ("page programs", pages(flash.host_page_programs, flash.gc_page_programs, flash.other_page_programs)),
-        ("multi-plane", format!("{} commands", count(flash.multi_plane_commands))),
-        ("cached", format!("{} commands", count(flash.cached_commands))),
+        ("multi-plane", counted(flash.multi_plane_commands, "command")),
+        ("cached", counted(flash.cached_commands, "command")),
     ])
 }
 

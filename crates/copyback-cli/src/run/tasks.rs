@@ -1,6 +1,6 @@
 //! What tasks beside the host did, and which shares of the slots they had.
 
-use crate::format::{count, percent};
+use crate::format::{count, counted, percent};
 use copyback::observe::report::{Report, Sample};
 use copyback::run::config::RunConfig;
 
@@ -9,21 +9,15 @@ pub fn rows(run: &RunConfig, report: &Report, series: &[Sample]) -> Vec<(&'stati
     let flash = &report.flash;
     let mut rows = Vec::new();
     if let Some(scrub) = &run.tasks.scrub {
-        let blocks = count(flash.blocks_relocated_by_scrub);
+        let blocks = counted(flash.blocks_relocated_by_scrub, "block");
         let (reads, start) = (count(report.block_reads_max.unwrap_or(0).into()), count(scrub.start.into()));
-        rows.push((
-            "scrubbed",
-            format!("{blocks} blocks; highest read count at the end {reads} (begins above {start})"),
-        ));
+        rows.push(("scrubbed", format!("{blocks}; highest read count at the end {reads} (begins above {start})")));
     }
     if let Some(wear) = &run.tasks.wear {
-        let blocks = count(flash.blocks_relocated_by_wear);
+        let blocks = counted(flash.blocks_relocated_by_wear, "block");
         let apart = count((report.wear.max_erases - report.wear.min_erases).into());
         let most = count(wear.threshold.into());
-        rows.push((
-            "levelled",
-            format!("{blocks} blocks; erases at the end differ by up to {apart} (begins above {most})"),
-        ));
+        rows.push(("levelled", format!("{blocks}; erases at the end differ by up to {apart} (begins above {most})")));
     }
     rows.extend(share(series, |sample| sample.gc_share_percent).map(|text| ("share of GC", text)));
     if run.tasks.scrub.is_some() {

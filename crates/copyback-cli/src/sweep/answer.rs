@@ -6,7 +6,7 @@ use super::quantity::{Format, Unit};
 use super::seeds::{Mean, SeedGroup};
 use super::table::Results;
 use crate::failure::Failure;
-use crate::format::{count, is_maximum, names};
+use crate::format::{count, counted, is_maximum, names};
 use crate::matched;
 use crate::table::{self, BOLD, Cell};
 use copyback::observe::steady::Verdict;
@@ -204,13 +204,13 @@ fn heading(objective: &Objective, kept: usize, rows: &[Row<'_>]) -> String {
     let means = if seeds > 1 { format!(", as means over {seeds} seeds with 95 % intervals") } else { String::new() };
     let conditions: Vec<String> =
         objective.conditions.iter().map(|condition| format!("`{}`", condition.text())).collect();
-    let all = count(rows.len() as u64);
+    let all = counted(rows.len() as u64, "row");
     match (conditions.is_empty(), kept) {
-        (true, _) => format!("{all} rows, a scheme in a cell each{means}\n"),
-        (false, 0) => format!("None of {all} rows meets {}{means}\n", conditions.join(" and ")),
+        (true, _) => format!("{all}, a scheme in a cell each{means}\n"),
+        (false, 0) => format!("None of {all} meets {}{means}\n", conditions.join(" and ")),
         (false, _) => {
             let meet = if kept == 1 { "meets" } else { "meet" };
-            format!("{} of {all} rows {meet} {}{means}\n", count(kept as u64), conditions.join(" and "))
+            format!("{} of {all} {meet} {}{means}\n", count(kept as u64), conditions.join(" and "))
         }
     }
 }
@@ -277,7 +277,10 @@ fn note_of_maxima(rows: &[Row<'_>], asked: &[Asked]) -> String {
         let found = rows.iter().filter(|row| is_maximum(row, name)).count();
         if found > 0 {
             let title = &asked.title;
-            text.push_str(&format!("\nNote: `{title}` of {found} rows is their maximum: they have too few requests\n"));
+            text.push_str(&format!(
+                "\nNote: `{title}` of {} is the maximum: there are too few requests\n",
+                counted(found as u64, "row")
+            ));
         }
     }
     text
@@ -290,8 +293,9 @@ fn note_of_missing(rows: &[Row<'_>], asked: &[Asked], tests: &[Test]) -> String 
         let missing = rows.iter().filter(|row| row.number(&asked.source).is_none()).count();
         if missing > 0 {
             let is_condition = tests.iter().any(|test| test.asked.source == asked.source);
-            let so = if is_condition { ", and meet nothing" } else { "" };
-            text.push_str(&format!("\nNote: {missing} rows have no `{}`{so}\n", asked.title));
+            let so = if is_condition { ", which meets no condition" } else { "" };
+            let rows = counted(missing as u64, "row");
+            text.push_str(&format!("\nNote: no `{}` in {rows}{so}\n", asked.title));
         }
     }
     text

@@ -104,7 +104,7 @@ impl Hired {
         let missing = results.iter().filter(|result| result.is_none()).count();
         let all: Option<Vec<CellResult>> = results.into_iter().collect();
         all.ok_or_else(|| {
-            Failure::run(format!("{missing} cells were given back without a result"))
+            Failure::run(format!("{} came back without a result", crate::format::counted(missing as u64, "cell")))
                 .with_help("run the same command again to continue: the journal holds the finished cells")
         })
     }

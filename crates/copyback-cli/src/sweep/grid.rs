@@ -5,6 +5,7 @@ use super::journal;
 use crate::args::CellArgs;
 use crate::failure::Failure;
 use crate::files;
+use crate::format::counted;
 use crate::plan::{self, Choice, ChosenWorkload, Plan, Share};
 use crate::workloads;
 use copyback::config::layers::{Layer, LayerError, Located};
@@ -115,11 +116,13 @@ fn refuse_too_many(file: &SweepFile, over: &Overrides) -> Result<(), Failure> {
     if runs.is_some_and(|runs| runs <= RUNS_MAX) {
         return Ok(());
     }
-    let count = |number: usize| crate::format::count(number as u64);
-    let many = runs.map_or_else(|| "more runs than can be counted".to_owned(), |runs| format!("{} runs", count(runs)));
-    let schemes =
-        if file.schemes.len() == 1 { "1 scheme".to_owned() } else { format!("{} schemes", file.schemes.len()) };
-    let message = format!("`{}` spans {many} with {schemes}, and {} are possible", file.name, count(RUNS_MAX));
+    let many = runs.map_or_else(|| "more runs than can be counted".to_owned(), |runs| counted(runs as u64, "run"));
+    let schemes = counted(file.schemes.len() as u64, "scheme");
+    let message = format!(
+        "`{}` spans {many} with {schemes}, and {} are possible",
+        file.name,
+        crate::format::count(RUNS_MAX as u64)
+    );
     Err(Failure::input(message)
         .with_help("vary fewer keys at a time, name fewer schemes, or make several sweeps of it"))
 }

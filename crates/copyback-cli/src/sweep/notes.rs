@@ -40,8 +40,9 @@ pub fn of_cells<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>) -> V
     let mut lines: Vec<String> = Vec::new();
     if with_unwritten > 0 {
         lines.push(format!(
-            "Note: in {with_unwritten} of {count} cells, some of the mapping units read hold no data, up to {} ({}); \
+            "Note: in {with_unwritten} of {}, some of the mapping units read hold no data, up to {} ({}); \
              reading these needs no flash command\n",
+            crate::format::counted(count as u64, "cell"),
             percent(worst.1),
             worst.0
         ));
@@ -52,7 +53,10 @@ pub fn of_cells<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>) -> V
         _ => format!("{line} (and similar in {} more cells)\n", cells - 1),
     }));
     if kinds.len() > NOTES_MAX {
-        lines.push(format!("Note: {} more notes are in the journal\n", kinds.len() - NOTES_MAX));
+        lines.push(format!(
+            "Note: the journal has {}\n",
+            crate::format::counted((kinds.len() - NOTES_MAX) as u64, "more note")
+        ));
     }
     lines
 }
@@ -79,7 +83,7 @@ pub fn of_steadiness<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>,
     };
     let more = match found.len().saturating_sub(CELLS_MAX) {
         0 => String::new(),
-        more => format!("; and in {more} more cells"),
+        more => format!("; and in {}", crate::format::counted(more as u64, "more cell")),
     };
     let which = found.iter().take(CELLS_MAX).map(String::as_str).collect::<Vec<_>>().join("; ");
     (count > 0).then(|| {

@@ -152,7 +152,12 @@ fn verdict(judged: &[Judged]) -> Result<(), Failure> {
     let Some(first) = failed.first() else { return Ok(()) };
     let names: Vec<String> = failed.iter().take(5).map(|gate| format!("`{}`", gate.name)).collect();
     let more = if failed.len() > names.len() { ", ..." } else { "" };
-    let message = format!("{} of {} gates did not pass: {}{more}", failed.len(), judged.len(), names.join(", "));
+    let message = format!(
+        "{} of {} did not pass: {}{more}",
+        failed.len(),
+        crate::format::counted(judged.len() as u64, "gate"),
+        names.join(", ")
+    );
     let help = if failed.iter().all(|gate| gate.verdict == Verdict::Noisy) {
         "the interval is wider than the tolerance, so that nothing is shown either way: use more --seeds".to_owned()
     } else {

@@ -385,7 +385,7 @@ fn what_the_command_line_fits_is_told() {
         format!("schemes = [\"baseline\", \"ideal-no-gc\"]\nworkload = \"oltp\"\nrequests = 200\n{}", one_claim());
     let fitted = reproduce(folder.path(), &text, &["--fit", "0.8"]);
     assert_eq!(code(&fitted), 0, "{}", said(&fitted));
-    assert!(printed(&fitted).starts_with("mine: 1 cells, with --fit 0.8\n"), "{}", printed(&fitted));
+    assert!(printed(&fitted).starts_with("mine: 1 cell, with --fit 0.8\n"), "{}", printed(&fitted));
     let generated = reproduce(folder.path(), &text.replace("oltp", "mixed-70-30"), &["--fit", "0.8"]);
     assert_eq!(code(&generated), 2);
     assert!(said(&generated).contains("this workload is generated for the drive"), "{}", said(&generated));

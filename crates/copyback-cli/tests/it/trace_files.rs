@@ -53,7 +53,7 @@ fn a_table_without_header_has_its_columns_named_in_the_command() {
     let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set.as_str()]).collect();
     let info = printed(&copyback(&[&["trace", "info", &path], &columns[..], &sets].concat()));
     assert!(info.contains("requests    2") && info.contains("2: vol-a (50.0 %), vol-b (50.0 %)"), "{info}");
-    assert!(info.contains("1 rows left out, as `workload.operations` ignores them"), "{info}");
+    assert!(info.contains("1 row left out, as `workload.operations` says"), "{info}");
     let run = printed(&copyback(&[&["run", "--quiet", "--trace", &path], &columns[..], &sets].concat()));
     assert!(run.contains("format `csv`"), "{run}");
     let one = printed(&copyback(&[&["trace", "info", &path, "--device", "vol-b"], &columns[..], &sets].concat()));

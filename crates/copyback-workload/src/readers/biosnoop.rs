@@ -11,6 +11,7 @@ use super::cursor::{Cursor, LineError, sectors_to_bytes, shown};
 use super::names::Names;
 use super::time_of_day::Clock;
 use super::{LineFormat, Parsed, request};
+use crate::units::counted;
 
 /// Columns after the process' name, if no header says otherwise.
 const COLUMNS: &[&[u8]] = &[b"PID", b"DISK", b"T", b"SECTOR", b"BYTES", b"LAT(ms)"];
@@ -103,7 +104,7 @@ impl Biosnoop {
         let before = words.len().checked_sub(count).filter(|before| *before > self.before_name);
         let before = before.ok_or_else(|| {
             let wanted = count + self.before_name + 1;
-            LineError(format!("it has {} columns, and biosnoop prints {wanted} or more", words.len()))
+            LineError(format!("it has {}, and biosnoop prints {wanted} or more", counted(words.len() as u64, "column")))
         })?;
         Ok(words[before..].to_vec())
     }

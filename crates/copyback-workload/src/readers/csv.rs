@@ -1,5 +1,5 @@
-//! A table as text: a header that names the columns, then a row a request, fields between commas. The header may follow
-//! a comment's sign, and `workload.columns.order` replaces it.
+//! A table as text: a header that names the columns, then a row a request, fields between commas (or `;`, tabs, `|`,
+//! blanks). The header may follow a comment's sign, and `workload.columns.order` replaces it.
 //!
 //! Columns have any order: `arrival_ns`, `op`, `offset_bytes`, `length_bytes` and, if present, `device` and `priority`;
 //! other units have other names, some have short forms (`time_us`, `offset`), and `[workload.columns]` names others. A
@@ -12,13 +12,17 @@ use super::decimal::{self, Decimal};
 use super::guess;
 use super::lines::is_blank_or_comment;
 use super::names::Names;
+use super::separator::Separator;
 use super::{LineFormat, Parsed, ReaderOptions};
 use crate::spec::Field;
-use crate::units::format_count;
+use crate::units::counted;
 use crate::{Error, Priority, Request};
 
 /// Reads a table as text.
 pub(crate) struct Csv {
+    separator: Separator,
+    /// The names of the columns, if the settings name them in their order.
+    order: Option<String>,
     /// What each column of the header holds.
     of_columns: Vec<Option<Column>>,
     unused: Option<String>,
@@ -60,10 +64,7 @@ fn last_comment(head: &[u8]) -> Option<&[u8]> {
 
 /// Whether a line names columns, including one of arrival times.
 fn is_header(line: &[u8]) -> bool {
-    match other_separator(line) {
-        Some((separator, _)) => columns::is_header(split(line, separator).iter().map(String::as_str)),
-        None => columns::is_header(names(line).iter().map(String::as_str)),
-    }
+    columns::is_header(names(line).iter().map(String::as_str))
 }
 
 /// The first line of a text that is neither blank nor a comment.
@@ -73,46 +74,14 @@ fn first_line(head: &[u8]) -> Option<&[u8]> {
     lines.into_iter().find(|line| !is_blank_or_comment(line))
 }
 
-/// The names in a header; none if a quote is not closed.
+/// The names in a header; none if a quotation is not closed.
 fn names(line: &[u8]) -> Vec<String> {
-    let mut rest = Some(line);
-    let mut names = Vec::new();
-    while rest.is_some() {
-        let Ok(field) = next_field(&mut rest) else { return Vec::new() };
-        names.push(String::from_utf8_lossy(field).replace("\"\"", "\""));
-    }
-    names
+    Separator::of(line).fields(line)
 }
 
-/// The separators that other programs put between columns, and their names in messages.
-const OTHER_SEPARATORS: [(u8, &str); 4] = [(b';', "`;`"), (b'\t', "tabs"), (b'|', "`|`"), (b' ', "blanks")];
-
-/// The separator of a header without commas, if it is one of those.
-fn other_separator(line: &[u8]) -> Option<(u8, &'static str)> {
-    let is_used = |(byte, _): &(u8, &str)| line.contains(byte) && !line.contains(&b',');
-    OTHER_SEPARATORS.into_iter().find(is_used)
-}
-
-/// The fields of a line between such separators.
-fn split(line: &[u8], separator: u8) -> Vec<String> {
-    let text = String::from_utf8_lossy(line);
-    let fields = text.split(char::from(separator)).map(|field| field.trim().trim_matches('"').to_owned());
-    // Any number of blanks is allowed.
-    fields.filter(|field| separator != b' ' || !field.is_empty()).collect()
-}
-
-/// Whether a text begins with a header that says when requests arrive. One with other separators is to be refused as
-/// such, and not as a text of no known format.
+/// Whether a text begins with a header that says when requests arrive.
 pub(crate) fn recognises(head: &[u8]) -> bool {
     first_line(head).is_some_and(is_header) || last_comment(head).is_some_and(is_header)
-}
-
-const WITH_COMMAS: &str =
-    "write the table with commas and decimal points, in pandas `.to_csv(FILE, sep=\",\", index=False)`";
-
-#[cold]
-fn wrong_separator(file: &str, separator: &str) -> Error {
-    Error::new(format!("{file}: columns are separated by commas; this header has {separator}")).with_help(WITH_COMMAS)
 }
 
 /// Fewer columns are no table of requests.
@@ -125,44 +94,50 @@ pub(crate) fn refuse_unknown_names(file: &str, head: &[u8]) -> Option<Error> {
     let text = head.strip_prefix(&[0xef, 0xbb, 0xbf]).unwrap_or(head);
     let mut lines = text.split(|byte| *byte == b'\n').filter(|line| !is_blank_or_comment(line));
     let (header, row) = (lines.next()?.trim_ascii_end(), lines.next()?.trim_ascii_end());
-    let separator = other_separator(header);
-    let fields = |line| separator.map_or_else(|| names(line), |(byte, _)| split(line, byte));
-    let (names, row) = (fields(header), fields(row));
+    let separator = Separator::of(header);
+    let (names, row) = (separator.fields(header), separator.fields(row));
     let is_number = |field: &String| field.starts_with(|c: char| c.is_ascii_digit());
     let is_table = names.len() >= COLUMNS_MIN && names.iter().all(|name| is_name(name)) && row.len() == names.len();
     if !is_table || !row.iter().any(is_number) {
         return None;
     }
     let (missing, name_them) = columns::missing_of_header(&names)?;
-    let (between, first) = match separator {
-        Some((_, separator)) => {
-            (format!(", which {separator} separate and not commas"), format!("{WITH_COMMAS}, and "))
-        }
-        None => (String::new(), String::new()),
-    };
+    let between = between(separator);
     let columns = columns::list(&names);
     let message = format!("{file}: it looks like a table with the columns {columns}{between}; it lacks {missing}");
     let in_order = guess::columns(&names, &row).join(",");
-    Some(Error::new(message).with_help(format!("{first}{name_them}; or name all in their order: --columns {in_order}")))
+    Some(Error::new(message).with_help(format!("{name_them}; or name all in their order: --columns {in_order}")))
 }
 
 /// Why a text of no known format is none, if its first line looks like a row of a table: it lacks a header.
 #[cold]
 pub(crate) fn refuse_without_header(file: &str, line: &[u8]) -> Option<Error> {
     let line = line.trim_ascii_end();
-    if other_separator(line).is_some() {
-        return None;
-    }
-    let fields = names(line);
+    let separator = Separator::of(line);
+    let fields = separator.fields(line);
     if fields.len() < 4 || fields.iter().filter(|field| guess::is_number(field)).count() < 3 || fields.len() > 16 {
         return None;
     }
     let guessed = guess::columns_of_row(&fields).join(",");
-    let message = format!("{file}: it looks like a table without a header; its first row is `{}`", shown(line));
+    let between = between(separator);
+    let message =
+        format!("{file}: it looks like a table without a header{between}; its first row is `{}`", shown(line));
+    // A header has the separator of its rows.
+    let header = match separator {
+        Separator::Comma => format!(", such as `{guessed}`"),
+        _ => format!(", with the same separator, such as `{}`", guessed.replace(',', &separator.between())),
+    };
     Some(Error::new(message).with_help(format!(
-        "put a header in front that says which column is which, such as `{guessed}`, or say it in the command: \
-         --columns {guessed}"
+        "put a header in front that says which column is which{header}, or say it in the command: --columns {guessed}"
     )))
+}
+
+/// How messages name a separator that is no comma.
+fn between(separator: Separator) -> String {
+    match separator {
+        Separator::Comma => String::new(),
+        other => format!(", with {} between columns", other.word()),
+    }
 }
 
 /// Whether a field may be a column's name.
@@ -172,7 +147,8 @@ fn is_name(field: &str) -> bool {
 
 /// What to try with a text of no known format whose first line may be a header.
 pub(crate) fn help_with_header(line: &[u8]) -> Option<String> {
-    let names = names(line);
+    // Words of prose have blanks between them, too.
+    let names = if Separator::of(line) == Separator::Blanks { Vec::new() } else { names(line) };
     (names.len() >= 4 && names.iter().all(|name| is_name(name))).then(|| {
         let in_order = guess::columns(&names, &[]).join(",");
         format!(
@@ -180,40 +156,6 @@ pub(crate) fn help_with_header(line: &[u8]) -> Option<String> {
              with op, offset_bytes and length_bytes; or name all in their order: --columns {in_order}"
         )
     })
-}
-
-/// Takes a field and the comma after it; `rest` is `None` at the end.
-fn next_field<'a>(rest: &mut Option<&'a [u8]>) -> Result<&'a [u8], LineError> {
-    let line = rest.take().unwrap_or_default();
-    let trimmed = line.trim_ascii_start();
-    let (field, behind) = match trimmed.strip_prefix(b"\"") {
-        Some(quoted) => {
-            let end = quote_end(quoted).ok_or_else(|| LineError("a quotation has no end in its line".to_owned()))?;
-            let behind = quoted[end + 1..].trim_ascii_start();
-            if behind.first().is_some_and(|byte| *byte != b',') {
-                return Err(LineError(format!("expected a comma behind a quotation, at `{}`", shown(behind))));
-            }
-            (&quoted[..end], behind)
-        }
-        None => {
-            let end = line.iter().position(|byte| *byte == b',').unwrap_or(line.len());
-            (line[..end].trim_ascii(), &line[end..])
-        }
-    };
-    *rest = behind.strip_prefix(b",");
-    Ok(field)
-}
-
-/// The position of the closing quote; two quotes are one in the text.
-fn quote_end(quoted: &[u8]) -> Option<usize> {
-    let mut at = 0;
-    loop {
-        at += quoted[at..].iter().position(|byte| *byte == b'"')?;
-        if quoted.get(at + 1) != Some(&b'"') {
-            return Some(at);
-        }
-        at += 2;
-    }
 }
 
 impl Csv {
@@ -229,16 +171,19 @@ impl Csv {
         let is_such = |line: &[u8]| is_header(line) || has_named(line);
         let commented = last_comment(head).filter(|comment| is_such(comment) && !is_such(first));
         let line = commented.unwrap_or(first);
-        if let Some((_, separator)) = other_separator(line) {
-            return Err(wrong_separator(file, separator));
-        }
-        let (is_ordered, names) = (ordered.is_some(), ordered.unwrap_or_else(|| names(line)));
+        let separator = match &ordered {
+            Some(ordered) => Separator::of_columns(first, ordered.len()),
+            None => Separator::of(line),
+        };
+        let (is_ordered, names) = (ordered.is_some(), ordered.unwrap_or_else(|| separator.fields(line)));
         let found = columns::find(file, &names, &options.columns)?;
         let mut of_columns = vec![None; names.len()];
         for column in found.into_iter().flatten() {
             of_columns[column.at] = Some(column);
         }
         Ok(Self {
+            separator,
+            order: is_ordered.then(|| names.join(",")),
             of_columns,
             unused: columns::note_unused(&names, &found),
             header_ahead: !is_ordered && commented.is_none(),
@@ -267,7 +212,7 @@ impl Csv {
         // What is ignored may lack the rest.
         let mut wrong = None;
         while rest.is_some() {
-            let field = next_field(&mut rest)?;
+            let field = self.separator.next_field(&mut rest)?;
             if let Some(Some(column)) = self.of_columns.get(count) {
                 let done = match column.key.field {
                     Field::Op if !field.is_empty() => {
@@ -286,8 +231,7 @@ impl Csv {
             count += 1;
         }
         if count != self.of_columns.len() {
-            let wanted = self.of_columns.len();
-            return Err(LineError(format!("it has {count} columns, and the header {wanted}")));
+            return Err(self.wrong_count(count));
         }
         match wrong {
             _ if is_ignored => {
@@ -297,6 +241,20 @@ impl Csv {
             Some(wrong) => Err(wrong),
             None => Ok(Some(request)),
         }
+    }
+
+    /// A row of another number of columns than there are names.
+    #[cold]
+    fn wrong_count(&self, count: usize) -> LineError {
+        let (between, wanted) = (self.separator.word(), self.of_columns.len());
+        let has = format!("it has {} with {between} between them", counted(count as u64, "column"));
+        LineError(match &self.order {
+            None => format!("{has}, and the header has {wanted}"),
+            Some(order) => format!(
+                "{has}, and `--columns` (`workload.columns.order`) names \
+                 {wanted}: {order}; name each column in its order, and `other` for one that is not looked at"
+            ),
+        })
     }
 }
 
@@ -395,13 +353,17 @@ impl LineFormat for Csv {
             Ok(Some(request)) => Ok(Parsed::Request(request)),
             Ok(None) => Ok(Parsed::Other),
             // A header that the settings take the place of has names, and no number.
-            Err(_) if could_be_header && names(line).iter().all(|name| is_name(name)) => {
+            Err(_) if could_be_header && self.separator.fields(line).iter().all(|name| is_name(name)) => {
                 self.header_passed = true;
                 self.devices = Devices::Unknown;
                 Ok(Parsed::Other)
             }
             Err(error) => Err(error),
         }
+    }
+
+    fn is_row(&self, line: &[u8]) -> bool {
+        self.separator == Separator::Semicolon && line.first() == Some(&b';')
     }
 
     fn counts_from_start(&self) -> bool {
@@ -417,18 +379,72 @@ impl LineFormat for Csv {
 
     fn notes(&self) -> Vec<String> {
         let mut notes: Vec<String> = self.unused.iter().cloned().collect();
+        if self.separator != Separator::Comma {
+            notes.push(format!("its columns have {} between them", self.separator.word()));
+        }
         if self.header_passed {
             notes.push(
                 "its first line was taken for a header, and the names in `workload.columns.order` replace it".into(),
             );
         }
         if self.ignored > 0 {
-            let ignored = format_count(self.ignored);
-            notes.push(format!("{ignored} rows left out, as `workload.operations` ignores them"));
+            let ignored = counted(self.ignored, "row");
+            notes.push(format!("{ignored} left out, as `workload.operations` says"));
         }
         if let Devices::Names(names) = &self.devices {
             notes.extend(super::fio::named_devices(names.list()));
         }
         notes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::readers::lines::LineReader;
+    use crate::readers::{Record, RecordReader};
+
+    const HEADER: &[u8] = b"arrival_us,op,offset_bytes,length_bytes,device\n";
+
+    /// Rows without end, each of another device.
+    struct Hostile {
+        row: u64,
+        left: Vec<u8>,
+    }
+
+    impl std::io::Read for Hostile {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            if self.left.is_empty() {
+                self.row += 1;
+                self.left = format!("{0},W,0,4096,volume-{0}\n", self.row).into_bytes();
+            }
+            let count = self.left.len().min(buffer.len());
+            buffer[..count].copy_from_slice(&self.left[..count]);
+            self.left.drain(..count);
+            Ok(count)
+        }
+    }
+
+    #[test]
+    fn a_new_device_in_each_row_ends_with_an_error() {
+        let mut table = Csv::new("t.csv", HEADER, &ReaderOptions::default()).expect("it has a header");
+        table.devices = Devices::Names(Names::limited(1 << 20));
+        let hostile = Hostile { row: 0, left: HEADER.to_vec() };
+        let mut reader = LineReader::new("t.csv".to_owned(), Box::new(hostile), table, 0, String::new());
+        let (mut records, mut count): (Vec<Record>, usize) = (Vec::new(), 0);
+        let error = loop {
+            records.clear();
+            let read = reader.read_batch(&mut records);
+            count += records.len();
+            match read {
+                Ok(_) => assert!(count < 10_000, "it reads on"),
+                Err(error) => break error,
+            }
+        };
+        let message = &error.message;
+        // A name and its two places take 192 bytes, and its text twice.
+        assert!((4_500..5_500).contains(&count), "after {count} names: {message}");
+        assert!(message.starts_with(&format!("t.csv, line {}: with `volume-{}`", count + 2, count + 1)), "{message}");
+        assert!(message.contains("take more than 1 MiB of memory; write numbers instead of names"), "{message}");
     }
 }

@@ -5,7 +5,7 @@
 use super::cursor::{Cursor, to_ns};
 use super::{LineError, LineFormat, Parsed, request};
 use crate::Op;
-use crate::units::format_count;
+use crate::units::counted;
 
 /// Reads the text export of Windows disk events.
 #[derive(Default)]
@@ -77,8 +77,8 @@ impl LineFormat for Etw {
         let mut notes =
             vec!["arrival = an event's time less its elapsed time: events are logged at completion".to_owned()];
         if self.begun_before > 0 {
-            let begun = format_count(self.begun_before);
-            notes.push(format!("{begun} requests began before the trace did: they arrive at its start"));
+            let begun = counted(self.begun_before, "request");
+            notes.push(format!("{begun} began before the trace did: its start is taken as the arrival"));
         }
         notes
     }

@@ -5,6 +5,7 @@ use super::cursor::{Cursor, shown, to_ns};
 use super::names::{NAMES_MAX, Names};
 use super::{LineError, LineFormat, Parsed, request};
 use crate::Op;
+use crate::units::counted;
 
 /// The first line of each version.
 const HEADER_START: &[u8] = b"fio version ";
@@ -108,7 +109,7 @@ pub(crate) fn named_devices(files: &[Vec<u8>]) -> Vec<String> {
         .map(|(index, name)| format!("device {index} is `{}`", shown(name)))
         .collect();
     if files.len() > NAMES_MAX {
-        notes.push(format!("… and {} more devices", files.len() - NAMES_MAX));
+        notes.push(format!("… and {}", counted((files.len() - NAMES_MAX) as u64, "more device")));
     }
     notes
 }

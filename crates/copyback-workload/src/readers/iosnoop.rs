@@ -9,6 +9,7 @@ use super::blkparse::operation;
 use super::cursor::{LineError, sectors_to_bytes, shown};
 use super::fiu::{linux_device_of, linux_name};
 use super::{LineFormat, Parsed, request};
+use crate::units::counted;
 
 /// Columns behind the process' name.
 const COLUMNS: usize = 6;
@@ -70,7 +71,11 @@ impl LineFormat for Iosnoop {
         }
         let before = words.len().checked_sub(COLUMNS).filter(|before| *before > 0);
         let (before, values) = words.split_at(before.ok_or_else(|| {
-            LineError(format!("it has {} columns, and iosnoop prints {} or more", words.len(), COLUMNS + 1))
+            LineError(format!(
+                "it has {}, and iosnoop prints {} or more",
+                counted(words.len() as u64, "column"),
+                COLUMNS + 1
+            ))
         })?);
         let times = self.times.unwrap_or_else(|| guessed(before));
         if before.len() <= times.count() {

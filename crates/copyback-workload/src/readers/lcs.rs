@@ -11,7 +11,7 @@ use super::cursor::{LineError, to_ns};
 use super::records::{Fields, RecordFormat};
 use super::{Parsed, request};
 use crate::Op;
-use crate::units::format_count;
+use crate::units::counted;
 use std::collections::HashMap;
 
 /// What a head begins and ends with.
@@ -145,8 +145,7 @@ impl RecordFormat for Lcs {
             "this format's times are whole seconds: many requests arrive at once".to_owned(),
         ];
         if self.others > 0 {
-            let others = format_count(self.others);
-            notes.push(format!("{others} requests without operation left out"));
+            notes.push(format!("{} without operation left out", counted(self.others, "request")));
         }
         notes
     }

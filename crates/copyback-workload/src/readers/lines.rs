@@ -3,7 +3,7 @@
 use super::{BATCH_RECORDS, BadRecords, Flushes, LineFormat, Parsed, Record, RecordReader};
 use crate::Error;
 use crate::input::ByteStream;
-use crate::units::format_count;
+use crate::units::counted;
 use memchr::memchr;
 use std::io::{self, Read};
 
@@ -134,7 +134,10 @@ impl<F: LineFormat> LineReader<F> {
         };
         let line = &self.lines.buffer[start..end];
         // Requests begin with a digit or a letter in nearly every line: only other lines need a closer look.
-        if !line.first().is_some_and(u8::is_ascii_alphanumeric) && is_blank_or_comment(line) {
+        if !line.first().is_some_and(u8::is_ascii_alphanumeric)
+            && is_blank_or_comment(line)
+            && !self.format.is_row(line)
+        {
             return Ok(Some(()));
         }
         let parsed = match self.format.parse(line) {
@@ -230,8 +233,8 @@ impl<F: LineFormat> RecordReader for LineReader<F> {
         self.bad.notes(&mut notes);
         self.flushes.notes(&mut notes);
         if self.padding_lines > 0 {
-            let padding = format_count(self.padding_lines);
-            notes.push(format!("{padding} lines of nothing but zero bytes left out: padding"));
+            let padding = counted(self.padding_lines, "line");
+            notes.push(format!("{padding} of nothing but zero bytes left out: padding"));
         }
         notes
     }

@@ -6,6 +6,7 @@ use super::records::BinaryReader;
 use super::{BATCH_RECORDS, Record, RecordReader};
 use crate::Error;
 use crate::spec::BlockAction;
+use crate::units::counted;
 
 /// One of the files, and its record read ahead.
 struct Part {
@@ -84,7 +85,8 @@ impl RecordReader for Merged {
             match self.next()? {
                 Some(record) => records.push(record),
                 None if self.request_count == 0 => {
-                    let error = Error::new(format!("{}: its {} files hold no requests", self.base, self.file_count));
+                    let error =
+                        Error::new(format!("{}: no request in {}", self.base, counted(self.file_count as u64, "file")));
                     return Err(match other_action(self.wanted, &self.seen()) {
                         Some(help) => error.with_help(help),
                         None => error.with_help("record with `blktrace -d DEVICE -o BASE`"),
@@ -99,7 +101,7 @@ impl RecordReader for Merged {
     fn notes(&self) -> Vec<String> {
         let mut notes = vec![
             format!("took the `{}` events of the block layer for requests", self.wanted),
-            format!("{} files of `{}`, one for each CPU, merged by time", self.file_count, self.base),
+            format!("{} of `{}`, one for each CPU, merged by time", counted(self.file_count as u64, "file"), self.base),
         ];
         notes.extend(note_few(self.wanted, &self.seen()));
         for part in &self.parts {

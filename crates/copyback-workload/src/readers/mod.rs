@@ -30,6 +30,7 @@ pub mod parquet_lengths;
 mod parquet_types;
 pub(crate) mod records;
 pub(crate) mod registry;
+mod separator;
 pub(crate) mod spc;
 pub(crate) mod strace;
 pub(crate) mod systor;
@@ -38,7 +39,7 @@ mod time_of_day;
 pub(crate) mod tracepoints;
 pub(crate) mod vscsi;
 
-use crate::units::format_count;
+use crate::units::counted;
 use crate::{Error, Op, Priority, Request};
 pub(crate) use cursor::LineError;
 
@@ -94,8 +95,8 @@ impl Flushes {
 
     pub(crate) fn notes(&self, notes: &mut Vec<String>) {
         if self.0 > 0 {
-            let count = format_count(self.0);
-            notes.push(format!("{count} flushes left out: flushes of a drive's write buffer are not simulated"));
+            let count = counted(self.0, "flush");
+            notes.push(format!("{count} left out: flushes of a drive's write buffer are not simulated"));
         }
     }
 }
@@ -104,6 +105,11 @@ impl Flushes {
 pub(crate) trait LineFormat: Send {
     /// Reads a line without its end. Blank lines and comments don't come here.
     fn parse(&mut self, line: &[u8]) -> Result<Parsed, LineError>;
+
+    /// Whether a line that begins as comments do is a row all the same.
+    fn is_row(&self, _line: &[u8]) -> bool {
+        false
+    }
 
     /// Notes to the user about the records parsed so far.
     fn notes(&self) -> Vec<String> {
@@ -242,17 +248,18 @@ impl BadRecords {
                 "if the trace is only damaged here, `skip_bad = 1` (`--skip-bad 1`) leaves one such record out",
             );
         }
-        error.with_help(format!("{allowed} malformed records were left out already, as `skip_bad = {allowed}` allows"))
+        let records = counted(allowed, "malformed record");
+        error.with_help(format!("left out before: {records}, as `skip_bad = {allowed}` allows"))
     }
 
     pub(crate) fn notes(&self, notes: &mut Vec<String>) {
         if self.skipped > 0 {
-            let skipped = format_count(self.skipped);
-            notes.push(format!("{skipped} malformed records left out, as skip_bad = {} allows", self.allowed));
+            let skipped = counted(self.skipped, "malformed record");
+            notes.push(format!("{skipped} left out, as skip_bad = {} allows", self.allowed));
         }
         if self.zero_length > 0 {
-            let without_data = format_count(self.zero_length);
-            notes.push(format!("{without_data} requests of zero bytes left out: they move no data"));
+            let without_data = counted(self.zero_length, "request");
+            notes.push(format!("{without_data} of zero bytes left out: nothing is moved"));
         }
     }
 }

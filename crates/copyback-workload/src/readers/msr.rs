@@ -4,6 +4,7 @@ use super::cursor::{Cursor, shown, to_ns};
 use super::names::{NAMES_MAX, Names};
 use super::{LineError, LineFormat, Parsed, request};
 use crate::Op;
+use crate::units::counted;
 
 /// A disk of the first host keeps its number; a disk of another host gets the host's index in the upper half.
 const DISKS_PER_HOST: u32 = 1 << 16;
@@ -67,7 +68,7 @@ impl LineFormat for Msr {
             .collect();
         let more = self.hosts.list().len().saturating_sub(NAMES_MAX + 1);
         if more > 0 {
-            notes.push(format!("… and {more} more hosts, each {DISKS_PER_HOST} devices further"));
+            notes.push(format!("… and {}, each {DISKS_PER_HOST} devices further", counted(more as u64, "more host")));
         }
         notes
     }

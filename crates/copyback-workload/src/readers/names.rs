@@ -1,22 +1,30 @@
 //! Names of files or hosts, in the order of their first use.
 
 use super::cursor::{LineError, shown};
+use crate::units::{counted, format_bytes};
 use std::collections::HashMap;
 
 /// Names and the index of each.
-#[derive(Default)]
 pub(crate) struct Names {
     list: Vec<Vec<u8>>,
     /// Only looked up, never walked: its order can't reach a result.
     indices: HashMap<Vec<u8>, usize>,
     /// What the names take, each with [`NAME_BYTES`] for its places in the list and the table.
     taken_bytes: usize,
+    /// What they may take.
+    most_bytes: usize,
 }
 
-/// Approximate memory of a name in addition to its bytes.
-const NAME_BYTES: usize = 128;
+impl Default for Names {
+    fn default() -> Self {
+        Self::limited(TAKEN_BYTES_MAX)
+    }
+}
 
-/// What all names of a trace may take: two million of usual length. A damaged or hostile trace has a new one in each
+/// An upper bound of the memory of a name in addition to its bytes: 2.6 million short names take 352 MiB in all.
+const NAME_BYTES: usize = 192;
+
+/// What all names of a trace may take: two million of usual length (the reference of the formats states it). A damaged or hostile trace has a new one in each
 /// line.
 const TAKEN_BYTES_MAX: usize = 512 << 20;
 
@@ -28,6 +36,11 @@ pub(crate) const NAMES_MAX: usize = 8;
 const COMPARED_MAX: usize = 4;
 
 impl Names {
+    /// Names that take so much memory at most.
+    pub(crate) fn limited(most_bytes: usize) -> Self {
+        Self { list: Vec::new(), indices: HashMap::new(), taken_bytes: 0, most_bytes }
+    }
+
     /// The name's index; a new name gets the next one. It takes no longer with many names: some traces have a million.
     #[inline]
     pub(crate) fn index_of(&mut self, name: &[u8]) -> Result<usize, LineError> {
@@ -41,11 +54,13 @@ impl Names {
         }
         let index = self.list.len();
         self.taken_bytes += 2 * name.len() + NAME_BYTES;
-        if self.taken_bytes > TAKEN_BYTES_MAX {
+        if self.taken_bytes > self.most_bytes {
             return Err(LineError(format!(
-                "with `{}`, the {} names of devices or files take more than 512 MiB of memory",
+                "with `{}`, {} of devices or files take more than {} of memory; write numbers instead of names, or give \
+                 a part of the trace",
                 shown(name),
-                index + 1
+                counted(index as u64 + 1, "name"),
+                format_bytes(self.most_bytes as u64)
             )));
         }
         self.list.push(name.to_vec());
@@ -92,9 +107,9 @@ mod tests {
 
     #[test]
     fn what_names_take_is_limited() {
-        let mut names = Names { taken_bytes: TAKEN_BYTES_MAX - 2 * NAME_BYTES, ..Names::default() };
+        let mut names = Names::limited(2 * NAME_BYTES);
         assert_eq!(names.device_of(b"a").unwrap(), 0);
-        assert!(names.device_of(b"bc").unwrap_err().0.contains("with `bc`, the 2 names"));
+        assert!(names.device_of(b"bc").unwrap_err().0.contains("with `bc`, 2 names of devices"));
         assert_eq!(names.device_of(b"a").unwrap(), 0, "those that are known stay");
     }
 }

@@ -17,7 +17,7 @@ use super::parquet_guard::{damaged, guarded};
 use super::parquet_types::{is_integer, is_number_in_bytes, is_unsigned, timestamp_ns};
 use super::{BadRecords, LineError, ReaderOptions, Record, RecordReader, arrow_schema, durations, parquet_lengths};
 use crate::spec::{ColumnNames, Field};
-use crate::units::format_count;
+use crate::units::counted;
 use crate::{Error, Op, Priority, Request};
 use parquet::basic::{Compression, Type as PhysicalType};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -486,8 +486,8 @@ impl RecordReader for ParquetReader {
     fn notes(&self) -> Vec<String> {
         let mut notes: Vec<String> = self.unused.iter().cloned().collect();
         if self.ignored > 0 {
-            let ignored = format_count(self.ignored);
-            notes.push(format!("{ignored} rows left out, as `workload.operations` ignores them"));
+            let ignored = counted(self.ignored, "row");
+            notes.push(format!("{ignored} left out, as `workload.operations` says"));
         }
         notes.extend(super::fio::named_devices(self.devices.list()));
         self.bad.notes(&mut notes);

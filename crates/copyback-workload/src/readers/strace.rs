@@ -13,7 +13,7 @@ use super::names::Names;
 use super::time_of_day::Clock;
 use super::{LineFormat, Parsed, request};
 use crate::Op;
-use crate::units::format_count;
+use crate::units::counted;
 use memchr::memmem;
 use std::collections::BTreeMap;
 
@@ -85,8 +85,8 @@ impl Strace {
         let names: Vec<String> = self.left_out.iter().map(|(name, count)| format!("{name} {count}")).collect();
         (all > 0).then(|| {
             format!(
-                "{all} calls that move data were left out ({}): their lines do not say where; blktrace records what reaches \
-                 the device",
+                "{} that move data left out ({}): strace does not say where; blktrace records what reaches the device",
+                counted(all, "call"),
                 names.join(", ")
             )
         })
@@ -325,11 +325,10 @@ impl LineFormat for Strace {
         notes.extend(self.clock.note());
         notes.extend(self.note_left_out());
         if self.failed > 0 {
-            let failed = format_count(self.failed);
-            notes.push(format!("{failed} calls failed and were left out"));
+            notes.push(format!("{} that failed left out", counted(self.failed, "call")));
         }
         if !self.unfinished.is_empty() {
-            notes.push(format!("{} calls never resumed and were left out", self.unfinished.len()));
+            notes.push(format!("{} that never resumed left out", counted(self.unfinished.len() as u64, "call")));
         }
         notes
     }

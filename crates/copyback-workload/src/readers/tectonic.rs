@@ -7,7 +7,7 @@
 use super::cursor::Cursor;
 use super::{LineError, LineFormat, Parsed, request};
 use crate::Op;
-use crate::units::format_count;
+use crate::units::counted;
 
 /// The address of the next block: blocks have 8 MiB at most, and unused addresses are removed from the drive
 /// (`workload.layout`).
@@ -65,8 +65,8 @@ impl LineFormat for Tectonic {
     fn notes(&self) -> Vec<String> {
         let mut notes = vec!["GETs of blocks were taken for reads, PUTs for writes".to_owned()];
         if self.unknown_operations > 0 {
-            let unknown = format_count(self.unknown_operations);
-            notes.push(format!("{unknown} requests of unknown operation left out"));
+            let unknown = counted(self.unknown_operations, "request");
+            notes.push(format!("{unknown} of unknown operation left out"));
         }
         notes
     }

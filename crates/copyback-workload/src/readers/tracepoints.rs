@@ -18,7 +18,7 @@ use super::names::Names;
 use super::{LineFormat, Parsed, request};
 use crate::Op;
 use crate::spec::BlockAction;
-use crate::units::format_count;
+use crate::units::counted;
 
 /// Reads Linux tracepoints.
 pub(crate) struct Tracepoints {
@@ -261,8 +261,7 @@ impl LineFormat for Tracepoints {
             notes.push(format!("UFS addresses were read in units of {unit} bytes, as Linux prints them {kernel} 5.14"));
         }
         if self.lost_lines > 0 {
-            let places = format_count(self.lost_lines);
-            notes.push(format!("the recording lost events in {places} places"));
+            notes.push(format!("the recording lost events in {}", counted(self.lost_lines, "place")));
         }
         notes
     }

@@ -4,6 +4,7 @@ use super::zipf::{Scatter, Zipf};
 use crate::Op;
 use crate::rng::{self, Xoshiro256PlusPlus, below, unit_f64};
 use crate::spec::{AddressKind, AddressSpec, HotScope};
+use crate::units::counted;
 
 /// A distribution of addresses over the footprint, and the end of the last request.
 pub(crate) struct Addresses {
@@ -245,8 +246,8 @@ impl Addresses {
             return Vec::new();
         }
         vec![format!(
-            "{} requests are longer than the stripe unit: they start on their drive and reach the next ones too",
-            self.spilled
+            "{} longer than the stripe unit: the first bytes are on the drive that was drawn, others on the next",
+            counted(self.spilled, "request")
         )]
     }
 }

@@ -121,7 +121,7 @@ fn tectonic_and_lcs() {
     assert_eq!(read[1], (21_940_000, Op::Write, 0, 131_072, 0));
     assert_eq!(read[2].0, 521_940_000);
     assert_eq!((read.len(), notes[0].as_str()), (3, "format `tectonic`"));
-    assert!(notes.iter().any(|note| note == "1 requests of unknown operation left out"), "{notes:?}");
+    assert!(notes.iter().any(|note| note == "1 request of unknown operation left out"), "{notes:?}");
     let named = |spec: &mut WorkloadSpec| spec.format = Some(Format::Tectonic);
     let beyond = read_with(&corpus("tectonic/highest-block.txt"), named).unwrap_err();
     assert!(beyond.message.contains("line 2: block 274877906944 is not below 2^38"), "{beyond}");

@@ -124,7 +124,7 @@ fn blkparse_lines_without_data_ask_for_nothing() {
     assert_eq!(read, [(0, Op::Write, 1_950_885_314 * 512, 4096, device), (7000, Op::Read, 4096, 4096, device)]);
     // As many events are issued as completed, so that no note says that few are; one of those issued is a flush.
     assert_eq!(notes.len(), 3, "{notes:?}");
-    assert!(notes[2].starts_with("1 flushes left out"), "{notes:?}");
+    assert!(notes[2].starts_with("1 flush left out"), "{notes:?}");
     let (completed, _) = read_with(content, |spec| spec.event = Some(BlockAction::Completed)).unwrap();
     assert_eq!(completed.len(), 1, "the completion without data is no request");
     let damaged = error(b"8,0 0 1 0.1 7 D R 0 + 8 [x]\n8,0 0 1 0.1 7 D R 0 8 [x]\n8,0 0 1 0.1 7 D R 0 + 8 [x]\n");
@@ -403,7 +403,7 @@ fn times_that_run_backwards_are_sorted_or_refused() {
     let (read, notes) = rows(content);
     let order: Vec<(u64, u64)> = read.iter().map(|row| (row.0, row.2 / 4096)).collect();
     assert_eq!(order, [(0, 1), (0, 3), (100, 2), (200, 0)], "equal times keep the file's order");
-    assert!(notes.iter().any(|note| note.contains("3 records came late")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("sorted 3 records that came late")), "{notes:?}");
     let refused = read_with(content, |spec| spec.reorder_window = Some(2)).unwrap_err();
     assert!(refused.message.contains("line or record 4"), "{refused}");
     assert!(refused.help.unwrap().contains("`workload.reorder_window`"));

@@ -35,6 +35,36 @@ fn a_table_without_header_is_told_what_to_put_in_front() {
     }
 }
 
+/// The separator is found, named, and used in the advice.
+#[test]
+fn a_table_without_header_may_have_other_separators() {
+    for (separator, shown) in [(" ", "blanks"), ("\t", "tabs"), (";", "`;`"), ("|", "`|`"), ("   ", "blanks")] {
+        let content = "0,W,0,4096\n10,R,4096,4096\n".replace(',', separator);
+        let refused = error(content.as_bytes());
+        let expected = format!("it looks like a table without a header, with {shown} between columns");
+        assert!(refused.message.contains(&expected), "{content}: {refused}");
+        let help = refused.help.unwrap();
+        let header = "arrival_us,op,offset_bytes,length_bytes".replace(',', &separator[..1]);
+        assert!(help.contains(&format!("such as `{header}`")), "{content}: {help}");
+        assert!(help.ends_with("--columns arrival_us,op,offset_bytes,length_bytes"), "{content}: {help}");
+        // The advice helps, both ways.
+        let (own, notes) = read(&format!("{header}\n{content}"), |_| ());
+        assert_eq!(own, EXPECTED, "{content}");
+        assert!(notes.contains(&format!("its columns have {shown} between them")), "{notes:?}");
+        assert_eq!(read(&content, ordered("arrival_us,op,offset_bytes,length_bytes")).0, EXPECTED, "{content}");
+        let few = read_with(content.as_bytes(), ordered("time_us,op,offset,length,other")).unwrap_err();
+        assert!(few.message.contains(&format!("line 1: it has 4 columns with {shown} between them")), "{few}");
+        assert!(few.message.contains("names 5: arrival_us,op,offset_bytes,length_bytes,other"), "{few}");
+    }
+    // The number of names tells a separator from a comma within a field.
+    let (own, _) = read("0;W;0;4096;a,b\n10;R;4096;4096;c\n", ordered("time_us,op,offset,length,other"));
+    assert_eq!(own, EXPECTED);
+    // Prose is no table.
+    for prose in ["one two three four\nfive six seven eight\n", "in 1999 and 2001\n"] {
+        assert!(!error(prose.as_bytes()).message.contains("table"), "{prose}");
+    }
+}
+
 #[test]
 fn settings_stand_in_for_a_header() {
     let content = "0,W,0,4096\n10,R,4096,4096\n";
@@ -63,7 +93,10 @@ fn settings_stand_in_for_a_header() {
     let empty = read_with(content.as_bytes(), ordered("time_us,,offset,length")).unwrap_err();
     assert!(empty.message.contains("workload.columns.order: it lacks a column's name"), "{empty}");
     let few = read_with(content.as_bytes(), ordered("time_us,op,offset,length,device")).unwrap_err();
-    assert!(few.message.contains("line 1: it has 4 columns, and the header 5"), "{few}");
+    let expected = "line 1: it has 4 columns with commas between them, and `--columns` (`workload.columns.order`) names 5: \
+                    arrival_us,op,offset_bytes,length_bytes,device; name each column in its order, and `other` for one that \
+                    is not looked at";
+    assert!(few.message.contains(expected), "{few}");
 }
 
 #[test]
@@ -142,7 +175,7 @@ fn operations_are_what_a_map_says() {
     let (rows, notes) = read(&content, |spec| spec.operations = Some(operations.clone()));
     assert_eq!(rows[..2], EXPECTED);
     assert_eq!(rows.len(), 3, "words that are known stay known");
-    assert!(notes.iter().any(|note| note.starts_with("1 rows left out")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.starts_with("1 row left out")), "{notes:?}");
     let spec: WorkloadSpec = toml::from_str("trace = \"x\"\n[operations]\n2a = \"write\"\n").unwrap();
     assert_eq!(spec.operations.unwrap().0["2a"], Meaning::Write);
     let wrong = toml::from_str::<WorkloadSpec>("[operations]\n2a = \"wirte\"\n").unwrap_err().to_string();

@@ -86,7 +86,7 @@ fn csv_that_is_wrong_names_place_value_and_remedy() {
     let header = "arrival_ns,op,offset_bytes,length_bytes\n0,R,0,512\n";
     for (line, expected) in [
         ("1,R,0", "line 3: the file ends in the middle"),
-        ("1,R,0\n", "line 3: it has 3 columns, and the header 4"),
+        ("1,R,0\n", "line 3: it has 3 columns, and the header has 4"),
         ("1,R,0,512,9\n", "line 3: it has 5 columns"),
         ("1,X,0,512\n", "line 3: its op is `X`"),
         ("1,R,-8,512\n", "line 3: its offset_bytes is `-8`"),
@@ -153,21 +153,27 @@ fn csv_as_pandas_writes_numbers() {
 }
 
 #[test]
-fn csv_with_other_separators_is_refused_as_such() {
+fn columns_may_have_other_separators() {
     for (separator, shown) in [(";", "`;`"), ("\t", "tabs"), ("|", "`|`"), ("  ", "blanks")] {
         let content = "arrival_ns,op,offset_bytes,length_bytes\n0,R,0,512\n".replace(',', separator);
-        let (message, help) = refused(content.as_bytes(), "");
-        assert!(message.contains(&format!("columns are separated by commas; this header has {shown}")), "{message}");
-        assert!(help.contains("with commas"), "{help}");
+        assert_eq!(rows(content.as_bytes(), ""), [(0, Op::Read, 0, 512, 0)], "{shown}");
         let named = content.replace("arrival_ns", "ts");
+        assert_eq!(rows(named.as_bytes(), "columns.arrival_ns = \"ts\"").len(), 1, "{shown}");
         let (message, help) = refused(named.as_bytes(), "");
         let expected =
-            format!("`length_bytes`, which {shown} separate and not commas; it lacks `arrival_ns` (the arrival time)");
+            format!("`length_bytes`, with {shown} between columns; it lacks `arrival_ns` (the arrival time)");
         assert!(message.contains("columns `ts`, `op`") && message.ends_with(&expected), "{message}");
-        assert!(help.contains("with commas") && help.contains("workload.columns.arrival_ns=NAME"), "{help}");
-        let (message, _) = refused(named.as_bytes(), "columns.arrival_ns = \"ts\"");
-        assert!(message.contains(shown), "{message}");
+        assert!(help.contains("workload.columns.arrival_ns=NAME"), "{help}");
+        let (message, _) = refused(format!("{content}0{separator}R\n").as_bytes(), "");
+        let expected = format!("line 3: it has 2 columns with {shown} between them, and the header has 4");
+        assert!(message.contains(&expected), "{message}");
     }
+    // A decimal comma is no separator, and no number.
+    let (message, _) = refused(b"arrival_us;op;offset_bytes;length_bytes\n0,5;R;0;512\n", "");
+    assert!(message.contains("its arrival_us is `0,5`, and no number such as"), "{message}");
+    // Comments begin with `;`, and so does a row without its first field.
+    let (message, _) = refused(b"arrival_us;op;offset_bytes;length_bytes\n;R;0;512\n", "");
+    assert!(message.contains("line 2: its arrival_us is empty"), "{message}");
 }
 
 #[test]
@@ -251,7 +257,7 @@ fn parquet_of_devices_by_name_and_of_other_operations() {
     let [first, second] = EXPECTED;
     assert_eq!(rows(&content, keys), [first, (second.0, second.1, second.2, second.3, 1)]);
     let (_, notes) = read(&content, keys).unwrap();
-    assert!(notes.iter().any(|note| note.starts_with("1 rows left out")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.starts_with("1 row left out")), "{notes:?}");
     assert_eq!(rows(&content, &format!("device = \"vol-b\"\n{keys}")).len(), 1);
     assert!(refused(&content, "").0.contains("row 1: its op is 42"));
     let order = format!("columns.order = [\"time_us\"]\n{keys}");

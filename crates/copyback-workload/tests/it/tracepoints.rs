@@ -21,7 +21,7 @@ fn ftrace() {
     ];
     assert_eq!(read, expected);
     assert_eq!(notes[0], "format `tracepoints`");
-    assert!(notes.iter().any(|note| note == "the recording lost events in 1 places"), "{notes:?}");
+    assert!(notes.iter().any(|note| note == "the recording lost events in 1 place"), "{notes:?}");
     for (event, arrivals) in [(BlockAction::Queued, 1), (BlockAction::Completed, 1), (BlockAction::Issued, 3)] {
         assert_eq!(read_with(&content, |spec| spec.event = Some(event)).unwrap().0.len(), arrivals, "{event}");
     }

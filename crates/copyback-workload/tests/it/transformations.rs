@@ -49,7 +49,7 @@ fn beyond_the_capacity() {
     assert!(error.message.contains("request 4") && error.message.contains("16 KiB"), "{error}");
     let (requests, notes) = run("beyond_capacity = \"reject\"", 16_384).unwrap();
     assert_eq!(requests.len(), 3);
-    assert!(notes.iter().any(|note| note.starts_with("1 requests beyond")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.starts_with("1 request beyond")), "{notes:?}");
     let (requests, notes) = run("beyond_capacity = \"fold\"", 16_384).unwrap();
     assert_eq!(requests[3].offset_bytes, 51_200 % 16_384);
     assert!(notes.iter().any(|note| note.contains("folded")), "{notes:?}");
@@ -133,7 +133,7 @@ fn a_compact_layout_fits_what_is_used_into_a_small_drive() {
     let (requests, _) = run("layout = \"compact\"\nwindow = [\"3 us\", \"5 us\"]", 2 * 4096).unwrap();
     assert_eq!(requests.iter().map(|r| (r.arrival_ns, r.offset_bytes)).collect::<Vec<_>>(), [(1000, 2048)]);
     let (_, notes) = run("layout = \"compact\"\nfirst = 1", 4096).unwrap();
-    assert!(notes.iter().any(|note| note.contains("packed into 4 KiB: 1 extents")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("packed into 4 KiB: 1 extent of")), "{notes:?}");
     let (requests, _) = run("layout = \"compact\"\nfirst = 2\nbeyond_capacity = \"reject\"", 4096).unwrap();
     assert_eq!(requests.len(), 1, "those that are rejected make way for later ones, which have places, too");
 }

@@ -148,8 +148,9 @@ pub enum RunError {
     WarmupUnfinished(warmup::Unfinished),
     /// Requests wait for collections that are kept from the flash for good.
     #[error(
-        "run-ends: {requests} requests wait at {} for collections, which have no share of the slots \
+        "run-ends: {} at {} for collections, which have no share of the slots \
          (`admit.shares.gc = 0`) and no guard (`admit.guard = 0`)",
+        waiting(.requests),
         time(.at_ns)
     )]
     CollectionKeptOut {
@@ -168,6 +169,11 @@ pub enum RunError {
         /// Simulated time, if the clock was running.
         at_ns: Option<u64>,
     },
+}
+
+fn waiting(requests: &u64) -> String {
+    let verb = if *requests == 1 { "waits" } else { "wait" };
+    format!("{} {verb}", copyback_workload::units::counted(*requests, "request"))
 }
 
 fn time(ns: &u64) -> String {

@@ -6,7 +6,7 @@
 
 use crate::config::layers::{Layer, LayerError};
 use crate::observe::steady::{self, Mark, ROUNDS, Steady, Verdict};
-use copyback_workload::units::{format_duration_ns, parse_duration_ns};
+use copyback_workload::units::{counted, format_duration_ns, parse_duration_ns};
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
@@ -29,6 +29,9 @@ const STEADY: &str = "steady";
 const ROUNDS_PER_CAPACITY: u64 = 2;
 
 impl Warmup {
+    /// How to write one.
+    pub const FORMS: &str = "write a number of requests such as 10_000, a time such as \"10 s\", or \"steady\"";
+
     /// Whether there is none.
     pub fn is_none(self) -> bool {
         matches!(self, Self::Requests(0) | Self::Time(0))
@@ -46,10 +49,8 @@ impl Warmup {
 
     /// Takes a warm-up out of a layer: a number of requests, a time, or a word.
     pub fn take_from(layer: &mut Layer) -> Result<Option<Self>, LayerError> {
-        layer.take_read("warmup", |value| match value {
-            toml::Value::Table(_) => {
-                Err("a table is no warm-up: write for example warmup = 10_000, or \"10 s\"".to_owned())
-            }
+        layer.take_read("warmup", Self::FORMS, |value| match value {
+            toml::Value::Table(_) => Err("a table is no warm-up".to_owned()),
             value => Self::of_toml(value),
         })
     }
@@ -205,29 +206,27 @@ pub struct Unfinished {
 
 impl fmt::Display for Unfinished {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let requests = self.requests;
+        let requests = counted(self.requests, "request");
         match self.warmup {
             Warmup::Requests(wanted) => {
-                write!(f, "the workload ended after {requests} requests, within the warm-up of {wanted}")
+                write!(f, "the workload ended after {requests}, within the warm-up of {wanted}")
             }
             Warmup::Time(ns) => write!(
                 f,
-                "the workload ended after {requests} requests and {}, within the warm-up of {}",
+                "the workload ended after {requests} and {}, within the warm-up of {}",
                 format_duration_ns(self.simulated_ns),
                 format_duration_ns(ns)
             ),
             Warmup::Steady if !self.has_written => {
                 write!(
                     f,
-                    "the workload ended after {requests} requests without a write: a drive becomes steady only \
+                    "the workload ended after {requests} without a write: a drive becomes steady only \
                            by writes"
                 )
             }
-            Warmup::Steady => write!(
-                f,
-                "the workload ended after {requests} requests before the drive was steady: {}",
-                self.why_not_steady()
-            ),
+            Warmup::Steady => {
+                write!(f, "the workload ended after {requests} before the drive was steady: {}", self.why_not_steady())
+            }
         }
     }
 }

@@ -187,7 +187,7 @@ impl Params {
             Scope::Device => "the drive",
         };
         let watermark = match watermark {
-            ShareOrCount::Blocks(count) => format!("{count} blocks"),
+            ShareOrCount::Blocks(blocks) => copyback_workload::units::counted(blocks.into(), "block"),
             ShareOrCount::Share(share) => format!("a share of {}", number(share)),
         };
         let message =
