@@ -92,7 +92,7 @@ fn for_each(key: &Located, claim: Claim, file: &SweepFile) -> Result<Vec<Claim>,
 
 fn needed(table: &mut Table, key: &'static str) -> Result<Located, LayerError> {
     let text = table.take_text(key)?;
-    text.ok_or_else(|| LayerError::new(format!("`{key}` of a [[claim]] is missing")).at(Some(table.place.clone())))
+    text.ok_or_else(|| table.lacks(key))
 }
 
 fn test(mut table: Table, file: &SweepFile, kind: Kind) -> Result<Test, LayerError> {

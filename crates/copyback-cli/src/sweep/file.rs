@@ -26,6 +26,8 @@ pub struct SweepFile {
     pub schemes: Vec<Located>,
     /// Schemes that are made of others, by settings of their own.
     pub variants: Vec<Variant>,
+    /// Those of the file's own, not of the grid that it names, that its lists of schemes do not name.
+    pub idle_variants: Vec<String>,
     /// Settings of one scheme alone that the command line has: its name, and `table.key=value`.
     pub own_sets: Vec<(String, String)>,
     /// Workloads, each with settings of its own.
@@ -142,6 +144,7 @@ impl SweepFile {
     /// Reads a file's text. `stem` names it where it does not itself.
     pub fn parse(text: &Arc<Text>, stem: &str, folder: &Path, neighbour: Neighbour<'_>) -> Result<Self, LayerError> {
         let mut table = Table::parse(text)?;
+        let has_variants = table.has("variant");
         let mut inherited = Vec::new();
         if let Some(name) = table.take_text("grid")? {
             let mut grid = Table::parse(&neighbour(&name)?)?;
@@ -176,6 +179,7 @@ impl SweepFile {
             devices,
             schemes,
             variants,
+            idle_variants: Vec::new(),
             own_sets: Vec::new(),
             cases: chosen_of(all_cases, chosen)?,
             vary,
@@ -194,6 +198,9 @@ impl SweepFile {
             return Err(error.at(Some(array.key_place.clone())));
         }
         table.finish()?;
+        if has_variants {
+            file.find_idle_variants();
+        }
         file.refuse_settings_that_vary()?;
         workload::take_from_settings(&mut file);
         Ok(file)

@@ -22,6 +22,7 @@ use crate::execute::{self, How};
 use crate::failure::Failure;
 use crate::files::{self, Input, Output};
 use crate::flat;
+use crate::format::counted;
 use crate::latex;
 use crate::memory;
 use crate::notes::notes_of_runs;
@@ -125,7 +126,7 @@ pub fn swept(args: &SweepArgs, crew: Option<&Hired>) -> Result<Swept, Failure> {
     let (body, latex) = body(objective.as_ref(), &results)?;
     let is_taken = args.latex.as_deref().map_or(Ok(false), |path| files::write_text(path, &latex))?;
     text.push_str(&body);
-    text.push_str(&notes(&journal, &grid, &results));
+    text.push_str(&notes(&file, &journal, &grid, &results));
     text.push_str(&to.note());
     let (results, is_printed) = (results.results, is_taken || files::is_standard_output(&to.table));
     Ok(Swept { text, file, cells: grid.cells, results, latex, is_printed })
@@ -412,13 +413,20 @@ fn one(plan: &Plan, jobs: usize, drives: &Preconditioned, audience: Audience) ->
 fn heading(file: &SweepFile, grid: &Grid, (skipped, all): &(usize, usize)) -> String {
     let description = file.description.as_ref().map(|text| format!(", {text}")).unwrap_or_default();
     let runs = grid.cells.len() * file.schemes.len();
-    let held = if *skipped > 0 { format!("; {skipped} of {all} cells were done before") } else { String::new() };
-    format!("{}{description}: {} cells, {runs} runs{held}\n\n", file.name, grid.cells.len())
+    let held = if *skipped > 0 {
+        let were = if *skipped == 1 { "was" } else { "were" };
+        format!("; {skipped} of {} {were} done before", counted(*all as u64, "cell"))
+    } else {
+        String::new()
+    };
+    let (cells, runs) = (counted(grid.cells.len() as u64, "cell"), counted(runs as u64, "run"));
+    format!("{}{description}: {cells}, {runs}{held}\n\n", file.name)
 }
 
 /// What users should know.
-fn notes(journal: &Journal, grid: &Grid, results: &Results<'_>) -> String {
-    let mut text = Fitted::note_of_all(grid.cells.iter().map(|cell| &cell.plan)).unwrap_or_default();
+fn notes(file: &SweepFile, journal: &Journal, grid: &Grid, results: &Results<'_>) -> String {
+    let mut text = file.note_idle_variants().unwrap_or_default();
+    text += &Fitted::note_of_all(grid.cells.iter().map(|cell| &cell.plan)).unwrap_or_default();
     let cells = || results.cells.iter().map(|cell| cell.label.as_str()).zip(&results.results);
     text.push_str(&notes::of_cells(cells()).concat());
     let warms_up = grid.cells.iter().all(|cell| cell.plan.warmup == Some(Warmup::Steady));
@@ -436,15 +444,13 @@ fn notes(journal: &Journal, grid: &Grid, results: &Results<'_>) -> String {
 fn list(file: &SweepFile, grid: &Grid) -> String {
     let schemes: Vec<&str> = file.schemes.iter().map(|scheme| scheme.value.as_str()).collect();
     let runs = grid.cells.len() * schemes.len();
-    let mut text = format!("{}: {} cells, {runs} runs: {}\n", file.name, grid.cells.len(), schemes.join(", "));
+    let (cells, runs) = (counted(grid.cells.len() as u64, "cell"), counted(runs as u64, "run"));
+    let mut text = format!("{}: {cells}, {runs}: {}\n", file.name, schemes.join(", "));
     for cell in &grid.cells {
-        let requests = cell.plan.requests.map_or_else(|| "all".to_owned(), crate::format::count);
+        let requests = cell.plan.requests.map_or_else(|| "all requests".to_owned(), |most| counted(most, "request"));
         let Cell { label, device, workload, .. } = cell;
         let warmup = cell.plan.warmup.map(|warmup| format!(" after a warm-up of {warmup}")).unwrap_or_default();
-        text.push_str(&format!(
-            "  {label}: {device}, {workload}, seed {}, {requests} requests{warmup}\n",
-            cell.plan.seed
-        ));
+        text.push_str(&format!("  {label}: {device}, {workload}, seed {}, {requests}{warmup}\n", cell.plan.seed));
     }
     text
 }

@@ -1,6 +1,6 @@
 //! A sweep file's text: keys are taken out one by one, each knows its place, and the rest is refused.
 
-use copyback::config::layers::{LayerError, Located, Place, Text, check_printable, suggestion};
+use copyback::config::layers::{LayerError, Located, Place, Text, check_printable, no_toml, suggestion};
 use copyback::run::Warmup;
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -61,9 +61,7 @@ impl Table {
     /// Reads a text.
     pub fn parse(text: &Arc<Text>) -> Result<Self, LayerError> {
         let place = |span| Place { text: text.clone(), span };
-        let parsed = DeTable::parse(&text.text).map_err(|error| {
-            LayerError::new(format!("this is not TOML: {}", error.message())).at(error.span().map(place))
-        })?;
+        let parsed = DeTable::parse(&text.text).map_err(|error| no_toml(&error).at(error.span().map(place)))?;
         Self::of(text, String::new(), place(0..0), parsed.into_inner())
     }
 
@@ -101,8 +99,10 @@ impl Table {
     pub fn take_text(&mut self, key: &'static str) -> Result<Option<Located>, LayerError> {
         let Some(entry) = self.take(key) else { return Ok(None) };
         let text = entry.node.text();
-        text.map(Some)
-            .ok_or_else(|| refuse(format!("{} must be a text", self.path(key)), "quote it", &entry.node.place))
+        text.map(Some).ok_or_else(|| {
+            let help = format!("write it in quotes: {key} = \"text\"");
+            refuse(format!("{} must be a text", self.path(key)), &help, &entry.node.place)
+        })
     }
 
     /// Takes a list of texts that is not empty, or one text.
@@ -134,7 +134,8 @@ impl Table {
     /// Takes a warm-up: a number of requests, a time, or a word.
     pub fn take_warmup(&mut self) -> Result<Option<Warmup>, LayerError> {
         let Some(entry) = self.take("warmup") else { return Ok(None) };
-        let wrong = |message: String| LayerError::new(format!("`warmup`: {message}"));
+        let wrong =
+            |message: String| LayerError::new(format!("{}: {message}", self.path("warmup"))).with_help(Warmup::FORMS);
         let warmup = Warmup::of_toml(&entry.node.plain()).map_err(wrong);
         warmup.map(Some).map_err(|error| error.at(Some(entry.node.place)))
     }
@@ -161,7 +162,7 @@ impl Table {
             _ => None,
         };
         let message = || format!("{} must be a whole number, {least} or more", self.path(key));
-        number.ok_or_else(|| refuse(message(), "write digits only", &node.place))
+        number.ok_or_else(|| refuse(message(), "write digits only, without quotes", &node.place))
     }
 
     /// Takes a number.
@@ -238,6 +239,12 @@ impl Table {
         })
     }
 
+    /// The error of a text that the table needs.
+    pub fn lacks(&self, key: &str) -> LayerError {
+        let help = format!("add a line such as {key} = \"text\" to it");
+        refuse(format!("{} is missing", self.path(key)), &help, &self.place)
+    }
+
     /// Refuses what nobody has taken.
     pub fn finish(&self) -> Result<(), LayerError> {
         let Some(entry) = self.entries.first() else { return Ok(()) };
@@ -262,8 +269,7 @@ impl Node {
             }
             _ => {
                 let leaf = toml::Value::deserialize(toml::de::ValueDeserializer::from(value));
-                let wrong =
-                    |error: toml::de::Error| LayerError::new(error.message().to_owned()).at(Some(place.clone()));
+                let wrong = |error: toml::de::Error| no_toml(&error).at(Some(place.clone()));
                 Value::Leaf(leaf.map_err(wrong)?)
             }
         };

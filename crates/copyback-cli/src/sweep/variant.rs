@@ -46,11 +46,8 @@ pub fn of_file(table: &mut Table) -> Result<Vec<Variant>, LayerError> {
 
 fn variant(mut table: Table) -> Result<(Variant, Located), LayerError> {
     let place = table.place.clone();
-    let needed = |key: &str, text: Option<Located>| {
-        text.ok_or_else(|| LayerError::new(format!("`{key}` of a [[variant]] is missing")).at(Some(place.clone())))
-    };
-    let name = needed("name", table.take_text("name")?)?;
-    let of = needed("of", table.take_text("of")?)?;
+    let mut needed = |key: &'static str| table.take_text(key)?.ok_or_else(|| table.lacks(key));
+    let (name, of) = (needed("name")?, needed("of")?);
     let settings = file::settings(&mut table)?;
     let in_cases = match table.take_table("cases")? {
         Some(cases) => cases.entries.into_iter().map(in_case).collect::<Result<_, _>>()?,
@@ -132,6 +129,22 @@ impl SweepFile {
         }
         self.variants.push(variant);
         Ok(Located { value: name, ..named })
+    }
+
+    /// Finds variants that no list of schemes names.
+    pub(super) fn find_idle_variants(&mut self) {
+        let is_named = |name: &String| self.schemes.iter().chain(&self.null).any(|scheme| scheme.value == *name);
+        let idle = self.variants.iter().map(|variant| &variant.name).filter(|name| !is_named(name));
+        self.idle_variants = idle.cloned().collect();
+    }
+
+    /// The note on variants that do not run.
+    pub fn note_idle_variants(&self) -> Option<String> {
+        let is_added = |name: &&String| !self.schemes.iter().any(|scheme| scheme.value == **name);
+        let idle: Vec<String> = self.idle_variants.iter().filter(is_added).map(|name| format!("`{name}`")).collect();
+        let (is, them) = if idle.len() == 1 { ("variant", "its name") } else { ("variants", "their names") };
+        (!idle.is_empty())
+            .then(|| format!("Note: not run: {is} {}, as `schemes` does not have {them}\n", idle.join(", ")))
     }
 
     /// What results call a scheme of the file.

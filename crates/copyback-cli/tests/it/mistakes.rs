@@ -142,3 +142,78 @@ fn a_mistake_in_an_array_ends_with_2() {
         assert!(text.contains(part), "no `{part}` in {text}");
     }
 }
+
+/// Files with a value of another type, each with the command that reads it, and the key that the error names.
+const WRONG_TYPES: &[(&str, &str, &str)] = &[
+    ("run", "device = 5\n", "`device`"),
+    ("run", "seed = \"a\"\n", "`seed`"),
+    ("run", "requests = 1.5\n", "`requests`"),
+    ("run", "warmup = true\n", "`warmup`"),
+    ("run", "array = 7\n", "`array`"),
+    ("compare", "schemes = [1]\n", "`schemes`"),
+    ("run", "[array]\ndrives = \"a\"\n", "`array.drives`"),
+    ("run", "[[array.override]]\ndrives = [0]\nseed = \"a\"\n", "`array.override.seed`"),
+    ("run", "[[array.override]]\ndrives = 0\n", "`array.override.drives`"),
+    ("run", "[[array.override]]\ndrives = [0]\ndevice = 3\n", "`array.override.device`"),
+    ("run", "[[array.override]]\ndrives = [0]\ncoordinated = 1\n", "`array.override.coordinated`"),
+    ("run", "[workloads.a]\nqueue_depth = \"a\"\n", "`workloads.a.queue_depth`"),
+    ("trace info", "[workload]\ntrace = 5\n", "`workload.trace`"),
+    ("trace info", "[workload]\ntrace = \"x\"\noperations.2a = 5\n", "`workload.operations.2a`"),
+    ("sweep", "[[variant]]\nname = 5\n", "`name` in [[variant]]"),
+    ("sweep", "[[variant]]\nof = \"pgc\"\n", "`name` in [[variant]]"),
+    ("sweep", "[[variant]]\nname = \"a\"\nof = [\"pgc\"]\n", "`of` in [[variant]]"),
+    ("sweep", "[[variant]]\nname = \"a\"\nof = \"pgc\"\nset = 5\n", "`set` in [[variant]]"),
+    ("sweep", "schemes = [\"a\"]\n[[variant]]\nname = \"a\"\nof = \"pgc\"\nset.trigger.soft = [1]\n", "`trigger.soft`"),
+    ("sweep", "[[case]]\nname = 5\n", "`name` in [[case]]"),
+    ("sweep", "[[case]]\nset.array.override = [{ drives = [0], seed = \"a\" }]\n", "`array.override.seed`"),
+    ("sweep", "[set]\narray.override = [{ drives = [0], seed = \"a\" }]\n", "`array.override.seed`"),
+    ("sweep", "[vary]\ntrigger.soft = [true]\n", "`trigger.soft`"),
+    ("sweep", "warmup = []\n", "`warmup`"),
+    ("sweep", "seeds = [1.5]\n", "`seeds`"),
+    ("reproduce", "claim = [{ figure = 1 }]\n", "`figure` in [[claim]]"),
+    ("reproduce", "claim = [{ figure = \"1\" }]\n", "`text` in [[claim]]"),
+    ("run", "device = small\n", "this is not TOML"),
+    ("sweep", "device = small\n", "this is not TOML"),
+];
+
+#[test]
+fn a_value_of_another_type_is_refused_with_its_key_place_and_a_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mine.toml");
+    for (command, text, key) in WRONG_TYPES {
+        std::fs::write(&path, text).unwrap();
+        let words: Vec<&str> = command.split(' ').chain([self::text(&path)]).collect();
+        let failure = failure(&words);
+        let (message, help) = (failure.message(), failure.help());
+        assert!(message.contains(key), "{text}: no {key} in: {message}");
+        assert!(help.is_some_and(|help| help.split(' ').count() > 2), "{text}: no remedy for: {message}");
+        let (name, line, ..) = failure.place().unwrap_or_else(|| panic!("{text}: no place of: {message}"));
+        assert!(name.ends_with("mine.toml") && line <= text.lines().count(), "{text}: {name}:{line}");
+    }
+    // What the command line sets is no part of a list with places of its own: the argument is the place.
+    for (set, key) in [
+        ("array.override=[{ drives = [0], seed = 'a' }]", "`array.override.seed`"),
+        ("workload.columns.order=[1]", "`workload.columns.order`"),
+    ] {
+        let failure = failure(&["run", "-a", "raid-5", "--set", set]);
+        assert!(failure.message().contains(key) && failure.help().is_some(), "{set}: {}", failure.message());
+        assert!(failure.place().is_some(), "{set}");
+    }
+}
+
+/// A variant that no list of schemes names is not left out in silence.
+#[test]
+fn a_variant_that_does_not_run_is_noted() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, table) = (folder.path().join("mine.toml"), folder.path().join("mine.parquet"));
+    let noted = |schemes: &str, more: &[&str]| {
+        let variant = "[[variant]]\nname = \"soon\"\nof = \"pgc\"\nset.trigger.soft = 0.07\n";
+        let head = format!("schemes = {schemes}\nworkload = \"random-read\"\nrequests = 100\n");
+        std::fs::write(&path, head + variant).unwrap();
+        let words = [&["sweep", text(&path), "--fresh", "--out", text(&table)][..], more].concat();
+        printed(&copyback(&words)).contains("Note: not run: variant `soon`, as `schemes` does not have its name\n")
+    };
+    assert!(noted("[\"baseline\"]", &[]));
+    assert!(!noted("[\"baseline\", \"soon\"]", &[]));
+    assert!(!noted("[\"baseline\"]", &["--schemes", "baseline,soon"]));
+}

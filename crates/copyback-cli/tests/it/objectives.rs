@@ -262,7 +262,7 @@ fn each_number_of_the_table_can_be_asked_for() {
     let names: Vec<String> = first.into_iter().filter(|(_, field)| is_number(field)).map(|(name, _)| name).collect();
     assert!(names.len() > 50, "{names:?}");
     let text = place.asked(&["--show", &names.join(",")]);
-    assert!(text.contains("1 of 1 cells were done before"), "{text}");
+    assert!(text.contains("1 of 1 cell was done before"), "{text}");
     for name in names {
         assert!(text.split_whitespace().any(|word| word == name), "no {name}: {text}");
     }

@@ -183,7 +183,7 @@ fn mistakes_in_claims_are_shown_where_they_stand() {
         ("published = -95", "publisht = -95", &["did you mean `published`?"]),
         ("published = -95", "published = -95\naggregate = \"maen\"", &["did you mean `mean`?"]),
         ("against = \"baseline\"\n", "", &["has no base of comparison"]),
-        ("where = \"here\"", "", &["`where` of a [[claim]] is missing"]),
+        ("where = \"here\"", "", &["`where` in [[claim]] is missing"]),
         ("published = -95", "published = -95\nat_most = 3", &["a `published` number, a `direction`, or bounds"]),
         ("published = -95", "published = -95\nnull = \"baselin\"", &["did you mean `baseline`?"]),
         ("published = -95", "published = -95\ntolerance = 2", &["a tolerance needs its reason"]),

@@ -98,7 +98,7 @@ fn a_changed_journal_changes_no_result() {
     for line in [changed.as_str(), &swapped, "no journal\n"] {
         place.file("grid.journal", format!("{}{line}{}", lines[0], lines[2]));
         let text = swept(&place, &[]);
-        assert!(text.contains("1 of 2 cells were done before"), "{text}");
+        assert!(text.contains("1 of 2 cells was done before"), "{text}");
         assert!(text.contains("1 line of grid.journal was altered and is not used"), "{text}");
         assert_eq!(place.bytes("grid.parquet"), table, "{line}");
     }

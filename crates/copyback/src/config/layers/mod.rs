@@ -14,6 +14,7 @@
 //! requests to an array address drives if their addresses are those of a drive, else its volume.
 
 mod decode;
+mod fault;
 mod merge;
 mod resolved;
 mod set;
@@ -21,10 +22,14 @@ mod several;
 #[cfg(test)]
 mod tests;
 mod tree;
+#[cfg(test)]
+mod type_tests;
+mod wording;
 
 use super::presets::SCHEMES;
 use super::{Axis, KeyError};
 use copyback_workload::spec::{Footprint, WorkloadSpec};
+pub use copyback_workload::words::nearest;
 pub use merge::Dropped;
 pub use resolved::Resolved;
 use serde::{Serialize, de::DeserializeOwned};
@@ -32,8 +37,8 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
-pub use tree::check_printable;
 use tree::{Node, Table};
+pub use tree::{check_printable, no_toml};
 
 /// A text that settings come from.
 #[derive(Debug)]
@@ -165,7 +170,10 @@ impl Layer {
     pub fn nest(&mut self, table: &str) {
         let whole = Place { text: self.text.clone(), span: 0..0 };
         let inner = Node::Table(std::mem::take(&mut self.root));
-        self.root.insert(table.to_owned(), tree::Entry { key: whole.clone(), value: whole, node: inner });
+        self.root.insert(
+            table.to_owned(),
+            tree::Entry { key: whole.clone(), value: whole, node: inner, items: tree::Items::None },
+        );
     }
 
     /// All `--set` arguments together: they are one layer, so that their order matters only if they set the same key.
@@ -220,7 +228,9 @@ impl Layer {
         let Some(entry) = self.take(path) else { return Ok(None) };
         match entry.node {
             Node::Leaf(toml::Value::String(value)) => Ok(Some(Located { value, place: Some(entry.value) })),
-            _ => Err(LayerError::new(format!("`{path}` must be a text")).at(Some(entry.value))),
+            _ => Err(LayerError::new(format!("`{path}` must be a text"))
+                .with_help(format!("write it in quotes: {path} = \"text\""))
+                .at(Some(entry.value))),
         }
     }
 
@@ -247,14 +257,19 @@ impl Layer {
             Node::Leaf(toml::Value::Integer(number)) => u64::try_from(number).ok(),
             _ => None,
         };
-        let wrong = || LayerError::new(format!("`{path}` must be a whole number, zero or more")).at(Some(entry.value));
+        let wrong = || {
+            LayerError::new(format!("`{path}` must be a whole number, zero or more"))
+                .with_help("write digits only, without quotes")
+                .at(Some(entry.value))
+        };
         number.ok_or_else(wrong).map(Some)
     }
 
-    /// Takes a value out of the layer that its owner knows how to read; errors name the key.
+    /// Takes a value out of the layer that its owner knows how to read; errors name the key. `help` tells its forms.
     pub fn take_read<T>(
         &mut self,
         path: &str,
+        help: &str,
         read: impl Fn(&toml::Value) -> Result<T, String>,
     ) -> Result<Option<T>, LayerError> {
         let Some(entry) = self.take(path) else { return Ok(None) };
@@ -262,7 +277,7 @@ impl Layer {
             Node::Leaf(value) => value,
             Node::Table(table) => toml::Value::Table(tree::plain(&table)),
         };
-        let wrong = |message| LayerError::new(format!("`{path}`: {message}")).at(Some(entry.value));
+        let wrong = |message| LayerError::new(format!("`{path}`: {message}")).with_help(help).at(Some(entry.value));
         read(&value).map(Some).map_err(wrong)
     }
 
@@ -459,18 +474,4 @@ pub fn suggestion<'a>(word: &str, kind: &str, names: impl Iterator<Item = &'a st
         Some(name) => format!("did you mean `{name}`? {kind}: {list}"),
         None => format!("{kind}: {list}"),
     }
-}
-
-/// The name most like a word, if one is like it enough to be worth a suggestion.
-pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let lower = word.to_lowercase();
-    let likeness = |name: &str| strsim::jaro_winkler(&lower, &name.to_lowercase());
-    let mut best: Option<(&str, f64)> = None;
-    for name in names {
-        let score = likeness(name);
-        if score > 0.7 && best.is_none_or(|(_, top)| score > top) {
-            best = Some((name, score));
-        }
-    }
-    best.map(|(name, _)| name)
 }

@@ -1,6 +1,6 @@
 //! `--set table.key=value`.
 
-use super::tree::{self, Entry, Node, Table};
+use super::tree::{self, Entry, Items, Node, Table};
 use super::{Layer, LayerError, Place, Text};
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ fn insert(root: &mut Table, argument: &str) -> Result<(), LayerError> {
     for (depth, name) in names.iter().enumerate().rev() {
         let start = end - path[..end].rsplit('.').next().map_or(end, str::len);
         let value = if depth + 1 == names.len() { value_place.clone() } else { place(start, end) };
-        let entry = Entry { key: place(start, end), value, node };
+        let entry = Entry { key: place(start, end), value, node, items: Items::None };
         node = Node::Table(Table::from([((*name).to_owned(), entry)]));
         end = start.saturating_sub(1);
     }
@@ -82,7 +82,15 @@ fn at(node: Node, place: &Place) -> Node {
             table
                 .into_iter()
                 .map(|(name, entry)| {
-                    (name, Entry { key: place.clone(), value: place.clone(), node: at(entry.node, place) })
+                    (
+                        name,
+                        Entry {
+                            key: place.clone(),
+                            value: place.clone(),
+                            node: at(entry.node, place),
+                            items: Items::None,
+                        },
+                    )
                 })
                 .collect(),
         ),

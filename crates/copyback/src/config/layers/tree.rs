@@ -4,7 +4,9 @@ use super::{LayerError, Place, Text};
 use copyback_workload::printable::{is_unprintable, printable};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// Keys in the order of the alphabet.
@@ -19,6 +21,40 @@ pub(super) struct Entry {
     pub value: Place,
     /// The value.
     pub node: Node,
+    /// The places of what is in it, if it is a list.
+    pub items: Items,
+}
+
+/// The places of what is in a list, to any depth.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Items {
+    /// It is no list, or its places are not known.
+    #[default]
+    None,
+    /// The place of each item, and those in it.
+    List(Vec<(Place, Items)>),
+    /// By key: the places of the key and of its value, and those in it.
+    Table(BTreeMap<String, (Place, Place, Items)>),
+}
+
+impl Items {
+    fn of(text: &Arc<Text>, value: &DeValue<'_>) -> Self {
+        let place = |span| Place { text: text.clone(), span };
+        match value {
+            DeValue::Array(items) => {
+                Self::List(items.iter().map(|item| (place(item.span()), Self::of(text, item.get_ref()))).collect())
+            }
+            DeValue::Table(table) => {
+                let places = |key: Range<usize>, value: &Spanned<DeValue<'_>>| {
+                    (place(key), place(value.span()), Self::of(text, value.get_ref()))
+                };
+                Self::Table(
+                    table.iter().map(|(key, value)| (key.get_ref().to_string(), places(key.span(), value))).collect(),
+                )
+            }
+            _ => Self::None,
+        }
+    }
 }
 
 impl Entry {
@@ -37,12 +73,15 @@ pub(super) enum Node {
 
 /// Reads a text.
 pub(super) fn parse(text: &Arc<Text>) -> Result<Table, LayerError> {
-    let parsed = DeTable::parse(&text.text).map_err(|error| LayerError {
-        message: format!("this is not TOML: {}", error.message()),
-        help: None,
-        place: error.span().map(|span| Place { text: text.clone(), span }),
-    })?;
+    let parsed = DeTable::parse(&text.text)
+        .map_err(|error| no_toml(&error).at(error.span().map(|span| Place { text: text.clone(), span })))?;
     table(text, parsed.into_inner())
+}
+
+/// The error of a text that the parser does not take, without its place.
+pub fn no_toml(error: &toml::de::Error) -> LayerError {
+    LayerError::new(format!("this is not TOML: {}", error.message()))
+        .with_help("write `key = value` lines below a `[table]`, and quotes around a text")
 }
 
 /// Refuses a key, or a value of one, with characters that would change what a terminal shows. Only a text of several
@@ -83,20 +122,24 @@ fn table(text: &Arc<Text>, from: DeTable<'_>) -> Result<Table, LayerError> {
         let (key_span, value_span) = (key.span(), value.span());
         let place = |span| Place { text: text.clone(), span };
         check_printable(key.get_ref(), value.get_ref(), [&place(key_span.clone()), &place(value_span.clone())])?;
-        let node =
-            match value.get_ref() {
-                DeValue::Table(_) => {
-                    let DeValue::Table(inner) = value.into_inner() else { unreachable!("it was a table above") };
-                    Node::Table(self::table(text, inner)?)
-                }
-                _ => {
-                    let deserializer = toml::de::ValueDeserializer::from(value);
-                    Node::Leaf(toml::Value::deserialize(deserializer).map_err(|error| {
-                        LayerError::new(error.message().to_owned()).at(Some(place(value_span.clone())))
-                    })?)
-                }
-            };
-        let entry = Entry { key: place(key_span), value: place(value_span), node };
+        let items = match value.get_ref() {
+            list @ DeValue::Array(_) => Items::of(text, list),
+            _ => Items::None,
+        };
+        let node = match value.get_ref() {
+            DeValue::Table(_) => {
+                let DeValue::Table(inner) = value.into_inner() else { unreachable!("it was a table above") };
+                Node::Table(self::table(text, inner)?)
+            }
+            _ => {
+                let deserializer = toml::de::ValueDeserializer::from(value);
+                Node::Leaf(
+                    toml::Value::deserialize(deserializer)
+                        .map_err(|error| no_toml(&error).at(Some(place(value_span.clone()))))?,
+                )
+            }
+        };
+        let entry = Entry { key: place(key_span), value: place(value_span), node, items };
         table.insert(key.into_inner().into_owned(), entry);
     }
     Ok(table)
