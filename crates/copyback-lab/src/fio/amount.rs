@@ -12,12 +12,12 @@ const ROUNDING: f64 = 1e-9;
 
 /// Whether a pass ends with the job's part: without a map of blocks fio writes on, as far as it has to.
 fn has_passes(job: &Job) -> bool {
-    !job.is_random || job.ends_with_map()
+    !job.pattern.is_random || job.ends_with_map()
 }
 
 /// What a job asks for in all; `size` and `amount`, its part and what `io_size` says, are both bytes or both shares.
 fn all(job: &Job, size: f64, amount: f64) -> f64 {
-    let loops = job.loops as f64;
+    let loops = job.extent.loops as f64;
     match has_passes(job) {
         true => (loops * amount).min((loops * size).max((amount / size).ceil() * size)),
         false => loops * amount,
@@ -26,13 +26,13 @@ fn all(job: &Job, size: f64, amount: f64) -> f64 {
 
 /// What ends a job: fio ends it when as many bytes as its size are done, or with its time.
 pub fn insert(table: &mut Table, job: &Job, read_share: f64, align: u64, is_drive: bool) -> Result<(), Failure> {
-    let mean = |op: usize| job.blocks[op].mean();
-    let mean_bytes = match job.ops {
+    let mean = |op: usize| job.sizes.blocks[op].mean();
+    let mean_bytes = match job.pattern.ops {
         [_, _, true] => mean(TRIM),
         _ => read_share * mean(READ) + (1.0 - read_share) * mean(WRITE),
     };
     // A trim and its write are two.
-    let times = if job.trims_first { 2 } else { 1 };
+    let times = if job.pattern.trims_first { 2 } else { 1 };
     let count = |requests: f64| (requests.max(1.0) as u64).saturating_mul(times);
     // A pass over a region has the blocks that fit; what ends by its bytes goes on until it has as many.
     let of_pass = |bytes: f64| count((bytes / mean_bytes).floor());
@@ -41,8 +41,8 @@ pub fn insert(table: &mut Table, job: &Job, read_share: f64, align: u64, is_driv
     if !job.is_endless() {
         match (job.part_size(), job.amount()) {
             (Some(Part::Bytes(size)), amount) => {
-                if size < job.used(|op| job.blocks[op].least()).min().unwrap_or(0) {
-                    let opt = job.sized_by.as_ref().unwrap_or(&job.whole);
+                if size < job.used(|op| job.sizes.blocks[op].least()).min().unwrap_or(0) {
+                    let opt = job.extent.sized_by.as_ref().unwrap_or(&job.whole);
                     return Err(opt.wrong("the block size is too large for it", "raise the size, or lower bs"));
                 }
                 let whole = (size - size % align).max(align);
@@ -62,7 +62,7 @@ pub fn insert(table: &mut Table, job: &Job, read_share: f64, align: u64, is_driv
                 repeat = (all > whole as f64).then(|| Value::from(format!("{whole} B")));
             }
             (_, Some(Part::Bytes(amount))) => {
-                requests = Some(of_amount(amount as f64).saturating_mul(job.loops));
+                requests = Some(of_amount(amount as f64).saturating_mul(job.extent.loops));
                 repeat = Some(Value::from(1.0));
             }
             (_, amount) if is_drive => {
@@ -74,7 +74,7 @@ pub fn insert(table: &mut Table, job: &Job, read_share: f64, align: u64, is_driv
             _ => {}
         }
     }
-    let most = job.number_ios.map(|most| most.saturating_mul(job.loops).saturating_mul(times));
+    let most = job.extent.number_ios.map(|most| most.saturating_mul(job.extent.loops).saturating_mul(times));
     let requests = match (requests, most) {
         (Some(requests), Some(most)) => requests.min(most),
         (Some(requests), None) | (None, Some(requests)) => requests,
@@ -90,7 +90,7 @@ pub fn insert(table: &mut Table, job: &Job, read_share: f64, align: u64, is_driv
     table.insert("requests".into(), Value::from(i64::try_from(requests).unwrap_or(i64::MAX)));
     table.extend(passes.map(|passes| ("passes".to_owned(), Value::from(passes))));
     // A new pass draws the same requests, unless randrepeat=0.
-    if job.repeats_passes && job.is_random && job.ends_with_map() {
+    if job.places.repeats_passes && job.pattern.is_random && job.ends_with_map() {
         table.extend(repeat.map(|repeat| ("repeat_after".to_owned(), repeat)));
     }
     Ok(())

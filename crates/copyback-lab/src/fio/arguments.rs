@@ -1,5 +1,6 @@
 //! `--fio-args`: fio's command line, as `fio --name=a --rw=read ...` has it behind the program's name.
 
+use super::job::Safety;
 use super::parse::{self, GLOBAL, Section};
 use crate::failure::Failure;
 use copyback::config::layers::{LayerError, Place, Text};
@@ -27,10 +28,11 @@ const OF_FIO: &[(&str, bool)] = &[
     ("max-jobs", true),
     ("idle-prof", true),
     ("aux-path", true),
-    ("warnings-fatal", false),
-    ("readonly", false),
     ("debug", true),
 ];
+
+/// Options of fio itself that make it refuse jobs. They count wherever they stand.
+const OF_SAFETY: &[&str] = &["readonly", "warnings-fatal"];
 
 /// Options of fio itself that ask for something else than a run of jobs.
 const OF_OTHER_RUNS: &[&str] = &[
@@ -117,8 +119,18 @@ fn words(text: &str) -> Result<Vec<Word>, String> {
     }
 }
 
-/// Sections of a command line, and notes on what has no effect. What stands before the first `--name` is of all jobs.
-pub fn sections(text: &str) -> Result<(Vec<Section>, Vec<String>), Failure> {
+/// A command line, divided.
+pub struct CommandLine {
+    /// What stands before the first `--name` is of all jobs.
+    pub sections: Vec<Section>,
+    /// What has no effect.
+    pub notes: Vec<String>,
+    /// What fio is told not to do.
+    pub safety: Safety,
+}
+
+/// Divides a command line.
+pub fn read(text: &str) -> Result<CommandLine, Failure> {
     let whole = Arc::new(Text { name: SHOWN.to_owned(), text: text.to_owned() });
     let place = |span: std::ops::Range<usize>| Place { text: whole.clone(), span };
     let wrong = |span: &std::ops::Range<usize>, message: String, help: &str| -> Failure {
@@ -127,6 +139,7 @@ pub fn sections(text: &str) -> Result<(Vec<Section>, Vec<String>), Failure> {
     let words = words(text).map_err(|message| wrong(&(0..text.len()), message, "close it"))?;
     let new = |name: &str, span| Section { name: name.to_owned(), place: place(span), options: Vec::new() };
     let (mut sections, mut notes): (Vec<Section>, Vec<String>) = (Vec::new(), Vec::new());
+    let mut safety = Safety::default();
     let mut words = words.into_iter().peekable();
     while let Some(Word { text: word, span }) = words.next() {
         let Some(option) = word.strip_prefix("--").or(word.strip_prefix('-')).filter(|rest| !rest.is_empty()) else {
@@ -142,11 +155,28 @@ pub fn sections(text: &str) -> Result<(Vec<Section>, Vec<String>), Failure> {
         };
         let mut span = span;
         let of_fio = OF_FIO.iter().find(|(name, _)| *name == key);
-        let stands_alone = ALONE.contains(&key) || of_fio.is_some_and(|(_, has_value)| !has_value);
+        let is_switch = OF_SAFETY.contains(&key) || of_fio.is_some_and(|(_, has_value)| !has_value);
+        if is_switch && value.is_some() {
+            let message = format!("`--{key}` of fio takes no value");
+            return Err(wrong(&span, message, &format!("write --{key}, or leave it out")));
+        }
+        let stands_alone = ALONE.contains(&key) || is_switch;
         if value.is_none() && !stands_alone && words.peek().is_some_and(|next| !next.text.starts_with('-')) {
             let next = words.next();
             span.end = next.as_ref().map_or(span.end, |next| next.span.end);
             value = next.map(|next| next.text);
+        }
+        match key {
+            "readonly" => safety.is_read_only = true,
+            "warnings-fatal" => safety.are_warnings_fatal = true,
+            "idle-prof" if value.as_deref() == Some("calibrate") => {
+                let message = "`--idle-prof=calibrate` measures the machine, and runs no job".to_owned();
+                return Err(wrong(&span, message, "remove it"));
+            }
+            _ => {}
+        }
+        if OF_SAFETY.contains(&key) {
+            continue;
         }
         if of_fio.is_some() {
             notes.push(format!("`--{key}` has no effect: it is of fio's own program"));
@@ -173,7 +203,7 @@ pub fn sections(text: &str) -> Result<(Vec<Section>, Vec<String>), Failure> {
     if !sections.is_empty() && sections.iter().all(|section| section.name == GLOBAL) {
         sections.push(new(UNNAMED, 0..text.len()));
     }
-    Ok((sections, notes))
+    Ok(CommandLine { sections, notes, safety })
 }
 
 #[cfg(test)]
@@ -183,7 +213,7 @@ mod tests {
     type Options = Vec<(String, Option<String>)>;
 
     fn read(text: &str) -> Vec<(String, Options)> {
-        let (sections, _) = sections(text).expect("it is a command line");
+        let CommandLine { sections, .. } = super::read(text).expect("it is a command line");
         let options =
             |section: &Section| section.options.iter().map(|opt| (opt.key.clone(), opt.value.clone())).collect();
         sections.iter().map(|section| (section.name.clone(), options(section))).collect()
@@ -199,10 +229,10 @@ mod tests {
         assert_eq!(seen, [global.clone(), ("a".to_owned(), vec![option("bs", "8k")]), ("b".to_owned(), b)]);
         assert_eq!(read("--rw=read --size=1m"), [global, ("fio".to_owned(), Vec::new())]);
         assert_eq!(read(r"--name=a --filename=/dev/bsg/0\:0")[0].1, [option("filename", r"/dev/bsg/0\:0")]);
-        assert!(sections("--name=a --filename='x").is_err(), "the quotation does not end");
-        assert!(sections("job.fio").is_err(), "a file is given with --fio");
-        assert!(sections("--client=host --name=a").is_err(), "no other machine is asked");
-        let (_, notes) = sections("--output=x --eta never --name=a").expect("these have no effect");
-        assert_eq!(notes.len(), 2);
+        assert!(super::read("--name=a --filename='x").is_err(), "the quotation does not end");
+        assert!(super::read("job.fio").is_err(), "a file is given with --fio");
+        assert!(super::read("--client=host --name=a").is_err(), "no other machine is asked");
+        let line = super::read("--output=x --eta never --name=a").expect("these have no effect");
+        assert_eq!(line.notes.len(), 2);
     }
 }

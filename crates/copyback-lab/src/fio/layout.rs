@@ -16,7 +16,7 @@ pub struct Files {
 
 /// The file of a clone, as fio names it.
 fn file_of(job: &Job, clone: u64) -> String {
-    match (&job.filename, &job.filename_format) {
+    match (&job.extent.filename, &job.extent.filename_format) {
         (Some(name), _) => name.clone(),
         (None, Some(format)) => {
             let (clone, file) = (clone.to_string(), "0");
@@ -32,12 +32,12 @@ impl Files {
     /// Lays out the files of all jobs.
     pub fn of(jobs: &[Job]) -> Result<Self, Failure> {
         // A replay has the addresses of its log.
-        let with_files: Vec<&Job> = jobs.iter().filter(|job| job.iolog.is_none()).collect();
-        let first = with_files.first().and_then(|job| job.filename.clone());
-        let is_drive = first.is_some() && with_files.iter().all(|job| job.filename == first);
+        let with_files: Vec<&Job> = jobs.iter().filter(|job| job.replay.iolog.is_none()).collect();
+        let first = with_files.first().and_then(|job| job.extent.filename.clone());
+        let is_drive = first.is_some() && with_files.iter().all(|job| job.extent.filename == first);
         let mut ends: Vec<(String, u64)> = Vec::new();
         for job in with_files.iter().filter(|_| !is_drive) {
-            for clone in 0..job.count {
+            for clone in 0..job.schedule.count {
                 let (Some(Part::Bytes(size)), Some(offset)) = (job.part_size(), job.file_offset_of(clone)) else {
                     let message = "a job on a file of its own needs a size in bytes";
                     let help = match job.whole.is_of_command_line() {

@@ -49,17 +49,17 @@ fn part(part: Part) -> Value {
 impl Made {
     /// Adds a job and its clones.
     pub fn add(&mut self, job: &Job, files: &Files) -> Result<(), Failure> {
-        if (job.is_stonewalled || job.begins_group) && !self.clones.is_empty() {
+        if (job.schedule.is_stonewalled || job.schedule.begins_group) && !self.clones.is_empty() {
             self.group += 1;
         }
-        if job.is_stonewalled && !self.clones.is_empty() {
+        if job.schedule.is_stonewalled && !self.clones.is_empty() {
             self.walled = self.clones.iter().flat_map(|(_, names)| names.clone()).collect();
         }
         let after = self.waits_for(job)?;
         self.note(job);
         let reads_back = job.reads_back()?;
         let mut names = Vec::new();
-        for clone in 0..job.count {
+        for clone in 0..job.schedule.count {
             let name = self.free_name(job, clone);
             let mut table = Self::table(job, clone, files)?;
             if !after.is_empty() {
@@ -97,14 +97,14 @@ impl Made {
             workload,
             name: job.name.clone(),
             group: self.group,
-            is_grouped: job.is_grouped,
+            is_grouped: job.schedule.is_grouped,
             is_more,
             depth: depth(job),
-            percentiles: job.percentiles.clone(),
-            shows_percentiles: job.shows_percentiles,
+            percentiles: job.shown.percentiles.clone(),
+            shows_percentiles: job.shown.shows,
             options: job.options.clone(),
             flushes: if is_more { Vec::new() } else { job.flushes.clone() },
-            sized_by: job.sized_by.clone().unwrap_or_else(|| job.whole.clone()),
+            sized_by: job.extent.sized_by.clone().unwrap_or_else(|| job.whole.clone()),
         });
     }
 
@@ -112,7 +112,7 @@ impl Made {
     fn free_name(&self, job: &Job, clone: u64) -> String {
         let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
         let plain = |text: &str| text.chars().map(plain).collect::<String>();
-        let of_clone = |stem: String| if job.count == 1 { stem } else { format!("{stem}-{}", clone + 1) };
+        let of_clone = |stem: String| if job.schedule.count == 1 { stem } else { format!("{stem}-{}", clone + 1) };
         let name = of_clone(plain(&job.name));
         if !self.tables.contains_key(&name) {
             return name;
@@ -129,7 +129,7 @@ impl Made {
     /// Those who have to end first.
     fn waits_for(&self, job: &Job) -> Result<Vec<String>, Failure> {
         let mut after = self.walled.clone();
-        if let Some(name) = &job.wait_for {
+        if let Some(name) = &job.schedule.wait_for {
             let found: Vec<_> = self.clones.iter().filter(|(known, _)| known == name).collect();
             if found.is_empty() {
                 let message = format!("wait_for={name}: no job before it has that name");
@@ -146,19 +146,19 @@ impl Made {
             Some((_, jobs)) => jobs.push(job.name.clone()),
             None => self.said.push((what, vec![job.name.clone()])),
         };
-        if job.is_synchronous && job.depth > 1 {
-            say(format!("a synchronous engine has one request under way, whatever iodepth={} says", job.depth));
+        if job.pace.is_synchronous && job.pace.depth > 1 {
+            say(format!("a synchronous engine has one request under way, whatever iodepth={} says", job.pace.depth));
         }
-        if job.iolog.is_none() && job.lacks_map() {
+        if job.replay.iolog.is_none() && job.lacks_map() {
             say("places are drawn in the smallest block, and may come twice: fio has a map of blocks, per direction"
                 .into());
         }
-        let is_mixed = job.used(|op| job.blocks[op].only().is_none()).any(|is_mixed| is_mixed);
-        if is_mixed && job.rate_bytes.iter().any(Option::is_some) {
+        let is_mixed = job.used(|op| job.sizes.blocks[op].only().is_none()).any(|is_mixed| is_mixed);
+        if is_mixed && job.pace.rate_bytes.iter().any(Option::is_some) {
             say("requests come at the rate that moves so many bytes on average, whatever the size of the last one"
                 .into());
         }
-        if job.reads_back().is_ok_and(|reads_back| reads_back) && job.is_random {
+        if job.reads_back().is_ok_and(|reads_back| reads_back) && job.pattern.is_random {
             say("what it wrote is read back in the order of addresses".into());
         }
         job.notes.iter().for_each(|note| say(note.clone()));
@@ -171,13 +171,13 @@ impl Made {
         if let Some(share) = job.urgent_share() {
             table.insert("high_priority_share".into(), Value::from(share));
         }
-        if let Some(path) = &job.iolog {
+        if let Some(path) = &job.replay.iolog {
             return replay(table, job, path);
         }
         region(&mut table, job, clone, files)?;
         requests(&mut table, job, files.is_drive)?;
         addresses(&mut table, job)?;
-        if let Some(seed) = job.seed {
+        if let Some(seed) = job.places.seed {
             table.insert("seed".into(), whole(seed.saturating_add(clone)));
         }
         Ok(table)
@@ -186,8 +186,8 @@ impl Made {
 
 /// A log that is played again.
 fn replay(mut table: Table, job: &Job, path: &str) -> Result<Table, Failure> {
-    let is_cut = job.number_ios.is_some() || job.amount().is_some();
-    if is_cut || job.rate_iops.iter().chain(&job.rate_bytes).any(Option::is_some) {
+    let is_cut = job.extent.number_ios.is_some() || job.amount().is_some();
+    if is_cut || job.pace.rate_iops.iter().chain(&job.pace.rate_bytes).any(Option::is_some) {
         let message = "a log is replayed whole, at its own pace";
         let cut = job.at(&["number_ios", "io_size", "rate", "rate_iops"]);
         return Err(cut.wrong(message, "remove number_ios, io_size, rate and rate_iops"));
@@ -195,44 +195,44 @@ fn replay(mut table: Table, job: &Job, path: &str) -> Result<Table, Failure> {
     table.insert("trace".into(), Value::from(path));
     // fio's own logs, or those of blktrace: the content says which.
     table.insert("layout".into(), Value::from("as-is"));
-    if job.loops > 1 {
-        table.insert("loop".into(), whole(job.loops));
+    if job.extent.loops > 1 {
+        table.insert("loop".into(), whole(job.extent.loops));
     }
-    if job.replay_percent != 100 {
+    if job.replay.rate_percent != 100 {
         // fio's percentage is of the rate.
-        table.insert("time_scale".into(), Value::from(100.0 / job.replay_percent as f64));
+        table.insert("time_scale".into(), Value::from(100.0 / job.replay.rate_percent as f64));
     }
-    table.extend(job.replay_align.map(|align| ("align".to_owned(), bytes(align))));
+    table.extend(job.replay.align.map(|align| ("align".to_owned(), bytes(align))));
     Ok(table)
 }
 
 /// Requests under way: one where the engine waits for each.
 fn depth(job: &Job) -> u64 {
-    if job.is_synchronous { 1 } else { job.depth }
+    if job.pace.is_synchronous { 1 } else { job.pace.depth }
 }
 
 fn pace(table: &mut Table, job: &Job) {
-    let has_rate = job.rate_iops.iter().chain(&job.rate_bytes).any(Option::is_some);
-    let is_paced = if job.iolog.is_some() { job.stalls } else { has_rate };
+    let has_rate = job.pace.rate_iops.iter().chain(&job.pace.rate_bytes).any(Option::is_some);
+    let is_paced = if job.replay.iolog.is_some() { job.replay.stalls } else { has_rate };
     table.insert("mode".into(), Value::from(if is_paced { "paced" } else { "closed" }));
     table.insert("queue_depth".into(), whole(depth(job)));
-    if job.think_ns > 0 {
-        table.insert("think_time".into(), nanos(job.think_ns));
-        table.insert("think_every".into(), whole(job.think_blocks));
+    if job.pace.think_ns > 0 {
+        table.insert("think_time".into(), nanos(job.pace.think_ns));
+        table.insert("think_every".into(), whole(job.pace.think_blocks));
     }
 }
 
 fn times(table: &mut Table, job: &Job) {
-    if job.delay_ns > 0 {
+    if job.schedule.delay_ns > 0 {
         // It counts from the begin of all, also behind a stonewall.
-        table.insert("not_before".into(), nanos(job.delay_ns));
+        table.insert("not_before".into(), nanos(job.schedule.delay_ns));
     }
-    if job.ramp_ns > 0 {
-        table.insert("warmup".into(), nanos(job.ramp_ns));
+    if job.schedule.ramp_ns > 0 {
+        table.insert("warmup".into(), nanos(job.schedule.ramp_ns));
     }
-    if let Some(runtime_ns) = job.runtime_ns {
+    if let Some(runtime_ns) = job.schedule.runtime_ns {
         // The ramp comes before the time that a job runs.
-        let stop_ns = job.ramp_ns.saturating_add(runtime_ns);
+        let stop_ns = job.schedule.ramp_ns.saturating_add(runtime_ns);
         table.insert("stop".into(), nanos(stop_ns));
     }
 }
@@ -260,11 +260,11 @@ fn region(table: &mut Table, job: &Job, clone: u64, files: &Files) -> Result<(),
 /// Requests a second of each operation, where they have a limit.
 fn rates_of(job: &Job) -> [Option<f64>; 3] {
     [READ, WRITE, TRIM].map(|op| {
-        let blocks = &job.blocks[op];
+        let blocks = &job.sizes.blocks[op];
         // fio's limit is one of bytes: so many requests of the smallest size.
-        let bytes = job.rate_bytes[op].map(|bytes| bytes as f64);
-        let bytes = bytes.or(job.rate_iops[op].map(|rate| rate as f64 * blocks.least() as f64))?;
-        let counted = if job.is_poisson { blocks.least() as f64 } else { blocks.mean() };
+        let bytes = job.pace.rate_bytes[op].map(|bytes| bytes as f64);
+        let bytes = bytes.or(job.pace.rate_iops[op].map(|rate| rate as f64 * blocks.least() as f64))?;
+        let counted = if job.pace.is_poisson { blocks.least() as f64 } else { blocks.mean() };
         Some(bytes / counted)
     })
 }
@@ -272,27 +272,29 @@ fn rates_of(job: &Job) -> [Option<f64>; 3] {
 /// Which operations there are, of which sizes, how many, and when.
 fn requests(table: &mut Table, job: &Job, is_drive: bool) -> Result<(), Failure> {
     let rates = rates_of(job);
-    let read_share = match (job.ops, rates) {
+    let read_share = match (job.pattern.ops, rates) {
         // With a rate for each they come at these, whatever shares they were to have.
         ([true, true, _], [Some(reads), Some(writes), _]) => reads / (reads + writes),
-        ([true, true, _], _) => job.read_percent as f64 / 100.0,
+        ([true, true, _], _) => job.pattern.read_percent as f64 / 100.0,
         ([true, false, _], _) => 1.0,
         _ => 0.0,
     };
     table.insert("read_share".into(), Value::from(read_share));
-    if job.ops[TRIM] {
+    if job.pattern.ops[TRIM] {
         table.insert("trim_share".into(), Value::from(1.0));
     }
-    if job.trims_first {
+    if job.pattern.trims_first {
         table.insert("trim_before_write".into(), Value::from(true));
     }
     // Requests of each kind begin at multiples of that kind's smallest size, or of what `blockalign` says.
-    let own = |op: usize| if job.is_random { job.align[op] } else { None }.unwrap_or(job.blocks[op].least());
-    let all = job.used(|op| common_divisor(job.blocks[op].divisor(), own(op)));
+    let own = |op: usize| {
+        if job.pattern.is_random { job.sizes.align[op] } else { None }.unwrap_or(job.sizes.blocks[op].least())
+    };
+    let all = job.used(|op| common_divisor(job.sizes.blocks[op].divisor(), own(op)));
     let align = all.reduce(common_divisor).unwrap_or(4096);
-    for op in (0..3).filter(|op| job.ops[*op]) {
+    for op in (0..3).filter(|op| job.pattern.ops[*op]) {
         let key = ["read_size", "write_size", "trim_size"][op];
-        let mut size = job.blocks[op].table();
+        let mut size = job.sizes.blocks[op].table();
         if own(op) != align {
             size.insert("offset_align".into(), bytes(own(op)));
         }
@@ -304,17 +306,17 @@ fn requests(table: &mut Table, job: &Job, is_drive: bool) -> Result<(), Failure>
 }
 
 fn arrivals(table: &mut Table, job: &Job, rates: [Option<f64>; 3]) -> Result<(), Failure> {
-    let used: Vec<usize> = (0..3).filter(|op| job.ops[*op]).collect();
+    let used: Vec<usize> = (0..3).filter(|op| job.pattern.ops[*op]).collect();
     let rates: Vec<f64> = used.iter().filter_map(|op| rates[*op]).collect();
     let arrivals = |rate: f64| {
-        let kind = if job.is_poisson { "poisson" } else { "fixed" };
+        let kind = if job.pace.is_poisson { "poisson" } else { "fixed" };
         let keys = [("kind".to_owned(), Value::from(kind)), ("rate".to_owned(), Value::from(rate))];
         Value::Table(Table::from_iter(keys))
     };
     match (&used[..], &rates[..]) {
         (_, []) => {}
         // A trim comes at the rate of trims, and its write at that of writes: both at the same.
-        ([_], [rate]) if job.trims_first => drop(table.insert("arrivals".into(), arrivals(2.0 * rate))),
+        ([_], [rate]) if job.pattern.trims_first => drop(table.insert("arrivals".into(), arrivals(2.0 * rate))),
         ([_], [rate]) => drop(table.insert("arrivals".into(), arrivals(*rate))),
         ([READ, WRITE], [reads, writes]) => {
             table.remove("read_share");
@@ -333,7 +335,7 @@ fn arrivals(table: &mut Table, job: &Job, rates: [Option<f64>; 3]) -> Result<(),
 fn addresses(table: &mut Table, job: &Job) -> Result<(), Failure> {
     let mut addresses = Table::new();
     let mut say = |key: &str, value: Value| drop(addresses.insert(key.to_owned(), value));
-    match (job.is_random, job.distribution()) {
+    match (job.pattern.is_random, job.distribution()) {
         (false, _) => say("kind", Value::from("uniform")),
         // fio's map is for places that are drawn evenly.
         (true, Distribution::Uniform) => {
@@ -354,7 +356,7 @@ fn addresses(table: &mut Table, job: &Job) -> Result<(), Failure> {
         (true, Distribution::Sequence(blocks)) => {
             say("kind", Value::from("listed"));
             say("blocks", Value::Array(blocks.iter().map(|block| whole(*block)).collect()));
-            if job.advances {
+            if job.places.advances {
                 say("advance", Value::from(true));
             }
         }
@@ -363,26 +365,26 @@ fn addresses(table: &mut Table, job: &Job) -> Result<(), Failure> {
             say("zones", zones_of_part(job, zones)?);
         }
     }
-    let random = if job.is_random { job.random_percent() as f64 / 100.0 } else { 0.0 };
+    let random = if job.pattern.is_random { job.random_percent() as f64 / 100.0 } else { 0.0 };
     if random < 1.0 {
         say("sequential_share", Value::from(1.0 - random));
     }
-    if random < 1.0 || job.modifier.run_length.is_some() {
+    if random < 1.0 || job.pattern.modifier.run_length.is_some() {
         say("sequential_by_op", Value::from(true));
     }
-    if let Some(length) = job.modifier.run_length.filter(|length| *length > 1) {
+    if let Some(length) = job.pattern.modifier.run_length.filter(|length| *length > 1) {
         say("run_length", whole(length));
-        if job.repeats_places {
+        if job.pattern.repeats_places {
             say("run_repeats", Value::from(true));
         }
     }
-    match job.modifier.skip_bytes {
+    match job.pattern.modifier.skip_bytes {
         0 => {}
         skip if skip > 0 => say("skip", bytes(skip.unsigned_abs())),
         skip => say("skip_back", bytes(skip.unsigned_abs())),
     }
     if let Some((size, skip)) = job.stride() {
-        if job.modifier.skip_bytes != 0 {
+        if job.pattern.modifier.skip_bytes != 0 {
             let message = "holes behind each request, within strides, are not supported";
             return Err(job.at(&["rw"]).wrong(message, "remove what follows the colon of rw, or zonemode=strided"));
         }

@@ -17,9 +17,10 @@ mod shape;
 
 use crate::failure::Failure;
 use crate::files::{self, Input};
+use arguments::CommandLine;
 use copyback::config::layers::{Layer, WORKLOADS};
 use copyback::workload::tenants::TENANTS_MAX;
-use job::Job;
+use job::{Job, Safety};
 use layout::Files;
 use made::Made;
 use parse::{GLOBAL, Opt, Section};
@@ -82,18 +83,18 @@ pub fn load(path: &Path, inputs: &mut Vec<Input>) -> Result<JobFile, Failure> {
     inputs.push(Input::text("fio", shown.clone(), Some(path.to_path_buf()), &text));
     let sections = parse::sections(&shown, &text)?;
     let notes = parse::notes(&sections);
-    read(&format!("--fio {shown}"), &sections, notes)
+    read(&format!("--fio {shown}"), &sections, notes, &Safety::default())
 }
 
 /// Reads fio's command line.
 pub fn load_arguments(text: &str, inputs: &mut Vec<Input>) -> Result<JobFile, Failure> {
     inputs.push(Input::text("fio", arguments::SHOWN.to_owned(), None, text));
-    let (sections, mut notes) = arguments::sections(text)?;
+    let CommandLine { sections, mut notes, safety } = arguments::read(text)?;
     notes.extend(parse::notes(&sections));
-    read(arguments::SHOWN, &sections, notes)
+    read(arguments::SHOWN, &sections, notes, &safety)
 }
 
-fn read(shown: &str, sections: &[Section], notes: Vec<String>) -> Result<JobFile, Failure> {
+fn read(shown: &str, sections: &[Section], notes: Vec<String>, safety: &Safety) -> Result<JobFile, Failure> {
     let (mut global, mut jobs, mut count) = (Vec::new(), Vec::new(), 0);
     for section in sections {
         // What stands in a later [global] is of the jobs below it.
@@ -101,8 +102,9 @@ fn read(shown: &str, sections: &[Section], notes: Vec<String>) -> Result<JobFile
             global.extend(section.options.iter().cloned());
         } else {
             let job = Job::new(section, &global)?;
+            safety.check(&job)?;
             // Before anything is made of them: a file of a few lines may have thousands.
-            count += job.count * if job.reads_back()? { 2 } else { 1 };
+            count += job.schedule.count * if job.reads_back()? { 2 } else { 1 };
             if count > JOBS_MAX {
                 let why = format!("with this job and its clones there are {count}, and a run takes {JOBS_MAX}");
                 return Err(job.whole.wrong(why, "leave some out, or lower numjobs"));

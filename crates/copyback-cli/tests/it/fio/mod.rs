@@ -7,6 +7,7 @@ mod flush;
 mod kinds;
 mod passes;
 mod room;
+mod safety;
 mod samples;
 
 use crate::common::{code, copyback, said};

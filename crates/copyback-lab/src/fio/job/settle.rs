@@ -1,40 +1,44 @@
 //! What options of a job mean together.
 
-use super::{Job, Modifier, Part, READ, TRIM, WRITE};
+use super::pattern::{Modifier, Pattern};
+use super::sizes::Sizes;
+use super::{Job, Part, READ, TRIM, WRITE};
 use crate::failure::Failure;
 use crate::fio::shape::Distribution;
 
 impl Job {
     /// Checks what fits together, once all options are known.
     pub(super) fn settle(&mut self) -> Result<(), Failure> {
-        if self.is_time_based && self.runtime_ns.is_none() {
-            self.is_time_based = false;
+        if self.schedule.is_time_based && self.schedule.runtime_ns.is_none() {
+            self.schedule.is_time_based = false;
             self.notes.push("`time_based` has no effect: it needs a runtime".to_owned());
         }
         let has = |rates: [Option<u64>; 3]| rates.iter().any(Option::is_some);
-        if has(self.rate_iops) && has(self.rate_bytes) {
+        if has(self.pace.rate_iops) && has(self.pace.rate_bytes) {
             return Err(self
                 .at(&["rate", "rate_iops"])
                 .wrong("rate and rate_iops exclude each other", "remove one of them"));
         }
-        if self.is_sized_by_order {
-            if self.is_random && self.used(|op| self.random_percent[op]).any(|percent| !matches!(percent, 0 | 100)) {
+        if self.sizes.are_by_order {
+            if self.pattern.is_random
+                && self.used(|op| self.places.random_percent[op]).any(|percent| !matches!(percent, 0 | 100))
+            {
                 let message = "bs_is_seq_rand: sizes do not depend on whether a request of a mix is random";
                 return Err(self.at(&["bs_is_seq_rand"]).wrong(message, "remove it, or percentage_random"));
             }
-            let of = if self.is_random { WRITE } else { READ };
-            self.blocks = [0; 3].map(|_| self.blocks[of].clone());
+            let of = if self.pattern.is_random { WRITE } else { READ };
+            self.sizes.blocks = [0; 3].map(|_| self.sizes.blocks[of].clone());
         }
-        if self.trims_first {
-            if self.blocks[TRIM] != self.blocks[WRITE] && !self.is_random {
+        if self.pattern.trims_first {
+            if self.sizes.blocks[TRIM] != self.sizes.blocks[WRITE] && !self.pattern.is_random {
                 let message = "trimwrite: a trim and its write have one size";
                 return Err(self.at(&["bs", "bsrange", "bssplit"]).wrong(message, "write bs=SIZE"));
             }
-            self.blocks[WRITE] = self.blocks[TRIM].clone();
+            self.sizes.blocks[WRITE] = self.sizes.blocks[TRIM].clone();
         }
         // fio has no map of blocks then.
-        if self.align.iter().any(Option::is_some) || self.distribution() != &Distribution::Uniform {
-            self.has_map = false;
+        if self.sizes.align.iter().any(Option::is_some) || self.distribution() != &Distribution::Uniform {
+            self.places.has_map = false;
         }
         self.refuse_apart()?;
         self.settle_flushes();
@@ -44,9 +48,9 @@ impl Job {
     /// Notes what flushes are, and keeps those that a drive's buffer would have to answer.
     fn settle_flushes(&mut self) {
         // What a log asks for is not known before it is read.
-        let (reads, writes) = match self.iolog {
+        let (reads, writes) = match self.replay.iolog {
             Some(_) => (true, true),
-            None => (self.ops[READ], self.ops[WRITE]),
+            None => (self.pattern.ops[READ], self.pattern.ops[WRITE]),
         };
         for opt in std::mem::take(&mut self.flushes) {
             let (is_asked_for, otherwise) = match opt.key.as_str() {
@@ -64,18 +68,18 @@ impl Job {
 
     /// Values of the operations that it has.
     pub fn used<T>(&self, of: impl Fn(usize) -> T) -> impl Iterator<Item = T> {
-        (0..3).filter(|op| self.ops[*op]).map(of).collect::<Vec<_>>().into_iter()
+        (0..3).filter(|op| self.pattern.ops[*op]).map(of).collect::<Vec<_>>().into_iter()
     }
 
     /// Where its random requests go.
     pub fn distribution(&self) -> &Distribution {
-        let first = (0..3).find(|op| self.ops[*op]).unwrap_or(READ);
-        &self.distribution[first]
+        let first = (0..3).find(|op| self.pattern.ops[*op]).unwrap_or(READ);
+        &self.places.distribution[first]
     }
 
     /// The percentage of its requests that are random.
     pub fn random_percent(&self) -> u64 {
-        self.used(|op| self.random_percent[op]).next().unwrap_or(100)
+        self.used(|op| self.places.random_percent[op]).next().unwrap_or(100)
     }
 
     /// Refuses what reads and writes have otherwise, and the generator has for both.
@@ -84,24 +88,24 @@ impl Job {
             let message = format!("{name} of reads and of writes differ");
             self.at(&[name]).wrong(message, "write one value for both, or a job for each operation")
         };
-        if self.used(|op| self.distribution[op].clone()).any(|own| &own != self.distribution()) {
+        if self.used(|op| self.places.distribution[op].clone()).any(|own| &own != self.distribution()) {
             return Err(differ("random_distribution"));
         }
-        if self.used(|op| self.random_percent[op]).any(|own| own != self.random_percent()) {
+        if self.used(|op| self.places.random_percent[op]).any(|own| own != self.random_percent()) {
             return Err(differ("percentage_random"));
         }
-        if self.used(|op| self.urgent_percent[op]).any(|own| own != self.urgent_percent[self.first_op()]) {
+        if self.used(|op| self.urgency.percent[op]).any(|own| own != self.urgency.percent[self.first_op()]) {
             return Err(differ("cmdprio_percentage"));
         }
         Ok(())
     }
 
     fn first_op(&self) -> usize {
-        (0..3).find(|op| self.ops[*op]).unwrap_or(READ)
+        (0..3).find(|op| self.pattern.ops[*op]).unwrap_or(READ)
     }
 
     fn settle_strides(&self) -> Result<(), Failure> {
-        let strides = &self.strides;
+        let strides = &self.places.strides;
         if strides.are_off || strides.size.is_none() {
             if strides.size.is_some() || strides.skip > 0 {
                 let message =
@@ -111,7 +115,7 @@ impl Job {
             }
             return Ok(());
         }
-        if self.is_random {
+        if self.pattern.is_random {
             let message = "random requests within strides are not supported";
             let help = "write a sequential pattern, or random_distribution=zoned_abs:...";
             return Err(self.at(&["zonesize"]).wrong(message, help));
@@ -126,19 +130,19 @@ impl Job {
 
     /// Bytes of a stride, and what is left out behind each.
     pub fn stride(&self) -> Option<(u64, u64)> {
-        let size = self.strides.size?;
-        Some((size, self.strides.range.map_or(0, |range| range - size).saturating_add(self.strides.skip)))
+        let size = self.places.strides.size?;
+        Some((size, self.places.strides.range.map_or(0, |range| range - size).saturating_add(self.places.strides.skip)))
     }
 
     /// The share of its requests that are urgent.
     pub fn urgent_share(&self) -> Option<f64> {
-        let percent = self.urgent_percent[self.first_op()];
+        let percent = self.urgency.percent[self.first_op()];
         if percent == 0 {
-            return self.is_urgent.then_some(1.0);
+            return self.urgency.is_job.then_some(1.0);
         }
         // Those that are picked have the class, the others that of the job.
         let share = percent as f64 / 100.0;
-        match (self.urgent_class == 1, self.is_urgent) {
+        match (self.urgency.class == 1, self.urgency.is_job) {
             (true, true) => Some(1.0),
             (true, false) => Some(share),
             (false, true) => Some(1.0 - share),
@@ -148,25 +152,25 @@ impl Job {
 
     /// Whether its time ends it, however often its addresses come.
     pub fn is_endless(&self) -> bool {
-        self.is_time_based
+        self.schedule.is_time_based
     }
 
     /// The part of its file that it has: of a file its size, of the drive what is said.
     pub fn part_size(&self) -> Option<Part> {
-        match (self.fills_device, self.file_bytes) {
+        match (self.extent.fills_device, self.extent.file_bytes) {
             (true, _) => None,
             // A share of a file is a part of it.
-            (false, Some(bytes)) => Some(Part::Bytes(match self.size {
+            (false, Some(bytes)) => Some(Part::Bytes(match self.extent.size {
                 Some(Part::Share(share)) => (bytes as f64 * share) as u64,
                 _ => bytes,
             })),
-            (false, None) => self.size,
+            (false, None) => self.extent.size,
         }
     }
 
     /// What it asks for in all, if that is not its part: bytes, or a share of that.
     pub fn amount(&self) -> Option<Part> {
-        match (self.io_size, self.file_bytes, self.size) {
+        match (self.extent.io_size, self.extent.file_bytes, self.extent.size) {
             (Some(amount), _, _) => Some(amount),
             // fio cuts the size to that of the file.
             (None, Some(file), Some(Part::Bytes(size))) => Some(Part::Bytes(size.min(file))),
@@ -176,7 +180,7 @@ impl Job {
 
     /// Where the addresses of a clone begin; none where bytes and a share would have to be added.
     pub fn offset_of(&self, clone: u64) -> Option<Part> {
-        match (self.offset, self.increment) {
+        match (self.extent.offset, self.extent.increment) {
             (offset, None) => Some(offset),
             (Part::Bytes(offset), Some(Part::Bytes(more))) => {
                 Some(Part::Bytes(offset.saturating_add(more.saturating_mul(clone))))
@@ -193,7 +197,7 @@ impl Job {
             (Part::Bytes(offset), _) => Some(offset),
             (Part::Share(share), Some(Part::Bytes(size))) => {
                 let offset = (size as f64 * share) as u64;
-                Some(offset - offset % self.used(|op| self.blocks[op].least()).min().unwrap_or(1))
+                Some(offset - offset % self.used(|op| self.sizes.blocks[op].least()).min().unwrap_or(1))
             }
             (Part::Share(_), _) => None,
         }
@@ -202,33 +206,40 @@ impl Job {
     /// Whether a pass over its addresses ends when fio's map of blocks is full. Blocks that continue others are not
     /// looked up in it.
     pub fn ends_with_map(&self) -> bool {
-        self.is_random && self.has_map && self.random_percent() == 100 && self.modifier.run_length.is_none()
+        self.pattern.is_random
+            && self.places.has_map
+            && self.random_percent() == 100
+            && self.pattern.modifier.run_length.is_none()
     }
 
     /// Whether random places come once each before any comes twice.
     pub fn goes_by_map(&self) -> bool {
-        let sizes: Vec<Option<u64>> = self.used(|op| self.blocks[op].only()).collect();
+        let sizes: Vec<Option<u64>> = self.used(|op| self.sizes.blocks[op].only()).collect();
         let is_one = sizes.iter().all(|size| size.is_some() && *size == sizes[0]);
         self.ends_with_map() && is_one
     }
 
     /// Whether fio would have a map of blocks for it, that the generator has not.
     pub fn lacks_map(&self) -> bool {
-        self.is_random && self.has_map && !self.goes_by_map()
+        self.pattern.is_random && self.places.has_map && !self.goes_by_map()
     }
 
     /// Whether fio reads back what it wrote, once all is written.
     pub fn reads_back(&self) -> Result<bool, Failure> {
-        if !self.verifies || !self.reads_back || !(self.ops[WRITE] || self.trims_first) || self.is_endless() {
+        if !self.verification.is_on
+            || !self.verification.is_done
+            || !(self.pattern.ops[WRITE] || self.pattern.trims_first)
+            || self.is_endless()
+        {
             return Ok(false);
         }
-        let is_plain = self.ops == [false, true, false]
-            && !self.trims_first
-            && self.loops == 1
-            && self.number_ios.is_none()
+        let is_plain = self.pattern.ops == [false, true, false]
+            && !self.pattern.trims_first
+            && self.extent.loops == 1
+            && self.extent.number_ios.is_none()
             && self.amount().is_none()
             && self.stride().is_none()
-            && self.iolog.is_none();
+            && self.replay.iolog.is_none();
         if is_plain {
             return Ok(true);
         }
@@ -239,16 +250,16 @@ impl Job {
 
     /// The job that reads back what this one wrote: each block once, in the order of addresses.
     pub fn reading_back(&self) -> Self {
-        Self {
+        let mut job = self.clone();
+        job.pattern = Pattern {
             ops: [true, false, false],
             is_random: false,
-            blocks: [WRITE; 3].map(|op| self.blocks[op].clone()),
             modifier: Modifier::default(),
-            rate_iops: [None; 3],
-            rate_bytes: [None; 3],
-            delay_ns: 0,
-            ramp_ns: 0,
-            ..self.clone()
-        }
+            ..self.pattern.clone()
+        };
+        job.sizes = Sizes { blocks: [WRITE; 3].map(|op| self.sizes.blocks[op].clone()), ..self.sizes.clone() };
+        (job.pace.rate_iops, job.pace.rate_bytes) = ([None; 3], [None; 3]);
+        (job.schedule.delay_ns, job.schedule.ramp_ns) = (0, 0);
+        job
     }
 }

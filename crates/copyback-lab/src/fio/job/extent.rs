@@ -1,0 +1,94 @@
+//! Which addresses a job has, and how much it asks for: its file, `size`, `offset`, `loops` and their like.
+
+use super::Subject;
+use super::reader::Reader;
+use crate::failure::Failure;
+use crate::fio::parse::Opt;
+
+/// Bytes, or a share of the drive.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Part {
+    Bytes(u64),
+    Share(f64),
+}
+
+/// Addresses and amounts.
+#[derive(Clone, Debug)]
+pub struct Extent {
+    pub size: Option<Part>,
+    pub file_bytes: Option<u64>,
+    pub fills_device: bool,
+    pub io_size: Option<Part>,
+    pub number_ios: Option<u64>,
+    pub loops: u64,
+    pub offset: Part,
+    pub increment: Option<Part>,
+    pub filename: Option<String>,
+    pub filename_format: Option<String>,
+    /// Where its size stands.
+    pub sized_by: Option<Opt>,
+}
+
+impl Default for Extent {
+    fn default() -> Self {
+        Self {
+            size: None,
+            file_bytes: None,
+            fills_device: false,
+            io_size: None,
+            number_ios: None,
+            loops: 1,
+            offset: Part::Bytes(0),
+            increment: None,
+            filename: None,
+            filename_format: None,
+            sized_by: None,
+        }
+    }
+}
+
+impl Subject for Extent {
+    fn set(&mut self, name: &str, opt: &Opt, read: Reader, _: &mut Vec<String>) -> Result<bool, Failure> {
+        match name {
+            "size" => {
+                self.size = Some(read.part(opt, 100)?);
+                self.sized_by = Some(opt.clone());
+            }
+            "filesize" => {
+                read.refuse_range(opt, "files of random sizes are not supported")?;
+                self.file_bytes = Some(read.number(opt, 1..=u64::MAX)?);
+                self.sized_by = Some(opt.clone());
+            }
+            "fill_device" => self.fills_device = read.flag(opt)?,
+            "io_size" => self.io_size = Some(read.part(opt, 1_000_000)?).filter(|part| *part != Part::Bytes(0)),
+            "number_ios" => self.number_ios = Some(read.number(opt, 1..=u64::MAX)?),
+            "loops" => self.loops = read.number(opt, 1..=u64::from(u32::MAX))?,
+            "offset" => self.offset = read.part(opt, 100)?,
+            "offset_increment" => self.increment = Some(read.part(opt, 100)?),
+            "filename" => self.set_filename(opt)?,
+            "filename_format" => self.filename_format = Some(opt.text()?.to_owned()),
+            // They name what an engine asks, as a file's name does.
+            "libblkio_path" | "uri" | "rbdname" => {
+                let name = opt.value.clone().unwrap_or_default();
+                self.filename.get_or_insert(name);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+impl Extent {
+    fn set_filename(&mut self, opt: &Opt) -> Result<(), Failure> {
+        // A colon divides names, unless a backslash stands before it.
+        let text = opt.text()?.replace("\\:", "\0");
+        if text.contains(':') {
+            return Err(opt.wrong(
+                "a job on several files is not supported",
+                "write a job for each of them; a colon that belongs to a name is written \\:",
+            ));
+        }
+        self.filename = Some(text.replace('\0', ":"));
+        Ok(())
+    }
+}

@@ -1,0 +1,59 @@
+//! Sizes of requests: `bs` and its like.
+
+use super::Subject;
+use super::reader::Reader;
+use crate::failure::Failure;
+use crate::fio::parse::Opt;
+use crate::fio::shape::{self, Blocks};
+
+/// Sizes of requests of each operation.
+#[derive(Clone, Debug)]
+pub struct Sizes {
+    pub blocks: [Blocks; 3],
+    /// What random requests begin at multiples of, where it is said.
+    pub align: [Option<u64>; 3],
+    /// Whether sizes are those of sequential and random requests, not of reads and writes.
+    pub are_by_order: bool,
+}
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Self { blocks: [4096; 3].map(Blocks::one), align: [None; 3], are_by_order: false }
+    }
+}
+
+impl Subject for Sizes {
+    fn set(&mut self, name: &str, opt: &Opt, read: Reader, _: &mut Vec<String>) -> Result<bool, Failure> {
+        match name {
+            "bs" => self.set_blocks(opt, read, shape::sectors, Blocks::one)?,
+            "bsrange" => self.set_blocks(opt, read, shape::range, |blocks| blocks)?,
+            "bssplit" => self.set_blocks(opt, read, shape::split, |blocks| blocks)?,
+            "ba" => {
+                for (align, text) in self.align.iter_mut().zip(shape::each(opt, opt.text()?)?) {
+                    *align = if text.is_empty() { *align } else { Some(shape::sectors(opt, text, read.kb_base)?) };
+                }
+            }
+            "bs_is_seq_rand" => self.are_by_order = read.flag(opt)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+impl Sizes {
+    /// Sizes of reads, writes and trims, each as `form` has them.
+    fn set_blocks<T>(
+        &mut self,
+        opt: &Opt,
+        read: Reader,
+        form: fn(&Opt, &str, u64) -> Result<T, Failure>,
+        made: fn(T) -> Blocks,
+    ) -> Result<(), Failure> {
+        for (blocks, text) in self.blocks.iter_mut().zip(shape::each(opt, opt.text()?)?) {
+            if !text.is_empty() {
+                *blocks = made(form(opt, text, read.kb_base)?);
+            }
+        }
+        Ok(())
+    }
+}
