@@ -8,7 +8,7 @@ use crate::matched;
 use crate::plan::Plan;
 use crate::steady;
 use crate::sweep::journal::value_of;
-use crate::sweep::objective::{is_usual, near_names, numbers_of_workloads, short_of, spelled_out};
+use crate::sweep::objective::{LISTED, is_usual, near_names, numbers_of_workloads, short_of, spelled_out};
 use crate::sweep::quantity::Format;
 use crate::table::{self, BOLD, Cell, DIM};
 use copyback::observe::matched::Matched;
@@ -179,11 +179,9 @@ fn find(word: &str, numbers: &[Numbers]) -> Result<String, Failure> {
         let short: Vec<String> = names().filter_map(short_of).collect();
         let short = short.iter().map(String::as_str);
         let is_offered = |name: &&str| word.starts_with("matched") || !name.starts_with("matched.");
-        let all: BTreeSet<&str> = names().chain(short).filter(is_offered).collect();
+        let all: BTreeSet<&str> = names().chain(short).chain([VERDICT]).filter(is_offered).collect();
         let near = near_names(word, all.into_iter());
-        Failure::input(format!("--show: the results have no number `{word}`")).with_help(format!(
-            "{near}names are those of the report in the JSON: read.p99_99, flash.block_erases, iops"
-        ))
+        Failure::input(format!("--show: the results have no number `{word}`")).with_help(format!("{near}{LISTED}"))
     })
 }
 

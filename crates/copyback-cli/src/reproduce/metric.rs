@@ -2,6 +2,7 @@
 
 use crate::flat::Number;
 use crate::sweep::journal::value_of;
+use crate::sweep::objective::LISTED;
 use copyback::config::layers::{LayerError, Located, nearest};
 use copyback::config::renamed;
 use std::collections::BTreeMap;
@@ -71,8 +72,9 @@ impl Metric {
     pub fn check(&self, numbers: &Numbers) -> Result<(), LayerError> {
         let Some(name) = self.names().find(|name| !numbers.contains_key(*name)) else { return Ok(()) };
         let error = LayerError::new(format!("no run has a number `{name}`"));
+        // A claim writes a name in full, with its unit.
         let near = nearest(name, numbers.keys().map(String::as_str));
-        let help = near.map_or_else(|| "see the columns of the table".into(), |n| format!("did you mean `{n}`?"));
+        let help = near.map_or_else(|| LISTED.to_owned(), |near| format!("did you mean `{near}`?"));
         Err(error.with_help(help).at(self.text.place.clone()))
     }
 

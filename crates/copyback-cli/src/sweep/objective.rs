@@ -2,15 +2,16 @@
 //! most is wanted.
 
 mod columns;
+mod near;
 
 use crate::args::ObjectiveArgs;
 use crate::steady;
 pub use columns::{
-    Asked, Columns, Source, is_of_some_runs, is_usual, near_names, numbers_of_workloads, percent_of, short_of,
-    spelled_out,
+    Asked, Columns, Source, is_of_some_runs, is_usual, numbers_of_workloads, percent_of, short_of, spelled_out,
 };
 use copyback::config::layers::{LayerError, Place, Text, nearest};
 use copyback::observe::steady::Verdict;
+pub use near::{LISTED, near_names};
 use std::sync::Arc;
 
 /// What is asked.

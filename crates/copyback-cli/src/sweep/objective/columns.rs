@@ -1,6 +1,7 @@
 //! Columns of a sweep's table that its rows can be asked for, and what each is called.
 
 use super::Name;
+use super::near::{LISTED, near_names};
 use crate::failure::Failure;
 use crate::flat;
 use crate::steady;
@@ -8,7 +9,7 @@ use crate::sweep::file::SweepFile;
 use crate::sweep::grid::Cell;
 use crate::sweep::journal::{CellResult, RunResult};
 use crate::sweep::quantity::{ENDS, Unit};
-use copyback::config::layers::{LayerError, nearest};
+use copyback::config::layers::LayerError;
 use copyback::config::renamed;
 use copyback::observe::matched::Matched;
 use copyback::observe::report::Report;
@@ -78,11 +79,14 @@ pub fn is_of_some_runs(name: &str) -> bool {
 }
 
 /// What headings of tables call numbers.
-const HEADINGS: &[(&str, &str)] = &[
+pub(super) const HEADINGS: &[(&str, &str)] = &[
     ("wa", "write_amplification.total"),
     ("write_amplification", "write_amplification.total"),
     ("erases", "flash.block_erases"),
 ];
+
+/// Classes of requests, of which there are response times.
+pub(super) const CLASSES: &[&str] = &["all", "read", "write"];
 
 /// The number that a name stands for: `read.p99` for `response.read.p99_ns`, `w1.write.p99` for the same of the
 /// workload `w1`. The unit at its end may be left out, and what all response times begin with; headings of tables are
@@ -109,6 +113,10 @@ fn number_of(word: &str, is_number: &dyn Fn(&str) -> bool) -> Option<String> {
         return number_of(&name, is_number);
     }
     let word = &*joined(word);
+    // A class of requests is no number: `read` is not `read_bytes`.
+    if CLASSES.contains(&word) {
+        return None;
+    }
     let ends = || std::iter::once("").chain(ENDS.iter().map(|(end, _)| *end));
     if word.is_empty() {
         return None;
@@ -126,7 +134,7 @@ pub fn short_of(number: &str) -> Option<String> {
 }
 
 /// A name whose percentile has a point, `read.p99.9`, as results write it: `read.p99_9`.
-fn joined(word: &str) -> Cow<'_, str> {
+pub(super) fn joined(word: &str) -> Cow<'_, str> {
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let is_percentile =
         |text: &str| text.rsplit('.').next().and_then(|last| last.strip_prefix('p')).is_some_and(is_digits);
@@ -140,48 +148,6 @@ pub fn percent_of(name: &str) -> Option<f64> {
     digits.starts_with(|first: char| first.is_ascii_digit()).then(|| digits.parse().ok())?
 }
 
-/// Names that are suggested at most.
-const NEAR_MAX: usize = 3;
-
-/// What a name may have meant that no number has, as a question; empty where nothing is near. Names with the same last
-/// part come first, `read.mean` for `mean`, then names that begin with it, `write_amplification.total` for
-/// `flash.write_amplification`, then those that are spelt alike. Of a percentile that is not counted, the nearest one
-/// takes its place: `read.p50` for `read.p42`.
-pub fn near_names<'a>(word: &str, all: impl Iterator<Item = &'a str>) -> String {
-    let all: Vec<&str> = all.collect();
-    let word = &*joined(word);
-    let last = |name: &'a str| without_unit_of(name.rsplit('.').next().unwrap_or_default());
-    let (head, part) = word.rsplit_once('.').map_or(("", word), |(head, part)| (head, part));
-    let percentile = percent_of(without_unit_of(part)).and_then(|wanted| {
-        let counted = all.iter().copied().filter_map(|name| Some((percent_of(last(name))?, last(name))));
-        counted.min_by(|(a, _), (b, _)| (a - wanted).abs().total_cmp(&(b - wanted).abs())).map(|(_, name)| name)
-    });
-    let with_percentile = percentile.map(|part| if head.is_empty() { part.into() } else { format!("{head}.{part}") });
-    let word = with_percentile.as_deref().unwrap_or(word);
-    let part = percentile.unwrap_or(without_unit_of(part));
-    let part = HEADINGS.iter().find(|(heading, _)| *heading == part).map_or(part, |(_, name)| *name);
-    let is_same = |name: &'a str| name == part || last(name) == part;
-    let begins = |name: &str| name.split('.').any(|one| one == part);
-    let mut near: Vec<&str> = all.iter().copied().filter(|name| is_same(name)).collect();
-    if near.is_empty() {
-        near = all.iter().copied().filter(|name| begins(name)).collect();
-    }
-    // Of names that end so, a word with more than its end means the one that it is like.
-    let like = if word.contains('.') { nearest(word, near.iter().copied()) } else { None };
-    let like = like.or_else(|| if near.is_empty() { nearest(word, all.into_iter()) } else { None });
-    if let Some(name) = like {
-        return format!("did you mean `{}`? ", without_unit_of(name));
-    }
-    // The shortest are the most usual: those of all requests, and not of one workload.
-    near.sort_by_key(|name| (name.matches('.').count(), name.len()));
-    let names: Vec<String> = near.iter().take(NEAR_MAX).map(|name| format!("`{}`", without_unit_of(name))).collect();
-    match names.as_slice() {
-        [] => String::new(),
-        [one] => format!("did you mean {one}? "),
-        [some @ .., last] => format!("did you mean {} or {last}? ", some.join(", ")),
-    }
-}
-
 /// The numbers that results have of each of several workloads.
 pub fn numbers_of_workloads<'a>(names: impl Iterator<Item = &'a String>) -> Result<BTreeSet<String>, Failure> {
     let of_each = flat::numbers(&TenantReport::default())?;
@@ -193,7 +159,7 @@ pub fn numbers_of_workloads<'a>(names: impl Iterator<Item = &'a String>) -> Resu
 }
 
 /// A name without the unit at its end, which need not be written.
-fn without_unit_of(name: &str) -> &str {
+pub(super) fn without_unit_of(name: &str) -> &str {
     let rest = ENDS.iter().find_map(|(end, _)| name.strip_suffix(end));
     rest.filter(|rest| !rest.is_empty() && !rest.ends_with('.')).unwrap_or(name)
 }
@@ -275,7 +241,7 @@ impl<'a> Columns<'a> {
         let all = keys.chain(TEXTS.iter().copied()).chain(["seed"]).chain(numbers()).chain(short);
         let all = all.filter(|near| name.word.starts_with("matched") || !near.starts_with("matched."));
         let near = near_names(&name.word, all);
-        let help = format!("{near}names are the columns of the table: numbers of the results, and keys of [vary]");
+        let help = format!("{near}{LISTED}; columns are these numbers, and keys of [vary]");
         name.refuse(format!("the sweep has no column `{}`", name.word)).with_help(help)
     }
 }
