@@ -24,7 +24,7 @@ const LINES: &[(&str, Option<&str>)] = &[
     ("--warnings-fatal --name=x --rw=read --size=64k --ioengine=null", None),
     (
         "--name=x --rw=read --size=64k --ioengine=null --time_based --warnings-fatal",
-        Some("time_based needs a runtime, and `--warnings-fatal`"),
+        Some("time_based needs a runtime, and"),
     ),
     ("--name=x --rw=read --size=64k --ioengine=null --time_based", None),
     (
