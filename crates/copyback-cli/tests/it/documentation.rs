@@ -280,6 +280,49 @@ fn links_lead_somewhere() {
     assert!(to_headings > 3, "only {to_headings} links to headings were found");
 }
 
+/// The text of all sources in `crates`.
+fn sources() -> String {
+    let (mut folders, mut text) = (vec![root().join("crates")], String::new());
+    while let Some(folder) = folders.pop() {
+        for path in std::fs::read_dir(&folder).expect("a folder can be read").map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                text += &std::fs::read_to_string(&path).expect("a source is a text");
+            }
+        }
+    }
+    text
+}
+
+/// The pages on the design name files, functions and tests that exist. A path is below one of the folders that the
+/// pages state; `NAME` stands for a new file.
+#[test]
+fn pages_on_the_design_name_what_exists() {
+    let bases = ["", "crates", "crates/copyback/src", "crates/copyback", "crates/copyback-workload/src"];
+    let code = sources();
+    let is_function = |name: &str| code.contains(&format!("fn {name}(")) || code.contains(&format!("fn {name}<"));
+    let (mut files, mut functions) = (0, 0);
+    for page in ["architecture.md", "history.md"] {
+        let text = std::fs::read_to_string(root().join("docs").join(page)).expect("the page is a text");
+        for name in text.split('`').skip(1).step_by(2).filter(|name| !name.contains("NAME")) {
+            let is_file = name.contains('/') && [".rs", ".toml", ".py"].iter().any(|ending| name.ends_with(ending));
+            // `Type::function`, or the name of a test.
+            let method = name.rsplit_once("::").filter(|(of, _)| of.starts_with(char::is_uppercase));
+            let function = method.map_or(name, |(_, function)| function);
+            let is_word = function.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+            if is_file {
+                files += 1;
+                assert!(bases.iter().any(|base| root().join(base).join(name).is_file()), "{page}: no file {name}");
+            } else if is_word && (method.is_some() || function.matches('_').count() > 3) {
+                functions += 1;
+                assert!(is_function(function), "{page}: no function {name}");
+            }
+        }
+    }
+    assert!(files > 60 && functions > 30, "only {files} files and {functions} functions were found");
+}
+
 #[test]
 fn headings_have_anchors() {
     let text = "# A `b`, c\n```\n# no heading\n```\n## Über x-y\n#no heading\n## A b c\n";

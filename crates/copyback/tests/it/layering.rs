@@ -268,6 +268,18 @@ fn no_line_of_a_comment_is_too_long() {
     }
 }
 
+/// Rooms in which nothing depends on simulated time.
+const WITHOUT_CLOCK: &[&str] = &["redundancy", "ftl", "buffer", "host"];
+
+#[test]
+fn rooms_without_a_clock_know_no_events() {
+    let has_clock = |line: &Line| ["EventQueue", "sim::queue", "now_ns"].iter().any(|name| line.text.contains(name));
+    let is_of = |line: &Line| line.file.split_once('/').is_some_and(|(room, _)| WITHOUT_CLOCK.contains(&room));
+    for line in lines().iter().filter(|line| is_of(line)) {
+        assert!(!has_clock(line), "src/{}:{}: depends on time: {}", line.file, line.number, line.text.trim());
+    }
+}
+
 #[test]
 fn every_room_is_a_folder() {
     let src = Path::new(ENGINE).join("src");
