@@ -91,8 +91,8 @@ fn a_request_costs_the_same_among_idle_drives() {
 }
 
 /// A request costs at most the agreed number of instructions, in the profile of tests: 7,385 before the state of a
-/// drive had owners, 7,476 since then. Another 119 belong to the source of requests in this file, which is not optimised. A
-/// change that saves instructions lowers the bound.
+/// drive had owners, 7,476 since then. Another 119 belong to the source of requests in this file, which is not
+/// optimised. A change that saves instructions lowers the bound.
 #[test]
 fn a_request_costs_no_more_than_it_did() {
     let Some(alone) = of_a_request(1) else { return };
