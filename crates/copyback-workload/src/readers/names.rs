@@ -24,8 +24,8 @@ impl Default for Names {
 /// An upper bound of the memory of a name in addition to its bytes: 2.6 million short names take 352 MiB in all.
 const NAME_BYTES: usize = 192;
 
-/// What all names of a trace may take: two million of usual length (the reference of the formats states it). A damaged or hostile trace has a new one in each
-/// line.
+/// What all names of a trace may take: two million of usual length (the reference of the formats states it). A damaged
+/// or hostile trace has a new one in each line.
 const TAKEN_BYTES_MAX: usize = 512 << 20;
 
 /// How many names are listed in a note.
