@@ -1,22 +1,15 @@
-//! Whether a drive keeps up with an open loop's requests, and what helps where it does not.
+//! Notes on drives that do not keep up with an open loop's requests, and what helps.
 
 use crate::execute::Finished;
 use crate::format::{names, percent, time};
 use crate::plan::{Plan, Planned};
 use copyback::flash::geometry::Geometry;
-use copyback::host::config::HostMode;
-use copyback::observe::report::{Arrivals, Sample};
+use copyback::observe::report::Arrivals;
+use copyback::observe::steady::Verdict;
+use copyback::run::overload::lasts;
 use copyback::tasks::gc::preemption::PreemptionConfig;
 use copyback::tasks::gc::preemption::always::VICTIMS_MAX;
 
-/// Parts of a run, until its last arrival, over which outstanding requests are looked at.
-const PARTS: usize = 5;
-/// How many times over they have to rise from the first part to the last.
-const RISE: f64 = 2.0;
-/// Outstanding requests below which nothing piles up.
-const OUTSTANDING_MIN: u32 = 64;
-/// How long a run lasts that a drive cannot keep up with, in multiples of the time in which requests arrive.
-const LASTS: f64 = 2.0;
 /// How much more slowly requests should come, at least.
 const SLOWER: f64 = 4.0;
 
@@ -81,51 +74,19 @@ fn note_of_few_victims(plan: &Plan, finished: &[Finished]) -> Option<String> {
 }
 
 /// Whether requests came faster than the drive served them.
-fn is_overloaded(planned: &Planned, done: &Finished) -> bool {
-    let (host, report) = (&planned.resolved.run.host, &done.outcome.report);
-    if host.mode == HostMode::Closed {
-        return false;
-    }
-    let fills_up = report.peak_outstanding >= OUTSTANDING_MIN.min(host.outstanding_max);
-    report.held_by_transaction_limit > 0 || (fills_up && (lasts(done) > LASTS || rises(done)))
-}
-
-/// How long the run lasted, in multiples of the time in which requests arrived.
-fn lasts(done: &Finished) -> f64 {
-    let Arrivals { first_ns, last_ns, .. } = done.outcome.arrivals;
-    let report = &done.outcome.report;
-    let since_ns = report.warmup.map_or(first_ns, |warmup| warmup.end_ns);
-    let end_ns = since_ns + report.simulated_ns;
-    end_ns.saturating_sub(first_ns) as f64 / (last_ns - first_ns) as f64
-}
-
-/// Whether outstanding requests rose from each part of the run to the next. What comes behind the last arrival is the
-/// drive's way to empty, and does not count.
-fn rises(done: &Finished) -> bool {
-    let last_ns = done.outcome.arrivals.last_ns;
-    let series = &done.outcome.series;
-    let samples = &series[..series.partition_point(|sample| sample.time_ns <= last_ns)];
-    if samples.len() < 2 * PARTS {
-        return false;
-    }
-    let mean = |part: &[Sample]| part.iter().map(|s| f64::from(s.queue_depth)).sum::<f64>() / part.len() as f64;
-    let means: Vec<f64> = (0..PARTS)
-        .map(|part| mean(&samples[part * samples.len() / PARTS..(part + 1) * samples.len() / PARTS]))
-        .collect();
-    means.windows(2).all(|pair| pair[0] < pair[1])
-        && means[PARTS - 1] >= RISE * means[0]
-        && means[PARTS - 1] >= f64::from(OUTSTANDING_MIN)
+fn is_overloaded(done: &Finished) -> bool {
+    done.outcome.report.steady.verdict == Verdict::Overloaded
 }
 
 /// That drives could not keep up, and what helps; nothing where all could.
 pub fn note(plan: &Plan, finished: &[Finished]) -> Option<String> {
     let both = || plan.runs.iter().zip(finished);
     let schemes: Vec<&str> =
-        both().filter(|(planned, done)| is_overloaded(planned, done)).map(|(planned, _)| &*planned.scheme).collect();
-    let Some((planned, done)) = both().find(|(planned, done)| is_overloaded(planned, done)) else {
+        both().filter(|(_, done)| is_overloaded(done)).map(|(planned, _)| &*planned.scheme).collect();
+    let Some((planned, done)) = both().find(|(_, done)| is_overloaded(done)) else {
         return note_of_few_victims(plan, finished);
     };
-    let mut overloaded = both().filter(|(planned, done)| is_overloaded(planned, done));
+    let mut overloaded = both().filter(|(_, done)| is_overloaded(done));
     let victims = overloaded.find_map(|(planned, done)| victims_advice(planned, done));
     let Arrivals { requests, together, .. } = done.outcome.arrivals;
     let advice = if 2 * together >= requests {
@@ -139,7 +100,8 @@ pub fn note(plan: &Plan, finished: &[Finished]) -> Option<String> {
          \"paced\"`"
             .to_owned()
     } else {
-        let longest = both().map(|(_, done)| lasts(done)).filter(|times| times.is_finite()).fold(1.0, f64::max);
+        let longest =
+            both().map(|(_, done)| lasts(&done.outcome)).filter(|times| times.is_finite()).fold(1.0, f64::max);
         let scale = (2.0 * longest).ceil().max(SLOWER) * planned.resolved.workload.time_scale.unwrap_or(1.0);
         let slower = format!("requests arrive more slowly, --set workload.time_scale={scale}");
         victims.map_or_else(|| format!("Let {slower}"), |victims| format!("{victims}; or let {slower}"))

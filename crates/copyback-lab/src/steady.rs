@@ -52,6 +52,7 @@ fn verdict(steady: &Steady) -> String {
             )
         }
         Verdict::NoWrite => "not judged: the host wrote nothing".into(),
+        Verdict::Overloaded => "overloaded: requests arrive faster than the drive serves them".into(),
     }
 }
 
@@ -63,6 +64,7 @@ pub fn short(verdict: Verdict) -> &'static str {
         Verdict::NoErase => "no erase",
         Verdict::TooShort => "too short",
         Verdict::NoWrite => "-",
+        Verdict::Overloaded => "overloaded",
     }
 }
 
@@ -94,8 +96,8 @@ fn rounds(figure: &Figure) -> String {
     format!("{}; range {}, slope {}", values.join("  "), percent(figure.range), percent(figure.slope))
 }
 
-/// Whether there is something to note: where the host wrote nothing, nothing moves.
-pub fn is_noted(verdict: Verdict) -> bool {
+/// Whether a run is not steady, or too short to tell; if the host wrote nothing, nothing moves.
+pub fn is_unsettled(verdict: Verdict) -> bool {
     !matches!(verdict, Verdict::Steady | Verdict::NoWrite)
 }
 
@@ -105,7 +107,8 @@ pub fn notes(plan: &Plan, finished: &[Finished]) -> Vec<String> {
     let mut found: Vec<(String, Vec<&str>)> = Vec::new();
     for (planned, done) in plan.runs.iter().zip(finished) {
         let steady = &done.outcome.report.steady;
-        if !is_noted(steady.verdict) {
+        // Overload has a note of its own.
+        if !is_unsettled(steady.verdict) || steady.verdict == Verdict::Overloaded {
             continue;
         }
         let verdict = verdict(steady);

@@ -5,6 +5,7 @@ use super::journal::{CellResult, RunResult};
 use super::seeds::SeedGroup;
 use super::table::Results;
 use crate::format::{names, percent};
+use copyback::observe::steady::Verdict;
 
 /// Notes that are shown: more are in the journal.
 const NOTES_MAX: usize = 5;
@@ -70,7 +71,9 @@ pub fn of_steadiness<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>,
     let (mut count, mut all) = (0, 0);
     let mut found: Vec<String> = Vec::new();
     for (label, result) in cells {
-        let schemes: Vec<&str> = result.unsettled().map(|run| run.scheme.as_str()).collect();
+        // Overload has a note of its own.
+        let unsettled = result.unsettled().filter(|run| run.steady != Verdict::Overloaded);
+        let schemes: Vec<&str> = unsettled.map(|run| run.scheme.as_str()).collect();
         (count, all) = (count + schemes.len(), all + result.runs.len());
         if !schemes.is_empty() {
             found.push(format!("{} in {label}", names(&schemes)));
@@ -172,7 +175,6 @@ fn kind_of(line: &str) -> String {
 mod tests {
     use super::*;
     use crate::flat::Number;
-    use copyback::observe::steady::Verdict;
     use std::collections::BTreeMap;
 
     fn cell(unwritten: u64, notes: &str) -> CellResult {

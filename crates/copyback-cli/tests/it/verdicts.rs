@@ -22,6 +22,42 @@ fn a_comparison_has_a_column_of_verdicts() {
     }
 }
 
+/// Each of four planes programs 16 KiB in 400 us, and all of them at most 10,000 pages a second; two channels of 800 MB/s
+/// carry at most 97,656 pages a second. Whatever write amplification does, a table must not call such a run steady.
+#[test]
+fn a_run_that_cannot_keep_up_is_not_called_steady() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let device = "geometry = { channels = 2, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 2, \
+                  blocks_per_plane = 24, pages_per_block = 8, page_size = \"16 KiB\" }\n\
+                  timing = { read = \"60 us\", program = \"400 us\", erase = \"2.5 ms\", channel = \"800 MB/s\" }\n\
+                  capacity = { over_provisioning = 0.5 }\n";
+    std::fs::write(path("d.toml"), device).unwrap();
+    for (read_share, rate, is_overloaded) in
+        [(0.0, 40_000.0, true), (1.0, 400_000.0, true), (0.0, 100.0, false), (1.0, 1_000.0, false)]
+    {
+        let load = format!(
+            "[workload]\nrequests = 4000\nread_share = {read_share:?}\nsize = {{ kind = 'fixed', mean = '16 KiB' }}\n\
+             arrivals = {{ kind = 'poisson', rate = {rate:?} }}\n"
+        );
+        std::fs::write(path("w.toml"), load).unwrap();
+        let json = path("out.json");
+        let (d, w) = (path("d.toml"), path("w.toml"));
+        let words = ["compare", "-q", "--schemes", "baseline,pgc", "-d", &d, "-w", &w, "--json", &json];
+        let output = copyback(&words);
+        assert_eq!(code(&output), 0, "{}", said(&output));
+        let text = printed(&output);
+        assert_eq!(text.contains("cannot keep up under `baseline`, `pgc`"), is_overloaded, "{text}");
+        let row = text.lines().filter(|line| line.starts_with("pgc") && line.contains("overloaded")).count();
+        assert_eq!(row == 1, is_overloaded, "{text}");
+        let document: serde_json::Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+        for result in document["results"].as_array().expect("two runs") {
+            let verdict = result["report"]["steady"]["verdict"].as_str().expect("a verdict");
+            assert_eq!(verdict == "overloaded", is_overloaded, "{read_share} {rate}: {verdict}");
+        }
+    }
+}
+
 #[test]
 fn a_reproduction_counts_the_cells_that_are_not_steady() {
     let folder = tempfile::tempdir().unwrap();

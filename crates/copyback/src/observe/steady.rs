@@ -124,11 +124,14 @@ pub enum Verdict {
     /// The host wrote nothing, so that nothing could settle.
     #[default]
     NoWrite,
+    /// Requests arrive faster than the drives serve them, so that waits grow with the run. Replaces all others.
+    Overloaded,
 }
 
 impl Verdict {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Steady, Self::NotYet, Self::NoErase, Self::TooShort, Self::NoWrite];
+    pub const ALL: [Self; 6] =
+        [Self::Steady, Self::NotYet, Self::NoErase, Self::TooShort, Self::NoWrite, Self::Overloaded];
 
     /// Its name in results.
     pub fn name(self) -> &'static str {
@@ -138,6 +141,7 @@ impl Verdict {
             Self::NoErase => "no_erase",
             Self::TooShort => "too_short",
             Self::NoWrite => "no_write",
+            Self::Overloaded => "overloaded",
         }
     }
 

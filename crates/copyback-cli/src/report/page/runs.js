@@ -14,7 +14,7 @@ function ofClass(found, name) {
   if (!found || found.count === 0 || found.count * (COUNTED[name] || 1) < 1) return null;
   return found[name];
 }
-const STEADY = { steady: "yes", not_yet: "no", no_erase: "no erase", too_short: "too short", no_write: "–" };
+const STEADY = { steady: "yes", not_yet: "no", no_erase: "no erase", too_short: "too short", no_write: "–", overloaded: "overloaded" };
 function change(value, from) {
   if (value === null || value === undefined || !from) return "";
   const by = (value / from - 1) * 100;
@@ -36,7 +36,7 @@ const HEADLINE = [
 function headline(runs) {
   const panel = section("Headline", "Each run, and below its numbers by how much they differ from the first of its " +
     "result. ± is half of the 95 % interval of a mean within the run (ten batches of requests, Student's t). A run " +
-    "has one seed: intervals over seeds are those of a sweep. – stands for a percentile beyond which less than one request is.");
+    "has one seed: intervals over seeds are those of a sweep. – marks a percentile with too few requests.");
   panel.classList.add("long");
   const counts = (run) => `${number(run.report.reads)} reads, ${number(run.report.writes)} writes`;
   const isAlike = runs.every((run) => counts(run) === counts(runs[0]));

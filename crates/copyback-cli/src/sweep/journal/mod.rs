@@ -74,14 +74,14 @@ pub struct CellResult {
 }
 
 impl CellResult {
-    /// Whether each run's drive had settled, as far as its host wrote anything.
+    /// Whether each run's drive had settled, if its host wrote anything, and kept up.
     pub fn is_steady(&self) -> bool {
         self.unsettled().next().is_none()
     }
 
-    /// Runs whose drives had not settled, though their hosts wrote.
+    /// Runs whose drives had not settled, though their hosts wrote, or did not keep up.
     pub fn unsettled(&self) -> impl Iterator<Item = &RunResult> {
-        self.runs.iter().filter(|run| steady::is_noted(run.steady))
+        self.runs.iter().filter(|run| steady::is_unsettled(run.steady))
     }
 }
 
