@@ -268,6 +268,7 @@ fn one(
     let outcome = run::simulate_asked(&planned.resolved.run, drives, asked, &options, &mut progress)
         .map_err(|error| failed(error, planned))?;
     let mut outcome = outcome;
+    planned.retain_notes_of_user(&mut outcome.notes);
     outcome.notes.extend(too_few_requests(&planned.resolved.workload, plan.requests_in_all()));
     let seconds = started.elapsed().as_secs_f64();
     let rate = |count: fn(&Progress) -> u64| last.as_ref().map_or(0, count) as f64 / seconds.max(1e-9);

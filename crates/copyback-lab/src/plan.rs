@@ -8,7 +8,7 @@ use copyback::config::layers::{Layer, LayerError, Located, Place, WORKLOADS};
 use copyback::config::presets::{self, DEVICES, SCHEMES};
 use copyback::run::Warmup;
 use copyback::run::arrays::Member;
-use copyback::run::config::Resolved;
+use copyback::run::config::{Resolved, Stack};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -85,12 +85,19 @@ pub struct Planned {
     pub without_effect: Vec<String>,
     /// Who chose the host's mode, if anybody did.
     pub mode_from: Option<String>,
+    /// All settings with the texts that made them.
+    pub stack: Stack,
 }
 
 impl Planned {
     /// What users should know of the configuration: other policies than the scheme's, and settings without effect.
     pub fn notes(&self) -> impl Iterator<Item = &String> {
         self.overridden.iter().chain(&self.without_effect)
+    }
+
+    /// Removes notes that a setting had no effect on the run, if the user did not make the setting.
+    pub fn retain_notes_of_user(&self, notes: &mut Vec<String>) {
+        notes.retain(|note| effects::is_of_user(note, &self.stack));
     }
 
     /// Bytes that its requests can address.
@@ -259,7 +266,7 @@ fn plan_as_said(common: &Experiment, default_schemes: &[&str]) -> Result<Plan, F
         }
         let mode_from = stack.place_of_leaf("host.mode").map(|place| place.text.name.clone());
         let without_effect = without_effect(&stack, layers.device.as_ref(), &layers.scheme, &resolved);
-        runs.push(Planned { scheme, word, resolved, members, overridden, without_effect, mode_from });
+        runs.push(Planned { scheme, word, resolved, members, overridden, without_effect, mode_from, stack });
     }
     refuse_without_effect(&Layer::of_sets(&common.settings)?, &runs)?;
     refuse_unnamed_drives(&runs)?;
@@ -381,7 +388,7 @@ fn plan_as_chosen(choice: &Choice<'_>, known: &mut KnownTraces) -> Result<Plan, 
         let mode_from = stack.place_of_leaf("host.mode").map(|place| place.text.name.clone());
         let without_effect = without_effect(&stack, layers.device.as_ref(), &layers.scheme, &resolved);
         let (scheme, word) = (chosen.label.clone(), chosen.label.clone());
-        runs.push(Planned { scheme, word, resolved, members, overridden, without_effect, mode_from });
+        runs.push(Planned { scheme, word, resolved, members, overridden, without_effect, mode_from, stack });
     }
     for (_, trace) in runs.first().iter().flat_map(|run| workloads::traces(&run.resolved)) {
         let hash = match known.hashes.get(trace) {

@@ -268,9 +268,10 @@ impl<S: RequestSource> Transformed<S> {
         let has_moved = self.started_ns != Some(0) || self.window_ns.is_some_and(|[start_ns, _]| start_ns > 0);
         let is_window_idle = self.window_ns.is_some() && self.outside == 0 && !has_moved;
         note(is_window_idle, "window", "every request arrives within it".to_owned());
-        // Only then it is known that no more come.
-        let is_first_idle = self.ended && self.first.is_some_and(|first| self.passed < first);
-        note(is_first_idle, "first", format!("the workload has {}", counted(self.passed, "request")));
+        // A reader that asked for no more stopped at a limit of its own.
+        let is_first_idle = self.first.is_some_and(|first| self.passed < first || !self.ended);
+        let ends = if self.ended { "the workload has" } else { "the run ended after" };
+        note(is_first_idle, "first", format!("{ends} {}", counted(self.passed, "request")));
         #[allow(clippy::float_cmp, reason = "exactly one means that nothing is asked for")]
         let is_scale_set = self.time_scale != 1.0;
         note(is_scale_set && !self.has_scaled, "time_scale", "every request arrives at 0".to_owned());
@@ -308,6 +309,8 @@ pub(crate) struct Looped {
     first_ns: u64,
     last_ns: u64,
     pass_count: u64,
+    /// Notes of all complete passes on settings without effect; none before the first is complete.
+    without_effect: Option<Vec<String>>,
 }
 
 impl Looped {
@@ -316,7 +319,30 @@ impl Looped {
         passes: u32,
     ) -> Result<Self, Error> {
         let source = reopen()?;
-        Ok(Self { source, reopen, passes_left: passes - 1, passes, base_ns: 0, first_ns: 0, last_ns: 0, pass_count: 0 })
+        Ok(Self {
+            source,
+            reopen,
+            passes_left: passes - 1,
+            passes,
+            base_ns: 0,
+            first_ns: 0,
+            last_ns: 0,
+            pass_count: 0,
+            without_effect: None,
+        })
+    }
+
+    /// A pass is complete: a setting has no effect only if it has none in any pass.
+    fn keep_notes_without_effect(&mut self) {
+        let mut notes = self.source.notes();
+        notes.retain(|note| setting_without_effect(note).is_some_and(|key| self.has_had_none(key)));
+        self.without_effect = Some(notes);
+    }
+
+    /// Whether a setting had no effect in the complete passes.
+    fn has_had_none(&self, key: &str) -> bool {
+        let is_of = |note: &String| setting_without_effect(note) == Some(key);
+        self.without_effect.as_ref().is_none_or(|notes| notes.iter().any(is_of))
     }
 
     /// When the next pass begins: one mean gap after the last request of this one.
@@ -345,6 +371,7 @@ impl RequestSource for Looped {
             self.passes_left -= 1;
             self.base_ns = self.next_base_ns().ok_or_else(too_long)?;
             self.pass_count = 0;
+            self.keep_notes_without_effect();
             // What the last pass remembers is given back before the next one remembers as much.
             self.source = Box::new(Vec::new().into_iter());
             self.source = (self.reopen)()?;
@@ -353,7 +380,11 @@ impl RequestSource for Looped {
 
     fn notes(&self) -> Vec<String> {
         let mut notes = self.source.notes();
+        notes.retain(|note| setting_without_effect(note).is_none_or(|key| self.has_had_none(key)));
         let begun = self.passes - self.passes_left;
+        if begun == 1 && self.passes > 1 {
+            notes.push(format!("`workload.loop` has no effect: the run ended in the first of {} passes", self.passes));
+        }
         if begun > 1 {
             // The format is the same of each pass.
             let counts = notes.iter().any(|note| !note.starts_with("format `"));
@@ -367,6 +398,11 @@ impl RequestSource for Looped {
     fn device_name(&self, device: u32) -> Option<String> {
         self.source.device_name(device)
     }
+}
+
+/// The key that a note says to have no effect.
+fn setting_without_effect(note: &str) -> Option<&str> {
+    note.split_once(" has no effect").map(|(key, _)| key)
 }
 
 fn too_long() -> Error {

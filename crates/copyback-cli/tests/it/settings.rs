@@ -145,3 +145,70 @@ fn the_hard_watermark_is_a_share_or_a_count() {
     );
     refused(&words("trigger.hard=1.5"), &["1.5 is no share of `trigger.soft`", "a share from 0.0 to 1.0"]);
 }
+
+/// Keys that the notes of a run call without effect.
+fn without_effect(words: &[&str]) -> Vec<String> {
+    let json = done(&[&["run", "-q", "--json", "-", "--set", "precondition.mode=empty"], words].concat());
+    let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let notes = document["results"][0]["notes"].as_array().unwrap().clone();
+    let key = |note: &serde_json::Value| {
+        let (key, _) = note.as_str().unwrap().split_once(" has no effect")?;
+        Some(key.trim_start_matches('`').split('`').next().unwrap().to_owned())
+    };
+    notes.iter().filter_map(key).collect()
+}
+
+/// What a run comes to decides whether a setting has an effect: its limit of requests, its requests, its policies.
+#[test]
+fn settings_that_a_run_does_not_come_to_are_noted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let load = "[workload]\nrequests = 300\nread_share = 0.5\nsize = { kind = 'fixed', mean = '4 KiB' }\n";
+    let (load, reads) = (path("w.toml", load), path("r.toml", &load.replace("0.5", "1.0")));
+    let trace = path("t.csv", "arrival_us,op,offset_bytes,length_bytes\n0,W,0,4096\n50,R,0,4096\n");
+    let array =
+        |more: &str| format!("[array]\nlevel = 'raid-0'\ndrives = 2\n[[array.override]]\ndrives = [0]\n{more}\n");
+    let alone = path("a.toml", &array("coordinated = false"));
+    let (load, reads, trace, alone) =
+        (&["-w", &load][..], &["-w", &reads][..], &["--trace", &trace][..], &["-a", &alone][..]);
+    let buffer = &["--set", "buffer.policy=lru", "--set", "buffer.latency=5 us"][..];
+    let rows: &[(&[&[&str]], &[&str])] = &[
+        (&[load, &["--set", "workload.loop=3", "--requests", "200"]], &["workload.loop"]),
+        (&[load, &["--set", "workload.loop=3", "--requests", "300"]], &["workload.loop"]),
+        (&[load, &["--set", "workload.loop=3", "--requests", "301"]], &[]),
+        (&[load, &["--set", "workload.first=250", "--requests", "200"]], &["workload.first"]),
+        (&[load, &["--set", "workload.first=200", "--requests", "200"]], &["workload.first"]),
+        (&[load, &["--set", "workload.first=200", "--requests", "201"]], &[]),
+        // Of the second pass only a half is played, and the first ended as it is told to.
+        (&[load, &["--set", "workload.first=100", "--set", "workload.loop=3", "--requests", "150"]], &[]),
+        (&[load, &["--set", "workload.repeat_after=100 MiB"]], &["workload.repeat_after"]),
+        (&[load, &["--set", "workload.repeat_after=64 KiB"]], &[]),
+        (&[trace, &["--set", "workload.operations.X=read"]], &["workload.operations.X"]),
+        (&[trace, &["--set", "workload.operations.W=write"]], &["workload.operations.W"]),
+        (&[trace, &["--set", "workload.operations.W=trim"]], &[]),
+        (&[reads, buffer], &["buffer.latency"]),
+        (&[load, buffer], &[]),
+        (&[load, alone], &["array.override.coordinated"]),
+        (&[load, alone, &["-S", "ggc-reactive-inclusive"]], &[]),
+        (&[load, &["-S", "ideal-no-gc", "--set", "granularity.destination=global"]], &["granularity.destination"]),
+        (&[load, &["-S", "baseline", "--set", "granularity.destination=global"]], &[]),
+    ];
+    for (words, expected) in rows {
+        assert_eq!(without_effect(&words.concat()), *expected, "{words:?}");
+    }
+}
+
+/// A preset's own settings are no mistake of its user.
+#[test]
+fn settings_of_presets_are_not_noted() {
+    // Its figures are of two passes.
+    assert!(without_effect(&["-w", "oltp", "--requests", "100"]).is_empty());
+    let hpdc18 = ["-d", "hpdc18", "-w", "mixed-70-30", "--requests", "100"];
+    assert!(without_effect(&hpdc18).is_empty());
+    let set = ["--set", "host.subpage_writes=overwrite"];
+    assert_eq!(without_effect(&[&hpdc18[..], &set].concat()), ["host.subpage_writes"]);
+}

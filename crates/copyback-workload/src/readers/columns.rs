@@ -4,6 +4,7 @@ use super::LineError;
 use super::cursor::shown;
 use crate::spec::{COLUMN_KEYS, ColumnKey, ColumnNames, Field, Meaning, Operations, full_name};
 use crate::{Error, Op, Priority};
+use std::cell::Cell;
 
 /// So many names of columns are shown in a message.
 const NAMES_MAX: usize = 12;
@@ -126,28 +127,69 @@ pub(crate) fn note_unused(names: &[String], found: &[Option<Column>; 6]) -> Opti
 /// What the operations of a table mean: as `[workload.operations]` says, otherwise as documented.
 #[derive(Debug, Default)]
 pub(crate) struct OpWords {
-    /// Each word as the trace has it, also as a number if it is one.
-    own: Vec<(Vec<u8>, Option<i128>, Meaning)>,
+    own: Vec<OwnWord>,
+}
+
+/// A word of `[workload.operations]`.
+#[derive(Debug)]
+struct OwnWord {
+    /// As the trace has it.
+    word: Vec<u8>,
+    /// The same as a number, if it is one.
+    number: Option<i128>,
+    meaning: Meaning,
+    /// Whether a row had it.
+    is_met: Cell<bool>,
+}
+
+impl OwnWord {
+    fn op(&self) -> Option<Op> {
+        self.is_met.set(true);
+        op_of_meaning(self.meaning)
+    }
+
+    /// Whether it means the same without the setting.
+    fn is_usual(&self) -> bool {
+        op_of_text(&self.word).is_ok_and(|op| op_of_meaning(self.meaning) == Some(op))
+    }
 }
 
 impl OpWords {
     pub(crate) fn new(operations: &Operations) -> Self {
-        let entry = |(word, meaning): (&String, &Meaning)| (word.as_bytes().to_vec(), word.parse().ok(), *meaning);
+        let entry = |(word, meaning): (&String, &Meaning)| OwnWord {
+            word: word.as_bytes().to_vec(),
+            number: word.parse().ok(),
+            meaning: *meaning,
+            is_met: Cell::new(false),
+        };
         Self { own: operations.0.iter().map(entry).collect() }
+    }
+
+    /// Notes on words without effect.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let note = |own: &OwnWord| {
+            let why = match (own.is_met.get(), own.is_usual()) {
+                (false, _) => "no row that was read has this operation",
+                (true, true) => "it has this meaning anyway",
+                (true, false) => return None,
+            };
+            Some(format!("`workload.operations.{}` has no effect: {why}", shown(&own.word)))
+        };
+        self.own.iter().filter_map(note).collect()
     }
 
     /// An operation in words; `None` for one that is ignored.
     pub(crate) fn of_text(&self, text: &[u8]) -> Result<Option<Op>, LineError> {
-        match self.own.iter().find(|(word, ..)| word == text) {
-            Some((_, _, meaning)) => Ok(op_of_meaning(*meaning)),
+        match self.own.iter().find(|own| own.word == text) {
+            Some(own) => Ok(own.op()),
             None => op_of_text(text).map(Some),
         }
     }
 
     /// An operation as a number; `None` for one that is ignored.
     pub(crate) fn of_number(&self, number: i128) -> Result<Option<Op>, LineError> {
-        match self.own.iter().find(|(_, own, _)| *own == Some(number)) {
-            Some((_, _, meaning)) => Ok(op_of_meaning(*meaning)),
+        match self.own.iter().find(|own| own.number == Some(number)) {
+            Some(own) => Ok(own.op()),
             None => op_of_number(number).map(Some),
         }
     }

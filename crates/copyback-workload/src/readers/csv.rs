@@ -391,6 +391,7 @@ impl LineFormat for Csv {
             let ignored = counted(self.ignored, "row");
             notes.push(format!("{ignored} left out, as `workload.operations` says"));
         }
+        notes.extend(self.operations.notes());
         if let Devices::Names(names) = &self.devices {
             notes.extend(super::fio::named_devices(names.list()));
         }

@@ -489,6 +489,7 @@ impl RecordReader for ParquetReader {
             let ignored = counted(self.ignored, "row");
             notes.push(format!("{ignored} left out, as `workload.operations` says"));
         }
+        notes.extend(self.operations.notes());
         notes.extend(super::fio::named_devices(self.devices.list()));
         self.bad.notes(&mut notes);
         notes

@@ -41,6 +41,8 @@ struct Repeat {
     seed: u64,
     every_bytes: u64,
     left_bytes: u64,
+    /// Whether requests were drawn again.
+    has_begun_again: bool,
 }
 
 impl Generator {
@@ -74,6 +76,7 @@ impl Generator {
     fn begin_again(&mut self) {
         let Some(repeat) = self.repeat.as_mut().filter(|repeat| repeat.left_bytes == 0) else { return };
         repeat.left_bytes = repeat.every_bytes;
+        repeat.has_begun_again = true;
         self.ops = rng::stream(repeat.seed, "workload.op");
         self.size_rng = rng::stream(repeat.seed, "workload.size");
         self.addresses.begin_again(repeat.seed);
@@ -115,7 +118,7 @@ impl Repeat {
             Footprint::Mapped => footprint_bytes,
         };
         let every_bytes = every_bytes.max(1);
-        Self { seed, every_bytes, left_bytes: every_bytes }
+        Self { seed, every_bytes, left_bytes: every_bytes, has_begun_again: false }
     }
 }
 
@@ -193,6 +196,10 @@ impl RequestSource for Generator {
                  larger drive"
             ));
         }
+        notes.extend(self.repeat.as_ref().filter(|repeat| !repeat.has_begun_again).map(|repeat| {
+            let after = format_bytes(repeat.every_bytes);
+            format!("`workload.repeat_after` has no effect: no request comes after the first {after}")
+        }));
         notes
     }
 }

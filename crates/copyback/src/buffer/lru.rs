@@ -30,7 +30,8 @@ use serde::{Deserialize, Serialize};
 pub struct Params {
     /// Room for data.
     pub size: Bytes,
-    /// Time of an access to the buffer; reads that find nothing there do not pay it.
+    /// Time of an access to the buffer; reads that find nothing there do not pay it, as flash data reaches the host
+    /// past the buffer.
     pub latency: Nanos,
     /// Share of the size that stays once pages have to leave.
     #[serde(skip_serializing_if = "is_whole")]

@@ -209,6 +209,14 @@ macro_rules! buffers {
                 fills == Fills::Always || (fills == Fills::Rows && in_rows)
             }
 
+            /// Time of an access; none without a buffer.
+            pub fn latency_ns(&self) -> Option<u64> {
+                match self {
+                    Self::None(_) => None,
+                    $( Self::$variant(p) => Some(p.latency_ns()) ),+
+                }
+            }
+
             /// The buffer of a run, if it has one.
             pub fn build(&self, geometry: &Geometry) -> Option<Buffer> {
                 match self {

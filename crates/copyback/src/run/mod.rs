@@ -16,13 +16,14 @@ mod sizes;
 mod tasks;
 pub mod warmup;
 
+use crate::buffer;
 use crate::config::plugins::Fault;
 use crate::config::{Device, KeyError};
 use crate::ftl::FtlConfig;
 use crate::ftl::core::{Counts, Ftl};
 use crate::observe::commands::CommandFilter;
 use crate::observe::microscope::Focus;
-use crate::observe::report::Outcome;
+use crate::observe::report::{Outcome, Report};
 use crate::observe::steady::Verdict;
 use crate::run::config::RunConfig;
 use crate::run::precondition::PreconditionConfig;
@@ -320,6 +321,7 @@ pub fn simulate_asked(
     outcome.notes.extend(config.notes_of_sizes());
     outcome.notes.extend(config.note_of_shares(&outcome.series));
     outcome.notes.extend(config.measure.notes(end_ns, warmup_end_ns));
+    outcome.notes.extend(note_of_buffer(config, &outcome.report));
     let response = &outcome.report.response;
     let of_small_reads = config.measure.note_of_small_reads(response.read.count, response.small_read.count);
     outcome.notes.extend(of_small_reads.into_iter().chain(of_parts));
@@ -337,6 +339,15 @@ fn note_of_put_off(share: f64) -> Option<String> {
              host; write amplification leaves it out, erases count it, and in a longer run it is less",
             100.0 * share
         )
+    })
+}
+
+/// That no request paid the buffer's latency: a read that finds nothing in the buffer does not.
+fn note_of_buffer(config: &RunConfig, report: &Report) -> Option<String> {
+    let usual_ns = buffer::lru::Params::default().latency.0;
+    let is_set = config.buffer.latency_ns().is_some_and(|latency_ns| latency_ns != usual_ns);
+    (is_set && report.units_written == 0 && report.buffer_read_hits == 0).then(|| {
+        "`buffer.latency` has no effect: no request wrote, and no read found its data in the buffer".to_owned()
     })
 }
 

@@ -83,6 +83,7 @@ const VALUES: &[(&str, &[&[&str]])] = &[
     ("trigger.collections", &[&["one", "trigger.scope=die"], &["one"]]),
     ("admit.shares.gc_i", &[&["0.99"]]),
     ("admit.shares.most", &[&["1.0", "admit.shares.gc_p=40.0"]]),
+    ("granularity.copyback", &[&["true", "geometry.mapping_unit=16 KiB"]]),
     ("granularity.gather", &[&["pairs-first", "trigger.soft=5", "capacity.over_provisioning=1.0"]]),
     ("preemption.buffer", &[&["2"]]),
     ("preemption.victims", &[&["1"], &["2"]]),

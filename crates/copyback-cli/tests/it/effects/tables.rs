@@ -126,6 +126,7 @@ const ROWS: &[Row] = &[
     ("workload.footprint", "0.25", PLAIN, &[], Differs),
     ("workload.seed", "9", PLAIN, &[], Differs),
     ("workload.repeat_after", "64 KiB", PLAIN, &[], Differs),
+    ("workload.repeat_after", "64 MiB", PLAIN, &[], Notes),
     ("workload.trim_before_write", "true", PLAIN, &[], Differs),
     ("workload.device", "1", "trace = 'CSV'", &[], Differs),
     ("workload.device", "0", PLAIN, &[], Notes),

@@ -4,7 +4,7 @@ mod unlooked;
 mod workload;
 
 use copyback::config::Axis;
-use copyback::config::layers::{Dropped, Layer};
+use copyback::config::layers::{Dropped, Layer, WORKLOADS};
 use copyback::host::config::{HostConfig, HostMode};
 use copyback::run::config::{AXES, Resolved, RunConfig, Stack};
 use unlooked::UNLOOKED;
@@ -36,8 +36,44 @@ pub(super) fn without_effect(
         // A printed configuration has every default.
         says(run, &key).then(|| format!("`{key}` ({name}) has no effect: {why}"))
     });
+    let of_overrides = of_overrides(stack, run);
     let dropped = stack.dropped().filter_map(|dropped| of_dropped(dropped, device, scheme, run));
-    replaced.chain(of_workload).chain(unlooked).chain(dropped).collect()
+    replaced.chain(of_workload).chain(unlooked).chain(of_overrides).chain(dropped).collect()
+}
+
+/// A drive that is left out of a coordination, if there is none.
+fn of_overrides(stack: &Stack, run: &RunConfig) -> Option<String> {
+    let place = stack.place_of("array.override").filter(|place| is_users(&place.text.name))?;
+    let name = &place.text.name;
+    let is_set = run.array.iter().flat_map(|array| &array.overrides).any(|named| named.coordinated == Some(false));
+    let policy = run.coordination.name();
+    (is_set && run.coordination.common().is_none()).then(|| {
+        format!(
+            "`array.override.coordinated` ({name}) has no effect: no drive is coordinated under \
+             `coordination.policy = \"{policy}\"`"
+        )
+    })
+}
+
+/// Whether a note of a run is of interest to its user: not if it says that a setting has no effect, and a preset or a
+/// job of fio made the setting.
+pub(super) fn is_of_user(note: &str, stack: &Stack) -> bool {
+    let Some(key) = key_without_effect(note) else { return true };
+    let place = stack.place_of(&key);
+    place.is_none_or(|place| is_users(&place.text.name) && !place.text.name.starts_with("--fio"))
+}
+
+/// The key of a note that says that a setting has no effect.
+fn key_without_effect(note: &str) -> Option<String> {
+    // A note on one of several workloads begins with the name of the workload.
+    let of_one = note.strip_prefix("workload `").and_then(|rest| rest.split_once("`: "));
+    let note = of_one.map_or(note, |(_, note)| note);
+    let (key, rest) = note.strip_prefix('`')?.split_once('`')?;
+    if !rest.starts_with(" has no effect") {
+        return None;
+    }
+    let below = key.strip_prefix("workload.").zip(of_one);
+    Some(below.map_or_else(|| key.to_owned(), |(key, (name, _))| format!("{WORKLOADS}.{name}.{key}")))
 }
 
 /// Keys of a run's tables that the user's texts set, each with the name of its text.

@@ -55,6 +55,7 @@ pub(super) const UNLOOKED: &[Unlooked] = &[
     Unlooked { keys: &["frontier.fill_ends"], why: of_writes_to_flash },
     Unlooked { keys: &["frontier.fill_awaited"], why: of_map_pages },
     Unlooked { keys: &["granularity.gather"], why: of_pages_in_rows },
+    Unlooked { keys: &["granularity.copyback", "granularity.destination"], why: of_timeless_moves },
     Unlooked { keys: &["array.partial", "array.write_after"], why: of_parity },
     Unlooked { keys: &["array.stripe_unit"], why: of_a_volume },
     Unlooked { keys: &["coordination.scope", "coordination.pause_on"], why: of_several_drives },
@@ -191,6 +192,14 @@ fn of_map_pages(run: &RunConfig) -> Option<String> {
 fn of_pages_in_rows(run: &RunConfig) -> Option<String> {
     let why = "each row holds one superpage (`mapping.policy`), whose pages are valid together";
     if_so(matches!(run.mapping, MappingConfig::Superpage(_)), why)
+}
+
+fn of_timeless_moves(run: &RunConfig) -> Option<String> {
+    let policy = run.preemption.name();
+    let why = format!(
+        "collections that take no time (`preemption.policy = \"{policy}\"`) move data within its plane, without commands"
+    );
+    if_so(run.preemption.is_timeless(), why)
 }
 
 fn of_parity(run: &RunConfig) -> Option<String> {
