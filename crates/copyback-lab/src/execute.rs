@@ -141,7 +141,7 @@ pub fn execute_from(preconditioned: &Preconditioned, plan: &Plan, how: &How) -> 
         let memory = member.config.memory();
         let bytes = memory.drive_bytes + memory.preconditioning_bytes;
         let mut preparation = Preparation::new(&bars, &bar, &planned.scheme, bytes);
-        preconditioned.make(member, &mut |share| preparation.hear(share))
+        preconditioned.make(member, &mut |work| preparation.hear(work))
     })?;
     let warmup = common_warmup(plan, how, preconditioned, &bars)?;
     let mut finished =

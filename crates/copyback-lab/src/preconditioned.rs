@@ -37,9 +37,9 @@ impl Preconditioned {
         self.entries[&key(member)].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a drive that runs start from, unless that was done; `tell` hears what share of it is. Whoever comes
+    /// Makes a drive that runs start from, unless that was done; `tell` receives its progress. Whoever comes
     /// meanwhile waits.
-    pub fn make(&self, member: &Member, tell: &mut dyn FnMut(f64)) -> Result<(), Failure> {
+    pub fn make(&self, member: &Member, tell: &mut dyn FnMut(run::Work)) -> Result<(), Failure> {
         let mut entry = self.entry(member);
         if entry.image.is_none() {
             let started = Instant::now();

@@ -2,6 +2,7 @@
 
 use super::{Bar, Bars};
 use crate::format;
+use copyback::run::Work;
 use std::time::{Duration, Instant};
 
 /// How far the preconditioning of a drive is: on its bar, or if it takes long, in the log.
@@ -27,29 +28,34 @@ const PACE_MIN: Duration = Duration::from_secs(1);
 /// The pace of a preparation, by which its end is expected.
 #[derive(Debug, Default)]
 struct Pace {
-    /// Shares done and their times: the first share that was heard of, and the first share of the last tenth and of
-    /// this one. What is done before the first share, such as taking memory, says nothing of the pace.
+    /// The largest share so far: estimates of the rest may grow.
+    share: f64,
+    /// Work done and its times: the first that was heard of, and the first of the last tenth and of this one. What is
+    /// done before the first, such as taking memory, says nothing of the pace.
     first: Option<(f64, Duration)>,
     tenths: [Option<(f64, Duration)>; 2],
 }
 
 impl Pace {
-    /// Such a share is done after so long.
-    fn note(&mut self, share: f64, passed: Duration) {
-        self.first.get_or_insert((share, passed));
-        let is_another = |(since, _): (f64, Duration)| (10.0 * share) as u32 > (10.0 * since) as u32;
-        if self.tenths[1].is_none_or(is_another) {
-            self.tenths = [self.tenths[1], Some((share, passed))];
+    /// Such work is done after so long.
+    fn note(&mut self, work: Work, passed: Duration) {
+        self.first.get_or_insert((work.done, passed));
+        let share = work.share().max(self.share);
+        let is_another = (10.0 * share) as u32 > (10.0 * self.share) as u32;
+        if self.tenths[1].is_none() || is_another {
+            self.tenths = [self.tenths[1], Some((work.done, passed))];
         }
+        self.share = share;
     }
 
-    /// How long it still takes, at the pace since the last tenth began, or if that is too short since the first share;
+    /// How long it still takes, at the pace since the last tenth began, or if that is too short since the first work;
     /// none if too little is done to say.
-    fn left(&self, share: f64, passed: Duration) -> Option<Duration> {
+    fn left(&self, work: Work, passed: Duration) -> Option<Duration> {
+        let done_min = SHARE_MIN * (work.done + work.left);
         let begins = [self.tenths[0], self.first].into_iter().flatten();
-        let mut paces = begins.map(|(since, at)| (share - since, passed.saturating_sub(at)));
-        let (done, took) = paces.find(|(done, took)| *done >= SHARE_MIN && *took >= PACE_MIN)?;
-        Some(took.mul_f64((1.0 - share) / done))
+        let mut paces = begins.map(|(since, at)| (work.done - since, passed.saturating_sub(at)));
+        let (done, took) = paces.find(|(done, took)| *done >= done_min && *took >= PACE_MIN)?;
+        Some(took.mul_f64(work.left / done))
     }
 }
 
@@ -61,30 +67,30 @@ impl<'a> Preparation<'a> {
         Self { bars, bar, name, memory, started: Instant::now(), pace: Pace::default(), tenths: None }
     }
 
-    /// Such a share of it is done.
-    pub fn hear(&mut self, share: f64) {
+    /// So much of it is done.
+    pub fn hear(&mut self, work: Work) {
         self.bar.track.stop_if_asked();
         let passed = self.started.elapsed();
-        self.pace.note(share, passed);
-        let left = self.pace.left(share, passed).map(|left| format!(", about {} s left", seconds(left)));
-        let (memory, percent) = (&self.memory, (100.0 * share) as u32);
+        self.pace.note(work, passed);
+        let left = self.pace.left(work, passed).map(|left| format!(", about {} s left", seconds(left)));
+        let (memory, percent) = (&self.memory, (100.0 * self.pace.share) as u32);
         self.bar.track.measure(&format!("{}: preconditioning", self.name), 100, percent.into());
         let left = left.unwrap_or_default();
         self.bar.say(format!("preconditioning the drive: {memory} of memory, {percent} %{left}"));
-        if let Some(line) = self.line(share, passed) {
+        if let Some(line) = self.line(work, passed) {
             self.bars.tell(&line);
         }
     }
 
     /// What the log hears then: what it takes in all, and at each tenth how long it still takes; nothing if that is not
     /// long.
-    fn line(&mut self, share: f64, passed: Duration) -> Option<String> {
-        let left = self.pace.left(share, passed);
+    fn line(&mut self, work: Work, passed: Duration) -> Option<String> {
+        let left = self.pace.left(work, passed);
         if self.tenths.is_none() && (passed < EXPECTED_FROM || left.is_none_or(|left| passed + left < LONG)) {
             return None;
         }
         let Self { name, memory, .. } = self;
-        let percent = (100.0 * share) as u32;
+        let percent = (100.0 * self.pace.share) as u32;
         let before = self.tenths.replace(percent / 10);
         match before {
             None => {
@@ -120,8 +126,9 @@ mod tests {
         let line = |percent: u32| {
             let share = f64::from(percent) / 100.0;
             let passed = Duration::from_secs_f64(seconds_at(share));
-            preparation.pace.note(share, passed);
-            preparation.line(share, passed)
+            let work = Work { done: f64::from(percent), left: f64::from(100 - percent) };
+            preparation.pace.note(work, passed);
+            preparation.line(work, passed)
         };
         (1..100).filter_map(line).collect()
     }

@@ -31,6 +31,7 @@ use crate::sim::invariant::Invariant;
 use copyback_workload::RequestSource;
 use copyback_workload::tenants::Stream;
 use copyback_workload::units::exact_time;
+pub use preconditioning::Work;
 use simulation::{Setup, Simulation};
 
 pub use crate::host::TRANSACTIONS_MAX;
@@ -209,9 +210,8 @@ pub fn precondition(config: &RunConfig, seed: u64) -> Result<Image, RunError> {
     precondition_and_tell(config, seed, &mut |_| {})
 }
 
-/// The same; `tell` receives the completed share of the work, some ten times a second, never decreasing and always
-/// below 1. If a drive must become steady, it is an estimate.
-pub fn precondition_and_tell(config: &RunConfig, seed: u64, tell: &mut dyn FnMut(f64)) -> Result<Image, RunError> {
+/// The same; `tell` receives the completed work and an estimate of the rest, some ten times a second.
+pub fn precondition_and_tell(config: &RunConfig, seed: u64, tell: &mut dyn FnMut(Work)) -> Result<Image, RunError> {
     config.check()?;
     let ftl = guarded(|| preconditioning::preconditioned_at(config, seed, tell).map_err(RunError::from))
         .map_err(|broken| broken.at(None))??;

@@ -2,6 +2,8 @@
 
 use self::aged::Aged;
 use self::pace::Pace;
+pub use self::pace::Work;
+use self::rounds::{ROUNDS_EXPECTED, WorkOfWrite, rounds_to_come, spare_units};
 use super::config::RunConfig;
 use super::precondition::PreconditionConfig;
 use crate::config::KeyError;
@@ -28,6 +30,7 @@ pub struct Preconditioner<'a> {
     pads: Pads,
     written: u64,
     pace: Pace<'a>,
+    work_of_write: WorkOfWrite,
 }
 
 /// Which pages are padded, as they would be in a run.
@@ -62,10 +65,13 @@ impl Preconditioner<'_> {
         let least = GC_RESERVE_BLOCKS + 1;
         let stagger_blocks = config.trigger.stagger_blocks();
         let pads = Pads::of(config);
+        let stop_blocks = stop.max(least);
+        let units = f64::from(ftl.geometry.logical_units);
         Self {
+            work_of_write: WorkOfWrite::expected(&ftl, stop_blocks, units, units),
             ftl,
             soft_blocks: soft.max(least),
-            stop_blocks: stop.max(least),
+            stop_blocks,
             stagger_blocks,
             pads,
             written: 0,
@@ -130,16 +136,6 @@ impl Preconditioner<'_> {
             .with_help("raise `capacity.over_provisioning`, or lower the trigger's watermarks"))
     }
 
-    /// The work of overwriting a unit, in units written: it is about as much as the writes and moves of greedy
-    /// collection.
-    fn work_of_overwrite(&self) -> f64 {
-        let geometry = &self.ftl.geometry;
-        let kept = f64::from(self.stop_blocks) / f64::from(geometry.blocks_per_plane);
-        let physical = f64::from(geometry.physical_units) * (1.0 - kept);
-        let spare = (physical / f64::from(geometry.logical_units.max(1)) - 1.0).max(0.01);
-        (1.0 + spare) / (2.0 * spare)
-    }
-
     /// Units that a write in zero time writes together: more than one for superpages.
     fn units_per_write(&self) -> u32 {
         if self.ftl.geometry.has_superpages() { self.ftl.geometry.units_per_logical_page } else { 1 }
@@ -147,6 +143,7 @@ impl Preconditioner<'_> {
 
     /// Writes the first `units` units in order.
     fn fill(&mut self, units: u32) -> Result<(), KeyError> {
+        self.pace.pass = f64::from(units);
         let in_order = (0..units).step_by(self.units_per_write() as usize).map(LogicalUnit);
         let Some(stripes) = self.ftl.geometry.stripes else {
             let work = f64::from(self.units_per_write());
@@ -157,6 +154,7 @@ impl Preconditioner<'_> {
         };
         // Stripe by stripe: parity is written once, behind the last unit of its group.
         for unit in in_order {
+            self.pace.add(1.0);
             self.append(unit)?;
             if unit.0 + 1 == units || (unit.0 + 1).is_multiple_of(stripes.units_per_group()) {
                 stripes.parity_of_group(unit).try_for_each(|unit| self.append(unit))?;
@@ -178,7 +176,10 @@ impl Preconditioner<'_> {
         const BATCH: usize = 32;
         let mut batch = [LogicalUnit(0); BATCH];
         let mut left = writes;
-        let work_of_overwrite = self.work_of_overwrite();
+        let begin = self.ftl.counts();
+        let (mut before, window) = (begin, Self::window_of(writes));
+        let mut look_at = left.saturating_sub(window);
+        self.work_of_write.begin_pass(begin);
         while left > 0 {
             let now = left.min(BATCH as u64) as usize;
             for unit in &mut batch[..now] {
@@ -195,8 +196,17 @@ impl Preconditioner<'_> {
                 }
             }
             left -= now as u64;
-            self.pace.add(now as f64 * work_of_overwrite);
+            let counts = self.ftl.counts();
+            if left <= look_at {
+                self.work_of_write.end_window(counts);
+                look_at = left.saturating_sub(window);
+            }
+            let work = counts.host_units + counts.moved_units - before.host_units - before.moved_units;
+            before = counts;
+            self.pace.pass = (left as f64).mul_add(self.work_of_write.units, work as f64);
+            self.pace.add(work as f64);
         }
+        self.work_of_write.end_pass(&before.since(&begin));
         Ok(())
     }
 
@@ -215,7 +225,14 @@ impl Preconditioner<'_> {
     ) -> Result<(), KeyError> {
         const ROUNDS_MAX: u32 = 40;
         let (mut before, mut rounds) = (f64::INFINITY, 0);
+        let mut changes = [None; 2];
+        let filled = f64::from(self.ftl.geometry.logical_units).min(self.written as f64);
+        let mut absorbed = (spare_units(&self.ftl, self.stop_blocks, filled) / f64::from(units)).floor();
         while rounds < ROUNDS_MAX {
+            let (now, to_come) = (if absorbed >= 1.0 { 0.0 } else { 1.0 }, rounds_to_come(rounds, changes, steady));
+            absorbed = (absorbed - 1.0).max(0.0);
+            self.expect_passes(to_come - now, u64::from(units));
+            self.pace.passes += absorbed * f64::from(units);
             let start = self.ftl.counts();
             self.overwrite(units, u64::from(units), stream)?;
             let counts = self.ftl.counts().since(&start);
@@ -228,6 +245,7 @@ impl Preconditioner<'_> {
             if (now - before).abs() <= steady * now {
                 return Ok(());
             }
+            changes = [Some((now - before).abs() / now).filter(|change| change.is_finite()), changes[0]];
             before = now;
         }
         Err(KeyError::new(
@@ -243,11 +261,15 @@ impl Preconditioner<'_> {
     /// the SNIA PTS holds for write amplification.
     fn precondition_as_snia(&mut self, round: f64, stream: &mut Xoshiro256PlusPlus) -> Result<(), KeyError> {
         let units = self.ftl.geometry.logical_units;
-        self.fill(units)?;
-        self.fill(units)?;
         let writes = ((f64::from(units) * round) as u64).max(1);
+        self.expect_passes(SNIA_ROUNDS_EXPECTED, writes);
+        self.pace.after = f64::from(units);
+        self.fill(units)?;
+        self.pace.after = 0.0;
+        self.fill(units)?;
         let mut last = LastRounds::default();
-        for _ in 0..steady::ROUNDS_MAX {
+        for rounds in 0..steady::ROUNDS_MAX {
+            self.expect_passes((SNIA_ROUNDS_EXPECTED - 1.0 - f64::from(rounds)).max(0.0), writes);
             let start = self.ftl.counts();
             self.overwrite(units, writes, stream)?;
             let done = self.ftl.counts().since(&start);
@@ -336,25 +358,37 @@ impl Clock for NoClock<'_> {
     }
 }
 
-/// Rounds of overwrites after which the write amplification of a drive changes by less than 0.5 %, more or less. Most
-/// drives take three to five.
-const ROUNDS_EXPECTED: f64 = 4.0;
-/// Rounds after which the rule of the SNIA PTS holds: five at least.
-const SNIA_ROUNDS_EXPECTED: f64 = 6.0;
+/// Rounds after which the rule of the SNIA PTS holds, and at least.
+const SNIA_ROUNDS_EXPECTED: f64 = 7.0;
 
 impl Preconditioner<'_> {
     /// What a preconditioning takes, in units written.
     fn work_of(&self, config: &RunConfig) -> f64 {
-        let (units, overwrite) = (f64::from(self.ftl.geometry.logical_units), self.work_of_overwrite());
+        let (units, overwrite) = (f64::from(self.ftl.geometry.logical_units), self.work_of_write.units);
         match config.precondition {
             PreconditionConfig::Empty {} => 0.0,
             PreconditionConfig::Sequential { fill } => units * fill,
             PreconditionConfig::Random { fill, footprint, overwrites, .. } => {
-                units * fill * (1.0 + footprint * overwrites.unwrap_or(ROUNDS_EXPECTED) * overwrite)
+                let (filled, overwritten) = (units * fill, units * fill * footprint);
+                let work = WorkOfWrite::expected(&self.ftl, self.stop_blocks, filled, overwritten).units;
+                let spare = spare_units(&self.ftl, self.stop_blocks, filled);
+                match overwrites {
+                    // Spare units absorb the first of them without a move.
+                    Some(times) => {
+                        let (writes, absorbed) = (overwritten * times, spare.min(overwritten * times));
+                        filled + absorbed + (writes - absorbed) * work
+                    }
+                    None => {
+                        let absorbed = (spare / overwritten.max(1.0)).floor() * overwritten;
+                        filled + absorbed + ROUNDS_EXPECTED * overwritten * work
+                    }
+                }
             }
             PreconditionConfig::Snia { round } => units * (2.0 + SNIA_ROUNDS_EXPECTED * round * overwrite),
             PreconditionConfig::SteadyState {} => self.work_of_settling(config),
-            PreconditionConfig::Aged { .. } => units,
+            PreconditionConfig::Aged { used_min, used_max, .. } => {
+                f64::from(self.ftl.geometry.physical_units) * (used_min + used_max) / 2.0
+            }
         }
     }
 }
@@ -364,11 +398,10 @@ pub fn preconditioned(config: &RunConfig, seed: u64) -> Result<Ftl, KeyError> {
     preconditioned_at(config, seed, &mut |_| {})
 }
 
-/// The same; `tell` receives the completed share, some ten times a second.
-pub fn preconditioned_at(config: &RunConfig, seed: u64, tell: &mut dyn FnMut(f64)) -> Result<Ftl, KeyError> {
+/// The same; `tell` receives the progress, some ten times a second.
+pub fn preconditioned_at(config: &RunConfig, seed: u64, tell: &mut dyn FnMut(Work)) -> Result<Ftl, KeyError> {
     let mut preconditioner = Preconditioner::new(config, seed);
-    preconditioner.pace = Pace::new(tell);
-    preconditioner.pace.expect(preconditioner.work_of(config));
+    preconditioner.pace = Pace::new(preconditioner.work_of(config), tell);
     let is_fresh = matches!(config.precondition, PreconditionConfig::Empty {} | PreconditionConfig::SteadyState {});
     if preconditioner.ftl.has_second_active() && !is_fresh {
         preconditioner.ftl.open_second_blocks();
@@ -378,15 +411,26 @@ pub fn preconditioned_at(config: &RunConfig, seed: u64, tell: &mut dyn FnMut(f64
     match config.precondition {
         PreconditionConfig::Empty {} => {}
         PreconditionConfig::Sequential { fill } => {
+            preconditioner.pace.passes = 0.0;
             preconditioner.fill(share(fill))?;
             preconditioner.end_filling();
         }
         PreconditionConfig::Random { fill, footprint, overwrites, steady } => {
+            preconditioner.pace.passes -= f64::from(share(fill));
             preconditioner.fill(share(fill).max(1))?;
             let units = ((f64::from(share(fill)) * footprint) as u32).max(1);
+            preconditioner.work_of_write = WorkOfWrite::expected(
+                &preconditioner.ftl,
+                preconditioner.stop_blocks,
+                f64::from(share(fill)),
+                f64::from(units),
+            );
             let mut stream = rng::stream(seed, "precondition.random");
             match overwrites {
-                Some(times) => preconditioner.overwrite(units, (f64::from(units) * times) as u64, &mut stream)?,
+                Some(times) => {
+                    preconditioner.pace.passes = 0.0;
+                    preconditioner.overwrite(units, (f64::from(units) * times) as u64, &mut stream)?;
+                }
                 None => preconditioner.overwrite_until_steady(units, steady, &mut stream)?,
             }
         }
@@ -410,6 +454,7 @@ pub fn preconditioned_at(config: &RunConfig, seed: u64, tell: &mut dyn FnMut(f64
 
 mod aged;
 mod pace;
+mod rounds;
 mod settling;
 #[cfg(test)]
 mod tests;

@@ -13,6 +13,7 @@ impl Preconditioner<'_> {
     /// Fills each plane to a random share of its pages and lets the stated share of them hold valid data.
     pub(super) fn fill_as_aged(&mut self, aged: Aged, seed: u64) -> Result<(), KeyError> {
         let Aged { used_min, used_max, valid, spread } = aged;
+        self.pace.pass = std::mem::take(&mut self.pace.passes);
         let mut stream = rng::stream(seed, "precondition.aged");
         let geometry = self.ftl.geometry.clone();
         let mut of_plane: Vec<Vec<LogicalUnit>> = vec![Vec::new(); geometry.planes as usize];
@@ -54,6 +55,7 @@ impl Preconditioner<'_> {
             let count = writes.len() as u64;
             for (at, unit) in writes.into_iter().enumerate() {
                 self.written += 1;
+                self.pace.add(units_per_write as f64);
                 let is_second = second_block > 0 && at < in_second;
                 let stamp = begun + (at as u64 + 1) * lasts / count;
                 self.ftl.append_to(PlaneId(plane as u32), is_second, unit, stamp);

@@ -1,33 +1,59 @@
 //! The progress of a preconditioning, reported periodically to the caller.
 
-/// The work of a preconditioning, in map entries written as fast as memory takes them.
-#[derive(Default)]
-pub(super) struct Pace<'a> {
-    done: f64,
-    expected: f64,
-    told: f64,
-    tell: Option<&'a mut dyn FnMut(f64)>,
+/// The work of a preconditioning, in units written, moved or mapped.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Work {
+    /// The completed part.
+    pub done: f64,
+    /// An estimate of the rest. If the drive must become steady, it is corrected with each round.
+    pub left: f64,
 }
 
-/// Work between two reports: some hundredths of a second, so that a caller can stop it soon.
-const STEP: f64 = 1_048_576.0;
+impl Work {
+    /// The completed share, below 1.
+    pub fn share(&self) -> f64 {
+        (self.done / (self.done + self.left).max(1.0)).min(0.99)
+    }
+}
+
+/// Counts the work, as fast as memory takes it, and keeps the estimate of the rest.
+pub(super) struct Pace<'a> {
+    done: f64,
+    /// Estimated rest of the present pass over a drive.
+    pub pass: f64,
+    /// Estimate of the passes that follow to the same end.
+    pub passes: f64,
+    /// Estimate of what follows on these.
+    pub after: f64,
+    told: f64,
+    step: f64,
+    tell: Option<&'a mut dyn FnMut(Work)>,
+}
+
+/// Work between two reports, at most: some hundredths of a second, so that a caller can stop it soon.
+const STEP_MAX: f64 = 1_048_576.0;
+/// Reports of a preconditioning, at least.
+const REPORTS_MIN: f64 = 64.0;
+
+impl Default for Pace<'_> {
+    fn default() -> Self {
+        Self { done: 0.0, pass: 0.0, passes: 0.0, after: 0.0, told: 0.0, step: f64::INFINITY, tell: None }
+    }
+}
 
 impl<'a> Pace<'a> {
-    /// Nothing is done yet.
-    pub fn new(tell: &'a mut dyn FnMut(f64)) -> Self {
-        Self { tell: Some(tell), ..Self::default() }
+    /// Nothing of the expected work is done yet.
+    pub fn new(expected: f64, tell: &'a mut dyn FnMut(Work)) -> Self {
+        let step = (expected / REPORTS_MIN).min(STEP_MAX);
+        Self { tell: Some(tell), passes: expected, step, ..Self::default() }
     }
 
-    /// The total work; an estimate if it ends when a state is reached.
-    pub fn expect(&mut self, work: f64) {
-        self.expected += work;
-    }
-
-    /// So much more was done.
+    /// So much more was done of the present pass.
     #[inline]
     pub fn add(&mut self, work: f64) {
         self.done += work;
-        if self.done >= self.told + STEP {
+        self.pass = (self.pass - work).max(0.0);
+        if self.done >= self.told + self.step {
             self.pass_on();
         }
     }
@@ -35,9 +61,9 @@ impl<'a> Pace<'a> {
     #[cold]
     fn pass_on(&mut self) {
         self.told = self.done;
-        let share = (self.done / self.expected.max(1.0)).min(0.99);
+        let work = Work { done: self.done, left: self.pass + self.passes + self.after };
         if let Some(tell) = &mut self.tell {
-            tell(share);
+            tell(work);
         }
     }
 }

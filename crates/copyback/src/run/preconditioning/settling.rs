@@ -5,8 +5,9 @@
 //! units tend to the mean-field distribution of its victim policy (Van Houdt 2013; Desnoyers 2014). That of a real
 //! plane, with its watermarks, frontier and padding, is drawn from by letting one live on for a while between looks.
 
+use super::Preconditioner;
 use super::pace::Pace;
-use super::{Preconditioner, ROUNDS_EXPECTED};
+use super::rounds::{ROUNDS_EXPECTED, WorkOfWrite, rounds_to_come};
 use crate::config::{CapacityConfig, KeyError};
 use crate::ftl::core::Ftl;
 use crate::ftl::core::settled::Lag;
@@ -37,16 +38,22 @@ impl<'a> Preconditioner<'a> {
     /// Settles a fresh drive, with all its logical units written.
     pub(super) fn settle(&mut self, config: &RunConfig, seed: u64) -> Result<(), KeyError> {
         let mut stream = rng::stream(seed, "precondition.steady-state");
+        let all_units = f64::from(self.ftl.geometry.logical_units);
+        self.pace.pass = WORK_OF_LISTING * all_units;
+        self.pace.passes = self.work_of_sample(config);
+        self.pace.after = WORK_OF_UNIT * all_units + self.work_of_looks(config);
         let mut of_plane = self.units_of_planes();
         let most = of_plane.iter().map(Vec::len).max().expect("a drive has a plane");
         let mut sample = self.sample(config, most as u32, seed);
-        let work_of_looks = self.work_of_looks(config);
         // The caller's progress reports include this, too, which takes long for large planes.
         sample.pace = std::mem::take(&mut self.pace);
         let settled = sample.write_until_steady(&mut stream);
         self.pace = std::mem::take(&mut sample.pace);
         settled?;
+        self.pace.passes = 0.0;
         let times = u64::from(self.ftl.geometry.planes / sample.ftl.geometry.planes);
+        let (mut looks_left, work_of_look) = (times as f64, sample.work_of_look(times));
+        let mut units_left = all_units;
         let mut looks = Vec::with_capacity(of_plane.len());
         let mut offsets: Vec<u32> = (0..self.ftl.geometry.blocks_per_plane).collect();
         for die in (0..self.ftl.geometry.dies).map(DieId) {
@@ -54,11 +61,18 @@ impl<'a> Preconditioner<'a> {
                 let of = sample.ftl.geometry.planes_of(DieId(0)).nth(at);
                 // The first plane of a die, or each.
                 if at == 0 || of.is_none() {
-                    sample.live_on(times, &mut stream)?;
+                    looks_left -= 1.0;
+                    self.pace.after = WORK_OF_UNIT * units_left + looks_left * work_of_look;
+                    sample.pace = std::mem::take(&mut self.pace);
+                    let lived_on = sample.live_on(times, &mut stream);
+                    self.pace = std::mem::take(&mut sample.pace);
+                    lived_on?;
                     offsets.shuffle(&mut stream);
                 }
                 let mut units = std::mem::take(&mut of_plane[plane.at()]);
-                self.pace.add(WORK_OF_UNIT * units.len() as f64 + work_of_looks / f64::from(self.ftl.geometry.planes));
+                units_left -= units.len() as f64;
+                self.pace.after = WORK_OF_UNIT * units_left + looks_left * work_of_look;
+                self.pace.add(WORK_OF_UNIT * units.len() as f64);
                 units.shuffle(&mut stream);
                 let from = (&sample.ftl, of.unwrap_or(PlaneId(0)));
                 self.ftl.settle(plane, from, &offsets, &mut units.into_iter());
@@ -80,14 +94,23 @@ impl<'a> Preconditioner<'a> {
 
     /// What settling takes, in units written.
     pub(super) fn work_of_settling(&self, config: &RunConfig) -> f64 {
-        let of_sample = self.units_of_sample(config) * (1.0 + ROUNDS_EXPECTED * self.work_of_overwrite());
         let of_all = f64::from(self.ftl.geometry.logical_units) * (WORK_OF_LISTING + WORK_OF_UNIT);
-        of_all + of_sample + self.work_of_looks(config)
+        of_all + self.work_of_sample(config) + self.work_of_looks(config)
+    }
+
+    /// What it takes to write a sample until it is steady.
+    fn work_of_sample(&self, config: &RunConfig) -> f64 {
+        self.units_of_sample(config) * (1.0 + ROUNDS_EXPECTED * self.work_of_write.units)
     }
 
     /// What it takes to have a sample live on, for all looks together.
     fn work_of_looks(&self, config: &RunConfig) -> f64 {
-        self.units_of_sample(config) * CAPACITIES_SEEN as f64 / 2.0 * self.work_of_overwrite()
+        self.units_of_sample(config) * CAPACITIES_SEEN as f64 / 2.0 * self.work_of_write.units
+    }
+
+    /// What it takes to have this sample live on once, on average.
+    fn work_of_look(&self, times: u64) -> f64 {
+        self.writes_between_looks(times) as f64 / 2.0 * self.work_of_write.units
     }
 
     /// Logical units of a sample.
@@ -106,10 +129,15 @@ impl<'a> Preconditioner<'a> {
     /// Advances a sample to another moment: up to two blocks of a plane's writes later, or enough that `times` samples
     /// together span some capacities of it.
     fn live_on(&mut self, times: u64, stream: &mut Xoshiro256PlusPlus) -> Result<(), KeyError> {
-        let (units, geometry) = (self.ftl.geometry.logical_units, &self.ftl.geometry);
+        let writes = stream.random_range(0..self.writes_between_looks(times));
+        self.overwrite(self.ftl.geometry.logical_units, writes, stream)
+    }
+
+    /// Writes from one look to the next, at most.
+    fn writes_between_looks(&self, times: u64) -> u64 {
+        let geometry = &self.ftl.geometry;
         let two_blocks = 2 * u64::from(geometry.units_per_block) * u64::from(geometry.planes);
-        let most = two_blocks.max(CAPACITIES_SEEN * u64::from(units) / times);
-        self.overwrite(units, stream.random_range(0..most), stream)
+        two_blocks.max(CAPACITIES_SEEN * u64::from(geometry.logical_units) / times)
     }
 
     /// The logical units of each plane: if addresses determine them, its own.
@@ -148,22 +176,30 @@ impl<'a> Preconditioner<'a> {
             ftl.open_second_blocks();
         }
         let Self { soft_blocks, stop_blocks, stagger_blocks, pads, .. } = *self;
-        Preconditioner { ftl, soft_blocks, stop_blocks, stagger_blocks, pads, written: 0, pace: Pace::default() }
+        let filled = f64::from(ftl.geometry.logical_units);
+        let work_of_write = WorkOfWrite::expected(&ftl, stop_blocks, filled, filled);
+        let pace = Pace::default();
+        Preconditioner { ftl, soft_blocks, stop_blocks, stagger_blocks, pads, written: 0, pace, work_of_write }
     }
 
     /// Fills a sample, and overwrites it until its write amplification is steady.
     fn write_until_steady(&mut self, stream: &mut Xoshiro256PlusPlus) -> Result<(), KeyError> {
         let units = self.ftl.geometry.logical_units;
+        self.expect_passes(ROUNDS_EXPECTED, u64::from(units));
         self.fill(units)?;
-        let mut before = f64::INFINITY;
-        for _ in 0..ROUNDS_MAX {
+        let (mut before, mut changes) = (f64::INFINITY, [None; 2]);
+        for rounds in 0..ROUNDS_MAX {
+            let to_come = rounds_to_come(rounds, changes, STEADY).min(f64::from(ROUNDS_MAX - rounds));
+            self.expect_passes(to_come - 1.0, u64::from(units));
             let start = self.ftl.counts();
             self.overwrite(units, u64::from(units), stream)?;
             let counts = self.ftl.counts().since(&start);
             let now = counts.write_amplification().unwrap_or(1.0);
-            if counts.erases > 0 && (now - before).abs() <= STEADY * now {
+            let change = (now - before).abs();
+            if counts.erases > 0 && change <= STEADY * now {
                 break;
             }
+            changes = [Some(change / now).filter(|change| change.is_finite() && *change > STEADY), changes[0]];
             before = now;
         }
         Ok(())

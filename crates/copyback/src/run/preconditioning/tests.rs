@@ -274,18 +274,63 @@ fn planes_of_a_steady_state_are_equally_old_and_worn() {
     }
 }
 
+/// The progress reports of a preconditioning.
+fn told(config: &RunConfig) -> Vec<Work> {
+    let mut told = Vec::new();
+    super::preconditioned_at(config, 1, &mut |work| told.push(work)).expect("the drive is preconditioned");
+    told
+}
+
 /// Reports cover all of the work, from its beginning on: an uncounted part would make all later parts look slow.
 #[test]
-fn the_share_that_is_told_grows_from_the_beginning_to_the_end() {
+fn the_work_that_is_told_grows_from_the_beginning_to_the_end() {
     for frontier in ["single", "row"] {
         let mut config = config_of_a_million_units();
         config.frontier = crate::config::from_toml(&format!("policy = \"{frontier}\"")).expect("a frontier's table");
-        let mut told = Vec::new();
-        super::preconditioned_at(&config, 1, &mut |share| told.push(share)).expect("the drive is preconditioned");
-        assert!(told.is_sorted(), "{frontier}: {told:?}");
-        let (first, last) = (told[0], told[told.len() - 1]);
+        let told = told(&config);
+        assert!(told.is_sorted_by_key(|work| work.done), "{frontier}: {told:?}");
+        let (first, last) = (told[0].share(), told[told.len() - 1].share());
         // The listing alone takes a tenth, and its end is reported.
-        assert!(first < 0.3 && last > 0.7 && told.len() >= 4, "{frontier}: {told:?}");
+        assert!(first < 0.1 && last > 0.9 && told.len() >= 32, "{frontier}: {told:?}");
+    }
+}
+
+/// The rest that is estimated at any moment, against the rest that was then counted: within a factor of two, unless
+/// little is left.
+#[test]
+fn the_rest_of_the_work_is_estimated_within_a_factor_of_two() {
+    for (precondition, over_provisioning, more) in [
+        ("mode = \"sequential\"", 0.1, ""),
+        ("mode = \"aged\"", 0.3, ""),
+        ("mode = \"random\"", 0.07, ""),
+        ("mode = \"random\"", 0.28, ""),
+        ("mode = \"random\"", 1.0, ""),
+        ("mode = \"random\"", 3.0, ""),
+        ("mode = \"random\"", 0.15, "victim = { policy = \"random\" }"),
+        ("mode = \"random\", overwrites = 3.0", 0.15, ""),
+        ("mode = \"random\", footprint = 0.3", 0.15, ""),
+        ("mode = \"snia\"", 0.15, ""),
+        ("mode = \"steady-state\"", 0.07, ""),
+        ("mode = \"steady-state\"", 0.28, ""),
+        ("mode = \"steady-state\"", 0.28, "frontier = { policy = \"row\" }"),
+    ] {
+        let case = format!("{precondition}, {over_provisioning} {more}");
+        let text = format!(
+            "precondition = {{ {precondition} }}
+             capacity = {{ over_provisioning = {over_provisioning} }}
+             geometry = {{ channels = 2, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 2,
+                           blocks_per_plane = 120, pages_per_block = 64, page_size = \"4 KiB\" }}
+             timing = {{ read = \"50 us\", program = \"500 us\", erase = \"3 ms\", channel = \"100 MB/s\" }}
+             {more}"
+        );
+        let told = told(&crate::config::from_toml(&text).unwrap_or_else(|error| panic!("{case}: {error:?}")));
+        let all = told.last().expect("there are reports").done;
+        let looked: Vec<&Work> = told.iter().filter(|work| work.done >= 0.02 * all && work.done <= 0.9 * all).collect();
+        assert!(looked.len() > 30, "{case}: {told:?}");
+        for work in looked {
+            let ratio = work.left / (all - work.done);
+            assert!((0.5..=2.0).contains(&ratio), "{case}: at {:.2} of the work {ratio:.2}", work.done / all);
+        }
     }
 }
 

@@ -1,0 +1,90 @@
+//! How much work overwriting is, estimated before it is done and corrected by what is counted.
+
+use super::Preconditioner;
+use crate::ftl::core::{Counts, Ftl};
+
+/// Rounds of overwrites after which the write amplification of a drive changes by less than 0.5 %, more or less. Most
+/// drives take three to five.
+pub(super) const ROUNDS_EXPECTED: f64 = 4.0;
+/// Change of write amplification from round to round, relative to that of the round before, before it was counted.
+const DECAY_EXPECTED: f64 = 0.3;
+/// Largest such ratio that is extrapolated.
+const DECAY_MAX: f64 = 0.7;
+/// Parts of a pass over which the work of a write is counted.
+const WINDOWS: u64 = 16;
+
+/// Units written and moved for each unit that is overwritten.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WorkOfWrite {
+    /// The present estimate.
+    pub units: f64,
+    /// Whether a whole pass that collected was counted: until then erased blocks may still absorb some of the writes.
+    is_counted: bool,
+    /// Counts at the start of the window.
+    since: Counts,
+}
+
+impl WorkOfWrite {
+    /// An estimate by the write amplification of greedy collection, (1 + spare) / (2 spare), for a drive whose writes
+    /// go to `units` of `filled` units, with so many blocks of a plane kept free.
+    pub fn expected(ftl: &Ftl, kept_blocks: u32, filled: f64, units: f64) -> Self {
+        let spare = (spare_units(ftl, kept_blocks, filled) / units.max(1.0)).max(0.01);
+        let units = ((1.0 + spare) / (2.0 * spare)).max(1.0);
+        Self { units, is_counted: false, since: ftl.counts() }
+    }
+
+    /// A pass begins.
+    pub fn begin_pass(&mut self, now: Counts) {
+        self.since = now;
+    }
+
+    /// A window ends. In the first pass, the estimate can only grow: write amplification rises to its steady state.
+    pub fn end_window(&mut self, now: Counts) {
+        let done = now.since(&self.since);
+        self.since = now;
+        let counted = (done.host_units + done.moved_units) as f64 / done.host_units.max(1) as f64;
+        if self.is_counted || counted > self.units {
+            self.units = counted;
+        }
+    }
+
+    /// A pass ends that did so much.
+    pub fn end_pass(&mut self, done: &Counts) {
+        if done.erases == 0 {
+            return;
+        }
+        // The mean of a first pass is below the end of it.
+        let counted = (done.host_units + done.moved_units) as f64 / done.host_units.max(1) as f64;
+        if !self.is_counted {
+            self.units = self.units.min(2.0 * counted);
+        }
+        self.is_counted = true;
+    }
+}
+
+/// Units of a drive beyond those that are filled, and the blocks that collection keeps free.
+pub(super) fn spare_units(ftl: &Ftl, kept_blocks: u32, filled: f64) -> f64 {
+    let geometry = &ftl.geometry;
+    let kept = f64::from(kept_blocks) / f64::from(geometry.blocks_per_plane);
+    (f64::from(geometry.physical_units) * (1.0 - kept) - filled).max(0.0)
+}
+
+/// Rounds that follow until write amplification changes by no more than `steady`, after rounds with such changes:
+/// the last one and the one before, if there were two. At least one.
+pub(super) fn rounds_to_come(rounds: u32, changes: [Option<f64>; 2], steady: f64) -> f64 {
+    let [Some(last), before] = changes else { return (ROUNDS_EXPECTED - f64::from(rounds)).max(1.0) };
+    let decay = before.map_or(DECAY_EXPECTED, |before| (last / before).clamp(DECAY_EXPECTED / 2.0, DECAY_MAX));
+    ((steady / last).ln() / decay.ln()).ceil().max(1.0)
+}
+
+impl Preconditioner<'_> {
+    /// Windows of a pass of so many writes: writes from one to the next.
+    pub(super) fn window_of(writes: u64) -> u64 {
+        (writes / WINDOWS).max(1)
+    }
+
+    /// Expects so many further passes of so many writes.
+    pub(super) fn expect_passes(&mut self, passes: f64, writes: u64) {
+        self.pace.passes = passes * writes as f64 * self.work_of_write.units;
+    }
+}
