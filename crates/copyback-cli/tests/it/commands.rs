@@ -163,7 +163,9 @@ fn a_drawing_is_of_the_die_that_works_most() {
     let dies: BTreeSet<u64> = told(&out.join("commands.parquet")).iter().map(|row| row.numbers["die"]).collect();
     let [die] = dies.into_iter().collect::<Vec<_>>()[..] else { panic!("one die is read") };
     assert_ne!(die, 0, "nothing is tested");
-    assert!(printed(&output).starts_with(&format!("die {die}, 0 ns to 10 ms")), "{}", printed(&output));
+    let text = printed(&output);
+    let header = text.lines().next().unwrap_or_default();
+    assert!(header.starts_with(&format!("die {die}, ")) && header.matches(" ms").count() == 2, "{text}");
 }
 
 #[test]
@@ -180,7 +182,7 @@ fn around_a_request_its_arrival_is_the_zero_of_an_axis_in_one_unit() {
     let slowest = &reads.max_by_key(key).unwrap().numbers;
     let drawing = std::fs::read_to_string(svg).unwrap();
     let titled = |name: &str| drawing.contains(&format!("{name} {}", slowest["index"]));
-    assert!(titled("read") && drawing.contains("outlined: what serves it; axis: ms from its arrival"), "{drawing}");
+    assert!(titled("read") && drawing.contains("outlined: what serves it; times count from its arrival"), "{drawing}");
     // The line of the arrival goes through the zero of the axis, and labels have no units.
     let place = |line: &str, name: &str| {
         line.split(&format!("{name}=\"")).nth(1).unwrap().split('"').next().unwrap().to_owned()
@@ -198,7 +200,7 @@ fn around_a_request_its_arrival_is_the_zero_of_an_axis_in_one_unit() {
     assert!(outlined > 1, "nothing that serves it is marked");
     let text = std::fs::read_to_string(text).unwrap();
     let told = format!("read {} arrives at ", slowest["index"]);
-    assert!(text.contains(&told) && text.contains("; the axis counts ms from its arrival"), "{text}");
+    assert!(text.contains(&told) && text.contains("; times count from its arrival"), "{text}");
     let row = text.lines().find(|line| line.starts_with("request ")).unwrap();
     let axis = text.lines().find(|line| line.split_whitespace().any(|label| label == "0")).unwrap();
     assert_eq!(row.find("read").unwrap(), axis.split(" 0 ").next().unwrap().len() + 1, "{text}");

@@ -129,14 +129,14 @@ fn a_timeline_in_characters() {
     let drawn = text::draw(&timeline, text::Scale { columns: 80, ns_per_column: Some(10_000) });
     // A page's transfer takes 10 µs, a column.
     let expected = "\
-die 0, 1 s to 1001.2 ms, a column is 10 us
+die 0, 1000 to 1001.2 ms, a column is 0.01 ms
 
-           1 s       1000.1 ms 1000.2 ms 1000.3 ms 1000.4 ms 1000.5 ms 1000.6 ms 1000.7 ms
+ms         1000      1000.1    1000.2    1000.3    1000.4    1000.5    1000.6    1000.7
            |---------|---------|---------|---------|---------|---------|---------|---------
 channel 0  w                                                       RW
 plane 0    >w111=============================================|R7==|<>W1====================
 
-           1000.8 ms 1000.9 ms 1.001 s   1001.1 ms
+ms         1000.8    1000.9    1001      1001.1
            |---------|---------|---------|---------
 channel 0
 plane 0    ===========================|E===========
@@ -169,7 +169,7 @@ fn a_timeline_as_svg_is_as_wide_as_its_content() {
     let geometry = Geometry::new(&config.device());
     let drawn = |from_ns, to_ns| svg::draw(&Timeline::new(&commands, &geometry, &[0], from_ns, to_ns));
     let (all, long) = (drawn(LATER, None), drawn(0, Some(1_000_000 * LATER)));
-    assert!(!all.contains("idle: ") && long.contains("idle: 0 ns to 1 s, "), "{long}");
+    assert!(!all.contains("idle: ") && long.contains("idle: 0 to 1000 ms, "), "{long}");
     assert_eq!(width_px(&all), width_px(&long));
     let labels = Timeline::new(&commands, &geometry, &[0], 0, None).rows;
     let arrays = labels.iter().flat_map(|row| &row.bars).filter(|bar| bar.in_use == Use::Array);
@@ -211,17 +211,38 @@ fn a_timeline_in_characters_leaves_out_lines_in_which_nothing_happens() {
     let drawn = text::draw(&timeline, text::Scale { columns: 20, ns_per_column: Some(10_000) });
     // The program is over after 541 us; lines of 200 us.
     assert_eq!(drawn.matches("idle until").count(), 1, "{drawn}");
-    assert!(drawn.contains("\nidle until 800 us\n\n"), "{drawn}");
+    assert!(drawn.contains("\nidle until 0.8 ms\n\n"), "{drawn}");
+}
+
+/// A die that works from 2.3 ms on: characters and picture show the same part of the window.
+#[test]
+fn both_drawings_begin_with_the_first_command() {
+    let config = config("");
+    let commands = all(&config, vec![pages(Write, 2_300_000, 0, 1)]);
+    let timeline = Timeline::new(&commands, &Geometry::new(&config.device()), &[0], 0, Some(10_000_000));
+    let (text, svg) = (text::draw(&timeline, text::Scale::default()), svg::draw(&timeline));
+    let header = text.lines().next().unwrap_or_default();
+    assert!(
+        header.starts_with("die 0, 2") && header.contains(" ms, a column is 0.") && header.ends_with(" ms"),
+        "{text}"
+    );
+    let plane = text.lines().find(|line| line.starts_with("plane 0")).unwrap_or_default();
+    assert!(plane.contains("w0="), "{text}");
+    for drawn in [&text, &svg] {
+        assert!(drawn.contains("idle: 0 to 2") && drawn.contains(" to 10 ms"), "{drawn}");
+    }
 }
 
 #[test]
 fn a_timeline_whose_scale_nobody_chose_is_no_longer_than_forty_lines() {
     let config = config("");
-    let commands = all(&config, vec![pages(Write, 0, 0, 1)]);
-    // A second in 40 lines of 100 columns: 250 us a column, and 500 us are the next round time.
+    let commands = all(&config, vec![pages(Write, 0, 0, 1), pages(Read, 990_000_000, 0, 1)]);
+    // 990 ms in 40 lines of 100 columns: 248 us a column, and 500 us are the next round time.
     let timeline = Timeline::new(&commands, &Geometry::new(&config.device()), &[0], 0, Some(1_000_000_000));
     let drawn = text::draw(&timeline, text::Scale::default());
-    assert!(drawn.starts_with("die 0, 0 ns to 1 s, a column is 500 us\n"), "{drawn}");
+    let header = drawn.lines().next().unwrap_or_default();
+    assert!(header.starts_with("die 0, 0 to 990.") && header.ends_with(" ms, a column is 0.5 ms"), "{drawn}");
+    assert!(drawn.contains("\nidle: 990."), "{drawn}");
 }
 
 /// However long a column is, no die that worked under it looks idle; and no time wraps around.
@@ -241,6 +262,6 @@ fn a_command_under_a_long_column_is_marked() {
         assert_eq!(row(&text, "plane 0"), "=", "{text}");
     }
     let last = drawn(u64::MAX, None);
-    let end = copyback::workload::units::format_duration_ns(u64::MAX);
-    assert!(last.contains(&format!("\nidle until {end}\n")), "{last}");
+    let idle = last.lines().find(|line| line.starts_with("idle: ")).unwrap_or_default();
+    assert!(idle.ends_with(" to 18446744073709.551 ms"), "{last}");
 }

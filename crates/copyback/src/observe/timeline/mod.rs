@@ -90,35 +90,53 @@ pub struct Mark {
 }
 
 impl Mark {
+    /// What it is.
+    fn name(&self) -> String {
+        format!("{} {}", self.op, self.request)
+    }
+
     /// What it is, when it arrives, and how long it takes.
-    fn told(&self) -> String {
-        let (arrival, takes) = (format_duration_ns(self.arrival_ns), format_duration_ns(self.end_ns - self.arrival_ns));
-        format!("{} {} arrives at {arrival} and takes {takes}", self.op, self.request)
+    fn told(&self, arrival: &str, takes: &str) -> String {
+        format!("{} arrives at {arrival} and takes {takes}", self.name())
     }
 }
 
-/// Times of an axis that counts from an arrival, in one unit.
+/// The axis of a drawing: all of its times are in one unit.
 #[derive(Clone, Copy, Debug)]
-struct FromArrival {
-    arrival_ns: u64,
+struct Axis {
+    /// The zero: the run's begin, or the arrival of the request that a drawing is about.
+    zero_ns: u64,
     unit: &'static str,
     unit_ns: f64,
 }
 
-impl FromArrival {
-    /// The unit in which so long a time has one to four digits before the point.
-    fn new(mark: &Mark, span_ns: u64) -> Self {
-        let units = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
-        let fits = |&(_, unit_ns): &(&str, f64)| span_ns as f64 / unit_ns < 1e4;
-        let (unit, unit_ns) = units.into_iter().find(fits).unwrap_or(("s", 1e9));
-        Self { arrival_ns: mark.arrival_ns, unit, unit_ns }
+impl Axis {
+    /// The axis of a timeline with so long a time between two ticks: the largest unit of which that is a tenth.
+    fn new(timeline: &Timeline, tick_ns: u64) -> Self {
+        let units = [("s", 1e9), ("ms", 1e6), ("us", 1e3)];
+        let fits = |&(_, unit_ns): &(&str, f64)| tick_ns as f64 >= unit_ns / 10.0;
+        let (unit, unit_ns) = units.into_iter().find(fits).unwrap_or(("ns", 1.0));
+        Self { zero_ns: timeline.mark.map_or(0, |mark| mark.arrival_ns), unit, unit_ns }
     }
 
-    /// Text at a time of the run.
+    /// The number at a time of the run.
     fn label(&self, ns: u64) -> String {
-        let value = (ns as f64 - self.arrival_ns as f64) / self.unit_ns;
+        self.number(ns as f64 - self.zero_ns as f64)
+    }
+
+    /// A length of time, with its unit.
+    fn length(&self, ns: u64) -> String {
+        format!("{} {}", self.number(ns as f64), self.unit)
+    }
+
+    /// A time of the run and a later one, with their unit.
+    fn span(&self, from_ns: u64, to_ns: u64) -> String {
+        format!("{} to {} {}", self.label(from_ns), self.label(to_ns), self.unit)
+    }
+
+    fn number(&self, ns: f64) -> String {
         // A minus before nothing says nothing.
-        format!("{}", (value * 1e3).round() / 1e3 + 0.0)
+        format!("{}", (ns / self.unit_ns * 1e3).round() / 1e3 + 0.0)
     }
 }
 
@@ -175,8 +193,8 @@ impl Timeline {
             in_use: Use::Request,
             source: Source::Host,
             request: Some(mark.request),
-            label: format!("{} {}", mark.op, mark.request),
-            detail: mark.told(),
+            label: mark.name(),
+            detail: mark.told(&format_duration_ns(mark.arrival_ns), &format_duration_ns(mark.end_ns - mark.arrival_ns)),
         };
         self.rows.insert(0, Row { name: "request".into(), bars: vec![bar] });
         self.mark = Some(mark);
@@ -187,6 +205,26 @@ impl Timeline {
     fn title(&self) -> String {
         let names: Vec<String> = self.dies.iter().map(u32::to_string).collect();
         format!("{} {}", if names.len() == 1 { "die" } else { "dies" }, names.join(", "))
+    }
+
+    /// The part of the window from the first command of the dies to their last one, which drawings show; all of it if
+    /// there is none.
+    fn in_use_ns(&self) -> (u64, u64) {
+        let bars = || self.rows.iter().flat_map(|row| &row.bars).filter(|bar| bar.in_use != Use::OtherDie);
+        let first_ns = bars().map(|bar| bar.start_ns).min().unwrap_or(self.from_ns).max(self.from_ns);
+        let last_ns = bars().map(|bar| bar.end_ns).max().unwrap_or(self.to_ns).min(self.to_ns);
+        (first_ns, last_ns)
+    }
+
+    /// The parts of the window before and after what is drawn, in which nothing happens; none if there are none.
+    fn idle(&self, (first_ns, last_ns): (u64, u64), axis: &Axis) -> Option<String> {
+        let parts = [(self.from_ns, first_ns), (last_ns, self.to_ns)];
+        let idle: Vec<String> = parts
+            .into_iter()
+            .filter(|(from_ns, to_ns)| from_ns < to_ns)
+            .map(|(from_ns, to_ns)| axis.span(from_ns, to_ns))
+            .collect();
+        (!idle.is_empty()).then(|| format!("idle: {}", idle.join(", ")))
     }
 
     /// The shortest array time that is shown.

@@ -3,9 +3,8 @@
 //! It is as wide as its content: the scale is the smallest at which every array time has room for its label, and time
 //! before the first and behind the last command takes no room, but is named.
 
-use super::{Bar, FromArrival, LEGEND, Timeline, Use};
+use super::{Axis, Bar, LEGEND, Timeline, Use};
 use crate::flash::command::Source;
-use copyback_workload::units::format_duration_ns;
 
 const AXIS_PX: f64 = 40.0;
 const ROW_PX: f64 = 34.0;
@@ -17,6 +16,8 @@ const ROWS_PX_MAX: f64 = 200_000.0;
 const WORDS_PX_MIN: f64 = 600.0;
 const LINE_PX: f64 = 20.0;
 const TICK_PX: f64 = 120.0;
+/// What the unit of the axis takes behind the title: `, ms`.
+const UNIT_LETTERS: usize = 4;
 
 /// Colours by source that colour-blind readers can distinguish (Okabe and Ito).
 const COLOURS: &[(&str, &str)] = &[("host", "#0072b2"), ("GC", "#d55e00"), ("other background work", "#666666")];
@@ -49,8 +50,8 @@ struct Frame {
     px_per_ns: f64,
     /// Pixels above the rows, for the axis and its labels.
     top_px: f64,
-    /// What the axis counts from, if not from the run's begin.
-    from_arrival: Option<FromArrival>,
+    axis: Axis,
+    tick_ns: u64,
     /// The request whose commands are marked.
     request: Option<u64>,
 }
@@ -59,23 +60,25 @@ impl Frame {
     /// From the first command to the last one; everything if there is none.
     fn new(timeline: &Timeline) -> Self {
         let bars = || timeline.rows.iter().flat_map(|row| &row.bars);
-        let first_ns = bars().map(|bar| bar.start_ns).min().unwrap_or(timeline.from_ns).max(timeline.from_ns);
-        let last_ns = bars().map(|bar| bar.end_ns).max().unwrap_or(timeline.to_ns).min(timeline.to_ns);
-        let letters = timeline.rows.iter().map(|row| row.name.len()).chain([timeline.title().len()]).max().unwrap_or(0);
+        let (first_ns, last_ns) = timeline.in_use_ns();
+        let title = timeline.title().len() + UNIT_LETTERS;
+        let letters = timeline.rows.iter().map(|row| row.name.len()).chain([title]).max().unwrap_or(0);
         let arrays = bars().filter(|bar| bar.in_use == Use::Array);
         let wanted = arrays.map(|bar| label_px(bar) / (bar.end_ns - bar.start_ns) as f64).fold(0.0, f64::max);
         let most = ROWS_PX_MAX / (last_ns - first_ns).max(1) as f64;
         // If the array does nothing, no label needs space: a few ticks suffice.
         let px_per_ns =
             if wanted > 0.0 { wanted.min(most) } else { 3.0 * TICK_PX / (last_ns - first_ns).max(1) as f64 };
-        let from_arrival = timeline.mark.as_ref().map(|mark| FromArrival::new(mark, last_ns - first_ns));
+        let rounds = || (0..19).flat_map(|power| [1, 2, 5].map(|digit| digit * 10u64.pow(power)));
+        let tick_ns = rounds().find(|&step| step as f64 * px_per_ns >= TICK_PX).unwrap_or(u64::MAX);
         Self {
             from_ns: first_ns,
             to_ns: last_ns,
             names_px: 12.0 + LETTER_PX * letters as f64,
             px_per_ns,
-            top_px: if from_arrival.is_some() { AXIS_PX + LINE_PX } else { AXIS_PX },
-            from_arrival,
+            top_px: if timeline.mark.is_some() { AXIS_PX + LINE_PX } else { AXIS_PX },
+            axis: Axis::new(timeline, tick_ns),
+            tick_ns,
             request: timeline.mark.map(|mark| mark.request),
         }
     }
@@ -109,7 +112,8 @@ pub fn draw(timeline: &Timeline) -> String {
     for (number, row) in timeline.rows.iter().enumerate() {
         let top = frame.top_px + ROW_PX * number as f64;
         svg += &format!("<text x=\"4\" y=\"{:.1}\">{}</text>\n", top + 18.0, row.name);
-        let mut bars: Vec<&Bar> = row.bars.iter().collect();
+        let is_shown = |bar: &&Bar| bar.end_ns > frame.from_ns && bar.start_ns < frame.to_ns;
+        let mut bars: Vec<&Bar> = row.bars.iter().filter(is_shown).collect();
         bars.sort_by_key(|bar| bar.in_use);
         for bar in bars {
             svg += &draw_bar(&frame, bar, top);
@@ -144,15 +148,13 @@ fn draw_bar(frame: &Frame, bar: &Bar, top: f64) -> String {
 }
 
 fn axis(timeline: &Timeline, frame: &Frame, rows_px: f64) -> String {
-    let rounds = || (0..19).flat_map(|power| [1, 2, 5].map(|digit| digit * 10u64.pow(power)));
-    let tick_ns = rounds().find(|&step| step as f64 * frame.px_per_ns >= TICK_PX).unwrap_or(u64::MAX);
-    let mut svg = String::new();
+    let (mut svg, tick_ns) = (String::new(), frame.tick_ns);
     // A tick is at the zero of the axis.
-    let zero_ns = frame.from_arrival.map_or(0, |axis| axis.arrival_ns % tick_ns);
+    let zero_ns = frame.axis.zero_ns % tick_ns;
     let mut tick = frame.from_ns.saturating_sub(zero_ns).div_ceil(tick_ns) * tick_ns + zero_ns;
     while tick <= frame.to_ns {
         let (x, top) = (frame.x(tick), frame.top_px);
-        let label = frame.from_arrival.map_or_else(|| format_duration_ns(tick), |axis| axis.label(tick));
+        let label = frame.axis.label(tick);
         svg += &format!(
             "<line x1=\"{x:.2}\" y1=\"{}\" x2=\"{x:.2}\" y2=\"{:.1}\" stroke=\"#cccccc\"/><text x=\"{x:.2}\" y=\"{}\">{label}</text>\n",
             top - 16.0,
@@ -161,12 +163,13 @@ fn axis(timeline: &Timeline, frame: &Frame, rows_px: f64) -> String {
         );
         tick = tick.saturating_add(tick_ns);
     }
-    svg + &format!("<text x=\"4\" y=\"{}\">{}</text>\n", frame.top_px - 22.0, timeline.title())
+    let (y, title, unit) = (frame.top_px - 22.0, timeline.title(), frame.axis.unit);
+    svg + &format!("<text x=\"4\" y=\"{y}\">{title}, {unit}</text>\n")
 }
 
 /// The request of a drawing: its description, and lines at its arrival and completion.
 fn request(timeline: &Timeline, frame: &Frame, rows_px: f64) -> String {
-    let (Some(mark), Some(axis)) = (&timeline.mark, frame.from_arrival) else { return String::new() };
+    let Some(mark) = &timeline.mark else { return String::new() };
     let line = |(ns, dashes): (u64, &str)| {
         let (x, top) = (frame.x(ns), frame.top_px - 16.0);
         format!(
@@ -175,7 +178,8 @@ fn request(timeline: &Timeline, frame: &Frame, rows_px: f64) -> String {
         )
     };
     let lines: String = [(mark.arrival_ns, ""), (mark.end_ns, " stroke-dasharray=\"5 3\"")].map(line).concat();
-    let told = format!("{}; outlined: what serves it; axis: {} from its arrival", mark.told(), axis.unit);
+    let [arrival, takes] = [mark.arrival_ns, mark.end_ns - mark.arrival_ns].map(|ns| frame.axis.length(ns));
+    let told = format!("{}; outlined: what serves it; times count from its arrival", mark.told(&arrival, &takes));
     format!("<text x=\"4\" y=\"16\" font-weight=\"bold\">{told}</text>\n{lines}")
 }
 
@@ -183,13 +187,8 @@ fn request(timeline: &Timeline, frame: &Frame, rows_px: f64) -> String {
 fn words(timeline: &Timeline, frame: &Frame, width: f64) -> Vec<String> {
     let mut lines = Vec::new();
     let mut write = |text: &str| lines.extend(wrapped(text, (width / LETTER_PX) as usize));
-    let idle: Vec<String> = [(timeline.from_ns, frame.from_ns), (frame.to_ns, timeline.to_ns)]
-        .into_iter()
-        .filter(|(from_ns, to_ns)| from_ns < to_ns)
-        .map(|(from_ns, to_ns)| format!("{} to {}", format_duration_ns(from_ns), format_duration_ns(to_ns)))
-        .collect();
-    if !idle.is_empty() {
-        write(&format!("idle: {}", idle.join(", ")));
+    if let Some(idle) = timeline.idle((frame.from_ns, frame.to_ns), &frame.axis) {
+        write(&idle);
     }
     for (labels, meaning) in LEGEND {
         write(&format!("{labels}: {meaning}"));

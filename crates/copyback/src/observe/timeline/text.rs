@@ -1,11 +1,11 @@
 //! A timeline in characters: a column is a fixed time, and lines that are too long go on below, but for those in
-//! which nothing happens.
+//! which nothing happens. As in the picture, time before the first and after the last command takes no line, but is
+//! named.
 //!
 //! A bar begins with the letter of its label, and ends with a `|`. A bar that is shorter than a column still gets one,
 //! unless a longer one is there; if it is shorter than a tenth of a column, only the array's work does.
 
-use super::{FromArrival, LEGEND, Row, Timeline, Use};
-use copyback_workload::units::format_duration_ns;
+use super::{Axis, LEGEND, Row, Timeline, Use};
 
 /// Columns between two ticks of the axis.
 const TICK_COLUMNS: usize = 10;
@@ -34,8 +34,11 @@ const FILLS: &[(Use, char, &str)] = &[
     (Use::DataOut, '<', "data out"),
     (Use::Held, '.', "register holds data"),
     (Use::Cycles, ',', "command cycles"),
-    (Use::OtherDie, 'x', "channel carries another die's"),
+    (Use::OtherDie, OTHER_DIE, "channel carries another die's"),
 ];
+
+/// The fill of transfers of other dies, beside which the drawn dies are idle.
+const OTHER_DIE: char = 'x';
 
 /// The fill of the time in which a request is outstanding.
 const REQUEST: char = '*';
@@ -44,36 +47,40 @@ const REQUEST: char = '*';
 pub fn draw(timeline: &Timeline, scale: Scale) -> String {
     let columns = scale.columns.max(TICK_COLUMNS);
     let step_ns = scale.ns_per_column.unwrap_or_else(|| step_ns(timeline, columns)).max(1);
-    let timeline = &from_tick(timeline, step_ns);
-    let from_arrival = timeline.mark.as_ref().map(|mark| FromArrival::new(mark, timeline.to_ns - timeline.from_ns));
-    let width = width(timeline.from_ns, timeline.to_ns, step_ns);
-    let rows: Vec<Vec<char>> =
-        timeline.rows.iter().map(|row| paint(row, timeline.from_ns, timeline.to_ns, step_ns)).collect();
+    let tick_ns = step_ns.saturating_mul(TICK_COLUMNS as u64);
+    let axis = Axis::new(timeline, tick_ns);
+    let (from_ns, to_ns) = drawn_ns(timeline, tick_ns);
+    let width = width(from_ns, to_ns, step_ns);
+    let rows: Vec<Vec<char>> = timeline.rows.iter().map(|row| paint(row, from_ns, to_ns, step_ns)).collect();
     let name_width = timeline.rows.iter().map(|row| row.name.len()).max().unwrap_or(0) + 2;
-    let (from, to) = (format_duration_ns(timeline.from_ns), format_duration_ns(timeline.to_ns));
-    let mut text = format!("{}, {from} to {to}, a column is {}\n", timeline.title(), format_duration_ns(step_ns));
-    if let (Some(mark), Some(axis)) = (&timeline.mark, &from_arrival) {
-        text.push_str(&format!("{}; the axis counts {} from its arrival\n", mark.told(), axis.unit));
+    let (title, span, column) = (timeline.title(), axis.span(from_ns, to_ns), axis.length(step_ns));
+    let mut text = format!("{title}, {span}, a column is {column}\n");
+    if let Some(mark) = &timeline.mark {
+        let (arrival, takes) = (axis.length(mark.arrival_ns), axis.length(mark.end_ns - mark.arrival_ns));
+        text.push_str(&format!("{}; times count from its arrival\n", mark.told(&arrival, &takes)));
+    }
+    if let Some(idle) = timeline.idle((from_ns, to_ns), &axis) {
+        text.push_str(&format!("{idle}\n"));
     }
     let mut idle_until = None;
     for start in (0..width).step_by(columns) {
         let end = (start + columns).min(width);
-        let is_idle = |cells: &Vec<char>| cells[start..end].iter().all(|&cell| cell == ' ');
+        let is_idle = |cells: &Vec<char>| cells[start..end].iter().all(|&cell| cell == ' ' || cell == OTHER_DIE);
         if rows.iter().all(is_idle) {
-            let until_ns = timeline.from_ns.saturating_add((end as u64).saturating_mul(step_ns)).min(timeline.to_ns);
-            idle_until = Some(format_duration_ns(until_ns));
+            let until_ns = from_ns.saturating_add((end as u64).saturating_mul(step_ns)).min(to_ns);
+            idle_until = Some(format!("{} {}", axis.label(until_ns), axis.unit));
             continue;
         }
         if let Some(until) = idle_until.take() {
             text.push_str(&format!("\nidle until {until}\n"));
         }
-        let (labels, ticks) = axis(timeline.from_ns, step_ns, (start, end), from_arrival);
+        let (labels, ticks) = ticks(from_ns, step_ns, (start, end), axis);
         let mut line = |name: &str, content: &str| {
             text.push_str(format!("{name:name_width$}{content}").trim_end());
             text.push('\n');
         };
         line("", "");
-        line("", &labels);
+        line(axis.unit, &labels);
         line("", &ticks);
         for (row, cells) in timeline.rows.iter().zip(&rows) {
             line(&row.name, &cells[start..end].iter().collect::<String>());
@@ -85,15 +92,16 @@ pub fn draw(timeline: &Timeline, scale: Scale) -> String {
     text + "\n" + &legend(timeline.mark.is_some())
 }
 
-/// The same from the first tick on, if a tick must be at the arrival of a request.
-fn from_tick(timeline: &Timeline, step_ns: u64) -> Timeline {
-    let mut timeline = timeline.clone();
-    if let Some(mark) = &timeline.mark {
-        let tick_ns = step_ns.saturating_mul(TICK_COLUMNS as u64);
-        let before_ns = mark.arrival_ns.saturating_sub(timeline.from_ns) / tick_ns * tick_ns;
-        timeline.from_ns = mark.arrival_ns.max(timeline.from_ns) - before_ns;
-    }
-    timeline
+/// What is drawn of a timeline: from the tick before its first command to the end of its last one. A tick is at the
+/// zero of the axis, or else at the begin of the window.
+fn drawn_ns(timeline: &Timeline, tick_ns: u64) -> (u64, u64) {
+    let (first_ns, last_ns) = timeline.in_use_ns();
+    let Some(mark) = &timeline.mark else {
+        return ((first_ns / tick_ns * tick_ns).max(timeline.from_ns), last_ns);
+    };
+    let before = mark.arrival_ns.saturating_sub(first_ns).div_ceil(tick_ns);
+    let most = mark.arrival_ns.saturating_sub(timeline.from_ns) / tick_ns;
+    (mark.arrival_ns.max(timeline.from_ns) - before.min(most) * tick_ns, last_ns)
 }
 
 fn legend(has_request: bool) -> String {
@@ -111,25 +119,20 @@ fn legend(has_request: bool) -> String {
 /// A round time in which the shortest array time has a few columns and the whole not too many lines.
 fn step_ns(timeline: &Timeline, columns: usize) -> u64 {
     let wanted_ns = timeline.shortest_array_ns().unwrap_or(1000) / 4;
-    let least_ns = (timeline.to_ns - timeline.from_ns).div_ceil(columns as u64 * STAVES_MAX);
+    let (first_ns, last_ns) = timeline.in_use_ns();
+    let least_ns = (last_ns - first_ns).div_ceil(columns as u64 * STAVES_MAX);
     let rounds = || (0..19).flat_map(|power| [1, 2, 5].map(|digit| digit * 10u64.pow(power)));
     let longest_below = rounds().take_while(|&step| step <= wanted_ns).last().unwrap_or(1);
     rounds().find(|&step| step >= least_ns).unwrap_or(u64::MAX).max(longest_below)
 }
 
 /// The times and the ticks above the columns from `start` to `end`.
-fn axis(
-    from_ns: u64,
-    step_ns: u64,
-    (start, end): (usize, usize),
-    from_arrival: Option<FromArrival>,
-) -> (String, String) {
+fn ticks(from_ns: u64, step_ns: u64, (start, end): (usize, usize), axis: Axis) -> (String, String) {
     let (mut labels, mut ticks) = (String::new(), String::new());
     for column in start..end {
         let is_tick = (column - start).is_multiple_of(TICK_COLUMNS);
         ticks.push(if is_tick { '|' } else { '-' });
-        let at_ns = from_ns + column as u64 * step_ns;
-        let label = || from_arrival.map_or_else(|| format_duration_ns(at_ns), |axis| axis.label(at_ns));
+        let label = || axis.label(from_ns + column as u64 * step_ns);
         if is_tick && (labels.is_empty() || labels.len() < column - start) {
             labels = format!("{labels:0$}{1}", column - start, label());
         }
@@ -146,7 +149,7 @@ fn width(from_ns: u64, to_ns: u64, step_ns: u64) -> usize {
 fn paint(row: &Row, from_ns: u64, to_ns: u64, step_ns: u64) -> Vec<char> {
     let width = width(from_ns, to_ns, step_ns);
     let mut cells = vec![' '; width];
-    let mut bars: Vec<_> = row.bars.iter().collect();
+    let mut bars: Vec<_> = row.bars.iter().filter(|bar| bar.end_ns > from_ns && bar.start_ns < to_ns).collect();
     bars.sort_by_key(|bar| bar.in_use);
     let is_channel = bars.iter().all(|bar| bar.in_use != Use::Array);
     let column = |ns: u64| ((ns.saturating_sub(from_ns) + step_ns / 2) / step_ns) as usize;
