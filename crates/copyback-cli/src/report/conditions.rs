@@ -1,6 +1,7 @@
 //! `--where` of a page: conditions that results are to meet, drawn as lines.
 
 use crate::format::BEYOND_PPM;
+use crate::sweep::objective::standing::Standing;
 use crate::sweep::objective::{self, Comparison, spelled_out};
 use crate::sweep::quantity::Unit;
 use copyback::config::layers::LayerError;
@@ -37,9 +38,9 @@ impl Condition {
         Ok(Self { text: parsed.text(), metric, value, comparison: parsed.comparison, unit })
     }
 
-    /// Whether a value meets it.
-    pub fn holds(&self, value: f64) -> bool {
-        self.comparison.holds(value, self.value)
+    /// How a row with such a number, or none, stands to it.
+    pub fn standing(&self, value: Option<f64>) -> Standing {
+        Standing::of(value, self.comparison, self.value)
     }
 
     /// A value as a person reads it.

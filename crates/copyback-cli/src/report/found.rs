@@ -2,7 +2,7 @@
 
 use super::conditions::Condition;
 use crate::format;
-use crate::sweep::objective::distance;
+use crate::sweep::objective::standing::Judged;
 use serde_json::Value;
 
 /// Schemes that a title names one by one.
@@ -116,16 +116,14 @@ fn best_of(best: &Best<'_>, base: Option<(&Row, f64)>, count: usize, measure: &M
 /// Which rows that can be built meet a condition, or which of them is nearest to it.
 fn met(rows: &[Row], condition: &Condition) -> String {
     let built = || rows.iter().filter(|row| !row.is_ideal);
-    let known: Vec<(&Row, f64)> = built().filter_map(|row| Some((row, row.number(&condition.metric)?))).collect();
-    let meets: Vec<&str> =
-        known.iter().filter(|(_, value)| condition.holds(*value)).map(|(row, _)| row.name.as_str()).collect();
+    let value = |row: &Row| row.number(&condition.metric);
+    let judged = Judged::new(built(), |row| condition.standing(value(row)));
+    let meets: Vec<&str> = judged.meet.iter().map(|row| row.name.as_str()).collect();
     let text = &condition.text;
     if meets.is_empty() {
-        let distance = |value: f64| distance(value, condition.value);
-        let nearest = known.iter().min_by(|a, b| distance(a.1).total_cmp(&distance(b.1)));
-        return match nearest {
+        return match judged.nearest.and_then(|row| Some((row, value(row)?))) {
             Some((row, value)) => {
-                format!("No result meets {text}; {} is nearest, with {}.", row.name, condition.shown(*value))
+                format!("No result meets {text}; {} is nearest, with {}.", row.name, condition.shown(value))
             }
             None => format!("No result has the number of {text}."),
         };

@@ -1,7 +1,8 @@
 //! Which rows of a sweep's table meet what was asked, and which is the best of them.
 
 use super::journal::RunResult;
-use super::objective::{Asked, Columns, Objective, Source, Test, distance};
+use super::objective::standing::{Judged, Standing};
+use super::objective::{Asked, Columns, Objective, Source, Test};
 use super::quantity::{Format, Unit};
 use super::seeds::{Mean, SeedGroup};
 use super::table::Results;
@@ -35,18 +36,26 @@ impl Row<'_> {
         Some(if let Source::Number(name) = source { mean.of_bins(name) } else { mean })
     }
 
-    /// Whether it meets a condition: by its mean over seeds, and by its text with every seed.
-    fn meets(&self, test: &Test) -> bool {
+    /// How it stands to a condition: by its mean over seeds, and by its text with every seed.
+    fn standing_to(&self, test: &Test) -> Standing {
         let source = &test.asked.source;
+        let holds =
+            |run: &&RunResult| test.comparison.holds(source.text(self.group.first, run).as_str(), test.text.as_str());
         match test.number {
             // Runs of other seeds are in no row.
-            _ if *source == Source::Seed => true,
-            Some(wanted) => self.number(source).is_some_and(|mean| test.comparison.holds(mean.value, wanted)),
-            None => self
-                .runs
-                .iter()
-                .all(|run| test.comparison.holds(source.text(self.group.first, run).as_str(), test.text.as_str())),
+            _ if *source == Source::Seed => Standing::Meets,
+            Some(wanted) => Standing::of(self.number(source).map(|mean| mean.value), test.comparison, wanted),
+            None => Standing::of_text(self.runs.iter().all(holds)),
         }
+    }
+
+    /// The same to all conditions.
+    fn standing(&self, tests: &[Test]) -> Standing {
+        tests.iter().fold(Standing::Meets, |worst, test| worst.and(self.standing_to(test)))
+    }
+
+    fn meets(&self, test: &Test) -> bool {
+        self.standing_to(test) == Standing::Meets
     }
 
     /// Whether its drives had settled under every seed, and it meets the conditions at both ends of its intervals.
@@ -86,17 +95,6 @@ impl Row<'_> {
         run.is_none_or(|planned| !planned.resolved.run.preemption.is_timeless())
     }
 
-    /// By how much of the wanted value a row misses the condition that it misses most, or by how much if 0 is wanted;
-    /// none if it misses a condition on a text.
-    fn misses_by(&self, tests: &[Test]) -> Option<f64> {
-        let by = |test: &Test| match (test.number, self.number(&test.asked.source)) {
-            _ if self.meets(test) => Some(0.0),
-            (Some(wanted), Some(mean)) => Some(distance(mean.value, wanted)),
-            _ => None,
-        };
-        tests.iter().map(by).try_fold(0.0, |most, by| Some(f64::max(most, by?)))
-    }
-
     fn name(&self) -> String {
         format!("`{}` in {}", self.scheme, self.group.label)
     }
@@ -113,7 +111,10 @@ pub fn text(objective: &Objective, results: &Results<'_>) -> Result<(String, Vec
     groups.iter_mut().for_each(|group| group.cells.retain(|(seed, _)| is_asked_for(*seed, &tests)));
     groups.retain(|group| !group.cells.is_empty());
     let rows = rows(&groups, results);
-    let kept: Vec<&Row<'_>> = rows.iter().filter(|row| tests.iter().all(|test| row.meets(test))).collect();
+    let all = Judged::new(rows.iter(), |row| row.standing(&tests));
+    // Drives that can be built come before the others.
+    let of_built = Judged::new(rows.iter().filter(|row| row.can_be_built()), |row| row.standing(&tests));
+    let kept = all.meet;
     let mut asked: Vec<Asked> = best.iter().map(|(asked, _)| asked.clone()).collect();
     for column in tests.iter().map(|test| &test.asked).chain(&objective.shown(&columns)?) {
         if asked.iter().all(|other| other.title != column.title) {
@@ -124,7 +125,7 @@ pub fn text(objective: &Objective, results: &Results<'_>) -> Result<(String, Vec
         asked.push(Asked { title: "steady".into(), source: STEADY, unit: None });
     }
     let mut text = heading(objective, kept.len(), &rows);
-    let nearest = if kept.is_empty() { nearest(&rows, &tests) } else { Vec::new() };
+    let nearest: Vec<&Row<'_>> = of_built.nearest.or(all.nearest).filter(|_| kept.is_empty()).into_iter().collect();
     let shown = if kept.is_empty() { &nearest } else { &kept };
     if !nearest.is_empty() {
         text.push_str(&format!("Nearest: {}\n", missed(nearest[0], &tests)));
@@ -134,15 +135,16 @@ pub fn text(objective: &Objective, results: &Results<'_>) -> Result<(String, Vec
         text.push_str(&format!("\n{}", table(shown, &asked, terminal_columns)));
     }
     if let (Some((asked, is_most)), false) = (&best, kept.is_empty()) {
-        let built: Vec<&Row<'_>> = kept.iter().copied().filter(|row| row.can_be_built()).collect();
+        let built = of_built.meet;
         text.push_str(&best_of(&built, asked, *is_most));
-        if let Some(row) = nearest_built(&rows, &tests).filter(|_| built.is_empty()) {
+        if let Some(row) = of_built.nearest {
             text.push_str(&format!("Nearest that can be built: {}\n", missed(row, &tests)));
         }
         let sure: Vec<&Row<'_>> = built.iter().copied().filter(|row| row.is_sure(&tests)).collect();
         if sure.len() < built.len() {
-            text.push_str("Among steady rows whose whole interval meets it:");
-            text.push_str(&best_of(&sure, asked, *is_most).replacen('\n', " ", 1));
+            let meet = if tests.is_empty() { "" } else { " whose whole interval meets it" };
+            let best = if sure.is_empty() { "none\n".into() } else { best_of(&sure, asked, *is_most) };
+            text.push_str(&format!("Among steady rows{meet}: {}", best.trim_start()));
         }
         text.push_str(&note_of_ideals(&kept));
     }
@@ -151,20 +153,6 @@ pub fn text(objective: &Objective, results: &Results<'_>) -> Result<(String, Vec
     }
     let text = text + &note_of_maxima(&rows, &asked) + &note_of_missing(&rows, &asked, &tests);
     Ok((text, cells(&kept, &asked)))
-}
-
-/// The row that misses the conditions by least, where none meets them; of drives that can be built, if there are any.
-fn nearest<'a, 'r>(rows: &'r [Row<'a>], tests: &[Test]) -> Vec<&'r Row<'a>> {
-    nearest_built(rows, tests).or_else(|| nearest_of(rows.iter(), tests)).into_iter().collect()
-}
-
-fn nearest_built<'a, 'r>(rows: &'r [Row<'a>], tests: &[Test]) -> Option<&'r Row<'a>> {
-    nearest_of(rows.iter().filter(|row| row.can_be_built()), tests)
-}
-
-fn nearest_of<'a: 'r, 'r>(rows: impl Iterator<Item = &'r Row<'a>>, tests: &[Test]) -> Option<&'r Row<'a>> {
-    let by = rows.filter_map(|row| Some((row, row.misses_by(tests)?)));
-    by.min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(row, _)| row)
 }
 
 /// What a row is instead of what was asked.

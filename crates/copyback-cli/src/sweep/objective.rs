@@ -3,6 +3,7 @@
 
 mod columns;
 mod near;
+pub mod standing;
 
 use crate::args::ObjectiveArgs;
 use crate::steady;
@@ -80,12 +81,6 @@ const SIGNS: &[(&str, Comparison)] = &[
     (">", Comparison::Above),
     ("=", Comparison::Is),
 ];
-
-/// How far a value is from a wanted one: as a share of that, unless it is 0.
-pub fn distance(value: f64, wanted: f64) -> f64 {
-    let difference = (value - wanted).abs();
-    if wanted == 0.0 { difference } else { difference / wanted.abs() }
-}
 
 impl Comparison {
     /// How it is written.
