@@ -75,6 +75,27 @@ def test_values_are_means_over_seeds_of_ratios(tables):
     assert ratio.mean("time_ns * 2 + count / count", "baseline", "a") == pytest.approx(5e6 + 1)
 
 
+def test_the_interval_of_percentiles_is_no_narrower_than_their_bins():
+    # 1 ms and 0.99 ms lie between 2^19 and 2^20 ns, where each of 1,024 bins has 512 ns.
+    rows = [(seed, scheme) for seed in (1, 2) for scheme in ("baseline", "mine")]
+    columns = {
+        "cell": [f"case=a seed={seed}" for seed, _ in rows],
+        "case": ["a" for _ in rows],
+        "seed": [seed for seed, _ in rows],
+        "scheme": [scheme for _, scheme in rows],
+        "response.read.p99_ns": [1e6 if scheme == "baseline" else 990e3 for _, scheme in rows],
+    }
+    metric = "response.read.p99_ns"
+    absolute = _data.values_of(_panel(metric=metric, factor=1e-6), Given(columns))
+    assert absolute.half(metric, "mine", "a") == pytest.approx(512e-6)
+    ratio = _data.values_of(_panel(metric=metric, base="baseline"), Given(columns))
+    # 0.99 is 0.989488 if the one is at the start of its bin, and 0.990507 if the other is.
+    assert ratio.half(metric, "mine", "a") == pytest.approx(0.000512)
+    assert ratio.half(metric, "baseline", "a") == 0.0
+    both = _data.bounds_of(columns, 1, f"{metric} / {metric}")
+    assert both == pytest.approx((989_488 / 990_000, 1.0, 990_000 / 989_488))
+
+
 def test_published_values_stand_where_their_claims_do(tables):
     def found(own, **of_panel):
         drawn = _panel(mean=True, **of_panel)

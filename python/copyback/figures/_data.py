@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from copyback.plot._data import interval
+from copyback.plot._data import interval, resolution
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,22 +20,34 @@ MEAN = "mean"
 
 def number(columns: Columns, row: int, metric: str) -> float | None:
     """Return a metric of a row: sums of products, or one such sum over another; ``None`` where a part is missing."""
+    bounds = bounds_of(columns, row, metric)
+    return None if bounds is None else bounds[1]
+
+
+def bounds_of(columns: Columns, row: int, metric: str) -> tuple[float, float, float] | None:
+    """Return the lowest, the reported and the highest value of a metric.
+
+    Percentiles are the ends of bins of a histogram, and the request that they stand for may lie anywhere in its bin.
+    """
     above, _, below = metric.partition(" / ")
 
-    def total(text: str) -> float | None:
-        terms: list[float] = []
+    def total(text: str) -> tuple[float, float, float] | None:
+        low = end = high = 0.0
         for term in text.replace(" - ", " + -1 * ").split(" + "):
-            product = 1.0
+            at_end = at_start = 1.0
             for name in term.split(" * "):
                 value = float(name) if name.lstrip("-").isdigit() else columns[name][row] if name in columns else None
                 if value is None:
                     return None
-                product *= value
-            terms.append(product)
-        return sum(terms)
+                at_end *= value
+                at_start *= max(value - resolution([value], name), 0.0) if name in columns else value
+            low, end, high = low + min(at_start, at_end), end + at_end, high + max(at_start, at_end)
+        return low, end, high
 
-    over, under = total(above), total(below) if below else 1.0
-    return None if over is None or not under else over / under
+    over, under = total(above), total(below) if below else (1.0, 1.0, 1.0)
+    if over is None or under is None or not all(under):
+        return None
+    return over[0] / under[2], over[1] / under[1], over[2] / under[0]
 
 
 @dataclass
@@ -46,6 +58,8 @@ class Values:
     measured: dict[str, dict[str, dict[str, list[float]]]]
     labels: dict[str, str]
     """Group of each cell, by the cell's label without its seed."""
+    widths: dict[tuple[str, str, str], list[float]] = field(default_factory=dict)
+    """By metric, scheme and group, how far each value is off if percentiles lie elsewhere in their bins."""
 
     def mean(self, metric: str, scheme: str, group: str) -> float | None:
         """Return the mean over seeds; of the group of all the mean over groups."""
@@ -57,9 +71,10 @@ class Values:
         return sum(values) / len(values) if values else None
 
     def half(self, metric: str, scheme: str, group: str) -> float:
-        """Return half of the 95 % interval over seeds."""
+        """Return half of the 95 % interval over seeds, which is no narrower than the bins of percentiles."""
         values = self.measured[metric].get(scheme, {}).get(group, [])
-        return interval(values)[1] if values else 0.0
+        widths = self.widths.get((metric, scheme, group), [0.0])
+        return interval(values, sum(widths) / len(widths))[1] if values else 0.0
 
 
 def metrics_of(panel: Panel) -> list[str]:
@@ -90,16 +105,27 @@ def values_of(panel: Panel, table: Table) -> Values:
             values.groups.append(group)
         values.labels[cell.removesuffix(f" seed={columns['seed'][row]}")] = group
         for metric in values.measured:
-            value = number(columns, row, metric)
-            if value is not None and panel.base is not None:
-                base = number(columns, bases[cell, panel.base], metric) if (cell, panel.base) in bases else None
-                value = value / base if base else None
-            if value is not None:
-                scaled = value if panel.base else value * panel.factor
-                values.measured[metric].setdefault(scheme, {}).setdefault(group, []).append(scaled)
+            bounds = bounds_of(columns, row, metric)
+            if bounds is not None and panel.base is not None:
+                base = bounds_of(columns, bases[cell, panel.base], metric) if (cell, panel.base) in bases else None
+                bounds = _ratio(bounds, base, is_one=scheme == panel.base)
+            if bounds is not None:
+                low, value, high = (bound if panel.base else bound * panel.factor for bound in bounds)
+                values.measured[metric].setdefault(scheme, {}).setdefault(group, []).append(value)
+                width = max(value - low, high - value)
+                values.widths.setdefault((metric, scheme, group), []).append(width)
     if panel.mean and len(values.groups) > 1:
         values.groups.append(MEAN)
     return values
+
+
+def _ratio(
+    bounds: tuple[float, float, float], base: tuple[float, float, float] | None, *, is_one: bool
+) -> tuple[float, float, float] | None:
+    """Return the bounds of a ratio; ``is_one``: to itself. ``None`` where there is nothing to divide by."""
+    if base is None or not all(base):
+        return None
+    return (1.0, 1.0, 1.0) if is_one else (bounds[0] / base[2], bounds[1] / base[1], bounds[2] / base[0])
 
 
 def published_of(panel: Panel, values: Values, claims: list[Mapping[str, Any]]) -> dict[tuple[str, str, str], float]:

@@ -1,7 +1,7 @@
 //! Which cells does a claim look at, and what does a scheme measure there?
 
 use super::claim::OverSeeds;
-use super::metric::Metric;
+use super::metric::{Bound, Metric};
 use crate::sweep::journal::RunResult;
 use crate::sweep::seeds::SeedGroup;
 use crate::sweep::table::Results;
@@ -61,15 +61,26 @@ impl Group {
     pub fn value(
         &self,
         results: &Results<'_>,
-        (scheme, metric): (&str, &Metric),
+        of: (&str, &Metric),
         over_seeds: OverSeeds,
         seed: Option<u64>,
+    ) -> Result<f64, String> {
+        self.bound(results, of, (over_seeds, seed), Bound::Value)
+    }
+
+    /// The same, or how low or high it may be, as percentiles are read from bins.
+    pub fn bound(
+        &self,
+        results: &Results<'_>,
+        (scheme, metric): (&str, &Metric),
+        (over_seeds, seed): (OverSeeds, Option<u64>),
+        bound: Bound,
     ) -> Result<f64, String> {
         let cells = self.cells.iter().filter(|(own, _)| seed.is_none_or(|seed| seed == *own));
         let of_cell = |&(_, cell): &(u64, usize)| {
             let run = results.results[cell].runs.iter().find(|run| run.scheme == scheme);
             let run = run.ok_or_else(|| format!("there is no run of {scheme}"))?;
-            metric.value(&run.numbers).map_err(|why| format!("{why} with {scheme}"))
+            metric.bound(&run.numbers, bound).map_err(|why| format!("{why} with {scheme}"))
         };
         let values = cells.map(of_cell).collect::<Result<Vec<f64>, String>>()?;
         over_seeds.of(values).ok_or_else(|| "it has no cell with this seed".into())

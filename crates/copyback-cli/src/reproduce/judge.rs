@@ -2,7 +2,7 @@
 
 use super::cells::{self, Group};
 use super::claim::{Claim, Measure, OverSeeds, Test};
-use super::metric::Metric;
+use super::metric::{Bound, Metric};
 use super::verdict::Verdict;
 use crate::sweep::journal::CellResult;
 use crate::sweep::notes::unwritten_share;
@@ -126,12 +126,14 @@ struct Pair<'a> {
     scheme: &'a str,
     against: &'a str,
     metric: &'a Metric,
+    /// Which of the values that percentiles may have is taken of the scheme; of what it is compared with, the opposite.
+    bound: Bound,
 }
 
 impl<'a> Bench<'a> {
     fn judge(&self) -> Measured {
         let test = self.test;
-        let pair = Pair { scheme: &test.scheme, against: &test.against, metric: &test.metric };
+        let pair = Pair { scheme: &test.scheme, against: &test.against, metric: &test.metric, bound: Bound::Value };
         let cells = match self.effects(pair, None) {
             Ok(cells) if cells.is_empty() => {
                 return Measured::nothing(Silence::NotMeasured("its cells were left out".into()));
@@ -186,8 +188,11 @@ impl<'a> Bench<'a> {
     }
 
     fn effect(&self, pair: Pair<'_>, group: &Group, bases: &[&Group], seed: Option<u64>) -> Result<f64, String> {
-        let over_seeds = self.test.over_seeds;
-        let mean = |group: &Group, scheme: &str| group.value(self.results, (scheme, pair.metric), over_seeds, seed);
+        let over = (self.test.over_seeds, seed);
+        let mean = |group: &Group, scheme: &str, bound| group.bound(self.results, (scheme, pair.metric), over, bound);
+        // The effect grows with the one, and falls with the other.
+        let own = |group: &Group| mean(group, pair.scheme, pair.bound);
+        let other = |group: &Group| mean(group, pair.against, pair.bound.opposite());
         let over_bases = |value: &dyn Fn(&Group) -> Result<f64, String>| -> Result<f64, String> {
             let values = bases.iter().map(|base| value(base)).collect::<Result<Vec<f64>, _>>()?;
             Ok(values.iter().sum::<f64>() / values.len() as f64)
@@ -197,21 +202,24 @@ impl<'a> Bench<'a> {
             _ => Ok(100.0 * (value / from - 1.0)),
         };
         match self.test.measure {
-            Measure::Share => Ok(100.0 * mean(group, pair.scheme)?),
-            Measure::Figure => Ok(mean(group, pair.scheme)? / per_unit(&self.test.unit)),
+            Measure::Share => Ok(100.0 * own(group)?),
+            Measure::Figure => Ok(own(group)? / per_unit(&self.test.unit)),
             Measure::Trend => {
-                let change_in = |group: &Group| change(mean(group, pair.scheme)?, mean(group, pair.against)?);
-                Ok(change_in(group)? - over_bases(&change_in)?)
+                let (low, high) = (pair.bound.opposite(), pair.bound);
+                let change_in =
+                    |group: &Group, high, low| change(mean(group, pair.scheme, high)?, mean(group, pair.against, low)?);
+                Ok(change_in(group, high, low)? - over_bases(&|base| change_in(base, low, high))?)
             }
             Measure::Rise => {
-                let rise =
-                    |scheme: &str| Ok::<_, String>(mean(group, scheme)? - over_bases(&|base| mean(base, scheme))?);
-                Ok((rise(pair.scheme)? - rise(pair.against)?) / per_unit(&self.test.unit))
+                let rise = |scheme: &str, bound: Bound| {
+                    let from = over_bases(&|base| mean(base, scheme, bound.opposite()))?;
+                    Ok::<_, String>(mean(group, scheme, bound)? - from)
+                };
+                let rises = rise(pair.scheme, pair.bound)? - rise(pair.against, pair.bound.opposite())?;
+                Ok(rises / per_unit(&self.test.unit))
             }
-            Measure::Points => Ok(100.0 * (mean(group, pair.scheme)? - over_bases(&|base| mean(base, pair.against))?)),
-            Measure::Change | Measure::Times => {
-                change(mean(group, pair.scheme)?, over_bases(&|base| mean(base, pair.against))?)
-            }
+            Measure::Points => Ok(100.0 * (own(group)? - over_bases(&other)?)),
+            Measure::Change | Measure::Times => change(own(group)?, over_bases(&other)?),
         }
     }
 
@@ -220,12 +228,18 @@ impl<'a> Bench<'a> {
         self.test.aggregate(&effects).expect("there is a cell")
     }
 
-    /// How far the seeds agree on an effect; figures are not compared with anything.
+    /// How far the seeds agree on an effect, but no less than how far it is off if percentiles lie elsewhere in their
+    /// bins; figures are not compared with anything.
     fn half_width(&self, pair: Pair<'_>) -> Option<f64> {
         if self.test.measure.is_figure() {
             return None;
         }
-        cells::half_width(self.groups, |seed| Some(self.of_cells(&self.effects(pair, Some(seed)).ok()?)))
+        let of_seed = |seed| Some(self.of_cells(&self.effects(pair, Some(seed)).ok()?));
+        let half_width = cells::half_width(self.groups, of_seed)?;
+        let effect = |bound| Some(self.of_cells(&self.effects(Pair { bound, ..pair }, None).ok()?));
+        let value = effect(Bound::Value)?;
+        let bounds = [Bound::Low, Bound::High].map(|bound| effect(bound).map_or(0.0, |end| (end - value).abs()));
+        Some(half_width.max(bounds[0]).max(bounds[1]))
     }
 
     /// How far apart single seeds are, of which the median counts.
@@ -259,7 +273,7 @@ impl<'a> Bench<'a> {
     fn null(&self, scheme: &str) -> Null {
         let test = self.test;
         let against = if test.scheme == test.against { scheme } else { &test.against };
-        let pair = Pair { scheme, against, metric: &test.metric };
+        let pair = Pair { scheme, against, metric: &test.metric, bound: Bound::Value };
         let outcome = self.effects(pair, None).map(|cells| {
             let effect = self.of_cells(&cells);
             (effect, test.rule.verdict(effect, self.half_width(pair)))

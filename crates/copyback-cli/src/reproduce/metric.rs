@@ -3,6 +3,7 @@
 use crate::flat::Number;
 use crate::sweep::journal::value_of;
 use crate::sweep::objective::LISTED;
+use crate::sweep::seeds::bin_of;
 use copyback::config::layers::{LayerError, Located, nearest};
 use copyback::config::renamed;
 use std::collections::BTreeMap;
@@ -80,19 +81,55 @@ impl Metric {
 
     /// Its value in one run, or why there is none.
     pub fn value(&self, numbers: &Numbers) -> Result<f64, String> {
+        self.bound(numbers, Bound::Value)
+    }
+
+    /// Its value in one run, or how low or high it may be: percentiles are the ends of bins of a histogram, and the
+    /// request that they stand for may lie anywhere in its bin.
+    pub fn bound(&self, numbers: &Numbers, bound: Bound) -> Result<f64, String> {
         let text = &self.text.value;
-        let sum = |sum: &Sum| {
-            let product =
-                |factors: &Vec<Factor>| factors.iter().map(|factor| factor.value(numbers)).product::<Option<f64>>();
+        let sum = |sum: &Sum, bound: Bound| {
+            let product = |factors: &Vec<Factor>| {
+                let of =
+                    |is_start| factors.iter().map(|factor| factor.value(numbers, is_start)).product::<Option<f64>>();
+                let end = of(false)?;
+                Some(match bound {
+                    Bound::Value => end,
+                    Bound::Low => end.min(of(true)?),
+                    Bound::High => end.max(of(true)?),
+                })
+            };
             sum.iter().map(product).sum::<Option<f64>>().ok_or_else(|| format!("`{text}` measured nothing"))
         };
-        let over = sum(&self.over)?;
-        let value = match self.under.as_ref().map(sum).transpose()? {
+        let over = sum(&self.over, bound)?;
+        let value = match self.under.as_ref().map(|under| sum(under, bound.opposite())).transpose()? {
             None => over,
             Some(0.0) => return Err(format!("`{text}` divides by nothing")),
             Some(under) => over / under,
         };
         if value.is_finite() { Ok(value) } else { Err(format!("`{text}` is no number")) }
+    }
+}
+
+/// Which of the values that a number read from bins may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// What is reported.
+    Value,
+    /// The lowest.
+    Low,
+    /// The highest.
+    High,
+}
+
+impl Bound {
+    /// The bound of what divides, or is subtracted.
+    pub fn opposite(self) -> Self {
+        match self {
+            Self::Value => Self::Value,
+            Self::Low => Self::High,
+            Self::High => Self::Low,
+        }
     }
 }
 
@@ -113,13 +150,15 @@ impl Factor {
         }
     }
 
-    /// None where it is about a class of requests that is empty.
-    fn value(&self, numbers: &Numbers) -> Option<f64> {
+    /// None where it is about a class of requests that is empty. `is_start`: at the start of the bin that it was read
+    /// from.
+    fn value(&self, numbers: &Numbers, is_start: bool) -> Option<f64> {
         let name = match self {
             Self::Number(number) => return Some(*number),
             Self::Name(name) => name,
         };
-        value_of(numbers, name)
+        let value = value_of(numbers, name)?;
+        Some(if is_start { (value - bin_of(name, value)).max(0.0) } else { value })
     }
 }
 
@@ -155,6 +194,23 @@ mod tests {
         for text in ["huge * 2", "huge / 0.5", "odd", "a / odd"] {
             assert!(value(text).unwrap_err().contains("is no number"), "{text}");
         }
+    }
+
+    /// 1,000,000 ns lies between 2^19 and 2^20: of 1,024 bins each has 512 ns. 4,096 ns begin a power of two with bins of
+    /// 4 ns.
+    #[test]
+    fn a_percentile_may_lie_anywhere_in_its_bin() {
+        let numbers =
+            [("r.p99_ns", Number::U64(1_000_000)), ("r.p50_ns", Number::U64(4_096)), ("r.mean_ns", Number::F64(500.0))];
+        let numbers: Numbers = numbers.map(|(name, number)| (name.to_owned(), number)).into();
+        let bounds = |text: &str| {
+            let metric = Metric::parse(Located { value: text.to_owned(), place: None }).unwrap();
+            [Bound::Low, Bound::Value, Bound::High].map(|bound| metric.bound(&numbers, bound).unwrap())
+        };
+        assert_eq!(bounds("r.mean_ns"), [500.0; 3]);
+        assert_eq!(bounds("r.p99_ns"), [999_488.0, 1_000_000.0, 1_000_000.0]);
+        assert_eq!(bounds("r.p99_ns + -1 * r.p50_ns"), [995_392.0, 995_904.0, 995_908.0]);
+        assert_eq!(bounds("r.p99_ns / r.p50_ns"), [999_488.0 / 4_096.0, 1e6 / 4_096.0, 1e6 / 4_092.0]);
     }
 
     #[test]

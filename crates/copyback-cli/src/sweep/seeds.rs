@@ -66,12 +66,13 @@ impl Mean {
     /// it is read from. Equal percentiles of all seeds are in one bin, and no more equal than that.
     #[must_use]
     pub fn of_bins(self, name: &str) -> Self {
-        if !is_percentile(name) {
-            return self;
-        }
-        let half_width = self.half_width.map(|half_width| half_width.max(bin_width(self.value)));
-        Self { half_width, ..self }
+        Self { half_width: self.half_width.map(|half_width| half_width.max(bin_of(name, self.value))), ..self }
     }
+}
+
+/// The width of the bin that a number of this name was read from: the number is its end. 0 for exact numbers.
+pub fn bin_of(name: &str, value: f64) -> f64 {
+    if is_percentile(name) { bin_width(value) } else { 0.0 }
 }
 
 /// Whether a number is read from a histogram's bins.
