@@ -154,18 +154,18 @@ function distribution(parent, label, lines, of) {
     { name: one.text, xAxis: one.value / 1e6, label: { position: "end" } }));
   const points = ({ ccdf }) => [[ccdf.ns[0] / 1e6, 1], ...ccdf.ns.map((ns, at) => [ns / 1e6, ccdf.beyond[at]])];
   const shown = () => lines().filter(isShown);
-  const power = (value) => (value >= 0.01 ? `${+(value * 100).toPrecision(3)} %` : `1e${Math.round(Math.log10(value))}`);
+  const power = (value) => `${+(value * 100).toPrecision(3)} %`;
   return chart(parent, {
     label, height: 420, isZoomed: true,
     option: () => ({
-      grid: { left: 62, right: 30, top: asked().length ? 26 : 12, bottom: 78 },
+      grid: { left: 76, right: 30, top: asked().length ? 26 : 12, bottom: 78 },
       tooltip: {
         trigger: "axis", axisPointer: { type: "line" },
         formatter: (found) => tip(`longer than ${time(found[0].axisValue * 1e6)}`, shown().map((line) =>
           [line.label, beyondAt(line.ccdf, found[0].axisValue * 1e6)])),
       },
       xAxis: axis({ type: "log", name: "response time", nameGap: 28, axisLabel: { color: faint(), hideOverlap: true, formatter: (ms) => time(ms * 1e6) } }),
-      yAxis: axis({ type: "log", min: 1e-6, max: 1, name: "share of requests that takes longer", nameGap: 46, axisLabel: { color: faint(), formatter: power } }),
+      yAxis: axis({ type: "log", min: 1e-6, max: 1, name: "share of requests that takes longer", nameGap: 58, axisLabel: { color: faint(), formatter: power } }),
       dataZoom: zoom(),
       series: shown().map((line, at) => ({
         name: line.label, type: "line", step: "end", showSymbol: false, symbolSize: 5, clip: true,

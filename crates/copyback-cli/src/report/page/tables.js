@@ -12,6 +12,13 @@ function shortCell(own, group) {
   return own.varied.reduce(short, group.label) || "the cell";
 }
 
+/** The heading of cells in that form: a case or a workload may stand before the value. */
+function cellHeading(own) {
+  if (own.varied.length !== 1) return "cell";
+  const [key] = own.varied;
+  return own.groups.every((group) => group.label.startsWith(`${key}=`)) ? key : `cell, ${key}`;
+}
+
 function sweep(source) {
   const { sweep: own, about } = source;
   const runs = own.schemes.map((scheme) => ({ scheme, label: scheme, source: 0 }));
@@ -36,7 +43,7 @@ function sweepHeadline(own) {
     const steady = run.steady.filter((verdict) => verdict === "steady").length;
     return [shortCell(own, group), scheme, ...names.map((name) => interval(name, run.values[own.metrics.indexOf(name)])), `${steady} of ${run.seeds}`];
   }));
-  panel.append(table([own.varied.length === 1 ? own.varied[0] : "cell", "scheme", ...names.map(metricName), "steady"], rows, "first"));
+  panel.append(table([cellHeading(own), "scheme", ...names.map(metricName), "steady"], rows, "first"));
 }
 
 /** Cells above which each name stands in one line. */
@@ -59,7 +66,7 @@ function sweepBars(own, runs) {
         formatter: (found) => tip(found[0].axisValue, found.filter((one) => one.seriesType === "bar").map((one) =>
           [one.seriesName, interval(state.metric, pair(own.groups[one.dataIndex], one.seriesName))])),
       },
-      xAxis: axis({ type: "category", data: own.groups.map((group) => shortCell(own, group)), name: own.varied.length === 1 ? own.varied[0] : "", nameGap: 70,
+      xAxis: axis({ type: "category", data: own.groups.map((group) => shortCell(own, group)), name: own.varied.length === 1 ? cellHeading(own) : "", nameGap: 70,
         axisLabel: { color: faint(), fontSize: 10, lineHeight: 14, ...(own.groups.length > MANY ? { rotate: 45, hideOverlap: true } : { interval: 0, formatter: (text) => text.replaceAll(" ", "\n") }) } }),
       yAxis: axis({ type: "value", min: 0, name: metricName(state.metric) + (state.metric.endsWith("_ns") ? " (ms)" : ""), nameGap: 46 }),
       dataZoom: zoom({ filterMode: "filter" }),
