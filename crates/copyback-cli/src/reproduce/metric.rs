@@ -80,6 +80,7 @@ impl Metric {
     }
 
     /// Its value in one run, or why there is none.
+    #[cfg(test)]
     pub fn value(&self, numbers: &Numbers) -> Result<f64, String> {
         self.bound(numbers, Bound::Value)
     }
