@@ -197,8 +197,8 @@ mod tests {
         }
     }
 
-    /// 1,000,000 ns lies between 2^19 and 2^20: of 1,024 bins each has 512 ns. 4,096 ns begin a power of two with bins of
-    /// 4 ns.
+    /// 1,000,000 ns lies between 2^19 and 2^20: of 1,024 bins each has 512 ns. 4,096 ns begin a power of two with bins
+    /// of 4 ns.
     #[test]
     fn a_percentile_may_lie_anywhere_in_its_bin() {
         let numbers =

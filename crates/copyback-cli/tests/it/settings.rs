@@ -207,8 +207,8 @@ fn settings_that_a_run_does_not_come_to_are_noted() {
 fn settings_of_presets_are_not_noted() {
     // Its figures are of two passes.
     assert!(without_effect(&["-w", "oltp", "--requests", "100"]).is_empty());
-    let hpdc18 = ["-d", "hpdc18", "-w", "mixed-70-30", "--requests", "100"];
-    assert!(without_effect(&hpdc18).is_empty());
+    let preset = ["-d", "ispass11", "-w", "mixed-70-30", "--requests", "100"];
+    assert!(without_effect(&preset).is_empty());
     let set = ["--set", "host.subpage_writes=overwrite"];
-    assert_eq!(without_effect(&[&hpdc18[..], &set].concat()), ["host.subpage_writes"]);
+    assert_eq!(without_effect(&[&preset[..], &set].concat()), ["host.subpage_writes"]);
 }

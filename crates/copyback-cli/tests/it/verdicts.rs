@@ -22,8 +22,9 @@ fn a_comparison_has_a_column_of_verdicts() {
     }
 }
 
-/// Each of four planes programs 16 KiB in 400 us, and all of them at most 10,000 pages a second; two channels of 800 MB/s
-/// carry at most 97,656 pages a second. Whatever write amplification does, a table must not call such a run steady.
+/// Each of four planes programs 16 KiB in 400 us, and all of them at most 10,000 pages a second; two channels of 800
+/// MB/s carry at most 97,656 pages a second. Whatever write amplification does, a table must not call such a run
+/// steady.
 #[test]
 fn a_run_that_cannot_keep_up_is_not_called_steady() {
     let folder = tempfile::tempdir().unwrap();

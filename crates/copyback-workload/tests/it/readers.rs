@@ -379,7 +379,7 @@ fn damaged_lines_name_their_place_and_may_be_skipped() {
     assert!(refused.help.unwrap().contains("skip_bad = 1"));
     let (read, notes) = read_with(&content, |spec| spec.skip_bad = Some(1)).unwrap();
     assert_eq!(read.len(), 3);
-    assert!(notes.iter().any(|note| note.contains("1 malformed records left out")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("1 malformed record left out")), "{notes:?}");
     let twice = [&content[..], b"nonsense\n"].concat();
     let refused = read_with(&twice, |spec| spec.skip_bad = Some(1)).unwrap_err();
     assert!(refused.message.contains("line 5: "), "{refused}");

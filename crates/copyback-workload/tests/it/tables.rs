@@ -86,7 +86,7 @@ fn csv_that_is_wrong_names_place_value_and_remedy() {
     let header = "arrival_ns,op,offset_bytes,length_bytes\n0,R,0,512\n";
     for (line, expected) in [
         ("1,R,0", "line 3: the file ends in the middle"),
-        ("1,R,0\n", "line 3: it has 3 columns, and the header has 4"),
+        ("1,R,0\n", "line 3: it has 3 columns with commas between them, and the header has 4"),
         ("1,R,0,512,9\n", "line 3: it has 5 columns"),
         ("1,X,0,512\n", "line 3: its op is `X`"),
         ("1,R,-8,512\n", "line 3: its offset_bytes is `-8`"),

@@ -24,7 +24,6 @@ use crate::ftl::core::{Counts, Ftl};
 use crate::observe::commands::CommandFilter;
 use crate::observe::microscope::Focus;
 use crate::observe::report::{Outcome, Report};
-use crate::observe::steady::Verdict;
 use crate::run::config::RunConfig;
 use crate::run::precondition::PreconditionConfig;
 use crate::sim::invariant::Invariant;
@@ -312,9 +311,6 @@ pub fn simulate_asked(
     let of_tenants = simulation.tenant_notes();
     let of_parts = config.host.note_of_parts(simulation.has_updated_parts());
     let mut outcome = outcome::of(simulation, preconditioning);
-    if overload::is_overloaded(&config.host, &outcome) {
-        outcome.report.steady.verdict = Verdict::Overloaded;
-    }
     outcome.notes.extend(note_of_put_off(put_off));
     outcome.notes.splice(0..0, source.notes().into_iter().chain(of_tenants));
     outcome.notes.extend(config.notes_of_merges());

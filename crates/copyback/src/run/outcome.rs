@@ -1,5 +1,6 @@
 //! From a finished simulation to its report.
 
+use super::overload::is_overloaded;
 use super::simulation::Simulation;
 use crate::flash::command::FlashOp;
 use crate::ftl::core::Counts;
@@ -11,6 +12,7 @@ use crate::observe::report::{
     EvictionReport, FlashWork, GcEvent, GcReport, Latencies, MapReport, Outcome, ParityTotals, Report, Utilization,
     WarmupReport, Wear, WriteAmplification,
 };
+use crate::observe::steady::Verdict;
 use crate::observe::window_report::WindowReport;
 use crate::ssd::drive::Drive;
 use crate::ssd::readings::Reading;
@@ -101,7 +103,7 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
     let arrivals = simulation.arrivals();
     let rates = simulation.rates();
     let trimmed_bytes = simulation.collector.bytes[Op::Trim as usize];
-    Outcome {
+    let mut outcome = Outcome {
         report,
         histograms,
         workload_histograms: simulation.tenant_histograms(),
@@ -117,7 +119,11 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
         responses,
         notes: microscope.iter().flat_map(View::notes).collect(),
         microscope,
+    };
+    if is_overloaded(simulation.host(), &outcome) {
+        outcome.report.steady.verdict = Verdict::Overloaded;
     }
+    outcome
 }
 
 /// Work of all drives.

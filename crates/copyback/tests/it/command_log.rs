@@ -258,10 +258,9 @@ fn a_command_under_a_long_column_is_marked() {
         let line = drawn.lines().find(|line| line.starts_with(name)).unwrap_or_default();
         line.trim_start_matches(name).trim().to_owned()
     };
-    for text in [drawn(500_000_000_000, Some(200_000_000)), drawn(u64::MAX, None)] {
-        assert_eq!(row(&text, "plane 0"), "=", "{text}");
-    }
+    let long = drawn(500_000_000_000, Some(200_000_000));
+    assert_eq!(row(&long, "plane 0"), "=", "{long}");
     let last = drawn(u64::MAX, None);
     let idle = last.lines().find(|line| line.starts_with("idle: ")).unwrap_or_default();
-    assert!(idle.ends_with(" to 18446744073709.551 ms"), "{last}");
+    assert!(idle.ends_with(" to 18446744073709.55 ms"), "{last}");
 }

@@ -5,7 +5,7 @@ use crate::ftl::core::{Counts, Ftl};
 
 /// Rounds of overwrites after which the write amplification of a drive changes by less than 0.5 %, more or less. Most
 /// drives take three to five.
-pub(super) const ROUNDS_EXPECTED: f64 = 4.0;
+pub(super) const ROUNDS_EXPECTED: f64 = 3.75;
 /// Change of write amplification from round to round, relative to that of the round before, before it was counted.
 const DECAY_EXPECTED: f64 = 0.3;
 /// Largest such ratio that is extrapolated.

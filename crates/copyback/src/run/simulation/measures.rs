@@ -2,6 +2,7 @@
 
 use super::Simulation;
 use super::totals::FlashTotals;
+use crate::host::config::HostConfig;
 use crate::host::config::HostMode;
 use crate::observe::config::MeasureConfig;
 use crate::observe::report::{Arrivals, Bin, FlashWork, OpRates, Sample, SampleWork};
@@ -243,6 +244,11 @@ impl Simulation<'_> {
     /// Rates of reads, writes and trims over the intervals of the measured part; zeros if they are not kept.
     pub fn rates(&self) -> [OpRates; 3] {
         self.collector.rates.as_ref().map(|rates| rates.rates(self.last_end_ns)).unwrap_or_default()
+    }
+
+    /// The host of the run.
+    pub fn host(&self) -> &HostConfig {
+        &self.host
     }
 
     /// The clock.
