@@ -188,6 +188,17 @@ impl Space {
         planes.map(|p| self.reservable_of_plane(ftl, jobs, p)).sum::<u32>().saturating_sub(reserved)
     }
 
+    /// Whether a die has a page that can be reserved for the host, of those that it has itself, if dies share blocks.
+    pub fn has_own_pages(&self, ftl: &Ftl, die: DieId) -> bool {
+        self.host_pages_of(ftl, die) > self.reserved[account(&ftl.geometry, die, PlaneId::NONE)]
+    }
+
+    /// The same, in addition to writes that wait for admission to a window.
+    pub fn has_own_claimable_pages(&self, ftl: &Ftl, die: DieId) -> bool {
+        let at = account(&ftl.geometry, die, PlaneId::NONE);
+        self.host_pages_of(ftl, die) > self.reserved[at] + self.parked[at]
+    }
+
     /// Pages of a die for the host if moves on their way may take the reserve on any plane.
     fn host_pages_of(&self, ftl: &Ftl, die: DieId) -> u32 {
         let planes = ftl.geometry.planes_of(die);

@@ -92,6 +92,7 @@ invariants! {
     LogBlocks Check "log-blocks" "with log blocks, each block is a data block, a log block, a block being gathered or a block to be erased; data blocks hold pages of their logical block in place, and the number of random log blocks is within its limit";
     MovesCounted Check "moves-counted" "a collection of several blocks leaves on each plane at least as many pages as its moves need";
     ReservationsCovered Check "reservations-covered" "each reserved page exists, or is being freed";
+    BestDie Check "best-die" "if the allocation compares dies, the die of each page is the one that a look at all dies would find";
     NewestRead Check "newest-read" "a read returns the newest version of what was written";
     NewestWritten Check "newest-written" "of two writes of a unit, or of a write and a trim, the later arrival determines the data, in any order of binding";
     NewestMoved Check "newest-moved" "a move copies the newest version, and never replaces a newer one";

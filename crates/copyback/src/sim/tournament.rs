@@ -57,6 +57,29 @@ impl Tournament {
         let first = self.winners[1];
         (self.keys[first as usize] != NEVER).then_some(first)
     }
+
+    /// Of the players with the least key, the first from `start` on, then round from player 0.
+    #[inline]
+    pub fn first_from(&self, start: u32) -> Option<u32> {
+        let first = self.first()?;
+        if first >= start {
+            return Some(first);
+        }
+        let least = self.keys[first as usize];
+        let has_least = |player: u32| self.keys[player as usize] == least;
+        if let Some(player) = [start, start | 1].into_iter().find(|&player| has_least(player)) {
+            return Some(player);
+        }
+        // A match names the first of equal players, so the first match to the right whose winner has the key names it.
+        let mut at = (self.keys.len() + start as usize) / 2;
+        while at > 1 {
+            if at.is_multiple_of(2) && has_least(self.winners[at + 1]) {
+                return Some(self.winners[at + 1]);
+            }
+            at /= 2;
+        }
+        Some(first)
+    }
 }
 
 #[cfg(test)]
@@ -74,6 +97,10 @@ mod tests {
             for _ in 0..2_000 {
                 let least = (0..players).filter(|&p| keys[p as usize] < NEVER).min_by_key(|&p| keys[p as usize]);
                 assert_eq!(tournament.first(), least, "{keys:?}");
+                let start = stream.random_range(0..players);
+                let in_turn = (start..players).chain(0..start).filter(|&p| keys[p as usize] < NEVER);
+                let least = in_turn.min_by_key(|&p| keys[p as usize]);
+                assert_eq!(tournament.first_from(start), least, "{keys:?} from {start}");
                 let player = stream.random_range(0..players);
                 let key = if stream.random_bool(0.3) { NEVER } else { stream.random_range(0..9) };
                 keys[player as usize] = key;

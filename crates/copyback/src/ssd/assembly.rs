@@ -1,6 +1,7 @@
 //! Makes a drive of its configuration.
 
 use super::admission::Admission;
+use super::admission::die_choice::DieSearches;
 use super::admission::gate::Gate;
 use super::admission::page_reservations::PageReservations;
 use super::admission::shared_space::SharedSpace;
@@ -107,7 +108,9 @@ impl Drive {
         let timers = [alarms.0..alarms.0 + ALARMS, first_timer..first_timer + Self::timers(&geometry)];
         let as_task = config.preemption.as_task();
         let shared = as_task.filter(|_| ftl.allocation().chooses_die() && ftl.shares_block());
+        let searches = DieSearches::of(ftl.allocation(), as_task.is_some());
         let admission = Admission {
+            searches,
             gate: Gate::new(windows, policy, config.admit.tells_tasks_apart()),
             shares: TaskShares::new(alarms.timer(Alarm::Shares), timers),
             reservations: PageReservations::new(

@@ -118,6 +118,7 @@ impl Drive {
             // 2. A step of a collection that has its die to itself: the next step follows in place, before the channel
             //    goes to others. Nothing else can have changed.
             Ended::LoneStep(die, channel) => {
+                self.note_gain(die);
                 let goes_on = self.end_lone_step(die, events);
                 if channel.is_some() && (goes_on || !self.puts_off_grant(die, channel, events)) {
                     self.flash.grant(channel, events);
@@ -128,10 +129,12 @@ impl Drive {
             // 3. A command, or its data of a plane: its transactions end, each of which lets others in
             //    (`admission::transaction_end`); then its job takes its next step, or ends (`gc::walk`).
             Ended::InArray(die, at) => {
+                self.note_gain(die);
                 self.end_in_array(die, at, events);
                 return true;
             }
             Ended::PageOut(die, channel) => {
+                self.note_gain(die);
                 self.end_page_out(die, events);
                 (die, channel)
             }

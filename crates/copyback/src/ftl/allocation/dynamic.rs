@@ -12,6 +12,7 @@
 //!
 //! Parameters: none.
 
+use super::die_search::{DieSearch, Ring};
 use super::{Load, Place};
 use crate::flash::geometry::Geometry;
 use crate::flash::stripes::Stripes;
@@ -80,24 +81,57 @@ impl Dynamic {
     }
 
     /// The die for the next write, on a given channel if there is one.
-    pub fn place(&self, channel: Option<ChannelId>, load: &impl Load) -> Place {
-        match channel {
-            Some(channel) => self.place_on(channel, load),
-            None => self.place_anywhere(load),
+    #[inline]
+    pub fn place(&self, channel: Option<ChannelId>, load: &impl Load, search: Option<&mut DieSearch>) -> Place {
+        // The die whose turn it is can only be equalled, and comes first.
+        let first = self.turns[self.first_turn_of(channel)];
+        if !load.is_collecting(first) && load.queued(first) == 0 && load.free_pages(first) > 0 {
+            return Place { die: first, plane: PlaneId::NONE };
+        }
+        match (channel, search) {
+            (channel, Some(search)) if channel.is_some() == self.stripes.is_some() => {
+                let turn = self.first_turn_of(channel);
+                let die = search.best(self.ring(), turn, |turn| self.turns[turn as usize], load);
+                Place { die, plane: PlaneId::NONE }
+            }
+            (Some(channel), _) => self.place_on(channel, load),
+            (None, _) => self.place_anywhere(load),
         }
     }
 
-    /// The same of the dies of a channel: few.
+    /// The first turn, from the next one on, of a die of the channel if there is one.
+    #[inline(always)]
+    fn first_turn_of(&self, channel: Option<ChannelId>) -> usize {
+        let Some(channel) = channel else { return self.next_turn };
+        // Turns go round the channels.
+        let (dies, channels) = (self.turns.len(), self.turns.len() / self.dies_per_channel as usize);
+        (self.next_turn + (channel.at() + channels - self.next_turn % channels) % channels) % dies
+    }
+
+    /// The dies that are compared with each other: those of a channel if units have channels.
+    fn ring(&self) -> Ring {
+        match self.stripes {
+            Some(_) => Ring { rings: self.turns.len() as u32 / self.dies_per_channel },
+            None => Ring { rings: 1 },
+        }
+    }
+
+    /// A search for the best die.
+    pub fn search(&self) -> DieSearch {
+        DieSearch::new(self.ring(), &self.turn_of)
+    }
+
+    /// The best die of a channel, by a look at all of them.
     fn place_on(&self, channel: ChannelId, load: &impl Load) -> Place {
         let (dies, channels) = (self.turns.len(), self.turns.len() / self.dies_per_channel as usize);
-        // Turns go round the channels, so that each has its dies in steps.
-        let first = (channel.at() + channels - self.next_turn % channels) % channels;
-        let in_turn = (0..self.dies_per_channel as usize).map(|i| (self.next_turn + first + i * channels) % dies);
+        let first = self.first_turn_of(Some(channel));
+        let in_turn = (0..self.dies_per_channel as usize).map(|i| (first + i * channels) % dies);
         let rank = |die: DieId| (load.free_pages(die) == 0, load.is_collecting(die), load.queued(die));
         let best = in_turn.map(|turn| self.turns[turn]).min_by_key(|&die| rank(die)).expect("a channel has a die");
         Place { die: best, plane: PlaneId::NONE }
     }
 
+    /// The best die of the drive, by a look at each until one is idle.
     fn place_anywhere(&self, load: &impl Load) -> Place {
         let dies = self.turns.len();
         let rank = |die: DieId| (load.free_pages(die) == 0, load.is_collecting(die), load.queued(die));

@@ -3,13 +3,15 @@
 //! Contract: the engine calls [`Allocation::place`] when a host write is admitted, once for each logical page that it
 //! touches. It returns the die, and the plane if the policy fixes it; otherwise the plane is chosen when the command is
 //! issued, among the planes of that die that have a page. It reads the drive through [`Load`] and changes only its own
-//! state.
+//! state. A policy that compares all dies finds the best in a [`DieSearch`], which the engine tells of dies that gained.
 
+pub mod die_search;
 pub mod dynamic;
 pub mod plugin;
 pub mod static_die;
 pub mod static_order;
 
+use self::die_search::DieSearch;
 use crate::config::{KeyError, axis};
 use crate::flash::geometry::Geometry;
 use crate::sim::index::{ChannelId, DieId, LogicalUnit, PlaneId};
@@ -49,6 +51,14 @@ pub trait Load {
     fn queued(&self, die: DieId) -> u32;
     /// Pages that the host may still write on the die before it must wait for space.
     fn free_pages(&self, die: DieId) -> u32;
+    /// Whether the die itself has such pages, whatever it shares with other dies.
+    fn has_own_pages(&self, die: DieId) -> bool {
+        self.free_pages(die) > 0
+    }
+    /// Whether something is left of what the die shares with other dies: none of them has free pages otherwise.
+    fn has_shared_pages(&self, _die: DieId) -> bool {
+        true
+    }
 }
 
 /// The policy of a run.
@@ -76,23 +86,37 @@ impl Allocation {
     }
 
     /// The destination of the page of `unit`. It changes nothing: the caller reports the placement
-    /// ([`Allocation::on_placed`]).
+    /// ([`Allocation::on_placed`]). With a search of the same load, not every die is looked at; the answer is the same.
     #[inline]
-    pub fn place(&self, unit: LogicalUnit, load: &impl Load) -> Place {
+    pub fn place(&self, unit: LogicalUnit, load: &impl Load, search: Option<&mut DieSearch>) -> Place {
         match self {
             Self::Static(p) => p.place(unit),
             Self::StaticDie(p) => p.place(unit),
-            Self::Dynamic(p) => p.place(p.channel(unit), load),
+            Self::Dynamic(p) => p.place(p.channel(unit), load, search),
             Self::Plugin(p) => p.place(&plugin::View { unit: Some(unit), channel: p.dynamic.channel(unit), load }),
         }
     }
 
     /// The destination of a page of moved data from a block of this plane: it stays on its channel if units have one.
-    pub fn place_move(&self, from: PlaneId, geometry: &Geometry, load: &impl Load) -> Place {
+    pub fn place_move(
+        &self,
+        from: PlaneId,
+        geometry: &Geometry,
+        load: &impl Load,
+        search: Option<&mut DieSearch>,
+    ) -> Place {
         match self {
             Self::Static(_) | Self::StaticDie(_) => Place { die: geometry.die_of(from), plane: from },
-            Self::Dynamic(p) => p.place(channel_of_moves(from, geometry), load),
+            Self::Dynamic(p) => p.place(channel_of_moves(from, geometry), load, search),
             Self::Plugin(p) => p.place(&plugin::View { unit: None, channel: channel_of_moves(from, geometry), load }),
+        }
+    }
+
+    /// A search for the best die, if the policy compares all dies.
+    pub fn search(&self) -> Option<DieSearch> {
+        match self {
+            Self::Dynamic(p) => Some(p.search()),
+            Self::Static(_) | Self::StaticDie(_) | Self::Plugin(_) => None,
         }
     }
 

@@ -3,6 +3,7 @@
 //! Two things may keep it out: no slot of the window, and for a write no page to land on (`space_waiters`). Both are
 //! waited for in order.
 
+pub(super) mod die_choice;
 pub(super) mod gate;
 pub(super) mod page_reservations;
 pub(super) mod shared_space;
@@ -10,6 +11,7 @@ pub(super) mod space_waiters;
 pub(super) mod task_shares;
 pub(super) mod transaction_end;
 
+use self::die_choice::{DieSearches, Purpose};
 use self::gate::Gate;
 use self::page_reservations::PageReservations;
 use self::task_shares::TaskShares;
@@ -17,7 +19,7 @@ use crate::dispatch::admit::{Change, Entry};
 use crate::dispatch::txn::Role;
 use crate::flash::command::{FlashOp, Source};
 use crate::flash::geometry::Geometry;
-use crate::ftl::allocation::{Load, Place};
+use crate::ftl::allocation::Place;
 use crate::ftl::space::{Anywhere, Moves, OwnMoves};
 use crate::observe::clocks::charge;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, TxnId};
@@ -35,22 +37,9 @@ pub(super) struct Admission {
     pub(super) shares: TaskShares,
     /// Pages promised to writes and moves.
     pub(super) reservations: PageReservations,
-}
-
-/// The dies' loads as an allocation policy sees them.
-struct Loads<'a>(&'a Drive);
-
-impl Load for Loads<'_> {
-    fn is_collecting(&self, die: DieId) -> bool {
-        let d = &self.0.dies[die];
-        d.is_reserved() || d.jobs_waiting() > 0
-    }
-    fn queued(&self, die: DieId) -> u32 {
-        self.0.queued(die)
-    }
-    fn free_pages(&self, die: DieId) -> u32 {
-        self.0.reservable(die, PlaneId::NONE)
-    }
+    /// What finds the best die for a page, if the allocation compares dies. Invariant: the die that it finds is the one
+    /// that a look at all dies would find.
+    pub(super) searches: Option<Box<DieSearches>>,
 }
 
 impl DriveView for Drive {
@@ -117,7 +106,7 @@ impl Drive {
         if home.die.is_some() {
             return home;
         }
-        let place = self.ftl.allocation().place(unit, &Loads(self));
+        let place = self.choose_die(unit, Purpose::Arrival);
         self.ftl.on_placed(place);
         place
     }
@@ -337,6 +326,7 @@ impl Drive {
     #[inline(always)]
     pub(in crate::ssd) fn release_page(&mut self, die: DieId, plane: PlaneId) {
         self.admission.reservations.release(&self.geometry, die, plane);
+        self.note_gain(die);
     }
 
     /// A slot of a die's window is free that no task had: those who wait are let in.
@@ -404,6 +394,8 @@ impl Drive {
         die.end_wait(txn.role.is_write(), txn.high_priority);
         let held = charge(&mut txn.breakdown_ns, &txn.clocks, &die.clocks().read(now_ns));
         txn.gc_affected |= held;
+        let die = txn.die;
+        self.note_gain(die);
     }
 
     /// A write goes where its data is to be, which is decided now, or to the page that is open there.

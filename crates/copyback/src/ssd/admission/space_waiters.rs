@@ -6,28 +6,14 @@
 //! of a drive, or of a channel, wait in one line, and the die is chosen when a write leaves it.
 
 use crate::dispatch::txn::Txn;
-use crate::ftl::allocation::{Load, Place};
+use crate::ftl::allocation::Place;
 use crate::ftl::space::Moves;
 use crate::sim::index::{DieId, PlaneId, TxnId};
 use crate::sim::queue::EventQueue;
 use crate::ssd::admission::PlaneJobs;
+use crate::ssd::admission::die_choice::Purpose;
 use crate::ssd::drive::Drive;
 use crate::tasks::gc::granularity::GranularityPolicy;
-
-/// The dies' loads as the allocation sees them for a write that leaves the line.
-struct Loads<'a>(&'a Drive);
-
-impl Load for Loads<'_> {
-    fn is_collecting(&self, _: DieId) -> bool {
-        false
-    }
-    fn queued(&self, die: DieId) -> u32 {
-        self.0.queued(die)
-    }
-    fn free_pages(&self, die: DieId) -> u32 {
-        self.0.claimable(die, PlaneId::NONE)
-    }
-}
 
 impl Drive {
     /// Whether a transaction needs a page to land on, and there is none.
@@ -69,6 +55,7 @@ impl Drive {
         if self.claims_page(id) {
             let (die, plane) = (self.txns[id].die, self.txns[id].plane);
             self.admission.reservations.unpark(&self.geometry, die, plane);
+            self.note_gain(die);
         }
     }
 
@@ -155,14 +142,14 @@ impl Drive {
     }
 
     /// The place of the first in line; `home` if it may go nowhere else.
-    fn place_of_waiter(&self, id: TxnId, home: Place) -> Place {
+    fn place_of_waiter(&mut self, id: TxnId, home: Place) -> Place {
         if !self.ftl.allocation().chooses_die() || self.is_stock_claimed(home.die) {
             return home;
         }
         // A page that filled goes where its first write does.
         let Txn { first, chain, .. } = self.txns[id];
         let unit = if first.is_some() { first } else { self.txns[chain].first };
-        self.ftl.allocation().place(unit, &Loads(self))
+        self.choose_die(unit, Purpose::Waiter)
     }
 
     /// Whether those who wait in front of windows will take all that dies have in common, so that none has more.

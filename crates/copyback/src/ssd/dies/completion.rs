@@ -45,6 +45,8 @@ impl Drive {
             self.show_command(die, command, events.now_ns());
         }
         let follows = self.flash.issue(die, command, events);
+        // Its pages are bound, so that less is kept for its job.
+        self.note_gain(die);
         let of_map = if self.looks_up() { self.partners_of_map(command) } else { 0 };
         self.records.counters.on_command(command, follows, of_map);
         if !self.gc.background.is_empty() {

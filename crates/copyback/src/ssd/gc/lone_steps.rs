@@ -149,6 +149,7 @@ impl Drive {
         let Some((op, page, units)) = bound else { return self.issue_erase(die, id, events) };
         let part = CommandPlane { plane, page, units, txn: TxnId::NONE };
         self.flash.issue_alone(die, op, (source, id), part, events);
+        self.note_gain(die);
     }
 
     /// A lone step ended. Whether the next follows in place, or the poll before it: otherwise the die may take

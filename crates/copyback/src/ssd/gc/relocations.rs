@@ -7,7 +7,6 @@
 
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::Source;
-use crate::ftl::allocation::Load;
 use crate::ftl::frontier::Stream;
 use crate::ftl::space::Moves;
 use crate::ftl::victim::Planes;
@@ -20,21 +19,6 @@ use crate::ssd::drive::Drive;
 use crate::tasks::gc::trigger::{Scope, TriggerPolicy};
 use crate::tasks::gc::walk::{Moment, pick};
 use crate::tasks::relocation::{Relocation, Request};
-
-/// The dies' loads as the placement of a page of moved data sees them.
-struct Loads<'a>(&'a Drive);
-
-impl Load for Loads<'_> {
-    fn is_collecting(&self, _: DieId) -> bool {
-        false
-    }
-    fn queued(&self, die: DieId) -> u32 {
-        self.0.queued(die)
-    }
-    fn free_pages(&self, die: DieId) -> u32 {
-        self.0.planes_for_move(die).count() as u32
-    }
-}
 
 impl Drive {
     /// A page was bound on a plane, or writes wait for space there (a die, where the plane is open): collections start
@@ -196,6 +180,7 @@ impl Drive {
         }
         let relocation = Relocation::new((source, plane, block), moves, (now_ns, free_blocks), page_of);
         let id = self.gc.relocations.begin(relocation, &mut self.admission.reservations);
+        self.note_gain(self.geometry.die_of(plane));
         self.hand_over(id, events);
     }
 
@@ -240,7 +225,7 @@ impl Drive {
     /// The plane for a page of moved data: where the allocation would send one of the host's, if that takes it. None
     /// where all that is left is reserved for writes of the host, which will be bound before long.
     fn place_move(&mut self, home: PlaneId) -> Option<PlaneId> {
-        let place = self.ftl.allocation().place_move(home, &self.geometry, &Loads(self));
+        let place = self.choose_die_for_move(home);
         let pages_left = |&plane: &PlaneId| {
             self.ftl.pages_left(plane, Stream::Moved) - self.admission.reservations.space().incoming(plane)
         };
@@ -250,7 +235,7 @@ impl Drive {
     }
 
     /// Planes of a die that take a page of moved data.
-    fn planes_for_move(&self, die: DieId) -> impl Iterator<Item = PlaneId> + '_ {
+    pub(in crate::ssd) fn planes_for_move(&self, die: DieId) -> impl Iterator<Item = PlaneId> + '_ {
         self.geometry.planes_of(die).filter(|&plane| self.admission.reservations.space().takes_move(&self.ftl, plane))
     }
 
@@ -291,6 +276,7 @@ impl Drive {
         let (role, job, units) = (self.txns[id].role, self.txns[id].job, self.txns[id].units);
         let (die, task) = (self.txns[id].die, self.txns[id].task);
         self.txns.remove(id);
+        self.note_gain(die);
         match role {
             Role::JobRead => self.gc.relocations.change(job, &mut self.admission.reservations, |r| r.end_read(units)),
             Role::JobProgram => {
@@ -320,6 +306,7 @@ impl Drive {
         self.ftl.erase(block);
         self.gc.background.on_erase(block);
         self.gc.relocations.end(id, events.now_ns());
+        self.note_gain(die);
         self.admission.reservations.follow(&self.ftl, plane);
         self.resume_held_up(events);
         if source == Source::Gc {

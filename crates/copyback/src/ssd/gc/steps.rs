@@ -64,6 +64,8 @@ impl Drive {
             false => self.write_point_of_shared_program(die, plane),
         };
         let page = self.bind_moves(job, (plane, write_point), units, Merged::NONE);
+        // Less is kept for its job.
+        self.note_gain(self.gc.jobs[job].die());
         let mut command = Command::new(FlashOp::Program, self.gc.jobs[job].source(), JobId::NONE, events.now_ns());
         self.push_page(&mut command, plane, page, id);
         self.join_and_issue_program(die, command, is_paired, events);

@@ -105,6 +105,7 @@ impl Drive {
     /// The job that has waited longest gets its die: a walk begins, or goes on, and its victim is chosen now.
     pub(in crate::ssd) fn begin_job(&mut self, die: DieId, events: &mut EventQueue) {
         let id = self.dies[die].pop_job();
+        self.note_gain(die);
         self.admission.gate.take_slot(die);
         let (plane, picks_victim) = (self.gc.jobs[id].plane(), self.gc.jobs[id].purpose().picks_victim);
         if self.gc.jobs[id].beginning().is_some() {
@@ -162,6 +163,8 @@ impl Drive {
     pub(in crate::ssd) fn reserve_die(&mut self, die: DieId, id: JobId, now_ns: u64) {
         let (source, came_before) = (self.gc.jobs[id].source(), self.txns.next_sequence());
         self.dies.reserve(die, id, source, now_ns, came_before);
+        // What its job keeps of a plane is known now.
+        self.note_gain(die);
     }
 
     /// A step of a job that reserves no die ended: it waits for the die again, behind those who came meanwhile.
@@ -172,6 +175,7 @@ impl Drive {
             self.records.counters.on_die_reserved(self.dies[die].collecting_for_ns(events.now_ns()));
         }
         self.dies.release(die);
+        self.note_gain(die);
         self.gc.jobs[id].wait_again(self.txns.take_sequence());
         self.attach(id);
         self.release_slot(die, events);
@@ -264,6 +268,7 @@ impl Drive {
         }
         // The clock stops for the job before anybody else can be charged.
         self.dies.release(die);
+        self.note_gain(die);
         self.dies[die].end_turn_of_collection(defers);
         if self.looks_up() {
             let job = &self.gc.jobs[id];
@@ -282,6 +287,7 @@ impl Drive {
         let has_reclaimed = self.gc.jobs[id].block().is_some();
         // 1. Its planes have no job.
         self.gc.jobs.remove(id);
+        self.note_gain(die);
         // 2. They go on collecting if their watermark asks for it.
         for plane in footprint.planes().filter(|_| has_reclaimed) {
             if let Some((next, start)) = self.collection_after(plane) {
@@ -322,6 +328,7 @@ impl Drive {
         let moves = self.records.shadow.is_some().then(|| self.ftl.valid_units(block));
         let (pages_read, rows) = (self.ftl.valid_pages(block), self.ftl.valid_rows(block));
         let units = self.ftl.collect(block, stamp);
+        self.note_gain(self.geometry.die_of(plane));
         self.ftl.seal_page(plane, Stream::Moved, stamp);
         if let Some(shadow) = &mut self.records.shadow {
             for m in moves.unwrap_or_default() {
