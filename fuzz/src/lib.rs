@@ -11,14 +11,23 @@ mod readers;
 
 use copyback_workload::spec::Format;
 
-/// Targets that are no format of a trace: a trace of unknown format, the layers of a configuration, `--set` arguments.
-const OTHER_TARGETS: [&str; 3] = ["open", "config", "set"];
+/// Targets that are no format of a trace: a trace of unknown format, a trace in every format of lines, the layers of a
+/// configuration, `--set` arguments.
+const OTHER_TARGETS: [&str; 4] = ["open", "lines", "config", "set"];
 
-/// The name of every target: one for each format that a reader exists for, and the others.
+/// The names that a target may have: the formats, and the others.
 #[allow(dead_code, reason = "the corpus test asks for it, the targets know their names")]
-pub fn targets() -> Vec<&'static str> {
+pub fn possible_targets() -> Vec<&'static str> {
     let formats = Format::ALL.iter().filter(|format| **format != Format::Auto).map(|format| format.word());
     formats.chain(OTHER_TARGETS).collect()
+}
+
+/// The targets that must exist: one for each format that is not of lines, and the others. A format of lines may have a
+/// target of its own, which finds more in the same time.
+#[allow(dead_code, reason = "the corpus test asks for it, the targets know their names")]
+pub fn needed_targets() -> Vec<&'static str> {
+    let own = Format::ALL.iter().filter(|format| **format != Format::Auto && !format.is_of_lines());
+    own.map(|format| format.word()).chain(OTHER_TARGETS).collect()
 }
 
 /// Lets a reader catch a library's panic and make an error of it. libFuzzer's hook would end the program before; the usual
@@ -39,6 +48,10 @@ pub fn let_readers_catch_panics() {
 pub fn check(target: &str, bytes: &[u8]) {
     match target {
         "open" => readers::check(None, bytes),
+        "lines" => {
+            let formats = Format::ALL.iter().filter(|format| format.is_of_lines());
+            formats.for_each(|format| readers::check(Some(*format), bytes));
+        }
         "config" => config::check_layers(bytes),
         "set" => config::check_sets(bytes),
         format => readers::check(Some(format.parse().expect("a target's name is a format's word")), bytes),

@@ -48,7 +48,7 @@ fn open_once(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Result<Box<
     let window = spec.reorder_window.map(|records| usize::try_from(records).unwrap_or(usize::MAX));
     let mut source = TraceSource::open(path, &options, window)?;
     source.note_unused(spec);
-    let is_of_files = matches!(source.format(), Format::Strace | Format::Fio | Format::Tectonic);
+    let is_of_files = source.format().row().has_addresses_of_files;
     let layout = match spec.layout.unwrap_or(Layout::Auto) {
         Layout::Auto if is_of_files => Layout::Packed,
         layout => layout,

@@ -1,16 +1,14 @@
 //! A trace as a source of requests: opened, its format found, its times sorted and counted from zero.
 
-use crate::input::{self, ByteStream, SharedNotes};
+use crate::input::{self, SharedNotes};
 use crate::readers::blktrace::Blktrace;
-use crate::readers::csv::Csv;
 use crate::readers::detect::{Detected, HEAD_BYTES, detect};
-use crate::readers::lcs::Lcs;
-use crate::readers::lines::{LineReader, read_error};
+use crate::readers::lines::read_error;
 use crate::readers::merged::Merged;
 use crate::readers::records::BinaryReader;
-use crate::readers::vscsi::Vscsi;
-use crate::readers::{BATCH_RECORDS, ReaderOptions, Record, RecordReader, parquet, registry};
-use crate::spec::{Format, REORDER_WINDOW_DEFAULT, WorkloadSpec};
+use crate::readers::registry::{Content, Opening};
+use crate::readers::{BATCH_RECORDS, ReaderOptions, Record, RecordReader, parquet};
+use crate::spec::{Format, WorkloadSpec};
 use crate::units::counted;
 use crate::{Error, Request, RequestSource, per_cpu, standard_input};
 use std::cmp::{Ordering, Reverse};
@@ -48,7 +46,7 @@ impl TraceSource {
             false => path.display().to_string(),
         };
         let (format, reader) = open_reader(path, &file, options, &shared_notes)?;
-        let counts_from_start = format == Format::Fio || reader.counts_from_start();
+        let counts_from_start = reader.counts_from_start();
         Ok(Self {
             file,
             reader,
@@ -58,7 +56,7 @@ impl TraceSource {
             batch_at: 0,
             held: VecDeque::new(),
             late: BinaryHeap::new(),
-            window_records: window_records.unwrap_or_else(|| window_default(format)),
+            window_records: window_records.unwrap_or(format.row().reorder_window),
             ended: false,
             sorted_count: 0,
             last_arrival_ns: None,
@@ -70,19 +68,14 @@ impl TraceSource {
     pub(crate) fn note_unused(&mut self, spec: &WorkloadSpec) {
         let format = self.format;
         let options = [
-            (
-                "event",
-                spec.event.is_some(),
-                &[Format::Blktrace, Format::Blkparse, Format::Tracepoints][..],
-                "events of the block layer",
-            ),
-            ("zero_means", spec.zero_means.is_some(), &[Format::Disksim, Format::Ssdsim], "operations as 0 and 1"),
-            ("columns", spec.columns.is_some(), &[Format::Csv, Format::Parquet], "named columns"),
-            ("operations", spec.operations.is_some(), &[Format::Csv, Format::Parquet], "operations of its own"),
+            ("event", spec.event.is_some(), "events of the block layer"),
+            ("zero_means", spec.zero_means.is_some(), "operations as 0 and 1"),
+            ("columns", spec.columns.is_some(), "named columns"),
+            ("operations", spec.operations.is_some(), "operations of its own"),
         ];
-        let unused = options.into_iter().filter(|(_, is_set, formats, _)| *is_set && !formats.contains(&format));
+        let unused = options.into_iter().filter(|(key, is_set, _)| *is_set && !format.row().options.contains(key));
         let mut notes = self.shared_notes.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        notes.extend(unused.map(|(key, _, _, has)| {
+        notes.extend(unused.map(|(key, _, has)| {
             format!("`workload.{key}` has no effect: a trace of the format `{format}` has no {has}")
         }));
     }
@@ -142,23 +135,8 @@ impl TraceSource {
         let message = format!(
             "{file}, line or record {place}: its time is {back} before that of a request more than {window} earlier"
         );
-        Error::new(message).with_help(match self.format {
-            Format::Blktrace => {
-                "blktrace writes one file for each CPU: give their base name, BASE for BASE.blktrace.0 and so on, and \
-                 they are merged by time, or merge them with `blkparse -i BASE -d FILE`; or raise \
-                 `workload.reorder_window`, the records held for sorting"
-            }
-            _ => "sort the trace, or raise `workload.reorder_window`, the records held for sorting",
-        })
-    }
-}
-
-/// Default number of records that are held for sorting.
-fn window_default(format: Format) -> usize {
-    match format {
-        // Its times are whole seconds, and its busy seconds have far more records than other traces come late by.
-        Format::Tencent => 1 << 16,
-        _ => REORDER_WINDOW_DEFAULT,
+        let usual = "sort the trace, or raise `workload.reorder_window`, the records held for sorting";
+        Error::new(message).with_help(self.format.row().help_if_late.unwrap_or(usual))
     }
 }
 
@@ -277,27 +255,10 @@ fn open_file(
         named => Detected::named(named),
     };
     let format = detected.format;
-    Ok((format, reader_for(&detected, file, stream, &head, options)?))
-}
-
-fn reader_for(
-    detected: &Detected,
-    file: &str,
-    stream: ByteStream,
-    head: &[u8],
-    options: &ReaderOptions,
-) -> Result<Box<dyn RecordReader>, Error> {
-    let (file_name, taken, skip_bad) = (file.to_owned(), detected.clause(), options.skip_bad);
-    Ok(match detected.format {
-        Format::Csv => Box::new(LineReader::new(file_name, stream, Csv::new(file, head, options)?, skip_bad, taken)),
-        Format::Vscsi1 => Box::new(BinaryReader::new(file_name, stream, Vscsi::new(1), skip_bad, taken)),
-        Format::Vscsi2 => Box::new(BinaryReader::new(file_name, stream, Vscsi::new(2), skip_bad, taken)),
-        Format::Lcs => Box::new(BinaryReader::new(file_name, stream, Lcs::new(head), skip_bad, taken)),
-        Format::Blktrace => {
-            Box::new(BinaryReader::new(file_name, stream, Blktrace::new(options.event, head), skip_bad, taken))
-        }
-        // What is left is text: `Auto` and `Parquet` were settled before the content was unwrapped.
-        format => registry::reader(format, file, stream, options, taken)
-            .ok_or_else(|| Error::new(format!("{file}: format `{format}` has no reader")))?,
-    })
+    let opening = Opening { file, stream, head: &head, options, taken: detected.clause() };
+    let reader = match format.row().content {
+        Content::Lines { open, .. } | Content::Known { open, .. } => open(opening)?,
+        Content::Settled => return Err(Error::new(format!("{file}: format `{format}` has no reader"))),
+    };
+    Ok((format, reader))
 }

@@ -62,12 +62,23 @@ macro_rules! words {
         impl $name {
             /// Every choice, in the order in which they are listed to a user.
             pub const ALL: &'static [$name] = &[$($name::$variant),+];
+        }
 
+        crate::words::words_of!($name, $kind, |choice| match choice {
+            $($name::$variant => $word,)+
+        });
+    };
+}
+pub(crate) use words;
+
+/// Has each of `ALL` of a type read, printed and (de)serialised by its word.
+macro_rules! words_of {
+    ($name:ident, $kind:literal, |$choice:ident| $word:expr) => {
+        impl $name {
             /// The word by which a file or a command line names it.
             pub fn word(self) -> &'static str {
-                match self {
-                    $($name::$variant => $word,)+
-                }
+                let $choice = self;
+                $word
             }
         }
 
@@ -81,8 +92,10 @@ macro_rules! words {
             type Err = String;
 
             fn from_str(word: &str) -> Result<Self, String> {
-                Self::ALL.iter().copied().find(|choice| choice.word() == word)
-                    .ok_or_else(|| crate::words::unknown($kind, word, &[$($word),+]))
+                Self::ALL.iter().copied().find(|choice| choice.word() == word).ok_or_else(|| {
+                    let words: Vec<&'static str> = Self::ALL.iter().map(|choice| choice.word()).collect();
+                    crate::words::unknown($kind, word, &words)
+                })
             }
         }
 
@@ -100,7 +113,7 @@ macro_rules! words {
         }
     };
 }
-pub(crate) use words;
+pub(crate) use words_of;
 
 #[cfg(test)]
 mod tests {

@@ -9,9 +9,13 @@
 use super::blkparse::operation;
 use super::cursor::{Cursor, LineError, sectors_to_bytes, shown};
 use super::names::Names;
+use super::registry::{FormatRow, lines};
 use super::time_of_day::Clock;
 use super::{LineFormat, Parsed, request};
 use crate::units::counted;
+
+/// The format.
+pub(crate) const FORMAT: FormatRow = lines!("biosnoop", |_| Biosnoop::default());
 
 /// Columns after the process' name, if no header says otherwise.
 const COLUMNS: &[&[u8]] = &[b"PID", b"DISK", b"T", b"SECTOR", b"BYTES", b"LAT(ms)"];

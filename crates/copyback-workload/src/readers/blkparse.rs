@@ -5,9 +5,14 @@
 
 use super::cursor::{Cursor, LineError, sectors_to_bytes, shown};
 use super::fiu::{linux_device_of, linux_name};
+use super::registry::{FormatRow, lines};
 use super::{LineFormat, Parsed, request};
 use crate::Op;
 use crate::spec::BlockAction;
+
+/// The format.
+pub(crate) const FORMAT: FormatRow =
+    FormatRow { options: &["event"], ..lines!("blkparse", |options| Blkparse::new(options.event)) };
 
 /// Reads blkparse's text.
 pub(crate) struct Blkparse {

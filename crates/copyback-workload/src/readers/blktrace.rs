@@ -4,9 +4,31 @@
 use super::blkparse::{note_few, other_action};
 use super::cursor::{LineError, sectors_to_bytes};
 use super::records::{Fields, RecordFormat};
+use super::registry::{Content, FormatRow, open_records};
 use super::{Parsed, request};
 use crate::Op;
 use crate::spec::BlockAction;
+
+/// The format.
+pub(crate) const FORMAT: FormatRow = FormatRow {
+    options: &["event"],
+    help_if_late: Some(
+        "blktrace writes one file for each CPU: give their base name, BASE for BASE.blktrace.0 and so on, and they are \
+         merged by time, or merge them with `blkparse -i BASE -d FILE`; or raise `workload.reorder_window`, the records \
+         held for sorting",
+    ),
+    ..FormatRow::new(
+        "blktrace",
+        Content::Known {
+            recognises: Blktrace::recognises,
+            why: "whose magic number it begins with",
+            open: |opening| {
+                let format = Blktrace::new(opening.options.event, opening.head);
+                open_records(opening, format)
+            },
+        },
+    )
+};
 
 /// The upper three bytes of every record's magic number; the lowest is the version.
 const MAGIC: u32 = 0x6561_7400;

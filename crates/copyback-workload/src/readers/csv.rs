@@ -12,11 +12,28 @@ use super::decimal::{self, Decimal};
 use super::guess;
 use super::lines::is_blank_or_comment;
 use super::names::Names;
+use super::registry::{Content, FormatRow, open_lines};
 use super::separator::Separator;
 use super::{LineFormat, Parsed, ReaderOptions};
 use crate::spec::Field;
 use crate::units::counted;
 use crate::{Error, Priority, Request};
+
+/// The format.
+pub(crate) const FORMAT: FormatRow = FormatRow {
+    options: &["columns", "operations"],
+    ..FormatRow::new(
+        "csv",
+        Content::Known {
+            recognises,
+            why: "as its header names columns",
+            open: |opening| {
+                let format = Csv::new(opening.file, opening.head, opening.options)?;
+                open_lines(opening, format)
+            },
+        },
+    )
+};
 
 /// Reads a table as text.
 pub(crate) struct Csv {

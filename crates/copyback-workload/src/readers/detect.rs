@@ -3,13 +3,10 @@
 //! A format wins only with a request of its own among the examined lines: some formats have so many kinds of lines
 //! without a request that another's lines match them.
 
-use super::blktrace::Blktrace;
 use super::csv;
 use super::foreign;
-use super::lcs::Lcs;
 use super::lines::is_blank_or_comment;
-use super::registry::{TEXT_FORMATS, parser};
-use super::vscsi::Vscsi;
+use super::registry::Content;
 use super::{Parsed, ReaderOptions};
 use crate::Error;
 use crate::spec::Format;
@@ -48,9 +45,10 @@ impl Detected {
 pub(crate) fn format_of_line(line: &[u8]) -> Option<Format> {
     let options = ReaderOptions::default();
     let is_request = |format: &Format| {
-        parser(*format, &options).is_some_and(|mut parser| matches!(parser.parse(line), Ok(Parsed::Request(_))))
+        let parser = format.row().parser(&options);
+        parser.is_some_and(|mut parser| matches!(parser.parse(line), Ok(Parsed::Request(_))))
     };
-    TEXT_FORMATS.iter().copied().find(is_request)
+    Format::ALL.iter().copied().find(is_request)
 }
 
 /// The format of a file with this beginning. `whole` says that this is the whole file.
@@ -69,15 +67,11 @@ pub(crate) fn detect(file: &str, head: &[u8], whole: bool, options: &ReaderOptio
     if csv::recognises(head) {
         return Ok(Detected::new(Format::Csv, "as its header names columns"));
     }
-    if Blktrace::recognises(head) {
-        return Ok(Detected::new(Format::Blktrace, "whose magic number it begins with"));
-    }
-    if Lcs::recognises(head) {
-        return Ok(Detected::new(Format::Lcs, "whose magic number it begins with"));
-    }
-    for (format, version) in [(Format::Vscsi1, 1), (Format::Vscsi2, 2)] {
-        if Vscsi::recognises(version, head) {
-            return Ok(Detected::new(format, "as its first records carry that version's number"));
+    for format in Format::ALL {
+        if let Content::Known { recognises, why, .. } = format.row().content
+            && recognises(head)
+        {
+            return Ok(Detected::new(*format, why));
         }
     }
     if let Some(refused) = foreign::refuse(file, head) {
@@ -106,8 +100,8 @@ fn detect_text(head: &[u8], whole: bool, options: &ReaderOptions) -> Option<Dete
 
 /// The format that most lines resemble, although they are damaged: its reader reports the damage.
 fn of_own_form(lines: &[&[u8]], options: &ReaderOptions) -> Option<Detected> {
-    TEXT_FORMATS.iter().find_map(|format| {
-        let parser = parser(*format, options)?;
+    Format::ALL.iter().find_map(|format| {
+        let parser = format.row().parser(options)?;
         let own = lines.iter().filter(|line| parser.is_own(line)).count();
         (2 * own > lines.len()).then(|| Detected::new(*format, why(own, lines.len())))
     })
@@ -135,8 +129,8 @@ struct Tried {
 /// The format that most lines belong to, of those that may win.
 fn best(lines: &[&[u8]], options: &ReaderOptions, may_win: impl Fn(&Tried) -> bool) -> Option<Detected> {
     let mut best: Option<Tried> = None;
-    for format in TEXT_FORMATS {
-        let mut parser = parser(*format, options)?;
+    for format in Format::ALL {
+        let Some(mut parser) = format.row().parser(options) else { continue };
         let mut tried = Tried { format: *format, parsed: 0, requests: 0, is_certain: false };
         for line in lines {
             let Ok(parsed) = parser.parse(line) else { continue };

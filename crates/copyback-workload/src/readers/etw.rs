@@ -3,9 +3,13 @@
 //! `DiskRead` and `DiskWrite` lines are written when a request completes, so it arrived `ElapsedTime` earlier.
 
 use super::cursor::{Cursor, to_ns};
+use super::registry::{FormatRow, lines};
 use super::{LineError, LineFormat, Parsed, request};
 use crate::Op;
 use crate::units::counted;
+
+/// The format.
+pub(crate) const FORMAT: FormatRow = lines!("etw", |_| Etw::default());
 
 /// Reads the text export of Windows disk events.
 #[derive(Default)]

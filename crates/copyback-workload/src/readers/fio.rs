@@ -3,9 +3,13 @@
 
 use super::cursor::{Cursor, shown, to_ns};
 use super::names::{NAMES_MAX, Names};
+use super::registry::{FormatRow, lines};
 use super::{LineError, LineFormat, Parsed, request};
 use crate::Op;
 use crate::units::counted;
+
+/// The format.
+pub(crate) const FORMAT: FormatRow = FormatRow { has_addresses_of_files: true, ..lines!("fio", |_| Fio::default()) };
 
 /// The first line of each version.
 const HEADER_START: &[u8] = b"fio version ";
@@ -35,6 +39,10 @@ impl Fio {
 }
 
 impl LineFormat for Fio {
+    fn counts_from_start(&self) -> bool {
+        true
+    }
+
     fn parse(&mut self, line: &[u8]) -> Result<Parsed, LineError> {
         if line.starts_with(HEADER_START) {
             return self.header(line);

@@ -1,8 +1,12 @@
 //! FIU: nanoseconds, pid, process, sector, sectors, R|W, major, minor, MD5 of the content.
 
 use super::cursor::{Cursor, sectors_to_bytes, shown};
+use super::registry::{FormatRow, lines};
 use super::{LineError, LineFormat, Parsed, request};
 use crate::Op;
+
+/// The format.
+pub(crate) const FORMAT: FormatRow = lines!("fiu", |_| Fiu);
 
 /// A device number as Linux packs it: the minor number has 20 bits.
 pub(crate) fn linux_device(major: u64, minor: u64) -> Result<u32, LineError> {

@@ -2,9 +2,18 @@
 //! MQSim write whole nanoseconds. What the flag means differs between programs that use them, so it can be set.
 
 use super::cursor::{Cursor, sectors_to_bytes};
+use super::registry::{FormatRow, lines};
 use super::{LineError, LineFormat, Parsed, request};
 use crate::Op;
 use crate::spec::ZeroMeans;
+
+/// SSDSim's and MQSim's format.
+pub(crate) const SSDSIM: FormatRow =
+    FormatRow { options: &["zero_means"], ..lines!("ssdsim", |options| FiveColumn::ssdsim(options.zero_means)) };
+
+/// DiskSim's format.
+pub(crate) const DISKSIM: FormatRow =
+    FormatRow { options: &["zero_means"], ..lines!("disksim", |options| FiveColumn::disksim(options.zero_means)) };
 
 /// Reads five-column ASCII.
 pub(crate) struct FiveColumn {

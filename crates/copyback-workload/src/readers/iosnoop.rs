@@ -8,8 +8,12 @@ use super::biosnoop::{SHIFT_NS, whole, words};
 use super::blkparse::operation;
 use super::cursor::{LineError, sectors_to_bytes, shown};
 use super::fiu::{linux_device_of, linux_name};
+use super::registry::{FormatRow, lines};
 use super::{LineFormat, Parsed, request};
 use crate::units::counted;
+
+/// The format.
+pub(crate) const FORMAT: FormatRow = lines!("iosnoop", |_| Iosnoop::default());
 
 /// Columns behind the process' name.
 const COLUMNS: usize = 6;

@@ -9,10 +9,24 @@
 
 use super::cursor::{LineError, to_ns};
 use super::records::{Fields, RecordFormat};
+use super::registry::{Content, FormatRow, open_records};
 use super::{Parsed, request};
 use crate::Op;
 use crate::units::counted;
 use std::collections::HashMap;
+
+/// The format.
+pub(crate) const FORMAT: FormatRow = FormatRow::new(
+    "lcs",
+    Content::Known {
+        recognises: Lcs::recognises,
+        why: "whose magic number it begins with",
+        open: |opening| {
+            let format = Lcs::new(opening.head);
+            open_records(opening, format)
+        },
+    },
+);
 
 /// What a head begins and ends with.
 const MAGIC: u64 = 0x1234_5678_9abc_def0;

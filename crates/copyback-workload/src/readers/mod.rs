@@ -39,9 +39,71 @@ mod time_of_day;
 pub(crate) mod tracepoints;
 pub(crate) mod vscsi;
 
+/// The example of docs/policies.md, compiled where its reader puts it.
+#[cfg(test)]
+#[path = "../../../../docs/examples/named_values.rs"]
+pub(crate) mod named_values;
+
+use self::registry::{Content, FormatRow};
 use crate::units::counted;
 use crate::{Error, Op, Priority, Request};
 pub(crate) use cursor::LineError;
+
+// The stricter of two formats of lines that are alike comes first: in this order they are listed and tried.
+registry::formats! {
+    /// Found out from the content.
+    Auto => FormatRow::new("auto", Content::Settled),
+    /// MSR Cambridge CSV: filetime (100 ns), host, disk, Read|Write, byte offset, bytes, response time.
+    Msr => msr::FORMAT,
+    /// SPC: ASU, LBA (512 B), bytes, R|W, seconds.
+    Spc => spc::FORMAT,
+    /// SSDSim and MQSim ASCII: whole nanoseconds, device, sector, sectors, flag.
+    Ssdsim => five_column::SSDSIM,
+    /// DiskSim ASCII: milliseconds with decimals, device, sector, sectors, flag.
+    Disksim => five_column::DISKSIM,
+    /// The text that blkparse prints by default.
+    Blkparse => blkparse::FORMAT,
+    /// Linux tracepoints as text: `block_rq_issue`, `ufshcd_command` of ftrace, perf script and trace-cmd.
+    Tracepoints => tracepoints::FORMAT,
+    /// The text that biosnoop prints, of BCC and libbpf-tools: seconds, process, PID, disk, R|W, sector, bytes, ms.
+    Biosnoop => biosnoop::FORMAT,
+    /// The text that iosnoop of perf-tools prints, best with `-s`: process, PID, R|W, device, sector, bytes, ms.
+    Iosnoop => iosnoop::FORMAT,
+    /// FIU: ns, pid, process, sector, sectors, R|W, major, minor, MD5.
+    Fiu => fiu::FORMAT,
+    /// SYSTOR '17: CSV with seconds, response, R|W, LUN, byte offset, bytes.
+    Systor => systor::FORMAT,
+    /// Tencent CBS: seconds, sector, sectors, 0|1, volume.
+    Tencent => cloud::TENCENT,
+    /// Alibaba: device, R|W, byte offset, bytes, microseconds.
+    Alibaba => cloud::ALIBABA,
+    /// fio's iolog, versions 2 and 3.
+    Fio => fio::FORMAT,
+    /// Meta's Tectonic (Baleen): block, byte offset, bytes, seconds, operation, and three features or more.
+    Tectonic => tectonic::FORMAT,
+    /// Microsoft production servers: the text export of Windows disk events.
+    Etw => etw::FORMAT,
+    /// The output of `strace -f -ttt -e trace=pread64,pwrite64,preadv,pwritev`, best with `-y`.
+    Strace => strace::FORMAT,
+    /// The binary records that blktrace collects, of either byte order.
+    Blktrace => blktrace::FORMAT,
+    /// libCacheSim's binary format lcs, from version 2 on, which says whether a request reads or writes.
+    Lcs => lcs::FORMAT,
+    /// VMware vscsi, 32-byte records.
+    Vscsi1 => vscsi::VERSION_1,
+    /// VMware vscsi, 40-byte records with response times.
+    Vscsi2 => vscsi::VERSION_2,
+    /// A table as text: a header that names the columns (`arrival_ns`, `op`, `offset_bytes`, `length_bytes`, and
+    /// perhaps `device` and `priority`, or what `[workload.columns]` says), then a row a request.
+    Csv => csv::FORMAT,
+    /// Parquet, with the same columns; also the project's own compact format.
+    Parquet => parquet::FORMAT,
+    /// The example of docs/policies.md.
+    #[cfg(test)]
+    NamedValues => named_values::FORMAT,
+}
+
+crate::words::words_of!(Format, "format", |format| format.row().word);
 
 /// A request as in the trace, and its place: its line or record, counted from one.
 #[derive(Clone, Copy, Debug)]
@@ -145,7 +207,7 @@ pub(crate) trait LineFormat: Send {
 /// All options of a reader.
 #[derive(Clone, Debug)]
 pub(crate) struct ReaderOptions {
-    pub format: crate::spec::Format,
+    pub format: Format,
     pub columns: crate::spec::ColumnNames,
     pub operations: crate::spec::Operations,
     pub zero_means: crate::spec::ZeroMeans,
@@ -156,7 +218,7 @@ pub(crate) struct ReaderOptions {
 impl Default for ReaderOptions {
     fn default() -> Self {
         Self {
-            format: crate::spec::Format::Auto,
+            format: Format::Auto,
             columns: crate::spec::ColumnNames::default(),
             operations: crate::spec::Operations::default(),
             zero_means: crate::spec::ZeroMeans::Auto,

@@ -2,9 +2,13 @@
 
 use super::cursor::{Cursor, shown, to_ns};
 use super::names::{NAMES_MAX, Names};
+use super::registry::{FormatRow, lines};
 use super::{LineError, LineFormat, Parsed, request};
 use crate::Op;
 use crate::units::counted;
+
+/// The format.
+pub(crate) const FORMAT: FormatRow = lines!("msr", |_| Msr::default());
 
 /// A disk of the first host keeps its number; a disk of another host gets the host's index in the upper half.
 const DISKS_PER_HOST: u32 = 1 << 16;

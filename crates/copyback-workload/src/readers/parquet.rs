@@ -15,6 +15,7 @@ use super::cursor::shown;
 use super::names::Names;
 use super::parquet_guard::{damaged, guarded};
 use super::parquet_types::{is_integer, is_number_in_bytes, is_unsigned, timestamp_ns};
+use super::registry::{Content, FormatRow};
 use super::{BadRecords, LineError, ReaderOptions, Record, RecordReader, arrow_schema, durations, parquet_lengths};
 use crate::spec::{ColumnNames, Field};
 use crate::units::counted;
@@ -26,6 +27,10 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 use std::fs::File;
+
+/// The format. A file is opened before its content is looked at, as it is read at will.
+pub(crate) const FORMAT: FormatRow =
+    FormatRow { options: &["columns", "operations"], ..FormatRow::new("parquet", Content::Settled) };
 
 /// The layout that this program writes and reads.
 pub(crate) const VERSION: &str = "1";

@@ -1,59 +1,179 @@
-//! Every text format of one record a line: its word, in the order in which detection tries it, and its reader.
+//! The registry of trace formats: what is known of a format, and the type [`Format`] that names one.
+//!
+//! A format is a file of `readers` with a [`FormatRow`], and a row of the list in `readers/mod.rs`. All else follows:
+//! its word in files and on the command line, detection, its reader, the pages that list formats, the fuzz corpus.
 
-use super::five_column::FiveColumn;
 use super::lines::LineReader;
+use super::records::{BinaryReader, RecordFormat};
 use super::{LineFormat, ReaderOptions, RecordReader};
-use super::{biosnoop, blkparse, cloud, etw, fio, fiu, iosnoop, msr, spc, strace, systor, tectonic, tracepoints};
+use crate::Error;
 use crate::input::ByteStream;
-use crate::spec::Format;
+use crate::spec::REORDER_WINDOW_DEFAULT;
 
-macro_rules! text_formats {
-    ($options:ident; $($format:ident => $parser:expr,)+) => {
-        /// Every text format, in the order in which they are tried: the stricter of two that are alike comes first.
-        pub(crate) const TEXT_FORMATS: &[Format] = &[$(Format::$format),+];
+/// A file that is about to be read.
+pub(crate) struct Opening<'a> {
+    /// Its name, for messages.
+    pub file: &'a str,
+    /// Its content, decompressed.
+    pub stream: ByteStream,
+    /// The beginning of its content.
+    pub head: &'a [u8],
+    /// The settings of the user.
+    pub options: &'a ReaderOptions,
+    /// Why the file is read in this format.
+    pub taken: String,
+}
 
-        /// The parser of a text format's lines.
-        pub(crate) fn parser(format: Format, $options: &ReaderOptions) -> Option<Box<dyn LineFormat>> {
-            match format {
-                $(Format::$format => Some(Box::new($parser)),)+
-                _ => None,
-            }
+/// The reader of a file.
+pub(crate) type Opened = Result<Box<dyn RecordReader>, Error>;
+
+/// How a file of a format is recognised and read.
+pub(crate) enum Content {
+    /// Text, a record a line. It is recognised if most of its first lines parse.
+    Lines {
+        /// A parser of its lines.
+        parser: fn(&ReaderOptions) -> Box<dyn LineFormat>,
+        /// The reader.
+        open: fn(Opening<'_>) -> Opened,
+    },
+    /// Binary records, or a table, which the beginning of a file tells.
+    Known {
+        /// Whether a file with this beginning is of this format.
+        recognises: fn(&[u8]) -> bool,
+        /// Continues "it was read as format `lcs`, ".
+        why: &'static str,
+        /// The reader.
+        open: fn(Opening<'_>) -> Opened,
+    },
+    /// Settled before the content is looked at: `auto`, and Parquet, which is read at will.
+    Settled,
+}
+
+/// What is known of a format.
+pub(crate) struct FormatRow {
+    /// Its name in files and on the command line.
+    pub word: &'static str,
+    /// How it is recognised and read.
+    pub content: Content,
+    /// Its addresses are those of files or blobs, which are packed unless the user asks for another layout.
+    pub has_addresses_of_files: bool,
+    /// The options of `[workload]` that its reader takes, of `event`, `zero_means`, `columns` and `operations`.
+    pub options: &'static [&'static str],
+    /// Records that are held for sorting by default.
+    pub reorder_window: usize,
+    /// What may help if a record comes too late to be sorted, beside sorting the trace.
+    pub help_if_late: Option<&'static str>,
+}
+
+impl FormatRow {
+    /// A format without anything particular.
+    pub(crate) const fn new(word: &'static str, content: Content) -> Self {
+        Self {
+            word,
+            content,
+            has_addresses_of_files: false,
+            options: &[],
+            reorder_window: REORDER_WINDOW_DEFAULT,
+            help_if_late: None,
+        }
+    }
+
+    /// The parser of a line, if it is a format of lines.
+    pub(crate) fn parser(&self, options: &ReaderOptions) -> Option<Box<dyn LineFormat>> {
+        match self.content {
+            Content::Lines { parser, .. } => Some(parser(options)),
+            Content::Known { .. } | Content::Settled => None,
+        }
+    }
+}
+
+/// Reads a file line by line.
+pub(crate) fn open_lines<F: LineFormat + 'static>(opening: Opening<'_>, format: F) -> Opened {
+    let Opening { file, stream, options, taken, .. } = opening;
+    Ok(Box::new(LineReader::new(file.to_owned(), stream, format, options.skip_bad, taken)))
+}
+
+/// Reads a file of binary records.
+pub(crate) fn open_records<F: RecordFormat + 'static>(opening: Opening<'_>, format: F) -> Opened {
+    let Opening { file, stream, options, taken, .. } = opening;
+    Ok(Box::new(BinaryReader::new(file.to_owned(), stream, format, options.skip_bad, taken)))
+}
+
+/// A format of one record a line: its word, and the parser for these options.
+macro_rules! lines {
+    ($word:literal, |$options:pat_param| $parser:expr) => {
+        $crate::readers::registry::FormatRow::new(
+            $word,
+            $crate::readers::registry::Content::Lines {
+                parser: |$options| Box::new($parser),
+                open: |opening| {
+                    let $options = opening.options;
+                    let parser = $parser;
+                    $crate::readers::registry::open_lines(opening, parser)
+                },
+            },
+        )
+    };
+}
+pub(crate) use lines;
+
+/// Writes the type that names a format, of the rows in the order in which formats are listed and tried.
+macro_rules! formats {
+    ($($(#[doc = $doc:expr])* $(#[cfg($($cfg:tt)+)])? $variant:ident => $row:expr,)+) => {
+        /// How a trace file is laid out. The content decides under `auto`; a file's name never does.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Format {
+            $($(#[doc = $doc])* $(#[cfg($($cfg)+)])? $variant,)+
         }
 
-        /// The reader of a text format. `taken` says why the file is read in it.
-        pub(crate) fn reader(
-            format: Format,
-            file: &str,
-            stream: ByteStream,
-            $options: &ReaderOptions,
-            taken: String,
-        ) -> Option<Box<dyn RecordReader>> {
-            match format {
-                $(Format::$format => {
-                    Some(Box::new(LineReader::new(file.to_owned(), stream, $parser, $options.skip_bad, taken)))
-                })+
-                _ => None,
+        impl Format {
+            /// Every format, in the order in which they are listed to a user.
+            pub const ALL: &'static [Self] = &[$($(#[cfg($($cfg)+)])? Self::$variant),+];
+
+            /// Whether it is text of one record a line.
+            pub fn is_of_lines(self) -> bool {
+                matches!(self.row().content, Content::Lines { .. })
+            }
+
+            /// What is known of it.
+            pub(crate) fn row(self) -> &'static FormatRow {
+                match self {
+                    $($(#[cfg($($cfg)+)])? Self::$variant => {
+                        static ROW: FormatRow = $row;
+                        &ROW
+                    })+
+                }
             }
         }
     };
 }
+pub(crate) use formats;
 
-text_formats! {
-    options;
-    Msr => msr::Msr::default(),
-    Spc => spc::Spc,
-    Ssdsim => FiveColumn::ssdsim(options.zero_means),
-    Disksim => FiveColumn::disksim(options.zero_means),
-    Blkparse => blkparse::Blkparse::new(options.event),
-    Tracepoints => tracepoints::Tracepoints::new(options.event),
-    Biosnoop => biosnoop::Biosnoop::default(),
-    Iosnoop => iosnoop::Iosnoop::default(),
-    Fiu => fiu::Fiu,
-    Systor => systor::Systor,
-    Tencent => cloud::Tencent,
-    Alibaba => cloud::Alibaba,
-    Fio => fio::Fio::default(),
-    Tectonic => tectonic::Tectonic::default(),
-    Etw => etw::Etw::default(),
-    Strace => strace::Strace::default(),
+#[cfg(test)]
+mod tests {
+    use crate::spec::{Format, WorkloadSpec};
+    use crate::{Op, open};
+
+    /// The example of docs/policies.md, which has its file and its row: it is named, recognised, and read.
+    #[test]
+    fn a_format_is_a_file_and_a_row() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("trace");
+        let text = "t=12.5 disk=0 op=W sector=2048 sectors=8\nt=13 disk=1 op=R sector=8 sectors=1\n";
+        std::fs::write(&path, text).expect("it is written");
+        let named: Format = "named-values".parse().expect("it has a row");
+        for format in [None, Some(named)] {
+            let spec = WorkloadSpec { format, ..WorkloadSpec::of_trace(&path) };
+            let mut source = open(&spec, 1, 1 << 30).expect("it is read");
+            assert!(source.notes().contains(&"format `named-values`".to_owned()), "{:?}", source.notes());
+            let mut next = || source.next_request().expect("it is well formed");
+            let [first, second] = [next(), next()].map(|request| request.expect("there are two"));
+            assert_eq!(
+                (first.arrival_ns, first.op, first.offset_bytes, first.len_bytes),
+                (0, Op::Write, 1 << 20, 4096)
+            );
+            assert_eq!((second.arrival_ns, second.op, second.offset_bytes, second.device), (500, Op::Read, 4096, 1));
+            assert!(next().is_none());
+        }
+    }
 }

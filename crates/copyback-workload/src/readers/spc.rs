@@ -1,8 +1,12 @@
 //! SPC: application storage unit, logical block (512 B), size in bytes, R|W, seconds; further fields are optional.
 
 use super::cursor::{Cursor, sectors_to_bytes, shown};
+use super::registry::{FormatRow, lines};
 use super::{LineError, LineFormat, Parsed, request};
 use crate::Op;
+
+/// The format.
+pub(crate) const FORMAT: FormatRow = lines!("spc", |_| Spc);
 
 /// Reads SPC.
 pub(crate) struct Spc;

@@ -10,12 +10,17 @@
 
 use super::cursor::{Cursor, LineError, shown};
 use super::names::Names;
+use super::registry::{FormatRow, lines};
 use super::time_of_day::Clock;
 use super::{LineFormat, Parsed, request};
 use crate::Op;
 use crate::units::counted;
 use memchr::memmem;
 use std::collections::BTreeMap;
+
+/// The format.
+pub(crate) const FORMAT: FormatRow =
+    FormatRow { has_addresses_of_files: true, ..lines!("strace", |_| Strace::default()) };
 
 /// A call whose second part has yet to come.
 struct Unfinished {

@@ -1,8 +1,12 @@
 //! SYSTOR '17: CSV with a header: seconds, response in seconds (may be empty), R|W, LUN, byte offset, bytes.
 
 use super::cursor::{Cursor, shown};
+use super::registry::{FormatRow, lines};
 use super::{LineError, LineFormat, Parsed, request};
 use crate::Op;
+
+/// The format.
+pub(crate) const FORMAT: FormatRow = lines!("systor", |_| Systor);
 
 /// Reads SYSTOR '17.
 pub(crate) struct Systor;

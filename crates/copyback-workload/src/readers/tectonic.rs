@@ -5,9 +5,14 @@
 //! those to a flash cache before hard disks.
 
 use super::cursor::Cursor;
+use super::registry::{FormatRow, lines};
 use super::{LineError, LineFormat, Parsed, request};
 use crate::Op;
 use crate::units::counted;
+
+/// The format.
+pub(crate) const FORMAT: FormatRow =
+    FormatRow { has_addresses_of_files: true, ..lines!("tectonic", |_| Tectonic::default()) };
 
 /// The address of the next block: blocks have 8 MiB at most, and unused addresses are removed from the drive
 /// (`workload.layout`).

@@ -15,10 +15,15 @@ use super::blkparse::{is_flush, note_few, operation, other_action};
 use super::cursor::{Cursor, LineError, sectors_to_bytes, shown};
 use super::fiu::{linux_device_of, linux_name};
 use super::names::Names;
+use super::registry::{FormatRow, lines};
 use super::{LineFormat, Parsed, request};
 use crate::Op;
 use crate::spec::BlockAction;
 use crate::units::counted;
+
+/// The format.
+pub(crate) const FORMAT: FormatRow =
+    FormatRow { options: &["event"], ..lines!("tracepoints", |options| Tracepoints::new(options.event)) };
 
 /// Reads Linux tracepoints.
 pub(crate) struct Tracepoints {

@@ -3,8 +3,29 @@
 
 use super::cursor::{LineError, sectors_to_bytes, to_ns};
 use super::records::{Fields, RecordFormat};
+use super::registry::{Content, FormatRow, open_records};
 use super::{Parsed, request};
 use crate::Op;
+
+/// The format of version 1.
+pub(crate) const VERSION_1: FormatRow = FormatRow::new(
+    "vscsi-v1",
+    Content::Known {
+        recognises: |head| Vscsi::recognises(1, head),
+        why: "as its first records carry that version's number",
+        open: |opening| open_records(opening, Vscsi::new(1)),
+    },
+);
+
+/// The format of version 2.
+pub(crate) const VERSION_2: FormatRow = FormatRow::new(
+    "vscsi-v2",
+    Content::Known {
+        recognises: |head| Vscsi::recognises(2, head),
+        why: "as its first records carry that version's number",
+        open: |opening| open_records(opening, Vscsi::new(2)),
+    },
+);
 
 /// Reads one version of vscsi.
 pub(crate) struct Vscsi {

@@ -80,7 +80,7 @@ impl WorkloadSpec {
             columns.check()?;
         }
         let (format, help) = (self.format.unwrap_or(Format::Auto), "remove it, or set `format` to `csv` or `parquet`");
-        if matches!(format, Format::Auto | Format::Csv | Format::Parquet) {
+        if format == Format::Auto || format.row().options.contains(&"columns") {
             return Ok(());
         }
         if self.columns.is_some() {

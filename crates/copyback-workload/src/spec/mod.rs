@@ -19,63 +19,12 @@ pub use operations::{Meaning, Operations};
 pub use tenant::{Pace, Tenant, Terms};
 pub use unused::Unused;
 
+pub use crate::readers::Format;
+
 use crate::units::{Bytes, Nanos};
 use crate::words::words;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-
-words! {
-    /// How a trace file is laid out. The content decides under `auto`; a file's name never does.
-    pub enum Format("format") {
-        /// Found out from the content.
-        Auto = "auto",
-        /// MSR Cambridge CSV: filetime (100 ns), host, disk, Read|Write, byte offset, bytes, response time.
-        Msr = "msr",
-        /// SPC: ASU, LBA (512 B), bytes, R|W, seconds.
-        Spc = "spc",
-        /// DiskSim ASCII: milliseconds with decimals, device, sector, sectors, flag.
-        Disksim = "disksim",
-        /// SSDSim and MQSim ASCII: whole nanoseconds, device, sector, sectors, flag.
-        Ssdsim = "ssdsim",
-        /// VMware vscsi, 32-byte records.
-        Vscsi1 = "vscsi-v1",
-        /// VMware vscsi, 40-byte records with response times.
-        Vscsi2 = "vscsi-v2",
-        /// The text that blkparse prints by default.
-        Blkparse = "blkparse",
-        /// Linux tracepoints as text: `block_rq_issue`, `ufshcd_command` of ftrace, perf script and trace-cmd.
-        Tracepoints = "tracepoints",
-        /// The text that biosnoop prints, of BCC and libbpf-tools: seconds, process, PID, disk, R|W, sector, bytes, ms.
-        Biosnoop = "biosnoop",
-        /// The text that iosnoop of perf-tools prints, best with `-s`: process, PID, R|W, device, sector, bytes, ms.
-        Iosnoop = "iosnoop",
-        /// The binary records that blktrace collects, of either byte order.
-        Blktrace = "blktrace",
-        /// FIU: ns, pid, process, sector, sectors, R|W, major, minor, MD5.
-        Fiu = "fiu",
-        /// SYSTOR '17: CSV with seconds, response, R|W, LUN, byte offset, bytes.
-        Systor = "systor",
-        /// Tencent CBS: seconds, sector, sectors, 0|1, volume.
-        Tencent = "tencent",
-        /// Alibaba: device, R|W, byte offset, bytes, microseconds.
-        Alibaba = "alibaba",
-        /// fio's iolog, versions 2 and 3.
-        Fio = "fio",
-        /// Meta's Tectonic (Baleen): block, byte offset, bytes, seconds, operation, and three features or more.
-        Tectonic = "tectonic",
-        /// libCacheSim's binary format lcs, from version 2 on, which says whether a request reads or writes.
-        Lcs = "lcs",
-        /// Microsoft production servers: the text export of Windows disk events.
-        Etw = "etw",
-        /// The output of `strace -f -ttt -e trace=pread64,pwrite64,preadv,pwritev`, best with `-y`.
-        Strace = "strace",
-        /// A table as text: a header that names the columns (`arrival_ns`, `op`, `offset_bytes`, `length_bytes`, and
-        /// perhaps `device` and `priority`, or what `[workload.columns]` says), then a row a request.
-        Csv = "csv",
-        /// Parquet, with the same columns; also the project's own compact format.
-        Parquet = "parquet",
-    }
-}
 
 words! {
     /// What a zero in the last column of five-column ASCII means.
