@@ -127,7 +127,7 @@ fn with_links(text: &str) -> String {
 
 /// When the collection was over.
 fn erased_ns(played: &Played) -> Option<u64> {
-    let of_gc = |op: FlashOp, source: Source| op == FlashOp::Erase && source == Source::Gc;
+    let of_gc = |op: FlashOp, source: Source| op == FlashOp::Erase && source == Source::GC;
     let erase = played.commands.iter().find(|c| of_gc(c.op, c.parts[0].source));
     erase.map(|command| command.end_ns())
 }

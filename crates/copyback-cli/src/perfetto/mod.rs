@@ -15,7 +15,7 @@ use copyback::flash::command::FlashOp;
 use copyback::flash::geometry::Geometry;
 use copyback::observe::commands::{CommandRecord, PartRecord};
 use copyback::observe::report::{ALL_CAUSES, GcEvent, Outcome, RequestRecord, Sample};
-use copyback::observe::timeline::{op_word, source_name};
+use copyback::observe::timeline::op_word;
 use copyback::sim::index::DieId;
 use copyback_workload::units::{format_bytes, format_duration_ns};
 use prost::Message;
@@ -272,7 +272,7 @@ fn collection(event: &GcEvent) -> Slice {
 
 /// A command's name: what, and for whom; of a command for several, its first plane's.
 fn name_of(op: FlashOp, part: &PartRecord) -> String {
-    format!("{} {}", source_name(part.source), op_word(op))
+    format!("{} {}", part.source.name(), op_word(op))
 }
 
 fn command(command: &CommandRecord) -> Slice {
@@ -283,7 +283,7 @@ fn command(command: &CommandRecord) -> Slice {
         start_ns: command.issued_ns,
         end_ns: command.end_ns(),
         name: name_of(command.op, first),
-        category: source_name(first.source),
+        category: first.source.name(),
         flows: command.parts.iter().filter_map(|part| part.request).collect(),
         words: vec![
             ("command", Word::Number(command.number)),
@@ -299,7 +299,7 @@ fn array(command: &CommandRecord, part: &PartRecord) -> Slice {
         start_ns: command.array_ns.0,
         end_ns: command.array_ns.1,
         name: name_of(command.op, part),
-        category: source_name(part.source),
+        category: part.source.name(),
         flows: Vec::new(),
         words: vec![
             ("command", Word::Number(command.number)),
@@ -321,7 +321,7 @@ fn transfers(command: &CommandRecord) -> Vec<Slice> {
             start_ns: transfer.start_ns,
             end_ns: transfer.end_ns,
             name: format!("{what}, die {}", command.die),
-            category: source_name(command.parts[0].source),
+            category: command.parts[0].source.name(),
             flows: Vec::new(),
             words: vec![("command", Word::Number(command.number))],
         }

@@ -127,7 +127,7 @@ fn start_a_collection(simulation: &mut Simulation<'_>, plane: PlaneId, next: &mu
     let blocks = simulation.drives().next().expect("there is a drive").geometry().blocks_per_plane;
     for _ in 0..blocks {
         let block = BlockId(plane.0 * blocks + *next);
-        if simulation.relocate(0, block, Source::Scrub)? {
+        if simulation.relocate(0, block, Source::SCRUB)? {
             return Ok(());
         }
         *next = (*next + 1) % blocks;

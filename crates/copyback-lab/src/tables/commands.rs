@@ -4,7 +4,7 @@ use crate::columns::Column;
 use crate::results::Results;
 use copyback::flash::geometry::Geometry;
 use copyback::observe::commands::{CommandRecord, PartRecord};
-use copyback::observe::timeline::{op_word, source_name};
+use copyback::observe::timeline::op_word;
 use copyback::sim::index::DieId;
 
 /// One plane's part in a command, with what its drive's shape says of it.
@@ -50,7 +50,7 @@ pub fn columns(results: &Results) -> Vec<Column> {
         number("drive", |row| row.command.drive.into()),
         number("command", |row| row.command.number),
         text("op", |row| op_word(row.command.op)),
-        text("source", |row| source_name(row.part.source)),
+        text("source", |row| row.part.source.name()),
         Column::MaybeU64("request".into(), request),
         number("channel", |row| row.channel.into()),
         number("die", |row| row.command.die.into()),

@@ -7,6 +7,7 @@ use super::index::{Asked, Index};
 use super::txn::Txns;
 use crate::flash::command::Source;
 use crate::flash::geometry::Geometry;
+use crate::flash::source::SOURCES_MAX;
 use crate::sim::index::{DieId, LogicalUnit, PhysicalUnit, PlaneId, TxnId};
 use crate::sim::lists::Lists;
 
@@ -23,7 +24,7 @@ pub(crate) enum Queue {
 }
 const QUEUES: usize = 3;
 /// Lists of a die: its queues, and the requests that wait for admission to its window, task by task.
-const DIE_LISTS: usize = QUEUES + Source::ALL.len();
+const DIE_LISTS: usize = QUEUES + SOURCES_MAX;
 
 /// See the head of the file.
 pub(crate) struct Queues {
@@ -55,7 +56,7 @@ impl Queues {
     /// The list of a task's transactions that wait for admission to a die's window.
     #[inline(always)]
     pub fn in_front(&self, die: DieId, task: Source) -> usize {
-        die.at() * DIE_LISTS + QUEUES + task as usize
+        die.at() * DIE_LISTS + QUEUES + task.at()
     }
 
     /// The list of transactions that wait for space on a plane, or on the die if the plane is open.

@@ -81,9 +81,9 @@ impl Role {
     #[inline(always)]
     pub fn source(self) -> Source {
         match self {
-            Self::MapRead | Self::MapWrite | Self::FullMapPage => Source::Map,
-            Self::ParityRead | Self::ParityWrite | Self::FullParityPage => Source::Parity,
-            _ => Source::Host,
+            Self::MapRead | Self::MapWrite | Self::FullMapPage => Source::MAP,
+            Self::ParityRead | Self::ParityWrite | Self::FullParityPage => Source::PARITY,
+            _ => Source::HOST,
         }
     }
 }
@@ -140,7 +140,7 @@ impl Txn {
     pub fn new(role: Role, first: LogicalUnit, units: u32, die: DieId, plane: PlaneId) -> Self {
         Self {
             role,
-            task: Source::Host,
+            task: Source::HOST,
             request: RequestId::NONE,
             job: JobId::NONE,
             first,

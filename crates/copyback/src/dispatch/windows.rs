@@ -1,8 +1,10 @@
 //! The windows of the dies: the slots in use, and the tasks that wait for admission.
 
 use crate::flash::command::Source;
+use crate::flash::source::SOURCES_MAX;
 use crate::sim::index::DieId;
 use crate::sim::invariant::hold;
+use crate::tasks::background::SOURCES;
 
 /// A set of tasks, a bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,16 +20,16 @@ impl Tasks {
     /// Whether it has this one.
     #[inline(always)]
     pub fn has(self, task: Source) -> bool {
-        self.0 >> task as u8 & 1 == 1
+        self.0 >> task.at() & 1 == 1
     }
 
     fn set(&mut self, task: Source, is_in: bool) {
-        self.0 = self.0 & !(1 << task as u8) | u8::from(is_in) << task as u8;
+        self.0 = self.0 & !(1 << task.at()) | u8::from(is_in) << task.at();
     }
 
     /// All of them, in the order of their numbers.
     pub fn iter(self) -> impl Iterator<Item = Source> {
-        Source::ALL.into_iter().filter(move |&task| self.has(task))
+        SOURCES.iter().copied().filter(move |&task| self.has(task))
     }
 }
 
@@ -43,7 +45,7 @@ pub(crate) struct Windows {
     /// Tasks that are at work.
     active: Tasks,
     /// Transactions of each task in all windows: its debit.
-    debits: [u32; Source::ALL.len()],
+    debits: [u32; SOURCES_MAX],
 }
 
 impl Windows {
@@ -55,7 +57,7 @@ impl Windows {
             waiting: vec![Tasks::default(); dies as usize],
             is_host_done: false,
             active: Tasks::default(),
-            debits: [0; Source::ALL.len()],
+            debits: [0; SOURCES_MAX],
         }
     }
 
@@ -111,21 +113,21 @@ impl Windows {
     /// Transactions of a task in all windows.
     #[inline(always)]
     pub fn debit(&self, task: Source) -> u32 {
-        self.debits[task as usize]
+        self.debits[task.at()]
     }
 
     /// A transaction of a task enters a window.
     #[inline(always)]
     pub fn enter(&mut self, die: DieId, task: Source) {
         self.take_slot(die);
-        self.debits[task as usize] += 1;
+        self.debits[task.at()] += 1;
     }
 
     /// It leaves it.
     #[inline(always)]
     pub fn leave(&mut self, die: DieId, task: Source) {
         self.free_slot(die);
-        self.debits[task as usize] -= 1;
+        self.debits[task.at()] -= 1;
     }
 
     /// A job takes one more slot. If a transaction in the window is split, its parts may exceed the number of slots.

@@ -189,7 +189,7 @@ impl<O: Observer> Flash<O> {
         }
         let is_hosts = |at: u8, op| {
             let command = d.command(at);
-            (command.op, command.source) == (op, Source::Host)
+            (command.op, command.source) == (op, Source::HOST)
         };
         if follow.program && d.bus == NO_COMMAND && is_hosts(d.array, FlashOp::Program) {
             return Follow { program: true, ..none };

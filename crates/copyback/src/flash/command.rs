@@ -3,6 +3,7 @@
 use crate::config::CommandsConfig;
 use crate::config::device::PLANES_MAX;
 use crate::flash::geometry::Geometry;
+pub use crate::flash::source::Source;
 use crate::sim::index::{JobId, PageId, PlaneId, TxnId};
 use crate::sim::invariant::hold;
 
@@ -18,29 +19,6 @@ pub enum FlashOp {
     Erase,
     /// Read and program inside a plane, off the channel.
     Copyback,
-}
-
-/// For whom flash works.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Source {
-    /// The host.
-    Host,
-    /// Garbage collection.
-    Gc,
-    /// Traffic of a map that lives in flash.
-    Map,
-    /// Read scrubbing.
-    Scrub,
-    /// Wear levelling.
-    Wear,
-    /// Parity, rebuild.
-    Parity,
-}
-
-impl Source {
-    /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 6] = [Self::Host, Self::Gc, Self::Map, Self::Scrub, Self::Wear, Self::Parity];
 }
 
 /// One plane's part in a command.

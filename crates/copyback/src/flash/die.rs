@@ -44,7 +44,7 @@ pub(crate) struct Die {
 
 impl Die {
     pub fn new(channel: ChannelId) -> Self {
-        let none = Command::new(FlashOp::Erase, Source::Host, JobId::NONE, 0);
+        let none = Command::new(FlashOp::Erase, Source::HOST, JobId::NONE, 0);
         Self {
             channel,
             array: NO_COMMAND,

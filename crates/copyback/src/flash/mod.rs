@@ -9,6 +9,7 @@ pub mod command;
 mod die;
 pub mod geometry;
 mod observer;
+pub mod source;
 pub mod stripes;
 pub mod timing;
 

@@ -5,6 +5,7 @@
 //! costs the same however many wait.
 
 use crate::flash::command::Source;
+use crate::flash::source::Account;
 use crate::observe::report::{CAUSES, Cause};
 
 /// Causes for which a die can keep a transaction waiting, in the order of their clocks.
@@ -33,13 +34,13 @@ pub enum Occupant {
 
 impl From<Source> for Occupant {
     fn from(source: Source) -> Self {
-        match source {
-            Source::Host => Self::HostIo,
-            Source::Gc => Self::Gc,
-            Source::Map => Self::Map,
-            Source::Scrub => Self::Scrub,
-            Source::Wear => Self::Wear,
-            Source::Parity => Self::Parity,
+        match source.account() {
+            Account::Host => Self::HostIo,
+            Account::Gc => Self::Gc,
+            Account::Map => Self::Map,
+            Account::Scrub => Self::Scrub,
+            Account::Wear => Self::Wear,
+            Account::Parity => Self::Parity,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::report::{FlashWork, GcEvent};
 use crate::flash::command::{Command, FlashOp, Source};
+use crate::flash::source::Account;
 
 /// Time and work that collection took.
 #[derive(Clone, Copy, Debug, Default)]
@@ -167,25 +168,25 @@ impl Counters {
         let planes = u64::from(command.planes);
         let partners = command.parts().iter().skip(1).filter(|part| part.txn.is_some()).count() as u64;
         let (source, own) = (command.source, planes - partners);
-        let (partners, is_collection) = (partners - of_map, !matches!(source, Source::Host | Source::Map));
+        let (partners, is_collection) = (partners - of_map, source != Source::HOST && source != Source::MAP);
         self.work.cached_commands += u64::from(follows);
         match command.op {
             FlashOp::Read => {
                 self.count_reads(source, own);
-                self.count_reads(Source::Host, partners);
-                self.count_reads(Source::Map, of_map);
+                self.count_reads(Source::HOST, partners);
+                self.count_reads(Source::MAP, of_map);
                 self.work.reads_paired_with_gc += if is_collection { partners } else { 0 };
             }
             FlashOp::Program => {
                 self.count_programs(source, own);
-                self.count_programs(Source::Host, partners);
-                self.count_programs(Source::Map, of_map);
+                self.count_programs(Source::HOST, partners);
+                self.count_programs(Source::MAP, of_map);
                 self.work.programs_paired_with_gc += if is_collection { partners } else { 0 };
                 if planes > 1 {
-                    let hosts = if source == Source::Host { planes } else { partners };
+                    let hosts = if source == Source::HOST { planes } else { partners };
                     self.work.multi_plane_page_programs += planes;
                     self.work.host_multi_plane_page_programs += hosts;
-                    self.work.gc_multi_plane_page_programs += if source == Source::Gc { own } else { 0 };
+                    self.work.gc_multi_plane_page_programs += if source == Source::GC { own } else { 0 };
                 }
             }
             FlashOp::Copyback => {
@@ -226,18 +227,18 @@ impl Counters {
 
     #[inline(always)]
     fn count_reads(&mut self, source: Source, pages: u64) {
-        match source {
-            Source::Host => self.work.host_page_reads += pages,
-            Source::Gc => self.work.gc_page_reads += pages,
+        match source.account() {
+            Account::Host => self.work.host_page_reads += pages,
+            Account::Gc => self.work.gc_page_reads += pages,
             _ => self.work.other_page_reads += pages,
         }
     }
 
     #[inline(always)]
     fn count_programs(&mut self, source: Source, pages: u64) {
-        match source {
-            Source::Host => self.work.host_page_programs += pages,
-            Source::Gc => self.work.gc_page_programs += pages,
+        match source.account() {
+            Account::Host => self.work.host_page_programs += pages,
+            Account::Gc => self.work.gc_page_programs += pages,
             _ => self.work.other_page_programs += pages,
         }
     }
@@ -250,9 +251,9 @@ impl Counters {
     /// A task other than garbage collection has relocated blocks.
     pub fn on_relocated(&mut self, source: Source, blocks: u64) {
         self.work.blocks_relocated += blocks;
-        match source {
-            Source::Scrub => self.work.blocks_relocated_by_scrub += blocks,
-            Source::Wear => self.work.blocks_relocated_by_wear += blocks,
+        match source.account() {
+            Account::Scrub => self.work.blocks_relocated_by_scrub += blocks,
+            Account::Wear => self.work.blocks_relocated_by_wear += blocks,
             _ => {}
         }
     }
@@ -274,8 +275,8 @@ impl Counters {
     /// Units are moved.
     #[inline(always)]
     pub fn on_moved_units(&mut self, source: Source, units: u64) {
-        match source {
-            Source::Gc => self.work.gc_units += units,
+        match source.account() {
+            Account::Gc => self.work.gc_units += units,
             _ => self.work.other_units += units,
         }
     }

@@ -28,7 +28,7 @@ impl RunConfig {
 
     /// Whether no request of a collection ever enters a window while the host has one.
     pub(super) fn keeps_collection_out(&self) -> bool {
-        matches!(&self.admit, AdmitConfig::Debit(p) if p.guard == 0) && self.admit.excludes(Source::Gc)
+        matches!(&self.admit, AdmitConfig::Debit(p) if p.guard == 0) && self.admit.excludes(Source::GC)
     }
 
     /// Warns that tasks have more slots together than exist: by the settings, or, with feedback, by the observed
@@ -40,13 +40,13 @@ impl RunConfig {
         let of = |is_on: bool, share: f64| if is_on { share } else { 0.0 };
         let together = match &params.shares {
             SharesConfig::Fixed(p) => {
-                p.gc + of(has_map, p.map) + of(is_on(Source::Scrub), p.scrub) + of(is_on(Source::Wear), p.wear)
+                p.gc + of(has_map, p.map) + of(is_on(Source::SCRUB), p.scrub) + of(is_on(Source::WEAR), p.wear)
             }
             SharesConfig::Plugin(_) => return None,
             SharesConfig::Feedback(p) => {
                 let fed_back = |s: &Sample| s.gc_share_percent.unwrap_or(0.0) + s.scrub_share_percent.unwrap_or(0.0);
                 let highest = series.iter().map(fed_back).fold(0.0, f64::max);
-                highest + of(has_map, p.map) + of(is_on(Source::Wear), p.wear)
+                highest + of(has_map, p.map) + of(is_on(Source::WEAR), p.wear)
             }
         };
         (together > 100.0).then(|| {

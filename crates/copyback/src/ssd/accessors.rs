@@ -146,7 +146,7 @@ impl Drive {
             None if d.waiting_for_space() > 0 => Occupant::Gc,
             None => Occupant::Nobody,
         };
-        let held_by_gc = reserved_for == Some(Source::Gc) || occupant == Occupant::Gc;
+        let held_by_gc = reserved_for == Some(Source::GC) || occupant == Occupant::Gc;
         self.dies[die].switch_clock(now_ns, occupant, held_by_gc);
     }
 

@@ -53,7 +53,7 @@ impl Drive {
         match alarm {
             Alarm::FillLimit => self.on_fill_limit(events),
             Alarm::Shares => self.update_shares(events),
-            Alarm::Background => self.begin_background(events),
+            Alarm::Background => self.on_background_alarm(events),
             Alarm::Made => self.on_made(events),
         }
     }

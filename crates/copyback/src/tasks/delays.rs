@@ -15,6 +15,7 @@
 
 use crate::config::KeyError;
 use crate::flash::command::Source;
+use crate::flash::source::Account;
 use copyback_workload::rng::{self, Xoshiro256PlusPlus};
 use copyback_workload::units::{Nanos, exact_time};
 use rand::RngExt;
@@ -89,7 +90,7 @@ struct Delayer {
 pub struct Delays {
     mode: Mode,
     lookup: [Nanos; 2],
-    of: [Delayer; Source::ALL.len()],
+    of: [Delayer; Account::ALL.len()],
 }
 
 fn draw([least, most]: [Nanos; 2], stream: &mut Xoshiro256PlusPlus) -> u64 {
@@ -99,25 +100,25 @@ fn draw([least, most]: [Nanos; 2], stream: &mut Xoshiro256PlusPlus) -> u64 {
 impl Delays {
     /// The delays of a drive.
     pub fn new(params: &Params, seed: u64) -> Self {
-        let of = |task: Source| {
-            let (name, range) = match task {
-                Source::Host => ("host", params.host),
-                Source::Gc => ("gc", params.gc),
-                Source::Scrub => ("scrub", params.scrub),
-                Source::Wear => ("wear", params.wear),
-                // Requests of all other tasks are created as the host's are.
-                Source::Map => ("map", params.host),
-                Source::Parity => ("parity", params.host),
+        let of = |account: Account| {
+            let (name, range) = match account {
+                Account::Host => ("host", params.host),
+                Account::Gc => ("gc", params.gc),
+                Account::Scrub => ("scrub", params.scrub),
+                Account::Wear => ("wear", params.wear),
+                // Requests of the map and of parity are created as the host's are.
+                Account::Map => ("map", params.host),
+                Account::Parity => ("parity", params.host),
             };
             Delayer { range, stream: rng::stream(seed, &format!("delays.{name}")), last_ns: 0 }
         };
-        Self { mode: params.mode, lookup: params.lookup, of: Source::ALL.map(of) }
+        Self { mode: params.mode, lookup: params.lookup, of: Account::ALL.map(of) }
     }
 
     /// When a request that a task begins to make now is made; `looks_up`: an address is looked up for it.
     pub fn made_at(&mut self, task: Source, looks_up: bool, now_ns: u64) -> u64 {
         let lookup = self.lookup;
-        let delayer = &mut self.of[task as usize];
+        let delayer = &mut self.of[task.account().at()];
         let lookup_ns = if looks_up { draw(lookup, &mut delayer.stream) } else { 0 };
         let delay_ns = lookup_ns + draw(delayer.range, &mut delayer.stream);
         delayer.last_ns = match self.mode {
@@ -144,8 +145,8 @@ mod tests {
     fn delays_postpone_or_occupy() {
         let times = |mode| {
             let mut delays = fixed(mode);
-            let host = [0, 2, 100].map(|now_ns| delays.made_at(Source::Host, true, now_ns));
-            (host, delays.made_at(Source::Gc, false, 100))
+            let host = [0, 2, 100].map(|now_ns| delays.made_at(Source::HOST, true, now_ns));
+            (host, delays.made_at(Source::GC, false, 100))
         };
         assert_eq!(times(Mode::Pipelined), ([15, 17, 115], 120));
         assert_eq!(times(Mode::Serial), ([15, 30, 115], 120));
@@ -156,7 +157,7 @@ mod tests {
     fn delays_are_even() {
         let mut delays = Delays::new(&Params::default(), 3);
         let each: Vec<u64> =
-            (1..=10_000).map(|at| delays.made_at(Source::Host, false, at * 10_000) - at * 10_000).collect();
+            (1..=10_000).map(|at| delays.made_at(Source::HOST, false, at * 10_000) - at * 10_000).collect();
         let mean = each.iter().sum::<u64>() as f64 / 10_000.0;
         assert!((mean - 1_500.0).abs() < 3.0 * 2.9 && each.iter().all(|ns| (1_000..=2_000).contains(ns)), "{mean}");
     }
@@ -165,7 +166,7 @@ mod tests {
     #[test]
     fn requests_of_a_task_keep_their_order() {
         let mut delays = Delays::new(&Params::default(), 3);
-        let made: Vec<u64> = (0..1_000).map(|at| delays.made_at(Source::Gc, false, at * 10)).collect();
+        let made: Vec<u64> = (0..1_000).map(|at| delays.made_at(Source::GC, false, at * 10)).collect();
         assert!(made.is_sorted() && made.windows(2).any(|w| w[0] == w[1]));
     }
 }

@@ -265,7 +265,7 @@ mod tests {
     /// Of a block with pages of two units: three pages full, half of the last.
     fn relocation() -> Relocation {
         let moves = (0..7).map(|at| Move { from: PhysicalUnit(at), unit: LogicalUnit(at) }).collect();
-        Relocation::new((Source::Gc, PlaneId(0), BlockId(0)), moves, (0, 1), |unit| PageId(unit.0 / 2))
+        Relocation::new((Source::GC, PlaneId(0), BlockId(0)), moves, (0, 1), |unit| PageId(unit.0 / 2))
     }
 
     /// Everything that it hands over now.
@@ -347,7 +347,7 @@ mod tests {
     /// A block without valid data is erased at once.
     #[test]
     fn an_empty_block_is_erased_at_once() {
-        let mut r = Relocation::new((Source::Gc, PlaneId(0), BlockId(0)), Vec::new(), (0, 1), |unit| PageId(unit.0));
+        let mut r = Relocation::new((Source::GC, PlaneId(0), BlockId(0)), Vec::new(), (0, 1), |unit| PageId(unit.0));
         assert_eq!(requests(&mut r, 4), [Request::Erase]);
     }
 }

@@ -384,7 +384,7 @@ fn every_cause_of_waiting_is_charged_to_the_nanosecond() {
     let (drive, events) = simulation.drive_and_events(0);
     let first_block_of = |plane: u32| BlockId(plane * 16);
     for (plane, source) in
-        [(0, Source::Map), (1, Source::Scrub), (2, Source::Wear), (3, Source::Parity), (4, Source::Gc)]
+        [(0, Source::MAP), (1, Source::SCRUB), (2, Source::WEAR), (3, Source::PARITY), (4, Source::GC)]
     {
         drive.start_relocation(first_block_of(plane), source, events);
     }

@@ -41,7 +41,7 @@ fn transfers(record: &CommandRecord) -> Vec<(u64, u64, char)> {
 #[test]
 fn a_program_and_a_read_of_two_planes_are_told_to_the_nanosecond() {
     let commands = all(&config(""), vec![pages(Write, 7, 0, 2), pages(Read, LATER, 0, 2)]);
-    let part = |plane, request| PartRecord { plane, block: 0, page: 0, request: Some(request), source: Source::Host };
+    let part = |plane, request| PartRecord { plane, block: 0, page: 0, request: Some(request), source: Source::HOST };
     let [program, read] = &commands[..] else { panic!("{commands:?}") };
     assert_eq!((program.number, program.op, program.issued_ns), (0, FlashOp::Program, 7));
     assert_eq!(program.parts, [part(0, 0), part(1, 0)]);
@@ -79,15 +79,15 @@ fn what_is_kept_agrees_with_what_is_counted_and_checks_change_nothing() {
     };
     let flash = &report.flash;
     assert!(report.gc.collections > 0);
-    assert_eq!(parts(FlashOp::Read, Source::Host), flash.host_page_reads);
-    assert_eq!(parts(FlashOp::Program, Source::Host), flash.host_page_programs);
-    assert_eq!(parts(FlashOp::Read, Source::Gc), flash.gc_page_reads);
-    assert_eq!(parts(FlashOp::Program, Source::Gc), flash.gc_page_programs);
-    assert_eq!(parts(FlashOp::Erase, Source::Gc), flash.block_erases);
+    assert_eq!(parts(FlashOp::Read, Source::HOST), flash.host_page_reads);
+    assert_eq!(parts(FlashOp::Program, Source::HOST), flash.host_page_programs);
+    assert_eq!(parts(FlashOp::Read, Source::GC), flash.gc_page_reads);
+    assert_eq!(parts(FlashOp::Program, Source::GC), flash.gc_page_programs);
+    assert_eq!(parts(FlashOp::Erase, Source::GC), flash.block_erases);
     assert_eq!(commands.iter().filter(|c| c.parts.len() > 1).count() as u64, flash.multi_plane_commands);
     assert!(commands.iter().enumerate().all(|(i, c)| c.number == i as u64));
     assert!(commands.windows(2).all(|pair| pair[0].issued_ns <= pair[1].issued_ns));
-    assert!(commands.iter().flat_map(|c| &c.parts).all(|p| p.request.is_some() == (p.source == Source::Host)));
+    assert!(commands.iter().flat_map(|c| &c.parts).all(|p| p.request.is_some() == (p.source == Source::HOST)));
     assert_eq!(log(&config, script, CommandFilter::default(), false), commands);
 }
 

@@ -62,22 +62,22 @@ fn first_commands(outcome: &Outcome, count: usize) -> Vec<(FlashOp, Source, u64)
 /// that came before it; without one, where priorities are fixed, behind the fifth. In the end everything is written.
 #[test]
 fn a_guard_lets_a_collection_in_before_requests_that_came_first() {
-    let four_reads = || (0..4).map(|at| (FlashOp::Read, Source::Host, at * UNIT_NS));
+    let four_reads = || (0..4).map(|at| (FlashOp::Read, Source::HOST, at * UNIT_NS));
     for admit in [
         "{ policy = \"debit\", guard = 1, shares = { policy = \"fixed\", gc = 0 } }",
         "{ policy = \"strict\", guard = 1 }",
     ] {
         let outcome = outcome(admit).expect("the run ends");
         let mut expected: Vec<_> = four_reads().collect();
-        expected.push((FlashOp::Read, Source::Gc, 4 * UNIT_NS));
-        expected.push((FlashOp::Read, Source::Host, 4 * UNIT_NS + WHOLE_PAGE_NS));
+        expected.push((FlashOp::Read, Source::GC, 4 * UNIT_NS));
+        expected.push((FlashOp::Read, Source::HOST, 4 * UNIT_NS + WHOLE_PAGE_NS));
         assert_eq!(first_commands(&outcome, 6), expected, "{admit}");
         assert_eq!((outcome.report.gc.collections, outcome.report.response.all.count), (2, 252), "{admit}");
     }
     let outcome = outcome("{ policy = \"strict\", guard = 0 }").expect("the run ends");
     let mut expected: Vec<_> = four_reads().collect();
-    expected.push((FlashOp::Read, Source::Host, 4 * UNIT_NS));
-    expected.push((FlashOp::Read, Source::Gc, 5 * UNIT_NS));
+    expected.push((FlashOp::Read, Source::HOST, 4 * UNIT_NS));
+    expected.push((FlashOp::Read, Source::GC, 5 * UNIT_NS));
     assert_eq!(first_commands(&outcome, 6), expected);
 }
 

@@ -300,7 +300,7 @@ fn a_scrubber_may_relocate_full_blocks_for_ever() {
     // 64 collections for each block, which free nothing, are taken for a policy that does not look.
     for collection in 0..64 * 8 + 8 {
         let found =
-            (0..8).any(|i| simulation.relocate(0, BlockId((collection + i) % 8), Source::Scrub).expect("it goes on"));
+            (0..8).any(|i| simulation.relocate(0, BlockId((collection + i) % 8), Source::SCRUB).expect("it goes on"));
         assert!(found, "collection {collection} finds no full block");
         while simulation.step().expect("it goes on") {}
     }

@@ -118,7 +118,7 @@ fn a_paired_step_ends_one_page_transfer_later_for_each_partner() {
     let four_planes = "geometry = { planes_per_die = 4 }\n";
     let outcome = logged(&config(&format!("{USED}{four_planes}{PAR}")), overload(1_500, 2));
     let mut seen = [[0; 4]; 2];
-    for command in outcome.commands.iter().filter(|c| c.parts[0].source == Source::Gc && c.op != FlashOp::Erase) {
+    for command in outcome.commands.iter().filter(|c| c.parts[0].source == Source::GC && c.op != FlashOp::Erase) {
         let partners = command.parts.len() as u64 - 1;
         let alone_ns = if command.op == FlashOp::Read { READ_ALL_NS } else { PROGRAM_ALL_NS };
         let expected_ns = alone_ns + partners * (COMMAND_NS + TRANSFER_NS);

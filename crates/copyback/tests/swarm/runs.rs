@@ -327,7 +327,7 @@ fn check_contents(case: &Case, held_before: &[bool], ftl: &Ftl) {
 
 fn relocate(simulation: &mut Simulation<'_>, wanted: &Relocation) -> Result<bool, RunError> {
     let blocks = simulation.drives().next().expect("there is a drive").geometry().blocks;
-    let source = [Source::Scrub, Source::Wear, Source::Map, Source::Parity][usize::from(wanted.source)];
+    let source = [Source::SCRUB, Source::WEAR, Source::MAP, Source::PARITY][usize::from(wanted.source)];
     for block in (0..blocks).map(|b| BlockId((wanted.block % blocks + b) % blocks)) {
         if simulation.relocate(0, block, source)? {
             return Ok(true);

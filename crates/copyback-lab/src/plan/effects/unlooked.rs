@@ -48,9 +48,9 @@ pub(super) const UNLOOKED: &[Unlooked] = &[
     Unlooked { keys: &["admit.map", "admit.shares.map"], why: of_the_map },
     Unlooked {
         keys: &["admit.scrub", "admit.shares.scrub", "admit.shares.scrub_p", "admit.shares.scrub_i"],
-        why: |run| of_task(run, Source::Scrub, "scrub"),
+        why: |run| of_task(run, Source::SCRUB, "scrub"),
     },
-    Unlooked { keys: &["admit.wear", "admit.shares.wear"], why: |run| of_task(run, Source::Wear, "wear") },
+    Unlooked { keys: &["admit.wear", "admit.shares.wear"], why: |run| of_task(run, Source::WEAR, "wear") },
     Unlooked { keys: &["order."], why: of_timed_collections },
     Unlooked { keys: &["frontier.fill_ends"], why: of_writes_to_flash },
     Unlooked { keys: &["frontier.fill_awaited"], why: of_map_pages },

@@ -40,8 +40,10 @@ use super::shares::{Shares, SharesConfig};
 use super::{AdmitPolicy, Change, Entry, Setup, View, check_slots, is_guarded};
 use crate::config::KeyError;
 use crate::flash::command::Source;
+use crate::flash::source::SOURCES_MAX;
 use crate::sim::index::DieId;
 use crate::sim::tournament::{NEVER, Tournament};
+use crate::tasks::background::SOURCES;
 use copyback_workload::rng::{self, Xoshiro256PlusPlus};
 use serde::{Deserialize, Serialize};
 
@@ -132,14 +134,14 @@ impl Policy {
             shares: Shares::new(&params.shares),
             stream: rng::stream(setup.seed, "dispatch.debit"),
             drawn: 0.0,
-            heads: Source::ALL.iter().map(|_| Tournament::new(setup.dies)).collect(),
+            heads: vec![Tournament::new(setup.dies); SOURCES_MAX],
         }
     }
 
     /// Requests that a task may have in all windows.
     fn limit(&self, task: Source, view: &View<'_>) -> u32 {
-        if task == Source::Host {
-            let others = Source::ALL.into_iter().filter(|&other| other != Source::Host && view.is_active(other));
+        if task == Source::HOST {
+            let others = SOURCES.iter().copied().filter(|&other| other != Source::HOST && view.is_active(other));
             let taken: u32 = others.map(|other| self.limit(other, view)).sum();
             return self.slots.saturating_sub(taken).max(1);
         }
@@ -148,7 +150,7 @@ impl Policy {
         }
         let by_share = |share: f64| (share * f64::from(self.slots) / 100.0).round() as u32;
         let limit = self.shares.of(task).map_or(0, |share| by_share(share).max(1));
-        if task == Source::Gc && view.waits_for_gc() { limit.max(self.guard) } else { limit }
+        if task == Source::GC && view.waits_for_gc() { limit.max(self.guard) } else { limit }
     }
 
     /// Whether a task is below its limit.
@@ -158,7 +160,7 @@ impl Policy {
 
     /// The die with room at which a task's oldest request waits.
     fn oldest(&mut self, task: Source, view: &View<'_>) -> Option<DieId> {
-        let heads = &mut self.heads[task as usize];
+        let heads = &mut self.heads[task.at()];
         while let Some(first) = heads.first() {
             if view.has_room(DieId(first)) {
                 debug_assert!(
@@ -175,7 +177,7 @@ impl Policy {
     /// A die has a free slot: who waits there counts.
     fn put_back(&mut self, die: DieId, view: &View<'_>) {
         for task in view.waiting(die).iter() {
-            self.heads[task as usize].set(die.0, view.came(task, die));
+            self.heads[task.at()].set(die.0, view.came(task, die));
         }
     }
 
@@ -187,7 +189,7 @@ impl Policy {
         let tasks = || view.waiting(die).iter().filter(|&task| self.may_enter(task, view));
         let first = tasks().next()?;
         if is_guarded(self.guard, die, view) {
-            return Some(Source::Gc);
+            return Some(Source::GC);
         }
         if tasks().nth(1).is_none() {
             return Some(first);
@@ -223,7 +225,7 @@ impl AdmitPolicy for Policy {
                 Some(Entry { task, die })
             }
             Change::Limits => {
-                let mut tasks = Source::ALL.into_iter();
+                let mut tasks = SOURCES.iter().copied();
                 tasks.find_map(|task| match self.may_enter(task, view) {
                     true => Some(Entry { task, die: self.oldest(task, view)? }),
                     false => None,
@@ -233,7 +235,7 @@ impl AdmitPolicy for Policy {
     }
 
     fn on_head(&mut self, Entry { task, die }: Entry, view: &View<'_>) {
-        self.heads[task as usize].set(die.0, view.came(task, die));
+        self.heads[task.at()].set(die.0, view.came(task, die));
     }
 
     fn on_kept_slot(&mut self, die: DieId, view: &View<'_>) {

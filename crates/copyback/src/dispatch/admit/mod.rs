@@ -285,7 +285,7 @@ fn check_slots(slots: u32) -> Result<(), KeyError> {
 /// Whether a collection's request that waits at a die goes before all others: the host waits for it, and fewer requests
 /// of collections than `guard` are in windows.
 fn is_guarded(guard: u32, die: DieId, view: &View<'_>) -> bool {
-    view.waits_for_gc() && view.waiting(die).has(Source::Gc) && view.debit(Source::Gc) < guard
+    view.waits_for_gc() && view.waiting(die).has(Source::GC) && view.debit(Source::GC) < guard
 }
 
 /// The request that has waited longest for admission to a die's window, if one of its slots is free.

@@ -17,6 +17,7 @@
 use super::{AdmitPolicy, Change, Entry, Setup, View, check_slots};
 use crate::config::{KeyError, number};
 use crate::flash::command::Source;
+use crate::flash::source::{Account, SOURCES_MAX};
 use serde::{Deserialize, Serialize};
 
 /// See the page above.
@@ -46,11 +47,11 @@ impl Default for Params {
 impl Params {
     fn weights(&self) -> [(&'static str, Source, f64); 5] {
         [
-            ("host", Source::Host, self.host),
-            ("gc", Source::Gc, self.gc),
-            ("map", Source::Map, self.map),
-            ("scrub", Source::Scrub, self.scrub),
-            ("wear", Source::Wear, self.wear),
+            ("host", Source::HOST, self.host),
+            ("gc", Source::GC, self.gc),
+            ("map", Source::MAP, self.map),
+            ("scrub", Source::SCRUB, self.scrub),
+            ("wear", Source::WEAR, self.wear),
         ]
     }
 }
@@ -86,29 +87,29 @@ struct Tags {
     /// Start tag of the request that entered last.
     virtual_ns: f64,
     /// Start tag of each task's first request that waits.
-    start_ns: [f64; Source::ALL.len()],
+    start_ns: [f64; SOURCES_MAX],
     /// Finish tag of each task's last request that entered.
-    finish_ns: [f64; Source::ALL.len()],
+    finish_ns: [f64; SOURCES_MAX],
 }
 
 /// Virtual times of all dies.
 pub struct Policy {
-    weights: [f64; Source::ALL.len()],
+    weights: [f64; Account::ALL.len()],
     tags: Vec<Tags>,
 }
 
 impl Policy {
     /// All clocks are at 0.
     pub fn new(params: &Params, setup: &Setup) -> Self {
-        let weight = |task: Source| match task {
-            Source::Host => params.host,
-            Source::Gc => params.gc,
-            Source::Map => params.map,
-            Source::Scrub => params.scrub,
+        let weight = |account: Account| match account {
+            Account::Host => params.host,
+            Account::Gc => params.gc,
+            Account::Map => params.map,
+            Account::Scrub => params.scrub,
             // What is relocated for parity is background work like wear levelling.
-            Source::Wear | Source::Parity => params.wear,
+            Account::Wear | Account::Parity => params.wear,
         };
-        Self { weights: Source::ALL.map(weight), tags: vec![Tags::default(); setup.dies as usize] }
+        Self { weights: Account::ALL.map(weight), tags: vec![Tags::default(); setup.dies as usize] }
     }
 }
 
@@ -124,7 +125,7 @@ impl AdmitPolicy for Policy {
             return None;
         }
         let tags = &self.tags[die.at()];
-        let start_ns = |task: &Source| tags.start_ns[*task as usize];
+        let start_ns = |task: &Source| tags.start_ns[task.at()];
         let task = view.waiting(die).iter().min_by(|a, b| start_ns(a).total_cmp(&start_ns(b)))?;
         Some(Entry { task, die })
     }
@@ -132,12 +133,12 @@ impl AdmitPolicy for Policy {
     fn on_wait(&mut self, Entry { task, die }: Entry, is_first: bool) {
         if is_first {
             let tags = &mut self.tags[die.at()];
-            tags.start_ns[task as usize] = tags.virtual_ns.max(tags.finish_ns[task as usize]);
+            tags.start_ns[task.at()] = tags.virtual_ns.max(tags.finish_ns[task.at()]);
         }
     }
 
     fn on_enter(&mut self, Entry { task, die }: Entry, cost_ns: u64, is_backlogged: bool) {
-        let (at, tags) = (task as usize, &mut self.tags[die.at()]);
+        let (at, tags) = (task.at(), &mut self.tags[die.at()]);
         let start_ns = tags.virtual_ns.max(tags.finish_ns[at]);
         let start_ns = if tags.start_ns[at] > start_ns { tags.start_ns[at] } else { start_ns };
         tags.virtual_ns = start_ns;
@@ -161,15 +162,15 @@ mod tests {
         let mut chips = Chips::new(1);
         let mut entered = Vec::new();
         let mut enter = |policy: &mut Policy, entry: Entry, is_backlogged: bool| {
-            let (name, cost_ns) = if entry.task == Source::Host { ('A', costs_ns[0]) } else { ('B', costs_ns[1]) };
+            let (name, cost_ns) = if entry.task == Source::HOST { ('A', costs_ns[0]) } else { ('B', costs_ns[1]) };
             policy.on_enter(entry, cost_ns, is_backlogged);
             // Virtual time is the start tag of the last one.
             entered.push((name, policy.tags[die.at()].virtual_ns));
         };
-        let first = Entry { task: Source::Host, die };
+        let first = Entry { task: Source::HOST, die };
         assert!(policy.enters(first, &chips.view(false)));
         enter(&mut policy, first, false);
-        for task in [Source::Host, Source::Gc] {
+        for task in [Source::HOST, Source::GC] {
             chips.wait(&mut policy, task, die);
         }
         for _ in 1..count {
@@ -214,11 +215,11 @@ mod tests {
     fn who_comes_back_starts_at_virtual_time() {
         let die = DieId(0);
         let mut policy = Policy::new(&Params { host: 1.0, gc: 1.0, ..Params::default() }, &Setup { dies: 1, seed: 1 });
-        (0..5).for_each(|_| policy.on_enter(Entry { task: Source::Host, die }, 100, false));
+        (0..5).for_each(|_| policy.on_enter(Entry { task: Source::HOST, die }, 100, false));
         assert_eq!(policy.tags[0].virtual_ns, 400.0);
-        policy.on_wait(Entry { task: Source::Gc, die }, true);
-        policy.on_wait(Entry { task: Source::Host, die }, true);
-        let start_ns = |task: Source| policy.tags[0].start_ns[task as usize];
-        assert_eq!([Source::Gc, Source::Host].map(start_ns), [400.0, 500.0]);
+        policy.on_wait(Entry { task: Source::GC, die }, true);
+        policy.on_wait(Entry { task: Source::HOST, die }, true);
+        let start_ns = |task: Source| policy.tags[0].start_ns[task.at()];
+        assert_eq!([Source::GC, Source::HOST].map(start_ns), [400.0, 500.0]);
     }
 }

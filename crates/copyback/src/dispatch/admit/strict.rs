@@ -12,6 +12,7 @@
 use super::{AdmitPolicy, Change, Entry, Setup, View, check_slots, is_guarded};
 use crate::config::KeyError;
 use crate::flash::command::Source;
+use crate::tasks::background::SOURCES;
 use serde::{Deserialize, Serialize};
 
 /// See the page above.
@@ -48,21 +49,20 @@ impl super::Parameters for Params {
     }
 }
 
-/// The tasks in the order of priority.
-const ORDER: [Source; 6] = [Source::Host, Source::Map, Source::Gc, Source::Scrub, Source::Wear, Source::Parity];
-
-// A task missing from this list would never enter.
-const _: () = assert!(ORDER.len() == Source::ALL.len());
-
-/// The guard.
+/// The guard, and the tasks.
 pub struct Policy {
     guard: u32,
+    /// All tasks, in the order of their priority.
+    order: [Source; SOURCES.len()],
 }
 
 impl Policy {
     /// The policy for a drive.
     pub fn new(params: &Params, _setup: &Setup) -> Self {
-        Self { guard: params.guard }
+        let mut order = [Source::HOST; SOURCES.len()];
+        order.copy_from_slice(SOURCES);
+        order.sort_by_key(|task| task.priority());
+        Self { guard: params.guard, order }
     }
 }
 
@@ -78,8 +78,8 @@ impl AdmitPolicy for Policy {
             return None;
         }
         let task = match is_guarded(self.guard, die, view) {
-            true => Source::Gc,
-            false => ORDER.into_iter().find(|&task| view.waiting(die).has(task))?,
+            true => Source::GC,
+            false => self.order.into_iter().find(|&task| view.waiting(die).has(task))?,
         };
         Some(Entry { task, die })
     }
@@ -95,7 +95,7 @@ mod tests {
     /// windows.
     fn next(guard: u32, waiting: &[Source], debit: u32, waits_for_gc: bool) -> Option<Source> {
         let mut chips = Chips::new(2);
-        (0..debit).for_each(|_| chips.windows.enter(DieId(1), Source::Gc));
+        (0..debit).for_each(|_| chips.windows.enter(DieId(1), Source::GC));
         let mut policy = Policy::new(&Params { guard, ..Params::default() }, &Setup { dies: 2, seed: 1 });
         waiting.iter().for_each(|&task| chips.wait(&mut policy, task, DieId(0)));
         let entry = policy.next(Change::Slot { die: DieId(0), task: None }, &chips.view(waits_for_gc));
@@ -106,20 +106,20 @@ mod tests {
     /// with as many, the host is, and also if it waits for nothing.
     #[test]
     fn a_collection_goes_before_the_host_up_to_its_guard_and_no_further() {
-        let all = [Source::Scrub, Source::Gc, Source::Map, Source::Host];
+        let all = [Source::SCRUB, Source::GC, Source::MAP, Source::HOST];
         for guard in [1, 2] {
-            assert_eq!(next(guard, &all, guard - 1, true), Some(Source::Gc), "guard {guard}");
-            assert_eq!(next(guard, &all, guard, true), Some(Source::Host), "guard {guard}");
-            assert_eq!(next(guard, &all, guard - 1, false), Some(Source::Host), "guard {guard}");
+            assert_eq!(next(guard, &all, guard - 1, true), Some(Source::GC), "guard {guard}");
+            assert_eq!(next(guard, &all, guard, true), Some(Source::HOST), "guard {guard}");
+            assert_eq!(next(guard, &all, guard - 1, false), Some(Source::HOST), "guard {guard}");
         }
-        assert_eq!(next(0, &all, 0, true), Some(Source::Host));
-        assert_eq!(next(1, &[Source::Host], 0, true), Some(Source::Host), "no collection waits there");
+        assert_eq!(next(0, &all, 0, true), Some(Source::HOST));
+        assert_eq!(next(1, &[Source::HOST], 0, true), Some(Source::HOST), "no collection waits there");
     }
 
     /// Each of those that wait goes before all that are named behind it on the policy's page.
     #[test]
     fn priorities_are_fixed() {
-        let order = [Source::Host, Source::Map, Source::Gc, Source::Scrub, Source::Wear];
+        let order = [Source::HOST, Source::MAP, Source::GC, Source::SCRUB, Source::WEAR];
         for (at, &first) in order.iter().enumerate() {
             assert_eq!(next(1, &order[at..], 0, false), Some(first));
         }

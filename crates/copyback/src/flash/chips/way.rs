@@ -403,7 +403,7 @@ fn wait_for_channel(
 ) {
     let turn = match (d.phase, d.command(d.bus).source) {
         (Phase::Command, _) => Turn::Cycles,
-        (_, Source::Host) => Turn::Data,
+        (_, source) if source == Source::HOST => Turn::Data,
         _ => Turn::Urgent,
     };
     waiters.wait(number, channel, die, turn);

@@ -11,6 +11,7 @@ use super::commands::{CommandRecord, PartRecord};
 use crate::flash::Carries;
 use crate::flash::command::{FlashOp, Source};
 use crate::flash::geometry::Geometry;
+use crate::flash::source::Account;
 use crate::sim::index::DieId;
 use copyback_workload::units::format_duration_ns;
 
@@ -191,7 +192,7 @@ impl Timeline {
             start_ns: mark.arrival_ns,
             end_ns: mark.end_ns,
             in_use: Use::Request,
-            source: Source::Host,
+            source: Source::HOST,
             request: Some(mark.request),
             label: mark.name(),
             detail: mark.told(&format_duration_ns(mark.arrival_ns), &format_duration_ns(mark.end_ns - mark.arrival_ns)),
@@ -291,13 +292,13 @@ fn label(op: FlashOp, part: &PartRecord) -> String {
         FlashOp::Erase => 'E',
         FlashOp::Copyback => 'C',
     };
-    match part.source {
-        Source::Host => {
+    match part.source.account() {
+        Account::Host => {
             format!("{}{}", letter.to_ascii_lowercase(), part.request.map_or_else(String::new, |n| n.to_string()))
         }
-        Source::Gc if op == FlashOp::Erase => letter.to_string(),
-        Source::Gc => format!("{letter}{}", part.page),
-        other => format!("{letter}/{}", source_name(other)),
+        Account::Gc if op == FlashOp::Erase => letter.to_string(),
+        Account::Gc => format!("{letter}{}", part.page),
+        _ => format!("{letter}/{}", part.source.name()),
     }
 }
 
@@ -310,7 +311,7 @@ fn detail(command: &CommandRecord, part: &PartRecord) -> String {
     format!(
         "command {}: {op} for {}{request}, plane {} block {}{page}{planes}, issued at {}, array {} to {}, done at {}",
         command.number,
-        source_name(part.source),
+        part.source.name(),
         part.plane,
         part.block,
         format_duration_ns(command.issued_ns),
@@ -327,17 +328,5 @@ pub fn op_word(op: FlashOp) -> &'static str {
         FlashOp::Program => "program",
         FlashOp::Erase => "erase",
         FlashOp::Copyback => "copyback",
-    }
-}
-
-/// For whom flash works, as drawings say it.
-pub fn source_name(source: Source) -> &'static str {
-    match source {
-        Source::Host => "host",
-        Source::Gc => "GC",
-        Source::Map => "map",
-        Source::Scrub => "scrub",
-        Source::Wear => "wear",
-        Source::Parity => "parity",
     }
 }

@@ -5,6 +5,7 @@
 
 use super::{Axis, Bar, LEGEND, Timeline, Use};
 use crate::flash::command::Source;
+use crate::flash::source::Account;
 
 const AXIS_PX: f64 = 40.0;
 const ROW_PX: f64 = 34.0;
@@ -23,9 +24,9 @@ const UNIT_LETTERS: usize = 4;
 const COLOURS: &[(&str, &str)] = &[("host", "#0072b2"), ("GC", "#d55e00"), ("other background work", "#666666")];
 
 fn colour(source: Source) -> &'static str {
-    COLOURS[match source {
-        Source::Host => 0,
-        Source::Gc => 1,
+    COLOURS[match source.account() {
+        Account::Host => 0,
+        Account::Gc => 1,
         _ => 2,
     }]
     .1

@@ -87,7 +87,7 @@ impl Totals {
         let mut totals = Self {
             of: vec![DriveTotals::default(); members.len()],
             stale: Vec::with_capacity(members.len()),
-            with_shares: those(members, |drive| drive.share_percent(Source::Gc).is_some()),
+            with_shares: those(members, |drive| drive.share_percent(Source::GC).is_some()),
             counting_reads: those(members, |drive| drive.block_reads_max().is_some()),
             planes: members.iter().map(|m| u64::from(m.ssd.drive().geometry().planes)).sum(),
             free_blocks: 0,
@@ -143,7 +143,7 @@ impl Totals {
         if self.with_shares.is_empty() {
             return [None; 2];
         }
-        [Source::Gc, Source::Scrub].map(|task| {
+        [Source::GC, Source::SCRUB].map(|task| {
             let share = |&member: &u32| members[member as usize].ssd.drive().share_percent(task);
             Some(self.with_shares.iter().filter_map(share).sum::<f64>() / self.with_shares.len() as f64)
         })

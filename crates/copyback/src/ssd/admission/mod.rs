@@ -163,7 +163,7 @@ impl Drive {
     /// A transaction arrives where tasks are told apart: whether it is rebuilt from other dies instead.
     #[inline(never)]
     fn arrives_elsewhere(&mut self, id: TxnId, events: &mut EventQueue) -> bool {
-        if self.txns[id].task == Source::Host {
+        if self.txns[id].task == Source::HOST {
             self.admission.shares.on_arrival(self.txns[id].role.is_write());
         }
         !self.may_enter(id) && self.goes_elsewhere(id, false, events)

@@ -165,7 +165,7 @@ impl Drive {
 
     fn state_for_shares(&self) -> State {
         let free_blocks_target = self.scheme.trigger.soft_blocks(&self.geometry);
-        let Level { highest, target } = self.gc.background.level_of(Source::Scrub).unwrap_or_default();
+        let Level { highest, target } = self.gc.background.level_of(Source::SCRUB).unwrap_or_default();
         let (reads_max, reads_target) = (u64::from(highest), u64::from(target));
         State {
             free_blocks: self.ftl.free_blocks(),
@@ -178,9 +178,9 @@ impl Drive {
 
     /// What the host wants: looks at all dies, and at all that wait in front of them.
     fn host_for_shares(&self, now_ns: u64) -> Host {
-        let in_front = |die| self.queues.iter(self.queues.in_front(die, Source::Host)).count();
+        let in_front = |die| self.queues.iter(self.queues.in_front(die, Source::HOST)).count();
         let waiting: usize = (0..self.geometry.dies).map(|die| in_front(DieId(die))).sum();
-        let admitted = self.admission.gate.windows().debit(Source::Host) + self.dies.waiting_for_space();
+        let admitted = self.admission.gate.windows().debit(Source::HOST) + self.dies.waiting_for_space();
         let [reads, writes] = self.admission.shares.arrived;
         Host { now_ns, outstanding: waiting as u64 + u64::from(admitted), reads, writes }
     }

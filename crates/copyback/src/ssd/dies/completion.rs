@@ -50,9 +50,9 @@ impl Drive {
         let of_map = if self.looks_up() { self.partners_of_map(command) } else { 0 };
         self.records.counters.on_command(command, follows, of_map);
         if !self.gc.background.is_empty() {
-            self.count_reads(command, events);
+            self.tell_tasks(command, events);
         }
-        if command.source == Source::Gc {
+        if command.source == Source::GC {
             let (_, page) = self.flash.geometry().block_and_offset(command.parts[0].page);
             let array_ns = self.flash.timing().page_ns(command.op, page);
             self.records.counters.on_gc_array_time(command, array_ns);

@@ -299,7 +299,7 @@ impl Die {
     /// A job has it to itself from now on. The table of dies counts reservations.
     pub(super) fn reserve(&mut self, id: JobId, source: Source, now_ns: u64) {
         self.reserved_by = id;
-        self.collecting_since_ns = if source == Source::Gc { now_ns } else { NOT_COLLECTING };
+        self.collecting_since_ns = if source == Source::GC { now_ns } else { NOT_COLLECTING };
     }
 
     /// No job has it to itself any longer. The table of dies counts reservations.

@@ -271,7 +271,7 @@ impl Drive {
             self.join_host_program(die, &mut command, events.now_ns());
         }
         self.issue(die, &command, events);
-        if self.host_data.buffer.is_some() && command.source == Source::Host {
+        if self.host_data.buffer.is_some() && command.source == Source::HOST {
             self.count_eviction(die, lead, &command, events.now_ns());
         }
         self.collect_planes_of(command.parts(), events);

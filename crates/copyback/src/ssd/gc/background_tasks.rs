@@ -1,4 +1,5 @@
-//! Background tasks of a drive: they hear of reads and erases, and their blocks are relocated one after the other.
+//! Background tasks of a drive: they hear of reads, programs, erases and alarms, and their blocks are relocated one
+//! after the other.
 
 use crate::flash::command::{Command, FlashOp, Source};
 use crate::ftl::blocks::Blocks;
@@ -9,13 +10,14 @@ use crate::tasks::background::{Background, BackgroundTask, Level};
 
 /// Tasks other than collection that relocate blocks.
 pub(in crate::ssd) struct BackgroundTasks {
-    tasks: Vec<Background>,
-    /// Comes up at the moment at which a task found something to do.
+    /// Each with the source of its commands.
+    tasks: Vec<(Source, Background)>,
+    /// Comes up at the moment at which a task found something to do, or at the first alarm of a task.
     timer: Timer,
 }
 
 impl BackgroundTasks {
-    pub fn new(tasks: Vec<Background>, timer: Timer) -> Self {
+    pub fn new(tasks: Vec<(Source, Background)>, timer: Timer) -> Self {
         Self { tasks, timer }
     }
 
@@ -25,59 +27,103 @@ impl BackgroundTasks {
         self.tasks.is_empty()
     }
 
-    /// A page of a block is read.
-    fn on_read(&mut self, block: BlockId) {
-        self.tasks.iter_mut().for_each(|task| task.on_read(block));
+    fn tasks(&mut self) -> impl Iterator<Item = &mut Background> {
+        self.tasks.iter_mut().map(|(_, task)| task)
     }
 
     /// A block is erased.
-    pub fn on_erase(&mut self, block: BlockId) {
-        self.tasks.iter_mut().for_each(|task| task.on_erase(block));
+    pub fn on_erase(&mut self, block: BlockId, now_ns: u64) {
+        self.tasks().for_each(|task| task.on_erase(block, now_ns));
     }
 
     /// Tasks that have something to do begin it when all commands of this moment were issued.
-    fn schedule_if_due(&self, events: &mut EventQueue) {
-        if self.tasks.iter().any(BackgroundTask::is_due) && !events.is_pending(self.timer) {
-            events.schedule(self.timer, events.now_ns());
+    fn schedule_if_due(&mut self, events: &mut EventQueue) {
+        let now_ns = events.now_ns();
+        if self.tasks.iter().any(|(_, task)| task.is_due()) && events.time_of(self.timer) != Some(now_ns) {
+            events.schedule(self.timer, now_ns);
         }
     }
 
-    /// The task of this place, if it has something to do.
+    /// Tasks are asked again at the first of their alarms.
+    fn schedule_alarms(&mut self, events: &mut EventQueue) {
+        let alarms = self.tasks.iter().filter_map(|(_, task)| task.alarm_ns());
+        let Some(next_ns) = alarms.filter(|&alarm_ns| alarm_ns > events.now_ns()).min() else { return };
+        if events.time_of(self.timer).is_none_or(|set_ns| next_ns < set_ns) {
+            events.schedule(self.timer, next_ns);
+        }
+    }
+
+    /// No request will come any more: nothing begins.
+    fn end(&mut self, events: &mut EventQueue) {
+        if events.is_pending(self.timer) {
+            events.cancel(self.timer);
+        }
+    }
+
+    /// The source of the task of this place, if it has something to do.
     fn due(&self, place: usize) -> Option<Source> {
-        Some(&self.tasks[place]).filter(|task| task.is_due()).map(BackgroundTask::source)
+        let (source, task) = &self.tasks[place];
+        task.is_due().then_some(*source)
     }
 
     /// The block that the task of this place relocates next.
     fn pick(&self, place: usize, blocks: &Blocks) -> Option<BlockId> {
-        self.tasks[place].pick(blocks)
+        self.tasks[place].1.pick(blocks)
     }
 
     /// What the task of a source watches.
     pub fn level_of(&self, source: Source) -> Option<Level> {
-        self.tasks.iter().find(|task| task.source() == source).map(BackgroundTask::level)
+        self.tasks.iter().find(|(own, _)| *own == source).map(|(_, task)| task.level())
     }
 }
 
 impl Drive {
-    /// A command is issued: pages that it reads are counted. What follows from that begins by an alarm, as the die is
-    /// about to take its next command.
+    /// A command is issued: tasks hear of the pages that it reads and programs. What follows from that begins by an
+    /// alarm, as the die is about to take its next command.
     #[cold]
-    pub(in crate::ssd) fn count_reads(&mut self, command: &Command, events: &mut EventQueue) {
-        if !matches!(command.op, FlashOp::Read | FlashOp::Copyback) {
+    pub(in crate::ssd) fn tell_tasks(&mut self, command: &Command, events: &mut EventQueue) {
+        if command.op == FlashOp::Erase {
             return;
         }
+        let now_ns = events.now_ns();
         for part in command.parts() {
+            let unit = self.geometry.unit_of_flash_page(part.page);
+            let named = self.geometry.block_of(unit);
             // A copyback names the page that it programs; it reads the block that its job moves.
-            let block = match command.op {
+            let read = match command.op {
                 FlashOp::Copyback if command.job.is_some() => self.gc.jobs[command.job].block(),
                 FlashOp::Copyback => self.gc.relocations.get(self.txns[part.txn].job).block(),
-                _ => self.geometry.block_of(self.geometry.unit_of_flash_page(part.page)),
+                _ => named,
             };
-            self.gc.background.on_read(block);
+            let (_, page_offset) = self.geometry.block_and_offset(self.geometry.page_of(unit));
+            for task in self.gc.background.tasks() {
+                if command.op != FlashOp::Program {
+                    task.on_read(read);
+                }
+                if command.op != FlashOp::Read {
+                    task.on_program(named, page_offset, now_ns);
+                }
+            }
         }
-        if !self.gc.idleness.is_host_done() {
+        if self.gc.idleness.is_host_done() {
+            return;
+        }
+        if command.op != FlashOp::Program {
             self.gc.background.schedule_if_due(events);
         }
+        self.gc.background.schedule_alarms(events);
+    }
+
+    /// No request will come any more: tasks begin nothing.
+    pub(in crate::ssd) fn end_background(&mut self, events: &mut EventQueue) {
+        self.gc.background.end(events);
+    }
+
+    /// The alarm of tasks.
+    pub(in crate::ssd) fn on_background_alarm(&mut self, events: &mut EventQueue) {
+        let now_ns = events.now_ns();
+        self.gc.background.tasks().for_each(|task| task.on_alarm(now_ns));
+        self.begin_background(events);
     }
 
     /// Tasks that have something to do begin it, unless the host is done: no request would notice.
@@ -94,6 +140,7 @@ impl Drive {
                 self.start_relocation(block, source, events);
             }
         }
+        self.gc.background.schedule_alarms(events);
     }
 
     /// Whether a block is relocated for a task.
@@ -103,6 +150,6 @@ impl Drive {
 
     /// The highest count of reads of a block since its erase, if the drive counts them.
     pub fn block_reads_max(&self) -> Option<u32> {
-        self.gc.background.level_of(Source::Scrub).map(|level| level.highest)
+        self.gc.background.level_of(Source::SCRUB).map(|level| level.highest)
     }
 }

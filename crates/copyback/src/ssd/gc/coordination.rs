@@ -334,7 +334,7 @@ impl Drive {
 
     /// Starts no more of what it was forced to; what is under way pauses, or ends.
     pub(crate) fn pause(&mut self, on_request: OnRequest) {
-        let has_jobs = self.gc.jobs.has_of(Source::Gc);
+        let has_jobs = self.gc.jobs.has_of(Source::GC);
         // Requests that wait for what a collection brings would wait for good.
         let is_needed =
             self.waits_for_gc() || self.scheme.trigger.level_of(self.lowest_of_scope()) == Level::LastResort;
@@ -431,6 +431,6 @@ impl Drive {
             return false;
         }
         let job = &self.gc.jobs[id];
-        job.source() == Source::Gc && !job.is_stepping() && job.held().is_empty()
+        job.source() == Source::GC && !job.is_stepping() && job.held().is_empty()
     }
 }

@@ -77,6 +77,7 @@ impl Drive {
     /// The host has no more requests: collections from now on would serve no request.
     pub(crate) fn end_idleness(&mut self, events: &mut EventQueue) {
         self.gc.idleness.end_host(events);
+        self.end_background(events);
     }
 
     /// The drive has been idle for long enough.

@@ -53,7 +53,7 @@ impl LoneStepParts<'_> {
     fn bind_read(&mut self, end: usize) -> (FlashOp, PageId, u32) {
         fetch_ahead(self.ftl, self.job, end);
         let (from, units) = self.job.take_for_read(end);
-        if self.job.source() == Source::Gc {
+        if self.job.source() == Source::GC {
             self.counters.on_reads_waiting(self.reads_waiting);
         }
         self.counters.on_lone_command(FlashOp::Read, self.job.source());

@@ -8,6 +8,7 @@
 use crate::dispatch::index::place_of;
 use crate::dispatch::order::{Class, Heads};
 use crate::flash::command::{Command, FlashOp, Source};
+use crate::flash::source::Account;
 use crate::sim::index::{DieId, JobId, PlaneId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
@@ -236,8 +237,8 @@ impl Drive {
     pub(in crate::ssd) fn check_between_steps(&self, die: DieId, command: &Command) {
         let d = &self.dies[die];
         let job = &self.gc.jobs[d.reserved_by()];
-        let may_go = match command.source {
-            Source::Host | Source::Map => {
+        let may_go = match command.source.account() {
+            Account::Host | Account::Map => {
                 self.scheme.preemption.is_preemptive()
                     && (job.is_stepping() || matches!(d.point(), PreemptionPoint::Open { .. }))
             }
@@ -385,7 +386,7 @@ impl Drive {
     ) -> bool {
         let Some(id) = self.queues.index().first_urgent_write(die) else {
             // It may stand in front of the window still; if it waits for space, only a collection can help it.
-            let in_front = self.queues.iter(self.queues.in_front(die, Source::Host)).map(TxnId);
+            let in_front = self.queues.iter(self.queues.in_front(die, Source::HOST)).map(TxnId);
             let defers = in_front.into_iter().any(|id| self.is_high_priority_write(id));
             self.dies[die].defer_to_high_priority(defers);
             return false;

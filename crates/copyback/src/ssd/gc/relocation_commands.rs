@@ -31,7 +31,7 @@ impl Drive {
             .change(job, &mut self.admission.reservations, |r| r.bind_read(|unit| geometry.page_of(unit), is_current));
         let Some((page, units)) = bound else { return self.end_request(id, events) };
         self.txns[id].units = units;
-        if source == Source::Gc {
+        if source == Source::GC {
             self.records.counters.on_reads_waiting(self.dies[die].reads_waiting());
         }
         if self.scheme.granularity.copies_back() && units == self.geometry.units_per_page {

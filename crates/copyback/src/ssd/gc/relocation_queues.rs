@@ -2,6 +2,7 @@
 
 use crate::flash::command::Source;
 use crate::flash::geometry::Geometry;
+use crate::flash::source::SOURCES_MAX;
 use crate::ftl::core::{Ftl, Move};
 use crate::ftl::space::OwnMoves;
 use crate::redundancy::Group;
@@ -32,7 +33,7 @@ pub(in crate::ssd) struct Relocations {
 
 /// How many relocations are under way. Invariant: each of `under_way` counts once in each table that it belongs to.
 struct RelocationCounts {
-    of_source: [u32; Source::ALL.len()],
+    of_source: [u32; SOURCES_MAX],
     on_plane: Vec<u32>,
     /// Collections alone.
     collecting_on_die: Vec<u32>,
@@ -64,7 +65,7 @@ impl Relocations {
             free: Vec::new(),
             under_way: Vec::new(),
             counts: RelocationCounts {
-                of_source: [0; Source::ALL.len()],
+                of_source: [0; SOURCES_MAX],
                 on_plane: vec![0; geometry.planes as usize],
                 collecting_on_die: vec![0; geometry.dies as usize],
                 dies_collecting: 0,
@@ -124,7 +125,7 @@ impl Relocations {
 
     /// How many of a task are under way.
     pub fn count_of(&self, source: Source) -> usize {
-        self.counts.of_source[source as usize] as usize
+        self.counts.of_source[source.at()] as usize
     }
 
     /// Whether a block of a die is collected.
@@ -166,7 +167,7 @@ impl Relocations {
 
     /// For how long at least one collection was under way until now.
     pub fn collecting_for_ns(&self, now_ns: u64) -> u64 {
-        let of_this = if self.count_of(Source::Gc) > 0 { now_ns - self.time.since_ns } else { 0 };
+        let of_this = if self.count_of(Source::GC) > 0 { now_ns - self.time.since_ns } else { 0 };
         self.time.before_ns + of_this
     }
 
@@ -185,7 +186,7 @@ impl Relocations {
 
     /// A relocation begins.
     pub fn begin(&mut self, relocation: Relocation, reservations: &mut PageReservations) -> JobId {
-        if self.count_of(Source::Gc) == 0 {
+        if self.count_of(Source::GC) == 0 {
             self.time.since_ns = relocation.start_ns();
         }
         self.count_one(relocation.source(), relocation.plane(), true);
@@ -244,9 +245,9 @@ impl Relocations {
 
     fn count_one(&mut self, source: Source, plane: PlaneId, begins: bool) {
         let change = |count: &mut u32| *count = if begins { *count + 1 } else { *count - 1 };
-        change(&mut self.counts.of_source[source as usize]);
+        change(&mut self.counts.of_source[source.at()]);
         change(&mut self.counts.on_plane[plane.at()]);
-        if source == Source::Gc {
+        if source == Source::GC {
             let on_die = &mut self.counts.collecting_on_die[(plane.0 / self.planes_per_die) as usize];
             change(on_die);
             // The first of a die has begun, or its last has ended.

@@ -35,7 +35,7 @@ impl Drive {
     }
 
     fn may_collect_more(&self) -> bool {
-        self.gc.relocations.count_of(Source::Gc) < self.gc.relocations.victims()
+        self.gc.relocations.count_of(Source::GC) < self.gc.relocations.victims()
     }
 
     /// Whether another block may be collected for what the trigger counts a plane with. A plane, or a die, is collected
@@ -150,7 +150,7 @@ impl Drive {
         let moment = Moment { least_units: self.geometry.units_per_page, read_offsets: &[], stamp };
         let victim = pick(&mut self.ftl, planes, moment).filter(|victim| victim.frees);
         let Some(victim) = victim.filter(|victim| self.has_room_for_moves_of(victim.block)) else { return false };
-        self.begin_relocation(victim.block, Source::Gc, events);
+        self.begin_relocation(victim.block, Source::GC, events);
         true
     }
 
@@ -175,7 +175,7 @@ impl Drive {
         self.activate(source, events);
         let (free_blocks, geometry) = (self.ftl.free_blocks_of(plane), &self.geometry);
         let page_of = |unit| geometry.page_of(unit);
-        if source == Source::Gc && !self.gc.relocations.collect_on(self.geometry.die_of(plane)) {
+        if source == Source::GC && !self.gc.relocations.collect_on(self.geometry.die_of(plane)) {
             self.dies[self.geometry.die_of(plane)].begin_collecting(now_ns);
         }
         let relocation = Relocation::new((source, plane, block), moves, (now_ns, free_blocks), page_of);
@@ -304,12 +304,12 @@ impl Drive {
         let die = self.geometry.die_of(plane);
         self.records.counters.on_dropped_moves(relocation.dropped());
         self.ftl.erase(block);
-        self.gc.background.on_erase(block);
+        self.gc.background.on_erase(block, events.now_ns());
         self.gc.relocations.end(id, events.now_ns());
         self.note_gain(die);
         self.admission.reservations.follow(&self.ftl, plane);
         self.resume_held_up(events);
-        if source == Source::Gc {
+        if source == Source::GC {
             if !self.gc.relocations.collect_on(die) {
                 self.records.counters.on_die_reserved(self.dies[die].collecting_for_ns(events.now_ns()));
                 self.dies[die].end_collecting();

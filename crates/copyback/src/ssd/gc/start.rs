@@ -231,7 +231,7 @@ impl Drive {
             return;
         }
         let block_of_plane = Footprint::one(plane, BlockId::NONE);
-        let id = self.new_job(Purpose { source: Source::Gc, picks_victim: true, reserves_die: true }, block_of_plane);
+        let id = self.new_job(Purpose { source: Source::GC, picks_victim: true, reserves_die: true }, block_of_plane);
         self.attach(id);
     }
 

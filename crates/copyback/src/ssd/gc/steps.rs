@@ -185,7 +185,7 @@ impl Drive {
         let mut command = Command::new(op, source, id, events.now_ns());
         match step {
             Step::Read { end } => {
-                if source == Source::Gc {
+                if source == Source::GC {
                     self.records.counters.on_reads_waiting(self.dies[die].reads_waiting());
                 }
                 let moves = self.gc.jobs[id].take_row_for_read(end);
@@ -342,7 +342,7 @@ impl Drive {
         fetch_ahead(&self.ftl, job, end);
         let (from, units) = job.take_for_read(end);
         let page = self.geometry.page_of(from);
-        if source == Source::Gc {
+        if source == Source::GC {
             self.records.counters.on_reads_waiting(self.dies[die].reads_waiting());
         }
         if self.geometry.is_in_rows() {

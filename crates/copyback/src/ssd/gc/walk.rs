@@ -171,7 +171,7 @@ impl Drive {
     #[cold]
     #[inline(never)]
     fn give_die_back(&mut self, die: DieId, id: JobId, events: &mut EventQueue) {
-        if self.gc.jobs[id].source() == Source::Gc {
+        if self.gc.jobs[id].source() == Source::GC {
             self.records.counters.on_die_reserved(self.dies[die].collecting_for_ns(events.now_ns()));
         }
         self.dies.release(die);
@@ -251,12 +251,12 @@ impl Drive {
         let defers = self.scheme.preemption.is_preemptive() && self.collection_state(die) == State::AllProhibited;
         for (_, block) in self.gc.jobs[id].footprint().blocks() {
             self.ftl.erase(block);
-            self.gc.background.on_erase(block);
+            self.gc.background.on_erase(block, now_ns);
         }
         if is_merge {
             self.ftl.end_merge(plane, block);
         }
-        if source == Source::Gc {
+        if source == Source::GC {
             self.records.counters.on_die_reserved(self.dies[die].collecting_for_ns(now_ns));
             let g = &self.geometry;
             let (die, plane, block) = (die.0, g.flash_plane_of(plane, 0).0, g.flash_block_of(block, 0).0);
@@ -275,7 +275,7 @@ impl Drive {
             let pages = job.footprint().blocks().count() as u32 * self.geometry.pages_per_block;
             let programmed = (job.programmed() as u32).div_ceil(self.geometry.units_per_page).max(pages_stayed);
             // A collection that reserves its die is no task of its own to those who let requests in.
-            self.update_moved(die, Source::Host, pages.saturating_sub(programmed), events);
+            self.update_moved(die, Source::HOST, pages.saturating_sub(programmed), events);
         }
         self.retire(id, events);
     }

@@ -12,6 +12,7 @@
 
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::Source;
+use crate::flash::source::SOURCES_MAX;
 use crate::ftl::core::{Ftl, Move};
 use crate::ftl::mapping::cached::{Answer, CacheParameters, Cached};
 use crate::observe::counters::MapTotals;
@@ -38,7 +39,7 @@ impl Translation {
                 of_page: vec![Update::None; pages],
                 owed: Lists::new(g.dies as usize + 1, pages),
                 freed: vec![0; g.dies as usize],
-                of_task: [0; Source::ALL.len()],
+                of_task: [0; SOURCES_MAX],
                 awaited: 0,
             },
             waiting: VecDeque::new(),
@@ -58,7 +59,7 @@ impl Translation {
 
     /// Updates of a task under way for which no transaction waits.
     pub(in crate::ssd) fn updates_of(&self, task: Source) -> u32 {
-        self.updates.of_task[task as usize]
+        self.updates.of_task[task.at()]
     }
 
     /// The traffic of the map.
@@ -90,7 +91,7 @@ impl Translation {
         self.totals.page_programs += 1;
         let update = std::mem::replace(&mut self.updates.of_page[page.at()], Update::None);
         self.updates.awaited -=
-            u32::from(matches!(update, Update::UnderWay { task: Source::Gc, is_awaited: true, .. }));
+            u32::from(matches!(update, Update::UnderWay { task, is_awaited: true, .. } if task == Source::GC));
         if let Some(in_flash) = &mut self.in_flash {
             for unit in self.cached.units_of(page) {
                 in_flash[unit.at()] = ftl.lookup(unit);
@@ -279,7 +280,9 @@ impl Drive {
         let map = self.map.translation();
         map.behind.grow(entries);
         map.behind.push_back(page.at(), id.0);
-        if let Update::UnderWay { task: Source::Gc, is_awaited, txn } = &mut map.updates.of_page[page.at()] {
+        if let Update::UnderWay { task, is_awaited, txn } = &mut map.updates.of_page[page.at()]
+            && *task == Source::GC
+        {
             let (is_first, update) = (!std::mem::replace(is_awaited, true), *txn);
             map.updates.awaited += u32::from(is_first);
             self.admission.gate.begin_wait_for_gc(u32::from(is_first));
@@ -327,7 +330,7 @@ impl Drive {
         let map = self.map.translation();
         let page = map.page_at(unit).expect("it is one of the map");
         if !is_load {
-            map.updates.of_task[task as usize] -= 1;
+            map.updates.of_task[task.at()] -= 1;
             self.deactivate_at_rest(task, events);
             return self.release(page, events);
         }

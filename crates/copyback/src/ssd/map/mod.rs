@@ -8,6 +8,7 @@ pub(super) mod lookups;
 pub(super) mod updates;
 
 use crate::flash::command::Source;
+use crate::flash::source::SOURCES_MAX;
 use crate::ftl::mapping::cached::Cached;
 use crate::observe::counters::MapTotals;
 use crate::sim::index::{PhysicalUnit, TranslationPage, TxnId};
@@ -45,7 +46,7 @@ struct Updates {
     /// Pages that collections of each die have freed and no update has taken. Invariant: a block's worth at most.
     freed: Vec<u32>,
     /// Updates of each task under way for which no transaction waits.
-    of_task: [u32; Source::ALL.len()],
+    of_task: [u32; SOURCES_MAX],
     /// Updates of collections for which a request waits. Invariant: the pages of which `of_page` says so.
     awaited: u32,
 }

@@ -17,7 +17,7 @@ impl Drive {
         totals.page_reads += u64::from(role == Role::MapRead);
         Txn {
             task,
-            others: u32::from(cause != Source::Host),
+            others: u32::from(cause != Source::HOST),
             arrival_ns: now_ns,
             ..Txn::new(role, unit, 1, DieId::NONE, PlaneId::NONE)
         }
@@ -25,7 +25,7 @@ impl Drive {
 
     /// The task that the map's requests count against which this one has caused.
     fn task_of_map(&self, cause: Source) -> Source {
-        if self.scheme.settings.has_map_task { Source::Map } else { cause }
+        if self.scheme.settings.has_map_task { Source::MAP } else { cause }
     }
 
     /// A translation page was written back, for which a transaction waited that goes on now, if nothing else keeps it.
@@ -120,27 +120,27 @@ impl Drive {
         if write.is_none() || has_entered(self, write) || (is_page && has_entered(self, id)) {
             return;
         }
-        self.map.translation().updates.of_task[Source::Gc as usize] -= 1;
-        self.map.translation().updates.of_task[Source::Host as usize] += 1;
-        self.txns[write].task = Source::Host;
-        if is_page && self.txns[id].task == Source::Host {
-            return self.deactivate_at_rest(Source::Gc, events);
+        self.map.translation().updates.of_task[Source::GC.at()] -= 1;
+        self.map.translation().updates.of_task[Source::HOST.at()] += 1;
+        self.txns[write].task = Source::HOST;
+        if is_page && self.txns[id].task == Source::HOST {
+            return self.deactivate_at_rest(Source::GC, events);
         }
-        let (die, list) = (self.txns[id].die, self.queues.in_front(self.txns[id].die, Source::Gc));
+        let (die, list) = (self.txns[id].die, self.queues.in_front(self.txns[id].die, Source::GC));
         let waits_in_front = self.txns[id].is_in_front;
         if waits_in_front {
             self.queues.remove(list, id.0);
-            self.admission.gate.set_waiting(die, Source::Gc, !self.queues.is_empty(list));
-            self.admission.gate.on_head(Entry { task: Source::Gc, die }, &self.queues, &self.txns);
+            self.admission.gate.set_waiting(die, Source::GC, !self.queues.is_empty(list));
+            self.admission.gate.on_head(Entry { task: Source::GC, die }, &self.queues, &self.txns);
             self.unpark(id);
         }
         if waits_in_front || !has_entered(self, id) {
-            self.txns[id].task = Source::Host;
+            self.txns[id].task = Source::HOST;
         }
         if waits_in_front {
             self.enter_or_wait(id, events);
         }
-        self.deactivate_at_rest(Source::Gc, events);
+        self.deactivate_at_rest(Source::GC, events);
     }
 
     /// The write of a translation page's update, of which `id` is next.
@@ -162,7 +162,7 @@ impl Drive {
     /// Pages of a command beside its first that serve the map.
     pub(in crate::ssd) fn partners_of_map(&self, command: &Command) -> u64 {
         let partners = command.parts().iter().skip(1).filter(|part| part.txn.is_some());
-        partners.filter(|part| self.txns[part.txn].role.source() == Source::Map).count() as u64
+        partners.filter(|part| self.txns[part.txn].role.source() == Source::MAP).count() as u64
     }
 
     /// Translation pages that are owed updates now.
@@ -176,7 +176,7 @@ impl Drive {
         let map = self.map.translation();
         let list = map.updates.freed.len();
         while let Some(page) = self.map.translation().updates.owed.pop_front(list) {
-            self.update_owed(page, Source::Host, events);
+            self.update_owed(page, Source::HOST, events);
         }
     }
 
@@ -197,7 +197,7 @@ impl Drive {
     pub(in crate::ssd) fn update_owed(&mut self, page: u32, cause: Source, events: &mut EventQueue) {
         self.map.translation().totals.updates += 1;
         let task = self.task_of_map(cause);
-        self.map.translation().updates.of_task[task as usize] += 1;
+        self.map.translation().updates.of_task[task.at()] += 1;
         self.start_update(TranslationPage(page), true, (TxnId::NONE, cause), events);
     }
 

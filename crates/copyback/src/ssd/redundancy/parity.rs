@@ -9,6 +9,7 @@ use crate::config::device::UNITS_PER_PAGE_MAX;
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::Source;
 use crate::flash::geometry::Geometry;
+use crate::flash::source::Account;
 use crate::flash::stripes::{Place, Stripes};
 use crate::host::splitter::SubRequest;
 use crate::observe::report::ParityTotals;
@@ -275,13 +276,13 @@ impl Drive {
 
     /// Whether a request of another task than the host, or of the map for one, is under way on a die or in its window.
     fn is_at_background_work(&self, die: DieId) -> bool {
-        let is_others = |id: TxnId| match self.txns[id].task {
-            Source::Host => false,
-            Source::Map => self.txns[id].others > 0,
+        let is_others = |id: TxnId| match self.txns[id].task.account() {
+            Account::Host => false,
+            Account::Map => self.txns[id].others > 0,
             _ => true,
         };
         let at_work = self.flash.at_work(die).is_some_and(|command| match command.parts[0].txn {
-            TxnId::NONE => command.source != Source::Host,
+            TxnId::NONE => command.source != Source::HOST,
             id => is_others(id),
         });
         let queued = |queue| self.queues.iter(self.queue(die, queue)).map(TxnId);

@@ -348,7 +348,7 @@ impl Drive {
             let txn = &mut self.txns[next];
             txn.breakdown_ns = explained(txn, Cause::Buffer, now_ns);
             // A request of the host may wait for one of them.
-            task = if txn.task == Source::Host { Source::Host } else { task };
+            task = if txn.task == Source::HOST { Source::HOST } else { task };
             others &= txn.others;
             (high_priority, next) = (high_priority | txn.high_priority, txn.chain);
         }

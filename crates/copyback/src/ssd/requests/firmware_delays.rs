@@ -2,6 +2,7 @@
 
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::Source;
+use crate::flash::source::Account;
 use crate::observe::report::Cause;
 use crate::sim::index::TxnId;
 use crate::sim::queue::{EventQueue, Timer};
@@ -12,7 +13,7 @@ use std::collections::VecDeque;
 /// The requests of each task that are being made, in order.
 pub(in crate::ssd) struct FirmwareDelays {
     delays: Delays,
-    making: [VecDeque<(u64, TxnId)>; Source::ALL.len()],
+    making: [VecDeque<(u64, TxnId)>; Account::ALL.len()],
     timer: Timer,
     /// When the timer comes up.
     due_ns: u64,
@@ -81,7 +82,7 @@ impl Drive {
         let looks_up = matches!(role, Role::Read | Role::UpdateRead | Role::Write);
         let delaying = self.host_data.delays.as_mut().expect("requests are delayed");
         let made_ns = delaying.delays.made_at(task, looks_up, now_ns);
-        delaying.making[task as usize].push_back((made_ns, id));
+        delaying.making[task.account().at()].push_back((made_ns, id));
         delaying.arm(events);
         self.txns[id].breakdown_ns[Cause::Scheduler as usize] += made_ns - now_ns;
     }

@@ -158,7 +158,7 @@ fn a_plane_that_a_page_would_bring_below_its_watermark_is_the_last_to_get_it() {
         }
     }
     drive.dies[DieId(1)].begin_wait(true, false);
-    let purpose = Purpose { source: Source::Gc, picks_victim: true, reserves_die: true };
+    let purpose = Purpose { source: Source::GC, picks_victim: true, reserves_die: true };
     drive.gc.jobs.push(Job::new(purpose, DieId(0), Footprint::one(PlaneId(0), BlockId::NONE), 1));
     let left = drive.ftl.pages_left(PlaneId(2), Stream::Moved);
     let mut destination = |watermark: u32| {
@@ -220,7 +220,7 @@ fn two_full_blocks(more: &str) -> (Drive, EventQueue, Footprint) {
 #[test]
 fn a_job_of_two_planes_takes_each_step_on_both() {
     let (mut drive, mut events, footprint) = two_full_blocks("");
-    drive.start_relocation_of(footprint, Source::Wear, true);
+    drive.start_relocation_of(footprint, Source::WEAR, true);
     run_to_end(&mut drive, &mut events);
     assert_eq!(
         (drive.records.counters.work().other_page_reads, drive.records.counters.work().other_page_programs),
@@ -238,7 +238,7 @@ fn a_job_without_a_reservation_lets_the_order_decide_before_each_step() {
     let read_done_ns = |reserves_die: bool| {
         let (mut drive, mut events, footprint) =
             two_full_blocks("order = { policy = \"priority\", first = \"read-write-gc\" }");
-        drive.start_relocation_of(footprint, Source::Wear, reserves_die);
+        drive.start_relocation_of(footprint, Source::WEAR, reserves_die);
         drive.dispatch_ready(&mut events);
         let id = drive.add_txn(Txn::new(Role::Read, LogicalUnit(5), 1, DieId(0), PlaneId(0)));
         drive.submit(id, &mut events);
@@ -286,12 +286,12 @@ fn policies_see_who_waits_what_is_free_and_what_is_left() {
     assert!(drive.visible_die(die, 5).work_left().is_none(), "no collection has the die");
     let unit = drive.geometry.unit_of_page(page);
     let moves = (0..3).map(|at| Move { unit: LogicalUnit(at), from: PhysicalUnit(unit.0 + at) }).collect();
-    let purpose = Purpose { source: Source::Gc, picks_victim: true, reserves_die: true };
+    let purpose = Purpose { source: Source::GC, picks_victim: true, reserves_die: true };
     let mut job = Job::new(purpose, die, Footprint::one(plane, BlockId::NONE), 1);
     job.begin(BlockId::NONE, moves, 0, 1);
     job.take_for_read(1);
     drive.gc.jobs.push(job);
-    drive.dies.reserve(die, JobId(0), Source::Gc, 0, 0);
+    drive.dies.reserve(die, JobId(0), Source::GC, 0, 0);
     let seen = drive.visible_die(die, 5);
     assert_eq!((seen.now_ns(), seen.die(), seen.geometry().planes), (5, die, 4));
     assert_eq!(Class::ALL.map(|class| seen.waiting(class)), [0, 2, 3], "the last read waits for a slot");

@@ -19,8 +19,8 @@ mod map;
 
 const READ_NS: u64 = 60_240;
 const PROGRAM_NS: u64 = 540_960;
-const A: Source = Source::Host;
-const B: Source = Source::Gc;
+const A: Source = Source::HOST;
+const B: Source = Source::GC;
 
 struct Hand {
     drive: Drive,

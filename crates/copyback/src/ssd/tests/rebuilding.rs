@@ -94,7 +94,7 @@ fn at_work(redundancy: &str, first_block: fn(&mut Ftl), write: fn(&mut Ftl)) -> 
     let mut events = EventQueue::new((ALARMS + Drive::timers(&ftl.geometry)) as usize);
     let mut drive = Drive::new(&config.drive(), ftl, timers, true, false);
     drive.keep_commands(0, CommandFilter::default());
-    drive.begin_relocation(block, Source::Gc, &mut events);
+    drive.begin_relocation(block, Source::GC, &mut events);
     drive.dispatch_ready(&mut events);
     (drive, events)
 }
@@ -151,7 +151,7 @@ fn a_read_of_a_chip_whose_window_is_full_is_rebuilt_on_arrival() {
         ("policy = \"rain\"", READ_NS),
     ] {
         let (mut drive, mut events) = at_work(redundancy, eight_pages, write_group);
-        let of_collection = drive.admission.gate.windows().debit(Source::Gc);
+        let of_collection = drive.admission.gate.windows().debit(Source::GC);
         assert_eq!((of_collection, drive.admission.gate.has_room(DieId(2))), (4, false), "{redundancy}");
         assert_eq!(end_of(&mut drive, &mut events, read()), expected_ns, "{redundancy}");
         if let Some(totals) = drive.parity_totals().filter(|_| expected_ns == READ_NS) {

@@ -244,7 +244,7 @@ const ROWS: &[Row] = &[
     }),
     row!(LegalCommand, "", reads, |drive, events| {
         let Some(die) = a_die_at_rest(drive) else { return false };
-        let mut command = Command::new(FlashOp::Read, Source::Host, JobId::NONE, events.now_ns());
+        let mut command = Command::new(FlashOp::Read, Source::HOST, JobId::NONE, events.now_ns());
         let plane = drive.geometry.planes_of(die).next().unwrap();
         let beyond = PageId((plane.0 + 1) * drive.geometry.blocks_per_plane * drive.geometry.pages_per_block);
         command.push(CommandPlane { plane, page: beyond, units: 1, txn: TxnId::NONE });
@@ -293,7 +293,7 @@ const ROWS: &[Row] = &[
     row!(OneJob, "", writes, |drive, events| {
         let Some(plane) = planes(drive).find(|p| drive.gc.jobs.is_on(*p)) else { return false };
         let first = drive.ftl.blocks().id(plane, 0);
-        drive.start_relocation(first, Source::Wear, events);
+        drive.start_relocation(first, Source::WEAR, events);
         true
     }),
     // The host takes a die whose collection is not preemptible, while its collection's step is under way on another.

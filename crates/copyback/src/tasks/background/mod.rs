@@ -1,18 +1,25 @@
 //! Background tasks: relocation of blocks for reasons other than garbage collection.
 //!
-//! Contract: a task is notified of every page that is read and of every block that is erased. While it is due
+//! Contract: a task is notified of every page that is read or programmed and of every block that is erased, with the
+//! time, and of the alarm that it asked for ([`BackgroundTask::alarm_ns`]). While it is due
 //! ([`BackgroundTask::is_due`]) the engine relocates the blocks that it selects, one after the other: valid data moves
-//! as in a collection, and the block is erased. The engine calls it after each read and each erase, so that both
-//! answers take constant time. It changes nothing itself, and draws only from its own stream.
+//! as in a collection, and the block is erased. The engine asks after each notification, so that all answers but the
+//! selection take constant time. A task changes nothing itself, and draws only from its own stream.
 //!
-//! A task is a file of this folder and a row of the registry below; it is on if it has a table in `[tasks]`.
+//! A task is a file of this folder and a row of the registry below; it is on if it has a table in `[tasks]`. Its file
+//! says for whom its commands are: a source of its own is a row of data ([`SourceData`]), not a change elsewhere.
 
 pub mod scrub;
 pub mod wear;
 
+/// The example of docs/policies.md, compiled where its reader puts it.
+#[cfg(test)]
+#[path = "../../../../../docs/examples/refresh.rs"]
+pub mod refresh;
+
 use super::delays;
 use crate::config::{Axis, Choice, KeyError};
-use crate::flash::command::Source;
+use crate::flash::source::{Source, SourceData};
 use crate::ftl::blocks::{Blocks, FreeOrder};
 use crate::sim::index::BlockId;
 use serde::{Deserialize, Serialize};
@@ -28,24 +35,30 @@ pub struct Level {
 
 /// See the module's contract.
 pub trait BackgroundTask {
-    /// For whom its commands are.
-    fn source(&self) -> Source;
     /// A page of a block is read.
-    fn on_read(&mut self, block: BlockId);
+    fn on_read(&mut self, _block: BlockId) {}
+    /// A page of a block is programmed; page 0 is the first of new data.
+    fn on_program(&mut self, _block: BlockId, _page_offset: u32, _now_ns: u64) {}
     /// A block is erased.
-    fn on_erase(&mut self, block: BlockId);
+    fn on_erase(&mut self, _block: BlockId, _now_ns: u64) {}
+    /// The time of its alarm has come.
+    fn on_alarm(&mut self, _now_ns: u64) {}
+    /// When it has to be asked again although nothing happens, if ever. A time that has passed sets no alarm.
+    fn alarm_ns(&self) -> Option<u64> {
+        None
+    }
     /// Whether it has blocks relocated now.
     fn is_due(&self) -> bool;
     /// The full block that is relocated next, if there is one.
     fn pick(&self, blocks: &Blocks) -> Option<BlockId>;
-    /// What it watches.
-    fn level(&self) -> Level;
+    /// What it watches, if shares may follow it.
+    fn level(&self) -> Level {
+        Level::default()
+    }
 }
 
 /// What a configuration says of a task.
 pub trait Parameters {
-    /// For whom its commands are.
-    fn source(&self) -> Source;
     /// Which free block is opened next, as far as the task has a say.
     fn free_order(&self) -> FreeOrder {
         FreeOrder::InTurn
@@ -54,9 +67,10 @@ pub trait Parameters {
     fn check(&self) -> Result<(), KeyError>;
 }
 
-/// Writes the registry: of each row its table in the configuration, its place in the run-time enum and its page.
+/// Writes the registry: of each row its table in the configuration, its source, its place in the run-time enum and its
+/// page.
 macro_rules! tasks {
-    ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
+    ($( $(#[$cfg:meta])? $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
         /// `[tasks]`: a table for each task that is on, and what making their requests takes.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields, default)]
@@ -64,33 +78,33 @@ macro_rules! tasks {
         pub struct TasksConfig {
             #[serde(skip_serializing_if = "Option::is_none")]
             pub delays: Option<delays::Params>,
-            $( #[serde(skip_serializing_if = "Option::is_none")] pub $module: Option<$module::Params> ),+
+            $( $(#[$cfg])? #[serde(skip_serializing_if = "Option::is_none")] pub $module: Option<$module::Params> ),+
         }
 
         impl TasksConfig {
             /// Checks the parameters.
             pub fn check(&self) -> Result<(), KeyError> {
-                $( if let Some(p) = &self.$module { p.check()?; } )+
+                $( $(#[$cfg])? if let Some(p) = &self.$module { p.check()?; } )+
                 self.delays.as_ref().map_or(Ok(()), delays::Params::check)
             }
 
             /// The tasks that are on: their names, and for whom their commands are.
             pub fn on(&self) -> impl Iterator<Item = (&'static str, Source)> {
-                let tasks = [$( self.$module.as_ref().map(|p| ($name, p.source())) ),+];
+                let tasks = [$( $(#[$cfg])? self.$module.as_ref().map(|_| ($name, $module::SOURCE)) ),+];
                 tasks.into_iter().flatten()
             }
 
             /// The free block to open next, as the first task with a preference says.
             pub fn free_order(&self) -> FreeOrder {
-                let orders = [$( self.$module.as_ref().map(Parameters::free_order) ),+];
+                let orders = [$( $(#[$cfg])? self.$module.as_ref().map(Parameters::free_order) ),+];
                 orders.into_iter().flatten().find(|&order| order != FreeOrder::InTurn).unwrap_or_default()
             }
 
-            /// The tasks of a drive in this state.
-            pub fn build(&self, blocks: &Blocks, seed: u64) -> Vec<Background> {
+            /// The tasks of a drive in this state, each with its source.
+            pub fn build(&self, blocks: &Blocks, seed: u64) -> Vec<(Source, Background)> {
                 let mut tasks = Vec::new();
-                $( if let Some(p) = &self.$module {
-                    tasks.push(Background::$variant($module::Policy::new(p, blocks, seed)));
+                $( $(#[$cfg])? if let Some(p) = &self.$module {
+                    tasks.push(($module::SOURCE, Background::$variant($module::Policy::new(p, blocks, seed))));
                 } )+
                 tasks
             }
@@ -98,37 +112,46 @@ macro_rules! tasks {
 
         /// A task of a run.
         #[allow(missing_docs)]
-        pub enum Background { $( $variant($module::Policy) ),+ }
+        pub enum Background { $( $(#[$cfg])? $variant($module::Policy) ),+ }
 
         impl BackgroundTask for Background {
-            fn source(&self) -> Source {
-                match self { $( Self::$variant(p) => p.source() ),+ }
-            }
             #[inline]
             fn on_read(&mut self, block: BlockId) {
-                match self { $( Self::$variant(p) => p.on_read(block) ),+ }
+                match self { $( $(#[$cfg])? Self::$variant(p) => p.on_read(block) ),+ }
             }
-            fn on_erase(&mut self, block: BlockId) {
-                match self { $( Self::$variant(p) => p.on_erase(block) ),+ }
+            fn on_program(&mut self, block: BlockId, page_offset: u32, now_ns: u64) {
+                match self { $( $(#[$cfg])? Self::$variant(p) => p.on_program(block, page_offset, now_ns) ),+ }
+            }
+            fn on_erase(&mut self, block: BlockId, now_ns: u64) {
+                match self { $( $(#[$cfg])? Self::$variant(p) => p.on_erase(block, now_ns) ),+ }
+            }
+            fn on_alarm(&mut self, now_ns: u64) {
+                match self { $( $(#[$cfg])? Self::$variant(p) => p.on_alarm(now_ns) ),+ }
+            }
+            fn alarm_ns(&self) -> Option<u64> {
+                match self { $( $(#[$cfg])? Self::$variant(p) => p.alarm_ns() ),+ }
             }
             #[inline]
             fn is_due(&self) -> bool {
-                match self { $( Self::$variant(p) => p.is_due() ),+ }
+                match self { $( $(#[$cfg])? Self::$variant(p) => p.is_due() ),+ }
             }
             fn pick(&self, blocks: &Blocks) -> Option<BlockId> {
-                match self { $( Self::$variant(p) => p.pick(blocks) ),+ }
+                match self { $( $(#[$cfg])? Self::$variant(p) => p.pick(blocks) ),+ }
             }
             fn level(&self) -> Level {
-                match self { $( Self::$variant(p) => p.level() ),+ }
+                match self { $( $(#[$cfg])? Self::$variant(p) => p.level() ),+ }
             }
         }
+
+        /// The sources of tasks, in the order of the registry.
+        const OF_TASKS: &[Source] = &[$( $(#[$cfg])? $module::SOURCE ),+];
 
         /// The registry.
         pub const AXIS: Axis = Axis {
             name: "tasks",
             question: "what else uses the flash?",
             choices: &[
-                $( Choice::new($name, include_str!(concat!(stringify!($module), ".rs"))), )+
+                $( $(#[$cfg])? Choice::new($name, $module::PAGE), )+
                 Choice::new("delays", include_str!("../delays.rs")),
             ],
         };
@@ -138,7 +161,44 @@ macro_rules! tasks {
 tasks! {
     "scrub" => scrub: Scrub,
     "wear" => wear: Wear,
+    #[cfg(test)]
+    "refresh" => refresh: Refresh,
 }
+
+/// Sources of tasks that no drive has without them.
+const ADDED: usize = {
+    let (mut at, mut added) = (0, 0);
+    while at < OF_TASKS.len() {
+        if OF_TASKS[at].at() >= Source::BUILT_IN.len() {
+            assert!(
+                OF_TASKS[at].at() == Source::BUILT_IN.len() + added,
+                "a new task's source has the next free number"
+            );
+            added += 1;
+        }
+        at += 1;
+    }
+    added
+};
+
+/// All that flash may work for, in the order of their numbers.
+pub const SOURCES: &[Source; Source::BUILT_IN.len() + ADDED] = {
+    const ALL: [Source; Source::BUILT_IN.len() + ADDED] = {
+        let mut all = [Source::HOST; Source::BUILT_IN.len() + ADDED];
+        let mut at = 0;
+        while at < Source::BUILT_IN.len() {
+            all[at] = Source::BUILT_IN[at];
+            at += 1;
+        }
+        let mut at = 0;
+        while at < OF_TASKS.len() {
+            all[OF_TASKS[at].at()] = OF_TASKS[at];
+            at += 1;
+        }
+        all
+    };
+    &ALL
+};
 
 impl TasksConfig {
     /// Whether none is on.

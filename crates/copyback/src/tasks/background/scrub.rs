@@ -16,13 +16,19 @@
 
 use super::{BackgroundTask, Level, Parameters};
 use crate::config::KeyError;
-use crate::flash::command::Source;
+use crate::flash::source::Source;
 use crate::ftl::blocks::{BlockState, Blocks};
 use crate::sim::index::BlockId;
 use crate::sim::ladder::Ladder;
 use copyback_workload::rng;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
+
+/// The page above.
+pub const PAGE: &str = include_str!("scrub.rs");
+
+/// For whom its commands are.
+pub const SOURCE: Source = Source::SCRUB;
 
 /// See the page above.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -60,10 +66,6 @@ impl Default for Params {
 }
 
 impl Parameters for Params {
-    fn source(&self) -> Source {
-        Source::Scrub
-    }
-
     fn check(&self) -> Result<(), KeyError> {
         if self.start == 0 || self.start > 1_000_000_000 {
             return Err(KeyError::new("tasks.scrub.start", format!("{} reads are no threshold", self.start))
@@ -101,17 +103,13 @@ impl Policy {
 }
 
 impl BackgroundTask for Policy {
-    fn source(&self) -> Source {
-        Source::Scrub
-    }
-
     #[inline]
     fn on_read(&mut self, block: BlockId) {
         self.reads.add(block.0);
         self.is_at_work |= self.reads.highest() > self.start;
     }
 
-    fn on_erase(&mut self, block: BlockId) {
+    fn on_erase(&mut self, block: BlockId, _now_ns: u64) {
         self.reads.reset(block.0);
         self.is_at_work &= self.reads.highest() >= self.stop;
     }
@@ -167,9 +165,9 @@ mod tests {
         assert!(!scrub.is_due());
         read(&mut scrub, 0, 1);
         assert_eq!((scrub.is_due(), scrub.pick(&blocks), scrub.level().highest), (true, Some(BlockId(0)), 6));
-        scrub.on_erase(BlockId(0));
+        scrub.on_erase(BlockId(0), 0);
         assert_eq!((scrub.is_due(), scrub.pick(&blocks)), (true, Some(BlockId(1))));
-        scrub.on_erase(BlockId(1));
+        scrub.on_erase(BlockId(1), 0);
         assert_eq!((scrub.is_due(), scrub.pick(&blocks), scrub.level().highest), (false, None, 2));
     }
 
@@ -179,9 +177,9 @@ mod tests {
         let (mut scrub, blocks) = scrub();
         read(&mut scrub, 1, 3);
         read(&mut scrub, 0, 6);
-        scrub.on_erase(BlockId(0));
+        scrub.on_erase(BlockId(0), 0);
         assert_eq!((scrub.is_due(), scrub.pick(&blocks)), (true, Some(BlockId(1))));
-        scrub.on_erase(BlockId(1));
+        scrub.on_erase(BlockId(1), 0);
         assert_eq!((scrub.is_due(), scrub.pick(&blocks)), (false, None));
     }
 

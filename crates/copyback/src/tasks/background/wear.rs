@@ -20,7 +20,7 @@
 
 use super::{BackgroundTask, Level, Parameters};
 use crate::config::KeyError;
-use crate::flash::command::Source;
+use crate::flash::source::Source;
 use crate::ftl::blocks::{BlockState, Blocks, FreeOrder};
 use crate::sim::index::BlockId;
 use crate::sim::ladder::Ladder;
@@ -28,6 +28,12 @@ use serde::{Deserialize, Serialize};
 
 /// Blocks that are looked at for one to relocate.
 const CANDIDATES: usize = 64;
+
+/// The page above.
+pub const PAGE: &str = include_str!("wear.rs");
+
+/// For whom its commands are.
+pub const SOURCE: Source = Source::WEAR;
 
 /// See the page above.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,10 +52,6 @@ impl Default for Params {
 }
 
 impl Parameters for Params {
-    fn source(&self) -> Source {
-        Source::Wear
-    }
-
     fn free_order(&self) -> FreeOrder {
         self.free_order
     }
@@ -82,14 +84,7 @@ impl Policy {
 }
 
 impl BackgroundTask for Policy {
-    fn source(&self) -> Source {
-        Source::Wear
-    }
-
-    #[inline]
-    fn on_read(&mut self, _block: BlockId) {}
-
-    fn on_erase(&mut self, block: BlockId) {
+    fn on_erase(&mut self, block: BlockId, _now_ns: u64) {
         self.erases.add(block.0);
     }
 
@@ -113,7 +108,7 @@ mod tests {
     use super::*;
 
     fn erase(wear: &mut Policy, block: u32, times: u32) {
-        (0..times).for_each(|_| wear.on_erase(BlockId(block)));
+        (0..times).for_each(|_| wear.on_erase(BlockId(block), 0));
     }
 
     /// It begins above the threshold, not at it, takes the full block with the fewest erases, and continues until none

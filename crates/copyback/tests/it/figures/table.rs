@@ -89,10 +89,10 @@ impl Figure<'_> {
     fn who(&self, part: &PartRecord) -> String {
         let name = part.request.map(|number| self.requests[number as usize].0);
         match (part.source, name) {
-            (Source::Host, name) => name.unwrap_or("?").to_owned(),
-            (Source::Gc, None) => "GC".to_owned(),
+            (Source::HOST, name) => name.unwrap_or("?").to_owned(),
+            (Source::GC, None) => "GC".to_owned(),
             // A request that was merged into a move.
-            (Source::Gc, Some(name)) => format!("GC+{name}"),
+            (Source::GC, Some(name)) => format!("GC+{name}"),
             (other, _) => format!("{other:?}"),
         }
     }

@@ -47,7 +47,7 @@ fn collection(planes: [&[Block]; 2]) -> Vec<(FlashOp, u64)> {
     played
         .commands
         .iter()
-        .filter(|command| command.parts[0].source == Source::Gc)
+        .filter(|command| command.parts[0].source == Source::GC)
         .map(|command| (command.op, command.end_ns()))
         .collect()
 }
@@ -224,7 +224,7 @@ fn one_victim_a_plane(scheme: &str) -> Vec<(FlashOp, usize, u64)> {
     let requests = [(1_000_000_000, Asks::Read(0, 1, 0))];
     let scene = Scene { config: &config, planes: &[&planes[0], &planes[1]], collects: &[0], requests: &requests };
     let played = scene.play().expect("the scene plays");
-    let of_gc = played.commands.iter().filter(|command| command.parts[0].source == Source::Gc);
+    let of_gc = played.commands.iter().filter(|command| command.parts[0].source == Source::GC);
     of_gc.map(|command| (command.op, command.parts.len(), command.end_ns())).collect()
 }
 

@@ -149,7 +149,7 @@ fn a_round_updates_each_translation_page_once_when_it_has_ended() {
         let played = scene.play().expect("the scene plays");
         let of_map = |op| {
             let of = |command: &&copyback::observe::commands::CommandRecord| {
-                command.op == op && command.parts[0].source == Source::Map
+                command.op == op && command.parts[0].source == Source::MAP
             };
             played.commands.iter().filter(of).map(|command| command.issued_ns).collect::<Vec<_>>()
         };

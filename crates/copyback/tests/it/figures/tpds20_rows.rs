@@ -35,7 +35,7 @@ fn collect(config: &RunConfig, planes: [&[Block]; 2], requests: &[(u64, Asks)]) 
 
 /// What a collection did: operation, planes and end of each command.
 fn steps(played: &Played) -> Vec<(FlashOp, usize, u64)> {
-    let is_gc = |command: &&CommandRecord| command.parts[0].source == Source::Gc;
+    let is_gc = |command: &&CommandRecord| command.parts[0].source == Source::GC;
     played.commands.iter().filter(is_gc).map(|c| (c.op, c.parts.len(), c.end_ns())).collect()
 }
 

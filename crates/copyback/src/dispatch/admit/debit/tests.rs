@@ -17,10 +17,10 @@ fn limits_are_shares_of_all_slots() {
     let mut chips = Chips::new(16);
     for (share, limit) in [(5, 3), (10, 6), (20, 13), (40, 26), (80, 51), (0, 0), (1, 1)] {
         let policy = policy(16, &format!("policy = \"fixed\"\ngc = {share}"));
-        chips.windows.set_active(Source::Gc, true);
-        let limits = |chips: &Chips| [Source::Gc, Source::Host].map(|task| policy.limit(task, &chips.view(false)));
+        chips.windows.set_active(Source::GC, true);
+        let limits = |chips: &Chips| [Source::GC, Source::HOST].map(|task| policy.limit(task, &chips.view(false)));
         assert_eq!(limits(&chips), [limit, 64 - limit], "{share} %");
-        chips.windows.set_active(Source::Gc, false);
+        chips.windows.set_active(Source::GC, false);
         assert_eq!(limits(&chips)[1], 64, "{share} %");
     }
 }
@@ -31,13 +31,13 @@ fn limits_are_shares_of_all_slots() {
 fn limits_follow_shares_that_are_fed_back() {
     for waits_for_gc in [false, true] {
         let mut chips = Chips::new(16);
-        chips.windows.set_active(Source::Gc, true);
+        chips.windows.set_active(Source::GC, true);
         let mut policy = policy(16, "policy = \"feedback\"");
-        policy.shares.on_activate(Source::Gc);
+        policy.shares.on_activate(Source::GC);
         let limits = [127, 100, 60, 140, 140].map(|free_blocks| {
             let state = State { free_blocks, free_blocks_target: 128, ..State::default() };
-            policy.shares.update(|task| task == Source::Gc, &state);
-            [Source::Gc, Source::Host].map(|task| policy.limit(task, &chips.view(waits_for_gc)))
+            policy.shares.update(|task| task == Source::GC, &state);
+            [Source::GC, Source::HOST].map(|task| policy.limit(task, &chips.view(waits_for_gc)))
         });
         assert_eq!(limits, [[1, 63], [1, 63], [3, 61], [3, 61], [2, 62]]);
     }
@@ -48,14 +48,14 @@ fn limits_follow_shares_that_are_fed_back() {
 #[test]
 fn scrubbings_limits_follow_the_highest_count() {
     let mut chips = Chips::new(16);
-    chips.windows.set_active(Source::Scrub, true);
+    chips.windows.set_active(Source::SCRUB, true);
     let mut policy = policy(16, "policy = \"feedback\"");
-    policy.shares.on_activate(Source::Scrub);
+    policy.shares.on_activate(Source::SCRUB);
     let seen = [100_001, 100_500, 101_000].map(|reads_max| {
         let state = State { reads_max, reads_target: 100_000, ..State::default() };
-        policy.shares.update(|task| task == Source::Scrub, &state);
-        let share = policy.share_percent(Source::Scrub).expect("there are shares");
-        let limits = [Source::Scrub, Source::Host].map(|task| policy.limit(task, &chips.view(false)));
+        policy.shares.update(|task| task == Source::SCRUB, &state);
+        let share = policy.share_percent(Source::SCRUB).expect("there are shares");
+        let limits = [Source::SCRUB, Source::HOST].map(|task| policy.limit(task, &chips.view(false)));
         ((share * 1e6).round() / 1e6, limits)
     });
     assert_eq!(seen, [(0.002, [1, 63]), (1.0018, [1, 63]), (2.90162, [2, 62])]);
@@ -66,50 +66,50 @@ fn scrubbings_limits_follow_the_highest_count() {
 #[test]
 fn competitors_are_drawn_by_what_they_have_left() {
     let mut chips = Chips::new(2);
-    chips.windows.set_active(Source::Gc, true);
+    chips.windows.set_active(Source::GC, true);
     let mut policy = policy(2, "policy = \"fixed\"\ngc = 37.5");
-    assert_eq!([Source::Host, Source::Gc].map(|task| policy.limit(task, &chips.view(false))), [5, 3]);
-    chips.windows.enter(DieId(1), Source::Host);
-    (0..2).for_each(|_| chips.windows.enter(DieId(1), Source::Gc));
-    chips.wait(&mut policy, Source::Host, DieId(0));
-    chips.wait(&mut policy, Source::Gc, DieId(0));
+    assert_eq!([Source::HOST, Source::GC].map(|task| policy.limit(task, &chips.view(false))), [5, 3]);
+    chips.windows.enter(DieId(1), Source::HOST);
+    (0..2).for_each(|_| chips.windows.enter(DieId(1), Source::GC));
+    chips.wait(&mut policy, Source::HOST, DieId(0));
+    chips.wait(&mut policy, Source::GC, DieId(0));
     let change = Change::Slot { die: DieId(0), task: None };
     let drawn = (0..10_000).filter(|_| {
         let entry = policy.next(change, &chips.view(false)).expect("both may enter");
-        entry == Entry { task: Source::Host, die: DieId(0) }
+        entry == Entry { task: Source::HOST, die: DieId(0) }
     });
     let share = drawn.count() as f64 / 10_000.0;
     assert!((share - 0.8 / (0.8 + 1.0 / 3.0)).abs() < 0.014, "{share}");
     // A write that waits for space changes nothing here: two requests of collection are in windows.
-    assert!((0..100).any(|_| policy.next(change, &chips.view(true)).map(|entry| entry.task) == Some(Source::Host)));
+    assert!((0..100).any(|_| policy.next(change, &chips.view(true)).map(|entry| entry.task) == Some(Source::HOST)));
 }
 
 /// A collection whose share is 0 has its guard while a write waits for space, and is first then.
 #[test]
 fn the_guard_lets_a_collection_in() {
     let mut chips = Chips::new(2);
-    chips.windows.set_active(Source::Gc, true);
+    chips.windows.set_active(Source::GC, true);
     let mut policy = policy(2, "policy = \"fixed\"\ngc = 0");
-    chips.wait(&mut policy, Source::Host, DieId(0));
-    chips.wait(&mut policy, Source::Gc, DieId(0));
+    chips.wait(&mut policy, Source::HOST, DieId(0));
+    chips.wait(&mut policy, Source::GC, DieId(0));
     let change = Change::Slot { die: DieId(0), task: None };
     let mut entry = |waits| policy.next(change, &chips.view(waits)).map(|entry| entry.task);
-    assert!((0..100).all(|_| entry(false) == Some(Source::Host)));
-    assert!((0..100).all(|_| entry(true) == Some(Source::Gc)));
+    assert!((0..100).all(|_| entry(false) == Some(Source::HOST)));
+    assert!((0..100).all(|_| entry(true) == Some(Source::GC)));
 }
 
 /// The task drawn at die 0, where one request of the host and one of collection wait, with these numbers of requests in
 /// the window of die 1; in 200 draws.
 fn drawn(policy: &mut Policy, debit: u32) -> [usize; 2] {
     let mut chips = Chips::new(2);
-    chips.windows.set_active(Source::Gc, true);
-    (0..debit).for_each(|_| chips.windows.enter(DieId(1), Source::Gc));
-    chips.wait(policy, Source::Host, DieId(0));
-    chips.wait(policy, Source::Gc, DieId(0));
+    chips.windows.set_active(Source::GC, true);
+    (0..debit).for_each(|_| chips.windows.enter(DieId(1), Source::GC));
+    chips.wait(policy, Source::HOST, DieId(0));
+    chips.wait(policy, Source::GC, DieId(0));
     let change = Change::Slot { die: DieId(0), task: None };
     let draws: Vec<_> =
         (0..200).filter_map(|_| policy.next(change, &chips.view(true))).map(|entry| entry.task).collect();
-    [Source::Host, Source::Gc].map(|task| draws.iter().filter(|&&drawn| drawn == task).count())
+    [Source::HOST, Source::GC].map(|task| draws.iter().filter(|&&drawn| drawn == task).count())
 }
 
 /// The guard is a number of requests: with one less in windows, a collection always goes first; with as many, it is
@@ -135,10 +135,10 @@ fn a_collection_goes_first_up_to_its_guard_and_no_further() {
 #[test]
 fn the_guard_raises_no_limit_that_is_higher() {
     let mut chips = Chips::new(2);
-    chips.windows.set_active(Source::Gc, true);
+    chips.windows.set_active(Source::GC, true);
     let limits = |guard: u32, waits: bool| {
         let policy = guarded(guard, 2, "policy = \"fixed\"\ngc = 37.5");
-        [Source::Gc, Source::Host].map(|task| policy.limit(task, &chips.view(waits)))
+        [Source::GC, Source::HOST].map(|task| policy.limit(task, &chips.view(waits)))
     };
     assert_eq!([1, 2, 3].map(|guard| limits(guard, true)), [[3, 5]; 3]);
     assert_eq!((limits(4, true), limits(4, false)), ([4, 4], [3, 5]));

@@ -20,6 +20,7 @@
 use super::State;
 use crate::config::{KeyError, number};
 use crate::flash::command::Source;
+use crate::flash::source::Account;
 use copyback_workload::units::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -98,20 +99,20 @@ const SETTLED: f64 = 1e-9;
 #[derive(Clone, Debug)]
 pub struct Feedback {
     params: Params,
-    of: [f64; Source::ALL.len()],
+    of: [f64; Account::ALL.len()],
 }
 
 impl Feedback {
     /// No task is active.
     pub fn new(params: &Params) -> Self {
-        let mut of = [0.0; Source::ALL.len()];
-        (of[Source::Map as usize], of[Source::Wear as usize]) = (params.map, params.wear);
+        let mut of = [0.0; Account::ALL.len()];
+        (of[Account::Map.at()], of[Account::Wear.at()]) = (params.map, params.wear);
         Self { params: params.clone(), of }
     }
 
     /// The share of a task.
     pub fn of(&self, task: Source) -> f64 {
-        self.of[task as usize]
+        self.of[task.account().at()]
     }
 
     /// See [`super::Shares::period_ns`].
@@ -121,8 +122,8 @@ impl Feedback {
 
     /// See [`super::Shares::on_activate`].
     pub fn on_activate(&mut self, task: Source) {
-        if matches!(task, Source::Gc | Source::Scrub) {
-            self.of[task as usize] = 0.0;
+        if task == Source::GC || task == Source::SCRUB {
+            self.of[task.account().at()] = 0.0;
         }
     }
 
@@ -132,9 +133,9 @@ impl Feedback {
         let before = self.of;
         let gc_error = state.free_blocks_target.saturating_sub(state.free_blocks) as f64;
         let scrub_error = state.reads_max.saturating_sub(state.reads_target) as f64;
-        let loops = [(Source::Gc, p.gc_p, p.gc_i, gc_error), (Source::Scrub, p.scrub_p, p.scrub_i, scrub_error)];
+        let loops = [(Source::GC, p.gc_p, p.gc_i, gc_error), (Source::SCRUB, p.scrub_p, p.scrub_i, scrub_error)];
         for (task, p, i, error) in loops.into_iter().filter(|&(task, ..)| active(task)) {
-            let share = &mut self.of[task as usize];
+            let share = &mut self.of[task.account().at()];
             let (next, settled) = (p * error + i * *share, p * error / (1.0 - i));
             *share = if (next - settled).abs() < SETTLED { settled } else { next }.min(self.params.most);
         }
@@ -165,7 +166,7 @@ mod tests {
             free_blocks_target: 128,
             ..State::default()
         });
-        assert_eq!(shares(Source::Gc, &states), [0.05, 1.445, 4.7005, 4.23045, 3.807405]);
+        assert_eq!(shares(Source::GC, &states), [0.05, 1.445, 4.7005, 4.23045, 3.807405]);
     }
 
     /// Its second half: errors 1, 500, 1000.
@@ -173,7 +174,7 @@ mod tests {
     fn scrubbings_share_follows_the_highest_count() {
         let states =
             [100_001, 100_500, 101_000].map(|reads_max| State { reads_max, reads_target: 100_000, ..State::default() });
-        assert_eq!(shares(Source::Scrub, &states), [0.002, 1.0018, 2.90162]);
+        assert_eq!(shares(Source::SCRUB, &states), [0.002, 1.0018, 2.90162]);
     }
 
     /// atc18 Section 3.3: "Once a task becomes active, it initially is allocated a small share", however high its share
@@ -183,10 +184,10 @@ mod tests {
         let mut feedback = Feedback::new(&Params::default());
         let low = State { free_blocks: 60, free_blocks_target: 128, ..State::default() };
         let mut shares_from_the_beginning = || {
-            feedback.on_activate(Source::Gc);
+            feedback.on_activate(Source::GC);
             [(); 3].map(|()| {
-                feedback.update(|active| active == Source::Gc, &low);
-                (feedback.of(Source::Gc) * 1e6).round() / 1e6
+                feedback.update(|active| active == Source::GC, &low);
+                (feedback.of(Source::GC) * 1e6).round() / 1e6
             })
         };
         // 68 blocks are missing: 0.05 * 68, and 0.9 of the last share.
@@ -198,11 +199,11 @@ mod tests {
     #[test]
     fn an_update_of_a_share_that_has_settled_changes_nothing() {
         let mut feedback = Feedback::new(&Params::default());
-        feedback.on_activate(Source::Gc);
+        feedback.on_activate(Source::GC);
         let mut updates_until_settled = |missing: u64| {
             let state = State { free_blocks: 2_000 - missing, free_blocks_target: 2_000, ..State::default() };
-            let updates = (1..).find(|_| !feedback.update(|active| active == Source::Gc, &state)).expect("it settles");
-            (updates, feedback.of(Source::Gc))
+            let updates = (1..).find(|_| !feedback.update(|active| active == Source::GC, &state)).expect("it settles");
+            (updates, feedback.of(Source::GC))
         };
         for (missing, share) in [(2_000, 80.0), (0, 0.0), (7, 3.5), (1, 0.5), (0, 0.0)] {
             let (updates, settled) = updates_until_settled(missing);
@@ -214,8 +215,8 @@ mod tests {
     #[test]
     fn a_share_settles_where_the_equation_says() {
         let low = |free_blocks| State { free_blocks, free_blocks_target: 128, ..State::default() };
-        assert!((shares(Source::Gc, &[low(48); 200])[199] - 40.0).abs() < 1e-5);
+        assert!((shares(Source::GC, &[low(48); 200])[199] - 40.0).abs() < 1e-5);
         let starved = State { free_blocks_target: 1_000, ..State::default() };
-        assert_eq!(shares(Source::Gc, &[starved; 200])[199], 80.0);
+        assert_eq!(shares(Source::GC, &[starved; 200])[199], 80.0);
     }
 }

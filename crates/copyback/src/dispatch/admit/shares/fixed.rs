@@ -9,6 +9,7 @@
 use super::TASKS;
 use crate::config::{KeyError, number};
 use crate::flash::command::Source;
+use crate::flash::source::Account;
 use serde::{Deserialize, Serialize};
 
 /// See the page above.
@@ -50,26 +51,26 @@ impl Params {
 /// The shares.
 #[derive(Clone, Debug)]
 pub struct Fixed {
-    of: [f64; Source::ALL.len()],
+    of: [f64; Account::ALL.len()],
 }
 
 impl Fixed {
     /// What is set.
     pub fn new(params: &Params) -> Self {
-        let share = |task: Source| match task {
-            Source::Gc => params.gc,
-            Source::Map => params.map,
-            Source::Scrub => params.scrub,
+        let share = |account: Account| match account {
+            Account::Gc => params.gc,
+            Account::Map => params.map,
+            Account::Scrub => params.scrub,
             // What is relocated for parity is background work like wear levelling.
-            Source::Wear | Source::Parity => params.wear,
+            Account::Wear | Account::Parity => params.wear,
             // The share that the tasks leave: it is not used.
-            Source::Host => 0.0,
+            Account::Host => 0.0,
         };
-        Self { of: Source::ALL.map(share) }
+        Self { of: Account::ALL.map(share) }
     }
 
     /// The share of a task.
     pub fn of(&self, task: Source) -> Option<f64> {
-        Some(self.of[task as usize]).filter(|&share| share > 0.0)
+        Some(self.of[task.account().at()]).filter(|&share| share > 0.0)
     }
 }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 /// Tasks other than the host.
 pub const TASKS: [(&str, Source); 4] =
-    [("gc", Source::Gc), ("map", Source::Map), ("scrub", Source::Scrub), ("wear", Source::Wear)];
+    [("gc", Source::GC), ("map", Source::MAP), ("scrub", Source::SCRUB), ("wear", Source::WEAR)];
 
 /// `[admit.shares]`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -140,7 +140,7 @@ impl Shares {
 
     /// Whether an update may change something while these tasks are at work.
     pub fn follow(&self, active: impl Fn(Source) -> bool) -> bool {
-        !matches!(self, Self::Fixed(_)) && (active(Source::Gc) || active(Source::Scrub))
+        !matches!(self, Self::Fixed(_)) && (active(Source::GC) || active(Source::SCRUB))
     }
 
     /// Whether the shares depend on the host.

@@ -17,6 +17,7 @@ use super::State;
 use crate::config::plugins::{PluginName, Plugins, fail};
 use crate::config::{KeyError, number};
 use crate::flash::command::Source;
+use crate::flash::source::Account;
 use copyback_workload::units::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -90,29 +91,29 @@ impl Params {
 pub struct Plugged {
     name: String,
     period_ns: u64,
-    of: [f64; Source::ALL.len()],
+    of: [f64; Account::ALL.len()],
     plugin: Box<dyn Plugin>,
 }
 
 impl Plugged {
     /// The shares before the first update.
     pub fn new(params: &Params) -> Self {
-        let mut of = [0.0; Source::ALL.len()];
+        let mut of = [0.0; Account::ALL.len()];
         let set = [
-            (Source::Gc, params.gc),
-            (Source::Scrub, params.scrub),
-            (Source::Map, params.map),
-            (Source::Wear, params.wear),
-            (Source::Parity, params.wear),
+            (Account::Gc, params.gc),
+            (Account::Scrub, params.scrub),
+            (Account::Map, params.map),
+            (Account::Wear, params.wear),
+            (Account::Parity, params.wear),
         ];
-        set.into_iter().for_each(|(task, share)| of[task as usize] = share);
+        set.into_iter().for_each(|(account, share)| of[account.at()] = share);
         let plugin = PLUGINS.made(&params.name)();
         Self { name: params.name.as_str().to_owned(), period_ns: params.period.0, of, plugin }
     }
 
     /// The share of a task.
     pub fn of(&self, task: Source) -> f64 {
-        self.of[task as usize]
+        self.of[task.account().at()]
     }
 
     /// See [`super::Shares::period_ns`].
@@ -122,14 +123,14 @@ impl Plugged {
 
     /// See [`super::Shares::update`].
     pub fn update(&mut self, state: &State) {
-        let before = Percent { gc: self.of(Source::Gc), scrub: self.of(Source::Scrub) };
+        let before = Percent { gc: self.of(Source::GC), scrub: self.of(Source::SCRUB) };
         let after = self.plugin.update(state, before);
-        for (task, share) in [(Source::Gc, after.gc), (Source::Scrub, after.scrub)] {
+        for (task, share) in [(Source::GC, after.gc), (Source::SCRUB, after.scrub)] {
             if !(0.0..=100.0).contains(&share) {
                 let why = format!("gave {task:?} a share of {} %", number(share));
                 fail("admit.shares", &self.name, why, Some("answer with percent from 0 to 100"));
             }
-            self.of[task as usize] = share;
+            self.of[task.account().at()] = share;
         }
     }
 }
