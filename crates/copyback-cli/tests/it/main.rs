@@ -12,6 +12,7 @@ mod drawings;
 mod effects;
 mod fio;
 mod fuzz_corpus;
+mod guide_lists;
 #[cfg(unix)]
 mod harm;
 mod hints;

@@ -290,13 +290,3 @@ fn configurations_of_other_simulators_are_named() {
         refused(&["run", other], &[&format!("{other} is {says}")]);
     }
 }
-
-#[test]
-fn the_guide_lists_every_format() {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide.md");
-    let guide = std::fs::read_to_string(path).unwrap();
-    for format in copyback_workload::spec::Format::ALL.iter().map(|format| format.word()).filter(|word| *word != "auto")
-    {
-        assert!(guide.contains(&format!("| `{format}`")) || guide.contains(&format!(", `{format}`")), "{format}");
-    }
-}

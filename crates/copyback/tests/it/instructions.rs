@@ -257,6 +257,59 @@ fn what_waits_and_other_dies_cost_a_request_little() {
     }
 }
 
+/// A drive of so many dies that is short of space: its watermark is two blocks of the whole drive, so that writes wait
+/// for pages while most dies have none.
+fn short_of_space(allocation: &str, preemption: &str, dies: u32) -> RunConfig {
+    let admit = if preemption == "always" { "strict" } else { "all" };
+    let text = format!(
+        r#"
+        precondition = {{ mode = "random", overwrites = 0.3 }}
+        capacity = {{ over_provisioning = 0.4 }}
+        preemption = {{ policy = "{preemption}" }}
+        admit = {{ policy = "{admit}" }}
+        allocation = {{ policy = "{allocation}" }}
+        trigger = {{ policy = "watermark", scope = "device", soft = 2 }}
+        order = {{ policy = "fifo" }}
+        frontier = {{ policy = "single" }}
+        timing = {{ read = "50 us", program = "500 us", erase = "3 ms", channel = "200 MB/s" }}
+        geometry = {{ channels = 8, chips_per_channel = {}, dies_per_chip = 1, planes_per_die = 1, blocks_per_plane = 16, pages_per_block = 8, page_size = "4 KiB" }}
+        "#,
+        dies / 8
+    );
+    copyback::config::from_toml(&text).expect("a configuration")
+}
+
+#[test]
+#[ignore = "the other tests run it under callgrind"]
+fn work_short_of_space_of_the_environment() {
+    if let (Some(allocation), Some(preemption)) = (asked("ALLOCATION"), asked("PREEMPTION")) {
+        let dies = asked_number("DIES").expect("a number");
+        let config = short_of_space(&allocation, &preemption, dies as u32);
+        work_of_tasks(&config, 8 * dies, 40 * dies, 40 * dies + 2_000);
+    }
+}
+
+/// Dynamic allocation on a drive that is short of space costs about what static allocation costs, and about the same
+/// on four times the dies. Each page once asked all dies for one, before it waited and again when a page was free.
+#[test]
+fn a_page_does_not_ask_all_dies_for_space() {
+    for preemption in ["none", "always"] {
+        let of_a_request = |allocation: &str, dies: u64| {
+            let policies = [("ALLOCATION", allocation), ("PREEMPTION", preemption)];
+            let policies = policies.map(|(name, policy)| (name, policy.to_owned()));
+            let variables = policies.into_iter().chain([("DIES", dies.to_string())]);
+            Some(count::counted("instructions::work_short_of_space_of_the_environment", variables)? / 2_000)
+        };
+        let counts = of_a_request("dynamic", 64).zip(of_a_request("dynamic", 256)).zip(of_a_request("static", 256));
+        let Some(((few, many), fixed)) = counts else { return };
+        println!(
+            "`{preemption}`: {few} instructions a request on 64 dies, {many} on 256, {fixed} with static allocation"
+        );
+        assert!(2 * many <= 3 * few, "`{preemption}`: {few} instructions a request on 64 dies, {many} on 256");
+        assert!(2 * many <= 3 * fixed, "`{preemption}`: {many} instructions a request, {fixed} with static allocation");
+    }
+}
+
 /// A die of a server's drive, of so many pages a block and as many pages in all, under twin blocks.
 fn twins(pages_per_block: u32) -> RunConfig {
     let device: toml::Table = find(DEVICES, "tlc-nvme").expect("it is a preset").text.parse().expect("it parses");

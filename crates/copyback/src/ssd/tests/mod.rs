@@ -3,4 +3,5 @@
 mod by_hand;
 mod dispatching;
 mod rebuilding;
+mod refresh;
 mod tampering;

@@ -483,6 +483,10 @@ const ROWS: &[Row] = &[
         drive.check_all();
         true
     }),
+    row!(BestDie, "allocation = { policy = \"dynamic\" }", writes, |drive, _| {
+        drive.admission.searches.as_mut().expect("dynamic allocation compares dies").forget_gains();
+        false
+    }),
     row!(NewestRead, "", reads, |drive, _| {
         swap(drive, LogicalUnit(0), LogicalUnit(2));
         true
