@@ -4,7 +4,7 @@
 //! is larger than a folder. Code that is compiled for tests only may use anything.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Modules of `copyback-lab`, each of which uses only those before it.
 const ORDER: &[&str] = &[
@@ -34,35 +34,23 @@ const ORDER: &[&str] = &[
 /// What no file of `copyback-lab` has.
 const FORBIDDEN: &[&str] = &["clap", "anstream", "indicatif", "copyback_cli", "args_os", "print!", "println!", "dbg!"];
 
-fn files_below(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).expect("the folder is there") {
-        let path = entry.expect("it can be read").path();
-        if path.is_dir() {
-            files_below(&path, files);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
-}
+#[allow(dead_code, reason = "each test file uses its own part")]
+#[path = "../../../copyback/tests/it/support/sources.rs"]
+mod sources;
 
 /// The files of a crate's `src` by their modules, `plan::fit`, each with its code: no comments, and nothing that is
 /// compiled for tests only.
 fn modules(of_crate: &str) -> BTreeMap<String, String> {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(of_crate).join("src");
-    let mut files = Vec::new();
-    files_below(&src, &mut files);
-    let mut modules = BTreeMap::new();
-    for path in files {
-        let name = path.strip_prefix(&src).expect("it is below").with_extension("");
-        let name = name.to_string_lossy().replace(['/', '\\'], "::");
-        let name = name.strip_suffix("::mod").unwrap_or(&name).to_owned();
-        if name == "main" || name.ends_with("tests") {
-            continue;
+    let mut modules: BTreeMap<String, String> = BTreeMap::new();
+    for line in sources::lines(&src) {
+        let name = line.file.trim_end_matches(".rs").replace('/', "::");
+        let name = name.strip_suffix("::mod").unwrap_or(&name);
+        if name != "main" {
+            let code = modules.entry(if name == "lib" { String::new() } else { name.to_owned() }).or_default();
+            code.push_str(&line.text);
+            code.push('\n');
         }
-        let text = std::fs::read_to_string(&path).expect("it can be read");
-        let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
-        let code: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
-        modules.insert(if name == "lib" { String::new() } else { name }, code.join("\n"));
     }
     assert!(modules.len() > 20, "only {} files were found in {of_crate}", modules.len());
     modules

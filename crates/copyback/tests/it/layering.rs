@@ -3,6 +3,7 @@
 //!
 //! The order of the rooms is written down here and nowhere else. Code that is compiled for tests only may use anything.
 
+use crate::support::sources::{Line, files_below};
 use copyback::config::presets::SCHEMES;
 use copyback::run::config::AXES;
 use std::collections::BTreeSet;
@@ -32,67 +33,17 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[];
 /// The only file that may name schemes.
 const PRESETS: &str = "config/presets.rs";
 
-/// A line of code that runs are made of: file, number, text.
-struct Line {
-    file: String,
-    number: usize,
-    text: String,
-}
-
 /// The folder of the crate that is looked at; these tests are a package of their own, two folders below it.
 const ENGINE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-fn files_below(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).expect("the folder is there") {
-        let path = entry.expect("it can be read").path();
-        if path.is_dir() {
-            files_below(&path, files);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
-}
-
 /// The files of the sources below this folder of the crate.
 fn sources(folder: &str) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    files_below(&Path::new(ENGINE).join(folder), &mut files);
-    files.sort();
-    files
+    files_below(&Path::new(ENGINE).join(folder))
 }
 
 /// Every line of `src` without comments and without what is compiled for tests only.
 fn lines() -> Vec<Line> {
-    let src = Path::new(ENGINE).join("src");
-    let files = sources("src");
-    let (mut lines, mut for_tests) = (Vec::new(), BTreeSet::new());
-    for path in &files {
-        let file = path.strip_prefix(&src).expect("it is below").to_string_lossy().replace('\\', "/");
-        let text = std::fs::read_to_string(path).expect("it can be read");
-        let mut numbered = text.lines().enumerate();
-        while let Some((at, line)) = numbered.next() {
-            let bare = line.trim_start();
-            if bare == "#[cfg(test)]" {
-                let indent = &line[..line.len() - bare.len()];
-                let item = numbered.next().map_or("", |(_, item)| item.trim());
-                if let Some((_, module)) = item.strip_suffix(';').and_then(|item| item.split_once("mod ")) {
-                    let folder = file.strip_suffix("/mod.rs").unwrap_or(&file[..file.len() - ".rs".len()]);
-                    for_tests.insert(format!("{folder}/{module}.rs"));
-                } else if item.ends_with('{') {
-                    numbered.by_ref().find(|(_, line)| *line == format!("{indent}}}"));
-                }
-            } else if !bare.starts_with("//") {
-                lines.push(Line { file: file.clone(), number: at + 1, text: line.to_owned() });
-            }
-        }
-    }
-    let is_for_tests = |file: &str| {
-        let is_below = |module: &String| file.starts_with(&format!("{}/", module.trim_end_matches(".rs")));
-        for_tests.contains(file) || for_tests.iter().any(is_below)
-    };
-    lines.retain(|line| !is_for_tests(&line.file) && !line.file.ends_with("/tests.rs"));
-    assert!(lines.len() > 5_000, "only {} lines of code were found", lines.len());
-    lines
+    crate::support::sources::lines(&Path::new(ENGINE).join("src"))
 }
 
 fn word_at(text: &str) -> &str {

@@ -4,6 +4,7 @@
 
 pub mod four_dies;
 pub mod instructions;
+pub mod sources;
 pub mod under;
 
 use copyback::flash::geometry::Geometry;
