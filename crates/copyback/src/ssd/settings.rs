@@ -1,6 +1,7 @@
 //! What the configuration decides about the engine.
 
 use super::config::DriveConfig;
+use super::gc::mechanism::Mechanism;
 use crate::dispatch::compose::list::{BuilderName, GcBuilderName};
 use crate::dispatch::index::Asked;
 use crate::flash::Follow;
@@ -46,6 +47,8 @@ pub(super) struct ComposeSettings {
 
 /// How the steps of a collection follow each other, and what may go between them.
 pub(super) struct CollectionSettings {
+    /// Whether collections are jobs, relocations or merges.
+    pub mechanism: Mechanism,
     /// Which planes take the pages of collections of several blocks, if there are such.
     pub turn: Option<Turn>,
     /// Steps of collection that nothing disturbs follow each other in place, as nothing observes them.
@@ -90,6 +93,7 @@ impl Settings {
             gc_scan_max,
         };
         let collection = CollectionSettings {
+            mechanism: Mechanism::of(config.preemption.as_task().is_some(), is_merged),
             turn: granularity.turn().filter(|_| !is_merged),
             steps_alone: false,
             steps_at_once,

@@ -60,24 +60,7 @@ pub(in crate::ssd) struct PlaneJobs<'a>(pub &'a Drive);
 impl Moves for PlaneJobs<'_> {
     #[inline]
     fn own(&self, plane: PlaneId) -> OwnMoves {
-        let drive = self.0;
-        let id = drive.gc.jobs.of_plane(plane);
-        if drive.gc.relocations.are_tasks() {
-            return match drive.admission.reservations.are_shared() {
-                true => OwnMoves::default(),
-                false => drive.gc.relocations.own(plane),
-            };
-        }
-        // A merge programs blocks that are kept for it.
-        if id.is_none() || drive.is_merge(id) {
-            return OwnMoves::default();
-        }
-        let job = &drive.gc.jobs[id];
-        let pages = match drive.keeps_moves_left(id) {
-            false => job.pages_left(drive.geometry.units_per_page),
-            true => job.pages_left_on(plane),
-        };
-        OwnMoves { pages, has_begun: job.beginning().is_some() }
+        self.0.own_moves(plane)
     }
 
     #[inline(always)]
@@ -87,6 +70,21 @@ impl Moves for PlaneJobs<'_> {
 }
 
 impl Drive {
+    /// What a plane's job has still to program there. A merge programs blocks that are kept for it.
+    #[inline]
+    pub(in crate::ssd) fn moves_of_job(&self, plane: PlaneId) -> OwnMoves {
+        let id = self.gc.jobs.of_plane(plane);
+        if id.is_none() || self.is_merge(id) {
+            return OwnMoves::default();
+        }
+        let job = &self.gc.jobs[id];
+        let pages = match self.keeps_moves_left(id) {
+            false => job.pages_left(self.geometry.units_per_page),
+            true => job.pages_left_on(plane),
+        };
+        OwnMoves { pages, has_begun: job.beginning().is_some() }
+    }
+
     /// Whether a collection keeps how many pages it has left on each plane: moves of several blocks tell that by their
     /// planes, and a row of a superpage is programmed as one, however few of its units are left.
     #[inline(always)]

@@ -29,12 +29,6 @@ impl Drive {
         self.claims_page(id) && self.claimable(txn.die, txn.plane) == 0
     }
 
-    /// Whether a transaction that waits in front of a window counts among those that will want a page: a write, if
-    /// collections reserve no die. Otherwise windows are seldom full, and it has its page first.
-    fn claims_page(&self, id: TxnId) -> bool {
-        self.gc.relocations.are_tasks() && self.txns[id].role.is_write()
-    }
-
     /// Pages that are not reserved, and that no write in front of a window will take: of a plane, or of a die.
     pub(in crate::ssd) fn claimable(&self, die: DieId, plane: PlaneId) -> u32 {
         self.admission.reservations.space().claimable(&self.ftl, &PlaneJobs(self), die, plane)
@@ -75,9 +69,8 @@ impl Drive {
         if self.dies.waiting_for_space() == 1 {
             self.heed_guard(events);
         }
-        if self.gc.relocations.are_tasks() && self.ftl.allocation().chooses_die() {
-            // Its die may have given its last pages to others while it waited in front, and another one has some: no
-            // collection has to end first.
+        if self.may_find_page_elsewhere() {
+            // No collection has to end first.
             self.let_waiters_go_on(die, plane, events);
         }
     }
@@ -88,11 +81,8 @@ impl Drive {
         self.admission.gate.end_wait_for_gc(1);
     }
 
-    /// Pages became free: those who wait for them are admitted as far as they reach.
-    pub(in crate::ssd) fn admit_waiters(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
-        if self.gc.relocations.are_tasks() {
-            return self.look_after_waiters(die, plane, events);
-        }
+    /// Those who wait for pages are admitted as far as these reach.
+    pub(in crate::ssd) fn admit_as_far_as_room(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
         let plane = self.bound_plane(plane);
         let list = self.space_queue(die, plane);
         while self.reservable(die, plane) > 0 {
@@ -108,7 +98,7 @@ impl Drive {
 
     /// A page was bound on a plane, where collections reserve no die: only there may one more be free for waiters.
     #[inline(never)]
-    fn look_after_waiters(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
+    pub(in crate::ssd) fn look_after_waiters(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
         let bound_to = self.bound_plane(plane);
         if self.claimable(die, bound_to) > 0 {
             self.let_waiters_go_on(die, plane, events);

@@ -13,15 +13,6 @@ use crate::tasks::gc::trigger::Start;
 use crate::tasks::job::Step;
 
 impl Drive {
-    /// Which of a plane's open blocks takes a queued write, with the writes behind it that share its page.
-    #[inline(always)]
-    pub(in crate::ssd) fn host_write_point(&self, die: DieId, plane: PlaneId, lead: TxnId) -> usize {
-        match self.ftl.has_log_blocks() {
-            true => self.view_for_builders(die).log_for(plane, lead),
-            false => self.ftl.write_point(plane, Stream::Host),
-        }
-    }
-
     /// Merges start that do not wait for a write.
     pub(in crate::ssd) fn merge_if_due(&mut self, plane: PlaneId, events: &mut EventQueue) {
         if self.gc.jobs.is_free(plane) && self.ftl.is_merge_due(plane) {
@@ -47,12 +38,6 @@ impl Drive {
         self.reserve_die(die, id, events.now_ns());
         self.fill_window(die, events);
         true
-    }
-
-    /// Whether a job merges.
-    #[inline(always)]
-    pub(in crate::ssd) fn is_merge(&self, id: JobId) -> bool {
-        self.ftl.has_log_blocks() && self.gc.jobs[id].purpose().picks_victim
     }
 
     /// The next step of a merge.

@@ -9,6 +9,7 @@ pub(crate) mod idle_collection;
 pub(crate) mod job_table;
 pub(crate) mod log_block_merges;
 pub(crate) mod lone_steps;
+pub(crate) mod mechanism;
 pub(crate) mod move_destination;
 pub(crate) mod preemption_points;
 pub(crate) mod read_merging;

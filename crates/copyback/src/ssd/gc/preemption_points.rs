@@ -291,19 +291,6 @@ impl Drive {
         state_of(self.scheme.trigger.is_below_hard(free), high_priority_waits, self.scheme.preemption.at_hard())
     }
 
-    /// The free space in the scope of a die that collects.
-    fn free_of_collection(&self, die: DieId) -> u32 {
-        if self.ftl.has_log_blocks() {
-            // Merges have their blocks, whatever watermarks say.
-            return u32::MAX;
-        }
-        match self.scheme.trigger.scope() {
-            Scope::Plane => self.geometry.planes_of(die).map(|p| self.free_of(p)).min().unwrap_or(0),
-            Scope::Die => self.free_of_die(die),
-            Scope::Device => self.ftl.free_blocks() as u32,
-        }
-    }
-
     /// The first request of a queue that may go before the collection's next step, and is not to be served by that
     /// step.
     fn first_admitted(&self, die: DieId, queue: Queue, asked: &FirstQuery) -> Option<TxnId> {

@@ -85,12 +85,6 @@ impl Relocations {
 
     // ---- questions --------------------------------------------------------------------------------------------------
 
-    /// Whether collections reserve no die.
-    #[inline(always)]
-    pub fn are_tasks(&self) -> bool {
-        self.as_task.is_some()
-    }
-
     /// How many collections may be under way at once.
     pub fn victims(&self) -> usize {
         self.as_task.map_or(0, |task| task.victims as usize)

@@ -1,35 +1,19 @@
 //! The start of collections: of which plane, and when. `walk` says what becomes of them.
 
 use crate::flash::command::Source;
-use crate::ftl::blocks::BlockState;
 use crate::ftl::frontier::Stream;
-use crate::ftl::victim::Planes;
 use crate::sim::index::{BlockId, DieId, JobId, PlaneId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
 use crate::ssd::drive::Drive;
 use crate::tasks::gc::granularity::GranularityPolicy;
-use crate::tasks::gc::trigger::{Level, Scope, Start, TriggerPolicy, Wanted};
+use crate::tasks::gc::trigger::{Scope, Start, TriggerPolicy, Wanted};
 use crate::tasks::job::{Fill, Footprint, Job, Purpose};
 
 impl Drive {
-    /// A page was bound on a plane: writes that wait for one there are looked at again, and collection starts if the
-    /// watermark of the plane's scope asks for it.
+    /// Collection starts if the watermark of a plane's scope asks for it.
     #[inline]
-    pub(in crate::ssd) fn collect_if_low(&mut self, plane: PlaneId, events: &mut EventQueue) {
-        let die = self.geometry.die_of(plane);
-        if self.scheme.granularity.leaves_plane() && self.dies.waiting_for_space() > 0 {
-            self.admit_waiters_everywhere(events);
-        } else if self.dies[die].waiting_for_space() > 0 {
-            // Writes that share a page give back what was reserved for the others.
-            self.admit_waiters(die, plane, events);
-        }
-        if self.ftl.has_log_blocks() {
-            return self.merge_if_due(plane, events);
-        }
-        if self.gc.relocations.are_tasks() {
-            return self.collect_as_task(plane, events);
-        }
+    pub(in crate::ssd) fn collect_scope_if_low(&mut self, plane: PlaneId, events: &mut EventQueue) {
         match self.scheme.trigger.scope() {
             Scope::Plane => {
                 let is_collecting = self.gc.jobs.is_on(plane);
@@ -37,7 +21,7 @@ impl Drive {
                     self.start_collection(plane, Start::Watermark, events);
                 }
             }
-            Scope::Die => self.collect_die_if_low(die, events),
+            Scope::Die => self.collect_die_if_low(self.geometry.die_of(plane), events),
             Scope::Device => self.collect_device_if_low(events),
         }
     }
@@ -130,14 +114,6 @@ impl Drive {
         self.geometry.planes_of(die).any(|p| self.gc.jobs.is_on(p))
     }
 
-    /// Whether a plane is reclaimable: its collection must free a page, for moves are programmed in whole pages.
-    pub(in crate::ssd) fn is_reclaimable(&self, plane: PlaneId) -> bool {
-        match self.ftl.has_log_blocks() {
-            true => self.ftl.can_merge(plane),
-            false => self.ftl.is_reclaimable(plane, self.geometry.units_per_page),
-        }
-    }
-
     /// Whether the data of a plane may leave it, to make room for host writes that wait there and can go nowhere else.
     /// Watermarks alone are no reason, nor are writes that may go where the data would: planes that are full of valid
     /// data would send it round.
@@ -158,13 +134,7 @@ impl Drive {
     /// those are bound, the watermarks are reached. If no page is left, their plane, or the lowest plane of their
     /// die, is collected whatever the watermarks say. If it is full of valid data, writes that are bound to no plane
     /// leave it, and others wait until data may leave.
-    pub(in crate::ssd) fn collect_for_space(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
-        if self.ftl.has_log_blocks() {
-            return self.merge_for_space(plane, events);
-        }
-        if self.gc.relocations.are_tasks() {
-            return self.collect_as_task_for_space(die, plane, events);
-        }
+    pub(in crate::ssd) fn collect_scope_for_space(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
         if self.is_paused() {
             self.resume();
         }
@@ -265,33 +235,13 @@ impl Drive {
         }
     }
 
-    /// Whether a block may be relocated now: it is full, and its plane has no job, or where no die is reserved room for
-    /// what is valid in it. Pages of a data block have their places, so that only merges move them.
-    pub fn may_relocate(&self, block: BlockId) -> bool {
-        let is_full = self.ftl.blocks()[block].state == BlockState::Closed;
-        if self.gc.relocations.are_tasks() {
-            return is_full && self.has_room_for_moves_of(block) && self.is_its_turn(self.geometry.plane_of(block));
-        }
-        is_full && !self.ftl.has_log_blocks() && self.gc.jobs.is_free(self.geometry.plane_of(block))
-    }
-
-    /// Relocates and erases a full block for a task other than garbage collection.
-    ///
-    /// # Panics
-    /// When the block is not full, or a job is under way on its plane.
-    pub fn start_relocation(&mut self, block: BlockId, source: Source, events: &mut EventQueue) {
-        if self.gc.relocations.are_tasks() {
-            return self.begin_relocation(block, source, events);
-        }
-        self.start_relocation_of(Footprint::one(self.geometry.plane_of(block), block), source, true);
-    }
-
-    /// The same of a block on each of several planes of a die that go into one command. `reserves_die`: from its first
+    /// Relocates and erases a full block on each of several planes of a die that go into one command, for a task other
+    /// than garbage collection. `reserves_die`: from its first
     /// step to its last nothing else has the die; otherwise it waits for the die before each step, and what the order
     /// names goes between two.
     ///
     /// # Panics
-    /// As above, and where the blocks do not go into one command.
+    /// When a block is not full, a job is under way on its plane, or the blocks do not go into one command.
     pub(crate) fn start_relocation_of(&mut self, footprint: Footprint, source: Source, reserves_die: bool) {
         let lead = footprint.blocks().next().expect("a footprint has a block");
         let first_page = |block: BlockId| self.geometry.page_of(self.geometry.first_unit(block));
@@ -308,22 +258,8 @@ impl Drive {
         self.attach(id);
     }
 
-    /// Collects a plane once more than its watermark asks for; whether it can: nothing is reclaimable on a plane that
-    /// is full of valid data, and one that has a job collects already. The victim policy picks the block when the job
-    /// begins.
-    pub fn collect_once(&mut self, plane: PlaneId, events: &mut EventQueue) -> bool {
-        if self.gc.relocations.are_tasks() {
-            return self.begin_task_collection(Planes::one(plane), events);
-        }
-        let can = self.gc.jobs.is_free(plane) && self.is_reclaimable(plane);
-        if can {
-            self.start_collection(plane, Start::Told, events);
-        }
-        can
-    }
-
     fn new_job(&mut self, purpose: Purpose, footprint: Footprint) -> JobId {
-        hold!(!self.gc.relocations.are_tasks(), DieReservation, "{purpose:?} where collections reserve no die");
+        self.check_has_jobs(purpose);
         let lead = footprint.planes().next().expect("a footprint has a plane");
         let job = Job::new(purpose, self.geometry.die_of(lead), footprint, self.txns.take_sequence());
         let fill = if self.geometry.has_superpages() { Fill::AsRead } else { self.scheme.granularity.fill() };
@@ -335,21 +271,6 @@ impl Drive {
         let die = self.gc.jobs[id].die();
         self.dies[die].push_job(id);
         self.mark_ready(die);
-    }
-
-    /// What follows a collection of a plane that ended: which plane's, and why.
-    pub(in crate::ssd) fn collection_after(&mut self, plane: PlaneId) -> Option<(PlaneId, Start)> {
-        if self.ftl.has_log_blocks() {
-            return self.ftl.is_merge_due(plane).then_some((plane, Start::Told));
-        }
-        if self.gc.coordination.is_some() {
-            let is_urgent = self.scheme.trigger.level_of(self.free_of_scope(plane)) == Level::LastResort;
-            return is_urgent.then_some((plane, Start::Watermark));
-        }
-        if !self.scheme.trigger.goes_on() {
-            return None;
-        }
-        self.plane_after(plane).map(|next| (next, Start::Watermark))
     }
 
     /// The plane that is collected after a collection of this one, if its scope is below the watermark at which it
