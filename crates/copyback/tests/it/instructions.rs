@@ -91,12 +91,12 @@ fn a_request_costs_the_same_among_idle_drives() {
 }
 
 /// A request costs at most the agreed number of instructions, in the profile of tests: 7,385 before the state of a
-/// drive had owners, 7,476 since then. Another 119 belong to the source of requests in this file, which is not
-/// optimised. A change that saves instructions lowers the bound.
+/// drive had owners, 7,476 then, 7,518 since sources are data and dies that gained are named. Another 119 belong to the
+/// source of requests in this file, which is not optimised. A change that saves instructions lowers the bound.
 #[test]
 fn a_request_costs_no_more_than_it_did() {
     let Some(alone) = of_a_request(1) else { return };
-    assert!(alone <= 7_620, "{alone} instructions a request; at most 7,620 were agreed on");
+    assert!(alone <= 7_640, "{alone} instructions a request; at most 7,640 were agreed on");
 }
 
 /// Runs such requests for each of `drives` equal drives in turn. Of each drive, those from `from` to `to` are counted.
@@ -306,7 +306,9 @@ fn a_page_does_not_ask_all_dies_for_space() {
             "`{preemption}`: {few} instructions a request on 64 dies, {many} on 256, {fixed} with static allocation"
         );
         assert!(2 * many <= 3 * few, "`{preemption}`: {few} instructions a request on 64 dies, {many} on 256");
-        assert!(2 * many <= 3 * fixed, "`{preemption}`: {many} instructions a request, {fixed} with static allocation");
+        // Collections as tasks pick victims over all planes of the device, static allocation those of one plane.
+        let bound = if preemption == "none" { 3 * fixed } else { 4 * fixed };
+        assert!(2 * many <= bound, "`{preemption}`: {many} instructions a request, {fixed} with static allocation");
     }
 }
 

@@ -79,7 +79,7 @@ impl AdmitPolicy for Policy {
         }
         let task = match is_guarded(self.guard, die, view) {
             true => Source::GC,
-            false => self.order.into_iter().find(|&task| view.waiting(die).has(task))?,
+            false => self.order.iter().copied().find(|&task| view.waiting(die).has(task))?,
         };
         Some(Entry { task, die })
     }

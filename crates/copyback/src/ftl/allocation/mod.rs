@@ -3,7 +3,7 @@
 //! Contract: the engine calls [`Allocation::place`] when a host write is admitted, once for each logical page that it
 //! touches. It returns the die, and the plane if the policy fixes it; otherwise the plane is chosen when the command is
 //! issued, among the planes of that die that have a page. It reads the drive through [`Load`] and changes only its own
-//! state. A policy that compares all dies finds the best in a [`DieSearch`], which the engine tells of dies that gained.
+//! state. A policy that compares all dies finds the best with a [`DieSearch`], which hears of dies that gained.
 
 pub mod die_search;
 pub mod dynamic;

@@ -38,7 +38,9 @@ impl DieSearches {
         Some(Box::new(Self { of_purpose: vec![search; purposes] }))
     }
 
-    #[inline]
+    /// Out of line: most drives have no searches, and pay for a look at a pointer alone.
+    #[cold]
+    #[inline(never)]
     fn gain(&mut self, die: DieId) {
         self.of_purpose.iter_mut().for_each(|search| search.gain(die));
     }

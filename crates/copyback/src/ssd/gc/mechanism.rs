@@ -1,5 +1,5 @@
-//! The mechanism by which a drive collects: jobs, relocations, or merges of log blocks. What differs between the three is
-//! decided in this file, so that a fourth is a file of its own and an arm in each match here.
+//! The mechanism by which a drive collects: jobs, relocations, or merges of log blocks. What differs between the three
+//! is decided in this file, so that a fourth is a file of its own and an arm in each match here.
 
 use crate::flash::command::Source;
 use crate::ftl::blocks::BlockState;

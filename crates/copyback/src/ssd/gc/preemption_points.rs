@@ -19,7 +19,7 @@ use crate::ssd::drive::{Drive, Queue};
 use crate::ssd::gc::step_partners::StepPartners;
 use crate::tasks::gc::granularity::GranularityPolicy;
 use crate::tasks::gc::preemption::{Candidate, Fence, NextStep, State, View, state_of};
-use crate::tasks::gc::trigger::{Scope, TriggerPolicy};
+use crate::tasks::gc::trigger::TriggerPolicy;
 use crate::tasks::job::{Job, Step};
 
 /// What is asked about those that wait: who of them goes first.

@@ -92,6 +92,8 @@ impl Drive {
     /// The step that a job takes next, none while one is under way.
     #[inline(always)]
     pub(in crate::ssd) fn next_step(&mut self, id: JobId) -> Option<Step> {
+        // Moves that came too late are dropped, so that less is kept for them.
+        self.note_gain(self.gc.jobs[id].die());
         if self.scheme.settings.compose.combines
             && let Some(step) = self.combined_step(id)
         {

@@ -1,7 +1,6 @@
 //! Requests that firmware is still making: they come to their dies when their delay is over.
 
 use crate::dispatch::txn::{Role, Txn};
-use crate::flash::command::Source;
 use crate::flash::source::Account;
 use crate::observe::report::Cause;
 use crate::sim::index::TxnId;

@@ -7,7 +7,8 @@
 //! selection take constant time. A task changes nothing itself, and draws only from its own stream.
 //!
 //! A task is a file of this folder and a row of the registry below; it is on if it has a table in `[tasks]`. Its file
-//! says for whom its commands are: a source of its own is a row of data ([`SourceData`]), not a change elsewhere.
+//! says for whom its commands are: a source of its own is a row of data (`flash::source::SourceData`), not a change
+//! elsewhere.
 
 pub mod scrub;
 pub mod wear;
@@ -19,7 +20,7 @@ pub mod refresh;
 
 use super::delays;
 use crate::config::{Axis, Choice, KeyError};
-use crate::flash::source::{Source, SourceData};
+use crate::flash::source::Source;
 use crate::ftl::blocks::{Blocks, FreeOrder};
 use crate::sim::index::BlockId;
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,8 @@
 //! A line is a command: start and end in the figure's units of time, for whom, what, and where: plane, block and page
 //! of each part. The last line says when each request ended. What follows `--` is a remark.
 
-use copyback::flash::command::{FlashOp, Source};
+use copyback::flash::command::FlashOp;
+use copyback::flash::source::Account;
 use copyback::observe::commands::{CommandRecord, PartRecord};
 use copyback::observe::report::RequestRecord;
 use copyback::observe::timeline::{Timeline, text};
@@ -88,11 +89,11 @@ impl Figure<'_> {
 
     fn who(&self, part: &PartRecord) -> String {
         let name = part.request.map(|number| self.requests[number as usize].0);
-        match (part.source, name) {
-            (Source::HOST, name) => name.unwrap_or("?").to_owned(),
-            (Source::GC, None) => "GC".to_owned(),
+        match (part.source.account(), name) {
+            (Account::Host, name) => name.unwrap_or("?").to_owned(),
+            (Account::Gc, None) => "GC".to_owned(),
             // A request that was merged into a move.
-            (Source::GC, Some(name)) => format!("GC+{name}"),
+            (Account::Gc, Some(name)) => format!("GC+{name}"),
             (other, _) => format!("{other:?}"),
         }
     }

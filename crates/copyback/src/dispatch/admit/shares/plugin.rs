@@ -127,7 +127,7 @@ impl Plugged {
         let after = self.plugin.update(state, before);
         for (task, share) in [(Source::GC, after.gc), (Source::SCRUB, after.scrub)] {
             if !(0.0..=100.0).contains(&share) {
-                let why = format!("gave {task:?} a share of {} %", number(share));
+                let why = format!("gave {:?} a share of {} %", task.account(), number(share));
                 fail("admit.shares", &self.name, why, Some("answer with percent from 0 to 100"));
             }
             self.of[task.account().at()] = share;
