@@ -1,4 +1,4 @@
-//! Calls of commands: on a thread of their own, while this one listens to signals and shows how far they are.
+//! Calls of commands. A command runs on a thread of its own; the calling thread handles signals and reports progress.
 
 use crate::crew::PythonCrew;
 use crate::exit;
@@ -13,17 +13,17 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// How often signals are looked at, and whoever wants to know is told how far it is.
+/// How often the calling thread checks for signals and reports progress.
 pub const TICK: Duration = Duration::from_millis(10);
-/// How long an interrupted command may take to end; what lasts longer ends later, alone, and its result is dropped.
+/// How long an interrupted command may take to end. A command that takes longer ends later, and its result is dropped.
 const PATIENCE: Duration = Duration::from_millis(40);
 
-/// Does what a command line says, of which `words` are all behind the program's name.
+/// Executes a command line. `words` are all words after the program's name.
 ///
-/// `keep`: tables that are wanted beside those that all runs have (`"gc_events"`, `"requests"`, `"commands"`). `hear`
-/// is called now and then with a list of `(name, total or None, done, is_over)`, one for each part of the work, and
-/// with the lines that a log would have heard since. `crew` is called with the descriptions of a sweep's cells, and
-/// yields `(number, answer of cell or None, error or None)` of each. `scope` is where `words` name policies.
+/// `keep` names the tables to keep beside those of all runs (`"gc_events"`, `"requests"`, `"commands"`). `hear` is
+/// called regularly with two lists: `(name, total or None, done, is_over)` for each part of the work, and the log lines
+/// since the last call. `crew` is called with the descriptions of a sweep's cells, and yields `(number, answer of cell
+/// or None, error or None)` of each. `scope` resolves the names of policies in `words`.
 #[pyfunction]
 #[pyo3(signature = (words, keep, hear = None, crew = None, scope = None))]
 pub fn call(
@@ -44,14 +44,14 @@ pub fn call(
     let under_way = exit::UnderWay::new(&watch);
     let own = watch.clone();
     let begun = std::thread::Builder::new().name("copyback".into()).spawn(move || {
-        // On a thread inside this one, so that what Python keeps of it is gone when the call is over.
+        // On a thread inside this one, so that its Python thread state is freed when the call is over.
         let work = || {
             let _within = scope.as_ref().map(Scope::enter);
             api::call(&words, asked, &own, crew)
         };
         let done = std::thread::scope(|threads| threads.spawn(work).join());
         if let Ok(done) = done {
-            // Nobody waits any longer where the call was interrupted.
+            // If the call was interrupted, the receiver is gone.
             let _ = sender.send(done);
         }
         drop((sender, under_way));
@@ -59,7 +59,7 @@ pub fn call(
     begun?;
     let done = wait(py, &mut receiver, &watch, hear.as_ref())?;
     if done.is_err() && exit::is_ending() {
-        // The interpreter stopped it: a thread ends without a word.
+        // The interpreter stopped the run: end this thread without a message.
         return Err(PySystemExit::new_err(()));
     }
     object(py, done)
@@ -103,9 +103,9 @@ fn tell(py: Python<'_>, watch: &Watch, hear: Option<&Py<PyAny>>) -> PyResult<()>
     hear.call1(py, (tracks.collect::<Vec<_>>(), watch.heard())).map(drop)
 }
 
-/// The program: does what a command line says, prints, and returns the exit code. `package` has methods for what takes
-/// libraries of Python: `check_figures(paper, folder)`, `draw_figures(folder, json, tables)`, and
-/// `crew(address)`, which returns a crew as `call` takes one.
+/// The program: executes a command line, prints, and returns the exit code. `package` has the methods that need Python
+/// libraries: `check_figures(paper, folder)`, `draw_figures(folder, json, tables)`, and `crew(address)`, which returns
+/// a crew as `call` takes it.
 #[pyfunction]
 #[pyo3(signature = (words, package = None))]
 pub fn main(py: Python<'_>, words: Vec<OsString>, package: Option<Py<PyAny>>) -> u8 {

@@ -1,4 +1,4 @@
-//! Crews that Python has: whoever it knows runs the cells of a sweep.
+//! Crews of Python: Python code that runs the cells of a sweep.
 
 use crate::package::failure;
 use copyback_cli::api::{self, Crew, Failure, Took};
@@ -33,8 +33,8 @@ impl Crew for PythonCrew {
     }
 }
 
-/// Runs the cell of a description; what it answers is for the sweep that described it. Content of files that an answer
-/// has said to be lacking is `sent` by hash, and kept in `folder`.
+/// Runs the cell of a description, and returns the answer for the sweep that described it. `sent` has the content of
+/// the files that an earlier answer reported as missing, by hash; the cell keeps it in `folder`.
 #[pyfunction]
 pub fn cell(py: Python<'_>, description: &str, sent: BTreeMap<String, PyBackedBytes>, folder: PathBuf) -> String {
     let sent: Vec<(String, PyBackedBytes)> = sent.into_iter().collect();

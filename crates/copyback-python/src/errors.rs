@@ -1,4 +1,4 @@
-//! Why a command did not do what it was asked, as exceptions.
+//! Failures of commands as Python exceptions.
 
 use copyback_cli::api::Failure;
 use pyo3::exceptions::PyException;

@@ -1,4 +1,4 @@
-//! The end of the interpreter: runs that are under way then ask nothing of it any more.
+//! The end of the interpreter: runs that are under way stop calling it.
 
 use crate::policies::interrupts;
 use copyback_cli::api::Watch;
@@ -9,22 +9,22 @@ use std::time::{Duration, Instant};
 
 /// Calls whose threads have not ended.
 static UNDER_WAY: Mutex<Vec<Weak<Watch>>> = Mutex::new(Vec::new());
-/// The interpreter is about to end: nobody begins to ask it anything.
+/// The interpreter is about to end: no thread may start a call into it.
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
-/// How long a policy that is at work may take to return by itself.
+/// How long a running policy may take to return by itself.
 const GRACE: Duration = Duration::from_millis(300);
-/// How long the interpreter waits for calls, and interrupts their policies.
+/// How long the interpreter waits for calls after it interrupts their policies.
 const PATIENCE: Duration = Duration::from_secs(3);
 const TICK: Duration = Duration::from_millis(2);
-/// How often policies are interrupted: one may be between two calls.
+/// How often policies are interrupted. An interrupt has no effect between two calls of a policy.
 const INTERVAL: Duration = Duration::from_millis(50);
 
 fn under_way() -> MutexGuard<'static, Vec<Weak<Watch>>> {
     UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Threads that write requests which were handed over, each with a file that it removes where nobody wants it.
+/// The number of threads that write Python's requests to a file. Each removes its file if the caller is gone.
 static WRITING: AtomicUsize = AtomicUsize::new(0);
 
 /// Such a thread, for as long as this value lives.
@@ -63,9 +63,10 @@ impl Drop for UnderWay {
     }
 }
 
-/// Stops the calls that are under way, and waits until their threads have ended; a policy that does not return is
-/// interrupted. A thread that came back to the interpreter later would be ended by it in the midst of the simulator,
-/// which aborts the process: if a policy catches all exceptions and goes on, the process ends here.
+/// Stops the calls that are under way, and waits until their threads have ended. A policy that does not return is
+/// interrupted. If a thread called the interpreter after its end, the interpreter would end the thread inside the
+/// simulator, which aborts the process. If a policy catches all exceptions and goes on, the process therefore ends
+/// here.
 ///
 /// # Errors
 /// None that a user can cause.
@@ -107,7 +108,7 @@ pub fn is_ending() -> bool {
     IS_ENDING.load(Ordering::SeqCst)
 }
 
-/// Ends the run that would ask a policy, where the interpreter is about to end.
+/// Ends the run before it calls a policy, if the interpreter is about to end.
 pub fn stop_if_ending() {
     if is_ending() {
         copyback::run::stop();

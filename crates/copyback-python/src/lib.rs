@@ -1,7 +1,7 @@
 //! The Python module `copyback._copyback`: calls of the program's commands, and their results as Arrow tables.
 //!
-//! No logic of its own: the package `python/copyback` makes the words of a command line, and the crate `copyback-cli`
-//! does what they say.
+//! It has no logic of its own: the package `python/copyback` builds a command line, and the crate `copyback-cli`
+//! executes it.
 
 mod calls;
 mod crew;

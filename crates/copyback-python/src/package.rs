@@ -1,4 +1,4 @@
-//! The package, as the program sees it: an object of Python does what takes libraries of Python.
+//! The package, as the program sees it: a Python object does the work that needs Python libraries.
 
 use crate::crew::PythonCrew;
 use crate::results::tables;
@@ -33,7 +33,7 @@ impl Package for OfPython {
     }
 }
 
-/// An exception as a failure of the program: of the user where it is an `InputError`.
+/// Converts an exception to a failure of the program. An `InputError` becomes the user's mistake.
 pub fn failure(py: Python<'_>, error: &PyErr) -> Failure {
     let value = error.value(py);
     let field =

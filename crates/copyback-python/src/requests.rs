@@ -1,4 +1,4 @@
-//! Requests that Python hands over: Arrow streams and iterators, kept as a file that the simulator's readers read.
+//! Requests that Python passes: Arrow streams and iterators, written to a file that the simulator's readers read.
 
 use crate::calls;
 use crate::errors::exception;
@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, channel, sync_channel};
 use std::time::Duration;
 
-/// Requests that were handed over, which runs may play for as long as this object lives.
+/// Requests from Python. Runs may replay them for as long as this object lives.
 #[pyclass(frozen, module = "copyback")]
 pub struct Handed {
     handed: api::Handed,
@@ -29,16 +29,16 @@ pub struct Handed {
 
 #[pymethods]
 impl Handed {
-    /// What the simulator calls them.
+    /// The name by which commands refer to them.
     #[getter]
     fn name(&self) -> String {
         self.handed.name().display().to_string()
     }
 }
 
-/// Takes requests over: what has Arrow's PyCapsule protocol, or an iterable of tuples `(arrival_ns, op, offset_bytes,
-/// length_bytes, device, priority)`, of which the last two may be left out, or of mappings or named tuples with these
-/// names. Of an iterable no more than `most` are taken.
+/// Takes requests over. `requests` is an object with Arrow's PyCapsule protocol, or an iterable of tuples, mappings or
+/// named tuples with the fields `(arrival_ns, op, offset_bytes, length_bytes, device, priority)`. `device` and
+/// `priority` are optional. At most `most` requests of an iterable are taken.
 #[pyfunction]
 #[pyo3(signature = (requests, most = None))]
 pub fn hand_over(py: Python<'_>, requests: &Bound<'_, PyAny>, most: Option<u64>) -> PyResult<Handed> {
@@ -53,7 +53,8 @@ pub fn hand_over(py: Python<'_>, requests: &Bound<'_, PyAny>, most: Option<u64>)
     keeping.wait(py)
 }
 
-/// Gives a batch to whoever writes it, ready for Ctrl-C while there is no room; whether it was taken.
+/// Sends a batch to the writing thread, and handles Ctrl-C while the queue is full. Returns whether the batch was
+/// taken.
 fn give(py: Python<'_>, sender: &SyncSender<RecordBatch>, batch: RecordBatch) -> PyResult<bool> {
     let mut waiting = batch;
     loop {
@@ -67,19 +68,19 @@ fn give(py: Python<'_>, sender: &SyncSender<RecordBatch>, batch: RecordBatch) ->
     }
 }
 
-/// How often it is looked whether there is room.
+/// How long to sleep before looking again whether the queue is full.
 const ROOM_TICK: Duration = Duration::from_millis(2);
 /// Batches of an iterable that wait to be written.
 const BATCHES_WAITING: usize = 4;
 /// Requests in a batch of an iterable.
 const BATCH_ROWS: usize = 65_536;
-/// Requests between two looks at signals, and at who else wants the interpreter.
+/// Requests between two moments at which signals are handled and other threads may take the interpreter.
 const ROWS_UNHEARD: u64 = 4_096;
-/// The most requests of an iterable: one that never ends has more. They take three gigabytes of the disk, 46 bytes
+/// The most requests of an iterable, because an iterable may never end. They take three gigabytes of disk, 46 bytes
 /// each.
 const ROWS_MAX: u64 = 1 << 26;
 
-/// Requests on their way into a file, on a thread of its own, while this one listens to signals.
+/// Requests that a thread of its own writes to a file, while the calling thread handles signals.
 struct Keeping {
     is_stopped: Arc<AtomicBool>,
     done: Receiver<Result<api::Handed, Failure>>,
@@ -95,14 +96,14 @@ impl Keeping {
         let (own, writing) = (is_stopped.clone(), exit::Writing::begin());
         std::thread::Builder::new().name("copyback-requests".into()).spawn(move || {
             let mut batches = batches.take_while(|_| !own.load(Ordering::Relaxed));
-            // Nobody waits any longer where the call was interrupted.
+            // If the call was interrupted, the receiver is gone.
             let _ = sender.send(write(schema, &mut batches));
             drop(writing);
         })?;
         Ok(Self { is_stopped, done })
     }
 
-    /// Waits for the file, ready for Ctrl-C.
+    /// Waits for the file, and handles Ctrl-C meanwhile.
     fn wait(mut self, py: Python<'_>) -> PyResult<Handed> {
         loop {
             match calls::receive(py, &mut self.done, calls::TICK) {
@@ -123,7 +124,7 @@ impl Keeping {
     }
 }
 
-/// The stream of an object that has one.
+/// The Arrow stream of an object that has one.
 fn stream_of(requests: &Bound<'_, PyAny>) -> PyResult<RecordBatchStreamReader> {
     let capsule = requests.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
     let pointer = capsule.pointer_checked(Some(c"arrow_array_stream"))?.cast::<FFI_ArrowArrayStream>();
@@ -133,13 +134,13 @@ fn stream_of(requests: &Bound<'_, PyAny>) -> PyResult<RecordBatchStreamReader> {
     reader.map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Keeps batches as a file of the simulator.
+/// Writes batches to a file of the simulator.
 fn write(
     schema: SchemaRef,
     batches: &mut dyn Iterator<Item = Result<RecordBatch, ArrowError>>,
 ) -> Result<api::Handed, Failure> {
     api::hand_over(|file: &mut File| {
-        // It lives for as long as the runs, on a disk that is there: speed counts, and not its size.
+        // The file lives only as long as the runs, on a local disk: speed matters more than size.
         let properties = WriterProperties::builder()
             .set_compression(Compression::UNCOMPRESSED)
             .set_dictionary_enabled(false)
@@ -170,7 +171,7 @@ struct Rows {
 const REQUIRED: [&str; 4] = ["arrival_ns", "op", "offset_bytes", "length_bytes"];
 
 impl Rows {
-    /// Goes through an iterable, and gives its requests away batch by batch, until nobody takes them.
+    /// Iterates over an iterable, and sends its requests batch by batch, until the receiver takes no more.
     fn collect(
         requests: &Bound<'_, PyAny>,
         most: u64,
@@ -187,7 +188,7 @@ impl Rows {
             at += 1;
             if at.is_multiple_of(ROWS_UNHEARD) {
                 py.check_signals()?;
-                // An iterator that is not written in Python would let no other thread in.
+                // An iterator written in C would let no other thread run.
                 py.detach(std::thread::yield_now);
             }
             if rows.op.len() == BATCH_ROWS && !take(std::mem::take(&mut rows).batch())? {
@@ -271,7 +272,7 @@ impl Rows {
     }
 }
 
-/// An error with the request that it is of; what asks the program to end does so.
+/// Adds the position of the request to an error. Exceptions that ask the program to end pass unchanged.
 fn of_request(py: Python<'_>, at: u64, error: PyErr) -> PyErr {
     if !error.is_instance_of::<PyException>(py) {
         return error;

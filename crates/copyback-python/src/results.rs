@@ -1,4 +1,4 @@
-//! What commands return.
+//! The results of commands.
 
 use crate::errors::exception;
 use crate::table::Table;
@@ -6,7 +6,7 @@ use copyback_cli::api::{self, Column, Done, Failure, Listed, Reproduced};
 use pyo3::prelude::*;
 use pyo3::{IntoPyObjectExt, exceptions::PyKeyError};
 
-/// Runs that are done: of one scheme (`run`) or of several (`compare`).
+/// Results of `run` (one scheme) or `compare` (several).
 #[pyclass(frozen, module = "copyback")]
 pub struct Runs {
     runs: api::Runs,
@@ -31,19 +31,19 @@ impl Runs {
         self.runs.json().map_err(|failure| exception(py, &failure))
     }
 
-    /// What the program prints, in lines of so many characters where words allow it.
+    /// The text that the program prints, wrapped to `columns` characters where possible.
     #[pyo3(signature = (columns = 80))]
     fn text(&self, py: Python<'_>, columns: usize) -> PyResult<String> {
         self.runs.text(columns).map(|text| api::plain(&text)).map_err(|failure| exception(py, &failure))
     }
 
-    /// The table of `compare`, cell by cell: groups of columns, their titles, and for each scheme its values, and
-    /// behind those of the first how they differ from these.
+    /// The table of `compare`, cell by cell. The first row has groups of columns, the second their titles. Then each
+    /// scheme has a row of values; each scheme but the first also has a row of differences from the first.
     fn headline(&self) -> Vec<Vec<String>> {
         self.runs.headline()
     }
 
-    /// What users should know of the runs, a line each.
+    /// Remarks on the runs for the user, a line each.
     fn remarks(&self) -> String {
         api::plain(&self.runs.remarks())
     }
@@ -53,7 +53,7 @@ impl Runs {
         self.runs.latex().map_err(|failure| exception(py, &failure))
     }
 
-    /// Names of the tables that there are.
+    /// The names of the tables.
     fn table_names(&self) -> Vec<&'static str> {
         self.runs.tables().collect()
     }
@@ -70,7 +70,7 @@ impl Runs {
     }
 }
 
-/// A sweep that is done.
+/// The result of a sweep.
 #[pyclass(frozen, get_all, module = "copyback")]
 pub struct Sweep {
     /// What the program prints.
@@ -83,20 +83,20 @@ pub struct Sweep {
     latencies: Py<Table>,
 }
 
-/// A document that is done: of a reproduction, a validation or a workload.
+/// The document of a reproduction, a validation or a workload.
 #[pyclass(frozen, get_all, module = "copyback")]
 pub struct Document {
     /// The JSON document, as the program writes it.
     json: String,
     /// What the program prints.
     text: String,
-    /// Why the program's exit code would not be 0; `None` where it would.
+    /// The reason for an exit code other than 0; `None` if it is 0.
     verdict: Option<Py<PyAny>>,
-    /// Of a reproduction: each experiment with its table and that of response times.
+    /// For a reproduction: each experiment with its table and the table of response times.
     tables: Vec<OfExperiment>,
 }
 
-/// An experiment with its table and that of response times.
+/// An experiment with its table and the table of response times.
 type OfExperiment = (String, Py<Table>, Py<Table>);
 
 /// The tables of a reproduction.
@@ -108,7 +108,7 @@ pub fn tables(py: Python<'_>, reproduced: &Reproduced) -> PyResult<Vec<OfExperim
     reproduced.tables.iter().map(of).collect()
 }
 
-/// A command's result as an object of Python.
+/// Converts a command's result to a Python object.
 pub fn object(py: Python<'_>, done: Result<Done, Failure>) -> PyResult<Py<PyAny>> {
     match done.map_err(|failure| exception(py, &failure))? {
         Done::Runs(runs) => Runs { runs: *runs }.into_py_any(py),
@@ -129,7 +129,7 @@ pub fn object(py: Python<'_>, done: Result<Done, Failure>) -> PyResult<Py<PyAny>
     }
 }
 
-/// What there is to choose from: the names of schemes, devices or workloads, each with what it is.
+/// The names of schemes, devices or workloads, each with a description.
 #[pyfunction]
 pub fn listed(what: &str) -> PyResult<Vec<(&'static str, String)>> {
     match what {
@@ -140,7 +140,7 @@ pub fn listed(what: &str) -> PyResult<Vec<(&'static str, String)>> {
     }
 }
 
-/// How lines of schemes are drawn: for each a number, a colour (`#RRGGBB`), and the lengths of dashes and gaps.
+/// The line style of each scheme: a number, a colour (`#RRGGBB`), and the lengths of dashes and gaps.
 #[pyfunction]
 pub fn styles(names: Vec<String>) -> Vec<(usize, &'static str, Vec<u32>)> {
     let styles = copyback_cli::styles::of(names.iter().map(String::as_str));

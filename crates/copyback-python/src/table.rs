@@ -1,4 +1,4 @@
-//! A table of results, which Arrow's PyCapsule protocol hands over without a copy.
+//! A table of results. Arrow's PyCapsule protocol passes it on without a copy.
 
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -40,7 +40,7 @@ impl Table {
     }
 }
 
-/// A cell as a person reads it; nothing where there is none.
+/// A cell as text; empty if the cell has no value.
 fn shown(array: &ArrayRef, row: usize) -> String {
     if array.is_null(row) {
         return String::new();
@@ -52,7 +52,7 @@ fn shown(array: &ArrayRef, row: usize) -> String {
     }
 }
 
-/// A column, whose numbers are taken over as they are.
+/// A column. Its numbers are taken over without a copy.
 fn array(column: Column) -> (Field, ArrayRef) {
     let text = |name: &str, values: Vec<String>| -> (Field, ArrayRef) {
         (Field::new(name, DataType::Utf8, false), Arc::new(StringArray::from(values)))
@@ -83,13 +83,13 @@ fn of_arrow(error: ArrowError) -> PyErr {
 
 #[pymethods]
 impl Table {
-    /// What it is called.
+    /// The name of the table.
     #[getter]
     fn name(&self) -> &str {
         &self.name
     }
 
-    /// Names of the columns, in their order.
+    /// The names of the columns, in order.
     #[getter]
     fn column_names(&self) -> Vec<String> {
         self.batch.schema_ref().fields().iter().map(|field| field.name().clone()).collect()
@@ -101,7 +101,7 @@ impl Table {
         self.batch.num_rows()
     }
 
-    /// Its columns as lists, for who has none of the libraries.
+    /// The columns as lists, for users without any of these libraries.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let columns = PyDict::new(py);
         for (field, array) in self.batch.schema_ref().fields().iter().zip(self.batch.columns()) {
@@ -115,8 +115,7 @@ impl Table {
         Ok(columns)
     }
 
-    /// It as a table for LaTeX with booktabs: these `columns` [all], in their order, and so many rows from the first
-    /// [all].
+    /// The table for LaTeX with booktabs: the named `columns` in their order [all], and the first `rows` rows [all].
     #[pyo3(signature = (columns = None, rows = None))]
     fn to_latex(&self, columns: Option<Vec<String>>, rows: Option<usize>) -> PyResult<String> {
         let columns = columns.unwrap_or_else(|| self.column_names());
@@ -142,7 +141,7 @@ impl Table {
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
-    /// Its rows, by Arrow's PyCapsule protocol. A wish for another schema is not heard, as the protocol allows.
+    /// The rows, by Arrow's PyCapsule protocol. A requested schema is ignored, as the protocol allows.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,

@@ -1,4 +1,5 @@
-//! Prints the kept values of the Monte-Carlo anew: mean and 95 % interval over five seeds. Takes some minutes.
+//! Prints new values for the reference table of the Monte Carlo simulation: mean and 95 % interval over five seeds.
+//! Takes some minutes.
 
 use copyback_theory::confidence::interval_95;
 use copyback_theory::monte_carlo::{Plane, REFERENCE_BLOCKS, REFERENCE_PAGES_PER_BLOCK, REFERENCES};

@@ -1,4 +1,4 @@
-//! How many bytes a second can pass a channel, if every die always has work?
+//! The bytes a second that a channel can transfer if every die always has work.
 
 use crate::Result;
 use crate::numeric::within;
@@ -12,18 +12,19 @@ pub struct Channel {
     pub planes_a_command: u32,
     /// Bytes of a page.
     pub page_bytes: f64,
-    /// Array time of a command in ns: one, or one for each kind of page in turn (LSB, CSB, MSB).
+    /// Array time of a command in ns: one value, or one for each kind of page in turn (LSB, CSB, MSB).
     pub array_ns: Vec<f64>,
-    /// What one plane's part of a command keeps the channel busy for: t_x, its data and its command cycles.
+    /// t_x: how long one plane's part of a command occupies the channel, for its data and its command cycles.
     pub transfer_ns: f64,
 }
 
-/// Bytes in a second: the rate lies between the two, which are one where all pages of a block take the same time.
+/// Bytes in a second. The rate lies between the two values. They are equal if all pages of a block take the same time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bandwidth {
-    /// Where all dies are at the same page of a block: each kind of page is limited by die or channel by itself.
+    /// Lower bound: all dies are at the same page of a block. The die or the channel limits each kind of page
+    /// separately.
     pub lockstep: f64,
-    /// Where dies are at any page: the slow pages of one overlap the fast ones of another.
+    /// Upper bound: dies are at any page. Slow pages of one die overlap fast pages of another.
     pub ceiling: f64,
 }
 
@@ -58,7 +59,7 @@ impl Channel {
         self.limited(|array_ns| array_ns.max(transfers_ns))
     }
 
-    /// The bandwidth, if a die needs `period_ns` for a command of a given array time.
+    /// The bandwidth, if a die needs `period_ns(array_time)` for a command.
     fn limited(&self, period_ns: impl Fn(f64) -> f64) -> Result<Bandwidth> {
         let positive = |what, value| within(what, value, value > 0.0, "a number above 0");
         positive("a number of dies", f64::from(self.dies))?;
@@ -85,7 +86,7 @@ mod tests {
     struct Drive(f64, u32, f64, f64, f64, f64);
 
     impl Drive {
-        /// MB/s of the whole device with so many planes a command: reads and writes.
+        /// MB/s of the whole device, with this number of planes a command: reads and writes.
         fn ceilings(&self, planes: u32) -> [f64; 2] {
             let &Self(channels, dies, page_bytes, bytes_per_s, read_us, program_us) = self;
             [read_us, program_us].map(|array_us| {

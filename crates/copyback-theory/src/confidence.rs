@@ -1,4 +1,4 @@
-//! Between which values does a mean lie, if so few runs are all there is?
+//! The range in which a mean lies, estimated from a few runs.
 
 use crate::Result;
 use crate::numeric::{bisect, within};

@@ -1,11 +1,11 @@
-//! What should a simulator of flash drives say, where theory knows the answer?
+//! What theory says about flash drives, to check the simulator against.
 //!
-//! Closed forms, numerical solutions of equations, and for what has neither a small Monte-Carlo simulation. Nothing
-//! here is shared with the simulator that it judges: no code, no types, no random generator.
+//! Closed forms, numerical solutions of equations, and a small Monte Carlo simulation for the cases that have neither.
+//! Nothing here is shared with the simulator: no code, no types, no random generator.
 //!
-//! Symbols: α = physical over logical capacity = 1 + OP, where OP is the over-provisioning; the physical capacity
-//! leaves out what a plane always holds back (its reserve and its open blocks). b = mapping units a block. A = write
-//! amplification under uniformly random writes unless a function says otherwise. S = a service time, λ = a rate of
+//! Symbols: α = physical over logical capacity = 1 + OP, where OP is the over-provisioning. The physical capacity
+//! excludes what a plane always holds back (its reserve and its open blocks). b = mapping units a block. A = write
+//! amplification, under uniformly random writes unless a function says otherwise. S = a service time, λ = a rate of
 //! arrivals, ρ = λ·E\[S\] = a load.
 
 pub mod bandwidth;
@@ -18,5 +18,5 @@ pub mod write_amplification;
 
 pub use numeric::{DomainError, lambert_w0};
 
-/// A value, or why a formula has none.
+/// A value, or the reason why a formula has none.
 pub type Result<T> = std::result::Result<T, DomainError>;

@@ -1,27 +1,27 @@
-//! What is the write amplification of policies that no formula describes?
+//! The write amplification of policies that no formula describes.
 //!
-//! A plane simulated in the most obvious way: a table from page to place, a list of what was written where, a scan of
-//! all blocks for each victim, a random generator of a few lines. It shares nothing with the simulator that is compared
-//! with it, and its speed matters to nobody: [`REFERENCES`] keeps its results.
+//! The simulation of one plane is as simple as possible: a table from page to place, a list of the pages in each block,
+//! a scan of all blocks for each victim, a random generator of a few lines. It shares no code with the simulator that
+//! is compared with it. It need not be fast: [`REFERENCES`] keeps its results.
 
 /// How a victim is chosen among the full blocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Victim {
-    /// The fewest valid pages; of equal blocks the one with the lowest number, which says nothing of it.
+    /// The fewest valid pages; among equal blocks the lowest number, which is unrelated to their content.
     Greedy,
-    /// The fewest valid pages; of the equal blocks that lost no page for the longest time, so many of them, the one
-    /// with the fewest erases. Under uniform writes equal blocks are exchangeable, and it is the same as `Greedy`.
-    /// Under skewed ones what lost no page for long is cold, and which of the equal blocks is taken changes write
-    /// amplification by some per cent.
+    /// The fewest valid pages. Of the equal blocks that lost no page for the longest time, this many are compared, and
+    /// the one with the fewest erases is chosen. Under uniform writes equal blocks are exchangeable, and the result is
+    /// that of `Greedy`. Under skewed writes a block that lost no page for long is cold, and the choice among equal
+    /// blocks changes write amplification by some per cent.
     WearAwareGreedy {
-        /// Equal blocks that are compared by their erases.
+        /// Number of equal blocks whose erases are compared.
         ties: usize,
     },
-    /// The one filled first.
+    /// The block that was filled first.
     Fifo,
-    /// The fewest valid pages among the blocks filled first, so many of all blocks (windowed greedy, Hu et al. 2009).
+    /// The fewest valid pages among the share of all blocks that was filled first (windowed greedy, Hu et al. 2009).
     WindowedGreedy {
-        /// Share of the plane's blocks that are looked at.
+        /// Share of the plane's blocks that are candidates.
         window: f64,
     },
     /// The greatest (1 − u)/(2u)·age, with u the share of valid pages and the age counted in host writes since the
@@ -29,17 +29,17 @@ pub enum Victim {
     CostBenefit,
 }
 
-/// A plane and what is written to it.
+/// A plane and its workload.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plane {
-    /// Blocks that data can stand in. One erased block and, with two frontiers, the open block of moved pages are held
-    /// back and not counted.
+    /// Blocks that can hold data. One erased block is held back and not counted. With two frontiers, neither is the
+    /// open block of moved pages.
     pub blocks: u32,
     /// Pages a block.
     pub pages_per_block: u32,
-    /// Pages of those blocks over logical pages, less one.
+    /// Physical pages in those blocks over logical pages, less one.
     pub over_provisioning: f64,
-    /// Which full block is collected.
+    /// The victim policy.
     pub victim: Victim,
     /// Whether moved pages go to an open block of their own.
     pub two_frontiers: bool,
@@ -47,12 +47,12 @@ pub struct Plane {
     pub skew: f64,
 }
 
-/// A value that [`Plane::write_amplification`] gave with [`REFERENCE_BLOCKS`] of [`REFERENCE_PAGES_PER_BLOCK`] pages,
-/// 15 overwrites of everything before and 15 during the measurement, averaged over five seeds. `cargo run --release -p
-/// copyback-theory --example references` prints them anew.
+/// A result of [`Plane::write_amplification`], averaged over five seeds. The plane has [`REFERENCE_BLOCKS`] blocks of
+/// [`REFERENCE_PAGES_PER_BLOCK`] pages. Everything is overwritten 15 times before the measurement and 15 times during
+/// it. `cargo run --release -p copyback-theory --example references` prints new values.
 #[derive(Clone, Copy, Debug)]
 pub struct Reference {
-    /// Which victim is chosen.
+    /// The victim policy.
     pub victim: Victim,
     /// Whether moved pages go to an open block of their own.
     pub two_frontiers: bool,
@@ -64,22 +64,22 @@ pub struct Reference {
     pub write_amplification: f64,
 }
 
-/// The greedy policy whose results are kept.
+/// The greedy policy of the reference values.
 pub const WEAR_AWARE: Victim = Victim::WearAwareGreedy { ties: 8 };
-/// The windowed greedy policy whose results are kept.
+/// The windowed greedy policy of the reference values.
 pub const WINDOW: Victim = Victim::WindowedGreedy { window: 0.1 };
 
 const fn reference(victim: Victim, two_frontiers: bool, skew: f64, over_provisioning: f64, a: f64) -> Reference {
     Reference { victim, two_frontiers, skew, over_provisioning, write_amplification: a }
 }
 
-/// Blocks of the planes whose results are kept. With two frontiers and strong skew, write amplification depends on it:
-/// 1024 and 4096 blocks differ by 1.5 %.
+/// Blocks of the planes of the reference values. With two frontiers and strong skew, write amplification depends on
+/// this number: 1024 and 4096 blocks differ by 1.5 %.
 pub const REFERENCE_BLOCKS: u32 = 2048;
 /// Pages a block of these planes.
 pub const REFERENCE_PAGES_PER_BLOCK: u32 = 64;
 
-/// Results kept.
+/// The reference values.
 pub const REFERENCES: &[Reference] = &[
     reference(WINDOW, false, 0.5, 0.07, 7.335),
     reference(WINDOW, false, 0.5, 0.15, 3.869),
@@ -95,7 +95,7 @@ pub const REFERENCES: &[Reference] = &[
     reference(Victim::CostBenefit, true, 0.9, 0.15, 2.580),
 ];
 
-/// The reference of these settings, if there is one.
+/// The reference value of these settings, if there is one.
 pub fn reference_for(victim: Victim, two_frontiers: bool, skew: f64, over_provisioning: f64) -> Option<Reference> {
     let same = |r: &&Reference| {
         r.victim == victim
@@ -136,7 +136,7 @@ struct Block {
     pages: Vec<usize>,
     valid: u32,
     filled_at: u64,
-    /// The number of the drive's change that filled it or last made a page of it invalid.
+    /// The sequence number of the last event that filled the block or made a page of it invalid.
     changed_at: u64,
     erases: u32,
 }
@@ -147,9 +147,9 @@ struct State {
     free: Vec<usize>,
     /// Full blocks in the order in which they were filled.
     full: Vec<usize>,
-    /// The open block of host data and that of moved data; the same where there is one frontier.
+    /// The open block of host data, and the open block of moved data; the same block if there is one frontier.
     open: [Option<usize>; 2],
-    /// Block and place in it of each logical page.
+    /// Block and page of each logical page.
     place: Vec<(usize, usize)>,
     host_writes: u64,
     programs: u64,
@@ -159,13 +159,13 @@ struct State {
 const NOWHERE: (usize, usize) = (usize::MAX, 0);
 
 impl Plane {
-    /// Pages that the host sees.
+    /// Logical pages.
     fn logical_pages(&self) -> usize {
         (f64::from(self.blocks) * f64::from(self.pages_per_block) / (1.0 + self.over_provisioning)).round() as usize
     }
 
-    /// Fills the plane, overwrites everything `before` times, and measures pages programmed a page written over as many
-    /// writes as overwrite everything `during` times.
+    /// Fills the plane, overwrites everything `before` times, and then `during` times. Returns the pages programmed a
+    /// page written during the latter.
     pub fn write_amplification(&self, before: u32, during: u32, seed: u64) -> f64 {
         let logical = self.logical_pages();
         let all = self.blocks + 1 + u32::from(self.two_frontiers);
@@ -199,7 +199,7 @@ impl Plane {
 
 impl State {
     fn write(&mut self, page: usize) {
-        // A block is opened for the host only where another one is left for the pages that collection moves.
+        // The host opens a block only if another one remains for the pages that collection moves.
         while self.open[0].is_none() && self.free.len() < 2 {
             self.collect();
         }
@@ -295,7 +295,8 @@ mod tests {
         assert!((a / expected - 1.0).abs() < share, "{plane:?}: {a}, not {expected}");
     }
 
-    /// The Monte-Carlo is right where a formula knows the answer: blocks and overwrites leave less than 1 %.
+    /// The simulation agrees with a formula where one exists: these numbers of blocks and overwrites leave an error
+    /// below 1 %.
     #[test]
     fn it_agrees_with_the_formulas_where_there_are_any() {
         is_near(PLANE, formulas::greedy(64, 0.15).unwrap(), 0.01);
@@ -328,7 +329,7 @@ mod tests {
         reproduces(REFERENCES.iter().filter(|r| r.victim == WEAR_AWARE));
     }
 
-    /// Published figures of greedy under hot and cold writes, where nothing is said of ties.
+    /// Published figures of greedy under hot and cold writes. They do not state how ties are broken.
     #[test]
     fn greedy_under_hot_and_cold_writes_is_that_of_the_table() {
         for (two_frontiers, skew, a) in [(false, 0.8, 4.17), (false, 0.9, 4.83), (true, 0.8, 4.10), (true, 0.9, 4.39)] {
@@ -336,7 +337,7 @@ mod tests {
         }
     }
 
-    /// The kept values against the table's, which were found with planes of another size.
+    /// The kept values agree with the tabulated ones, which were computed with planes of another size.
     #[test]
     fn the_references_are_those_of_the_table() {
         let tabulated = [7.331, 3.867, 2.423, 7.174, 3.847, 2.419];

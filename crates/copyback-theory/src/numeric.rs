@@ -1,11 +1,11 @@
-//! How is an equation solved? By bisection: slow, obvious, and it cannot leave the interval that holds the solution.
+//! Solves equations by bisection: slow, simple, and it cannot leave the interval that holds the solution.
 
 use crate::Result;
 
 /// A formula was asked for a value outside its domain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DomainError {
-    /// What was given, in the formula's words.
+    /// The name of the argument, in the formula's terms.
     pub what: &'static str,
     /// Its value.
     pub value: f64,
@@ -41,9 +41,9 @@ pub(crate) fn bisect(mut low: f64, mut high: f64, grows: impl Fn(f64) -> f64) ->
 /// Lambert's W₀: the w ≥ −1 with w·e^w = x.
 ///
 /// # Errors
-/// Where x < −1/e, for which there is no such w.
+/// If x < −1/e: no such w exists.
 pub fn lambert_w0(x: f64) -> Result<f64> {
-    // Rounding may carry −1/e itself past its exact value.
+    // Rounding may put the computed −1/e just outside the domain.
     let least = -libm::exp(-1.0);
     within("x", x, x >= least - 1e-16, "x >= -1/e")?;
     let above = libm::log(2.0 + x.max(0.0));
@@ -71,7 +71,7 @@ mod tests {
     fn lambert_w_undoes_w_times_e_to_the_w() {
         for w in [-0.999, -0.9, -0.5, -0.1, 0.0, 0.3, 1.0, 5.0] {
             let x = w * libm::exp(w);
-            // Near −1 the function is flat, and the last bits of x say less of w.
+            // Near −1 the function is flat, so that the last bits of x determine w less exactly.
             assert!((lambert_w0(x).unwrap() - w).abs() < 1e-12 / (w + 1.0).min(1.0), "{w}");
         }
         assert!((lambert_w0(1.0).unwrap() - 0.567_143_290_409_783_8).abs() < 1e-15);

@@ -1,11 +1,11 @@
-//! How fast can a drive in its steady state take random writes?
+//! How many random writes a second a drive in its steady state can take.
 //!
-//! Every page that the host writes costs A − 1 moves and A/b erases. Its dies can do no more than be busy all the time.
+//! Every page that the host writes costs A − 1 moves and A/b erases. The rate is highest if all dies are always busy.
 
 use crate::Result;
 use crate::numeric::{bisect, within};
 
-/// What the steps of a drive cost, and how many of them go together.
+/// The times of the steps of a drive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Costs {
     /// Dies of the drive.
@@ -20,7 +20,7 @@ pub struct Costs {
     pub program_ns: f64,
     /// tBERS in ns.
     pub erase_ns: f64,
-    /// Data of a page on the channel, t_x.
+    /// Transfer time of a page's data on the channel, t_x.
     pub transfer_ns: f64,
     /// Command cycles of one plane on the channel.
     pub command_ns: f64,
@@ -31,7 +31,7 @@ impl Costs {
         within("a write amplification", a, a >= 1.0, "1 or more")
     }
 
-    /// Time of a die that one page of the host takes, with k planes in every command of host, moves and erases.
+    /// Die time for one page of the host, with k planes in every command of host, moves and erases.
     ///
     /// t = A(t_P + k·t_x)/k + (A − 1)(t_R + t_x) + A·t_B/(b·k). Domain: A ≥ 1, k ≥ 1.
     ///
@@ -46,8 +46,8 @@ impl Costs {
         Ok(programs_ns + reads_ns + a * (self.erase_ns + self.command_ns) / (self.pages_per_block * k))
     }
 
-    /// The same where k planes go together only in the host's commands, and collection moves and erases one plane at a
-    /// time, as a blocking collection on one plane does.
+    /// Die time if only the host's commands have k planes. Collection moves and erases one plane at a time, as a
+    /// blocking collection on one plane does.
     ///
     /// t = (t_P + k·t_x)/k + (A − 1)(t_R + t_x + t_P + t_x) + A·t_B/b. Domain: A ≥ 1, k ≥ 1. A mean k over all of the
     /// host's pages makes it exact: k = pages programmed / commands.
@@ -63,7 +63,7 @@ impl Costs {
         Ok(host_ns + moves_ns + a * (self.erase_ns + self.command_ns) / self.pages_per_block)
     }
 
-    /// Pages of the host in a second if the dies are never idle: N_die / t for a `die_ns` of t.
+    /// Pages of the host in a second if the dies are never idle: N_die / t, where t is `die_ns`.
     pub fn rate_of_dies(&self, die_ns: f64) -> f64 {
         1e9 * self.dies / die_ns
     }
@@ -92,15 +92,15 @@ impl Costs {
         Ok(self.rate_of_dies(self.die_ns(a, k)?).min(self.rate_of_channels(a)?))
     }
 
-    /// A floor: what the drive does at least while so many requests are under way, each to a die at random.
+    /// A floor: the drive serves at least this rate if this many requests are always under way, each to a random die.
     ///
-    /// Two things keep a drive below its ceiling. Dies run empty now and then: with many dies each sees Poisson
-    /// arrivals, and is busy for the share u of the time at which an M/G/1 queue holds as many requests on average as
-    /// there are for each die, q = u + u²·(1 + c²)/(2(1 − u)), where c² is the squared variation of a request's
-    /// service: its program, and with probability A/b a collection. Collections come more evenly than that, so that u
-    /// is too small rather than too large. And transfers wait for the channel: each for M/D/1's ρ_c·k·t_x/(2(1 − ρ_c)),
-    /// at the load ρ_c that the ceiling would give, and at most for one transfer of every other die. Domain: A ≥ 1, k ≥
-    /// 1, a request or more a die.
+    /// Two things keep a drive below its ceiling. First, dies run empty now and then. With many dies each sees Poisson
+    /// arrivals. It is busy for the share u of the time at which an M/G/1 queue holds on average as many requests as
+    /// there are for each die: q = u + u²·(1 + c²)/(2(1 − u)). Here c² is the squared variation of a request's service:
+    /// its program, and with probability A/b a collection. Collections are spaced more evenly than that, so that u is
+    /// rather too small. Second, transfers wait for the channel. Each waits for M/D/1's ρ_c·k·t_x/(2(1 − ρ_c)), at the
+    /// load ρ_c of the ceiling, and at most for one transfer of every other die. Domain: A ≥ 1, k ≥ 1, a request or
+    /// more a die.
     ///
     /// Source: Pollaczek and Khinchine's formula, for a closed system as in Bard 1979.
     ///
@@ -157,7 +157,7 @@ mod tests {
         // Two planes share the host's array time; if all steps go in pairs, they share it, too.
         is(DRIVE.die_ns(3.0, 2.0).unwrap(), 220e3 + 2.0 * 500e3 + 3.0 * 2.5e6 / 64.0);
         is(DRIVE.die_ns_all_multi_plane(3.0, 2.0).unwrap(), 3.0 * 220e3 + 2.0 * 80e3 + 3.0 * 2.5e6 / 128.0);
-        // One plane at a time is the same either way.
+        // With one plane at a time both formulas agree.
         is(DRIVE.die_ns_all_multi_plane(3.0, 1.0).unwrap(), DRIVE.die_ns(3.0, 1.0).unwrap());
     }
 

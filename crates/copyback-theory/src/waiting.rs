@@ -1,4 +1,4 @@
-//! How long does a request wait for one die?
+//! How long a request waits for one die.
 //!
 //! One server, Poisson arrivals, no limit on the queue. Waits are from arrival to the start of service.
 
@@ -17,12 +17,12 @@ pub struct Class {
 }
 
 impl Class {
-    /// A class whose services all take the same.
+    /// A class whose service times are all equal.
     pub fn constant(rate: f64, service: f64) -> Self {
         Self { rate, mean: service, second_moment: service * service }
     }
 
-    /// A class of one rate that is made of parts: shares that add up to 1, and the service time of each.
+    /// A class with one rate and several service times: each has a share (shares add up to 1) and a service time.
     pub fn mixed(rate: f64, parts: &[(f64, f64)]) -> Self {
         let mean = parts.iter().map(|(share, service)| share * service).sum();
         let second_moment = parts.iter().map(|(share, service)| share * service * service).sum();
@@ -49,11 +49,11 @@ pub fn m_d_1_mean_wait(load: f64) -> Result<f64> {
     stable(load).map(|load| load / (2.0 * (1.0 - load)))
 }
 
-/// M/D/1, the probability that a wait is at most `wait` service times.
+/// M/D/1: the probability that a wait is at most `wait` service times.
 ///
 /// P(W ≤ x) = e^(−ρ(k − x)) · Σ_{j=0}^{k−1} Q_{k−1−j}·(ρ(k − x))^j / j! for k − 1 ≤ x < k, where Q_n is the probability
-/// that at most n customers wait. All terms are positive, so that nothing cancels, which is what spoils the older
-/// alternating sum (Crommelin 1932; Erlang 1909) at high loads. Domain: 0 ≤ ρ < 1.
+/// that at most n customers wait. All terms are positive, so that no digits cancel. In the older alternating sum
+/// (Crommelin 1932; Erlang 1909), they do at high loads. Domain: 0 ≤ ρ < 1.
 ///
 /// Source: Franx 2001.
 ///
@@ -82,9 +82,9 @@ fn franx(load: f64, waiting_at_most: &[f64], wait: f64) -> f64 {
 
 /// Q_0 … Q_{count−1} of M/D/1: the probability that at most n customers wait.
 ///
-/// From the balance of the queue left behind by departures: it passes from at most n to more than n as often as back,
-/// p_{n+1}·a_0 = p_0·P(a > n) + Σ_{i=1}^{n} p_i·P(a > n + 1 − i), where a is the number of arrivals in a service time.
-/// All terms are positive here, too.
+/// From the balance of the queue that departures leave behind. It passes from at most n to more than n as often as
+/// back: p_{n+1}·a_0 = p_0·P(a > n) + Σ_{i=1}^{n} p_i·P(a > n + 1 − i), where a is the number of arrivals in a service
+/// time. All terms are positive here, too.
 fn waiting_at_most(load: f64, count: usize) -> Vec<f64> {
     // P(a > n) from the far end, where the terms are smallest.
     let far = count + 40;
@@ -101,7 +101,7 @@ fn waiting_at_most(load: f64, count: usize) -> Vec<f64> {
         let from_below = (1..=n).map(|i| in_system[i] * more_than[n + 1 - i]).sum::<f64>();
         in_system.push((in_system[0] * more_than[n] + from_below) / arrivals[0]);
     }
-    // One of those in the system is served.
+    // One of the customers in the system is in service.
     let mut sum = in_system[0];
     in_system[1..]
         .iter()
@@ -112,8 +112,8 @@ fn waiting_at_most(load: f64, count: usize) -> Vec<f64> {
         .collect()
 }
 
-/// M/D/1, the wait in service times that a share of `quantile` does not exceed. Domain: 0 ≤ ρ < 1, 0 ≤ quantile <
-/// 0.999999.
+/// M/D/1: the wait, in service times, that a share `quantile` of the customers does not exceed. Domain: 0 ≤ ρ < 1, 0 ≤
+/// quantile < 0.999999.
 ///
 /// Source: as [`m_d_1_wait_probability`], solved for the wait.
 ///
@@ -130,7 +130,7 @@ pub fn m_d_1_wait_percentile(load: f64, quantile: f64) -> Result<f64> {
     Ok(bisect(0.0, longest, |wait| franx(load, &queue, wait) - quantile))
 }
 
-/// What a customer finds to be done before it, at rest of the one in service: W0 = ½·Σ λ_i·E\[S_i²\].
+/// The mean remaining service time of the customer in service, over all arrivals: W0 = ½·Σ λ_i·E\[S_i²\].
 fn residual(classes: &[Class]) -> f64 {
     0.5 * classes.iter().map(|c| c.rate * c.second_moment).sum::<f64>()
 }
@@ -166,8 +166,8 @@ pub fn priority_mean_waits(classes: &[Class]) -> Result<Vec<f64>> {
     Ok(classes.iter().map(wait).collect())
 }
 
-/// M/G/1 whose server starts a step of background work, which it cannot interrupt, whenever it finds nobody waiting:
-/// W = ½·λ·E\[S²\]/(1 − ρ) + E\[V²\]/(2·E\[V\]). `step.rate` is not used: there is always another step. Domain: ρ < 1.
+/// M/G/1 with background work: if no customer waits, the server starts a step of it, which it cannot interrupt. W =
+/// ½·λ·E\[S²\]/(1 − ρ) + E\[V²\]/(2·E\[V\]). `step.rate` is not used: there is always another step. Domain: ρ < 1.
 ///
 /// Source: multiple vacations; Levy and Yechiali 1975.
 ///
@@ -177,13 +177,13 @@ pub fn vacations_mean_wait(customers: Class, step: Class) -> Result<f64> {
     Ok(m_g_1_mean_wait(&[customers])? + step.second_moment / (2.0 * step.mean))
 }
 
-/// M/G/1 whose server never stops its background work but polls the queue between two steps: it serves those who wait
-/// at that moment, and whoever comes meanwhile waits for the next poll. W = ½·λ·E\[S²\]/(1 − ρ) + E\[V²\]/(2·E\[V\]) +
-/// ρ·E\[V\]/(1 − ρ). `step.rate` is not used: there is always another step. Domain: ρ < 1.
+/// M/G/1 whose server never stops its background work, but polls the queue between two steps. It serves the customers
+/// that wait at that moment; customers that arrive meanwhile wait for the next poll. W = ½·λ·E\[S²\]/(1 − ρ) +
+/// E\[V²\]/(2·E\[V\]) + ρ·E\[V\]/(1 − ρ). `step.rate` is not used: there is always another step. Domain: ρ < 1.
 ///
-/// The last term is what the closed gate costs, beside [`vacations_mean_wait`]. Of all time the share ρ is service; who
-/// comes then waits for a whole step that it would not have waited for with the gate open, and so does, in turn, who
-/// comes while those are served: ρ + ρ² + … = ρ/(1 − ρ) steps.
+/// The last term is the cost of the closed gate, in addition to [`vacations_mean_wait`]. The server serves for the
+/// share ρ of the time. A customer that arrives then waits for a whole additional step; so does, in turn, one that
+/// arrives while those are served: ρ + ρ² + … = ρ/(1 − ρ) steps.
 ///
 /// Source: gated service with multiple vacations; Takagi 1991.
 ///
@@ -194,8 +194,8 @@ pub fn gated_vacations_mean_wait(customers: Class, step: Class) -> Result<f64> {
     Ok(vacations_mean_wait(customers, step)? + load * step.mean / (1.0 - load))
 }
 
-/// Reads that interrupt everything else at once and at no cost: W_R = ½·λ_R·E\[S_R²\]/(1 − ρ_R). What ideal suspension
-/// of programs and erases gives. Domain: ρ_R < 1.
+/// Reads that interrupt all other work at once and at no cost: W_R = ½·λ_R·E\[S_R²\]/(1 − ρ_R). Ideal suspension of
+/// programs and erases gives this. Domain: ρ_R < 1.
 ///
 /// Source: preemptive-resume priority, the first class.
 ///
@@ -223,7 +223,7 @@ mod tests {
         }
     }
 
-    /// Franx' sum against Crommelin's alternating one, where that still works.
+    /// Franx' sum agrees with Crommelin's alternating sum, as long as that is exact.
     #[test]
     fn the_distribution_of_m_d_1_is_that_of_the_alternating_sum() {
         let crommelin = |load: f64, x: f64| {
@@ -278,7 +278,7 @@ mod tests {
     fn steps_of_background_work_cost_what_the_table_says() {
         let wait = |load, step| vacations_mean_wait(Class::constant(load, 1.0), Class::constant(0.0, step)).unwrap();
         near(wait(0.5, 4.0), 2.500, 1e-12);
-        // With nobody before it a read waits for the rest of a step alone.
+        // If no customer waits before it, a read waits only for the rest of a step.
         near(wait(0.0, 4.0), 2.0, 1e-12);
     }
 
@@ -291,7 +291,7 @@ mod tests {
         ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Mean wait behind a gate, customer by customer, as the definition says. Services and steps have one of two
+    /// Mean wait behind a gate, simulated customer by customer from the definition. Services and steps have one of two
     /// lengths, with equal chances.
     fn simulated_gated_wait(rate: f64, service: [f64; 2], step: [f64; 2], customers: u32) -> f64 {
         let random = &mut 1;
@@ -328,7 +328,7 @@ mod tests {
     fn a_gate_that_nobody_finds_closed_costs_nothing() {
         let (rare, step) = (Class::constant(0.0, 1.0), Class::constant(0.0, 4.0));
         near(gated_vacations_mean_wait(rare, step).unwrap(), vacations_mean_wait(rare, step).unwrap(), 1e-12);
-        // Half the time is service; in the mean a customer waits for one step of 4 more.
+        // Service takes half of the time: on average, a customer waits for one more step of 4.
         near(gated_vacations_mean_wait(Class::constant(0.5, 1.0), step).unwrap(), 2.5 + 4.0, 1e-12);
     }
 

@@ -1,4 +1,4 @@
-//! How many pages does a drive program for each page that its host writes?
+//! Pages that a drive programs for each page that its host writes.
 //!
 //! One plane in its steady state, infinitely many blocks, page-level mapping, one open block for host and moved data.
 //! Writes are uniformly random over the logical capacity, or of two classes ([`fifo_hot_cold`]).
@@ -117,7 +117,7 @@ pub struct Heat {
     pub traffic: f64,
 }
 
-/// FIFO under writes of several classes that share one open block.
+/// FIFO under writes of several classes in one shared open block.
 ///
 /// A = Σ f_i / (1 − e^(−(f_i/s_i)·α/A)) with shares of traffic f_i and of space s_i: a unit of class i survives one
 /// round of the plane, α/A·U host writes, with probability e^(−(f_i/s_i)·α/A). Domain: OP > 0; shares that add up to 1.
@@ -143,7 +143,7 @@ pub fn fifo_hot_cold(classes: &[Heat], over_provisioning: f64) -> Result<f64> {
 mod tests {
     use super::*;
 
-    /// Values are tabulated to four digits, so each is within half of its last.
+    /// Tabulated values have four digits: each is within half of its last digit.
     fn is(value: Result<f64>, tabulated: f64, half_digit: f64) {
         let value = value.unwrap();
         assert!((value - tabulated).abs() <= half_digit, "{value}, not {tabulated}");
@@ -175,10 +175,10 @@ mod tests {
         for op in OP {
             is(greedy(1 << 15, op), fifo(op).unwrap(), 0.01);
         }
-        // H_4 = 25/12: from there on each victim is empty.
+        // H_4 = 25/12: from this value on each victim is empty.
         is(greedy(4, 13.0 / 12.0), 1.0, 1e-9);
         is(greedy(4, 3.0), 1.0, 0.0);
-        // A block of one unit is free again as soon as it was overwritten.
+        // A block of one unit is free again as soon as its unit is overwritten.
         is(greedy(1, 0.1), 1.0, 0.0);
     }
 

@@ -1,4 +1,4 @@
-//! Allocations of Python.
+//! Allocation policies of Python.
 
 use super::columns::{self, Array, Column};
 use super::thread::attach;
@@ -11,7 +11,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// A die as it is shown.
+/// A die as the policy sees it.
 #[derive(Clone, Copy, Default)]
 struct Load {
     queued: u32,
@@ -19,18 +19,18 @@ struct Load {
     is_collecting: u8,
 }
 
-/// A page that needs a die, and the dies, an entry each.
+/// A page that needs a die, and the drive's dies: each array has an entry for each die.
 #[pyclass(frozen, get_all, module = "copyback")]
 pub struct AllocationView {
-    /// The first logical unit of a page that the host writes; `None` of one that a collection moves.
+    /// The first logical unit of the page if the host writes it; `None` if a collection moves it.
     unit: Option<u64>,
-    /// The channel that the page has to stay on, where there is parity.
+    /// The channel that the page has to stay on, if the drive has parity.
     channel: Option<u32>,
     /// Requests of the host that are queued at each die, or wait for its space: `uint32`.
     queued: Py<PyAny>,
     /// Pages of each die that the host may write before it has to wait for space: `uint32`.
     free_pages: Py<PyAny>,
-    /// Whether a collection has each die, or waits for it: `uint8`, 0 or 1.
+    /// Whether a collection has reserved each die, or waits for it: `uint8`, 0 or 1.
     is_collecting: Py<PyAny>,
 }
 
@@ -63,7 +63,7 @@ impl Plugin for Policy {
             free_pages: view.load.free_pages(die),
             is_collecting: u8::from(view.load.is_collecting(die)),
         };
-        // Nothing of the drive holds these numbers: they are put together once for each question.
+        // The drive does not store these numbers in one place: each call collects them.
         let loads = Lent::new((0..self.dies).map(|die| load(DieId(die))).collect::<Vec<_>>());
         attach(|py| {
             let fields = [

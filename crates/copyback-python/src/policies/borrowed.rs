@@ -1,16 +1,16 @@
-//! What a policy is shown for the time of a call.
+//! References that a policy may use during one call only.
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::ptr::NonNull;
 use std::sync::{Mutex, PoisonError};
 
-/// A reference whose life the borrow checker cannot follow through Python: whoever made it takes it back before the
-/// referent goes.
+/// A reference whose lifetime the borrow checker cannot follow through Python. Its creator ends it before the referent
+/// is dropped.
 pub struct Borrowed<T: ?Sized>(Mutex<Option<NonNull<T>>>);
 
-// SAFETY: the pointer is followed only while it is lent, by whoever holds the lock; the run's thread waits for the call
-// meanwhile, so that nobody writes what it points to.
+// SAFETY: only the holder of the lock follows the pointer, and only while it is lent. The run's thread waits for the
+// call meanwhile, so that no code writes the referent.
 unsafe impl<T: ?Sized> Send for Borrowed<T> {}
 // SAFETY: as above.
 unsafe impl<T: ?Sized> Sync for Borrowed<T> {}
@@ -29,7 +29,7 @@ impl<T: ?Sized> Borrowed<T> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// Looks at the value, or says that it is gone.
+    /// Calls `look` with the value; an error if the value was taken back.
     pub fn with<R>(&self, look: impl FnOnce(&T) -> R) -> PyResult<R> {
         let lent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match *lent {
@@ -40,7 +40,7 @@ impl<T: ?Sized> Borrowed<T> {
     }
 }
 
-/// What whoever looks at a view too late is told.
+/// The error for code that reads a view after its call.
 pub fn gone() -> PyErr {
     PyRuntimeError::new_err("a view is valid during the call only that it is handed to; keep the numbers, not the view")
 }

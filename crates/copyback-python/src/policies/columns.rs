@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 
-/// What stands in an entry.
+/// The type of an entry.
 #[derive(Clone, Copy)]
 pub struct Kind {
     /// As NumPy writes it.
@@ -43,9 +43,9 @@ impl Column {
 
 #[pymethods]
 impl Column {
-    /// Where it is, by NumPy's array interface: an array made of it refers to it, and so does whatever is made of that
-    /// array, so that references to a column say whether anybody can still look at it. The buffer protocol would hand
-    /// the memory on to views of which nobody here hears.
+    /// The address by NumPy's array interface. An array made from it refers to this object, and so do all arrays
+    /// derived from that array: the column's reference count shows whether any of them is left. The buffer protocol
+    /// would pass the memory on to views that the count does not include.
     #[getter(__array_interface__)]
     fn interface<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let interface = PyDict::new(py);
@@ -58,12 +58,12 @@ impl Column {
     }
 }
 
-/// An array of NumPy that shows a column. Making one takes longer than most policies take to choose, so that arrays are
-/// kept from call to call; how often array and column are referred to says whether somebody else kept either.
+/// A NumPy array that shows a column. Making one takes longer than most policies take to choose, so arrays are kept
+/// between calls. The reference counts of array and column show whether other code kept either.
 pub struct Array {
     column: Py<Column>,
     array: Py<PyAny>,
-    /// How often the column is referred to while nobody else has the array or a part of it.
+    /// The column's reference count while no other code has the array or a part of it.
     column_references: isize,
 }
 
@@ -87,14 +87,14 @@ impl Array {
         (own.first, own.len) == (column.first, column.len)
     }
 
-    /// Whether somebody refers to it, or to its column. The GIL is held.
+    /// Whether other code refers to the array, or to its column. The GIL is held.
     pub fn is_referred_to(&self) -> bool {
         references(&self.array) > 1 || references(self.column.as_any()) > self.column_references
     }
 }
 
 fn references(object: &Py<PyAny>) -> isize {
-    // SAFETY: the object is alive, as it is referred to here, and whoever calls holds the GIL.
+    // SAFETY: the object is alive, because it is referred to here, and the caller holds the GIL.
     unsafe { ffi::Py_REFCNT(object.as_ptr()) }
 }
 

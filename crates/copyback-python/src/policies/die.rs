@@ -1,4 +1,4 @@
-//! Orders and preemption policies of Python: what they see is a die, and what waits there.
+//! Order and preemption policies of Python. Both see a die and its queued requests.
 
 use super::borrowed::Borrowed;
 use super::thread::attach;
@@ -24,7 +24,7 @@ fn class_named(name: &str) -> PyResult<Class> {
         .ok_or_else(|| PyValueError::new_err(format!("`{name}` is none of gc, read and write")))
 }
 
-/// A request that waits: its place in the order of arrival, when it arrived, its units, whether it is urgent, and its
+/// A queued request: its position in the order of arrival, its arrival time, its units, whether it is urgent, and its
 /// plane, if it has one.
 type Request = (u64, u64, u32, bool, Option<u32>);
 
@@ -33,7 +33,7 @@ fn request(waiting: Waiting) -> Request {
     (waiting.came, waiting.arrival_ns, waiting.units, waiting.is_urgent, plane)
 }
 
-/// A die, the time, and what waits there. An answer costs when it is asked for.
+/// A die, the time, and the queued requests. The die computes each value when it is read.
 #[pyclass(frozen, module = "copyback")]
 pub struct DieView {
     die: Borrowed<dyn view::DieView>,
@@ -43,9 +43,9 @@ impl DieView {
     /// # Safety
     /// See [`Borrowed::new`].
     unsafe fn lent(py: Python<'_>, die: &dyn view::DieView) -> PyResult<Py<Self>> {
-        // SAFETY: only the lifetime changes, which the caller vouches for.
+        // SAFETY: only the lifetime changes; the caller vouches for it.
         let die = unsafe { std::mem::transmute::<&dyn view::DieView, &'static dyn view::DieView>(die) };
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees it.
         Py::new(py, Self { die: unsafe { Borrowed::new(NonNull::from(die)) } })
     }
 
@@ -69,7 +69,7 @@ impl DieView {
         self.die.with(|die| die.now_ns())
     }
 
-    /// Which die of the drive it is.
+    /// The number of the die on its drive.
     #[getter]
     fn die(&self) -> PyResult<u32> {
         self.die.with(|die| die.die().0)
@@ -81,8 +81,8 @@ impl DieView {
         self.die.with(|die| die.geometry().planes_per_die)
     }
 
-    /// How many requests of a class (`"gc"`, `"read"`, `"write"`) wait, those of one plane of the die where that is
-    /// named.
+    /// The number of queued requests of a class (`"gc"`, `"read"`, `"write"`); with `plane`, of that plane of the die
+    /// only.
     #[pyo3(signature = (class_, plane = None))]
     fn waiting(&self, class_: &str, plane: Option<u32>) -> PyResult<u32> {
         let class = class_named(class_)?;
@@ -92,8 +92,8 @@ impl DieView {
         })?
     }
 
-    /// The first request of a class in the die's queue, or the first for a plane of the die: `(came, arrival_ns,
-    /// units, is_urgent, plane or None)`; `None` where none waits.
+    /// The first request of a class in the die's queue, or the first for a plane of the die: `(came, arrival_ns, units,
+    /// is_urgent, plane or None)`; `None` if there is none.
     #[pyo3(signature = (class_, plane = None))]
     fn first(&self, class_: &str, plane: Option<u32>) -> PyResult<Option<Request>> {
         let class = class_named(class_)?;
@@ -113,8 +113,8 @@ impl DieView {
         self.die.with(|die| Ok(die.free_pages(Self::plane(die, plane)?)))?
     }
 
-    /// What is left of the collection that has the die: `(plane, pages to read, pages to program, steps)`, `None` where
-    /// no collection has it.
+    /// The remaining work of the collection that has reserved the die: `(plane, pages to read, pages to program,
+    /// steps)`; `None` if no collection has.
     #[getter]
     fn work_left(&self) -> PyResult<Option<(u32, u32, u32, u32)>> {
         self.die.with(|die| {
@@ -124,13 +124,13 @@ impl DieView {
     }
 }
 
-/// Who may run on a die now.
+/// The classes of requests that may run on a die now.
 #[pyclass(frozen, get_all, module = "copyback")]
 pub struct OrderView {
-    /// The classes of which something may run.
+    /// The classes of which at least one request may run.
     may_run: Vec<&'static str>,
-    /// The place in the order of arrival of the first of each class that may run, `None` of the others: gc, read,
-    /// write.
+    /// For each class (gc, read, write), the position in the order of arrival of its first request that may run; `None`
+    /// if none may.
     came: [Option<u64>; 3],
     /// The die.
     die: Py<DieView>,
@@ -142,7 +142,7 @@ pub(super) fn plug_in_order(maker: Maker) -> plugins::Plugged {
     order::plugin::PLUGINS.plug_in(scope, &name, Arc::new(make))
 }
 
-/// The order of a drive.
+/// The order policy of a drive.
 struct OrderOf(Object);
 
 impl OrderPolicy for OrderOf {
@@ -167,20 +167,21 @@ impl OrderPolicy for OrderOf {
     }
 }
 
-/// A request that waits at the die of a collection, before a step of that.
+/// A request that waits at the die of a collection, before the collection's next step.
 #[pyclass(frozen, get_all, module = "copyback")]
 pub struct PreemptionView {
-    /// What the collection does next: `"read"`, `"program"`, `"erase"`, or `"elsewhere"` while it works on another die.
+    /// The collection's next step: `"read"`, `"program"`, `"erase"`, or `"elsewhere"` while it works on another die.
     step: &'static str,
-    /// How far free blocks have fallen: 1, all may go first; 2, below the hard watermark; 3, and an urgent write waits.
+    /// How low free blocks are. 1: all requests may preempt. 2: below the hard watermark. 3: below it, and an urgent
+    /// write waits.
     state: u8,
     /// Whole pages that the collection has moved.
     pages_moved: u32,
     /// Whether the request is a write.
     is_write: bool,
-    /// Whether it goes to the plane on which the collection is at work.
+    /// Whether it accesses the plane that is being collected.
     is_on_its_plane: bool,
-    /// When it arrived.
+    /// Its arrival time.
     arrival_ns: u64,
     /// The clock.
     now_ns: u64,

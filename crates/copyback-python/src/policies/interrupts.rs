@@ -1,7 +1,7 @@
-//! Interrupts of policies: an exception that is raised in the threads where calls of a policy are under way.
+//! Interrupts of policies: an exception is raised in each thread that executes a call of a policy.
 //!
-//! Without them, a policy that never returns keeps its thread for ever. Up to Python 3.13, the interpreter's end then
-//! ends that thread in the midst of the simulator, which aborts the process.
+//! Without interrupts, a policy that never returns keeps its thread for ever. Up to Python 3.13, the interpreter's end
+//! then ends that thread inside the simulator, which aborts the process.
 
 use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 create_exception!(copyback, Interrupted, PyBaseException, "The run of a policy ends; let this exception pass.");
 
-/// A policy that was handed in, whichever drives ask it.
+/// A policy that the user passed, for all drives that call it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct PolicyId(u64);
 
@@ -24,7 +24,7 @@ impl PolicyId {
     }
 }
 
-/// Calls that have not returned: whose, and on which thread as Python numbers it.
+/// Calls that have not returned: the policy of each, and the number that Python gives to its thread.
 static UNDER_WAY: Mutex<Vec<(PolicyId, std::ffi::c_ulong)>> = Mutex::new(Vec::new());
 
 fn under_way() -> MutexGuard<'static, Vec<(PolicyId, std::ffi::c_ulong)>> {
@@ -65,8 +65,8 @@ pub fn interrupt(py: Python<'_>, of: Option<PolicyId>) {
     }
 }
 
-/// Whether a call under way runs on although it is interrupted: a policy may catch whatever is raised. A call that
-/// waits outside of the interpreter does not.
+/// Whether a call under way continues although it was interrupted: a policy may catch all exceptions. A call that waits
+/// outside of the interpreter does not count.
 pub fn is_caught(py: Python<'_>, tick: Duration) -> PyResult<bool> {
     interrupt(py, None);
     // Each exception that is still to be raised is a reference to its class.

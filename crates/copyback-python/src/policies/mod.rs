@@ -1,7 +1,7 @@
-//! Policies of Python: objects that are asked by the simulator, through the plugins of its axes.
+//! Policies of Python: objects that the simulator calls, through the plugins of its axes.
 //!
-//! A policy is asked on the thread of its run, which takes the GIL for as long as the call lasts. What it is shown is
-//! the simulator's own, and is gone when the call returns: see [`borrowed`] and [`columns`].
+//! The thread of a run calls its policies, and holds the GIL during the call. A view shows the simulator's own memory,
+//! and becomes invalid when the call returns: see [`borrowed`] and [`columns`].
 
 mod allocation;
 mod borrowed;
@@ -28,13 +28,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What helps who keeps arrays of a view.
+/// The help for users who keep an array of a view.
 const KEEP_COPIES: &str = "an array of a view is valid during the call only; keep a copy: view.valid.copy()";
 
 /// The first exception that a policy raised, on any drive.
 type Raised = Arc<Mutex<Option<PyErr>>>;
 
-/// The policies of one call: names are theirs alone.
+/// The policies of one call of a command. No other call sees their names.
 #[pyclass(frozen, module = "copyback")]
 pub struct Scope(plugins::Scope);
 
@@ -47,7 +47,7 @@ impl Scope {
 }
 
 impl Scope {
-    /// Reads configurations of this thread within the scope, for as long as the returned value lives.
+    /// Configurations that this thread reads use the scope, for as long as the returned value lives.
     pub fn enter(&self) -> plugins::Entered {
         self.0.enter()
     }
@@ -58,7 +58,7 @@ impl Scope {
     }
 }
 
-/// A policy that is handed in until `close` is called or this value goes.
+/// A policy that is available until `close` is called or this value is dropped.
 #[pyclass(frozen, module = "copyback")]
 pub struct Plugged {
     axis: &'static str,
@@ -76,28 +76,28 @@ impl Plugged {
         self.axis
     }
 
-    /// How a configuration names it.
+    /// The name by which a configuration chooses it.
     #[getter]
     fn name(&self) -> &str {
         &self.name
     }
 
-    /// Takes the policy away, however long a traceback keeps this object, and interrupts calls under way.
+    /// Removes the policy, even if a traceback keeps this object alive, and interrupts calls under way.
     fn close(&self, py: Python<'_>) {
         interrupts::interrupt(py, Some(self.id));
         let plugged = self.plugged.lock().unwrap_or_else(PoisonError::into_inner).take();
         drop(plugged);
     }
 
-    /// What the policy raised, once; `None` where it raised nothing.
+    /// Returns the exception that the policy raised, once; `None` if it raised none.
     fn raised(&self, py: Python<'_>) -> Option<Py<PyAny>> {
         let raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner).take();
         raised.map(|error| error.into_value(py).into_any())
     }
 }
 
-/// Hands a policy in: an object, of which every drive gets a copy (`copy.deepcopy`), or a class or function that makes
-/// one. `axis` says what it decides.
+/// Registers a policy for an axis: an object, of which every drive gets a copy (`copy.deepcopy`), or a class or
+/// function that makes one.
 #[pyfunction]
 pub fn plug_in(scope: &Scope, axis: &str, policy: Bound<'_, PyAny>) -> PyResult<Plugged> {
     let named = if policy.is_callable() { policy.clone() } else { policy.get_type().into_any() };
@@ -121,7 +121,7 @@ fn axis_named(axis: &str) -> PyResult<&'static str> {
     known.ok_or_else(|| PyValueError::new_err(format!("`{axis}` takes no policies; {} do", axes.join(", "))))
 }
 
-/// What makes a drive's policy of what was handed in.
+/// Makes the policy of a drive from the user's object, class or function.
 struct Maker {
     scope: plugins::Scope,
     id: PolicyId,
@@ -159,7 +159,7 @@ struct Object {
 }
 
 impl Object {
-    /// What a call gave; an exception ends the run, and is kept for whoever began it.
+    /// Returns the result of a call. An exception ends the run, and is kept for the caller of the command.
     fn answered<T>(&self, py: Python<'_>, result: PyResult<T>) -> T {
         match result {
             Ok(value) => value,
@@ -179,8 +179,7 @@ impl Object {
         fail(self.axis, &self.name, what, help)
     }
 
-    /// Calls a method, takes back what it was shown, and only then looks at what came of it: the answer, and what was
-    /// taken back.
+    /// Calls a method, and takes its view back before it checks the result. Returns the answer and what `end` returned.
     fn asked<'py, R>(
         &self,
         py: Python<'py>,
@@ -195,7 +194,7 @@ impl Object {
         (self.answered(py, answer), back)
     }
 
-    /// Tells the policy something that needs no answer.
+    /// Calls a method whose answer is not used.
     fn tell<'py>(&self, py: Python<'py>, method: &Bound<'py, PyString>, shown: impl PyCallArgs<'py>) {
         self.asked(py, method, shown, || ());
     }
@@ -217,7 +216,7 @@ impl Object {
         Self { object, name: self.name.clone(), raised: self.raised.clone(), ..*self }
     }
 
-    /// Whether the policy's class has its own of a method that the base class leaves empty.
+    /// Whether the policy's class overrides a method that the base class leaves empty.
     fn overrides(&self, py: Python<'_>, method: &str) -> bool {
         let has_own = |class: &Bound<'_, PyType>| -> PyResult<bool> {
             let method = class.getattr(method)?;

@@ -1,4 +1,4 @@
-//! Shares of tasks that Python sets.
+//! Share policies of Python.
 
 use super::thread::attach;
 use super::{Maker, Object};
@@ -20,17 +20,17 @@ pub struct SharesView {
     free_blocks_target: u64,
     /// Reads and writes of the host, in logical pages, that wait or are under way.
     outstanding: u64,
-    /// Reads of the host, in logical pages, that have come so far.
+    /// Logical pages that the host has read so far.
     reads: u64,
-    /// Writes of the host, in logical pages, that have come so far.
+    /// Logical pages that the host has written so far.
     writes: u64,
-    /// The highest read count of a block, where reads are counted.
+    /// The highest read count of a block, if reads are counted.
     reads_max: u64,
     /// The read count above which scrubbing starts.
     reads_target: u64,
     /// The share of collection up to now, in percent of the slots.
     gc: f64,
-    /// That of scrubbing.
+    /// The share of scrubbing up to now, in percent of the slots.
     scrub: f64,
 }
 

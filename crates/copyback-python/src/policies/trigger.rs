@@ -1,4 +1,4 @@
-//! Triggers of Python.
+//! Trigger policies of Python.
 
 use super::borrowed::Borrowed;
 use super::thread::attach;
@@ -13,19 +13,20 @@ use pyo3::prelude::*;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// A scope (a plane, a die or the drive, as `trigger.scope` says) that may have to collect.
+/// A scope (a plane, a die or the drive: `trigger.scope`) that may have to collect.
 #[pyclass(frozen, module = "copyback")]
 pub struct TriggerView {
-    /// What is free in it: blocks, or pages, as `trigger.count` says.
+    /// Free blocks or pages of the scope (`trigger.count`).
     #[pyo3(get)]
     free: u32,
-    /// The plane, counted on its die, where planes are the scope; otherwise `None`.
+    /// The plane, counted on its die, if the scope is a plane; otherwise `None`.
     #[pyo3(get)]
     plane: Option<u32>,
     /// Whether the scope already collects.
     #[pyo3(get)]
     is_collecting: bool,
-    /// What the watermarks say: whether `free` is below the one at which collection starts, or stops.
+    /// The decision of the watermarks: whether `free` is below the start watermark, or, during a collection, the stop
+    /// watermark.
     #[pyo3(get)]
     is_below: bool,
     drive: Borrowed<dyn DriveView>,
@@ -45,7 +46,7 @@ impl TriggerView {
         self.drive.with(|drive| drive.geometry().planes)
     }
 
-    /// Requests of the host that are queued at a die of the drive, or wait for its space.
+    /// Host requests that are queued at a die of the drive, or wait for its space.
     fn queued(&self, die: u32) -> PyResult<u32> {
         self.drive.with(|drive| {
             let queued = (die < drive.geometry().dies).then(|| drive.queued(DieId(die)));

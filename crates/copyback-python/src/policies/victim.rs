@@ -23,7 +23,7 @@ pub(super) fn plug_in(maker: Maker) -> plugins::Plugged {
     PLUGINS.plug_in(scope, &name, Arc::new(move |_, _| attach(|py| Box::new(Policy::new(py, maker.make(py))))))
 }
 
-/// The fields of a block that are shown, each with where it stands in its row.
+/// The fields of a block that a view shows, each with its offset in the block.
 const FIELDS: [(&str, usize, Kind); 5] = [
     ("valid", offset_of!(Block, valid), columns::U16),
     ("written", offset_of!(Block, written), columns::U16),
@@ -32,19 +32,19 @@ const FIELDS: [(&str, usize, Kind); 5] = [
     ("closed_at", offset_of!(Block, closed_at), columns::U64),
 ];
 
-/// The columns of some planes that were asked for so far.
+/// The columns of some planes that the policy has read so far.
 type Shown = [Option<Array>; FIELDS.len()];
 
-/// What a view hands out.
+/// The arrays that a view has handed out.
 #[derive(Default)]
 struct HandedOut {
     columns: Shown,
-    /// Columns that are being made, on whichever thread.
+    /// Columns that threads are making.
     in_making: u32,
     is_over: bool,
 }
 
-/// What a victim policy may look at: the blocks of the planes that it is asked for, an entry each.
+/// The blocks from which a victim policy chooses: each array has an entry for each block.
 #[pyclass(frozen, module = "copyback")]
 pub struct VictimView {
     view: Borrowed<View<'static>>,
@@ -52,13 +52,13 @@ pub struct VictimView {
 }
 
 impl VictimView {
-    /// The first block of the planes that are asked for, and all of them.
+    /// The first block of the planes to choose from, and all of their blocks.
     fn blocks<'a>(view: &View<'a>) -> (BlockId, &'a [Block]) {
         let (first, count) = (view.blocks.id(view.planes.first(), 0), view.planes.count() * view.blocks.per_plane());
         (first, view.blocks.run(first, count))
     }
 
-    /// The lock is never held while Python is called, which may let another thread go on.
+    /// The lock is never held during calls of Python, which may run another thread.
     fn handed_out(&self) -> MutexGuard<'_, HandedOut> {
         self.handed_out.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -76,7 +76,8 @@ impl VictimView {
             }
             handed_out.in_making += 1;
         }
-        // Python may let another thread go on meanwhile, even the one that ends the view: that hears of this column.
+        // Python may run another thread meanwhile, even the thread that ends the view; that thread sees this column in
+        // the count.
         let made = Array::new(py, column);
         let mut handed_out = self.handed_out();
         handed_out.in_making -= 1;
@@ -91,7 +92,7 @@ impl VictimView {
         Ok(array)
     }
 
-    /// Takes everything back: the columns, and the name of one that somebody keeps, or has in the making.
+    /// Takes all columns back; returns the name of one that other code keeps or is making.
     fn end(&self) -> (Shown, Option<&'static str>) {
         self.view.end();
         let mut handed_out = self.handed_out();
@@ -113,13 +114,13 @@ impl VictimView {
         self.field(py, 0)
     }
 
-    /// Units of each block that are programmed, padded, or being so: `uint16`.
+    /// Units of each block that are programmed, padded, or being programmed or padded: `uint16`.
     #[getter]
     fn written(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.field(py, 1)
     }
 
-    /// Where each block is in its life, a `BlockState`: `uint8`. The candidates are those that are `FULL`.
+    /// The state of each block, a `BlockState`: `uint8`. The candidates are the blocks that are `FULL`.
     #[getter]
     fn state(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.field(py, 2)
@@ -131,7 +132,7 @@ impl VictimView {
         self.field(py, 3)
     }
 
-    /// `now` when each block was full: `uint64`.
+    /// The value of `now` when each block became full: `uint64`.
     #[getter]
     fn closed_at(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.field(py, 4)
@@ -143,13 +144,13 @@ impl VictimView {
         self.view.with(|view| view.now)
     }
 
-    /// The drive's number of the first block: entry 0 of the arrays.
+    /// The number, on the drive, of the first block: entry 0 of the arrays.
     #[getter]
     fn first_block(&self) -> PyResult<u32> {
         self.view.with(|view| Self::blocks(view).0.0)
     }
 
-    /// The first plane that is asked for, and how many.
+    /// The planes to choose from: the first, and how many.
     #[getter]
     fn planes(&self) -> PyResult<(u32, u32)> {
         self.view.with(|view| (view.planes.first().0, view.planes.count()))
@@ -173,14 +174,14 @@ impl VictimView {
         self.view.with(|view| view.geometry.pages_per_block)
     }
 
-    /// Page offsets of the reads that wait for other planes of the die, each once: for policies whose `matches_reads`
-    /// is true.
+    /// Page offsets of the reads that wait for other planes of the die, each once. Only policies whose `matches_reads`
+    /// is true get them.
     #[getter]
     fn read_offsets(&self) -> PyResult<Vec<u32>> {
         self.view.with(|view| view.read_offsets.to_vec())
     }
 
-    /// Whether a page of the block of this entry holds valid data.
+    /// Whether a page of the block at this entry holds valid data.
     fn is_page_valid(&self, block: u32, page_offset: u32) -> PyResult<bool> {
         self.view.with(|view| {
             let (first, blocks) = Self::blocks(view);
@@ -198,7 +199,7 @@ struct Policy {
     hears_invalidate: bool,
     hears_take: bool,
     matches_reads: bool,
-    /// Of planes (the first, and how many) the columns that were looked at.
+    /// The columns that the policy has read, by planes (the first, and how many).
     shown: BTreeMap<(u32, u32), Shown>,
 }
 
@@ -216,7 +217,7 @@ impl Policy {
         }
     }
 
-    /// Tells the policy of a block: its number on the drive and its units that are valid.
+    /// Reports a block to the policy: its number on the drive and its valid units.
     fn tell(&self, method: &str, blocks: &Blocks, block: BlockId) {
         attach(|py| self.object.tell(py, &PyString::intern(py, method), (block.0, blocks[block].valid)));
     }
@@ -244,7 +245,7 @@ impl VictimPolicy for Policy {
     fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
         let planes = (view.planes.first().0, view.planes.count());
         let at: Option<u32> = attach(|py| {
-            // SAFETY: the view is taken back before this call returns, and nobody writes the drive meanwhile.
+            // SAFETY: the view is taken back before this call returns, and no code writes the drive meanwhile.
             let lent = unsafe { Borrowed::new(NonNull::from(&view).cast()) };
             let shown = self.shown.remove(&planes).unwrap_or_default();
             let handed_out = Mutex::new(HandedOut { columns: shown, ..HandedOut::default() });
