@@ -1,6 +1,6 @@
-"""What garbage collection costs the users of an SSD, and which way of scheduling it costs least.
+"""Simulate SSDs: what garbage collection costs their users, and which way of scheduling it costs least.
 
-The commands of the program ``copyback`` are functions here, with its names and settings::
+The commands of the program ``copyback`` are functions, with the program's names and settings::
 
     import copyback
 

@@ -7,7 +7,7 @@ from copyback.figures import Package
 
 
 def main() -> None:
-    """Do what the command line says, and exit as the program does."""
+    """Execute the command line, and exit with the program's exit code."""
     sys.exit(_copyback.main(sys.argv[1:], Package()))
 
 

@@ -1,4 +1,4 @@
-"""The program's commands as functions, with its names and settings."""
+"""The program's commands as functions, with the program's names and settings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Around = Literal["worst-read", "worst-write"]
 
 
 def _kept(keep: str | Iterable[str] | None) -> list[Keep]:
-    """Check which tables are wanted, before anything runs."""
+    """Check the names of the tables to keep, before anything runs."""
     names = [keep] if isinstance(keep, str) else list(keep or ())
     for name in names:
         if name not in _TABLES:
@@ -70,7 +70,7 @@ def _text(words: Iterable[str]) -> str:
 
 
 def _most(requests: int | None, warmup: int | str | None, set: Mapping[str, Setting] | None) -> int | None:
-    """Return how many requests of a trace a run asks for at most; ``None`` where nobody knows."""
+    """Return how many requests of a trace a run needs at most; ``None`` if that is unknown."""
     is_plain = not any(key.startswith("workload.") for key in checked_settings(set))
     if requests is None or isinstance(warmup, str) or not is_plain:
         return None
@@ -118,42 +118,41 @@ def run(
         A TOML file with ``device``, ``scheme``, ``workload`` and any overriding tables.
     scheme, device, array, workload
         Names, or paths of TOML files: see ``schemes()``, ``devices()``, ``workloads()``. A scheme may be a
-        ``copyback.Scheme``, too.
+        ``copyback.Scheme``.
     trace
-        Replay this instead of a workload: a path; anything with Arrow's PyCapsule protocol (a data frame of pandas or
-        polars, a table of pyarrow, a relation of DuckDB) that has the columns ``arrival_ns``, ``op``,
-        ``offset_bytes``, ``length_bytes`` and, where wanted, ``device`` and ``priority``; or an iterable of such
-        tuples or mappings.
+        Replay this instead of a workload: a path; an object with Arrow's PyCapsule protocol (a data frame of pandas or
+        polars, a table of pyarrow, a relation of DuckDB); or an iterable of tuples or mappings. Columns are
+        ``arrival_ns``, ``op``, ``offset_bytes``, ``length_bytes`` and optionally ``device`` and ``priority``.
     fio
-        A job file of fio instead: each job is a workload with results of its own.
+        A job file of fio, instead of a workload: each job is a workload with results of its own.
     format, skip_bad, fit
-        The trace's format where it is not to be found out; malformed records that may be left out; the share of the
-        drive that the trace is to address, for which blocks a plane are scaled.
+        The trace's format [detected]; how many malformed records to skip at most; the share of the drive that the
+        trace is to address: blocks a plane are scaled to it.
     set
         Keys of the configuration, for example ``{"trigger.soft": 0.05, "timing.read": "50 us"}``.
     policies
-        Policies written in Python, each in the place of the scheme's own: see ``copyback.policies``.
+        Policies written in Python. Each replaces the scheme's own: see ``copyback.policies``.
     open, closed
-        Requests arrive when the workload says; or when another ends.
+        Requests arrive at the times of the workload (``open``), or when another request ends (``closed``).
     seed
         Seed of every random stream [1].
     requests, warmup
-        How many requests are measured [all]; what is simulated before: a number of requests, a simulated time
+        How many requests are measured [all]; how much is simulated before: a number of requests, a simulated time
         (``"10s"``), or ``"steady"``.
     check
-        Check every invariant while it runs.
+        Check every invariant during the run.
     jobs
-        Runs that go side by side; results do not depend on it [number of cores].
+        Number of runs at the same time; results do not depend on it [number of cores].
     out, json, fio_json, timeline, perfetto
-        Files to write: a folder of Parquet tables, the JSON document, the same in fio's own layout, a drawing of who
-        used a die when, a trace for https://ui.perfetto.dev.
+        Files to write: a folder of Parquet tables, the JSON document, a JSON document in fio's layout, a drawing of
+        each die's work over time, a trace for https://ui.perfetto.dev.
     timeline_around, perfetto_from, perfetto_for, perfetto_around
-        What is drawn: around the slowest read or write, or from a time (``"1.5 s"``) on, for so long.
+        The time window to draw: around the slowest read or write, or from a time (``"1.5 s"``) on, for a duration.
     keep
-        Tables of the result that take memory: ``"gc_events"`` of every collection, ``"requests"`` of every request,
-        ``"commands"`` of every flash command.
+        Tables to keep in memory: ``"gc_events"`` has a row for every collection, ``"requests"`` for every request,
+        ``"commands"`` for every flash command.
     progress
-        Whether to show bars (tqdm); ``None``: where somebody sees them.
+        Whether to show bars (tqdm); ``None``: in a terminal or a notebook.
 
     Raises
     ------
@@ -207,9 +206,9 @@ def compare(
 ) -> Runs:
     """Simulate a drive, or an array of them, with several schemes side by side.
 
-    ``schemes`` are names, paths of TOML files, or ``copyback.Scheme``: one with policies and settings of its own. The
-    first is what the others are compared with. ``policies`` and ``set`` hold for all of them; the rest is as with
-    ``run``.
+    ``schemes`` are names, paths of TOML files, or ``copyback.Scheme`` objects, which have policies and settings of
+    their own. The others are compared with the first. ``policies`` and ``set`` apply to all schemes. The other
+    arguments are those of ``run``.
     """
     kept = _kept(keep)
     name, handed = of_trace(trace, _most(requests, warmup, set))
@@ -227,7 +226,7 @@ def compare(
 
 
 def _each(schemes: str | Scheme | Iterable[Path | Scheme] | None) -> Iterable[Path | Scheme]:
-    """Return schemes one by one; a text has commas between them."""
+    """Return the schemes one by one; a string lists them with commas."""
     if isinstance(schemes, str):
         return schemes.split(",")
     return (schemes,) if isinstance(schemes, (Scheme, os.PathLike)) else schemes or ()
@@ -257,23 +256,23 @@ def sweep(
     file
         A TOML file: device(s), schemes, workload(s) or ``case``, ``set``, ``vary``, seed(s), requests, warmup.
     schemes
-        Schemes of every cell instead of the file's, as ``compare`` takes them: names, paths, or ``copyback.Scheme``,
-        with policies and settings of its own. Each runs with every seed of the file.
+        Schemes of every cell; they replace the file's. Names, paths, or ``copyback.Scheme`` objects, as in
+        ``compare``. Each runs with every seed of the file.
     out
-        The Parquet table to write; beside it stand the same as CSV, the histograms, and a journal, with which a rerun
-        skips what was done [the file's name, in the working folder].
+        The Parquet table to write [the file's name, in the working folder]. The same folder gets the table as CSV, the
+        histograms, and a journal: a rerun skips the cells in it.
     set, fit, seed, warmup, requests
-        Settings of every cell, over what the file says.
+        Settings of every cell; they override the file's.
     policies
-        Policies written in Python, in the place of those of every scheme: to set some beside others, use ``schemes``.
-        Their code may have changed since, so that no earlier result is taken: ``fresh``. Not with a ``client``.
+        Policies written in Python. They replace those of every scheme; use ``schemes`` to compare them with others.
+        Earlier results are not reused (``fresh``), because a policy's code may have changed. Not with a ``client``.
     traces
         Folder of recorded traces that the file names [the file's own].
     fresh
-        Forget earlier results.
+        Do not reuse earlier results.
     client
-        A ``distributed.Client``: cells run on its cluster's workers, which share the folder of the file; traces are
-        sent where they lack them.
+        A ``distributed.Client``: cells run on its cluster's workers, which share the folder of the file. A worker that
+        lacks a trace gets it from the client.
     jobs, progress
         As with ``run``.
 
@@ -312,12 +311,12 @@ def reproduce(
     jobs: int | None = None,
     progress: bool | None = None,
 ) -> Document:
-    """Run a paper's experiments and compare with what it claims.
+    """Run a paper's experiments, and compare the results with its claims.
 
     ``paper`` is a name (``"ispass11"``, ``"tc12"``, ``"hpdc18"``, ``"atc18"``, ``"tpds20"``) or a sweep file with
     ``claim`` tables; ``figure`` chooses some of its figures. Tables and a journal go to the folder ``out``
-    [``reproduction``]; into the folder ``figures`` the paper's figures are drawn, published values beside measured
-    (with matplotlib). The result's ``tables`` are those of a sweep, by experiment.
+    [``reproduction``]. With ``figures`` (a folder), the paper's figures are drawn there, with published values beside
+    measured ones (needs matplotlib). The result's ``tables`` has the tables of a sweep for each experiment.
     """
     package = Package()
     if figures is not None:
@@ -355,11 +354,11 @@ def validate(
 
 
 def report(*results: Path, out: Path, title: str | None = None, where: str | Sequence[str] = ()) -> str:
-    """Make one page for a browser of results, at most 3 MB, which needs no network.
+    """Make one HTML page of results, at most 3 MB, which needs no network.
 
-    ``results`` are folders of ``run`` or ``compare`` (``out``) or their JSON, Parquet tables of sweeps, and folders or
-    JSON of reproductions; several are shown side by side. ``where`` are conditions (``"read.p99_9 < 5ms"``): the page
-    has a line at each, and says which results meet it. Returns what the program prints.
+    ``results`` are folders or JSON documents of ``run`` and ``compare``, Parquet tables of sweeps, and folders or JSON
+    documents of reproductions. The page shows several side by side. ``where`` has conditions (``"read.p99_9 < 5ms"``):
+    the page draws a line at each, and says which results meet it. Returns what the program prints.
     """
     conditions = [where] if isinstance(where, str) else list(where)
     return _text(["report", *of_options(out=out, title=title, where=conditions), *_positional(*results)])
@@ -384,17 +383,17 @@ def config(
 
 
 def schemes() -> dict[str, str]:
-    """Return the schemes by name, each with what it does."""
+    """Return the schemes by name, each with a description."""
     return dict(_copyback.listed("schemes"))
 
 
 def devices() -> dict[str, str]:
-    """Return the devices by name, each with what it is."""
+    """Return the devices by name, each with a description."""
     return dict(_copyback.listed("devices"))
 
 
 def workloads() -> dict[str, str]:
-    """Return the workloads by name, each with where it is from."""
+    """Return the workloads by name, each with its source."""
     return dict(_copyback.listed("workloads"))
 
 
@@ -417,7 +416,7 @@ class trace:  # noqa: N801
         requests: int | None = None,
         seed: int | None = None,
     ) -> Document:
-        """Measure what papers' tables print: requests, read share, sizes, rate, footprint, and histograms.
+        """Measure a workload: requests, read share, sizes, rate, footprint, and histograms.
 
         ``workload`` is a trace in any form that ``run`` takes, the path of a workload's TOML file, or a name.
         """
@@ -444,7 +443,7 @@ class trace:  # noqa: N801
         requests: int | None = None,
         seed: int | None = None,
     ) -> str:
-        """Write a workload as a trace file; the output's name says the format unless ``to`` does.
+        """Write a workload as a trace file, in the format ``to`` [by the output's name].
 
         Returns what the program prints.
         """
@@ -460,6 +459,6 @@ class trace:  # noqa: N801
 
 
 def _positional(*paths: Path | None) -> list[str]:
-    """Spell what has no option; a name may begin with a hyphen."""
+    """Write positional arguments; ``--`` precedes them if one begins with a hyphen."""
     given = [name_of("path", path) for path in paths if path is not None]
     return ["--", *given] if any(word.startswith("-") and word != "-" for word in given) else given

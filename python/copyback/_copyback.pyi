@@ -39,20 +39,20 @@ __all__ = [
 ]
 
 class Error(Exception):
-    """A command did not do what it was asked."""
+    """A command failed."""
 
     message: str
     """The mistake, in one sentence."""
     help: str | None
-    """What helps, where somebody knows."""
+    """What to do, if that is known."""
     file: str | None
     """The text with the mistake: a file, or an argument such as ``--set``."""
     line: int | None
-    """Its line there, counted from 1."""
+    """The line of the mistake, counted from 1."""
     column: int | None
-    """Its column there, counted from 1."""
+    """The column of the mistake, counted from 1."""
     value: str | None
-    """The words at fault."""
+    """The wrong value, as text."""
 
 class InputError(Error):
     """The arguments or an input are wrong, or do not fit together."""
@@ -78,7 +78,7 @@ class Table:
 
 @final
 class Runs:
-    """Runs that are done."""
+    """Results of ``run`` or ``compare``."""
 
     @property
     def command(self) -> str: ...
@@ -94,7 +94,7 @@ class Runs:
 
 @final
 class Sweep:
-    """A sweep that is done."""
+    """The result of a sweep."""
 
     text: str
     latex: str
@@ -103,7 +103,7 @@ class Sweep:
 
 @final
 class Document:
-    """A document that is done."""
+    """The document of a reproduction, a validation or a workload."""
 
     json: str
     text: str
@@ -112,7 +112,7 @@ class Document:
 
 @final
 class Handed:
-    """Requests that were handed over."""
+    """Requests that Python passed to the simulator."""
 
     @property
     def name(self) -> str: ...
@@ -135,7 +135,7 @@ _Class = Literal["gc", "read", "write"]
 
 @final
 class VictimView:
-    """The blocks of the planes that a victim policy is asked for, an entry each."""
+    """The blocks from which a victim policy chooses: each array has an entry for each block."""
 
     @property
     def valid(self) -> npt.NDArray[np.uint16]:
@@ -143,11 +143,11 @@ class VictimView:
 
     @property
     def written(self) -> npt.NDArray[np.uint16]:
-        """Units of each block that are programmed, padded, or being so."""
+        """Units of each block that are programmed, padded, or being programmed or padded."""
 
     @property
     def state(self) -> npt.NDArray[np.uint8]:
-        """Where each block is in its life, a ``BlockState``; the candidates are ``FULL``."""
+        """The state of each block, a ``BlockState``; the candidates are ``FULL``."""
 
     @property
     def erases(self) -> npt.NDArray[np.uint32]:
@@ -155,7 +155,7 @@ class VictimView:
 
     @property
     def closed_at(self) -> npt.NDArray[np.uint64]:
-        """``now`` when each block was full."""
+        """The value of ``now`` when each block became full."""
 
     @property
     def now(self) -> int:
@@ -163,11 +163,11 @@ class VictimView:
 
     @property
     def first_block(self) -> int:
-        """The drive's number of the first block: entry 0 of the arrays."""
+        """The number, on the drive, of the first block: entry 0 of the arrays."""
 
     @property
     def planes(self) -> tuple[int, int]:
-        """The first plane that is asked for, and how many."""
+        """The planes to choose from: the first, and how many."""
 
     @property
     def blocks_per_plane(self) -> int:
@@ -183,14 +183,14 @@ class VictimView:
 
     @property
     def read_offsets(self) -> list[int]:
-        """Page offsets of the reads that wait for other planes of the die, each once, where ``matches_reads``."""
+        """Page offsets of the reads that wait for other planes of the die, each once, if ``matches_reads`` is true."""
 
     def is_page_valid(self, block: int, page_offset: int) -> bool:
-        """Whether a page of the block of this entry holds valid data."""
+        """Whether a page of the block at this entry holds valid data."""
 
 @final
 class DieView:
-    """A die, the time, and what waits there. An answer costs when it is asked for."""
+    """A die, the time, and the queued requests. The die computes each value when it is read."""
 
     @property
     def now_ns(self) -> int:
@@ -198,7 +198,7 @@ class DieView:
 
     @property
     def die(self) -> int:
-        """Which die of the drive it is."""
+        """The number of the die on its drive."""
 
     @property
     def planes(self) -> int:
@@ -206,10 +206,10 @@ class DieView:
 
     @property
     def work_left(self) -> tuple[int, int, int, int] | None:
-        """What is left of the collection that has the die: plane, pages to read, pages to program, steps."""
+        """The remaining work of the die's collection: plane, pages to read, pages to program, steps."""
 
     def waiting(self, class_: _Class, plane: int | None = None) -> int:
-        """How many requests of a class wait, those for one plane of the die where that is named."""
+        """Count the queued requests of a class; with ``plane``, of that plane of the die only."""
 
     def first(self, class_: _Class, plane: int | None = None) -> tuple[int, int, int, bool, int | None] | None:
         """Find the first request of a class: came, arrival_ns, units, is_urgent, plane or None."""
@@ -222,31 +222,31 @@ class DieView:
 
 @final
 class OrderView:
-    """Who may run on a die now."""
+    """The classes of requests that may run on a die now."""
 
     may_run: list[_Class]
-    """The classes of which something may run."""
+    """The classes of which at least one request may run."""
     came: list[int | None]
-    """The place in the order of arrival of the first of each class: gc, read, write; ``None`` where none may run."""
+    """For gc, read, write: the position in arrival order of the first that may run; ``None`` if none may."""
     die: DieView
     """The die."""
 
 @final
 class PreemptionView:
-    """A request that waits at the die of a collection, before a step of that."""
+    """A request that waits at the die of a collection, before the collection's next step."""
 
     step: Literal["read", "program", "erase", "elsewhere"]
-    """What the collection does next; ``"elsewhere"`` while it works on another die."""
+    """The collection's next step; ``"elsewhere"`` while it works on another die."""
     state: int
-    """How far free blocks have fallen: 1, all may go first; 2, below the hard one; 3, and an urgent write waits."""
+    """How low free blocks are. 1: all may preempt. 2: below the hard watermark. 3: and an urgent write waits."""
     pages_moved: int
     """Whole pages that the collection has moved."""
     is_write: bool
     """Whether the request is a write."""
     is_on_its_plane: bool
-    """Whether it goes to the plane on which the collection is at work."""
+    """Whether it accesses the plane that is being collected."""
     arrival_ns: int
-    """When it arrived."""
+    """Its arrival time."""
     now_ns: int
     """The clock."""
     die: DieView
@@ -254,15 +254,15 @@ class PreemptionView:
 
 @final
 class TriggerView:
-    """A scope (a plane, a die or the drive, as ``trigger.scope`` says) that may have to collect."""
+    """A scope (a plane, a die or the drive: ``trigger.scope``) that may have to collect."""
 
     @property
     def free(self) -> int:
-        """What is free in it: blocks, or pages, as ``trigger.count`` says."""
+        """Free blocks or pages of the scope (``trigger.count``)."""
 
     @property
     def plane(self) -> int | None:
-        """The plane, counted on its die, where planes are the scope."""
+        """The plane, counted on its die, if the scope is a plane."""
 
     @property
     def is_collecting(self) -> bool:
@@ -270,7 +270,7 @@ class TriggerView:
 
     @property
     def is_below(self) -> bool:
-        """What the watermarks say: whether it must collect."""
+        """The decision of the watermarks: whether the scope must collect."""
 
     @property
     def dies(self) -> int:
@@ -281,7 +281,7 @@ class TriggerView:
         """Planes of the drive."""
 
     def queued(self, die: int) -> int:
-        """Count requests of the host that are queued at a die of the drive, or wait for its space."""
+        """Count the host requests that are queued at a die of the drive, or wait for its space."""
 
     def free_blocks(self, plane: int) -> int:
         """Erased blocks of a plane of the drive."""
@@ -299,51 +299,51 @@ class SharesView:
     outstanding: int
     """Reads and writes of the host, in logical pages, that wait or are under way."""
     reads: int
-    """Reads of the host, in logical pages, that have come so far."""
+    """Logical pages that the host has read so far."""
     writes: int
-    """Writes of the host, in logical pages, that have come so far."""
+    """Logical pages that the host has written so far."""
     reads_max: int
-    """The highest read count of a block, where reads are counted."""
+    """The highest read count of a block, if reads are counted."""
     reads_target: int
     """The read count above which scrubbing starts."""
     gc: float
     """The share of collection up to now, in percent of the slots."""
     scrub: float
-    """That of scrubbing."""
+    """The share of scrubbing up to now, in percent of the slots."""
 
 @final
 class AllocationView:
-    """A page that needs a die, and the dies, an entry each."""
+    """A page that needs a die, and the drive's dies: each array has an entry for each die."""
 
     unit: int | None
-    """The first logical unit of a page that the host writes; ``None`` of one that a collection moves."""
+    """The first logical unit of the page if the host writes it; ``None`` if a collection moves it."""
     channel: int | None
-    """The channel that the page has to stay on, where there is parity."""
+    """The channel that the page has to stay on, if the drive has parity."""
     queued: npt.NDArray[np.uint32]
     """Requests of the host that are queued at each die, or wait for its space."""
     free_pages: npt.NDArray[np.uint32]
     """Pages of each die that the host may write before it has to wait for space."""
     is_collecting: npt.NDArray[np.uint8]
-    """Whether a collection has each die, or waits for it: 0 or 1."""
+    """Whether a collection has reserved each die, or waits for it: 0 or 1."""
 
 @final
 class Plugged:
-    """A policy that is handed in until it is closed, or for as long as this lives."""
+    """A policy that is available until ``close``, or for as long as this object lives."""
 
     @property
     def axis(self) -> str: ...
     @property
     def name(self) -> str: ...
     def close(self) -> None:
-        """Take the policy away, and interrupt calls of it that are under way."""
+        """Remove the policy, and interrupt calls of it that are under way."""
     def raised(self) -> BaseException | None:
-        """Return what the policy raised, once."""
+        """Return the exception that the policy raised, once."""
 
 @final
 class Scope:
-    """The policies of one call: names are theirs alone."""
+    """The policies of one call. No other call sees their names."""
 
     def __new__(cls) -> Scope: ...
 
 def plug_in(scope: Scope, axis: str, policy: object) -> Plugged:
-    """Hand a policy in: an object, of which every drive gets a copy, or what makes one."""
+    """Register a policy: an object, of which every drive gets a copy, or a class or function that makes one."""

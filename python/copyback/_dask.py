@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 _TRIES = 3
-"""How often content is sent for one cell, where the worker that had it is gone."""
+"""How often content is sent for one cell, if workers that had it are gone."""
 
 
 def cell(description: str, sent: Mapping[str, bytes]) -> str:
-    """Run a cell, on a worker. What was sent is kept below its folder, which it removes when it ends."""
+    """Run a cell on a worker. Sent content is kept below the worker's folder, which it removes when it ends."""
     worker: Any = importlib.import_module("distributed").get_worker()
     return _copyback.cell(description, sent, worker.local_directory)
 
@@ -31,12 +31,12 @@ class Crew:
     """The workers of a cluster, for one sweep."""
 
     def __init__(self, client: Any) -> None:
-        """Have a ``distributed.Client``.
+        """Use the workers of a ``distributed.Client``.
 
         Raises
         ------
         TypeError
-            Where it is something else.
+            If ``client`` is another object.
 
         """
         if not all(hasattr(client, method) for method in ("map", "submit", "scatter", "scheduler_info")):
@@ -47,7 +47,7 @@ class Crew:
         self._sent: dict[str, Any] = {}
 
     def __call__(self, descriptions: Sequence[str]) -> Iterator[tuple[int, str | None, str | None]]:
-        """Yield the number of each cell as it is done, with its answer, or why there is none."""
+        """Yield the number of each cell as it ends, with its answer or its error."""
         distributed: Any = importlib.import_module("distributed")
         if not self._client.scheduler_info().get("workers"):
             warnings.warn("the cluster has no workers yet: cells wait until one joins it", stacklevel=2)
@@ -62,7 +62,7 @@ class Crew:
                 at = self._futures.pop(future)
                 answer = future.result() if future.status == "finished" else None
                 lacking = _lacking(answer)
-                # Content that was sent is gone with the worker that had it.
+                # Sent content is lost with the worker that had it.
                 is_gone = future.status in ("cancelled", "lost") and tries[at] > 0
                 if (lacking or is_gone) and tries[at] < _TRIES:
                     tries[at] += 1
@@ -79,7 +79,7 @@ class Crew:
                 elif future.status == "error":
                     yield at, None, _said(future.exception())
                 else:
-                    yield at, None, f"its task was {future.status}: somebody cancelled it, or the scheduler is gone"
+                    yield at, None, f"its task was {future.status}: it was cancelled, or the scheduler is gone"
         finally:
             self.cancel()
 
@@ -90,14 +90,14 @@ class Crew:
         return self._sent[hash]
 
     def cancel(self) -> None:
-        """Give up what waits."""
+        """Cancel the tasks that have not ended."""
         futures, self._futures, self._sent = list(self._futures), {}, {}
         if futures:
             self._client.cancel(futures)
 
 
 def _lacking(answer: str | None) -> list[tuple[str, str]]:
-    """Paths and hashes of files that an answer says to be lacking."""
+    """Return paths and hashes of the files that the worker lacks, by its answer."""
     if answer is None or not answer.startswith('{"Lacking"'):
         return []
     files: list[tuple[str, str]] = json.loads(answer)["Lacking"]
@@ -106,12 +106,12 @@ def _lacking(answer: str | None) -> list[tuple[str, str]]:
 
 def _said(error: BaseException) -> str:
     if type(error).__name__ == "KilledWorker":
-        return f"workers died of it, again and again: {error}"
+        return f"each worker that ran it died: {error}"
     return f"its worker failed: {type(error).__name__}: {error}"
 
 
 def hire(address: str) -> Crew:
-    """Find the crew of a scheduler; an ``InputError`` where Dask is missing, or nobody answers."""
+    """Connect to a scheduler; an ``InputError`` if Dask is missing, or no scheduler answers."""
     if importlib.util.find_spec("distributed") is None:
         raise wrong(f"--dask {address}: Dask is not installed", "pip install '.[dask]' in the repository")
     distributed: Any = importlib.import_module("distributed")

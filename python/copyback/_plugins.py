@@ -1,4 +1,4 @@
-"""Handing policies in for the time of a call."""
+"""Policies of Python, registered for the duration of a call."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ if TYPE_CHECKING:
     from copyback._words import Path, Setting
 
 Handed = Policy | Callable[[], Policy]
-"""A policy, or what makes one: a class, or a function without arguments."""
+"""A policy, or a factory of policies: a class, or a function without arguments."""
 
 _BESIDE: dict[str, dict[str, Setting]] = {
     "admit.shares": {"admit.policy": "debit", "preemption.policy": "always"},
 }
-"""What a policy needs beside it."""
+"""Settings that a policy of an axis needs."""
 
 
 @dataclass(frozen=True)
 class Scheme:
-    """A scheme of your own beside others: another one with policies and settings that it has alone.
+    """A scheme of your own: an existing scheme with other policies and settings.
 
     ``copyback.compare(schemes=["baseline", copyback.Scheme("mine", policies=[MyVictim])])``
 
     Parameters
     ----------
     name
-        What results call it.
+        Its name in results.
     of
-        The scheme that it is otherwise: a name, or the path of a TOML file.
+        The scheme that it is based on: a name, or the path of a TOML file.
     policies
-        Policies written in Python, each in the place of that scheme's own.
+        Policies written in Python. Each replaces the policy of ``of``.
     set
-        Keys of the configuration, over those of all schemes.
+        Keys of the configuration; they override settings for all schemes.
 
     """
 
@@ -51,12 +51,12 @@ class Scheme:
     set: Mapping[str, Setting] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check the name, and keep the policies: they may be asked for again.
+        """Check the name, and copy the policies: an iterator could not be read again.
 
         Raises
         ------
         ValueError
-            Where results could not be called so.
+            If ``name`` cannot be a scheme's name in results.
 
         """
         if not re.fullmatch(r"[\w.+-]+", self.name):
@@ -66,7 +66,7 @@ class Scheme:
 
 
 class Assembled(NamedTuple):
-    """How a command names its schemes, its settings, and the scope in which these name policies."""
+    """The schemes and settings of a command line, and the scope that resolves the policies they name."""
 
     schemes: list[str]
     settings: dict[str, Setting]
@@ -75,7 +75,7 @@ class Assembled(NamedTuple):
 
 @contextmanager
 def assembled(schemes: Iterable[Path | Scheme], policies: Handed | Iterable[Handed]) -> Iterator[Assembled]:
-    """Hand in the policies of all schemes and those of each, for as long as the context lasts."""
+    """Register the policies of all schemes and those of each, for as long as the context lasts."""
     plugs = _Plugs()
     try:
         settings = plugs.settings(listed(policies))
@@ -89,7 +89,7 @@ def assembled(schemes: Iterable[Path | Scheme], policies: Handed | Iterable[Hand
             names.append(f"{scheme.name}={name_of('of', scheme.of)}")
         yield Assembled(names, settings, plugs.scope)
     except _copyback.Error:
-        # What the policy raised says more than that it did.
+        # The policy's own exception says more than the run's error.
         if (raised := plugs.raised()) is not None:
             raise raised from None
         raise
@@ -98,18 +98,18 @@ def assembled(schemes: Iterable[Path | Scheme], policies: Handed | Iterable[Hand
 
 
 class _Plugs:
-    """The policies of one call, whose names no other call changes."""
+    """The policies of one call. Other calls do not change their names."""
 
     def __init__(self) -> None:
-        """Begin without any."""
+        """Begin without policies."""
         self.scope = _copyback.Scope()
         self._plugged: dict[int, _copyback.Plugged] = {}
 
     def settings(self, policies: Iterable[Handed]) -> dict[str, Setting]:
-        """Hand policies in; return what a configuration has to say, so that they are asked."""
+        """Register policies; return the settings that make a scheme use them."""
         settings: dict[str, Setting] = {}
         for policy in policies:
-            # One policy of two schemes has one name, so that each scheme's results are the same as alone.
+            # A policy of two schemes has one name, so that each scheme's results equal those of a run alone.
             plug = self._plugged.get(id(policy))
             if plug is None:
                 plug = self._plugged[id(policy)] = _copyback.plug_in(self.scope, _axis_of(policy), policy)
@@ -125,13 +125,13 @@ class _Plugs:
         return next((raised for plug in self._plugged.values() if (raised := plug.raised()) is not None), None)
 
     def close(self) -> None:
-        """Take the policies away, and interrupt those at work."""
+        """Remove the policies, and interrupt their calls."""
         for plug in self._plugged.values():
             plug.close()
 
 
 def listed(policies: Handed | Iterable[Handed]) -> tuple[Handed, ...]:
-    """Return policies as a tuple; one alone may stand for itself."""
+    """Return policies as a tuple; a single policy need not be in a list."""
     if isinstance(policies, Policy) or callable(policies):
         return (policies,)
     if not isinstance(policies, Iterable) or isinstance(policies, (str, bytes)):

@@ -1,4 +1,4 @@
-"""Progress bars, where there is tqdm."""
+"""Progress bars, if tqdm is installed."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _LOG = logging.getLogger("copyback")
 
 
 def _is_watched() -> bool:
-    """Say whether somebody sees bars: a terminal, or a notebook."""
+    """Return whether the user sees bars: in a terminal, or in a notebook."""
     return "ipykernel" in sys.modules or sys.stderr.isatty()
 
 
 @contextlib.contextmanager
 def bars(progress: bool | None) -> Iterator[Callable[[Tracks, list[str]], None] | None]:
-    """Show one bar for each part of the work; ``None``: where somebody sees them and tqdm is installed.
+    """Show one bar for each part of the work; ``None``: if the user sees bars and tqdm is installed.
 
-    Where nobody sees bars, what takes long is told in lines of the logger ``copyback``.
+    Without bars, the logger ``copyback`` gets a line for each step that takes long.
     """
     if progress is False:
         yield None
@@ -42,7 +42,7 @@ def bars(progress: bool | None) -> Iterator[Callable[[Tracks, list[str]], None] 
 
     def hear(tracks: Tracks, lines: list[str]) -> None:
         for line in lines:
-            # Bars say how far a drive is, and not what would be quicker.
+            # Bars show the progress already; they do not show suggestions of options.
             if tqdm is None or "--" in line:
                 _LOG.warning("%s", line)
         if tqdm is None:
@@ -51,7 +51,7 @@ def bars(progress: bool | None) -> Iterator[Callable[[Tracks, list[str]], None] 
             if at == len(shown):
                 shown.append(None)
             if shown[at] is None and total is not None and (progress or not is_over):
-                # What is over at once has no bar, unless bars were asked for.
+                # A step that ends at once has no bar, unless the caller asked for bars.
                 delay = 0 if progress else 0.3
                 shown[at] = tqdm(desc=name, total=total, leave=False, unit_scale=True, delay=delay)
             bar = shown[at]

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 class Runs:
     """Results of ``run`` and ``compare``.
 
-    ``result["pgc"]`` is the report of a scheme, a ``dict``; its names are those of the JSON document, times are
-    nanoseconds, sizes bytes. Tables are attributes: ``summary``, ``latency_histograms``, ``time_series``, and what the
-    runs have besides. Each is an Arrow stream: ``polars.DataFrame(result.summary)``,
+    ``result["pgc"]`` is the report of a scheme, a ``dict`` with the names of the JSON document. Times are nanoseconds,
+    sizes bytes. Tables are attributes: ``summary``, ``latency_histograms``, ``time_series``, and others if the runs
+    have them. Each is an Arrow stream: ``polars.DataFrame(result.summary)``,
     ``pandas.DataFrame.from_arrow(result.summary)``, ``pyarrow.table(result.summary)``. docs/output.md describes all
     columns.
     """
@@ -87,13 +87,13 @@ class Runs:
         return [*super().__dir__(), *self.tables]
 
     def text(self, columns: int = 80) -> str:
-        """Return what the program prints, for so many columns of a terminal."""
+        """Return what the program prints in a terminal of this width."""
         return self._native.text(columns)
 
     def to_latex(self) -> str:
         """Return the table that the program prints, in one piece, for LaTeX with booktabs.
 
-        Other tables have this method, too: ``result.summary.to_latex()``.
+        Other tables have the same method: ``result.summary.to_latex()``.
         """
         return self._native.latex()
 
@@ -106,7 +106,7 @@ class Runs:
         return f"<copyback.{self._native.command}: {', '.join(self.schemes)}; tables {', '.join(self.tables)}>"
 
     def _repr_html_(self) -> str:
-        """Draw the headline as a table, and what is to be known of the runs, for notebooks."""
+        """Draw the headline as a table, with the remarks on the runs, for notebooks."""
         return _html_table(self._native.headline(), self._native.remarks())
 
 
@@ -122,12 +122,12 @@ class Sweep:
 
     @property
     def table(self) -> _copyback.Table:
-        """A row for each run: what varied, and every number of its report."""
+        """The table: for each run, the varied settings and every number of its report."""
         return self._native.table
 
     @property
     def latencies(self) -> _copyback.Table:
-        """A row for each bin of each run's histograms of response times (ns) that holds something."""
+        """The histograms of response times (ns): a row for each bin of a run that is not empty."""
         return self._native.latencies
 
     def to_latex(self) -> str:
@@ -154,7 +154,7 @@ class Sweep:
 
 
 class Document:
-    """Results of ``reproduce``, ``validate`` and ``trace.info``: a document, and what the program prints of it."""
+    """Results of ``reproduce``, ``validate`` and ``trace.info``: a document, and the text that the program prints."""
 
     def __init__(self, native: _copyback.Document) -> None:
         """Take over what the simulator returned."""
@@ -184,17 +184,17 @@ class Document:
         return len(self.document)
 
     def keys(self) -> KeysView[str]:
-        """Return the names of the document's parts: ``dict(info)`` has all of it."""
+        """Return the names of the document's parts, so that ``dict(info)`` has the whole document."""
         return self.document.keys()
 
     @property
     def tables(self) -> dict[str, _copyback.Table]:
-        """Of a reproduction: the table of each experiment, a row for each run."""
+        """For a reproduction: the table of each experiment, with a row for each run."""
         return {experiment: table for experiment, table, _ in self._native.tables}
 
     @property
     def latencies(self) -> dict[str, _copyback.Table]:
-        """Of a reproduction: the response times of each experiment's runs, in bins."""
+        """For a reproduction: the histograms of response times of each experiment's runs."""
         return {experiment: latencies for experiment, _, latencies in self._native.tables}
 
     def draw(self, folder: str | os.PathLike[str]) -> str:
@@ -210,7 +210,7 @@ class Document:
 
     @property
     def verdict(self) -> _copyback.RunError | None:
-        """Why it would not; ``None`` where it would."""
+        """The reason for an exit code other than 0; ``None`` if it would be 0."""
         return self._native.verdict
 
     def __str__(self) -> str:
@@ -222,7 +222,7 @@ class Document:
 
 
 def _html_table(rows: list[list[str]], remarks: str) -> str:
-    """Draw groups of columns, their titles, and for each scheme its values and how they differ from the first one's."""
+    """Draw groups of columns, their titles, and each scheme's values, with differences from the first scheme."""
     groups, titles, *lines = rows
     starts = [at for at, group in enumerate(groups) if group or at == 0]
     spans = [until - at for at, until in itertools.pairwise([*starts, len(groups)])]

@@ -1,4 +1,4 @@
-"""From arguments of Python to the words of a command line, whose names they have."""
+"""Conversion of Python arguments to a command line with options of the same names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Setting = bool | int | float | str | list[Any] | dict[str, Any]
 
 
 _AHEAD = 65_536
-"""Requests that a reader of traces holds to sort their times, at most."""
+"""The most requests that a trace reader buffers to sort them by time."""
 
 
 def wrong(message: str, help: str, *, file: str | None = None, value: str | None = None) -> _copyback.InputError:
@@ -29,7 +29,7 @@ def wrong(message: str, help: str, *, file: str | None = None, value: str | None
 
 
 def name_of(argument: str, value: object) -> str:
-    """Return a name or a path as text; an ``InputError`` names the argument that is neither."""
+    """Return a name or a path as text; an ``InputError`` with the argument's name if the value is neither."""
     name = os.fspath(value) if isinstance(value, os.PathLike) else value
     if isinstance(name, str):
         return name
@@ -38,7 +38,7 @@ def name_of(argument: str, value: object) -> str:
 
 
 def checked_settings(settings: object, argument: str = "set") -> Mapping[str, Setting]:
-    """Return settings whose keys are texts, and whose values TOML can write; ``None`` is no settings.
+    """Check that keys are texts, and that TOML can write the values; ``None`` means no settings.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def checked_settings(settings: object, argument: str = "set") -> Mapping[str, Se
 
 
 def _written(value: object, place: str) -> str:
-    """Write a value as TOML does."""
+    """Write a value as TOML."""
     if isinstance(value, (bool, str)):
         return json.dumps(value)
     if isinstance(value, (int, float)):
@@ -94,13 +94,13 @@ def _kind(value: object) -> str:
 def of_settings(settings: Mapping[str, Setting] | None) -> Iterator[str]:
     """Spell ``set={"trigger.soft": 0.05}`` as the program does: ``--set trigger.soft=0.05``."""
     for key, value in checked_settings(settings).items():
-        # A text may well be a quantity ("50 us"), which the program knows how to read.
+        # A text may be a quantity ("50 us"): the program parses it.
         yield "--set"
         yield f"{key}={value if isinstance(value, str) else _written(value, f'set[{key!r}]')}"
 
 
 def of_options(**options: object) -> Iterator[str]:
-    """Spell options: ``None`` and ``False`` leave one out, ``True`` is a flag, several values repeat it."""
+    """Write options: ``None`` and ``False`` omit one, ``True`` is a flag, a list repeats the option."""
     for name, value in options.items():
         flag = "--" + name.replace("_", "-")
         if value is None or value is False:
@@ -115,9 +115,9 @@ def of_options(**options: object) -> Iterator[str]:
 
 
 def of_trace(trace: object, most: int | None = None) -> tuple[str | None, _copyback.Handed | None]:
-    """Name a trace: a path, or requests that are handed over, which are there as long as the second value is.
+    """Return the name of a trace: a path, or a handle of requests that live as long as the second value.
 
-    Of an iterable no more than ``most`` are taken, and as many as a reader looks ahead.
+    At most ``most`` requests of an iterable are taken, plus those that a reader buffers.
     """
     if trace is None:
         return None, None

@@ -1,31 +1,31 @@
 """Scheduling of garbage collection as an environment of Gymnasium: ``pip install 'copyback[gym]'``.
 
-One episode is one run. Once a period of simulated time (``admit.shares.period``, 1 ms) while a collection is at work,
-the agent sees the drive and says how much is collected, or whom dies let go first. How much: how many of the drive's
-slots collections may have; 0 lets the host alone go, 1 collects as fast as the drive can. With ``trigger.soft`` high
-collection is nearly always at work, so that the agent also decides whether blocks are freed ahead of need. Scheduling
-is that of atc18: ``admit.policy = "debit"``, ``preemption.policy = "always"``; the guard of ``admit.guard`` collections
-holds whatever the agent says.
+One episode is one run. While a collection is active, the agent observes the drive once a period of simulated time
+(``admit.shares.period``, 1 ms). It decides the share of the drive's slots that collections may have, or which requests
+dies serve first. With a share of 0 only the host proceeds; with 1 the drive collects as fast as it can. With a high
+``trigger.soft``, collection is nearly always active, so that the agent also decides whether to free blocks ahead of
+need. Scheduling is that of atc18: ``admit.policy = "debit"``, ``preemption.policy = "always"``. The guard
+(``admit.guard`` collections) has precedence over the agent.
 
-An observation is a vector of six numbers, ``float32``; others are a matter of a ``gymnasium.ObservationWrapper``, or of
-an ``Observer`` of one's own in a policy (docs/examples/learned_gc.py):
+An observation is a vector of six ``float32`` numbers. For others, use a ``gymnasium.ObservationWrapper``, or an
+``Observer`` of your own in a policy (docs/examples/learned_gc.py):
 
 =====================  ==================================================================================
 ``free``               free blocks, as a share of those below which collection starts
-``outstanding``        logical pages of the host that wait or are under way, for each die
-``reads``, ``writes``  logical pages that have come since the last decision, for each die
-``idle``               decisions in a row before which nothing has come, up to 100, as a share of these
-``share``              the share of slots that collections have had, from 0 to 1
+``outstanding``        logical pages of the host that wait or are under way, per die
+``reads``, ``writes``  logical pages that have arrived since the last decision, per die
+``idle``               successive decisions without arrivals before them, up to 100, divided by 100
+``share``              the share of slots of collections up to now, from 0 to 1
 =====================  ==================================================================================
 
 An action is what the agent ``decides``:
 
 ===========  =========================================================================================
-``"share"``  one number from 0 to 1, the share from now on; with ``levels`` one of so many equal steps,
-             counted from 0
-``"first"``  the number of a line of ``FIRST``: whom a die lets go first of the reads, the writes and the collections
-             that could use it; collections have the share of slots that ``admit.shares.gc`` says [20 %]
-``"both"``   the two behind each other; without ``levels`` two numbers from 0 to 1, the second for the lines of
+``"share"``  a number from 0 to 1, the share from now on; with ``levels``, the number of one of ``levels`` equal
+             steps, counted from 0
+``"first"``  the number of a line of ``FIRST``: the order in which a die serves reads, writes and collections;
+             the share of collections stays ``admit.shares.gc`` [20 %]
+``"both"``   both, one after the other; without ``levels``, two numbers from 0 to 1: the second selects a line of
              ``FIRST`` in equal parts
 ===========  =========================================================================================
 """
@@ -64,7 +64,7 @@ FIRST: list[tuple[Class, Class, Class]] = [
     ("read", "gc", "write"),
     ("gc", "read", "write"),
 ]
-"""Whom a die lets go first, and who comes next, by the number of an action."""
+"""The classes in the order in which a die serves them, by the number of an action."""
 
 _NAP_S = 0.05
 _DECIDES = ("share", "first", "both")
@@ -74,7 +74,7 @@ _SETTINGS: dict[str, Setting] = {"admit.policy": "debit", "preemption.policy": "
 
 
 class Observation(NamedTuple):
-    """What an agent sees: see the module's table."""
+    """The observation of an agent: see the module's table."""
 
     free: float
     outstanding: float
@@ -85,10 +85,10 @@ class Observation(NamedTuple):
 
 
 class Observer:
-    """Makes observations of what a policy of shares is shown, one after the other."""
+    """Makes successive observations from the views of a share policy."""
 
     def __init__(self, dies: int) -> None:
-        """Begin with nothing seen, on a drive with so many dies."""
+        """Start without observations, on a drive with ``dies`` dies."""
         self._dies = dies
         self._reads = self._writes = self._idle = 0
 
@@ -108,7 +108,7 @@ class Observer:
 
 
 def waiting(before: Observation, action: Action, after: Observation) -> float:
-    """Reward an action with how little is outstanding after it: the less, the shorter responses are."""
+    """Reward few outstanding requests after the action: the fewer, the shorter are responses."""
     del before, action
     return -after.outstanding
 
@@ -119,11 +119,11 @@ class _Ended(NamedTuple):
 
 
 class _Gone(Exception):  # noqa: N818
-    """Nobody asks for the rest of a run."""
+    """The environment does not need the rest of the run."""
 
 
-class _Asked(SharesPolicy):
-    """Hands every decision to the environment, on another thread, and waits for its answer."""
+class _AgentShares(SharesPolicy):
+    """Passes every decision to the environment, on another thread, and waits for its answer."""
 
     def __init__(self, run: _Run) -> None:
         self._run = run
@@ -132,8 +132,8 @@ class _Asked(SharesPolicy):
         return self._run.decide(view)
 
 
-class _Ordered(OrderPolicy):
-    """Lets go first whom the last answer named."""
+class _AgentOrder(OrderPolicy):
+    """Serves classes in the order of the agent's last action."""
 
     def __init__(self, run: _Run) -> None:
         self._run = run
@@ -143,7 +143,7 @@ class _Ordered(OrderPolicy):
 
 
 class _Action(NamedTuple):
-    """What the agent decided; ``None`` leaves the share as it is."""
+    """The agent's decision; ``None`` leaves the share as it is."""
 
     share: float | None
     first: int
@@ -154,20 +154,20 @@ _UNDER_WAY: weakref.WeakSet[_Run] = weakref.WeakSet()
 
 @atexit.register
 def _leave_all() -> None:
-    """End the runs that nobody has closed, before the interpreter is gone."""
+    """End the runs that were not closed, before the interpreter ends."""
     for run in list(_UNDER_WAY):
         run.leave()
 
 
 class _Run:
-    """A run on a thread of its own, which stops at each decision."""
+    """A run on a thread of its own, which waits at each decision."""
 
     def __init__(self, begin: Callable[[_Run], Runs], dies: int) -> None:
         self.first = FIRST[0]
         _UNDER_WAY.add(self)
         self._observe = Observer(dies)
-        # What was said last: a question stays until it is answered, and an answer until it is taken, so that whoever
-        # is interrupted in between finds it again. Nothing is lost with a wake-up: nobody sleeps for long.
+        # The last message: a question stays until it is answered, and an answer until it is taken. A thread that is
+        # interrupted in between finds it again. A lost wake-up does no harm, because threads sleep briefly.
         self._said: Observation | _Ended | _Action | _Gone | None = None
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._go, args=(begin,), name="copyback-gym", daemon=True)
@@ -177,7 +177,7 @@ class _Run:
         try:
             ended = _Ended(begin(self), None)
         except BaseException as error:
-            # Whoever steps next raises it.
+            # The next step raises it.
             ended = _Ended(None, error)
         self._say(ended)
 
@@ -197,7 +197,7 @@ class _Run:
         answer = self._wait_for((_Action, _Gone))
         if isinstance(answer, _Gone):
             raise answer
-        # Whom dies let go first is looked at when the run goes on.
+        # The order policy reads this when the run continues.
         self.first = FIRST[answer.first]
         return view.gc if answer.share is None else 100 * answer.share
 
@@ -217,22 +217,23 @@ class _Run:
 
 
 class GcEnv(gymnasium.Env[np.ndarray, Any]):
-    """One drive that serves one workload; an agent says how much it collects, or whom dies let go first.
+    """One drive and one workload. The agent decides the share of collections, or the order at dies.
 
     Parameters
     ----------
     decides
         What the agent decides: ``"share"``, ``"first"`` or ``"both"``.
     levels
-        How many shares there are to choose from, from 0 to 100 % [any share].
+        The number of shares to choose from, from 0 to 100 % [any share].
     reward
-        What an action is worth, of the observation before it, itself and the observation after it [``waiting``]. It
-        is told the share, the number of the line of ``FIRST``, or both as a tuple.
-    requests, run
-        How many requests an episode has, and what else ``copyback.run`` takes, but ``seed``, ``policies`` and
-        ``progress``.
+        A function of the observation before an action, the action, and the observation after it [``waiting``]. The
+        action is the share, the number of a line of ``FIRST``, or a tuple of both.
+    requests
+        The requests of an episode.
+    run
+        Other arguments of ``copyback.run``, except ``seed``, ``policies`` and ``progress``.
     set
-        Settings over those of the environment.
+        Settings; they override those of the environment.
 
     """
 
@@ -253,7 +254,7 @@ class GcEnv(gymnasium.Env[np.ndarray, Any]):
             message = f"an agent needs two shares or more to choose from, and levels is {levels}"
             raise ValueError(message)
         if run.get("array") is not None:
-            message = "an environment is of one drive, and array makes several"
+            message = "an environment has one drive, but array makes several; leave array out"
             raise ValueError(message)
         self.observation_space = spaces.Box(0, np.inf, (len(Observation._fields),), np.float32)
         self.action_space = _action_space(decides, levels)
@@ -272,7 +273,7 @@ class GcEnv(gymnasium.Env[np.ndarray, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Begin an episode; ``seed`` is that of the run's workload and of all else that is drawn."""
+        """Begin an episode; ``seed`` determines the workload and all other random draws of the run."""
         super().reset(seed=seed)
         del options
         self.close()
@@ -284,32 +285,32 @@ class GcEnv(gymnasium.Env[np.ndarray, Any]):
             self._run = None
             if first.error is not None:
                 raise first.error
-            message = "the run ended before a collection began: nothing was to be decided"
+            message = "the run ended before a collection began, so the agent had no decision; use more requests"
             raise RuntimeError(message)
         self._last = first
         return np.array(first, np.float32), {"seed": run_seed}
 
     def _begin(self, run: _Run, seed: int) -> Runs:
-        # Functions, as each drive would get a copy of an object.
-        policies = [_Once(_Asked(run))]
+        # Functions: the drive would get a copy of an object.
+        policies = [_Once(_AgentShares(run))]
         if self._decides != "share":
-            policies.append(_Once(_Ordered(run)))
+            policies.append(_Once(_AgentOrder(run)))
         return _commands.run(
             seed=seed, requests=self._requests, policies=policies, set=self._settings, progress=False, **self._options
         )
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        """Let a period pass; the last one has the result in ``info["result"]``."""
+        """Simulate one period; after the last one, ``info["result"]`` has the result."""
         self.send(action)
         return self.receive()
 
     def send(self, action: Any) -> None:
-        """Answer with an action; ``receive`` waits for what follows.
+        """Answer with an action; ``receive`` waits for the next observation.
 
         Raises
         ------
         ValueError
-            Where it is no action of ``action_space``; the run waits for another one.
+            If it is no action of ``action_space``; the run waits for another one.
 
         """
         self._answer(self._understood(action))
@@ -332,7 +333,7 @@ class GcEnv(gymnasium.Env[np.ndarray, Any]):
 
     def _answer(self, action: _Action) -> None:
         if self._run is not None and self._is_answered:
-            # Whoever sent the last one was interrupted, and has not seen what followed.
+            # The sender of the last action was interrupted, and has not received its observation.
             self.receive()
         if self._run is None:
             raise RuntimeError(_OVER)
@@ -340,21 +341,21 @@ class GcEnv(gymnasium.Env[np.ndarray, Any]):
         self._is_answered = True
         self._run.answer(action)
 
-    def _told(self) -> Action:
-        """Return what the reward is told of the action."""
+    def _rewarded_action(self) -> Action:
+        """Return the action as the reward function takes it."""
         share, first = self._action.share or 0.0, self._action.first
         if self._decides == "both":
             return share, first
         return share if self._decides == "share" else first
 
     def receive(self) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        """Wait for what follows an action."""
+        """Wait for the observation after an action."""
         if self._run is None or self._last is None or not self._is_answered:
             raise RuntimeError(_OVER)
         after = self._run.next()
         self._is_answered = False
         if isinstance(after, Observation):
-            reward = self._reward(self._last, self._told(), after)
+            reward = self._reward(self._last, self._rewarded_action(), after)
             self._last = after
             return np.array(after, np.float32), float(reward), False, False, {}
         self._run = None
@@ -370,7 +371,7 @@ class GcEnv(gymnasium.Env[np.ndarray, Any]):
 
 
 class _Once:
-    """Makes the policy of the only drive that there is."""
+    """A factory that returns its policy to the run's only drive."""
 
     __name__ = "gym"
 
@@ -388,7 +389,9 @@ def _action_space(decides: Decides, levels: int | None) -> spaces.Space[Any]:
         raise ValueError(message)
     if decides == "first":
         if levels is not None:
-            message = "levels are of shares, and the agent decides whom dies let go first alone"
+            message = (
+                "levels divide shares, but the agent decides only which requests dies serve first; leave levels out"
+            )
             raise ValueError(message)
         return spaces.Discrete(len(FIRST))
     if levels is None:
@@ -400,7 +403,7 @@ def _dies(run: dict[str, Any]) -> int:
     import tomllib  # noqa: PLC0415
 
     asked: dict[str, Any] = {key: run[key] for key in ("experiment", "scheme", "device", "workload") if key in run}
-    # Shares are those of a policy that only the run has.
+    # Only the run has the policy of these shares.
     asked["set"] = {key: value for key, value in run["set"].items() if not key.startswith("admit.shares.")}
     geometry = tomllib.loads(_commands.config(**asked))["geometry"]
     return int(geometry["channels"] * geometry["chips_per_channel"] * geometry["dies_per_chip"])
@@ -412,9 +415,9 @@ class GcVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, Any, np.ndarray]):
     Parameters
     ----------
     num_envs
-        How many.
+        The number of environments.
     more
-        What ``GcEnv`` takes.
+        Arguments of ``GcEnv``.
 
     """
 
@@ -433,7 +436,7 @@ class GcVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, Any, np.ndarray]):
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Begin an episode of each; one seed stands for itself and those that follow."""
+        """Begin an episode of each; a single seed is the first of successive seeds."""
         del options
         seeds = list(range(seed, seed + self.num_envs)) if isinstance(seed, int) else seed or [None] * self.num_envs
         infos: dict[str, Any] = {}
@@ -446,8 +449,8 @@ class GcVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, Any, np.ndarray]):
         return np.stack(observed), infos
 
     def step(self, actions: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Let a period of each pass; an episode that was over begins anew."""
-        # All are understood before any is sent: a mistake in one shifts no other.
+        """Simulate one period of each; an episode that was over restarts."""
+        # All actions are checked before any is sent: an error in one does not shift the others.
         understood = [env._understood(action) for env, action in zip(self.envs, actions, strict=True)]
         for env, action, is_over in zip(self.envs, understood, self._is_over, strict=True):
             if not is_over:

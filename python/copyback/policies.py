@@ -1,15 +1,15 @@
-"""Policies written in Python: classes that decide what a scheme's policies decide.
+"""Policies written in Python: classes that replace a scheme's policies.
 
-A policy is handed to ``run`` or ``compare`` (``policies=[MyVictim]``) and takes the place of the scheme's
-own along its axis. Hand in a class (or a function), of which each drive gets an instance, or an instance, of which each
-drive gets a copy (``copy.deepcopy``).
+Pass a policy to ``run`` or ``compare`` (``policies=[MyVictim]``): it replaces the scheme's policy along its axis. Pass
+a class (or a function), and each drive gets an instance; or pass an instance, and each drive gets a copy
+(``copy.deepcopy``).
 
-What a policy sees, its *view*, is valid during the call. Arrays are NumPy's, read-only, and show the simulator's own
-memory without a copy; one that is kept beyond the call ends the run, and names itself. So does an answer that is
-impossible. An exception that a policy raises comes out of ``run``.
+A policy decides by its *view* of the drive, which is valid only during the call. Arrays are read-only NumPy arrays of
+the simulator's own memory. The run ends with an error if a policy keeps an array beyond the call, or returns an
+impossible answer. ``run`` raises the exception of a policy.
 
-A policy that draws random numbers has to draw them from a generator of its own with a seed (``random.Random(1)``), or
-the same inputs give other results.
+A policy that needs random numbers must keep a generator with a seed (``random.Random(1)``). Otherwise the same inputs
+give other results.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ _Method = TypeVar("_Method", bound="Callable[..., object]")
 
 
 def _left_out(method: _Method) -> _Method:
-    """Mark a method that does nothing: nobody calls it unless a class has its own."""
+    """Mark a method that does nothing: the simulator calls it only if a class overrides it."""
     method._is_left_out = True  # type: ignore[attr-defined]
     return method
 
 
 class BlockState(IntEnum):
-    """Where a block is in its life."""
+    """The state of a block."""
 
     FREE = 0
     """Erased."""
@@ -64,110 +64,107 @@ class BlockState(IntEnum):
 
 
 def _missing(policy: Policy, method: str) -> NotImplementedError:
-    return NotImplementedError(
-        f"{type(policy).__name__} has no method {method}() of its own, and that is what is asked"
-    )
+    return NotImplementedError(f"{type(policy).__name__} does not define {method}(), which this kind of policy needs")
 
 
 class Policy:
     """A policy along one axis; see the subclasses."""
 
     axis: ClassVar[str]
-    """The table of the configuration that it stands in."""
+    """The table of the configuration that chooses the policy."""
 
 
 class VictimPolicy(Policy):
-    """Says which block is collected."""
+    """Chooses the block to collect."""
 
     axis: ClassVar[str] = "victim"
     matches_reads: bool = False
-    """Whether it looks at ``view.read_offsets``."""
+    """Whether the policy reads ``view.read_offsets``."""
 
     def pick(self, view: VictimView) -> int | None:
-        """Name a full block: the entry of the view's arrays, or ``None`` where none has anything to free."""
+        """Return a full block, as an entry of the view's arrays; ``None`` if no block would free anything."""
         raise _missing(self, "pick")
 
     @_left_out
     def on_close(self, block: int, valid: int) -> None:
-        """Hear that a block of the drive is full, and how many of its units are valid."""
+        """Record that a block of the drive became full; ``valid`` of its units are valid."""
 
     @_left_out
     def on_invalidate(self, block: int, valid: int) -> None:
-        """Hear that a full block lost a valid unit, and how many are left."""
+        """Record that a full block lost a valid unit; ``valid`` units remain."""
 
     @_left_out
     def on_take(self, block: int, valid: int) -> None:
-        """Hear that a full block is being collected."""
+        """Record that the collection of a full block starts."""
 
 
 class TriggerPolicy(Policy):
-    """Says when garbage collection starts and stops.
+    """Decides when garbage collection starts and stops.
 
-    All that is no question of ``wants`` is as with the policy ``watermark``, whose parameters hold:
-    ``set={"trigger.soft": 0.1}``.
+    The policy ``watermark`` decides all the rest, with its parameters: ``set={"trigger.soft": 0.1}``.
     """
 
     axis: ClassVar[str] = "trigger"
 
     def wants(self, view: TriggerView) -> bool:
-        """Say whether the scope must collect."""
+        """Return whether the scope must collect."""
         raise _missing(self, "wants")
 
 
 class PreemptionPolicy(Policy):
-    """Says when garbage collection lets host work onto its die.
+    """Decides which host requests preempt garbage collection on its die.
 
-    It is asked of the requests that ``points`` would let go first, whose parameters hold:
+    It decides on the requests that the policy ``points`` lets preempt, with its parameters:
     ``set={"preemption.fence": "writes"}``.
     """
 
     axis: ClassVar[str] = "preemption"
 
     def admits(self, view: PreemptionView) -> bool:
-        """Say whether the request goes before the collection's next step; nothing may change here."""
+        """Return whether the request runs before the collection's next step. Do not change state here."""
         raise _missing(self, "admits")
 
     @_left_out
     def on_point(self, die: DieView) -> None:
-        """Hear that a point opens, before a step: what the policy remembers changes here."""
+        """Change the policy's state at a preemption point, before the collection's next step."""
 
 
 class OrderPolicy(Policy):
-    """Says which of a die's ready requests goes first."""
+    """Chooses the first of a die's ready requests."""
 
     axis: ClassVar[str] = "order"
     puts_gc_first: bool = False
-    """Whether the data of collection goes before that of the host on a channel, too."""
+    """Whether collection's data precedes the host's on a channel, too."""
 
     def pick(self, view: OrderView) -> Literal["gc", "read", "write"]:
-        """Name one of ``view.may_run``: its first request goes."""
+        """Return a class of ``view.may_run``; its first request runs."""
         raise _missing(self, "pick")
 
 
 class SharesPolicy(Policy):
-    """Says how many of the drive's slots collection and scrubbing may have.
+    """Decides how many of the drive's slots collection and scrubbing may have.
 
-    Asked once a period (``admit.shares.period``, 1 ms) while one of them is at work. It stands in
-    ``admit.policy = "debit"`` with collections that reserve no die (``preemption.policy = "always"``), both of which
-    are set where the scheme has others.
+    It decides once a period (``admit.shares.period``, 1 ms) while one of them is active. It needs
+    ``admit.policy = "debit"`` and collections that reserve no die (``preemption.policy = "always"``). Both are set when
+    you pass the policy.
     """
 
     axis: ClassVar[str] = "admit.shares"
 
     def update(self, view: SharesView) -> float | tuple[float, float]:
-        """Give the share of collection in percent, or those of collection and of scrubbing."""
+        """Return the share of collection in percent, or the shares of collection and of scrubbing."""
         raise _missing(self, "update")
 
 
 class AllocationPolicy(Policy):
-    """Says which die gets a new page."""
+    """Chooses the die of a new page."""
 
     axis: ClassVar[str] = "allocation"
 
     def place(self, view: AllocationView) -> int:
-        """Name the die of a page: the entry of the view's arrays; nothing may change here."""
+        """Return the die of a page, as an entry of the view's arrays. Do not change state here."""
         raise _missing(self, "place")
 
     @_left_out
     def on_placed(self, die: int) -> None:
-        """Hear that a page goes to a die: what the policy remembers changes here."""
+        """Change the policy's state when a page goes to a die."""

@@ -1,10 +1,10 @@
 """The figures of papers, drawn from their reproduction: ``copyback.reproduce(PAPER, figures=DIR)``.
 
-A figure is drawn as its paper draws it (bars, lines over a parameter, distributions), with what was measured filled and
-what the paper publishes hollow beside it. Published values are those of claims: nothing is read off a plot. A change
-that a paper publishes is applied to what it publishes of the scheme that it is compared with, or else to what was
-measured of that. Below the panels stands how the runs were cut, and how claims were judged. Bytes are the same each
-time. matplotlib is needed: ``pip install copyback[plot]``.
+A figure has the form that it has in its paper (bars, lines over a parameter, distributions). Measured values are
+filled, the paper's values beside them hollow. Published values come from claims; none is read off a plot. A published
+change is applied to the published value of the base scheme, or to its measured value if none is published. A line below
+the panels states how the runs were shortened, and how many claims hold. The same results give the same bytes. Needs
+matplotlib: ``pip install copyback[plot]``.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ if TYPE_CHECKING:
     from copyback.figures._specs import Figure
 
 PAPERS = ("ispass11", "tc12", "hpdc18", "atc18", "tpds20")
-"""Papers whose figures are known."""
+"""Papers whose figures can be drawn."""
 FORMATS = ("svg", "pdf")
 _MADE_BY = "copyback reproduce"
 
 
 class Package:
-    """What the program has the package do: see ``crates/copyback-cli/src/package.rs``."""
+    """The program's tasks that need Python libraries: see ``crates/copyback-cli/src/package.rs``."""
 
     def crew(self, address: str) -> Crew:
-        """Find who runs the cells of ``sweep --dask ADDRESS``.
+        """Connect to the workers that run the cells of ``sweep --dask ADDRESS``.
 
         Raises
         ------
         InputError
-            Where Dask is missing, or no scheduler answers.
+            If Dask is missing, or no scheduler answers.
 
         """
         return hire(address)
@@ -54,7 +54,7 @@ class Package:
         Raises
         ------
         InputError
-            Where matplotlib is missing, the paper is unknown, or a file in the folder would be harmed.
+            If matplotlib is missing, the paper is unknown, or a file in the folder would be overwritten.
 
         """
         if importlib.util.find_spec("matplotlib") is None:
@@ -83,7 +83,7 @@ class Package:
         tables: Sequence[tuple[str, Table, Table]],
     ) -> str:
         """Draw the figures whose experiments were run; return a line on each figure of the paper."""
-        # matplotlib is wanted only here.
+        # Only this function needs matplotlib.
         draw: Any = importlib.import_module("copyback.figures._draw")
         about = json.loads(document)
         own = {experiment: (table, latencies) for experiment, table, latencies in tables}
@@ -110,7 +110,7 @@ def _files(paper: str, figure: Figure, folder: Path) -> list[Path]:
 
 
 def _check_file(file: Path) -> None:
-    """Refuse to replace what no reproduction drew."""
+    """Refuse to replace a file that no reproduction drew."""
     if not os.path.lexists(file):
         return
     is_own = False
@@ -122,7 +122,7 @@ def _check_file(file: Path) -> None:
 
 
 def _save(canvas: Any, file: Path) -> None:
-    """Write a figure, complete or not at all, with nothing in it that differs from one time to the next."""
+    """Write a figure, completely or not at all, with the same bytes each time."""
     mpl: Any = importlib.import_module("matplotlib")
     style: Any = importlib.import_module("copyback.plot._style")
     metadata: dict[str, Any] = {"Creator": _MADE_BY}
@@ -132,7 +132,7 @@ def _save(canvas: Any, file: Path) -> None:
     try:
         with mpl.rc_context(style.STYLE):
             canvas.savefig(name, metadata=metadata)
-        # As a file that was opened in the usual way.
+        # The permissions of an ordinary new file.
         mask = os.umask(0)
         os.umask(mask)
         Path(name).chmod(0o666 & ~mask)

@@ -1,4 +1,4 @@
-"""What a panel shows: measured values, from the tables of a reproduction, and published ones, from its claims."""
+"""The values of a panel: measured ones, from the tables of a reproduction, and published ones, from its claims."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def bounds_of(columns: Columns, row: int, metric: str) -> tuple[float, float, fl
 
 @dataclass
 class Values:
-    """Values of a panel: by metric, by scheme, by group, one for each seed."""
+    """Values of a panel, by metric, scheme and group; one for each seed."""
 
     groups: list[str]
     measured: dict[str, dict[str, dict[str, list[float]]]]
@@ -62,7 +62,7 @@ class Values:
     """By metric, scheme and group, how far each value is off if percentiles lie elsewhere in their bins."""
 
     def mean(self, metric: str, scheme: str, group: str) -> float | None:
-        """Return the mean over seeds; of the group of all the mean over groups."""
+        """Return the mean over seeds; for the group of all, the mean over groups."""
         if group == MEAN:
             means = [self.mean(metric, scheme, other) for other in self.groups if other != MEAN]
             known = [mean for mean in means if mean is not None]
@@ -83,7 +83,7 @@ def metrics_of(panel: Panel) -> list[str]:
 
 
 def rows_of(panel: Panel, columns: Columns) -> list[int]:
-    """Return the rows of a table that a panel is about."""
+    """Return the rows of a table that a panel shows."""
 
     def is_drawn(row: int) -> bool:
         kept = all(columns[key][row] == value for key, value in panel.only.items())
@@ -93,7 +93,7 @@ def rows_of(panel: Panel, columns: Columns) -> list[int]:
 
 
 def values_of(panel: Panel, table: Table) -> Values:
-    """Return what was measured, normalised as the panel says. Seeds are divided each by its own base."""
+    """Return the measured values, normalised as the panel says. Each seed is divided by its own base."""
     columns = table.to_dict()
     values = Values([], {metric: {} for metric in metrics_of(panel)}, {})
     rows = rows_of(panel, columns)
@@ -131,9 +131,9 @@ def _ratio(
 def published_of(panel: Panel, values: Values, claims: list[Mapping[str, Any]]) -> dict[tuple[str, str, str], float]:
     """Return published values by metric, scheme and group, in the panel's unit.
 
-    A change that a paper publishes is applied to what it publishes of the scheme that it is compared with, or else to
-    what was measured of that; normalised to that, it is the published ratio. A change of 0 stands for words ("no
-    significant improvement"), and is not drawn.
+    A published change is applied to the published value of the base scheme, or to its measured value if none is
+    published. Normalised to that value, it is the published ratio. A change of 0 represents words ("no significant
+    improvement"), and is not drawn.
     """
     found: dict[tuple[str, str, str], float] = {}
     changes: dict[tuple[str, str, str], tuple[str, float]] = {}
@@ -166,7 +166,7 @@ def published_of(panel: Panel, values: Values, claims: list[Mapping[str, Any]]) 
 
 
 def _group_of(claim: Mapping[str, Any], values: Values) -> str | None:
-    """Return the group that a claim is about: that of its cells, or all of them; ``None`` where it is another."""
+    """Return the group of a claim: that of its cells, or the group of all; ``None`` if the panel does not have it."""
     groups = {values.labels.get(cell["cell"]) for cell in claim["cells"]}
     if None in groups or not groups:
         return None
@@ -177,7 +177,7 @@ def _group_of(claim: Mapping[str, Any], values: Values) -> str | None:
 
 
 def distributions_of(panel: Panel, table: Table) -> dict[str, tuple[list[float], list[float]]]:
-    """Return by line the ends of bins (ms), and which share of the requests ends until then; seeds are added up."""
+    """Return by line the ends of bins (ms), and the share of requests that end until then; seeds are added up."""
     columns = table.to_dict()
     lines: dict[str, dict[int, int]] = {}
     for row in rows_of(panel, columns):

@@ -1,4 +1,4 @@
-"""Drawing of a figure: measured values filled, published ones hollow beside them."""
+"""Drawing of figures: measured values are filled, published ones beside them hollow."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ COLUMN_IN, PAGE_IN = 3.4, 7.0
 _PANEL_IN = 2.0
 _CAVEAT_IN = 0.1
 _HALF = 0.5
-"""The share of a figure that a panel takes that stands beside another, at most."""
+"""The largest share of a figure's width of a panel that is drawn beside another."""
 _FAR = 30
-"""So many times as large as the least is what makes an axis logarithmic."""
+"""The ratio of the largest to the smallest value from which an axis is logarithmic."""
 _FULL = 6
-"""So many bars fill a column."""
+"""The number of bars that fill a column."""
 _TURNED = 24
-"""Letters of all names below an axis above which they are turned."""
+"""With more letters than this below an axis, its names are rotated."""
 
 
 def drawable(figure: Figure, tables: Tables) -> list[Panel]:
@@ -44,15 +44,15 @@ def drawable(figure: Figure, tables: Tables) -> list[Panel]:
 
 
 def drawn(figure: Figure, tables: Tables, about: Mapping[str, Any]) -> Canvas:
-    """Draw a figure, each panel into a row of its own or, where they are narrow, side by side.
+    """Draw a figure, each panel in a row of its own or, if panels are narrow, side by side.
 
-    ``about`` is the document of the reproduction; below the panels stands what it says of them.
+    ``about`` is the document of the reproduction; a line below the panels summarises it.
     """
     claims: list[Mapping[str, Any]] = about["claims"]
     with mpl.rc_context(STYLE):
         panels = drawable(figure, tables)
         styles = Styles(scheme for panel in panels for scheme in panel.schemes)
-        # What is wide takes the page's width, and each of its panels a row.
+        # Wide figures take the page's width, and each of their panels a row.
         is_wide = any(_bars(panel, tables) > _FULL for panel in panels)
         columns = 1 if is_wide or len(panels) == 1 else 2
         lines = -(-len(panels) // columns)
@@ -80,7 +80,7 @@ _VERDICTS = {
 
 
 def _caveats(about: Mapping[str, Any], claims: list[Mapping[str, Any]]) -> str:
-    """Say what the terminal says of these runs: how they were cut, whether they are steady, how claims were judged."""
+    """Summarise the runs: how they were shortened, whether they are steady, how many claims hold."""
     parts = ["quick: runs were stopped early"] if about["quick"] else []
     parts += [f"with {change}" for change in about["changes"]]
     steady = {cell["cell"]: cell["is_steady"] for claim in claims for cell in claim["cells"]}
@@ -123,7 +123,7 @@ Published = dict[tuple[str, str, str], float]
 
 
 def _shown(panel: Panel, values: Values) -> list[str]:
-    """Return the schemes that there is something of, without the base, which is 1 everywhere."""
+    """Return the schemes with values, without the base, which is 1 everywhere."""
     metric = metrics_of(panel)[0]
     return [scheme for scheme in panel.schemes if scheme in values.measured[metric] and scheme != panel.base]
 
@@ -138,7 +138,7 @@ def _grouped(panel: Panel, ax: Axes, values: Values, published: Published, style
             mean = values.mean(metric, scheme, group)
             left = place - 0.42 + at * slot
             paper = published.get((metric, scheme, group))
-            # Measured and published share the room of a bar.
+            # The measured and the published bar share the width of one.
             width = slot * (0.5 if paper is not None else 0.92)
             if mean is not None:
                 half = values.half(metric, scheme, group) if group != MEAN else 0.0
@@ -188,14 +188,14 @@ def _over(panel: Panel, ax: Axes, values: Values, published: Published, styles: 
 
 
 def _scale(panel: Panel, ax: Axes, heights: list[float | None]) -> None:
-    """Make an axis logarithmic where values are far apart; numbers stand at it as they are."""
+    """Make an axis logarithmic if values are far apart; tick labels are plain numbers."""
     seen = [height for height in heights if height]
     if panel.log and seen and max(seen) > _FAR * min(seen):
         ax.set_yscale("log")
         ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         ax.yaxis.set_minor_formatter(NullFormatter())
     elif panel.kind == "bars":
-        # An interval may end below what can be.
+        # An interval may end below the possible values.
         ax.set_ylim(bottom=0)
 
 

@@ -26,7 +26,7 @@ def _workloads(name: str, experiment: str, metric: str, ylabel: str, shows: str)
 
 
 def _scaled(name: str, metric: str, ylabel: str, shows: str) -> Figure:
-    """Draw what pace does to each workload: a panel for each, a line for each scheme."""
+    """Draw the effect of pace on each workload: a panel for each, a line for each scheme."""
     panels = [
         Panel(
             "fig10",

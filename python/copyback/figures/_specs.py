@@ -1,4 +1,4 @@
-"""What a figure of a paper is: its panels, and of each the kind of chart, what is drawn over what, and how."""
+"""Descriptions of figures: the panels, and for each its kind of chart, axes and style."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["bars", "lines", "cdf", "stacked"]
 MS = 1e-6
-"""Milliseconds, of nanoseconds."""
+"""Nanoseconds of a millisecond, as a factor of metrics."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure: its name in the paper, what it shows, its panels, or why nothing of ours is drawn."""
+    """A figure: its name in the paper, what it shows, and its panels or the reason why it is not measured."""
 
     name: str
     shows: str

@@ -1,4 +1,4 @@
-"""Figures of bars: a number of each scheme and cell, and where the mean response time went."""
+"""Bar charts: a number of each scheme and cell, and the causes of the mean response time."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CAUSES = {
     "scheduler": "schedule, window",
     "buffer": "buffer, filling page",
 }
-"""Causes of a breakdown, in the order in which it names them, as a person says them."""
+"""Causes of a breakdown in its order, with their labels."""
 
 _LETTER_IN = 0.062
 """Width of a letter of the names below bars."""
@@ -46,10 +46,10 @@ def bars(
     relative: bool = False,
     where: Mapping[str, Any] | None = None,
 ) -> Axes:
-    """Draw a number of the reports as bars: of ``compare`` one for each scheme, of ``sweep`` a group for each cell.
+    """Draw a number of the reports as bars: one for each scheme, for a sweep a group for each cell.
 
-    Cells that differ in their seeds only are one group, with the mean and its 95 % interval (Student's t).
-    ``relative``: as a share of the first scheme's. ``where={KEY: VALUE}`` chooses cells of a sweep. If a sweep varies
+    Cells that differ only in their seeds are one group, with the mean and its 95 % interval (Student's t).
+    ``relative`` divides by the first scheme's value. ``where={KEY: VALUE}`` chooses cells of a sweep. If a sweep varies
     two keys or more, ``lines`` shows more.
     """
     ax = axes(ax)
@@ -64,7 +64,7 @@ def bars(
             first = values[schemes[0]]
             own = [v / f if relative else v / factor for v, f in zip(values.get(scheme, []), first, strict=False)]
             if own:
-                # A bin of the first scheme's own percentiles would be one of 1.
+                # The first scheme's own ratio is exactly 1, without a bin.
                 is_exact = relative and scheme == schemes[0]
                 scale = sum(first) / len(first) if relative else factor
                 mean, half = interval(own, 0.0 if is_exact else resolution(values[scheme], metric) / scale)
@@ -83,7 +83,7 @@ def bars(
 
 
 def _name_cells(ax: Axes, keys: list[str], cells: list[tuple[Any, ...]]) -> None:
-    """Name groups of bars: the last key's value below each, the others' once below all that have them."""
+    """Name groups of bars: the last key's value below each, other values once below the groups that share them."""
     told = [at for at in range(len(keys)) if len({cell[at] for cell in cells}) > 1]
     if not told:
         ax.set_xticks([])
@@ -111,12 +111,12 @@ def _name_cells(ax: Axes, keys: list[str], cells: list[tuple[Any, ...]]) -> None
 
 
 def _stretches(values: list[tuple[Any, ...]]) -> list[tuple[tuple[Any, ...], list[tuple[int, Any]]]]:
-    """Return values that stand side by side and are alike, with their places."""
+    """Return runs of equal neighbouring values, with their positions."""
     return [(value, list(own)) for value, own in itertools.groupby(enumerate(values), key=lambda pair: pair[1])]
 
 
 def breakdown(result: Runs, op: Op = "read", ax: Axes | None = None) -> Axes:
-    """Draw where the mean response time of reads or writes went, a bar of causes for each scheme."""
+    """Draw the causes of the mean response time of reads or writes, a bar for each scheme."""
     ax = axes(ax)
     parts = {scheme: dict(result[scheme]["latency_breakdown"][f"{op}_mean_ns"]) for scheme in result.schemes}
     bottoms = [0.0] * len(parts)

@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 _BEFORE_VARIED = ["cell", "case", "device", "workload", "seed"]
 _LINES_MAX = 12
-"""More lines cannot be told apart."""
+"""The most lines that a reader can distinguish."""
 
 
 @dataclass
 class Distribution:
-    """Response times of a scheme in a cell: the ends of bins, and how many requests each has, by seed."""
+    """Response times of a scheme in a cell: the ends of bins, and the number of requests in each, by seed."""
 
     scheme: str
     cell: tuple[Any, ...] = ()
     seeds: list[dict[int, int]] = field(default_factory=list)
 
     def beyond(self) -> tuple[list[int], list[float]]:
-        """Return the ends of bins, and which share of all seeds' requests takes longer than each."""
+        """Return the ends of bins, and the share of all seeds' requests that takes longer than each."""
         together: dict[int, int] = {}
         for bins in self.seeds:
             for end, count in bins.items():
@@ -41,7 +41,7 @@ class Distribution:
 
 
 def beyond(bins: Mapping[int, int]) -> tuple[list[int], list[float]]:
-    """Return the ends of bins in order, and which share of the requests is beyond each."""
+    """Return the ends of bins in order, and the share of requests beyond each."""
     ends = sorted(bins)
     left = total = sum(bins.values())
     return ends, [(left := left - bins[end]) / total for end in ends]
@@ -50,9 +50,9 @@ def beyond(bins: Mapping[int, int]) -> tuple[list[int], list[float]]:
 def distributions(
     result: Runs | Sweep, of: str, where: Mapping[str, Any] | None
 ) -> tuple[list[str], list[Distribution]]:
-    """Return the distributions of a class, of each scheme and cell, and the keys that cells differ in.
+    """Return the distributions of a class by scheme and cell, and the keys in which cells differ.
 
-    Seeds are kept apart.
+    Seeds are kept separate.
     """
     is_sweep = isinstance(result, Sweep)
     if where and not is_sweep:
@@ -90,13 +90,13 @@ def _varied(columns: Columns, before: str) -> list[str]:
 
 
 def varied_of(columns: Columns) -> list[str]:
-    """Return what the cells of a sweep differ in: varied keys, then device and case."""
+    """Return the columns in which the cells of a sweep differ: varied keys, then device and case."""
     keys = _varied(columns, before="scheme")
     return [*keys, *(name for name in ("device", "case") if len(set(columns[name])) > 1)]
 
 
 def _chosen(columns: Columns, where: Mapping[str, Any] | None, varied: Iterable[str]) -> list[int]:
-    """Return the rows in which columns have the values that are asked for."""
+    """Return the rows in which columns have the values of ``where``."""
     count = len(columns["scheme"])
     rows = list(range(count))
     for key, value in (where or {}).items():
@@ -115,7 +115,7 @@ def _chosen(columns: Columns, where: Mapping[str, Any] | None, varied: Iterable[
 
 @dataclass
 class Groups:
-    """Values by cell and scheme, one for each seed; ``keys`` are what cells differ in, ``values`` theirs."""
+    """Values by cell and scheme, one for each seed; ``keys`` are the columns in which cells differ."""
 
     keys: list[str]
     cells: dict[tuple[Any, ...], dict[str, list[float]]]
@@ -151,7 +151,7 @@ def groups(result: Runs | Sweep, metric: str, where: Mapping[str, Any] | None = 
 
 
 def _alike(metric: str, known: Iterable[str]) -> str:
-    """Name numbers that may have been meant."""
+    """Suggest numbers with similar names."""
     names = list(dict.fromkeys(known))
     wanted = metric.replace(".", "_")
     inside = [name for name in names if wanted in name.replace(".", "_")]
@@ -167,7 +167,7 @@ _T = [
 
 
 def interval(values: list[float], least: float = 0.0) -> tuple[float, float]:
-    """Mean, and half of its 95 % interval, which is ``least`` or more; nothing where there is one value."""
+    """Return the mean, and half of its 95 % interval (at least ``least``; 0 for a single value)."""
     count = len(values)
     mean = sum(values) / count
     if count == 1:
@@ -184,7 +184,7 @@ _BINS_LOG2 = 10
 def resolution(values_ns: list[float], metric: str) -> float:
     """Return the width of the bin around the mean of a percentile: an interval is no narrower, as in the command.
 
-    Equal percentiles of all seeds are in one bin, and no more equal than that. Other numbers are exact.
+    Seeds with equal percentiles only share a bin; their exact percentiles may differ. Other numbers are exact.
     """
     if not values_ns or not _PERCENTILE.fullmatch(metric.rpartition(".")[2]):
         return 0.0
@@ -193,7 +193,7 @@ def resolution(values_ns: list[float], metric: str) -> float:
 
 
 def joined(series: Columns, rows: list[int], bins: int) -> list[list[int]]:
-    """Return the rows of each of so many stretches of time that are alike in length and have some."""
+    """Return the rows of each interval: the time is divided into equal intervals, without empty ones."""
     times_ns = series["time_ns"]
     first, last = times_ns[rows[0]], times_ns[rows[-1]]
     width = max(1, -((first - last - 1) // bins))

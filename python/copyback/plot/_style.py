@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 COLOURS = ["#000000", "#E69F00", "#0072B2", "#56B4E9", "#009E73", "#F0E442", "#D55E00", "#CC79A7"]
-"""Of parts of a bar: black, orange, blue, sky blue, bluish green, yellow, vermilion, reddish purple (Okabe and Ito,
-2008), in an order in which neighbours differ in lightness. Schemes have colours of their own."""
+"""Colours of parts of a bar: black, orange, blue, sky blue, bluish green, yellow, vermilion, reddish purple (Okabe and
+Ito, 2008). Neighbours differ in lightness. Schemes have colours of their own."""
 HATCHES = ["", "//", "..", "\\\\", "xx", "--", "oo", "++", "||", "**", "OO"]
 MARKS = ["o", "s", "^", "D", "v", "P", "X"]
 STYLE: Any = {
@@ -36,21 +36,21 @@ STYLE: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "hatch.linewidth": 0.4,
-    # Text of a PDF stays text, which can be searched and edited.
+    # Text in a PDF can be searched and edited.
     "pdf.fonttype": 42,
     "svg.fonttype": "none",
     "svg.hashsalt": "copyback",
 }
 _PIXELS = 2
-"""Dashes are those of a line that is so many pixels wide; matplotlib counts in widths of the line."""
+"""Dash lengths are for a line of this width in pixels; matplotlib counts in line widths."""
 HUNDREDFOLD = 100
 
 
 class Styles:
-    """The styles of the schemes of one result: a preset's colour and dash are the same in every picture."""
+    """The styles of the schemes of one result: a preset has the same colour and dash in every figure."""
 
     def __init__(self, schemes: Iterable[str]) -> None:
-        """Look them up."""
+        """Look the styles up."""
         names = list(dict.fromkeys(schemes))
         self._own = dict(zip(names, _copyback.styles(names), strict=True))
 
@@ -67,7 +67,7 @@ class Styles:
         }
 
     def mark(self, scheme: str) -> str:
-        """Return the mark of a scheme's points."""
+        """Return the marker of a scheme's points."""
         return MARKS[self._own[scheme][0] % len(MARKS)]
 
     def hatch(self, scheme: str) -> str:
@@ -79,7 +79,7 @@ _LINES = ["-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0,
 
 
 def unnamed(at: int) -> dict[str, Any]:
-    """Return colour, dash and mark of a line that is no scheme's: the first, the second, ..."""
+    """Return colour, dash and marker of the n-th line that is not a scheme."""
     return {
         "color": COLOURS[at % len(COLOURS)],
         "linestyle": _LINES[at % len(_LINES)],
@@ -88,7 +88,7 @@ def unnamed(at: int) -> dict[str, Any]:
 
 
 def axes(ax: Axes | None) -> Axes:
-    """Return the axes of a figure of its own, or those that are handed in."""
+    """Return the given axes, or those of a new figure."""
     if ax is not None:
         return ax
     with mpl.rc_context(STYLE):
@@ -98,19 +98,19 @@ def axes(ax: Axes | None) -> Axes:
 
 
 def grid(ax: Axes) -> None:
-    """Rule the axes, and write numbers at logarithmic ones as they are."""
+    """Draw grid lines, and write plain numbers at logarithmic axes."""
     ax.grid(visible=True, axis="both", linewidth=0.3, alpha=0.5)
     ax.set_axisbelow(True)
     if ax.get_xscale() == "log":
         low, high = ax.get_xlim()
-        # Where few powers of ten are seen, numbers between them, too.
+        # If the axis shows few powers of ten, numbers between them are labelled, too.
         between = "25" if high < HUNDREDFOLD * low else ""
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         ax.xaxis.set_minor_formatter(FuncFormatter(lambda value, _: f"{value:g}" if f"{value:e}"[0] in between else ""))
 
 
 def logarithmic_y(ax: Axes) -> None:
-    """Make the vertical axis logarithmic, with numbers as they are."""
+    """Make the vertical axis logarithmic, with plain numbers."""
     ax.set_yscale("log")
     ax.yaxis.set_major_locator(LogLocator(subs=(1.0,)))
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
@@ -118,11 +118,11 @@ def logarithmic_y(ax: Axes) -> None:
 
 
 _LETTER_IN, _MARK_IN, _LEFT_IN = 0.054, 0.42, 0.5
-"""Widths of a letter of a legend, of its mark with the room around it, and of what stands left of the axes."""
+"""Widths of a letter of a legend, of its marker with margins, and of the space left of the axes."""
 
 
 def legend_above(ax: Axes) -> Axes:
-    """Put the legend above the axes, where it hides nothing, in as many columns as fit the figure."""
+    """Put the legend above the axes, in as many columns as fit the figure."""
     names = ax.get_legend_handles_labels()[1]
     if not names:
         return ax
@@ -143,14 +143,14 @@ _WIDTH, _HEIGHT = 0.58, 1.2
 """Width of a letter and height of a line, of a label's size."""
 _GAP_PX = 5.0
 _PLACES = [("left", 1, 1), ("right", -1, 1), ("left", 1, -1), ("right", -1, -1)]
-"""Where a label stands: how its text is aligned, and on which side of its point it is."""
+"""Positions of a label: its alignment, and the side of its point."""
 _STEPS = 60
 
 
 def label_lines(ax: Axes) -> Axes:
-    """Name each line where there is room beside it, or, if one finds none, all in a legend above the axes.
+    """Label each line beside it; if a label has no space, label all in a legend above the axes.
 
-    A label touches no line and no other label, and is as far from other lines as it can be.
+    A label touches no line and no other label, and is as far from other lines as possible.
     """
     lines = [line for line in ax.get_lines() if not str(line.get_label()).startswith("_")]
     _settle(ax.figure)
@@ -172,13 +172,13 @@ def label_lines(ax: Axes) -> Axes:
 
 
 def _settle(figure: Any) -> None:
-    """Lay the figure out, so that places in pixels are final."""
+    """Lay the figure out, so that positions in pixels are final."""
     top: Figure = figure.get_figure(root=True) if hasattr(figure, "get_figure") else figure
     top.draw_without_rendering()
 
 
 def _sampled(ax: Axes, line: Line2D) -> np.ndarray:
-    """Return points of a line that are near to each other, in pixels, inside of the axes."""
+    """Return closely spaced points of a line inside the axes, in pixels."""
     data = np.column_stack(line.get_data()).astype(float)
     if line.get_drawstyle() == "steps-post" and len(data) > 1:
         corners = np.column_stack([data[1:, 0], data[:-1, 1]])
@@ -200,7 +200,7 @@ def _sampled(ax: Axes, line: Line2D) -> np.ndarray:
 def _place(
     ax: Axes, text: str, own: np.ndarray, others: Sequence[np.ndarray], taken: list[tuple[float, float, float, float]]
 ) -> tuple[tuple[float, float], tuple[str, int, int], float] | None:
-    """Return the point, in data, and the side of the label that is farthest from other lines; none without room."""
+    """Return the label's point (in data) and side farthest from other lines; ``None`` if no position fits."""
     if not len(own):
         return None
     pixels = ax.figure.dpi / 72
@@ -230,7 +230,7 @@ def _place(
 
 
 def _distance(points: np.ndarray, left: float, low: float, far: float, high: float) -> float:
-    """Return how far the nearest point is from a box."""
+    """Return the distance of the nearest point from a box."""
     if not len(points):
         return float("inf")
     away_x = np.maximum(np.maximum(left - points[:, 0], points[:, 0] - far), 0)

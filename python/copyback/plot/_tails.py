@@ -1,4 +1,4 @@
-"""Figures of lines: distributions of response times, and numbers over what a sweep varies."""
+"""Line charts: distributions of response times, and numbers over the varied keys of a sweep."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from copyback._results import Runs
 
 _BAND = 0.18
-"""How strong a band is."""
+"""Opacity of a band."""
 _LEVELS = 400
 _PALEST = 0.55
 
@@ -29,9 +29,9 @@ _PALEST = 0.55
 def cdf(
     result: Runs | Sweep, of: str = "read", ax: Axes | None = None, *, where: Mapping[str, Any] | None = None
 ) -> Axes:
-    """Draw which share of the requests ends within which time, a line for each scheme.
+    """Draw the share of requests over the time in which they end, a line for each scheme.
 
-    ``where`` and the bands of a sweep are as with ``ccdf``.
+    ``where`` and the bands of a sweep are those of ``ccdf``.
     """
     ax = axes(ax)
     keys, drawn = _drawn(result, of, where)
@@ -53,12 +53,12 @@ def ccdf(
     *,
     where: Mapping[str, Any] | None = None,
 ) -> Axes:
-    """Draw which share of the requests takes longer than which time, both logarithmic.
+    """Draw the share of requests that takes longer than a time, on logarithmic axes.
 
-    A line ends where one request is left. The axis goes down to so many ``nines`` [those that the requests are enough
-    for, six at most].
+    A line ends at its last request. The axis has ``nines`` nines [as many as the number of requests supports, at most
+    six].
 
-    Of a sweep, a line is of all seeds together, and its band spans the seeds: at each share, from the seed with the
+    For a sweep, a line shows all seeds together, and its band spans the seeds: at each share, from the seed with the
     shortest time to the seed with the longest. ``where={"capacity.over_provisioning": 0.15}`` chooses cells; the lines
     of a further cell are paler.
     """
@@ -81,19 +81,19 @@ def ccdf(
 
 
 class _Line:
-    """A distribution, how it is drawn, and what it is called."""
+    """A distribution with its style and name."""
 
     def __init__(self, distribution: Distribution, label: str, style: dict[str, Any]) -> None:
         self.distribution, self.label, self.style = distribution, label, style
 
 
 def _xlabel(of: str, keys: list[str]) -> str:
-    """Say what is drawn and, if lines are of several cells, what their labels are."""
+    """Return the title and, if lines belong to several cells, their labels."""
     return "\nlines: ".join([of_class(of), *([", ".join(["scheme", *map(of_key, keys)])] if keys else [])])
 
 
 def _drawn(result: Runs | Sweep, of: str, where: Mapping[str, Any] | None) -> tuple[list[str], list[_Line]]:
-    """Return the keys that cells differ in, and the lines."""
+    """Return the keys in which cells differ, and the lines."""
     keys, found = distributions(result, of, where)
     styles = Styles(_schemes_of(result))
     cells = list(dict.fromkeys(own.cell for own in found))
@@ -110,7 +110,7 @@ def _drawn(result: Runs | Sweep, of: str, where: Mapping[str, Any] | None) -> tu
 
 
 def _schemes_of(result: Runs | Sweep) -> list[str]:
-    """Return all schemes of a result, of which a figure may show a part."""
+    """Return all schemes of a result; a figure may show only some."""
     return result.table.to_dict()["scheme"] if isinstance(result, Sweep) else result.schemes
 
 
@@ -119,12 +119,12 @@ def _band(ax: Axes, line: _Line, of: Any) -> None:
     seeds = line.distribution.seeds
     if len(seeds) == 1:
         return
-    # Down to the last request of the seed that has fewest.
+    # Down to the last request of the seed with the fewest requests.
     levels = np.geomspace(1, 1 / min(sum(bins.values()) for bins in seeds), _LEVELS)
     times = []
     for bins in seeds:
         ends, shares = beyond(bins)
-        # The first time that no more than such a share takes longer than.
+        # The first time that at most this share of requests exceeds.
         at = np.searchsorted(-np.asarray(shares), -levels, side="left")
         times.append(np.asarray(ends)[np.minimum(at, len(ends) - 1)] / MS)
     ax.fill_betweenx(
@@ -141,12 +141,11 @@ def lines(
     *,
     where: Mapping[str, Any] | None = None,
 ) -> Axes:
-    """Draw a number of a sweep over what it varies: ``lines(sweep, x="capacity.over_provisioning")``.
+    """Draw a number of a sweep over a varied key: ``lines(sweep, x="capacity.over_provisioning")``.
 
-    ``x`` is a varied key [the first with several values], ``line`` what has a line for each of its values:
-    ``"scheme"``, or another key. A line is the mean over seeds, its band the 95 % interval of that mean (Student's t).
-    Axes are logarithmic where their values span a hundredfold. If cells differ in more keys than these,
-    ``where={KEY: VALUE}`` has to choose.
+    ``x`` is a varied key [the first with several values]. ``line`` is ``"scheme"`` or another key, and has a line for
+    each of its values. A line is the mean over seeds, its band the 95 % interval of that mean (Student's t). An axis is
+    logarithmic if its values span a hundredfold. If cells differ in more keys, choose with ``where={KEY: VALUE}``.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Figures over simulated time: columns of ``time_series``, and which die was at work when."""
+"""Charts over simulated time: columns of ``time_series``, and the work of each die."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def over_time(
 ) -> Axes:
     """Draw a column of ``time_series`` over simulated time, a line for each scheme.
 
-    ``what`` is a name of that table, ``"response_mean_ms"``: the mean of each interval, or ``"iops"``. Intervals are
-    joined to at most so many ``bins``: ratios are weighed by what was done, what ends with ``_min`` is the least, all
-    else the mean.
+    ``what`` is a column of that table, ``"response_mean_ms"`` (the mean of each interval), or ``"iops"``. Intervals are
+    joined to at most ``bins`` bins: ratios are weighted, columns that end with ``_min`` have the minimum, others the
+    mean.
     """
     ax = axes(ax)
     styles, series = Styles(result.schemes), result.time_series.to_dict()
@@ -76,12 +76,11 @@ def timeline(
     dies: Sequence[int] | None = None,
     drive: int = 0,
 ) -> Axes:
-    """Draw which die was at work when, a row for each.
+    """Draw the work of each die over time, a row for each die.
 
-    ``of`` says at what: at collections, from ``gc_events``, or at which commands, from the table ``commands`` (runs
-    have it with ``keep=["commands"]``), coloured by what a die did and for whom, from when it took a command until it
-    was done with it. ``scheme`` is the first where none is named; ``dies`` are those that are drawn [all of the
-    drive]; without times all is drawn that there is.
+    ``of`` chooses collections (from ``gc_events``) or commands (from the table ``commands``, which needs
+    ``keep=["commands"]``). A command is coloured by its operation and source, from its issue to its end on the die.
+    ``scheme`` defaults to the first, ``dies`` to all dies of the drive, and the times to the whole run.
     """
     scheme = scheme or result.schemes[0]
     table, start, kind_of = (
@@ -98,7 +97,7 @@ def timeline(
     end_ms = to_ms if to_ms is not None else max((columns["end_ns"][row] / MS for row in rows), default=begin_ms + 1)
     drawn = list(dies) if dies is not None else list(range(max((columns["die"][row] for row in rows), default=-1) + 1))
     places = {die: place for place, die in enumerate(drawn)}
-    # A command of several planes has several rows, and is one span.
+    # A command of several planes has several rows, but is one span.
     spans: dict[str, dict[tuple[int, float, float], None]] = {kind: {} for kind in _KINDS}
     for row in rows:
         start_ms, until_ms = columns[start][row] / MS, columns["end_ns"][row] / MS
@@ -122,7 +121,7 @@ def timeline(
     return ax
 
 
-# What a die is at work at: a colour, and a hatch for who sees no colours.
+# The kinds of work of a die: a colour, and a hatch for readers who do not distinguish colours.
 _KINDS = {
     "collection": (COLOURS[1], ""),
     "host read": (COLOURS[3], ""),
@@ -140,7 +139,7 @@ def _collecting(_columns: dict[str, list[Any]], _row: int) -> str:
 
 
 def _work(commands: dict[str, list[Any]], row: int) -> str:
-    """Return what a command is, as the legend names it."""
+    """Return the kind of a command, as in the legend."""
     op, source = commands["op"][row], commands["source"][row]
     if source not in ("host", "GC"):
         return "other background"
@@ -148,7 +147,7 @@ def _work(commands: dict[str, list[Any]], row: int) -> str:
 
 
 def _value(series: dict[str, list[Any]], rows: list[int], what: str, start_ns: int) -> float:
-    """Return the value of some neighbouring rows together; ratios are weighed by what was done."""
+    """Return the joint value of neighbouring rows; ratios are weighted."""
 
     def total(name: str) -> float:
         return float(sum(series[name][row] for row in rows))

@@ -1,4 +1,4 @@
-"""Names of the results as a reader says them: numbers, settings, classes of requests."""
+"""Labels of numbers, settings and classes of requests in plain words."""
 
 from __future__ import annotations
 
@@ -50,25 +50,25 @@ _ABBREVIATIONS = {"gc": "GC", "iops": "IOPS", "dram": "DRAM"}
 
 
 def unit_of(metric: str) -> tuple[str, float]:
-    """Return the unit in which a number is drawn, and what it is divided by."""
+    """Return the unit in which a number is drawn, and its divisor."""
     stem = metric.rsplit(".", 1)[0] if metric.startswith(tuple(_CAUSES)) else metric
     return next(((unit, factor) for end, (unit, factor) in _UNITS.items() if stem.endswith(end)), ("", 1.0))
 
 
 def of_metric(metric: str, *, unit: bool = True) -> str:
-    """Say a number of the reports: ``response.read.p99_9_ns`` is "read response time, p99.9 (ms)"."""
+    """Return the label of a number of the reports: ``response.read.p99_9_ns`` is "read response time, p99.9 (ms)"."""
     words = _METRICS.get(metric) or _of_response(metric) or _of_cause(metric) or _plain(metric)
     shown = unit_of(metric)[0]
     return f"{words} ({shown})" if unit and shown else words
 
 
 def of_key(key: str) -> str:
-    """Say a varied setting: ``capacity.over_provisioning`` is "over-provisioning"."""
+    """Return the label of a varied setting: ``capacity.over_provisioning`` is "over-provisioning"."""
     return _KEYS[key] if key in _KEYS else _plain(key)
 
 
 def of_class(of: str) -> str:
-    """Say which requests' response times are drawn, in milliseconds."""
+    """Return the label of the response times of a class, in milliseconds."""
     workload, dot, op = of.rpartition(".")
     name = f"{workload}'s {op}s" if dot else _requests(op)
     return f"response time of {name} (ms)"
@@ -104,7 +104,7 @@ def _of_cause(metric: str) -> str | None:
 
 
 def _plain(name: str) -> str:
-    """Leave a unit and underscores out, and a table that says what stands behind it."""
+    """Remove the unit, underscores, and words that repeat the one before."""
     end = next((end for end in _UNITS if name.endswith(end)), "")
     words = name.removesuffix(end).replace(".", " ").replace("_", " ").split()
     unlike = [word for at, word in enumerate(words) if at == 0 or word != words[at - 1]]
