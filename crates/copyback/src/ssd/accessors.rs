@@ -1,4 +1,4 @@
-//! What the rest of the simulation asks of a drive, and short ways to its lists.
+//! The interface of a drive for the rest of the simulation, and short ways to its lists.
 
 use super::dies::die::Die;
 use super::drive::Drive;
@@ -14,7 +14,7 @@ use crate::observe::observers::Observers;
 use crate::sim::index::{DieId, LogicalUnit, PlaneId, RequestId, TxnId};
 
 impl Drive {
-    /// Has the map entry of what a request begins with fetched into the processor's cache.
+    /// Prefetches the map entry of the request's first unit into the processor's cache.
     #[inline(always)]
     pub(crate) fn fetch_ahead(&self, offset_bytes: u64) {
         if let Ok(unit) = u32::try_from(offset_bytes / u64::from(self.geometry.unit_bytes)) {
@@ -28,7 +28,7 @@ impl Drive {
         self.queues.of_die(die, queue)
     }
 
-    /// The list of transactions that wait for space where `plane` is, or on the die where the plane is open.
+    /// The list of transactions that wait for space on `plane`, or on the die if they are bound to no plane.
     #[inline(always)]
     pub(super) fn space_queue(&self, die: DieId, plane: PlaneId) -> usize {
         let first = if plane.is_none() { self.gc.relocations.first_in_line(die) } else { die };
@@ -42,7 +42,7 @@ impl Drive {
         self.queues.push_back(list, txn, &self.txns, |unit| ftl.lookup(unit));
     }
 
-    /// Adds a transaction that has not begun to wait anywhere.
+    /// Adds a transaction that is on no list yet.
     pub(crate) fn add_txn(&mut self, txn: Txn) -> TxnId {
         if txn.waits_for > 0 {
             self.map.newest.track();
@@ -55,22 +55,22 @@ impl Drive {
         &self.txns[id]
     }
 
-    /// Ends a transaction that was fetched from `done`.
+    /// Removes an ended transaction that was fetched from `done`.
     pub(crate) fn remove_txn(&mut self, id: TxnId) {
         self.txns.remove(id);
     }
 
-    /// A transaction that ended, in the order of their ends.
+    /// The next transaction that ended, in the order of their ends.
     pub(crate) fn take_done(&mut self) -> Option<TxnId> {
         self.host_data.endings.take_ended()
     }
 
-    /// A request of which a transaction was split in two, once for each split.
+    /// The request of a transaction that was split in two; it is returned once for each split.
     pub(crate) fn take_split(&mut self) -> Option<RequestId> {
         self.host_data.endings.take_split()
     }
 
-    /// Whether a transaction ended or was split that its request has not heard of.
+    /// Whether transactions ended or were split that their requests have not processed.
     #[inline(always)]
     pub(crate) fn has_news(&self) -> bool {
         self.host_data.endings.has_any()
@@ -81,7 +81,7 @@ impl Drive {
         self.txns.live()
     }
 
-    /// Its translation layer.
+    /// The drive's translation layer.
     #[inline(always)]
     pub fn ftl(&self) -> &Ftl {
         &self.ftl
@@ -92,12 +92,12 @@ impl Drive {
         &self.geometry
     }
 
-    /// The shape of its flash.
+    /// The shape of the drive's flash.
     pub fn flash_geometry(&self) -> &Geometry {
         self.flash.geometry()
     }
 
-    /// Keeps a record of commands from now on, in which the drive has this number.
+    /// Records commands from now on; the records name the drive by this number.
     pub(crate) fn keep_commands(&mut self, number: u32, filter: CommandFilter) {
         if !self.flash.is_observed() {
             self.flash.observe(Box::default());
@@ -109,12 +109,12 @@ impl Drive {
         self.scheme.settings.collection.steps_alone = false;
     }
 
-    /// The commands that were kept, in the order of their issue.
+    /// The recorded commands, in the order of their issue.
     pub(crate) fn take_commands(&mut self) -> Vec<CommandRecord> {
         self.flash.observer().map_or_else(Vec::new, Observers::take_commands)
     }
 
-    /// A request of this number begins.
+    /// Tells the observers that a request of this number begins.
     #[inline(always)]
     pub(crate) fn announce(&mut self, id: RequestId, number: u64) {
         if let Some(observers) = self.flash.observer() {
@@ -122,7 +122,7 @@ impl Drive {
         }
     }
 
-    /// Its counters, as they stand.
+    /// The drive's counters up to now.
     #[inline(always)]
     pub fn counters(&self) -> &Counters {
         &self.records.counters
@@ -133,7 +133,7 @@ impl Drive {
         self.records.before.since(&self.ftl)
     }
 
-    /// Lets the clock of a die run for what has it now.
+    /// Switches a die's clock to its current occupant.
     #[inline]
     pub(super) fn update_clock(&mut self, die: DieId, now_ns: u64) {
         let d = &self.dies[die];
@@ -142,7 +142,7 @@ impl Drive {
         let source = self.flash.works_for(die).or(reserved_for);
         let occupant = match source {
             Some(source) => Occupant::from(source),
-            // Nothing is at work; writes that wait for space here wait for collection.
+            // The die is at rest: writes that wait for space here wait for collection.
             None if d.waiting_for_space() > 0 => Occupant::Gc,
             None => Occupant::Nobody,
         };
@@ -155,13 +155,13 @@ impl Drive {
         self.gc.jobs.has_any() || self.gc.relocations.count() > 0
     }
 
-    /// Dies that are reserved for jobs.
+    /// Number of dies that are reserved for jobs.
     pub fn dies_reserved(&self) -> u32 {
         self.dies.reserved()
     }
 
-    /// Dies that are collected: those that collections have to themselves, if they do not stand still, or of which they
-    /// move blocks beside the host's work.
+    /// Dies that are being collected: dies that running collections have reserved, and dies whose blocks relocations
+    /// move while other work goes on. Collections that stand still do not count.
     pub fn dies_collecting(&self) -> u32 {
         let keeps_die = |die: &&Die| die.is_reserved() && !self.stands_still(die.reserved_by());
         let reserved = match self.is_paused() {
@@ -171,17 +171,17 @@ impl Drive {
         reserved + self.gc.relocations.dies_collecting()
     }
 
-    /// Free blocks of the plane that has fewest.
+    /// Free blocks of the plane with the fewest.
     pub(super) fn lowest_free_blocks(&self) -> u32 {
         (0..self.geometry.planes).map(|p| self.ftl.free_blocks_of(PlaneId(p))).min().unwrap_or(0)
     }
 
-    /// Smallest number of free blocks that a plane had.
+    /// The smallest number of free blocks that a plane has had.
     pub fn min_free_blocks(&self) -> u32 {
         self.records.fewest_free.blocks()
     }
 
-    /// Sum over dies of the time that collection held them.
+    /// Sum over dies of the time that collection has held them.
     pub fn held_by_gc_ns(&self, now_ns: u64) -> u128 {
         self.dies.iter().map(|d| u128::from(d.clocks().held_by_gc_ns(now_ns))).sum()
     }

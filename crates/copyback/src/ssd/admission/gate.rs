@@ -1,4 +1,4 @@
-//! The windows of dies, and the policy that lets transactions into them.
+//! The windows of dies, and the policy that admits transactions to them.
 
 use crate::dispatch::admit::shares::Shares;
 use crate::dispatch::admit::{Admit, AdmitPolicy, Change, Entry, View};
@@ -8,16 +8,17 @@ use crate::dispatch::windows::Windows;
 use crate::flash::command::Source;
 use crate::sim::index::DieId;
 
-/// The windows of dies, and the policy that lets transactions in.
+/// The windows of dies, and the policy that admits transactions to them.
 pub(in crate::ssd) struct Gate {
     windows: Windows,
     policy: Admit,
-    /// Transactions that entered windows. Invariant: no transaction's place in that order is higher.
+    /// Transactions that entered windows. Invariant: no transaction has a higher number in the order of entry.
     entered: u64,
-    /// Tasks wait apart in front of windows, and the policy hears of it. Invariant: a constant of the scheme.
+    /// Whether each task waits on a list of its own in front of windows, and the policy is informed of it. Invariant: a
+    /// constant of the scheme.
     tells_tasks_apart: bool,
-    /// Requests of the host that wait for what only a collection can bring. Invariant: the writes that wait for space,
-    /// and the updates of the map by collections for which one waits.
+    /// Requests of the host that only a collection can serve. Invariant: the number of writes that wait for space, and
+    /// of map updates by collections for which a request waits.
     waiting_for_gc: u32,
 }
 
@@ -26,7 +27,7 @@ impl Gate {
         Self { windows, policy, tells_tasks_apart, entered: 0, waiting_for_gc: 0 }
     }
 
-    /// Whether requests of different tasks enter windows in another order than they came.
+    /// Whether requests of different tasks may enter windows in another order than they arrived.
     #[inline(always)]
     pub fn tells_tasks_apart(&self) -> bool {
         self.tells_tasks_apart
@@ -34,7 +35,7 @@ impl Gate {
 
     // ---- windows ----------------------------------------------------------------------------------------------------
 
-    /// The windows, to be looked at.
+    /// The windows, read-only.
     #[inline(always)]
     pub fn windows(&self) -> &Windows {
         &self.windows
@@ -68,36 +69,36 @@ impl Gate {
         self.windows.free_slot(die);
     }
 
-    /// Whether a transaction of a task waits in front of a die's window.
+    /// Records whether a transaction of a task waits in front of a die's window.
     #[inline(always)]
     pub fn set_waiting(&mut self, die: DieId, task: Source, is_waiting: bool) {
         self.windows.set_waiting(die, task, is_waiting);
     }
 
-    /// A task begins to work, or has nothing to do.
+    /// Records that a task has work, or has none.
     pub fn set_active(&mut self, task: Source, is_active: bool) {
         self.windows.set_active(task, is_active);
     }
 
-    /// No request of the host will come any more.
+    /// Records that the host will send no more requests.
     pub fn end_host(&mut self) {
         self.windows.end_host();
     }
 
     // ---- waits for collections --------------------------------------------------------------------------------------
 
-    /// Whether a request of the host waits for what only a collection can bring.
+    /// Whether a request of the host waits that only a collection can serve.
     #[inline(always)]
     pub fn waits_for_gc(&self) -> bool {
         self.waiting_for_gc > 0
     }
 
-    /// So many requests more wait for a collection.
+    /// Adds requests that wait for a collection.
     pub fn begin_wait_for_gc(&mut self, requests: u32) {
         self.waiting_for_gc += requests;
     }
 
-    /// So many wait no longer.
+    /// Removes requests that waited for a collection.
     pub fn end_wait_for_gc(&mut self, requests: u32) {
         self.waiting_for_gc -= requests;
     }
@@ -112,14 +113,15 @@ impl Gate {
         windows.has_room(entry.die) && policy.enters(entry, &view)
     }
 
-    /// The waiting list whose first transaction enters next, now that something has changed.
+    /// The waiting list whose first transaction enters next after this change.
     #[inline(always)]
     pub fn next(&mut self, change: Change, queues: &Queues, txns: &Txns) -> Option<Entry> {
         let Self { windows, policy, waiting_for_gc, .. } = self;
         policy.next(change, &View { windows, queues, txns, waits_for_gc: *waiting_for_gc > 0 })
     }
 
-    /// Another transaction, or none, is first in a waiting list; a policy that tells no tasks apart does not hear it.
+    /// Tells the policy that another transaction, or none, is first in a waiting list. A policy that does not
+    /// distinguish tasks is not told.
     #[inline(always)]
     pub fn on_head(&mut self, list: Entry, queues: &Queues, txns: &Txns) {
         if !self.tells_tasks_apart {
@@ -129,36 +131,36 @@ impl Gate {
         policy.on_head(list, &View { windows, queues, txns, waits_for_gc: *waiting_for_gc > 0 });
     }
 
-    /// A slot is free and kept for a job.
+    /// Tells the policy that a free slot is kept for a job.
     pub fn on_kept_slot(&mut self, die: DieId, queues: &Queues, txns: &Txns) {
         let Self { windows, policy, waiting_for_gc, .. } = self;
         policy.on_kept_slot(die, &View { windows, queues, txns, waits_for_gc: *waiting_for_gc > 0 });
     }
 
-    /// A transaction begins to wait in front of its die's window.
+    /// Tells the policy that a transaction begins to wait in front of its die's window.
     #[inline]
     pub fn on_wait(&mut self, entry: Entry, is_first: bool) {
         self.policy.on_wait(entry, is_first);
     }
 
-    /// The place of the next transaction in the order in which they enter windows.
+    /// The number of the next transaction in the order of entry.
     pub fn take_turn(&mut self) -> u64 {
         self.entered += 1;
         self.entered
     }
 
-    /// A transaction enters, which takes so much time of its die and the channel.
+    /// Tells the policy that a transaction enters, which uses this time of its die and the channel.
     pub fn on_enter(&mut self, entry: Entry, cost_ns: u64) {
         let is_backlogged = self.windows.waiting(entry.die).has(entry.task);
         self.policy.on_enter(entry, cost_ns, is_backlogged);
     }
 
-    /// Shares of tasks, if the policy knows some that follow the state of the drive.
+    /// The shares of tasks, if the policy has shares that follow the state of the drive.
     pub fn shares(&mut self) -> Option<&mut Shares> {
         self.policy.shares()
     }
 
-    /// The share that a task has of the slots, in percent: 0 while it has nothing to do.
+    /// A task's share of the slots in percent: 0 while it has no work.
     pub fn share_percent(&self, task: Source) -> Option<f64> {
         let share = self.policy.share_percent(task)?;
         Some(if self.windows.active().has(task) { share } else { 0.0 })

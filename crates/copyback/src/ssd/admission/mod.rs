@@ -1,7 +1,7 @@
 //! Admission: from a transaction's arrival at its die into the die's queue.
 //!
-//! Two things may keep it out: no slot of the window, and for a write no page to land on (`space_waiters`). Both are
-//! waited for in order.
+//! Two conditions delay it: no slot of the window is free, or a write has no page to reserve (`space_waiters`).
+//! Transactions wait for both in order.
 
 pub(super) mod die_choice;
 pub(super) mod gate;
@@ -29,9 +29,9 @@ use crate::ssd::drive::{Drive, Queue};
 use crate::tasks::gc::granularity::GranularityPolicy;
 use crate::tasks::view::DriveView;
 
-/// The parts of admission. Each has fields of its own, which its own module alone writes.
+/// The parts of admission. Only a part's own module writes its fields.
 pub(super) struct Admission {
-    /// Windows, and the policy that lets transactions in.
+    /// Windows of dies, and the policy that admits transactions to them.
     pub(super) gate: Gate,
     /// Updates of the tasks' shares of windows.
     pub(super) shares: TaskShares,
@@ -54,7 +54,7 @@ impl DriveView for Drive {
     }
 }
 
-/// The jobs of planes as space sees them.
+/// The remaining moves of planes' jobs, as the reservations see them.
 pub(in crate::ssd) struct PlaneJobs<'a>(pub &'a Drive);
 
 impl Moves for PlaneJobs<'_> {
@@ -98,7 +98,7 @@ impl Drive {
         if self.ftl.allocation().is_static() { plane } else { PlaneId::NONE }
     }
 
-    /// Where the page of a unit will go.
+    /// The die and plane to which the page of a unit goes.
     pub(crate) fn place(&mut self, unit: LogicalUnit) -> Place {
         let home = self.home(unit);
         if home.die.is_some() {
@@ -109,7 +109,7 @@ impl Drive {
         place
     }
 
-    /// Where the page of a unit goes as far as that is a function of its address.
+    /// The die and plane to which the page of a unit goes, as far as its address determines them.
     #[inline]
     pub(crate) fn home(&self, unit: LogicalUnit) -> Place {
         if let Some(plane) = self.ftl.allocation().static_plane(unit) {
@@ -119,13 +119,13 @@ impl Drive {
         Place { die, plane: PlaneId::NONE }
     }
 
-    /// Transactions that wait at a die or that it works on.
+    /// Transactions that wait at a die, and the command that it executes.
     #[inline]
     pub(in crate::ssd) fn queued(&self, die: DieId) -> u32 {
         self.dies[die].waiting() + u32::from(!self.flash.is_ready(die))
     }
 
-    /// Forgets the data of units. A write that was handed over before is older, and comes too late.
+    /// Discards the data of units. A write that arrived earlier is older, and does not bring them back.
     pub(crate) fn trim(&mut self, first: LogicalUnit, units: u32) {
         self.map.newest.track();
         let sequence = self.txns.take_sequence();
@@ -151,14 +151,15 @@ impl Drive {
         if self.dies[die].has_put_off_collection() {
             self.start_awaited_collection(die, events);
         }
-        // A read that would have to wait may be rebuilt instead, whatever came before it.
+        // A read that would have to wait may be rebuilt instead, even if it was first to arrive.
         if self.admission.gate.tells_tasks_apart() && self.arrives_elsewhere(id, events) {
             return;
         }
         self.enter_or_wait(id, events);
     }
 
-    /// A transaction arrives where tasks are told apart: whether it is rebuilt from other dies instead.
+    /// A transaction arrives on a drive that distinguishes tasks. Returns whether it is rebuilt from other dies
+    /// instead.
     #[inline(never)]
     fn arrives_elsewhere(&mut self, id: TxnId, events: &mut EventQueue) -> bool {
         if self.txns[id].task == Source::HOST {
@@ -167,8 +168,8 @@ impl Drive {
         !self.may_enter(id) && self.goes_elsewhere(id, false, events)
     }
 
-    /// Whether a transaction that comes now need not wait in front of its die's window for lack of a slot, or behind
-    /// others of its task.
+    /// Whether an arriving transaction can enter its die's window: a slot is free, and no other of its task waits in
+    /// front.
     fn may_enter(&self, id: TxnId) -> bool {
         let (die, task) = (self.txns[id].die, self.txns[id].task);
         self.admission.gate.has_room(die) && self.queues.is_empty(self.queues.in_front(die, task))
@@ -180,7 +181,7 @@ impl Drive {
         if self.queues.is_empty(self.queues.in_front(self.txns[id].die, self.txns[id].task)) {
             self.admit(id, events);
         } else {
-            // A slot that is free is kept for a job; others came before.
+            // A free slot is kept for a job, or other transactions arrived earlier.
             self.wait_in_front(id, events);
         }
     }
@@ -190,7 +191,7 @@ impl Drive {
         self.txns[id].high_priority && self.txns[id].role.is_write()
     }
 
-    /// Lets a transaction into its die's queue, or lets it wait in front.
+    /// Moves a transaction into its die's queue, or lets it wait in front.
     pub(in crate::ssd) fn admit(&mut self, id: TxnId, events: &mut EventQueue) {
         if self.lacks_space(id) {
             return self.wait_for_space(id, events);
@@ -203,13 +204,13 @@ impl Drive {
         }
     }
 
-    /// Whether a request of the host waits for what only a collection can do.
+    /// Whether a request of the host waits that only a collection can serve.
     #[inline(always)]
     pub(in crate::ssd) fn waits_for_gc(&self) -> bool {
         self.admission.gate.waits_for_gc()
     }
 
-    /// A request has begun to wait for a collection, which may have more slots now.
+    /// A request has begun to wait for a collection, which may use more slots from now on.
     #[cold]
     pub(in crate::ssd) fn heed_guard(&mut self, events: &mut EventQueue) {
         if self.admission.gate.tells_tasks_apart() {
@@ -263,7 +264,7 @@ impl Drive {
         self.mark_ready(die);
     }
 
-    /// The policy hears of a transaction that enters.
+    /// Tells the policy of a transaction that enters.
     #[inline(never)]
     fn tell_of_entry(&mut self, id: TxnId) {
         let turn = self.admission.gate.take_turn();
@@ -272,13 +273,13 @@ impl Drive {
         txn.entered = turn;
         let (op, units) = match txn.role {
             Role::JobErase => (FlashOp::Erase, 0),
-            // Whether a page of several units is valid as a whole is not known before.
+            // Whether all units of a page are valid is unknown before the read.
             Role::JobRead if units_per_page == 1 && self.scheme.granularity.copies_back() => (FlashOp::Copyback, 0),
             Role::JobRead => (FlashOp::Read, self.gc.relocations.get(txn.job).units_per_read()),
             role if role.is_read() => (FlashOp::Read, txn.units),
             _ => (FlashOp::Program, units_per_page),
         };
-        // The pages of a row go over the channel one after the other.
+        // The pages of a row cross the channel one after the other.
         let page_units = self.geometry.units_per_flash_page;
         let pages_ns = u64::from(units / page_units) * timing.transfer_ns(page_units);
         let transfer_ns = match units % page_units {
@@ -289,50 +290,51 @@ impl Drive {
         self.admission.gate.on_enter(entry, timing.page_ns(op, 0) + transfer_ns);
     }
 
-    /// Pages that can still be reserved for host writes on a plane, or on a die where the plane is open.
+    /// Pages that can still be reserved for host writes on a plane, or on a die for writes bound to no plane.
     #[inline]
     pub(in crate::ssd) fn reservable(&self, die: DieId, plane: PlaneId) -> u32 {
         self.admission.reservations.space().reservable(&self.ftl, &PlaneJobs(self), die, plane)
     }
 
-    /// Pages of a plane onto which host writes that were admitted can go now.
+    /// Pages of a plane that admitted host writes can use now.
     #[inline]
     pub(in crate::ssd) fn host_pages_left(&self, plane: PlaneId) -> u32 {
         self.admission.reservations.space().host_pages_left(&self.ftl, &PlaneJobs(self), plane)
     }
 
-    /// Whether a plane takes another page of another plane's job and still has what is reserved on it.
+    /// Whether a plane can take another page of another plane's job, and still has the pages that are reserved on it.
     pub(in crate::ssd) fn accepts_move(&self, plane: PlaneId) -> bool {
         self.would_accept_move(plane, PlaneId::NONE)
     }
 
-    /// The same when the job of another plane, if it is one, has begun to move a whole block.
+    /// As [`Self::accepts_move`], after the job of the plane `beginning` (if any) has begun to move a whole block.
     pub(in crate::ssd) fn would_accept_move(&self, plane: PlaneId, beginning: PlaneId) -> bool {
         let bound = self.bound_plane(plane);
-        // Room that it makes is for its own writes: planes that give theirs away send data round in a ring.
+        // A plane needs the room that it makes for its own writes. If planes gave it away, data would circulate among
+        // them.
         self.queues.is_empty(self.space_queue(self.geometry.die_of(plane), bound))
             && self.admission.reservations.space().accepts_move(&self.ftl, &PlaneJobs(self), plane, bound, beginning)
     }
 
-    /// Reserves a page for a write that is admitted to a die, or to its plane if that is decided.
+    /// Reserves a page for a write that is admitted to a die, or to its plane if the plane is decided.
     #[inline(always)]
     pub(in crate::ssd) fn reserve_page(&mut self, die: DieId, plane: PlaneId) {
         self.admission.reservations.reserve(&self.geometry, die, plane);
     }
 
-    /// The page of such a write is bound, or the write needs none any more.
+    /// Releases such a page: it is bound now, or the write no longer needs it.
     #[inline(always)]
     pub(in crate::ssd) fn release_page(&mut self, die: DieId, plane: PlaneId) {
         self.admission.reservations.release(&self.geometry, die, plane);
         self.note_gain(die);
     }
 
-    /// A slot of a die's window is free that no task had: those who wait are let in.
+    /// A slot of a die's window is free that no task had: transactions that wait for it enter.
     pub(in crate::ssd) fn fill_window(&mut self, die: DieId, events: &mut EventQueue) {
         self.let_all_in(Change::Slot { die, task: None }, events);
     }
 
-    /// Lets those who wait in front of windows in, as the policy says now that something has changed for them.
+    /// Admits transactions that wait in front of windows, in the policy's order, after a change that concerns them.
     #[inline(always)]
     pub(in crate::ssd) fn let_all_in(&mut self, change: Change, events: &mut EventQueue) -> bool {
         let first = self.admission.gate.next(change, &self.queues, &self.txns);
@@ -342,7 +344,7 @@ impl Drive {
         first.is_some()
     }
 
-    /// Lets the first of a waiting list in, and those that the policy names after it.
+    /// Admits the first of a waiting list, and then those that the policy names.
     #[inline(never)]
     fn let_in(&mut self, first: Entry, change: Change, events: &mut EventQueue) {
         let mut next = Some(first);
@@ -367,7 +369,7 @@ impl Drive {
         }
     }
 
-    /// A read's data moved to another die while it waited: it goes on waiting there.
+    /// A read's data moved to another die while the read waited: it waits there instead.
     pub(in crate::ssd) fn redirect(&mut self, id: TxnId, to: DieId, events: &mut EventQueue) {
         let (from, task) = (self.txns[id].die, self.txns[id].task);
         self.stop_waiting(id, events.now_ns());
@@ -376,7 +378,7 @@ impl Drive {
         self.submit(id, events);
     }
 
-    /// A transaction's command is issued, or it goes elsewhere: what it waited for is charged.
+    /// A transaction's command is issued, or it goes to another die: charges the time that it waited.
     #[inline]
     pub(in crate::ssd) fn stop_waiting(&mut self, id: TxnId, now_ns: u64) {
         if self.records.flash_requests.is_some() {
@@ -396,7 +398,7 @@ impl Drive {
         self.note_gain(die);
     }
 
-    /// A write goes where its data is to be, which is decided now, or to the page that is open there.
+    /// Sends a write to the die of its data, which is decided now, or to the page that is open there.
     #[inline]
     pub(in crate::ssd) fn send_write(&mut self, id: TxnId, events: &mut EventQueue) {
         if self.host_data.filling.is_some() {

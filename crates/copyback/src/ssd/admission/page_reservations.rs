@@ -1,4 +1,4 @@
-//! Pages that are promised: to writes that were admitted, and to moves that are on their way to a plane.
+//! Reserved pages: for admitted writes, and for moves on their way to a plane.
 
 use crate::flash::geometry::Geometry;
 use crate::ftl::core::Ftl;
@@ -6,10 +6,10 @@ use crate::ftl::space::{Anywhere, Space};
 use crate::sim::index::{DieId, PlaneId};
 use crate::ssd::admission::shared_space::SharedSpace;
 
-/// The reservations of a drive's pages: by plane, and, if planes share the blocks that are kept for moves, by stock.
+/// The reservations of a drive's pages: by plane and, if planes share the blocks that are kept for moves, by stock.
 pub(in crate::ssd) struct PageReservations {
     space: Space,
-    /// What planes share. Invariant: it promises as many pages as `space` reserves and expects.
+    /// The space that planes share. Invariant: it promises as many pages as `space` reserves and expects.
     shared: Option<SharedSpace>,
 }
 
@@ -20,7 +20,7 @@ impl PageReservations {
 
     // ---- questions --------------------------------------------------------------------------------------------------
 
-    /// The reservations by plane, to be looked at.
+    /// The reservations by plane, read-only.
     #[inline(always)]
     pub fn space(&self) -> &Space {
         &self.space
@@ -32,7 +32,7 @@ impl PageReservations {
         self.shared.is_some()
     }
 
-    /// What a plane has together with others, if it shares blocks with them.
+    /// The space that a plane shares with others, if it shares blocks with them.
     #[inline(always)]
     pub fn anywhere(&self, plane: PlaneId) -> Option<Anywhere> {
         self.shared.as_ref().map(|shared| shared.of(plane))
@@ -50,7 +50,7 @@ impl PageReservations {
 
     // ---- changes ----------------------------------------------------------------------------------------------------
 
-    /// A write is admitted to a die, or to its plane if that is decided.
+    /// Reserves a page for a write that is admitted to a die, or to its plane if the plane is decided.
     #[inline(always)]
     pub fn reserve(&mut self, geometry: &Geometry, die: DieId, plane: PlaneId) {
         self.space.reserve(geometry, die, plane);
@@ -59,7 +59,7 @@ impl PageReservations {
         }
     }
 
-    /// The page of such a write is bound, or the write needs none any more.
+    /// Releases such a page: it is bound now, or the write no longer needs it.
     #[inline(always)]
     pub fn release(&mut self, geometry: &Geometry, die: DieId, plane: PlaneId) {
         self.space.release(geometry, die, plane);
@@ -68,7 +68,7 @@ impl PageReservations {
         }
     }
 
-    /// A write begins to wait in front of a die's window: it will want a page.
+    /// A write begins to wait in front of a die's window: it will need a page.
     pub fn park(&mut self, geometry: &Geometry, die: DieId, plane: PlaneId) {
         self.space.park(geometry, die, plane);
         if let Some(shared) = &mut self.shared {
@@ -76,7 +76,7 @@ impl PageReservations {
         }
     }
 
-    /// It waits there no longer.
+    /// A write no longer waits in front of a die's window.
     pub fn unpark(&mut self, geometry: &Geometry, die: DieId, plane: PlaneId) {
         self.space.unpark(geometry, die, plane);
         if let Some(shared) = &mut self.shared {
@@ -108,7 +108,7 @@ impl PageReservations {
         }
     }
 
-    /// A relocation of a plane's block had so many pages to send to other planes, and has so many now.
+    /// Changes the number of pages that a relocation of a plane's block still has to send to other planes.
     pub fn change_unsent(&mut self, plane: PlaneId, before: u32, now: u32) {
         if let Some(shared) = &mut self.shared {
             shared.change_unsent(plane, before, now);

@@ -1,26 +1,26 @@
-//! Space that planes share, on a drive that may relocate data to any plane: what all planes together have left. That is
-//! so if the allocation chooses dies and moved data shares open blocks with the host's: a block that only one of the
-//! two may write would be lost to the other when it is opened for a single page.
+//! Space that planes share, on a drive that may relocate data to any plane: the pages that all planes together have
+//! left. Planes share it if the allocation chooses dies, and moved data shares open blocks with the host's. A block
+//! that only one of the two streams may write would be lost to the other as soon as it is opened for a single page.
 //!
-//! If each plane takes the moves of its own collections, a block of it is kept for them. Here the blocks that are kept
-//! are a common stock: a relocation begins when the drive has room for what it moves, whatever its own plane has, and
-//! the host leaves a block's worth for each relocation that may be under way at once. As an end gives back a whole
-//! block for the part of one that was moved, there is always room for the next. If units stay on their channels, each
-//! channel has a stock.
+//! If each plane takes the moves of its own collections, it keeps a block for them. Here the kept blocks are a common
+//! stock. A relocation begins when the whole drive has room for its moves, even if its own plane has none. The host
+//! leaves a block's worth for each relocation that may be under way at once. A relocation frees a whole block and uses
+//! only a part of one, so that there is always room for the next. If units stay on their channels, each channel has a
+//! stock.
 
 use crate::ftl::core::Ftl;
 use crate::ftl::frontier::Stream;
 use crate::ftl::space::Anywhere;
 use crate::sim::index::PlaneId;
 
-/// What planes have together.
+/// The space that some planes share.
 #[derive(Clone, Copy, Default)]
 struct Stock {
     /// Pages that moved data may take.
     left: u32,
     /// Pages reserved for writes that were admitted, and moves on their way to a plane.
     promised: u32,
-    /// Pages that relocations have still to send to a plane.
+    /// Pages that relocations still have to send to a plane.
     unsent: u32,
     /// Writes that wait in front of windows.
     parked: u32,
@@ -28,17 +28,17 @@ struct Stock {
 
 /// The stocks of blocks that planes share.
 pub(in crate::ssd) struct SharedSpace {
-    /// Pages of each plane that moved data may take. Invariant: what the translation layer says since the last change.
+    /// Pages of each plane that moved data may take. Invariant: the translation layer's numbers at the last change.
     left_of: Vec<u32>,
     /// Invariant: `left` of each is the sum over its planes.
     stocks: Vec<Stock>,
     planes_per_stock: u32,
-    /// Pages of each stock that the host leaves.
+    /// Pages of each stock that the host must leave.
     kept: u32,
 }
 
 impl SharedSpace {
-    /// What a drive has, of which so many blocks at most are relocated at once.
+    /// The stocks of a drive that relocates at most this many blocks at once.
     pub fn new(ftl: &Ftl, relocations_max: u32) -> Self {
         let geometry = &ftl.geometry;
         let planes_per_stock = geometry.stripes.map_or(geometry.planes, |_| geometry.planes_per_channel());
@@ -57,7 +57,7 @@ impl SharedSpace {
         (plane.0 / self.planes_per_stock) as usize
     }
 
-    /// A plane has lost pages or won a block.
+    /// Updates the pages of a plane that has lost pages or gained a block.
     pub fn follow(&mut self, ftl: &Ftl, plane: PlaneId) {
         let left = ftl.pages_left(plane, Stream::Moved);
         let before = std::mem::replace(&mut self.left_of[plane.at()], left);
@@ -65,31 +65,31 @@ impl SharedSpace {
         self.stocks[stock].left = self.stocks[stock].left - before + left;
     }
 
-    /// A page of a plane, or of one of its die, is promised.
+    /// Promises a page of a plane, or of a plane of its die.
     pub fn promise(&mut self, plane: PlaneId) {
         let stock = self.stock_of(plane);
         self.stocks[stock].promised += 1;
     }
 
-    /// It was bound, or is wanted no more.
+    /// Releases a promised page: it is bound now, or no longer needed.
     pub fn release(&mut self, plane: PlaneId) {
         let stock = self.stock_of(plane);
         self.stocks[stock].promised -= 1;
     }
 
-    /// Of what a relocation of a plane's block has still to send, so many pages became so many.
+    /// Changes the number of pages that a relocation of a plane's block still has to send.
     pub fn change_unsent(&mut self, plane: PlaneId, before: u32, now: u32) {
         let stock = self.stock_of(plane);
         self.stocks[stock].unsent = self.stocks[stock].unsent - before + now;
     }
 
-    /// A write begins to wait in front of the window of a die whose plane this is.
+    /// A write begins to wait in front of the window of this plane's die.
     pub fn park(&mut self, plane: PlaneId) {
         let stock = self.stock_of(plane);
         self.stocks[stock].parked += 1;
     }
 
-    /// It waits there no longer.
+    /// A write no longer waits there.
     pub fn unpark(&mut self, plane: PlaneId) {
         let stock = self.stock_of(plane);
         self.stocks[stock].parked -= 1;
@@ -100,7 +100,7 @@ impl SharedSpace {
         self.stock_of(plane) == self.stock_of(other)
     }
 
-    /// What a plane has together with those that it shares a stock with.
+    /// The space that a plane shares with the others of its stock.
     #[inline(always)]
     pub fn of(&self, plane: PlaneId) -> Anywhere {
         let stock = self.stocks[self.stock_of(plane)];
@@ -113,7 +113,7 @@ impl SharedSpace {
         }
     }
 
-    /// All that is promised.
+    /// All promised pages.
     pub fn promised(&self) -> u32 {
         self.stocks.iter().map(|stock| stock.promised).sum()
     }

@@ -1,9 +1,9 @@
-//! Writes that wait for a page to land on.
+//! Writes that wait for a free page.
 //!
-//! If collections reserve no die, windows are full for most of an overload, and a write that is let go on waits in
-//! front of one before it has its page. So it is let go on only where a page is left beside those that wait there
-//! already: each goes on once for a page that it gets, however many wait. If the allocation chooses dies, all writes
-//! of a drive, or of a channel, wait in one line, and the die is chosen when a write leaves it.
+//! If collections reserve no die, windows are full for most of an overload, and an admitted write waits in front of one
+//! before it reserves its page. A write is therefore admitted only if more pages are left than writes wait there
+//! already. Each write is admitted once for each page that it gets, however many wait. If the allocation chooses dies,
+//! all writes of a drive (or of a channel) wait in one line, and the die is chosen when a write leaves it.
 
 use crate::dispatch::txn::Txn;
 use crate::ftl::allocation::Place;
@@ -16,14 +16,15 @@ use crate::ssd::drive::Drive;
 use crate::tasks::gc::granularity::GranularityPolicy;
 
 impl Drive {
-    /// Whether a transaction needs a page to land on, and there is none.
+    /// Whether a transaction needs a page, and there is none.
     #[inline(always)]
     pub(in crate::ssd) fn lacks_space(&self, id: TxnId) -> bool {
         let txn = &self.txns[id];
         txn.role.is_write() && self.reservable(txn.die, txn.plane) == 0
     }
 
-    /// Whether a transaction needs a page to land on, and those that wait in front of windows will take all there are.
+    /// Whether a transaction needs a page, and transactions that wait in front of windows will take all remaining
+    /// pages.
     pub(in crate::ssd) fn is_spoken_for(&self, id: TxnId) -> bool {
         let txn = &self.txns[id];
         self.claims_page(id) && self.claimable(txn.die, txn.plane) == 0
@@ -34,7 +35,7 @@ impl Drive {
         self.admission.reservations.space().claimable(&self.ftl, &PlaneJobs(self), die, plane)
     }
 
-    /// A transaction begins to wait in front of its die's window: if it is a write, it will want a page.
+    /// A transaction begins to wait in front of its die's window. A write will need a page.
     pub(in crate::ssd) fn park(&mut self, id: TxnId) {
         self.txns[id].is_in_front = true;
         if self.claims_page(id) {
@@ -43,7 +44,7 @@ impl Drive {
         }
     }
 
-    /// It waits there no longer.
+    /// A transaction no longer waits in front of its die's window.
     pub(in crate::ssd) fn unpark(&mut self, id: TxnId) {
         self.txns[id].is_in_front = false;
         if self.claims_page(id) {
@@ -53,7 +54,7 @@ impl Drive {
         }
     }
 
-    /// Lets a transaction wait for a page to land on.
+    /// Lets a transaction wait for a free page.
     pub(in crate::ssd) fn wait_for_space(&mut self, id: TxnId, events: &mut EventQueue) {
         let (die, plane) = (self.txns[id].die, self.txns[id].plane);
         let list = self.space_queue(die, plane);
@@ -75,7 +76,7 @@ impl Drive {
         }
     }
 
-    /// A transaction waits no longer for a page to land on.
+    /// A transaction no longer waits for a free page.
     pub(in crate::ssd) fn end_wait_for_space(&mut self, die: DieId) {
         self.dies.end_wait_for_space(die);
         self.admission.gate.end_wait_for_gc(1);
@@ -90,13 +91,13 @@ impl Drive {
             self.end_wait_for_space(die);
             self.admit(TxnId(id), events);
         }
-        // Who still waits lets the plane be collected further.
+        // Transactions that still wait keep the plane's collection going.
         if !self.queues.is_empty(list) {
             self.collect_for_space(die, plane, events);
         }
     }
 
-    /// A page was bound on a plane, where collections reserve no die: only there may one more be free for waiters.
+    /// A page was bound on a plane, and collections reserve no die: only this plane may have one more page for waiters.
     #[inline(never)]
     pub(in crate::ssd) fn look_after_waiters(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
         let bound_to = self.bound_plane(plane);
@@ -107,14 +108,14 @@ impl Drive {
         }
     }
 
-    /// The drive, or a channel, has more room where collections reserve no die: waiters go on as far as it reaches.
+    /// The drive or a channel has more room, and collections reserve no die: admits waiters as far as it suffices.
     pub(in crate::ssd) fn let_waiters_go_on(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
         let plane = self.bound_plane(plane);
         let list = self.space_queue(die, plane);
         while let Some(id) = self.queues.first(list).map(TxnId) {
             let place = self.place_of_waiter(id, Place { die, plane });
             if self.claimable(place.die, plane) == 0 {
-                // Who still waits lets the plane be collected further.
+                // Transactions that still wait keep the plane's collection going.
                 return self.collect_for_space(die, plane, events);
             }
             let from = self.txns[id].die;
@@ -136,19 +137,19 @@ impl Drive {
         if !self.ftl.allocation().chooses_die() || self.is_stock_claimed(home.die) {
             return home;
         }
-        // A page that filled goes where its first write does.
+        // A filled page goes where its first write goes.
         let Txn { first, chain, .. } = self.txns[id];
         let unit = if first.is_some() { first } else { self.txns[chain].first };
         self.choose_die(unit, Purpose::Waiter)
     }
 
-    /// Whether those who wait in front of windows will take all that dies have in common, so that none has more.
+    /// Whether transactions in front of windows will take all pages that dies share, so that no die has more.
     fn is_stock_claimed(&self, die: DieId) -> bool {
         let stock = PlaneJobs(self).anywhere(self.geometry.first_plane(die));
         stock.is_some_and(|stock| stock.claimable() == 0)
     }
 
-    /// Data may leave or come to any plane: writes that wait anywhere are looked at again.
+    /// Data may move to any plane: checks all waiting writes again.
     pub(in crate::ssd) fn admit_waiters_everywhere(&mut self, events: &mut EventQueue) {
         for plane in (0..self.geometry.planes).map(PlaneId) {
             let die = self.geometry.die_of(plane);

@@ -1,4 +1,4 @@
-//! Shares of tasks that follow the state of the drive, and tasks that begin and end.
+//! Shares of tasks that follow the state of the drive, and the begin and end of tasks.
 
 use crate::dispatch::admit::Change;
 use crate::dispatch::admit::shares::{Host, State};
@@ -11,56 +11,57 @@ use crate::tasks::background::Level;
 use crate::tasks::gc::trigger::TriggerPolicy;
 use std::ops::Range;
 
-/// When shares of tasks are updated, and what the host has asked for meanwhile.
+/// The schedule of share updates, and the host's arrivals between them.
 pub(in crate::ssd) struct TaskShares {
-    /// Comes up when shares are updated next.
+    /// The timer of the next update.
     timer: Timer,
-    /// The other timers of the drive: what could change shares.
+    /// The other timers of the drive: their events could change shares.
     others: [Range<u32>; 2],
-    /// When shares were updated last, while updates are left out that would change nothing.
+    /// The time of the last update, while updates that would change nothing are skipped.
     settled_ns: Option<u64>,
-    /// Reads and writes of the host that have come, if tasks are told apart.
+    /// Reads and writes of the host that have arrived, if the policy distinguishes tasks.
     arrived: [u64; 2],
 }
 
 impl TaskShares {
-    /// `others`: the timers of the drive; the updates' own may be among them.
+    /// `others`: the timers of the drive; they may include the updates' own.
     pub fn new(timer: Timer, others: [Range<u32>; 2]) -> Self {
         Self { timer, others, settled_ns: None, arrived: [0; 2] }
     }
 
-    /// A request of the host has come.
+    /// Counts a request of the host that arrived.
     pub fn on_arrival(&mut self, is_write: bool) {
         self.arrived[usize::from(is_write)] += 1;
     }
 
-    /// Updates begin, unless they are under way.
+    /// Begins updates, unless they are scheduled.
     fn begin(&self, period_ns: u64, events: &mut EventQueue) {
         if !events.is_pending(self.timer) {
             events.schedule(self.timer, events.now_ns() + period_ns);
         }
     }
 
-    /// The next update comes after a period.
+    /// Schedules the next update after a period.
     fn go_on(&self, period_ns: u64, events: &mut EventQueue) {
         events.schedule(self.timer, events.now_ns() + period_ns);
     }
 
-    /// Whether updates are left out.
+    /// Whether updates are skipped.
     #[inline(always)]
     fn have_settled(&self) -> bool {
         self.settled_ns.is_some()
     }
 
-    /// When the drive's next event comes, but for updates.
+    /// The time of the drive's next event, without updates.
     fn next_event_ns(&self, events: &EventQueue) -> Option<u64> {
         let others = self.others.iter().cloned().flatten().filter(|&timer| timer != self.timer.0);
         others.filter_map(|timer| events.time_of(Timer(timer))).min()
     }
 
-    /// Shares have settled, and whatever could change them is an event of this drive, or comes to it from outside
-    /// ([`Self::wake`]). The next update is the first that is not before its next event; with no such event there is
-    /// none. On slow flash with short periods, nearly all events of a run would be updates.
+    /// Stops updates while shares cannot change. Only an event of this drive, or an arrival from outside
+    /// ([`Self::wake`]), can change them. The next update is the first at or after the drive's next event; if there is
+    /// none, no update is scheduled. On slow flash with short periods, nearly all events of a run would otherwise be
+    /// updates.
     fn settle(&mut self, period_ns: u64, events: &mut EventQueue) {
         let now_ns = events.now_ns();
         self.settled_ns = Some(now_ns);
@@ -73,7 +74,7 @@ impl TaskShares {
         }
     }
 
-    /// Something comes to the drive: updates that were left out go on with the next period.
+    /// Something arrives at the drive: skipped updates continue with the next period.
     fn wake(&mut self, period_ns: u64, events: &mut EventQueue) {
         let Some(settled_ns) = self.settled_ns.take() else { return };
         let periods = (events.now_ns() - settled_ns) / period_ns + 1;
@@ -100,7 +101,7 @@ impl Drive {
         }
     }
 
-    /// A task may have nothing to do any more: what it was kept is the host's then.
+    /// A task may have no more work: the host then gets the task's share.
     pub(in crate::ssd) fn deactivate_at_rest(&mut self, task: Source, events: &mut EventQueue) {
         let updates = self.map.translation.as_ref().map_or(0, |map| map.updates_of(task));
         if self.admission.gate.windows().active().has(task) && self.gc.relocations.count_of(task) == 0 && updates == 0 {
@@ -109,7 +110,7 @@ impl Drive {
         }
     }
 
-    /// Nothing moves any more, and no request of the host will come: what tasks without a share have begun they end.
+    /// Relocations stop and the host sends no more requests: tasks without a share complete what they began.
     pub(crate) fn end_host(&mut self, events: &mut EventQueue) {
         if self.gc.coordination.is_some() {
             self.resume();
@@ -119,13 +120,13 @@ impl Drive {
         self.let_all_in(Change::Limits, events);
     }
 
-    /// A period has passed: shares are updated, and requests of tasks that are below their limit now enter.
+    /// A period has passed: updates shares, and admits requests of tasks that are now below their limit.
     pub(in crate::ssd) fn update_shares(&mut self, events: &mut EventQueue) {
         self.admission.shares.settled_ns = None;
         let active = self.admission.gate.windows().active();
         let looks_at_host = self.admission.gate.shares().is_some_and(|shares| shares.looks_at_host());
         if looks_at_host && self.gc.idleness.is_host_done() {
-            // No request is served any more. What was begun ends when nothing moves, this timer too.
+            // No request is served any more. Work that was begun ends when all motion has stopped, this timer included.
             return;
         }
         let host = if looks_at_host { self.host_for_shares(events.now_ns()) } else { Host::default() };
@@ -141,7 +142,7 @@ impl Drive {
         }
     }
 
-    /// Something comes to the drive: shares are updated again with the next period.
+    /// Something arrives at the drive: share updates continue with the next period.
     #[inline(always)]
     pub(in crate::ssd) fn wake_shares(&mut self, events: &mut EventQueue) {
         if self.admission.shares.have_settled() {
@@ -158,7 +159,7 @@ impl Drive {
         }
     }
 
-    /// The share of a task in percent, if `admit` knows shares: 0 while the task has nothing to do.
+    /// The share of a task in percent, if `admit` has shares: 0 while the task has no work.
     pub fn share_percent(&self, task: Source) -> Option<f64> {
         self.admission.gate.share_percent(task)
     }
@@ -176,7 +177,7 @@ impl Drive {
         }
     }
 
-    /// What the host wants: looks at all dies, and at all that wait in front of them.
+    /// The host's demand. Visits all dies, and all transactions that wait in front of them.
     fn host_for_shares(&self, now_ns: u64) -> Host {
         let in_front = |die| self.queues.iter(self.queues.in_front(die, Source::HOST)).count();
         let waiting: usize = (0..self.geometry.dies).map(|die| in_front(DieId(die))).sum();

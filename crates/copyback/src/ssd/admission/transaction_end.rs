@@ -1,15 +1,15 @@
-//! The end of a transaction, and of the slot that it or a job had.
+//! The end of a transaction, and of the slot that a transaction or a job had.
 //!
-//! The order matters, as each step changes what the next one sees:
+//! The order matters, because each step changes what the next step sees:
 //!
-//! 1. What waits for the transaction goes on: another transaction (`resolve`), or its request, which takes it from the
-//!    list of endings when all of the event has happened.
+//! 1. What waits for the transaction continues: another transaction (`resolve`), or its request, which takes it from
+//!    the list of endings when the whole event has been handled.
 //! 2. Its slot is free (`leave_window`).
-//!    1. A job that waits for the die keeps the slot. The policy hears of it.
-//!    2. Otherwise the policy names those that enter, one by one, each seeing what the one before it took.
-//! 3. Each that enters reserves its page, takes a slot, and marks its die. What lacks a page waits for one, and may
-//!    start a collection.
-//! 4. Marked dies are looked at when all of the moment has happened (`Drive::dispatch_ready`).
+//!    1. A job that waits for the die keeps the slot. The policy is told of it.
+//!    2. Otherwise the policy names transactions to enter, one by one. Each sees what the one before it took.
+//! 3. Each entering transaction reserves its page, takes a slot, and marks its die. A write without a page waits for
+//!    one, and may start a collection.
+//! 4. Marked dies are visited when all events of the moment have been handled (`Drive::dispatch_ready`).
 
 use crate::dispatch::admit::Change;
 use crate::dispatch::txn::Role;
@@ -29,7 +29,7 @@ impl Drive {
         self.leave_window(die, task, events);
     }
 
-    /// Ends a transaction that has no slot, or has given it back: step 1 alone.
+    /// Ends a transaction that has no slot, or has released it: step 1 only.
     #[inline(always)]
     pub(in crate::ssd) fn end_without_slot(&mut self, id: TxnId, events: &mut EventQueue) {
         let successor = self.txns[id].successor;
@@ -41,8 +41,8 @@ impl Drive {
         }
     }
 
-    /// One of the transactions that `successor` waits for ended. The last read for a write hands its latency breakdown
-    /// on: until then nothing else kept the successor.
+    /// One of the transactions that `successor` waits for ended. The last read that a write waits for passes its
+    /// latency breakdown on: until then nothing else delayed the successor.
     fn resolve(&mut self, id: TxnId, successor: TxnId, events: &mut EventQueue) {
         let (role, breakdown_ns, gc_affected) =
             (self.txns[id].role, self.txns[id].breakdown_ns, self.txns[id].gc_affected);
@@ -63,7 +63,7 @@ impl Drive {
             _ => waiter.breakdown_ns = breakdown_ns,
         }
         if role == Role::Rebuild {
-            // All that a read is rebuilt from has come: it ends, and never had a slot.
+            // All reads of a rebuilt read have arrived: the read ends. It never had a slot.
             return self.end_without_slot(successor, events);
         }
         if self.looks_up() {
@@ -85,10 +85,10 @@ impl Drive {
         self.after_slot(die, Some(task), events);
     }
 
-    /// Steps 2.1 and 2.2: a slot became free. Jobs go first, then those that the policy names.
+    /// Steps 2.1 and 2.2: a slot became free. Jobs have precedence over the transactions that the policy names.
     #[inline(always)]
     fn after_slot(&mut self, die: DieId, task: Option<Source>, events: &mut EventQueue) {
-        // A window whose transactions were split may be full still; their task may have room elsewhere.
+        // A window whose transactions were split may still be full, but their task may have room elsewhere.
         if !self.admission.gate.has_room(die) && !self.admission.gate.tells_tasks_apart() {
             return;
         }
@@ -100,7 +100,7 @@ impl Drive {
         self.let_all_in(Change::Slot { die, task }, events);
     }
 
-    /// The policy hears of a slot that is free and kept for a job.
+    /// Tells the policy of a free slot that is kept for a job.
     #[cold]
     fn keep_slot(&mut self, die: DieId) {
         self.admission.gate.on_kept_slot(die, &self.queues, &self.txns);
