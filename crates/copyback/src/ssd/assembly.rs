@@ -1,4 +1,4 @@
-//! Makes a drive of its configuration.
+//! Makes a drive from its configuration.
 
 use super::admission::Admission;
 use super::admission::die_choice::DieSearches;
@@ -90,7 +90,7 @@ impl Drive {
         }
         let queues = Queues::new(&geometry, settings.asks_of_queues(&preemption, &ftl));
         let hotness = ftl.hot_cold().map(|hot| Box::new(Hotness::new(hot, geometry.mapped_units)));
-        // Whole pages of the flash that wait for a row go there together, unless a collection takes them one by one.
+        // Whole flash pages that wait for a row enter it together, unless a collection takes them one by one.
         let shares_rows = geometry.shares_rows() && geometry.units_per_flash_page == 1 && !settings.compose.combines;
         let writes_per_page = if shares_rows { geometry.row_planes } else { 1 };
         let known = ftl.allocation().knows();

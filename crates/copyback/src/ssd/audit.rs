@@ -1,4 +1,5 @@
-//! Audits: what a drive's books must add up to, now and then under `--check`, and always at the end of a run.
+//! Audits: the sums that a drive's records must match, checked now and then under `--check`, and always at the end of a
+//! run.
 
 use super::drive::Drive;
 use crate::ftl::frontier::Stream;
@@ -6,10 +7,10 @@ use crate::sim::index::{JobId, PlaneId};
 use crate::sim::invariant::{Invariant, broken, hold};
 
 impl Drive {
-    /// Compares everything with everything. Slow.
+    /// Compares all records with each other. Slow.
     ///
     /// # Panics
-    /// With the invariant that is broken.
+    /// If an invariant is broken; the message names it.
     pub fn check_all(&self) {
         if let Err(found) = self.ftl.check_all() {
             broken(Invariant::MapBothWays, format_args!("{found}"));
@@ -23,7 +24,7 @@ impl Drive {
         self.check_translation();
     }
 
-    /// What each die that is not at rest waits for, for the report of a run that got stuck.
+    /// The waiting work of each die that is not at rest, for the report of a run that is stuck.
     pub fn describe_waiting(&self) -> String {
         let mut text = String::new();
         for (id, d) in self.dies.numbered() {
@@ -44,7 +45,7 @@ impl Drive {
         text
     }
 
-    /// A page that was reserved for a host write is there, or a job is making it.
+    /// Every page that is reserved for a host write exists, or a job is making it.
     fn check_reservations(&self) {
         self.check_room();
         for plane in (0..self.geometry.planes).map(PlaneId) {
@@ -59,7 +60,7 @@ impl Drive {
         }
     }
 
-    /// The page counts that a collection keeps of its moves are those of the moves.
+    /// A collection's counts of pages left to move match its moves.
     fn check_moves_left(&self) {
         let begun = |id: JobId| id.is_some() && self.gc.jobs[id].beginning().is_some() && !self.is_merge(id);
         for plane in (0..self.geometry.planes).map(PlaneId) {
@@ -73,10 +74,10 @@ impl Drive {
         }
     }
 
-    /// The end of a run: all is given back, and the books agree. Looks at every block once.
+    /// The end of a run: everything is released, and the records agree. Visits every block once.
     ///
     /// # Panics
-    /// With the invariant that is broken.
+    /// If an invariant is broken; the message names it.
     pub fn check_end(&self, now_ns: u64) {
         self.check_all_returned();
         if let Err(found) = self.ftl.check_blocks() {
@@ -114,8 +115,8 @@ impl Drive {
         );
     }
 
-    /// Places that were programmed, three times over: by what the blocks are filled to and how often they were erased,
-    /// by the translation layer's counts, by commands. Collection that takes no time issues none.
+    /// Compares three counts of programmed units: from the fill levels and erases of blocks, from the translation
+    /// layer, and from commands. Collection that takes no time issues no commands.
     fn check_programs(&self) {
         let (counts, programmed_before) = (self.counts(), self.records.before.units_programmed());
         let by_counts = counts.host_units + counts.moved_units + counts.padding_units;

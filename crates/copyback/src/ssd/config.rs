@@ -1,4 +1,4 @@
-//! What an SSD and its drive are made of beyond the translation layer.
+//! The configuration of an SSD and its drive, beyond the translation layer.
 
 use crate::buffer::BufferConfig;
 use crate::config::Device;
@@ -14,20 +14,20 @@ use crate::tasks::gc::granularity::GranularityConfig;
 use crate::tasks::gc::preemption::PreemptionConfig;
 use crate::tasks::gc::trigger::TriggerConfig;
 
-/// The flash and the policies of one drive; each part was checked, and that they fit together.
+/// The flash and the policies of one drive. Each part was checked, and so was their combination.
 #[derive(Clone, Copy, Debug)]
 pub struct DriveConfig<'a> {
     /// The flash.
     pub device: Device<'a>,
     /// Where is a logical unit?
     pub mapping: &'a MappingConfig,
-    /// Which open block of a plane, and how do its pages fill?
+    /// Which open block of a plane takes a write, and how do its pages fill?
     pub frontier: &'a FrontierConfig,
     /// When does GC start and stop?
     pub trigger: &'a TriggerConfig,
-    /// What does one collection take, and where does it go?
+    /// What does one collection take, and where do its pages go?
     pub granularity: &'a GranularityConfig,
-    /// When does GC let host work onto its die?
+    /// When does collection let host work onto its die?
     pub preemption: &'a PreemptionConfig,
     /// What goes into one flash command?
     pub compose: &'a ComposeConfig,
@@ -41,7 +41,7 @@ pub struct DriveConfig<'a> {
     pub tasks: &'a TasksConfig,
 }
 
-/// A drive and what stands in front of it.
+/// A drive and the DRAM in front of it.
 #[derive(Clone, Copy, Debug)]
 pub struct SsdConfig<'a> {
     /// The flash and its policies.

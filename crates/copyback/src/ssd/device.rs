@@ -1,14 +1,14 @@
-//! A whole SSD: a drive, the DRAM in front of it, and the requests that it was given.
+//! A whole SSD: a drive, the DRAM in front of it, and its requests.
 //!
-//! The host begins a request, submits its sub-requests or trims, and says where it ends; it takes requests that are
-//! done after everything that it had the SSD do. The parts of that are in `requests`: `sub_requests` (reads and
-//! writes of flash), `write_buffer` and `progress` (what of a request has not ended).
+//! The host begins a request, submits its sub-requests or trims, and marks their end. After everything that it
+//! submitted, it takes the completed requests. The parts are in `requests`: `sub_requests` (reads and writes of flash),
+//! `write_buffer`, and `progress` (the unfinished parts of each request).
 //!
-//! An SSD's first timers are those of its DRAM, those of its drive follow, alarms before flash: of two ends at one
-//! moment the one in DRAM comes first. Of several SSDs in one run each has all its events of a moment handled, flash
-//! included, before the DRAM of the next one. If requests arrive on their own none of them can tell that others are
-//! there: only the host hears of ends of one moment in another order. A host that waits for an end may so begin its
-//! next request, at the same moment, before or after other events of that moment.
+//! The timers of an SSD are in this order: DRAM, the drive's alarms, the drive's flash. If two of them are due at one
+//! moment, DRAM is handled first. If a run has several SSDs, each handles all its events of a moment, flash included,
+//! before the DRAM of the next SSD. If requests arrive on their own, no SSD can observe that others exist; only the
+//! order in which the host processes completions of one moment differs. A host that waits for a completion may
+//! therefore begin its next request before or after other events of the same moment.
 
 use super::config::SsdConfig;
 use super::drive::Drive;
@@ -30,21 +30,21 @@ use copyback_workload::{Op, Priority};
 
 pub use super::requests::progress::Completion;
 
-/// Units that the host asked for, by where they were found.
+/// Units that the host accessed, by the place where they were found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnitCounts {
     /// Units that the host read.
     pub read: u64,
-    /// Those of them that held no data.
+    /// Read units that held no data.
     pub unwritten_read: u64,
     /// Units that reads found in the buffer.
     pub buffer_read_hits: u64,
-    /// Units that writes found there.
+    /// Units that writes found in the buffer.
     pub buffer_write_hits: u64,
 }
 
 impl UnitCounts {
-    /// Both together, or what one has more than the other.
+    /// Combines two counts, for example as a sum or a difference.
     #[must_use]
     pub fn zip(self, other: Self, with: impl Fn(u64, u64) -> u64) -> Self {
         Self {
@@ -56,9 +56,9 @@ impl UnitCounts {
     }
 }
 
-/// Timers of DRAM: of what ends there, and of a time without requests.
+/// Timers of DRAM: the next access that ends, and a time without requests.
 const DRAM_TIMERS: u32 = 2;
-/// Timers in front of those of the drive's flash: of DRAM, and of the drive's alarms.
+/// Timers before those of the drive's flash: of DRAM, and of the drive's alarms.
 const OWN_TIMERS: u32 = DRAM_TIMERS + ALARMS;
 
 /// One SSD of a run.
@@ -71,7 +71,7 @@ pub struct Ssd {
 }
 
 impl Ssd {
-    /// A preconditioned SSD; its events use the timers from `first_timer` on, [`Ssd::timers`] of them.
+    /// A preconditioned SSD. Its events use the timers from `first_timer` on, [`Ssd::timers`] of them.
     pub fn new(config: &SsdConfig<'_>, ftl: Ftl, first_timer: u32, check: bool, keep_gc_events: bool) -> Self {
         let buffer = config.buffer.build(&ftl.geometry);
         let timers = Timers { alarms: Alarms(first_timer + DRAM_TIMERS), first: first_timer + OWN_TIMERS };
@@ -86,7 +86,7 @@ impl Ssd {
         }
     }
 
-    /// Whether `host.subpage_writes` decided about a write: it was of a part of a unit that holds data in flash.
+    /// Whether `host.subpage_writes` applied to a write: the write covered a part of a unit that holds data in flash.
     pub fn has_updated_parts(&self) -> bool {
         self.units.has_updated_parts()
     }
@@ -96,14 +96,14 @@ impl Ssd {
         OWN_TIMERS + Drive::timers(geometry)
     }
 
-    /// A request begins. `number`: its place in the order of arrival.
+    /// A request begins. `number`: its number in the order of arrival.
     #[inline]
     pub fn begin(&mut self, id: RequestId, arrival_ns: u64, priority: Priority, number: u64) {
         self.parts.begin(id, RequestState::new(number, arrival_ns, priority == Priority::High));
         self.drive.announce(id, number);
     }
 
-    /// Whether it has all transactions that it takes: what is submitted next has to wait.
+    /// Whether the SSD has the most transactions that it can hold: later sub-requests have to wait.
     #[inline(always)]
     pub fn is_full(&self) -> bool {
         self.drive.txns_live() >= TRANSACTIONS_MAX
@@ -126,7 +126,7 @@ impl Ssd {
         }
     }
 
-    /// Forgets the data of units, at once.
+    /// Discards the data of units, at once.
     pub fn trim(&mut self, first: LogicalUnit, units: u32, events: &mut EventQueue) {
         self.drive.trim(first, units);
         if self.drive.has_parity() {
@@ -137,22 +137,22 @@ impl Ssd {
         }
     }
 
-    /// Nothing more of a request will be submitted. The request, where nothing of it is under way; the caller takes
-    /// what ended before it first.
+    /// Marks that no more of a request will be submitted. Returns the request if none of its parts is under way. The
+    /// caller takes earlier completions first.
     #[inline]
     #[must_use]
     pub fn end_of_split(&mut self, id: RequestId, now_ns: u64) -> Option<Completion> {
         self.parts.end_of_split(id, now_ns)
     }
 
-    /// The host has no more requests: work ahead of need would serve no request from now on.
+    /// The host has no more requests: work ahead of need would serve none from now on.
     pub(crate) fn end_of_requests(&mut self, events: &mut EventQueue) {
         self.drive.end_idleness(events);
         self.end_early_evictions(events);
     }
 
-    /// Handles an event of this SSD; `local` counts from its first timer. Whether anything may follow from it: a
-    /// request that is done, a die that takes what waits.
+    /// Handles an event of this SSD; `local` counts from its first timer. Returns whether something may follow: a
+    /// request completes, or a die takes waiting work.
     #[inline(always)]
     pub fn on_event(&mut self, local: u32, events: &mut EventQueue) -> bool {
         let Some(local) = local.checked_sub(OWN_TIMERS) else {
@@ -173,8 +173,8 @@ impl Ssd {
         true
     }
 
-    /// The next request that is done, in the order of their ends; none when all that ended is worked off. What ended
-    /// behind it has had no effect yet, so that the caller sees the SSD as it was when the request ended.
+    /// The next completed request, in the order of their ends; none when all endings are processed. Later endings have
+    /// had no effect yet, so that the caller sees the SSD as it was when the request ended.
     #[inline(always)]
     pub fn take_completion(&mut self, events: &mut EventQueue) -> Option<Completion> {
         if !self.dram.is_due() && !self.drive.has_news() {
@@ -203,7 +203,7 @@ impl Ssd {
         None
     }
 
-    /// A transaction ended; its request, where that is done with it.
+    /// Processes the end of a transaction; returns its request if that is complete.
     #[inline(always)]
     fn end_txn(&mut self, id: TxnId, events: &mut EventQueue) -> Option<Completion> {
         let txn = self.drive.txn(id);
@@ -216,7 +216,7 @@ impl Ssd {
         done
     }
 
-    /// A transaction ended that no request has.
+    /// Processes the end of a transaction that belongs to no request.
     #[inline(never)]
     fn end_own_txn(&mut self, id: TxnId, events: &mut EventQueue) {
         let txn = self.drive.txn(id);
@@ -232,41 +232,41 @@ impl Ssd {
         self.on_evicted(first, (units, others), &evicted, events);
     }
 
-    /// Lets dies for which something changed take what waits.
+    /// Lets marked dies take waiting work.
     #[inline(always)]
     pub fn dispatch_ready(&mut self, events: &mut EventQueue) {
         self.drive.dispatch_ready(events);
     }
 
-    /// Whether there is such a die.
+    /// Whether a die is marked.
     #[inline(always)]
     pub fn is_marked(&self) -> bool {
         self.drive.is_marked()
     }
 
-    /// Its flash, with the translation layer and the engine.
+    /// The drive: its flash, with the translation layer and the engine.
     #[inline(always)]
     pub fn drive(&self) -> &Drive {
         &self.drive
     }
 
-    /// The same, to have work of other tasks started on it.
+    /// The drive, mutably, to start work of other tasks on it.
     #[inline(always)]
     pub(crate) fn drive_mut(&mut self) -> &mut Drive {
         &mut self.drive
     }
 
-    /// Units that it was asked for since the run began.
+    /// Units that the host accessed since the run began.
     pub fn unit_counts(&self) -> UnitCounts {
         self.units.counts()
     }
 
-    /// Whether it has a write buffer.
+    /// Whether the SSD has a write buffer.
     pub fn has_buffer(&self) -> bool {
         self.drive.host_data.buffer.is_some()
     }
 
-    /// Whether a write takes units along that the host did not write with it.
+    /// Whether a write includes units that the host did not write with it.
     pub fn takes_along(&self) -> bool {
         self.drive.geometry().has_superpages()
     }
@@ -282,7 +282,7 @@ mod tests {
     use super::*;
     use crate::run::config::RunConfig;
 
-    /// One die of 4 KiB pages, and what else is asked for.
+    /// One die of 4 KiB pages, with more configuration.
     fn config(more: &str) -> RunConfig {
         let text = format!(
             r#"
@@ -324,7 +324,7 @@ mod tests {
         assert_eq!([0, 1].map(|id| ssd.drive.txn(TxnId(id)).high_priority), [false, true]);
     }
 
-    /// A write that is done in DRAM, and a read of it that finds it there, without a host around.
+    /// A write that ends in DRAM, and a read that finds its data there, without a host.
     #[test]
     fn a_buffered_write_is_done_after_an_access() {
         let (mut ssd, mut events) =

@@ -110,7 +110,7 @@ impl Drive {
         }
     }
 
-    /// Relocations stop and the host sends no more requests: tasks without a share complete what they began.
+    /// No event is left, and the host sends no more requests: tasks without a share complete the work that they began.
     pub(crate) fn end_host(&mut self, events: &mut EventQueue) {
         if self.gc.coordination.is_some() {
             self.resume();
@@ -126,7 +126,8 @@ impl Drive {
         let active = self.admission.gate.windows().active();
         let looks_at_host = self.admission.gate.shares().is_some_and(|shares| shares.looks_at_host());
         if looks_at_host && self.gc.idleness.is_host_done() {
-            // No request is served any more. Work that was begun ends when all motion has stopped, this timer included.
+            // The host is done: this timer stops, so that events can run out. Tasks then complete their work
+            // (`end_host`).
             return;
         }
         let host = if looks_at_host { self.host_for_shares(events.now_ns()) } else { Host::default() };

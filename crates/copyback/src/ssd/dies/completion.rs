@@ -1,13 +1,13 @@
 //! The ends of commands. The order matters:
 //!
-//! 1. The flash gives the planes back, and records count the time of their use.
-//! 2. If the command is the first part of one that the device takes in parts, its rest is issued, and all else follows
-//!    the end of that.
-//! 3. The transactions that it served end, plane by plane (`admission::transaction_end`).
-//! 4. The job whose step it was goes on or ends (`gc::walk`).
+//! 1. The flash releases the planes, and records count the time of their use.
+//! 2. If the device takes the command in parts and this was the first, the rest is issued. All other steps follow the
+//!    end of the rest.
+//! 3. The transactions that the command served end, plane by plane (`admission::transaction_end`).
+//! 4. The job whose step it was continues or ends (`gc::walk`).
 //! 5. The die is marked, unless the job's next step is under way already.
 //!
-//! Data of a read arrives plane by plane: steps 1 and 3 come with each plane, the others with the last.
+//! Data of a read arrives plane by plane: steps 1 and 3 run for each plane, the others for the last.
 
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::PageOut;
@@ -21,7 +21,7 @@ use crate::ssd::drive::Drive;
 use crate::ssd::requests::flash_request_times::ServiceTimes;
 
 impl Drive {
-    /// Sends a command on its way.
+    /// Issues a command.
     pub(in crate::ssd) fn issue(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
         let reserved_by = self.dies[die].reserved_by();
         if reserved_by.is_some() && command.job != reserved_by {
@@ -30,7 +30,7 @@ impl Drive {
         self.issue_in_parts(die, command, events);
     }
 
-    /// The same of one that may go, as far as the device takes it at once.
+    /// Issues a command that was checked; if the device splits commands, only the first part.
     pub(in crate::ssd) fn issue_in_parts(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
         if self.dies.split_commands() {
             let first = self.keep_rest(die, command);
@@ -39,7 +39,7 @@ impl Drive {
         self.issue_whole(die, command, events);
     }
 
-    /// Sends a command on its way that the device takes as it is.
+    /// Issues a command that the device takes as it is.
     fn issue_whole(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
         if self.flash.is_observed() {
             self.show_command(die, command, events.now_ns());
@@ -59,17 +59,17 @@ impl Drive {
         }
     }
 
-    /// Shows the observers a command.
+    /// Passes a command to the observers.
     #[cold]
     fn show_command(&mut self, die: DieId, command: &Command, now_ns: u64) {
-        // The observers judge only what is a command.
+        // Observers get only valid commands.
         self.flash.rules().check(self.flash.geometry(), command);
         if self.geometry.is_in_rows() && command.op == FlashOp::Program {
             self.check_row(command);
         }
         let part = |(at, part): (usize, &CommandPlane)| {
             let txn = part.txn.is_some().then(|| &self.txns[part.txn]).filter(|txn| txn.job.is_none());
-            // A job's command is for the job first; the host may have parts of it, too.
+            // A job's command is charged to the job first; parts of it may belong to the host.
             let is_jobs = command.job.is_some() && at == 0;
             let source = txn.filter(|_| !is_jobs).map_or(command.source, |txn| txn.role.source());
             (part.plane, part.page, txn.map_or(RequestId::NONE, |txn| txn.request), source)
@@ -89,7 +89,7 @@ impl Drive {
         }
     }
 
-    /// A transfer of a die, or of none, ended: the channel goes to the next one.
+    /// A transfer ended, of a die or of none: grants the channel to the next transfer.
     #[inline(never)]
     pub(in crate::ssd) fn pass_channel_on(&mut self, channel: ChannelId, die: DieId, events: &mut EventQueue) {
         if die.is_none() || !self.puts_off_grant(die, channel, events) {
@@ -97,8 +97,8 @@ impl Drive {
         }
     }
 
-    /// Whether a channel is granted later, for a die whose transfer has just ended. The die may go on with the cycles
-    /// of its next command, which go before the data that waits; so it is looked at before the channel is granted.
+    /// Whether the grant of a channel is put off, for a die whose transfer has just ended. The die may continue with
+    /// the cycles of its next command, which precede waiting data; the die is therefore visited before the grant.
     #[inline]
     pub(in crate::ssd) fn puts_off_grant(&self, die: DieId, channel: ChannelId, events: &mut EventQueue) -> bool {
         self.dies[die].is_marked() && self.flash.puts_off_grant(channel, events)
@@ -130,8 +130,8 @@ impl Drive {
         self.mark_ready_unless_stepping(die);
     }
 
-    /// A die whose job went on to its next step takes nothing else. If others may go first, a command may follow the
-    /// one that has just begun to leave, or the array's.
+    /// A die whose job has begun its next step takes nothing else. If others may go first, another command may follow:
+    /// the one whose data has just begun to leave, or the one in the array.
     #[inline]
     fn mark_ready_unless_stepping(&mut self, die: DieId) {
         let is_reserved = self.dies[die].is_reserved();
@@ -140,7 +140,7 @@ impl Drive {
         }
     }
 
-    /// The transactions whose data a program has brought into flash end.
+    /// Ends the transactions whose data a program has brought into flash.
     fn end_program_part(&mut self, command: &Command, part: usize, events: &mut EventQueue) {
         let mut id = command.parts[part].txn;
         while id.is_some() {
@@ -160,8 +160,8 @@ impl Drive {
         }
     }
 
-    /// Where a program's time went since it was issued: its page's own transfer, the array, what the array did before
-    /// it, and the channel for the rest.
+    /// Charges a program's time since its issue: its page's own transfer, the array, earlier work of the array, and the
+    /// rest to the channel.
     #[inline(always)]
     pub(in crate::ssd) fn charge_program(&mut self, id: TxnId, command: &Command, now_ns: u64) {
         let ServiceTimes { flash_ns, transfer_ns, behind_ns } = self.served_by_program(command);
@@ -201,7 +201,7 @@ impl Drive {
         }
     }
 
-    /// A plane's time in use counts for collection where that has the die, or a block of it.
+    /// Counts a plane's time in use for collection, if a collection has the die or a block of it.
     #[inline(always)]
     pub(in crate::ssd) fn count_plane_in_gc(&mut self, die: DieId, from_ns: u64, now_ns: u64) {
         if let Some(since_ns) = self.dies[die].collecting_since_ns() {
@@ -211,8 +211,8 @@ impl Drive {
 }
 
 impl Txn {
-    /// Charges the time since the command was issued: flash, its own transfer, and work before it in the array are
-    /// given; the channel has the rest.
+    /// Charges the time since the command was issued. The caller gives the times of flash, of its own transfer, and of
+    /// earlier work in the array; the rest is the channel's.
     fn charge_issued(&mut self, issued_ns: u64, now_ns: u64, flash_ns: u64, transfer_ns: u64, behind_ns: u64) {
         let least_ns = issued_ns + flash_ns + transfer_ns + behind_ns;
         hold!(now_ns >= least_ns, TimeExplained, "a command of {issued_ns} ns ended at {now_ns} ns, not {least_ns} ns");

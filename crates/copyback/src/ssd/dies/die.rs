@@ -1,4 +1,4 @@
-//! A die as the engine sees it: the job that has it, what waits for it, and how far its collection is.
+//! A die as the engine sees it: the job that has reserved it, its waiting work, and the progress of its collection.
 
 use crate::flash::command::Source;
 use crate::observe::clocks::{Clocks, Occupant};
@@ -11,12 +11,12 @@ const WAITING_JOBS_MAX: usize = 8;
 /// No time at which a collection began.
 const NOT_COLLECTING: u64 = u64::MAX;
 
-/// A die: the job that has it, what waits at it, and how far its collection is.
+/// A die: the job that has reserved it, its waiting work, and the progress of its collection.
 pub(in crate::ssd) struct Die {
-    /// The job that has the die to itself.
+    /// The job that has reserved the die.
     reserved_by: JobId,
-    /// When collection reserved the die, or began to collect a block of it beside other work.
-    /// Invariant: [`NOT_COLLECTING`] if no block of the die is collected.
+    /// When collection reserved the die, or began to collect a block of it while other work goes on. Invariant:
+    /// [`NOT_COLLECTING`] if no block of the die is collected.
     collecting_since_ns: u64,
     jobs: WaitingJobs,
     waits: WaitCounts,
@@ -25,64 +25,64 @@ pub(in crate::ssd) struct Die {
     clocks: Clocks,
     point: PointState,
     turns: Turns,
-    /// The plane that the next write which is bound to no plane takes, if it has room. Invariant: a plane's offset.
+    /// The plane that takes the next write that is bound to no plane, if it has room. Invariant: a plane's offset.
     next_plane: u8,
-    /// Invariant: the die is in the list of marked dies if this is set.
+    /// Invariant: if set, the die is in the list of marked dies.
     is_marked: bool,
 }
 
-/// Jobs that wait for a die, the longest first.
+/// Jobs that wait for a die, the earliest first.
 struct WaitingJobs {
     jobs: [JobId; WAITING_JOBS_MAX],
     /// Invariant: at most one for each plane, and one for each other task.
     count: u8,
 }
 
-/// How many transactions wait at a die. Each count goes up and down in pairs.
+/// Counts of transactions that wait at a die. Each count is raised and lowered once for a transaction.
 #[derive(Default)]
 struct WaitCounts {
     /// Transactions that wait in the die's window or in front of it.
     all: u32,
-    /// Invariant: those among `all` that take no page of their own: reads, and requests of relocations.
+    /// Invariant: the transactions in `all` that take no page of their own: reads, and requests of relocations.
     reads: u32,
-    /// Invariant: the writes among `all` that are of high priority.
+    /// Invariant: the writes of high priority in `all`.
     high_priority: u32,
-    /// Transactions that wait for a page to land on. Invariant: each of them counts among `all`.
+    /// Transactions that wait for a free page. Invariant: each of them counts in `all`.
     for_space: u32,
 }
 
 /// The preemption point of a die's collection.
 struct PointState {
     point: PreemptionPoint,
-    /// The plane that takes no read, and the one that takes no write. Invariant: none unless the point is open.
+    /// The plane that takes no read, and the plane that takes no write. Invariant: none unless the point is open.
     excluded: [PlaneId; 2],
     /// Time that the choice of the victim adds to the collection's first queue poll.
     choice_ns: u64,
 }
 
-/// Which transactions waited before which command: sequence numbers.
+/// The sequence numbers that tell which transactions waited before which command.
 #[derive(Default)]
 struct Turns {
-    /// A write of high priority goes before the next collection.
+    /// A write of high priority is served before the next collection.
     defers_to_high_priority: bool,
-    /// Transactions of a smaller number had come when the die's collection began.
+    /// Transactions with a smaller number had arrived when the die's collection began.
     before_collection: u64,
-    /// The same of the last collection that ended.
+    /// Transactions with a smaller number had arrived when the last collection that ended began.
     before_last_collection: u64,
-    /// Writes of a smaller number waited while one for another plane was programmed alone.
+    /// Writes with a smaller number waited while a write for another plane was programmed alone.
     unaligned_before: u64,
 }
 
-/// How far a die has come between two steps of its collection.
+/// The state of a die between two steps of its collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ssd) enum PreemptionPoint {
     /// The queue was not polled yet.
     Closed,
-    /// The controller polls the queue, until the die's event.
+    /// The controller polls the queue until the die's event.
     Polling,
-    /// What waits may go first.
+    /// Waiting requests may go first.
     Open {
-        /// The place in the order of arrival from which on requests came while it was open.
+        /// Requests with this sequence number or a higher one arrived while the point was open.
         since: u64,
     },
 }
@@ -109,13 +109,14 @@ impl Die {
 
     // ---- marks and clocks -------------------------------------------------------------------------------------------
 
-    /// Whether something changed for the die, and nothing has looked at it since.
+    /// Whether something changed for the die since it was last visited.
     #[inline(always)]
     pub fn is_marked(&self) -> bool {
         self.is_marked
     }
 
-    /// Marks the die; whether it was not marked before. Called by the table of dies alone, which lists marked dies.
+    /// Marks the die; returns whether it was not marked before. Only the table of dies calls this: it lists marked
+    /// dies.
     #[inline(always)]
     pub(super) fn mark(&mut self) -> bool {
         !std::mem::replace(&mut self.is_marked, true)
@@ -126,13 +127,13 @@ impl Die {
         self.is_marked = false;
     }
 
-    /// The clocks of the die: where time went at it.
+    /// The clocks of the die: how its time was used.
     #[inline(always)]
     pub fn clocks(&self) -> &Clocks {
         &self.clocks
     }
 
-    /// The die's time goes to `occupant` from now on.
+    /// Charges the die's time to `occupant` from now on.
     #[inline(always)]
     pub fn switch_clock(&mut self, now_ns: u64, occupant: Occupant, is_held_by_gc: bool) {
         self.clocks.switch(now_ns, occupant, is_held_by_gc);
@@ -140,24 +141,24 @@ impl Die {
 
     // ---- planes in turn ---------------------------------------------------------------------------------------------
 
-    /// The plane that the next write which is bound to no plane takes, if it has room: its offset in the die.
+    /// The plane that takes the next write that is bound to no plane, if it has room: its offset in the die.
     #[inline(always)]
     pub fn next_plane(&self) -> u32 {
         u32::from(self.next_plane)
     }
 
-    /// The next such write takes the plane behind this one, of so many.
+    /// The next such write takes the plane after this one, out of `planes`.
     #[inline(always)]
     pub fn pass_turn(&mut self, plane_offset: u32, planes: u32) {
         self.next_plane = ((plane_offset + 1) % planes) as u8;
     }
 
-    /// The collection of a plane is put off until a request waits at the die.
+    /// Puts the collection of a plane off until a request waits at the die.
     pub fn put_off_collection(&mut self, plane_offset: u32) {
         self.planes_put_off |= 1 << plane_offset;
     }
 
-    /// The same of all its planes, and of no others.
+    /// Puts the collections of all its planes off, and of no others.
     pub fn put_off_all_collections(&mut self, planes: u32) {
         self.planes_put_off = u8::MAX >> (u8::BITS - planes);
     }
@@ -168,14 +169,14 @@ impl Die {
         self.planes_put_off != 0
     }
 
-    /// The planes whose collections were put off, a bit each; they are no longer.
+    /// The planes whose collections were put off, a bit each. They are put off no longer.
     pub fn take_put_off_collections(&mut self) -> u8 {
         std::mem::take(&mut self.planes_put_off)
     }
 
     // ---- the preemption point ---------------------------------------------------------------------------------------
 
-    /// How far its collection is between two steps.
+    /// The state of the die between two steps of its collection.
     #[inline(always)]
     pub fn point(&self) -> PreemptionPoint {
         self.point.point
@@ -187,7 +188,7 @@ impl Die {
         self.point.point = PreemptionPoint::Polling;
     }
 
-    /// What waits may go before the next step. Requests of this sequence number and later ones come while it may.
+    /// Opens the point: waiting requests may go before the next step. Later requests have this sequence number or more.
     #[inline(always)]
     pub fn open_point(&mut self, since: u64) {
         self.point.point = PreemptionPoint::Open { since };
@@ -205,18 +206,18 @@ impl Die {
         self.point.excluded
     }
 
-    /// A plane takes no read, and one no write, until the point closes.
+    /// Excludes a plane from reads and a plane from writes, until the point closes.
     #[inline(always)]
     pub fn exclude(&mut self, planes: [PlaneId; 2]) {
         self.point.excluded = planes;
     }
 
-    /// The next queue poll takes so much longer.
+    /// Lengthens the next queue poll by this time.
     pub fn delay_poll(&mut self, choice_ns: u64) {
         self.point.choice_ns = choice_ns;
     }
 
-    /// How much longer the queue poll that begins now takes.
+    /// The additional time of the queue poll that begins now.
     #[inline(always)]
     pub fn take_poll_delay_ns(&mut self) -> u64 {
         std::mem::take(&mut self.point.choice_ns)
@@ -224,103 +225,103 @@ impl Die {
 
     // ---- turns of the collection and of requests --------------------------------------------------------------------
 
-    /// A collection begins, or goes on; transactions of a smaller sequence number have come.
+    /// A collection begins or continues; transactions with a smaller sequence number have arrived.
     pub(super) fn begin_turn_of_collection(&mut self, came_before: u64) {
         self.turns.before_collection = came_before;
     }
 
-    /// A collection ended. `defers`: a write of high priority that waits goes before the next one.
+    /// A collection ended. `defers`: a waiting write of high priority is served before the next collection.
     pub fn end_turn_of_collection(&mut self, defers: bool) {
         self.turns.before_last_collection = self.turns.before_collection;
         self.turns.defers_to_high_priority = defers && self.waits.high_priority > 0;
     }
 
-    /// Transactions of a smaller sequence number waited when the last collection that ended began.
+    /// Transactions with a smaller sequence number waited when the last collection that ended began.
     #[inline(always)]
     pub fn waited_before(&self) -> u64 {
         self.turns.before_last_collection
     }
 
-    /// Whether a write of high priority goes before the next collection.
+    /// Whether a write of high priority is served before the next collection.
     #[inline(always)]
     pub fn defers_to_high_priority(&self) -> bool {
         self.turns.defers_to_high_priority
     }
 
-    /// A write of high priority has gone, or still has to go, before the next collection.
+    /// Sets whether a write of high priority is still to be served before the next collection.
     pub fn defer_to_high_priority(&mut self, defers: bool) {
         self.turns.defers_to_high_priority = defers;
     }
 
-    /// Whether a write waited while one for another plane was programmed alone.
+    /// Whether a write waited while a write for another plane was programmed alone.
     pub fn is_unaligned(&self, sequence: u64) -> bool {
         sequence < self.turns.unaligned_before
     }
 
-    /// A write was programmed alone while others, of smaller sequence numbers, waited for other planes.
+    /// A write was programmed alone while others, with smaller sequence numbers, waited for other planes.
     pub fn note_unaligned(&mut self, before: u64) {
         self.turns.unaligned_before = before;
     }
 
     // ---- reservation ------------------------------------------------------------------------------------------------
 
-    /// The job that has it to itself, if one has.
+    /// The job that has reserved the die, if one has.
     #[inline(always)]
     pub fn reserved_by(&self) -> JobId {
         self.reserved_by
     }
 
-    /// Whether a job has it to itself.
+    /// Whether a job has reserved the die.
     #[inline(always)]
     pub fn is_reserved(&self) -> bool {
         self.reserved_by.is_some()
     }
 
-    /// Since when collection has it, or a block of it is collected beside other work.
+    /// Since when a collection has reserved the die, or has collected a block of it while other work goes on.
     #[inline(always)]
     pub fn collecting_since_ns(&self) -> Option<u64> {
         (self.collecting_since_ns != NOT_COLLECTING).then_some(self.collecting_since_ns)
     }
 
-    /// For how long, of a die of which something is collected.
+    /// The time since a collection began to use the die.
     #[inline(always)]
     pub fn collecting_for_ns(&self, now_ns: u64) -> u64 {
         debug_assert_ne!(self.collecting_since_ns, NOT_COLLECTING, "no block of the die is collected");
         now_ns - self.collecting_since_ns
     }
 
-    /// What collection has had of it was counted until now: the count goes on from here.
+    /// The time of collection was counted until now: later counts start here.
     pub fn count_collecting_from(&mut self, now_ns: u64) {
         if self.collecting_since_ns != NOT_COLLECTING {
             self.collecting_since_ns = now_ns;
         }
     }
 
-    /// A job has it to itself from now on. The table of dies counts reservations.
+    /// A job reserves the die. The table of dies counts reservations.
     pub(super) fn reserve(&mut self, id: JobId, source: Source, now_ns: u64) {
         self.reserved_by = id;
         self.collecting_since_ns = if source == Source::GC { now_ns } else { NOT_COLLECTING };
     }
 
-    /// No job has it to itself any longer. The table of dies counts reservations.
+    /// No job has reserved the die any longer. The table of dies counts reservations.
     pub(super) fn release(&mut self) {
         self.reserved_by = JobId::NONE;
         self.end_collecting();
     }
 
-    /// A block of it is collected from now on, beside other work.
+    /// A block of the die is collected from now on, while other work goes on.
     pub fn begin_collecting(&mut self, now_ns: u64) {
         self.collecting_since_ns = now_ns;
     }
 
-    /// No block of it is collected any longer.
+    /// No block of the die is collected any longer.
     pub fn end_collecting(&mut self) {
         self.collecting_since_ns = NOT_COLLECTING;
     }
 
     // ---- jobs that wait ---------------------------------------------------------------------------------------------
 
-    /// How many jobs wait for it.
+    /// The number of jobs that wait for the die.
     #[inline(always)]
     pub fn jobs_waiting(&self) -> u32 {
         u32::from(self.jobs.count)
@@ -340,7 +341,7 @@ impl Die {
         self.jobs.count += 1;
     }
 
-    /// A job waits no longer: another one does its work.
+    /// A job no longer waits: another one does its work.
     pub fn remove_job(&mut self, id: JobId) {
         let waiting = &mut self.jobs.jobs[..usize::from(self.jobs.count)];
         let at = waiting.iter().position(|&job| job == id).expect("it waits");
@@ -348,7 +349,7 @@ impl Die {
         self.jobs.count -= 1;
     }
 
-    /// The job that has waited longest waits no longer.
+    /// Removes the job that has waited longest from the waiting jobs.
     pub fn pop_job(&mut self) -> JobId {
         let id = self.first_job().expect("a job waits");
         self.jobs.jobs.rotate_left(1);
@@ -364,13 +365,13 @@ impl Die {
         self.waits.all
     }
 
-    /// Reads of those.
+    /// The waiting reads.
     #[inline(always)]
     pub fn reads_waiting(&self) -> u32 {
         self.waits.reads
     }
 
-    /// Writes of those that are of high priority.
+    /// The waiting writes of high priority.
     #[inline(always)]
     pub fn high_priority_waiting(&self) -> u32 {
         self.waits.high_priority
@@ -384,7 +385,7 @@ impl Die {
         self.waits.high_priority += u32::from(is_write && is_high_priority);
     }
 
-    /// It waits no longer.
+    /// A transaction no longer waits.
     #[inline(always)]
     pub fn end_wait(&mut self, is_write: bool, is_high_priority: bool) {
         self.waits.all -= 1;
@@ -392,24 +393,24 @@ impl Die {
         self.waits.high_priority -= u32::from(is_write && is_high_priority);
     }
 
-    /// Transactions that wait for a page to land on.
+    /// Transactions that wait for a free page.
     #[inline(always)]
     pub fn waiting_for_space(&self) -> u32 {
         self.waits.for_space
     }
 
-    /// One begins to.
+    /// A transaction begins to wait for a free page.
     pub(super) fn begin_wait_for_space(&mut self) {
         self.waits.for_space += 1;
     }
 
-    /// One waits no longer.
+    /// A transaction no longer waits for a free page.
     pub(super) fn end_wait_for_space(&mut self) {
         self.waits.for_space -= 1;
     }
 }
 
-/// What tests change from outside, to see that it is noticed.
+/// The counts that tests change, to see that the checks notice.
 #[cfg(test)]
 pub(in crate::ssd) struct Inside<'a> {
     pub waiting: &'a mut u32,

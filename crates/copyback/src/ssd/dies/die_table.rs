@@ -1,4 +1,5 @@
-//! The dies of a drive: which of them changed at this moment, which are reserved, and what is left of split commands.
+//! The dies of a drive: the dies that changed at this moment, the reserved dies, and the remaining parts of split
+//! commands.
 
 use crate::flash::command::{Command, Source};
 use crate::sim::index::{DieId, JobId};
@@ -8,15 +9,15 @@ use std::ops::{Index, IndexMut};
 /// The dies of a drive.
 pub(in crate::ssd) struct DieTable {
     dies: Vec<Die>,
-    /// Dies for which something changed at this moment, in the order of the changes. Invariant: the dies that
-    /// [`Die::is_marked`] says so of, each once, behind those that were looked at already.
+    /// Dies that changed at this moment, in the order of the changes. Invariant: the dies for which [`Die::is_marked`]
+    /// holds, each once, after those that were visited already.
     marked: Vec<DieId>,
     /// Invariant: the number of dies that a job has reserved.
     reserved: u32,
-    /// Invariant: the sum over dies of the transactions that wait for a page to land on.
+    /// Invariant: the sum over dies of the transactions that wait for a free page.
     waiting_for_space: u32,
-    /// The rest of each die's command, on a device that takes a command plane pair by plane pair; empty on others.
-    /// Invariant: a die with a rest is not ready.
+    /// The remaining part of each die's command, on a device that takes a command plane pair by plane pair; empty on
+    /// others. Invariant: a die with a remaining part is not ready.
     rests: Vec<Option<Command>>,
 }
 
@@ -36,7 +37,7 @@ impl DieTable {
         self.dies.iter()
     }
 
-    /// The same with their numbers.
+    /// The dies with their numbers.
     pub fn numbered(&self) -> impl Iterator<Item = (DieId, &Die)> {
         (0..).map(DieId).zip(&self.dies)
     }
@@ -47,7 +48,7 @@ impl DieTable {
 
     // ---- marks ------------------------------------------------------------------------------------------------------
 
-    /// Something changed for a die: it is looked at before the next event.
+    /// Something changed for a die: it is visited before the next event.
     #[inline(always)]
     pub fn mark(&mut self, die: DieId) {
         if self.dies[die.at()].mark() {
@@ -55,14 +56,14 @@ impl DieTable {
         }
     }
 
-    /// Whether something changed for a die that was not looked at yet.
+    /// Whether a die changed that was not visited yet.
     #[inline(always)]
     pub fn has_marked(&self) -> bool {
         !self.marked.is_empty()
     }
 
-    /// The marked die of this place in the order of the changes; its mark is gone, so that it can be marked again,
-    /// behind the others.
+    /// Returns the marked die at this place in the order of the changes, and clears its mark. The die can then be
+    /// marked again, after the others.
     #[inline(always)]
     pub fn unmark(&mut self, place: usize) -> Option<DieId> {
         let die = *self.marked.get(place)?;
@@ -70,7 +71,7 @@ impl DieTable {
         Some(die)
     }
 
-    /// All marked dies were looked at.
+    /// All marked dies were visited.
     #[inline(always)]
     pub fn clear_marked(&mut self) {
         self.marked.clear();
@@ -83,14 +84,14 @@ impl DieTable {
         self.reserved
     }
 
-    /// A die works for a job alone from now on. `came_before`: transactions of a smaller sequence number have come.
+    /// A job reserves a die. `came_before`: transactions with a smaller sequence number have arrived.
     pub fn reserve(&mut self, die: DieId, id: JobId, source: Source, now_ns: u64, came_before: u64) {
         self.dies[die.at()].reserve(id, source, now_ns);
         self.dies[die.at()].begin_turn_of_collection(came_before);
         self.reserved += 1;
     }
 
-    /// No job has the die any longer.
+    /// No job has reserved the die any longer.
     pub fn release(&mut self, die: DieId) {
         self.dies[die.at()].release();
         self.reserved -= 1;
@@ -98,7 +99,7 @@ impl DieTable {
 
     // ---- waits for space --------------------------------------------------------------------------------------------
 
-    /// Transactions that wait for a page to land on, at all dies.
+    /// Transactions at all dies that wait for a free page.
     #[inline]
     pub fn waiting_for_space(&self) -> u32 {
         self.waiting_for_space
@@ -110,7 +111,7 @@ impl DieTable {
         self.waiting_for_space += 1;
     }
 
-    /// It waits no longer.
+    /// A transaction no longer waits for a page.
     pub fn end_wait_for_space(&mut self, die: DieId) {
         self.dies[die.at()].end_wait_for_space();
         self.waiting_for_space -= 1;
@@ -124,23 +125,23 @@ impl DieTable {
         !self.rests.is_empty()
     }
 
-    /// Whether a part of a die's command is still to be issued.
+    /// Whether a part of a die's command is not issued yet.
     #[inline(always)]
     pub fn has_rest(&self, die: DieId) -> bool {
         self.split_commands() && self.rests[die.at()].is_some()
     }
 
-    /// A part of a command follows when the first part has ended.
+    /// Keeps the part of a command that follows when the first part has ended.
     pub fn keep_rest(&mut self, die: DieId, rest: Command) {
         self.rests[die.at()] = Some(rest);
     }
 
-    /// The part of a die's command that is still to be issued.
+    /// Takes the part of a die's command that is not issued yet.
     pub fn take_rest(&mut self, die: DieId) -> Option<Command> {
         self.rests[die.at()].take()
     }
 
-    /// Forgets what is left of all commands; whether there was something.
+    /// Drops the remaining parts of all commands; returns whether there were any.
     #[cfg(test)]
     pub fn lose_rests(&mut self) -> bool {
         let had_some = self.rests.iter().any(Option::is_some);

@@ -1,5 +1,5 @@
-//! What policies of order and of preemption see of a die: answers to [`DieView`], read off the drive's books when
-//! asked.
+//! The view of a die for policies of order and of preemption: implements [`DieView`] from the drive's state when a
+//! policy asks.
 
 use crate::dispatch::index::place_of;
 use crate::dispatch::queues::{Queue, Queues};
@@ -25,7 +25,7 @@ pub(in crate::ssd) struct VisibleDie<'a> {
 }
 
 impl Drive {
-    /// What policies see of a die.
+    /// The view of a die for policies.
     #[inline(always)]
     pub(in crate::ssd) fn visible_die(&self, id: DieId, now_ns: u64) -> VisibleDie<'_> {
         let (die, queues, txns, ftl, jobs) = (&self.dies[id], &self.queues, &self.txns, &self.ftl, &self.gc.jobs);

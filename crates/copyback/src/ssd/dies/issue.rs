@@ -1,5 +1,5 @@
-//! Issue: a die that is ready takes its next command. Here the addresses of host transactions are bound; those of jobs
-//! are in `gc::steps`.
+//! Issue: a ready die takes its next command. The addresses of host transactions are bound here; those of jobs in
+//! `gc::steps`.
 
 use crate::dispatch::compose::{self, JoiningReads, JoiningWrite, Room};
 use crate::dispatch::order::{Class, Heads, View};
@@ -13,7 +13,7 @@ use crate::ssd::dies::die_view::VisibleDie;
 use crate::ssd::drive::{Drive, Queue};
 use crate::tasks::gc::preemption::State;
 
-/// What a die could take now.
+/// The commands that a die could take now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ssd) enum Readiness {
     /// Any command.
@@ -34,14 +34,14 @@ impl Room for Drive {
 }
 
 impl Drive {
-    /// Something changed for a die: it is looked at when all that follows from the event at hand has happened, so that
-    /// requests which arrive together can share a command.
+    /// Something changed for a die. It is visited when all consequences of the current event are handled, so that
+    /// requests that arrive together can share a command.
     #[inline(always)]
     pub(in crate::ssd) fn mark_ready(&mut self, die: DieId) {
         self.dies.mark(die);
     }
 
-    /// Whether something changed for a die that was not looked at yet.
+    /// Whether a die changed that was not visited yet.
     #[inline(always)]
     pub(crate) fn is_marked(&self) -> bool {
         self.dies.has_marked()
@@ -53,7 +53,7 @@ impl Drive {
             return Readiness::Ready;
         }
         if self.dies.split_commands() {
-            // What follows another command might come before the rest of it.
+            // A command that follows another one might overtake the rest of it.
             return Readiness::Busy;
         }
         let s = &self.scheme.settings;
@@ -65,7 +65,7 @@ impl Drive {
         }
     }
 
-    /// One decision: whether something changed, so that another may follow.
+    /// Makes one decision; returns whether something changed, so that another may follow.
     #[inline(always)]
     pub(in crate::ssd) fn take_next(&mut self, die: DieId, events: &mut EventQueue) -> bool {
         let readiness = self.readiness(die, events.now_ns());
@@ -104,10 +104,10 @@ impl Drive {
         self.queues.first(self.queue(die, queue)).map(TxnId)
     }
 
-    /// The class that the order names of those that have a head.
+    /// The class that the order policy chooses among those with a waiting request.
     #[inline(always)]
     pub(crate) fn pick_class(&mut self, die: DieId, heads: Heads, now_ns: u64) -> Option<Class> {
-        // Field by field: the policy may change its own state while it looks at the drive.
+        // The fields separately: the policy may change its own state while it reads the drive.
         let Self { scheme, dies, queues, txns, ftl, gc, geometry, .. } = self;
         let seen = VisibleDie { now_ns, id: die, die: &dies[die], queues, txns, ftl, jobs: &gc.jobs, geometry };
         let class = scheme.order.pick(&View { heads, die: &seen });
@@ -125,7 +125,8 @@ impl Drive {
         let first_job = d.first_job().filter(|_| job_may_begin);
         let job = first_job.map_or(u64::MAX, |id| self.gc.jobs[id].sequence());
         let came = [came(Queue::Move).min(job), came(Queue::Read), came(Queue::Write)];
-        // Moves of other dies' collections are no collection of this die: they do not wait for those who waited here.
+        // Moves of other dies' collections are not part of this die's collection: they do not wait for requests that
+        // waited here.
         let waited_before = if came[0] == job { d.waited_before() } else { 0 };
         Heads { came, txns, waited_before }
     }
@@ -149,7 +150,7 @@ impl Drive {
         self.issue(die, &command, events);
     }
 
-    /// What builders look at.
+    /// The view of the drive for builders.
     #[inline(always)]
     pub(in crate::ssd) fn view_for_builders(&self, die: DieId) -> compose::View<'_, Self> {
         compose::View {
@@ -166,7 +167,7 @@ impl Drive {
         }
     }
 
-    /// Queued reads that a builder named join a command.
+    /// Adds queued reads that a builder named to a command.
     #[inline(always)]
     fn join_reads(&mut self, die: DieId, command: &mut Command, joining: &JoiningReads, events: &mut EventQueue) {
         let list = self.queue(die, Queue::Read);
@@ -186,10 +187,10 @@ impl Drive {
         }
     }
 
-    /// Translates a read. Units that have left the page of its first go on by themselves; a read whose data has left
-    /// the die follows it, and one whose data is gone ends.
+    /// Translates a read. Units that have left the page of the first unit become a read of their own. A read whose data
+    /// has left the die follows it. A read whose data is gone ends.
     pub(in crate::ssd) fn bind_read(&mut self, id: TxnId, die: DieId, events: &mut EventQueue) -> Option<CommandPlane> {
-        // Units that were trimmed while the read waited hold nothing.
+        // Units that were trimmed while the read waited hold no data.
         let (first, units) = (self.txns[id].first.0, self.txns[id].units);
         let holds_data = |&u: &u32| self.ftl.lookup(LogicalUnit(u)).is_some();
         let Some(start) = (first..first + units).find(holds_data) else {
@@ -220,7 +221,8 @@ impl Drive {
         Some(CommandPlane { plane, page, units: together, txn: id })
     }
 
-    /// Leaves the first `keep` units to a read; the others become a transaction of their own that has waited as long.
+    /// Leaves the first `keep` units to a read; the others become a transaction of their own with the same waiting
+    /// time.
     fn split_read(&mut self, id: TxnId, keep: u32) {
         let mut rest = self.txns[id].clone();
         rest.first = LogicalUnit(rest.first.0 + keep);
@@ -248,7 +250,7 @@ impl Drive {
         command.push(part);
     }
 
-    /// Shows the version stamps, where there are any, what a read returns.
+    /// Passes the data that a read returns to the version stamps, if the run has them.
     pub(in crate::ssd) fn show_read(&self, part: CommandPlane) {
         if let Some(shadow) = &self.records.shadow {
             let first = self.txns[part.txn].first.0;
@@ -277,7 +279,7 @@ impl Drive {
         self.collect_planes_of(command.parts(), events);
     }
 
-    /// Pages of the buffer were sent to flash: together, or alone although others waited, or alone.
+    /// Counts how pages of the buffer were sent to flash: together, alone although others waited, or alone.
     #[inline(never)]
     fn count_eviction(&mut self, die: DieId, lead: TxnId, command: &Command, now_ns: u64) {
         let own = command.parts[0].plane;
@@ -287,7 +289,7 @@ impl Drive {
         let case = if command.planes > 1 {
             WriteCase::Parallel
         } else if self.geometry.planes_of(die).any(|plane| plane != own && has_waiting(self, plane)) {
-            // Those that wait now are as unaligned when their turn comes.
+            // Writes that wait now count as unaligned when their turn comes.
             self.dies[die].note_unaligned(self.txns.next_sequence());
             WriteCase::Unaligned
         } else if self.dies[die].is_unaligned(self.txns[lead].sequence) {
@@ -298,7 +300,7 @@ impl Drive {
         self.records.counters.on_eviction(case, command.planes, self.flash.planes_in_use(), now_ns);
     }
 
-    /// The planes onto which host data went are collected where that asks for it.
+    /// Collects the planes that took host data, if their watermarks ask for it.
     pub(in crate::ssd) fn collect_planes_of(&mut self, parts: &[CommandPlane], events: &mut EventQueue) {
         if self.geometry.is_in_rows() {
             // All parts belong to one row.
@@ -311,35 +313,35 @@ impl Drive {
         }
     }
 
-    /// The data of a unit is elsewhere now, or gone.
+    /// The data of a unit has moved, or is gone.
     pub(in crate::ssd) fn on_moved(&mut self, unit: LogicalUnit) {
         let ftl = &self.ftl;
         self.queues.on_moved(std::iter::once(unit), &self.txns, |unit| ftl.lookup(unit));
     }
 
-    /// The plane of a write: its own, or of an open one the next in turn that has room. In turn, for a plane that were
-    /// preferred as long as it has room would be collected again and again, and fill up with valid data.
+    /// The plane of a write: its own plane, or for an unbound write the next plane in turn that has room. In turn,
+    /// because a preferred plane would be collected again and again, and fill up with valid data.
     pub(in crate::ssd) fn plane_for(&self, id: TxnId, die: DieId) -> PlaneId {
         let plane = self.txns[id].plane;
         if plane.is_some() { plane } else { self.open_plane(die) }
     }
 
-    /// The plane of a write that is bound to none.
+    /// The plane of a write that is bound to no plane.
     pub(in crate::ssd) fn open_plane(&self, die: DieId) -> PlaneId {
         let d = &self.dies[die];
         let (first, planes) = (die.0 * self.geometry.planes_per_die, self.geometry.planes_per_die);
         let in_turn = || (0..planes).map(|i| PlaneId(first + (d.next_plane() + i) % planes));
         let has_room = |&p: &PlaneId| self.host_pages_left(p) > 0;
-        // A plane that a page waits on is taken only where no other has room.
+        // A plane that a page waits for is taken only if no other has room.
         let beside = in_turn().filter(|&p| p != d.excluded()[1]).find(has_room);
         beside.or_else(|| in_turn().find(has_room)).unwrap_or(PlaneId(first))
     }
 
-    /// Queued writes join a program of the host.
+    /// Adds queued writes to a program of the host.
     #[inline(never)]
     fn join_host_program(&mut self, die: DieId, command: &mut Command, now_ns: u64) {
         if self.geometry.is_in_rows() {
-            // A row is on all planes of the die already.
+            // A row already covers all planes of the die.
             return;
         }
         for at in 0..self.scheme.settings.compose.builders.len() {
@@ -348,7 +350,7 @@ impl Drive {
         }
     }
 
-    /// Queued writes join a program on those other planes for which a builder names one.
+    /// Adds queued writes to a program, on the other planes for which a builder names a write.
     #[inline(always)]
     fn join_writes(
         &mut self,
@@ -365,8 +367,8 @@ impl Drive {
         }
     }
 
-    /// The same of a program of a collection; `is_paired`: which is in the block that its plane has set apart for
-    /// paired programs.
+    /// Adds queued writes to a program of a collection. `is_paired`: the program is in the block that its plane has set
+    /// apart for paired programs.
     pub(in crate::ssd) fn join_collection_program(
         &mut self,
         die: DieId,
@@ -374,7 +376,8 @@ impl Drive {
         is_paired: bool,
         now_ns: u64,
     ) {
-        // If collections are preemptible, writes that may not go first take no free blocks as partners either.
+        // If collections are preemptible, writes that may not preempt may not join as partners either: both take free
+        // blocks.
         if self.scheme.preemption.is_preemptive() && self.collection_state(die) != State::AllAllowed {
             return;
         }

@@ -1,4 +1,4 @@
-//! Dies: which command each die takes next, and what follows from its end.
+//! Dies: the next command of each die, and the consequences of its end.
 
 pub(super) mod completion;
 pub(super) mod die;

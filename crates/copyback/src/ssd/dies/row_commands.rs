@@ -1,7 +1,7 @@
-//! Rows: commands that name all planes of a die, on a drive that is written so (`frontier::row`).
+//! Rows: commands that name all planes of a die, on a drive that writes in rows (`frontier::row`).
 //!
-//! To the rest of the drive such a die has one plane, with pages as wide as all of them. Here a page of that becomes
-//! the parts of a command, and what is left of a row is filled up with dirty pages of the buffer.
+//! To the rest of the drive such a die has one plane, with pages as wide as all of its planes. This module turns such a
+//! page into the parts of a command, and fills a row's remaining pages with dirty pages of the buffer.
 
 use crate::config::device::UNITS_PER_PAGE_MAX;
 use crate::dispatch::txn::{Role, Txn};
@@ -16,24 +16,24 @@ use crate::ssd::drive::{Drive, Queue};
 use crate::ssd::gc::steps::pages_of;
 use crate::tasks::job::Step;
 
-/// Writes that go into a row which had room.
+/// Writes that use free room of a row.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ssd) struct RowWrites {
-    /// The first of their transactions; each is the chain of the one before.
+    /// The first of their transactions; each is the chain of the previous one.
     pub first: TxnId,
     /// The last.
     pub last: TxnId,
-    /// Units of the row from its first on, with those that were there before them.
+    /// Units of the row up to the end of these writes, earlier ones included.
     pub units: u32,
 }
 
 impl RowWrites {
-    /// None yet.
+    /// No writes.
     pub const NONE: Self = Self { first: TxnId::NONE, last: TxnId::NONE, units: 0 };
 }
 
 impl Drive {
-    /// Adds a row of pages to a command, each of which brings so many units over the channel; its first part serves
+    /// Adds a row of pages to a command. Each page transfers `units` units over the channel. The first part serves
     /// these transactions.
     #[inline(never)]
     pub(in crate::ssd) fn push_row(&self, command: &mut Command, plane: PlaneId, page: PageId, units: u32, txn: TxnId) {
@@ -45,7 +45,7 @@ impl Drive {
         command.parts[0].txn = txn;
     }
 
-    /// Reads the pages of a row that hold the last `units` moves which a job took.
+    /// Reads the pages of a row that hold the last `units` moves that a job took.
     #[inline(never)]
     pub(in crate::ssd) fn read_in_row(&mut self, die: DieId, id: JobId, units: usize, events: &mut EventQueue) {
         let job = &self.gc.jobs[id];
@@ -57,8 +57,8 @@ impl Drive {
         self.issue(die, &command, events);
     }
 
-    /// Programs a row with the oldest moves of a job that were read, and where they do not fill it with dirty pages of
-    /// the die.
+    /// Programs a row with a job's oldest moves that were read. If they do not fill the row, adds dirty pages of the
+    /// die.
     #[inline(never)]
     pub(in crate::ssd) fn program_row(&mut self, die: DieId, id: JobId, units: usize, events: &mut EventQueue) {
         let plane = self.gc.jobs[id].plane();
@@ -68,7 +68,7 @@ impl Drive {
         if self.scheme.settings.compose.combines {
             dirty = self.take_waiting(die, plane, &mut data[..room], events.now_ns());
         }
-        // Writes that waited had a page of the host's block reserved: what the row shares with them goes there, too.
+        // Waiting writes have reserved a page of the host's block: a row that they share goes there.
         let write_point = match dirty.first.is_some() {
             true => self.ftl.write_point(plane, Stream::Host),
             false => self.write_point_of(id, plane),
@@ -80,13 +80,13 @@ impl Drive {
         let page = self.bind_row(id, (plane, write_point), units, data, events.now_ns());
         let mut command = Command::new(FlashOp::Program, self.gc.jobs[id].source(), id, events.now_ns());
         self.push_row(&mut command, plane, page, self.geometry.units_per_flash_page, TxnId::NONE);
-        // They hang on the first page that is theirs alone, or the last.
+        // These writes complete with the first page that is theirs alone, or with the last page.
         let first = units.div_ceil(self.geometry.units_per_flash_page as usize);
         command.parts[first.min(command.parts().len() - 1)].txn = dirty.first;
         self.issue(die, &command, events);
     }
 
-    /// The step of a collection that shares rows with writes which wait at its die, where some do: a row takes one
+    /// The step of a collection that shares rows with writes that wait at its die, if there are any. A row takes one
     /// valid page, or as many as the writes leave room for, block after block.
     #[inline(never)]
     pub(in crate::ssd) fn combined_step(&mut self, id: JobId) -> Option<Step> {
@@ -113,7 +113,7 @@ impl Drive {
         Some(Step::Read { end: self.gc.jobs[id].first_pending() + count })
     }
 
-    /// Takes writes that wait at a die into a row that has room for so many units.
+    /// Takes waiting writes of a die into a row that has room for `room` units.
     fn take_waiting(&mut self, die: DieId, plane: PlaneId, room: &mut [LogicalUnit], now_ns: u64) -> RowWrites {
         let list = self.queue(die, Queue::Write);
         let mut dirty = RowWrites::NONE;
@@ -128,7 +128,7 @@ impl Drive {
         dirty
     }
 
-    /// Puts the units of a write into a row, behind others.
+    /// Adds the units of a write to a row, after the others.
     fn add_to_row(&mut self, id: TxnId, room: &mut [LogicalUnit], dirty: &mut RowWrites) {
         dirty.units = self.put_units(id, room, dirty.units);
         if dirty.last.is_some() {
@@ -139,7 +139,8 @@ impl Drive {
         dirty.last = id;
     }
 
-    /// Binds a row for a queued write of a superpage: what it writes, and what else of the superpage holds data now.
+    /// Binds a row for a queued write of a superpage: its own units, and the other units of the superpage that hold
+    /// data.
     #[inline(never)]
     pub(in crate::ssd) fn bind_superpage(
         &mut self,
@@ -165,7 +166,7 @@ impl Drive {
                 row[used] = unit;
                 used += 1;
             } else if is_written {
-                // It was trimmed while its write waited.
+                // The unit was trimmed while its write waited.
                 stale += 1;
             }
         }
@@ -182,7 +183,7 @@ impl Drive {
         self.push_page(command, plane, page, id);
     }
 
-    /// Binds a row for a job's oldest moves that were read, and for data of the host behind them.
+    /// Binds a row for a job's oldest moves that were read, followed by data of the host.
     fn bind_row(
         &mut self,
         id: JobId,
@@ -196,7 +197,7 @@ impl Drive {
         self.records.counters.on_moved_units(job.source(), units as u64);
         self.records.counters.on_host_units(data.len() as u32);
         let moves = job.take_for_program(units, plane);
-        // What the host has just written is not moved beside it.
+        // A unit that the host has just written in this row is not moved with it.
         let is_current = |m: &Move| self.ftl.lookup(m.unit) == m.from && !data.contains(&m.unit);
         let current: Vec<bool> = match self.records.shadow {
             Some(_) => moves.iter().map(is_current).collect(),
@@ -218,7 +219,7 @@ impl Drive {
         page
     }
 
-    /// Takes dirty pages of a die out of the buffer for what is left of a row, and puts their units there.
+    /// Takes dirty pages of a die out of the buffer, and puts their units into the remaining room of a row.
     #[inline(never)]
     pub(in crate::ssd) fn take_dirty(
         &mut self,
@@ -240,7 +241,7 @@ impl Drive {
         }
     }
 
-    /// Whether all planes of a row stand at one page, before a command programs the next of its first plane.
+    /// Checks that all planes of a row are at one page, before a command programs the next page of its first plane.
     pub(in crate::ssd) fn check_row(&mut self, command: &Command) {
         let lead = command.parts[0];
         let plane = self.geometry.plane_of_flash(lead.plane);
@@ -261,14 +262,14 @@ impl Drive {
 
     // ---- pair by pair -----------------------------------------------------------------------------------------------
 
-    /// Whether a part of a die's command is still to be issued.
+    /// Whether a part of a die's command is not issued yet.
     #[inline(always)]
     pub(in crate::ssd) fn has_rest(&self, die: DieId) -> bool {
         self.dies.has_rest(die)
     }
 
-    /// The part of a command that the device takes first; the rest follows when that has ended, and nothing goes
-    /// between. What the command serves hangs on its last part.
+    /// Splits a command: returns the part that the device takes first. The rest follows when that has ended, and
+    /// nothing goes between. The transactions that the command serves end with its last part.
     #[inline(never)]
     pub(in crate::ssd) fn keep_rest(&mut self, die: DieId, command: &Command) -> Command {
         let (mut first, mut rest) = (*command, *command);
@@ -290,7 +291,7 @@ impl Drive {
         first
     }
 
-    /// A command ended: what is left of it is issued. Whether there was something.
+    /// A command ended: issues its remaining part. Returns whether there was one.
     #[inline(always)]
     pub(in crate::ssd) fn issue_rest(&mut self, die: DieId, ended: &Command, events: &mut EventQueue) -> bool {
         if !self.has_rest(die) {
@@ -314,7 +315,7 @@ impl Drive {
             }
             id = self.txns[id].chain;
         }
-        // It goes as its first part went, even if others may go before the die's collection now.
+        // The rest is issued like the first part, even if others may now go before the die's collection.
         self.issue_in_parts(die, &rest, events);
     }
 }

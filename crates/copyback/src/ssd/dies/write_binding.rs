@@ -1,4 +1,4 @@
-//! Binding: a program's page, and what it holds.
+//! Binding: the page of a program, and its content.
 
 use crate::config::device::UNITS_PER_PAGE_MAX;
 use crate::dispatch::txn::Role;
@@ -8,8 +8,7 @@ use crate::ssd::dies::row_commands::RowWrites;
 use crate::ssd::drive::{Drive, Queue};
 
 impl Drive {
-    /// Binds the next page of one of a plane's open blocks for a queued write, and for the writes behind it that fill
-    /// the page up.
+    /// Binds the next page of one of a plane's open blocks for a queued write, and for later writes that fill the page.
     pub(in crate::ssd) fn bind_write(
         &mut self,
         die: DieId,
@@ -52,7 +51,8 @@ impl Drive {
                 }
             }
         }
-        // A page of the buffer that went with a translation page would need another one for its own entry, and so on.
+        // A page of the buffer in a translation page's program would need another translation page for its own entry,
+        // and so on.
         if used < room && self.geometry.shares_rows() && self.txns[lead].role != Role::MapWrite {
             let mut row = RowWrites { first: lead, last, units: used };
             self.take_dirty(die, plane, &mut units[..room as usize], &mut row, now_ns);
@@ -62,7 +62,7 @@ impl Drive {
         self.push_page(command, plane, page, lead);
     }
 
-    /// Binds the next page of one of a plane's open blocks for units that are written.
+    /// Binds the next page of one of a plane's open blocks for written units.
     #[inline(always)]
     pub(in crate::ssd) fn bind_units(
         &mut self,
@@ -82,13 +82,13 @@ impl Drive {
         page
     }
 
-    /// The next write that is bound to no plane goes to the one behind this, if that has room.
+    /// The next write that is bound to no plane goes to the plane after this one, if that has room.
     #[inline(always)]
     pub(in crate::ssd) fn pass_turn(&mut self, die: DieId, plane: PlaneId) {
         self.dies[die].pass_turn(self.geometry.plane_offset(plane), self.geometry.planes_per_die);
     }
 
-    /// Adds a page that is programmed to a command, or a row of pages; its first part serves these transactions.
+    /// Adds a programmed page, or a row of pages, to a command. The first part serves these transactions.
     #[inline(always)]
     pub(in crate::ssd) fn push_page(&self, command: &mut Command, plane: PlaneId, page: PageId, txn: TxnId) {
         if !self.geometry.is_in_rows() {
@@ -98,8 +98,8 @@ impl Drive {
         }
     }
 
-    /// Puts a write's units into the page that is being filled. A unit of which a newer version was bound already is
-    /// stale on arrival: it takes its place, and nothing points there.
+    /// Puts a write's units into the page that is being filled. If a newer version of a unit was bound already, the
+    /// unit is stale: it takes its place in the page, but no map entry points to it.
     pub(in crate::ssd) fn put_units(&mut self, id: TxnId, page: &mut [LogicalUnit], mut used: u32) -> u32 {
         let txn = &self.txns[id];
         for unit in (txn.first.0..txn.first.0 + txn.units).map(LogicalUnit) {
