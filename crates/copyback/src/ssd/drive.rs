@@ -1,6 +1,6 @@
 //! The conductor of a drive: its parts, and the cycle in which they act.
 //!
-//! `assembly` makes a drive, `accessors` and `readings` answer what the rest of the simulation asks.
+//! `assembly` makes a drive; `accessors` and `readings` are its interface for the rest of the simulation.
 
 use super::admission::Admission;
 use super::dies::die_table::DieTable;
@@ -24,11 +24,11 @@ use crate::tasks::gc::trigger::TriggerPolicy;
 /// What ended at an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ended {
-    /// The step of a job that has its die to itself. If it ended with a transfer: that of which channel.
+    /// A step of the job that has reserved its die ended. If it ended with a transfer: the channel of that.
     LoneStep(DieId, ChannelId),
-    /// A part of a command, the end of which nothing observes.
+    /// A part of a command ended; nothing observes its end.
     Part,
-    /// A program, an erase or a copyback: the die's command at this place.
+    /// A program, an erase or a copyback ended: the die's command with this index.
     InArray(DieId, u8),
     /// A read's data of one plane is in the controller.
     PageOut(DieId, ChannelId),
@@ -38,9 +38,9 @@ enum Ended {
     Leaving(DieId),
     /// The controller has polled the queue of a die.
     Poll(DieId),
-    /// Another transfer.
+    /// Another transfer ended.
     Transfer(ChannelId),
-    /// A time without work.
+    /// A time without work ended.
     IdleTime,
 }
 
@@ -49,9 +49,9 @@ enum Ended {
 /// # Who owns what
 ///
 /// A drive is made of parts. A part is a struct with private fields in a module of its own: other modules call its
-/// methods, and none writes its fields. `admission`, `gc`, `map`, `host_data`, `records` and `scheme` are only bundles
-/// of such parts. Decisions are made by policies, which look and answer; the methods of `Drive` ask them, and apply
-/// what they answer to the parts. These methods stand in the folder of their subject, an `impl Drive` for each:
+/// methods, and cannot write its fields. `admission`, `gc`, `map`, `host_data`, `records` and `scheme` only bundle such
+/// parts. Policies read the drive and decide. The methods of `Drive` call policies, and apply their decisions to the
+/// parts. Each folder has the methods of its subject, in an `impl Drive` in each file:
 ///
 /// | folder | from | to |
 /// |---|---|---|
@@ -77,34 +77,34 @@ enum Ended {
 ///
 /// # What it costs
 ///
-/// Ends are worked off one by one: each transaction that ends asks admission at once, although the next end may follow
-/// in the same event. Results depend on that order, so it may not be batched. A collection's step that nothing can join
-/// or delay leaves the cycle: its end leads to the next step in place (`gc::lone_steps`). Most events of a drive in use
-/// are such.
+/// Endings are processed one by one: each transaction that ends calls admission at once, although the next ending may
+/// follow in the same event. Results depend on that order, so endings may not be batched. A collection's step that
+/// nothing can join or delay leaves the cycle: its end leads to the next step in place (`gc::lone_steps`). Most events
+/// of a drive in use are such steps.
 pub struct Drive {
-    /// Where data is, and what blocks hold. It has no clock.
+    /// The location of data, and the content of blocks. It has no clock.
     pub(super) ftl: Ftl,
     /// The shape of the drive as the translation layer sees it. Invariant: equal to `ftl.geometry`.
     pub(super) geometry: Geometry,
     /// Dies, registers and channels.
     pub(super) flash: Flash<Observers>,
-    /// Policies, and what the configuration decides.
+    /// The policies, and constants from the configuration.
     pub(super) scheme: Scheme,
-    /// What waits at each die, which job has it, and which dies are marked.
+    /// The waiting work and the reserving job of each die, and the marked dies.
     pub(super) dies: DieTable,
     /// Transactions under way.
     pub(super) txns: Txns,
-    /// Where transactions wait. Invariant: each is on one list at most.
+    /// The lists of waiting transactions. Invariant: each transaction is on one list at most.
     pub(super) queues: Queues,
-    /// Windows of dies, shares of tasks, pages that are promised.
+    /// Windows of dies, shares of tasks, reserved pages.
     pub(super) admission: Admission,
-    /// What relocates blocks.
+    /// The parts that relocate blocks.
     pub(super) gc: Collector,
-    /// What knows where data is, beside the translation layer.
+    /// The parts that know the location of data, beside the translation layer.
     pub(super) map: DataMap,
-    /// What the controller holds of the host's requests.
+    /// The host's data and requests in the controller.
     pub(super) host_data: HostData,
-    /// What it records of itself.
+    /// The records of the drive.
     pub(super) records: Records,
 }
 

@@ -1,5 +1,5 @@
-//! One SSD. `device` is the whole of it, with its buffer and the requests that it was given; `drive` is the flash
-//! behind: what lets transactions in, what puts them into commands, and the engine that acts.
+//! One SSD. `device` is all of it, with its buffer and its requests. `drive` is the flash behind that: admission of
+//! transactions, composition of commands, and the engine.
 
 mod accessors;
 mod admission;

@@ -1,4 +1,4 @@
-//! Readings of a drive's counters: what it did in a part of a run is the difference of two.
+//! Readings of a drive's counters. The work in a part of a run is the difference of two readings.
 
 use super::drive::Drive;
 use super::records::FewestFree;
@@ -9,38 +9,38 @@ use crate::observe::counters::{EvictionTotals, GcTotals, MapTotals};
 use crate::observe::flash_requests::FlashRequestTotals;
 use crate::observe::report::{FlashWork, ParityTotals, SampleWork};
 
-/// What a drive's counters show at one time.
+/// The values of a drive's counters at one time.
 #[derive(Clone, Debug, Default)]
 pub struct Reading {
-    /// Work, with what the translation layer alone counts: places left empty and moves dropped, the drive's
-    /// preconditioning included.
+    /// Work, including counts of the translation layer (empty places and dropped moves). These include the
+    /// preconditioning.
     pub work: FlashWork,
-    /// Collection; its longest collection and the most reads waiting are those since the reading before.
+    /// Collection. Its longest collection and its most waiting reads are those since the previous reading.
     pub gc: GcTotals,
-    /// Writes of the buffer; the most planes in use are those since the reading before.
+    /// Writes of the buffer. The most planes in use are those since the previous reading.
     pub evictions: EvictionTotals,
-    /// Traffic of the map, where that lives in flash.
+    /// Traffic of the map, if it is in flash.
     pub map: Option<MapTotals>,
-    /// What parity made it do, where there is some.
+    /// Work that parity caused, if there is parity.
     pub parity: Option<ParityTotals>,
-    /// Merges, where there are log blocks; those of the preconditioning included.
+    /// Merges, if there are log blocks; they include those of the preconditioning.
     pub merges: Option<MergeTotals>,
-    /// Time of the host's flash requests, where that is measured.
+    /// Time of the host's flash requests, if it is measured.
     pub flash_requests: Option<FlashRequestTotals>,
-    /// Sum over planes of their time in use; a command's counts when it ends, or when a part of the run begins.
+    /// Sum over planes of their time in use. A command counts when it ends, or when a part of the run begins.
     pub plane_busy_ns: u64,
     /// Sum over dies of their time in use.
     pub die_busy_ns: u64,
     /// Sum over channels of their time in use.
     pub channel_busy_ns: u64,
-    /// Sum over dies of the time that collection held them: two dies over 292 years are more than 64 bits hold.
+    /// Sum over dies of the time that collection held them. 64 bits would overflow with two dies over 292 years.
     pub held_by_gc_ns: u128,
     /// Time with at least one collection under way that reserves no die.
     pub collecting_ns: u64,
 }
 
 impl Drive {
-    /// Work, with what the translation layer alone counts.
+    /// Work, including the counts of the translation layer.
     pub fn work(&self) -> FlashWork {
         let counts = self.ftl.counts();
         let mut work = self.records.counters.work().clone();
@@ -49,13 +49,13 @@ impl Drive {
         work
     }
 
-    /// The same, of what samples over time show.
+    /// The part of the work that samples over time show.
     pub fn sample_work(&self) -> SampleWork {
         let work = SampleWork::of(self.records.counters.work());
         SampleWork { padding_units: work.padding_units + self.ftl.counts().padding_units, ..work }
     }
 
-    /// What the counters show now.
+    /// The current values of the counters.
     pub fn reading(&self, now_ns: u64) -> Reading {
         let (plane_busy_ns, die_busy_ns, channel_busy_ns) = self.flash.busy_ns(now_ns);
         Reading {
@@ -74,19 +74,19 @@ impl Drive {
         }
     }
 
-    /// Times of its flash.
+    /// The times of the drive's flash.
     pub fn timing(&self) -> &Timing {
         self.flash.timing()
     }
 
-    /// What its buffer keeps beside its pages.
+    /// Memory that the buffer needs in addition to its pages.
     pub fn buffer_bookkeeping_bytes(&self) -> f64 {
         self.host_data.buffer.as_ref().map_or(0.0, Buffer::bookkeeping_bytes)
     }
 
-    /// A part of the run begins: the longest collection and the fewest free blocks, which no difference tells, are
-    /// those from now on. Collections that were kept so far are forgotten. Of the time that commands and collections
-    /// under way take, each part of the run has its own.
+    /// A part of the run begins. The longest collection and the fewest free blocks restart, because no difference of
+    /// readings yields them. Kept collections are dropped. The time of commands and collections under way is divided
+    /// between the parts of the run.
     pub(crate) fn begin_part(&mut self, now_ns: u64) {
         self.records.counters.restart_extremes();
         self.records.fewest_free = FewestFree::from_now(&self.ftl);

@@ -1,4 +1,4 @@
-//! What a drive records of itself: nothing here changes what it does.
+//! Records of a drive. They do not change its behaviour.
 
 use crate::ftl::core::{Counts, Ftl};
 use crate::observe::counters::Counters;
@@ -6,11 +6,11 @@ use crate::observe::flash_requests::FlashRequestTotals;
 use crate::observe::shadow::Shadow;
 use crate::sim::index::PlaneId;
 
-/// The records of a drive. Each has fields of its own, which its own module alone writes.
+/// The records of a drive. Only a record's own module writes its fields.
 pub(super) struct Records {
     /// Work, collections, evictions.
     pub(super) counters: Counters,
-    /// The data that each place in flash holds, under `--check`.
+    /// The data in each physical unit, under `--check`.
     pub(super) shadow: Option<Shadow>,
     /// Time of the host's flash requests, if that is measured.
     pub(super) flash_requests: Option<Box<FlashRequestTotals>>,
@@ -26,37 +26,37 @@ pub(super) struct FewestFree {
 }
 
 impl FewestFree {
-    /// From now on.
+    /// Starts with the current values.
     pub(super) fn from_now(ftl: &Ftl) -> Self {
         let planes = (0..ftl.geometry.planes).map(PlaneId);
         Self { blocks: planes.map(|plane| ftl.free_blocks_of(plane)).min().unwrap_or(0) }
     }
 
-    /// A plane may have lost a block.
+    /// Updates the minimum: a plane may have lost a block.
     #[inline(always)]
     pub(super) fn note(&mut self, ftl: &Ftl, plane: PlaneId) {
         self.blocks = self.blocks.min(ftl.free_blocks_of(plane));
     }
 
-    /// How many they were.
+    /// The fewest free blocks.
     pub(super) fn blocks(&self) -> u32 {
         self.blocks
     }
 }
 
-/// What the drive had done before the run, and how much of its flash was programmed then.
+/// The drive's work before the run, and the flash that was programmed then.
 pub(super) struct BeforeRun {
     counts: Counts,
     units_programmed: u64,
 }
 
 impl BeforeRun {
-    /// A run begins with this translation layer.
+    /// The state of the translation layer when a run begins.
     pub(super) fn new(ftl: &Ftl) -> Self {
         Self { counts: ftl.counts(), units_programmed: ftl.units_programmed() }
     }
 
-    /// What the drive did since.
+    /// The drive's work since then.
     pub(super) fn since(&self, ftl: &Ftl) -> Counts {
         ftl.counts().since(&self.counts)
     }

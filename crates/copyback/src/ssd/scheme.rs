@@ -1,4 +1,4 @@
-//! The scheme of a drive as the engine asks it: its policies, and what the configuration decides once and for all.
+//! The scheme of a drive for the engine: its policies, and constants from the configuration.
 
 use super::settings::Settings;
 use crate::dispatch::order::Order;
@@ -6,16 +6,16 @@ use crate::tasks::gc::granularity::Granularity;
 use crate::tasks::gc::preemption::Preemption;
 use crate::tasks::gc::trigger::Trigger;
 
-/// The policies of a drive, but for those of its translation layer and of admission.
+/// The policies of a drive, except those of its translation layer and of admission.
 pub(super) struct Scheme {
-    /// Which of a die's ready requests goes first.
+    /// Which of a die's ready requests is served first.
     pub(super) order: Order,
     /// When collection lets the host onto its die.
     pub(super) preemption: Preemption,
     /// When collection starts and stops.
     pub(super) trigger: Trigger,
-    /// What a collection takes, and where it goes.
+    /// What a collection takes, and where its pages go.
     pub(super) granularity: Granularity,
-    /// What the configuration decides, looked up once.
+    /// Constants from the configuration.
     pub(super) settings: Settings,
 }

@@ -1,4 +1,4 @@
-//! What the configuration decides about the engine.
+//! Constants of the engine from the configuration.
 
 use super::config::DriveConfig;
 use super::gc::mechanism::Mechanism;
@@ -10,48 +10,49 @@ use crate::tasks::gc::granularity::{GranularityPolicy, Turn};
 use crate::tasks::gc::preemption::{AtHard, NextStep, Preemption};
 use crate::tasks::gc::trigger::TriggerPolicy;
 
-/// What the configuration decides about the engine, looked up once. Constants: only an order before the run, and a
-/// request for a record of commands, change one.
+/// Constants of the engine, computed from the configuration. Only an order before the run, and a request for a record
+/// of commands, change one.
 pub(super) struct Settings {
     pub compose: ComposeSettings,
     pub collection: CollectionSettings,
     /// Commands of the host that may follow each other through the cache register.
     pub follow: Follow,
-    /// The same on a reserved die: commands of the host, and of a collection that lets it go first.
+    /// Commands on a reserved die that may follow each other: of the host, and of a collection that lets the host go
+    /// first.
     pub follow_shared: Follow,
-    /// Requests of the host go to their dies at once: no address is looked up, and making one takes no time.
+    /// Requests of the host go to their dies at once: no address is looked up, and firmware takes no time.
     pub is_direct: bool,
     /// The map's traffic is a task of its own.
     pub has_map_task: bool,
-    /// Most decisions of a drive at one moment. More mean that decisions go round in circles.
+    /// Most decisions of a drive at one moment. More decisions mean an endless loop.
     pub decisions_max: u32,
 }
 
-/// What goes into one command.
+/// The composition of commands.
 pub(super) struct ComposeSettings {
     pub builders: Vec<BuilderName>,
     pub gc_builders: Vec<GcBuilderName>,
-    /// Host transactions are served with pages that collections move.
+    /// Pages that collections move serve host transactions.
     pub merge: bool,
     /// Host work joins commands of collections on other planes.
     pub gc_host: bool,
-    /// Nothing of the host has to do with the commands of a collection.
+    /// Host requests never join commands of a collection.
     pub is_collection_alone: bool,
-    /// Writes that wait share rows with what collections move.
+    /// Waiting writes share rows with moved data.
     pub combines: bool,
-    /// Time of a look for partners before each read of a collection.
+    /// Time of a search for partners before each read of a collection.
     pub scan_ns: u64,
     pub scan_max: usize,
     pub gc_scan_max: usize,
 }
 
-/// How the steps of a collection follow each other, and what may go between them.
+/// The order of a collection's steps, and what may go between them.
 pub(super) struct CollectionSettings {
     /// Whether collections are jobs, relocations or merges.
     pub mechanism: Mechanism,
     /// Which planes take the pages of collections of several blocks, if there are such.
     pub turn: Option<Turn>,
-    /// Steps of collection that nothing disturbs follow each other in place, as nothing observes them.
+    /// Steps of collection that nothing disturbs or observes follow each other in place.
     pub steps_alone: bool,
     /// A collection's steps follow each other without a queue poll.
     pub steps_at_once: bool,
@@ -59,8 +60,8 @@ pub(super) struct CollectionSettings {
     pub is_undisturbed: bool,
     /// Whether reads, and writes, of a collection's own plane wait while a page of it is in the plane's register.
     pub excludes_at_register: [bool; 2],
-    /// Watermark of free blocks or pages below which what consumes them does not go before a collection, or nothing
-    /// does.
+    /// Watermark of free blocks or pages. Below it, requests that consume free space (or all requests) do not preempt
+    /// collection.
     pub hard_watermark: u32,
     pub hard_stops_all: bool,
     /// Pages of a plane below which its collection starts.
@@ -114,26 +115,26 @@ impl Settings {
         }
     }
 
-    /// Whether dies are looked at when a program is loaded, as another may follow.
+    /// Whether dies are visited when the data of a program is in the register, because another program may follow.
     pub(super) fn hears_loads(&self) -> bool {
         self.follow.program || self.follow_shared.program
     }
 
-    /// The same when a read's data begins to leave.
+    /// Whether dies are visited when a read's data begins to leave, because another read may follow.
     #[inline(always)]
     pub(super) fn hears_reads(&self) -> bool {
         self.follow.read || self.follow_shared.read
     }
 
-    /// Whether steps of collection that nothing joins or delays can follow each other in place: nothing else of the
-    /// scheme observes how far they are.
+    /// Whether steps of collection that nothing joins or delays can follow each other in place: no other part of the
+    /// scheme observes their progress.
     pub(super) fn allows_lone_steps(&self) -> bool {
         !self.compose.merge && !self.hears_reads()
     }
 }
 
 impl Settings {
-    /// What collections ask about what waits at their die, if anything.
+    /// What collections look up about the requests that wait at their die, if anything.
     pub(super) fn asks_of_queues(&self, preemption: &Preemption, ftl: &Ftl) -> Option<Asked> {
         let pairs = self.compose.gc_host || ftl.victim_matches_reads();
         let asked = Asked { scan_max: self.compose.gc_scan_max, pairs, merges: self.compose.merge };

@@ -1,26 +1,26 @@
-//! Alarms: what a drive waits for beside the ends of commands.
+//! Alarms: the events of a drive beside the ends of commands.
 
 use super::drive::Drive;
 use crate::sim::queue::{EventQueue, Timer};
 
-/// What a drive waits for beside the ends of commands and of a time without work.
+/// The events of a drive beside the ends of commands and of a time without work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alarm {
-    /// A page has waited for more for as long as it may.
+    /// A page has waited for further writes for as long as it may.
     FillLimit,
     /// Shares of tasks are to be updated.
     Shares,
     /// A task has found something to do.
     Background,
-    /// Firmware has made a request.
+    /// Firmware has processed a request.
     Made,
 }
 
 /// How many alarms there are.
 pub const ALARMS: u32 = 4;
 
-/// The timers of a drive: those of its alarms, which come before what flash does at the same moment, and from `first`
-/// on [`Drive::timers`] others. Alarms are rare, and told apart where the loop over events does not pass.
+/// The timers of a drive: those of its alarms, which precede flash events of the same moment, and [`Drive::timers`]
+/// others from `first` on. Alarms are rare, and handled outside of the hot path of the event loop.
 #[derive(Clone, Copy, Debug)]
 pub struct Timers {
     /// Alarms, [`ALARMS`] of them.
@@ -29,7 +29,7 @@ pub struct Timers {
     pub first: u32,
 }
 
-/// The timers of a drive's alarms, from this one on.
+/// The timers of a drive's alarms; this is the first.
 #[derive(Clone, Copy, Debug)]
 pub struct Alarms(pub u32);
 
@@ -40,7 +40,7 @@ impl Alarms {
 }
 
 impl Alarm {
-    /// The alarm of a place in their order.
+    /// The alarm with this index.
     pub fn at(place: u32) -> Self {
         [Self::FillLimit, Self::Shares, Self::Background, Self::Made][place as usize]
     }

@@ -130,8 +130,8 @@ impl Drive {
         self.mark_ready_unless_stepping(die);
     }
 
-    /// A die whose job has begun its next step takes nothing else. If others may go first, another command may follow:
-    /// the one whose data has just begun to leave, or the one in the array.
+    /// Marks the die, unless its job has begun the next step and nothing may go between steps. Otherwise another
+    /// command may follow the one whose data has begun to leave, or the one in the array.
     #[inline]
     fn mark_ready_unless_stepping(&mut self, die: DieId) {
         let is_reserved = self.dies[die].is_reserved();

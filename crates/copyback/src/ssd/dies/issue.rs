@@ -178,7 +178,7 @@ impl Drive {
         }
     }
 
-    /// Queued reads join a read of a collection.
+    /// Adds queued reads to a read of a collection.
     pub(in crate::ssd) fn join_collection_read(&mut self, die: DieId, command: &mut Command, events: &mut EventQueue) {
         for at in 0..self.scheme.settings.compose.gc_builders.len() {
             let joining =
