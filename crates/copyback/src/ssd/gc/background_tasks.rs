@@ -66,12 +66,12 @@ impl BackgroundTasks {
         task.is_due().then_some(*source)
     }
 
-    /// The block that the task of this place relocates next.
+    /// The block that the task with this index relocates next.
     fn pick(&self, place: usize, blocks: &Blocks) -> Option<BlockId> {
         self.tasks[place].1.pick(blocks)
     }
 
-    /// What the task of a source watches.
+    /// The level that the task of a source watches.
     pub fn level_of(&self, source: Source) -> Option<Level> {
         self.tasks.iter().find(|(own, _)| *own == source).map(|(_, task)| task.level())
     }
@@ -126,7 +126,7 @@ impl Drive {
         self.begin_background(events);
     }
 
-    /// Tasks that have something to do begin it, unless the host is done: no request would notice.
+    /// Starts tasks that have work, unless the host is done: no request would benefit.
     pub(in crate::ssd) fn begin_background(&mut self, events: &mut EventQueue) {
         if self.gc.background.is_empty() || self.gc.idleness.is_host_done() {
             return;
@@ -143,7 +143,7 @@ impl Drive {
         self.gc.background.schedule_alarms(events);
     }
 
-    /// Whether a block is relocated for a task.
+    /// Whether a block is being relocated for a task.
     fn is_relocating(&self, source: Source) -> bool {
         self.gc.relocations.count_of(source) > 0 || self.gc.jobs.has_of(source)
     }

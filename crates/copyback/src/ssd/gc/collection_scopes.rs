@@ -1,22 +1,22 @@
-//! Which dies, or the device, are below a watermark of theirs, and which planes gain nothing by collection.
+//! Dies or devices that are below their watermark, and planes whose collection frees nothing.
 
 use crate::sim::index::{DieId, PlaneId};
 use crate::sim::invariant::hold;
 
-/// Collections of a plane in a row that may free no page, for each of its blocks: even a policy that picks at random
-/// finds a block that would, if there is one.
+/// For each block of a plane, the number of successive collections that may free no page. Even a policy that picks at
+/// random finds a block that frees a page within this number, if there is one.
 const FRUITLESS_PER_BLOCK: u32 = 64;
 
-/// The state of the scopes that a trigger counts together.
+/// The state of the scopes: devices and dies whose planes a trigger counts together.
 pub(in crate::ssd) struct CollectionScopes {
-    /// The device fell below the watermark at which it starts, and has not reached the one at which it stops.
+    /// The device fell below its start watermark, and has not reached its stop watermark.
     is_device_low: bool,
-    /// The same of each die.
+    /// The dies that fell below their start watermark, and have not reached their stop watermark.
     is_die_low: Vec<bool>,
-    /// The last collections of each plane in a row that freed no page. Invariant: at most `fruitless_max`.
+    /// The number of last successive collections of each plane that freed no page. Invariant: at most `fruitless_max`.
     fruitless: Vec<u32>,
     fruitless_max: u32,
-    /// Memory for the page offsets that the victim policy looks at.
+    /// Memory for the page offsets that the victim policy reads.
     read_offsets: Vec<u32>,
 }
 
@@ -31,33 +31,33 @@ impl CollectionScopes {
         }
     }
 
-    /// Whether the device was low when its trigger was asked last.
+    /// The trigger's last answer for the device.
     #[inline]
     pub fn is_device_low(&self) -> bool {
         self.is_device_low
     }
 
-    /// The trigger's answer for the device.
+    /// Sets the trigger's answer for the device.
     #[inline]
     pub fn set_device_low(&mut self, is_low: bool) {
         self.is_device_low = is_low;
     }
 
-    /// Whether a die was low when its trigger was asked last.
+    /// The trigger's last answer for a die.
     #[inline]
     pub fn is_die_low(&self, die: DieId) -> bool {
         self.is_die_low[die.at()]
     }
 
-    /// The trigger's answer for a die.
+    /// Sets the trigger's answer for a die.
     #[inline]
     pub fn set_die_low(&mut self, die: DieId, is_low: bool) {
         self.is_die_low[die.at()] = is_low;
     }
 
-    /// A collection of a plane ended, whose data took so many of the pages that it erased on the plane itself. If that
-    /// is all of them it freed nothing; a policy may pick such blocks for a while. Relocations of blocks that another
-    /// task named need not free anything, and do not count.
+    /// Counts a collection of a plane. `pages_stayed`: the pages of the plane that its moved data took, out of
+    /// `pages_erased`. If they are equal, the collection freed nothing; a policy may pick such blocks for a while.
+    /// Relocations of blocks that another task chose need not free pages, and do not count.
     pub fn count_collection(&mut self, plane: PlaneId, pages_stayed: u32, pages_erased: u32) {
         let collections = &mut self.fruitless[plane.at()];
         *collections = if pages_stayed < pages_erased { 0 } else { *collections + 1 };
@@ -69,12 +69,12 @@ impl CollectionScopes {
         );
     }
 
-    /// The page offsets that the victim policy looks at.
+    /// The page offsets that the victim policy reads.
     pub fn read_offsets(&self) -> &[u32] {
         &self.read_offsets
     }
 
-    /// The list of those offsets, to be filled and given back.
+    /// Takes the list of these offsets, to fill it and give it back.
     pub fn take_read_offsets(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.read_offsets)
     }

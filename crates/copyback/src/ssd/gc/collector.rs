@@ -1,4 +1,4 @@
-//! What garbage collection and other relocations know, part by part.
+//! The state of garbage collection and other relocations, part by part.
 
 use crate::ssd::gc::background_tasks::BackgroundTasks;
 use crate::ssd::gc::collection_scopes::CollectionScopes;
@@ -7,18 +7,18 @@ use crate::ssd::gc::idle_collection::Idleness;
 use crate::ssd::gc::job_table::JobTable;
 use crate::ssd::gc::relocation_queues::Relocations;
 
-/// The parts of a drive that relocate blocks. Each has fields of its own, which its own module alone writes.
+/// The parts of a drive that relocate blocks. Only a part's own module writes its fields.
 pub(in crate::ssd) struct Collector {
-    /// Collections that have a die to themselves. Invariant: there are none if `relocations` are tasks.
+    /// Collections that reserve a die. Invariant: there are none if `relocations` are tasks.
     pub(in crate::ssd) jobs: JobTable,
     /// Collections that share dies with other tasks. Invariant: there are none unless they are tasks.
     pub(in crate::ssd) relocations: Relocations,
     /// Dies and devices below a watermark.
     pub(in crate::ssd) scopes: CollectionScopes,
-    /// What a coordinator ordered, on a drive of an array that coordinates collections.
+    /// The orders of a coordinator, if the drive is in an array that coordinates collections.
     pub(in crate::ssd) coordination: Option<Box<Coordination>>,
     /// Tasks other than collection that relocate blocks.
     pub(in crate::ssd) background: BackgroundTasks,
-    /// How long the drive has had nothing to do, and whether its host has more requests.
+    /// How long the drive has been idle, and whether its host has more requests.
     pub(in crate::ssd) idleness: Idleness,
 }

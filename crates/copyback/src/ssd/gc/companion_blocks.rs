@@ -1,8 +1,8 @@
-//! Companions: collections that take a block of each of several planes of a die along which were filled apart, and the
-//! planes to which their pages go (`tasks::gc::granularity`: twins and pairs).
+//! Companions: blocks of other planes of the die that a collection takes together with its victim, and the planes to
+//! which their pages go (`tasks::gc::granularity`: twins and pairs).
 //!
-//! A page goes to another plane than its own only as far as that one can do without the room for its own moves and for
-//! what is reserved there; otherwise it stays.
+//! A page goes to another plane only if that plane does not need the room for its own moves and reservations. Otherwise
+//! the page stays on its plane.
 
 use crate::config::device::PLANES_MAX;
 use crate::dispatch::compose::merge::Merged;
@@ -19,7 +19,7 @@ use crate::tasks::job::{Footprint, Step};
 #[derive(Clone, Copy)]
 struct Group {
     planes: [PlaneId; PLANES_MAX as usize],
-    /// Which open block of each takes a page.
+    /// The open block of each plane that takes a page.
     write_points: [usize; PLANES_MAX as usize],
     count: usize,
 }
@@ -42,7 +42,7 @@ impl Group {
     }
 }
 
-/// The planes beside a victim's, as a granularity sees them.
+/// The planes beside a victim's plane, as a granularity sees them.
 struct Others<'a>(&'a mut Drive);
 
 impl Beside for Others<'_> {
@@ -63,8 +63,8 @@ impl Beside for Others<'_> {
 }
 
 impl Drive {
-    /// A collection that is about to begin takes along what its granularity names on the other planes of its die. A
-    /// collection that waits there is done with it.
+    /// Before a collection begins, adds the blocks that its granularity names on the other planes of its die. A
+    /// collection that waits on such a plane is thereby done.
     pub(in crate::ssd) fn take_companions(&mut self, id: JobId, plane: PlaneId, victim: BlockId) {
         let die = self.geometry.die_of(plane);
         let mut footprint = Footprint::one(plane, victim);
@@ -92,22 +92,22 @@ impl Drive {
         self.gc.jobs[id].take_along(footprint);
     }
 
-    /// Whether a device erases two blocks with one command.
+    /// Whether the device can erase two blocks with one command.
     fn is_erased_together(&self, a: BlockId, b: BlockId) -> bool {
         let first_page = |block: BlockId| self.geometry.page_of(self.geometry.first_unit(block));
         self.flash.rules().go_together(&self.geometry, first_page(a), first_page(b))
     }
 
-    /// Whether a job has several blocks, whose pages go to planes as the granularity says.
-    /// A job of one block whose data has to leave its plane is such a job, too.
+    /// Whether the granularity chooses the planes for the pages of a job: it has several blocks, or one block whose
+    /// data has to leave its plane.
     pub(in crate::ssd) fn takes_turns(&self, id: JobId) -> bool {
         let job = &self.gc.jobs[id];
         let takes_turns = job.footprint().is_row() || job.has_to_leave;
         self.scheme.settings.collection.turn.is_some() && job.purpose().picks_victim && takes_turns
     }
 
-    /// The next step of such a job: it reads as many pages as its next program names planes, one by one from its first
-    /// block, or side by side.
+    /// The next step of such a job. It reads as many pages as its next program has planes, either one by one from its
+    /// first block or side by side.
     #[inline(never)]
     pub(in crate::ssd) fn step_in_turn(&mut self, id: JobId) -> Option<Step> {
         if self.gc.jobs[id].is_stepping() {
@@ -133,8 +133,8 @@ impl Drive {
         Some(Step::Read { end: self.gc.jobs[id].first_pending() + count })
     }
 
-    /// Which pending moves a job reads with its next command, at most so many: where the first of them stands, and how
-    /// many they are. While a plane catches up, the first block is emptied; otherwise pages of one offset go together.
+    /// The pending moves, at most `room`, that a job reads with its next command: the position of the first, and their
+    /// number. While a plane catches up, the first block is emptied. Otherwise pages of one offset are read together.
     fn next_reads(&self, id: JobId, room: usize, catches_up: bool) -> Option<(usize, usize)> {
         let job = &self.gc.jobs[id];
         let page = |m: &Move| self.geometry.page_of(m.from);
@@ -142,7 +142,7 @@ impl Drive {
         let pending = job.pending();
         let of_lead = |m: &Move| self.geometry.block_of(m.from) == job.block();
         let first = pending.iter().position(current)?;
-        // A first block that is empty is not looked for among thousands of moves.
+        // If the first block is empty, thousands of moves need not be searched for it.
         let lead_has_moves = !self.keeps_moves_left(id) || job.pages_left_on(job.plane()) > 0;
         let start = match catches_up && lead_has_moves {
             true => pending.iter().position(|m| of_lead(m) && current(m)).unwrap_or(first),
@@ -154,7 +154,7 @@ impl Drive {
             pending[from.min(pending.len())..].iter().take(room).take_while(of_page).count()
         };
         let mut count = in_page(start, room);
-        // One more page, of the other plane; the third of four might not go with it.
+        // One more page, of another plane. A third page might not go into the same command.
         if let Some(next) = pending.get(start + count)
             && !catches_up
             && self.flash.rules().go_together(&self.geometry, page(&pending[start]), page(next))
@@ -164,7 +164,7 @@ impl Drive {
         Some((start, count))
     }
 
-    /// The planes of a job's next program: one, or those whose write points agree.
+    /// The planes of a job's next program: one plane, or the planes whose write points agree.
     fn group_of(&self, id: JobId) -> Group {
         let (job, turn) = (&self.gc.jobs[id], self.scheme.settings.collection.turn.expect("only such jobs ask"));
         let die = job.die();
@@ -212,12 +212,12 @@ impl Drive {
     /// Whether a plane has a page for data of another plane of its die.
     pub(in crate::ssd) fn has_room_for_others(&self, plane: PlaneId) -> bool {
         let (die, bound) = self.bound_of(plane);
-        // If moved data has a block of its own, the page may open one.
+        // If moved data has a block of its own, the page may need a newly opened block.
         let opened = if self.ftl.shares_block() { 0 } else { self.geometry.pages_per_block };
         self.reservable(die, bound) > opened && self.host_pages_left(plane) > opened
     }
 
-    /// Binds pages for a job's oldest moves that were read, on the planes whose turn it is.
+    /// Binds pages for a job's oldest moves that were read, on the planes of its next program.
     pub(in crate::ssd) fn bind_in_turn(&mut self, id: JobId, units: usize, command: &mut Command) {
         let group = self.group_of(id);
         let die = self.gc.jobs[id].die();

@@ -1,5 +1,5 @@
-//! A drive whose collections a coordinator orders: it reports how low it is, collects all its dies when it is forced
-//! to, and pauses when it is told to.
+//! A drive whose collections a coordinator orders. The drive reports how few blocks are free, collects on all its dies
+//! when ordered, and pauses when ordered.
 //!
 //! Its trigger is asked as ever, and what it answers is reported instead of done (`starts_unasked`), until it is at its
 //! last resort: a silent coordinator stops no drive. A forced drive collects on each of its dies one plane after the
@@ -7,9 +7,8 @@
 //! stop, or any plane until the drive as a whole has reached that level ([`ForceScope`]). When no die has a collection
 //! left, the drive reports that it is done, and its level.
 //!
-//! A collection that pauses keeps its victim and stands between two of its steps, with no page in hand; its die takes
-//! work of the host as if it were free, until the drive is forced again, a plane is at its last resort or the
-//! host is done.
+//! A paused collection keeps its victim and stops between two steps, with no page in the controller. Its die takes host
+//! work as if it were free, until the drive is forced again, a plane is at its last resort, or the host is done.
 
 use crate::dispatch::order::Class;
 use crate::flash::command::Source;
@@ -21,7 +20,7 @@ use crate::ssd::dies::issue::Readiness;
 use crate::ssd::drive::{Drive, Queue};
 use crate::tasks::gc::trigger::{Level, Start, TriggerPolicy, Wanted};
 
-/// At which level a forced drive stops to collect.
+/// The level at which a forced drive stops collecting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stop {
@@ -30,7 +29,7 @@ pub enum Stop {
     Own,
     /// Where it no longer reports.
     Report,
-    /// Where all is free that can be: the reserve.
+    /// When as many blocks are free as possible: the reserve.
     Reserve,
 }
 
@@ -51,7 +50,7 @@ pub enum ForceScope {
 pub enum Owed {
     /// So many collections of each plane, or of each die if the drive's free blocks count, whatever is free.
     AtLeast(u32),
-    /// What it still owed when it was told to pause.
+    /// The collections that the drive still owed when it was ordered to pause.
     Rest,
 }
 
@@ -70,40 +69,40 @@ pub struct Force {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnRequest {
-    /// It pauses before its next step with no page in hand.
+    /// It pauses before its next step, with no page in the controller.
     #[default]
     Pause,
-    /// It ends, and none follows.
+    /// It completes, and no other collection follows.
     FinishCollection,
 }
 
-/// What a drive says of itself.
+/// A report of a drive to its coordinator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Report {
-    /// It has fallen to a level.
+    /// The drive has fallen to a level.
     Low(Level),
-    /// By which share of a plane's blocks its lowest plane is above the middle between where it reports and where it
-    /// would start.
+    /// How far the lowest plane is above the middle between the report level and the start level, as a share of a
+    /// plane's blocks.
     AboveMiddle(f64),
-    /// What it was forced to do is done, or was told to pause.
+    /// The drive has carried out an order to collect, or was ordered to pause.
     Done,
 }
 
 /// Why the collection of a plane was started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Why {
-    /// A caller asked for this one.
+    /// A caller started this collection.
     #[default]
     Hand,
     /// The drive was forced to collect.
     Forced,
-    /// No coordinator asked for it.
+    /// The drive was at its last resort: no coordinator ordered it.
     LastResort,
 }
 
-/// The orders of a coordinator, and what the drive has reported to it.
+/// The orders of a coordinator, and the drive's reports.
 pub(in crate::ssd) struct Coordination {
-    /// The lowest level that was reported since the last order was carried out.
+    /// The lowest level reported since the last order was carried out.
     reported: Level,
     reports: Vec<Report>,
     /// Free blocks of a plane, or of a plane on average, at which forced collection stops.
@@ -115,22 +114,22 @@ pub(in crate::ssd) struct Coordination {
     owed: Vec<u32>,
     /// Why the collection of each plane was started.
     why: Vec<Why>,
-    /// Planes on which no victim was found, since the drive was forced.
+    /// Planes without a victim since the drive was forced.
     is_given_up: Vec<bool>,
     /// Dies that have not carried out the last order to collect.
     is_forced: Vec<bool>,
-    /// Invariant: the number of dies that `is_forced` names.
+    /// Invariant: the number of set entries of `is_forced`.
     dies_forced: u32,
-    /// Collections stand still, until a write waits for space or a plane is at its last resort.
+    /// Collections are paused, until a write waits for space or a plane is at its last resort.
     is_paused: bool,
     totals: ToldTotals,
 }
 
 impl Drive {
-    /// From now on the drive is told when to collect. Before the run starts. `may_pause`: it may be told to pause.
+    /// Makes the drive obey a coordinator. Call it before the run starts. `may_pause`: orders to pause may come.
     pub(crate) fn obey(&mut self, may_pause: bool) {
         self.scheme.trigger.obey();
-        // Steps of a collection that may pause do not follow each other unseen.
+        // A collection that may pause must check for orders between its steps.
         self.scheme.settings.collection.is_undisturbed &= !may_pause;
         let (planes, dies) = (self.geometry.planes as usize, self.geometry.dies as usize);
         self.gc.coordination = Some(Box::new(Coordination {
@@ -149,20 +148,20 @@ impl Drive {
         self.report_lowest();
     }
 
-    /// What it says of itself when it is asked how low it is.
+    /// The drive's answer to the question how many blocks it has free.
     pub(crate) fn above_middle(&self) -> Report {
         let (report, start, _) = self.scheme.trigger.told_blocks(&self.geometry);
         let blocks = f64::from(self.lowest_free_blocks()) - f64::from(report + start) / 2.0;
         Report::AboveMiddle(blocks / f64::from(self.geometry.blocks_per_plane))
     }
 
-    /// What it says of itself, in order.
+    /// The next report, in order.
     pub(crate) fn take_report(&mut self) -> Option<Report> {
         let told = self.gc.coordination.as_mut()?;
         (!told.reports.is_empty()).then(|| told.reports.remove(0))
     }
 
-    /// What it was told, and did.
+    /// The orders that the drive received, and the collections that it began.
     pub fn told_totals(&self) -> Option<ToldTotals> {
         self.gc.coordination.as_ref().map(|told| told.totals)
     }
@@ -173,14 +172,14 @@ impl Drive {
         self.gc.coordination.as_ref().is_some_and(|told| told.is_paused)
     }
 
-    /// A plane wants to be collected: whether that starts although no coordinator asked. Otherwise the drive reports
-    /// how low it is.
+    /// A plane's trigger wants a collection. Returns whether it starts without an order of the coordinator. Otherwise
+    /// the drive reports its level.
     #[inline(never)]
     pub(in crate::ssd) fn starts_unasked(&mut self, plane: PlaneId, wanted: Wanted) -> bool {
         let level = self.scheme.trigger.level_of(self.free_of_scope(plane));
         if level == Level::LastResort || wanted.start == Start::Space {
             self.told_mut().why[plane.at()] = Why::LastResort;
-            // A write that waits for space waits for a collection that pauses, too.
+            // A write that waits for space may wait for a paused collection.
             self.resume();
             return true;
         }
@@ -191,8 +190,8 @@ impl Drive {
         false
     }
 
-    /// Reports that something is as low as this. Whether all is said: that it would start is put off until a request
-    /// comes, where the trigger waits for one.
+    /// Reports a level. Returns whether the report is complete. If the trigger waits for requests and none waits, the
+    /// level `Start` is reported later, when a request arrives.
     fn heed(&mut self, level: Level, request_waits: bool) -> bool {
         self.report(level.min(Level::Report));
         let says_all =
@@ -203,7 +202,7 @@ impl Drive {
         says_all
     }
 
-    /// A device is below its watermark: as that of a plane, and said once for all of them.
+    /// A device is below its watermark: reports it like that of a plane, once for all planes.
     #[inline(never)]
     pub(in crate::ssd) fn heed_device(&mut self, events: &mut EventQueue) {
         let level = self.scheme.trigger.level_of(self.ftl.free_blocks() as u32);
@@ -220,8 +219,8 @@ impl Drive {
         }
     }
 
-    /// What a die takes whose collection stands still: work of the host, and moves of other dies' collections, as if it
-    /// were free. Other jobs of the die wait for the one that has it.
+    /// Takes work for a die whose collection is paused: host work, and moves of other dies' collections, as if the die
+    /// were free. Other jobs of the die wait for the paused job.
     #[inline(never)]
     pub(in crate::ssd) fn take_beside_paused(
         &mut self,
@@ -230,7 +229,7 @@ impl Drive {
         events: &mut EventQueue,
     ) -> bool {
         if self.dies[die].point() == PreemptionPoint::Polling {
-            // The controller is busy with the queue until it has polled it.
+            // The controller must poll the queue first.
             return false;
         }
         let mut heads = self.heads(die);
@@ -252,8 +251,8 @@ impl Drive {
         true
     }
 
-    /// A plane that has a collection asks for no other one. So this reports how low planes have fallen while theirs
-    /// stand still; at the last resort these go on.
+    /// A plane with a collection asks for no other collection. This function therefore reports the level of planes
+    /// whose collection is paused; at the last resort these collections resume.
     fn heed_paused(&mut self, die: DieId) {
         let request_waits = self.dies[die].waiting() > 0;
         for plane in self.geometry.planes_of(die) {
@@ -270,8 +269,8 @@ impl Drive {
         }
     }
 
-    /// A request has come to wait at a die on which a plane's collection stands still, and it was put off until then to
-    /// say how low that plane is.
+    /// A request waits at a die on which a plane's collection is paused: reports the plane's level, which was put off
+    /// until now.
     pub(in crate::ssd) fn heed_awaited(&mut self, plane: PlaneId) {
         if self.stands_still(self.gc.jobs.of_plane(plane)) {
             self.heed(self.scheme.trigger.level_of(self.free_of_scope(plane)), true);
@@ -282,7 +281,7 @@ impl Drive {
         self.gc.coordination.as_mut().expect("the drive is told when to collect")
     }
 
-    /// Reports a level once.
+    /// Reports a level, unless it was reported already.
     fn report(&mut self, level: Level) {
         let told = self.told_mut();
         if level > told.reported {
@@ -291,7 +290,8 @@ impl Drive {
         }
     }
 
-    /// Reports how low its lowest plane is. That it would start says who next comes to it.
+    /// Reports the level of the drive's lowest plane, at most `Report`. The next request at it reports the level
+    /// `Start`.
     fn report_lowest(&mut self) {
         let level = self.scheme.trigger.level_of(self.lowest_of_scope());
         self.report(level.min(Level::Report));
@@ -332,7 +332,7 @@ impl Drive {
         (0..dies).for_each(|die| self.go_on_forced(DieId(die), events));
     }
 
-    /// Starts no more of what it was forced to; what is under way pauses, or ends.
+    /// Starts no more ordered collections; running ones pause or complete.
     pub(crate) fn pause(&mut self, on_request: OnRequest) {
         let has_jobs = self.gc.jobs.has_of(Source::GC);
         // Requests that wait for what a collection brings would wait for good.
@@ -349,7 +349,7 @@ impl Drive {
         self.end_force();
     }
 
-    /// Collections that pause go on.
+    /// Resumes paused collections.
     pub(in crate::ssd) fn resume(&mut self) {
         if std::mem::take(&mut self.told_mut().is_paused) {
             for die in (0..self.geometry.dies).map(DieId) {
@@ -360,7 +360,7 @@ impl Drive {
         }
     }
 
-    /// The next collection that a forced die owes, if it has none under way.
+    /// Starts the next collection that a forced die owes, if the die has no job.
     pub(in crate::ssd) fn go_on_forced(&mut self, die: DieId, events: &mut EventQueue) {
         while self.gc.coordination.as_ref().is_some_and(|told| told.is_forced[die.at()]) && !self.has_job(die) {
             let Some(plane) = self.next_forced(die) else {
@@ -398,7 +398,7 @@ impl Drive {
         self.lowest_that(die, owes).or_else(|| self.lowest_that(die, is_low))
     }
 
-    /// What it was forced to do is done.
+    /// The order to collect is carried out.
     fn end_force(&mut self) {
         let told = self.told_mut();
         told.reported = Level::High;
@@ -416,7 +416,7 @@ impl Drive {
         }
     }
 
-    /// A collection found no victim on a plane: forced dies leave it alone.
+    /// A collection found no victim on a plane: forced dies skip the plane.
     pub(in crate::ssd) fn give_up(&mut self, plane: PlaneId) {
         if let Some(told) = &mut self.gc.coordination {
             told.is_given_up[plane.at()] = true;
@@ -424,7 +424,7 @@ impl Drive {
         }
     }
 
-    /// Whether the collection that has a die stands still, so that the die is the host's.
+    /// Whether the collection that has reserved a die is paused, so that the host may use the die.
     #[inline]
     pub(in crate::ssd) fn stands_still(&self, id: JobId) -> bool {
         if !self.is_paused() {

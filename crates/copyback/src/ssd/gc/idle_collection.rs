@@ -1,8 +1,8 @@
-//! Idleness: collection ahead of need, while the drive has nothing to do.
+//! Idleness: collection ahead of need, while the drive is idle.
 //!
-//! A drive is idle from the end of its last transaction; collection starts when that has lasted for as long as the
-//! trigger says, on each die the plane with the fewest free blocks first, and goes on collection after collection until
-//! the watermark is reached or a request arrives. The collection under way then goes on as it would at any other time.
+//! A drive is idle from the end of its last transaction on. Collection starts when the drive has been idle for as long
+//! as the trigger requires. On each die it starts on the plane with the fewest free blocks, and continues until the
+//! watermark is reached or a request arrives. The collection under way then goes on as at any other time.
 
 use crate::sim::index::DieId;
 use crate::sim::queue::{EventQueue, Timer};
@@ -10,11 +10,11 @@ use crate::ssd::drive::Drive;
 use crate::tasks::gc::trigger::idle::Idle;
 use crate::tasks::gc::trigger::{Start, TriggerPolicy};
 
-/// How long a drive has had nothing to do.
+/// The time for which a drive has been idle.
 pub(in crate::ssd) struct Idleness {
-    /// Comes up when the drive has been idle for as long as the trigger asks for.
+    /// The timer for the moment at which the drive has been idle for as long as the trigger requires.
     timer: Timer,
-    /// Since when the drive has had nothing to do, if the trigger asks for that. Invariant: none once the host is done.
+    /// When the drive became idle, if the trigger uses idleness. Invariant: `None` once the host is done.
     since_ns: Option<u64>,
     /// No more requests will come.
     is_host_done: bool,
@@ -31,7 +31,7 @@ impl Idleness {
         self.is_host_done
     }
 
-    /// Something changed: the drive may have fallen idle, or have been woken.
+    /// Something changed: the drive may have become idle or busy.
     fn update(&mut self, is_serving: bool, idle: Idle, events: &mut EventQueue) {
         if is_serving {
             self.end(events);
@@ -53,54 +53,53 @@ impl Idleness {
         }
     }
 
-    /// Whether it has lasted for as long as the trigger asks for.
+    /// Whether the idle time is as long as the trigger requires.
     fn has_lasted(&self, idle: Idle, now_ns: u64) -> bool {
         self.since_ns.is_some_and(|since_ns| now_ns >= idle.begins_ns(since_ns))
     }
 }
 
 impl Drive {
-    /// Whether it serves or queues anything.
+    /// Whether the drive serves or queues any transaction.
     pub(crate) fn serves(&self) -> bool {
-        // What ends while dies are looked at is done, and was not taken yet.
+        // A transaction that ends while dies are visited is done, but was not taken yet.
         self.txns.live() > self.host_data.endings.count()
     }
 
-    /// Something changed: the drive may have fallen idle, or have been woken.
+    /// Something changed: the drive may have become idle or busy.
     pub(in crate::ssd) fn time_idleness(&mut self, events: &mut EventQueue) {
         let Some(idle) = self.scheme.trigger.idle() else { return };
-        // A read whose data was trimmed ends while dies are looked at, and no event follows.
+        // A read whose data was trimmed ends while dies are visited; no event follows.
         let is_serving = self.serves();
         self.gc.idleness.update(is_serving, idle, events);
     }
 
-    /// The host has no more requests: collections from now on would serve no request.
+    /// The host has no more requests: idle collections from now on would serve none.
     pub(crate) fn end_idleness(&mut self, events: &mut EventQueue) {
         self.gc.idleness.end_host(events);
         self.end_background(events);
     }
 
-    /// The drive has been idle for long enough.
+    /// The drive has been idle for as long as the trigger requires.
     pub(in crate::ssd) fn on_idle(&mut self, events: &mut EventQueue) {
         for die in (0..self.geometry.dies).map(DieId) {
             self.collect_while_idle(die, events);
         }
     }
 
-    /// Whether the drive has been idle for as long as the trigger asks for.
+    /// Whether the drive has been idle for as long as the trigger requires.
     fn is_idle(&self, idle: Idle, now_ns: u64) -> bool {
         self.txns.live() == 0 && self.gc.idleness.has_lasted(idle, now_ns)
     }
 
-    /// Starts collection on the plane of a die that needs it most, where the drive is idle and the die collects
-    /// nothing.
+    /// Starts collection on the neediest plane of a die, if the drive is idle and the die has no job.
     pub(in crate::ssd) fn collect_while_idle(&mut self, die: DieId, events: &mut EventQueue) {
         let Some(idle) = self.scheme.trigger.idle().filter(|&idle| self.is_idle(idle, events.now_ns())) else { return };
         while !self.has_job(die) {
             let Some(lowest) = self.lowest_that(die, |p| idle.wants_plane(self.free_of(p))) else { return };
             let free = self.free_of(lowest);
             self.start_collection(lowest, Start::Idle, events);
-            // Collection without time is done already, and goes on while it frees blocks.
+            // Collection without time is complete already; it continues while it frees blocks.
             if self.scheme.preemption.is_timeless() && self.free_of(lowest) <= free {
                 return;
             }

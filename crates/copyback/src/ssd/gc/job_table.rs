@@ -1,15 +1,15 @@
-//! The jobs of a drive, and the planes that they work on.
+//! The jobs of a drive, and their planes.
 
 use crate::flash::command::Source;
 use crate::sim::index::{JobId, PlaneId};
 use crate::tasks::job::Job;
 use std::ops::{Index, IndexMut};
 
-/// The jobs of a drive: collections and relocations that have a die to themselves, or wait for it.
+/// The jobs of a drive: collections and relocations that have reserved a die, or wait for it.
 pub(in crate::ssd) struct JobTable {
     /// Invariant: each entry is a job that has a plane, or is free.
     jobs: Vec<Job>,
-    /// Entries that a new job takes, the last first. Invariant: none of them is the job of a plane.
+    /// Free entries, of which a new job takes the last. Invariant: none of them is the job of a plane.
     free: Vec<JobId>,
     /// The job of each plane. Invariant: a job has the planes of its footprint, and a plane has one job at most.
     on_plane: Vec<JobId>,
@@ -57,8 +57,8 @@ impl JobTable {
 
     // ---- changes ----------------------------------------------------------------------------------------------------
 
-    /// Adds a job, which has the planes of its footprint from now on. Its lists get the memory that an earlier job
-    /// left, and room for so many units.
+    /// Adds a job, which has the planes of its footprint from now on. Its lists reuse the memory of an earlier job, and
+    /// have room for `units` units.
     pub fn add(&mut self, job: Job, units: usize) -> JobId {
         let planes = job.footprint();
         let id = match self.free.pop() {
@@ -76,7 +76,7 @@ impl JobTable {
         id
     }
 
-    /// A job takes over a plane. The job that the plane had is removed; it had no other plane.
+    /// A job takes over a plane. The plane's earlier job is removed; it had no other plane.
     pub fn take_over(&mut self, plane: PlaneId, id: JobId) {
         let before = std::mem::replace(&mut self.on_plane[plane.at()], id);
         if before.is_some() {
@@ -84,14 +84,14 @@ impl JobTable {
         }
     }
 
-    /// A job is over: its planes have none.
+    /// A job is over: its planes have no job.
     pub fn remove(&mut self, id: JobId) {
         self.free.push(id);
         let footprint = self[id].footprint();
         footprint.planes().for_each(|plane| self.on_plane[plane.at()] = JobId::NONE);
     }
 
-    /// Adds a job as it is, on no plane.
+    /// Adds a job without planes.
     #[cfg(test)]
     pub fn push(&mut self, job: Job) {
         self.jobs.push(job);

@@ -1,8 +1,8 @@
-//! Merges: jobs that bring log blocks and data blocks together (`ftl::mapping::fast`), and the log block of a write.
+//! Merges: jobs that merge log blocks and data blocks (`ftl::mapping::fast`), and the log block of a write.
 //!
-//! A merge is a job like a collection: it waits for its die, has it from its first step to its last, and requests go
-//! between two steps where the scheme lets them. It differs in what it reads, which is all of a logical block wherever
-//! it is, in the pages that it programs, where each unit has its place, and in when it starts.
+//! A merge is a job like a collection. It waits for its die and reserves it from its first step to its last; requests
+//! go between two steps if the scheme admits them. Three things differ. It reads all units of a logical block wherever
+//! they are. It programs each unit at its fixed place. And it starts at other times.
 
 use crate::flash::command::{Command, FlashOp};
 use crate::ftl::frontier::Stream;
@@ -20,7 +20,7 @@ impl Drive {
         }
     }
 
-    /// A write finds no page in the random log blocks of a plane.
+    /// A write finds no page in the random log blocks of a plane: starts a merge.
     pub(in crate::ssd) fn merge_for_space(&mut self, plane: PlaneId, events: &mut EventQueue) {
         let asks = self.gc.jobs.is_free(plane) && self.ftl.pages_left(plane, Stream::Host) == 0;
         if asks && self.ftl.can_merge(plane) {
@@ -28,7 +28,7 @@ impl Drive {
         }
     }
 
-    /// A merge gets its die: what it does is decided now. Whether there is something.
+    /// A merge gets its die: decides what it merges. Returns whether there is anything to merge.
     pub(in crate::ssd) fn begin_merge(&mut self, id: JobId, events: &mut EventQueue) -> bool {
         let plane = self.gc.jobs[id].plane();
         let mut moves = self.gc.jobs[id].take_moves();
@@ -51,7 +51,8 @@ impl Drive {
         )
     }
 
-    /// Programs a page with what a merge has gathered for it, or before that one that was never written.
+    /// Programs a page with the units that a merge has gathered for it. If an earlier page of the block was never
+    /// written, programs that one first, without units.
     #[inline(never)]
     pub(in crate::ssd) fn program_gathered(&mut self, die: DieId, id: JobId, units: usize, events: &mut EventQueue) {
         let plane = self.gc.jobs[id].plane();

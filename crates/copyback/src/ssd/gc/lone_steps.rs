@@ -1,12 +1,11 @@
-//! Lone steps: those of a collection that has its die to itself, which nothing observes, joins or delays.
+//! Lone steps: steps of a collection that reserves its die, which no component observes, joins or delays.
 //!
-//! Most commands of a drive in use are such. When one ends nothing can have changed for others, so the next
-//! follows in place: what the drive and its flash know of the die and the job is looked up once an event. What a step
-//! is, which moves it takes and what is counted are the same functions as those of any other step (`steps`,
-//! `tasks::job`).
+//! Most commands of a drive in use are lone steps. When one ends, nothing can have changed for other parts, so the next
+//! step follows in place; the state of the die and the job is looked up once an event. The functions that choose a
+//! step, take its moves and count it are those of any other step (`steps`, `tasks::job`).
 //!
-//! If requests may join steps or go between them, a step is a lone one if no request that could do so waits at the die
-//! when it begins. When it ends, and when the poll behind it does, that is asked again.
+//! If requests may join steps or go between them, a step is a lone one if no such request waits at the die when it
+//! begins. This is checked again when the step ends, and when the following poll ends.
 
 use crate::dispatch::queues::Queues;
 use crate::dispatch::txn::Txns;
@@ -23,14 +22,14 @@ use crate::ssd::gc::steps::fetch_ahead;
 use crate::ssd::records::FewestFree;
 use crate::tasks::job::{Job, Step};
 
-/// What lone steps change beside flash.
+/// The parts that a lone step changes, beside flash.
 struct LoneStepParts<'a> {
     job: &'a mut Job,
     ftl: &'a mut Ftl,
     geometry: &'a Geometry,
     counters: &'a mut Counters,
     fewest_free: &'a mut FewestFree,
-    /// Who waits anywhere, and may want to know where data is.
+    /// The waiting requests; some of them depend on where data is.
     queues: &'a mut Queues,
     txns: &'a Txns,
     /// Reads of the host that wait at the die.
@@ -38,8 +37,9 @@ struct LoneStepParts<'a> {
 }
 
 impl LoneStepParts<'_> {
-    /// Binds a step to its page: operation, page and the mapping units that cross the channel. None for an erase.
-    /// `INDEXED`: requests that wait are found by the place of their data, so that each move has to be told.
+    /// Binds a step to its page. Returns the operation, the page and the mapping units that cross the channel; none for
+    /// an erase. `INDEXED`: waiting requests are indexed by the place of their data, so that each move updates the
+    /// index.
     #[inline(always)]
     fn bind<const INDEXED: bool>(&mut self, step: Step) -> Option<(FlashOp, PageId, u32)> {
         match step {
@@ -87,7 +87,7 @@ impl LoneStepParts<'_> {
 }
 
 impl Drive {
-    /// Whether the next step of the job that has the die is a lone one.
+    /// Whether the next step of the job that has reserved the die is a lone one.
     #[inline(always)]
     pub(in crate::ssd) fn may_step_alone(&self, die: DieId, id: JobId, step: Step) -> bool {
         let job = &self.gc.jobs[id];
@@ -98,7 +98,7 @@ impl Drive {
             && !self.takes_turns(id)
     }
 
-    /// Whether no request waits at a die that could go before this step of a collection, or join it.
+    /// Whether no waiting request of a die could go before this step of a collection, or join it.
     #[inline]
     fn is_left_alone(&self, die: DieId, step: Step) -> bool {
         let d = &self.dies[die];
@@ -115,7 +115,7 @@ impl Drive {
         }
     }
 
-    /// What a lone step changes.
+    /// The parts that a lone step changes.
     #[inline(always)]
     fn reach(&mut self, die: DieId, id: JobId) -> LoneStepParts<'_> {
         LoneStepParts {
@@ -130,7 +130,7 @@ impl Drive {
         }
     }
 
-    /// The job that has the die takes a lone step; [`Self::end_lone_step`] goes on from there.
+    /// The job that has reserved the die begins a lone step; [`Self::end_lone_step`] continues from there.
     #[inline(never)]
     pub(in crate::ssd) fn begin_lone_steps(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
         let d = &self.dies[die];
@@ -152,8 +152,8 @@ impl Drive {
         self.note_gain(die);
     }
 
-    /// A lone step ended. Whether the next follows in place, or the poll before it: otherwise the die may take
-    /// something else.
+    /// A lone step ended. Returns whether the next step, or the poll before it, follows in place. Otherwise the die may
+    /// take other work.
     #[inline(always)]
     pub(in crate::ssd) fn end_lone_step(&mut self, die: DieId, events: &mut EventQueue) -> bool {
         let now_ns = events.now_ns();
@@ -176,7 +176,7 @@ impl Drive {
         true
     }
 
-    /// The same where requests may join steps or go between them.
+    /// As [`Self::end_lone_step`], if requests may join steps or go between them.
     #[inline(never)]
     fn go_on_alone(&mut self, die: DieId, id: JobId, events: &mut EventQueue) -> bool {
         self.gc.jobs[id].end_step();
@@ -189,7 +189,8 @@ impl Drive {
             return !self.is_marked();
         }
         if self.flash.is_channel_waited_for(die) {
-            // If the step that ended was a read, its transfer was, and what waits behind that goes first.
+            // If the step that ended was a read, its transfer also ended, and transfers that wait for the channel go
+            // first.
             self.mark_ready(die);
             return false;
         }
@@ -201,7 +202,8 @@ impl Drive {
         self.step_alone_at_point(die, id, step, events)
     }
 
-    /// A preemption point has opened: if nothing waits there, the collection takes its step. Whether it does.
+    /// A preemption point has opened. If no request waits there, the collection takes its step; returns whether it
+    /// does.
     #[inline(always)]
     pub(in crate::ssd) fn step_alone_at_point(
         &mut self,

@@ -1,4 +1,4 @@
-//! The destination of a page of a collection: what the granularity may see of the drive to choose it.
+//! The destination of a collection's page: the view of the drive by which the granularity chooses it.
 
 use crate::ftl::frontier::Stream;
 use crate::sim::index::{JobId, PlaneId};

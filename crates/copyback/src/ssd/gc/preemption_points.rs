@@ -1,9 +1,9 @@
-//! Preemption points: what goes between two steps of the collection that has a die.
+//! Preemption points: the requests that go between two steps of the collection that has reserved a die.
 //!
-//! Before each step the controller polls the queue, if that takes time or may let a request go first. Requests that
-//! wait then and that the preemption policy admits go first, in the order of the die's classes, with what comes
-//! meanwhile as far as the policy's fence lets it; then the collection takes its step. With the `pipeline` builder,
-//! commands of one type follow each other through the cache register, host and collection alike.
+//! Before each step the controller polls the queue, if that takes time or may let a request preempt. Waiting requests
+//! that the preemption policy admits go first, in the order of the die's classes. So do requests that arrive meanwhile,
+//! as far as the policy's fence lets them. Then the collection takes its step. With the `pipeline` builder, commands of
+//! one type follow each other through the cache register, host and collection alike.
 
 use crate::dispatch::index::place_of;
 use crate::dispatch::order::{Class, Heads};
@@ -22,17 +22,17 @@ use crate::tasks::gc::preemption::{Candidate, Fence, NextStep, State, View, stat
 use crate::tasks::gc::trigger::TriggerPolicy;
 use crate::tasks::job::{Job, Step};
 
-/// What is asked about those that wait: who of them goes first.
+/// A search for the first waiting request that may preempt.
 struct FirstQuery<'a> {
     view: &'a View<'a>,
-    /// Only those of a smaller sequence number.
+    /// Only requests with a smaller sequence number.
     before: u64,
     pairing: &'a StepPartners<'a>,
 }
 
 impl Drive {
-    /// The die of a collection can take a command: the collection's next step, or host work that goes first. Whether
-    /// something changed.
+    /// The die of a collection can take a command: the collection's next step, or host work that preempts. Returns
+    /// whether something changed.
     pub(in crate::ssd) fn share(
         &mut self,
         die: DieId,
@@ -59,13 +59,13 @@ impl Drive {
         }
     }
 
-    /// Time before a step in which the controller polls the queue.
+    /// The time for which the controller polls the queue before a step.
     fn queue_poll_ns(&mut self, die: DieId, step: Step) -> u64 {
         let scan_ns = if matches!(step, Step::Read { .. }) { self.scheme.settings.compose.scan_ns } else { 0 };
         self.scheme.preemption.queue_poll_ns() + scan_ns + self.dies[die].take_poll_delay_ns()
     }
 
-    /// The controller begins to poll a die's queue before a step; whether that takes time.
+    /// The controller begins to poll a die's queue before a step. Returns whether that takes time.
     #[inline]
     pub(in crate::ssd) fn begin_poll(&mut self, die: DieId, step: Step, events: &mut EventQueue) -> bool {
         let queue_poll_ns = self.queue_poll_ns(die, step);
@@ -78,7 +78,7 @@ impl Drive {
         true
     }
 
-    /// The poll of a die's queue is over. Whether the collection took its step.
+    /// The poll of a die's queue is over. Returns whether the collection took its step.
     #[inline(never)]
     pub(in crate::ssd) fn on_poll_end(&mut self, die: DieId, events: &mut EventQueue) -> bool {
         self.open_point(die, events.now_ns());
@@ -90,7 +90,7 @@ impl Drive {
     #[inline]
     pub(in crate::ssd) fn open_point(&mut self, die: DieId, now_ns: u64) {
         let since = self.txns.next_sequence();
-        // Field by field: the policy changes its own state while it looks at the drive.
+        // The fields separately: the policy changes its own state while it reads the drive.
         let Self { scheme, dies, queues, txns, ftl, gc, geometry, .. } = self;
         scheme.preemption.on_point(&VisibleDie {
             now_ns,
@@ -105,8 +105,8 @@ impl Drive {
         self.dies[die].open_point(since);
     }
 
-    /// Excludes the collection's plane where its next step does. Looked at before each request that goes first: one
-    /// that goes may overwrite all that the collection had still to read, and its next step is then another one.
+    /// Excludes the collection's plane if its next step requires that. Evaluated before each request that preempts: the
+    /// request may overwrite all units that the collection had still to read, which changes the next step.
     fn exclude_planes(&mut self, die: DieId, id: JobId, step: Step) {
         let plane = self.gc.jobs[id].plane();
         let excluded = |is_write| {
@@ -116,7 +116,7 @@ impl Drive {
         self.dies[die].exclude(planes);
     }
 
-    /// A preemption point is open: host work that may go first does, then the collection's step.
+    /// A preemption point is open: host work that may preempt goes first, then the collection's step.
     fn go_on(
         &mut self,
         die: DieId,
@@ -164,10 +164,10 @@ impl Drive {
         follows
     }
 
-    /// What waits for the next step, of that which comes while requests go before this one. Everything, where a
-    /// collection must not be held up for ever: writes that wait for space, and those that the hard watermark
-    /// prohibits, wait for its end. If data goes to other dies, writes that wait anywhere may wait for this
-    /// collection, and other collections for the moves that come here.
+    /// The requests that wait for the collection's next step, among those that arrive while requests preempt. All of
+    /// them wait if the collection must not be delayed for ever: writes wait for its space, or the hard watermark
+    /// prohibits writes until its end. If data goes to other dies, writes anywhere may wait for this collection, and
+    /// other collections for moves that arrive here.
     fn fence(&self, die: DieId, view: &View<'_>) -> Fence {
         let moves_wait = self.scheme.granularity.leaves_plane()
             && (self.dies.waiting_for_space() > 0 || self.head(die, Queue::Move).is_some());
@@ -175,7 +175,7 @@ impl Drive {
         if is_needed { Fence::All } else { self.scheme.preemption.fence() }
     }
 
-    /// Host work of this class goes before the collection, where the die can take it now.
+    /// Issues host work of this class before the collection's step, if the die can take it now.
     #[inline(never)]
     fn take_first(
         &mut self,
@@ -206,8 +206,8 @@ impl Drive {
         Heads { came: [u64::MAX, came(read), came(write)], txns, waited_before: 0 }
     }
 
-    /// The collection's step is under way on another die, or through this die's other register: moves of other dies'
-    /// jobs may use a free die, and so may the host where the collection is preemptible at all.
+    /// The collection's step is under way on another die, or in this die's other register. Moves of other dies' jobs
+    /// may use the free die. The host may, too, if the collection is preemptible at all.
     fn fill_wait(&mut self, die: DieId, id: JobId, readiness: Readiness, events: &mut EventQueue) -> bool {
         if readiness != Readiness::Ready {
             return false;
@@ -231,8 +231,8 @@ impl Drive {
         }
     }
 
-    /// Whether a command that is no step of the collection which has its die may be issued there now: what the
-    /// configuration says, looked up before the run, against what the policy has answered.
+    /// Checks that a command which is not a step of the die's collection may be issued now. Compares constants of the
+    /// configuration with the policy's decision.
     #[inline(never)]
     pub(in crate::ssd) fn check_between_steps(&self, die: DieId, command: &Command) {
         let d = &self.dies[die];
@@ -253,15 +253,15 @@ impl Drive {
         hold!(!(is_excluded && uses_plane), PlaneExcluded, "{op:?} of {source:?} on {:?} of {die:?}", job.plane());
     }
 
-    /// Whether a collection stands between the read and the program of a page, or of all that was left. Asked when
-    /// a command is bound, which may just have overwritten what was still to be read, so that is not looked at.
+    /// Whether a collection is between the read and the program of a page, or of its last units. Called when a command
+    /// is bound, which may just have overwritten the units still to be read; those are therefore not checked.
     fn holds_page(&self, job: &Job) -> bool {
         let held = job.held().len();
         let is_whole = held >= self.geometry.units_per_page as usize;
         !job.is_stepping() && held > 0 && (is_whole || job.pending().is_empty())
     }
 
-    /// What is about to go before a collection's step may do so with so few free blocks.
+    /// Checks that a request may preempt a collection with so few free blocks.
     fn check_hard_watermark(&self, die: DieId, is_write: bool) {
         let free = self.free_of_collection(die);
         if free >= self.scheme.settings.collection.hard_watermark {
@@ -283,8 +283,8 @@ impl Drive {
         View { state: self.collection_state(seen.id), step, pages_moved, now_ns: seen.now_ns, die: seen }
     }
 
-    /// The state of collection of a die that collects (ispass11 Fig. 7). If watermarks are those of planes, the
-    /// lowest of its planes counts: that one collects next, and whatever goes first holds it up, too.
+    /// The state of collection of a die that collects (ispass11 Fig. 7). If each plane has a watermark, the lowest
+    /// plane of the die counts: it is collected next, and each preempting request delays that, too.
     pub(in crate::ssd) fn collection_state(&self, die: DieId) -> State {
         let free = self.free_of_collection(die);
         let high_priority_waits = self.dies[die].high_priority_waiting() > 0;
@@ -310,7 +310,7 @@ impl Drive {
     }
 
     fn first_read_admitted(&self, die: DieId, asked: &FirstQuery) -> Option<TxnId> {
-        // If no plane is excluded, the place of a read's data makes no difference.
+        // If no plane is excluded, the plane of a read does not matter.
         let minds_planes = self.scheme.preemption.excludes_plane(asked.view.step, false);
         let queued =
             self.queues.iter(self.queue(die, Queue::Read)).map(TxnId).take(self.scheme.settings.compose.gc_scan_max);
@@ -320,8 +320,8 @@ impl Drive {
         })
     }
 
-    /// The same of writes, by their planes: what holds back one write to a plane mostly holds back all. No write goes
-    /// to the collection's own plane where that is excluded.
+    /// The first such write. Searches by plane, because the reason that delays one write to a plane mostly delays all.
+    /// No write goes to the collection's plane if that is excluded.
     fn first_write_admitted(&self, die: DieId, asked: &FirstQuery) -> Option<TxnId> {
         let index = self.queues.index();
         let mut first: Option<TxnId> = None;
@@ -348,22 +348,22 @@ impl Drive {
         first
     }
 
-    /// Whether the policy lets a request that uses a plane go first, and the collection's next step will not serve it.
+    /// Whether the policy lets a request on a plane preempt, and the collection's next step will not serve the request.
     fn may_go_first(&self, id: TxnId, is_write: bool, plane: PlaneId, asked: &FirstQuery) -> bool {
         let is_on_its_plane = plane == asked.pairing.own_plane();
         let candidate = Candidate { is_write, is_on_its_plane, arrival_ns: self.txns[id].arrival_ns };
         self.scheme.preemption.admits(asked.view, candidate) && !asked.pairing.takes(id)
     }
 
-    /// The plane that a read which waits would use now. One whose data is gone or has left the die uses none, and
-    /// counts as one of a plane that is not excluded.
+    /// The plane that a waiting read would use now. A read whose data is gone or has left the die uses none, and counts
+    /// as a read of a plane that is not excluded.
     pub(in crate::ssd) fn plane_of_read(&self, id: TxnId) -> PlaneId {
         let place = place_of(&self.txns[id], |unit| self.ftl.lookup(unit));
         place.map_or(PlaneId::NONE, |place| self.geometry.plane_of(self.geometry.block_of(place)))
     }
 
-    /// A collection ended in a state in which nothing might go before it: the write of high priority that asked for
-    /// that goes before the next collection. Whether there was one.
+    /// A collection ended in a state that prohibited preemption: the write of high priority that caused this state goes
+    /// before the next collection. Returns whether there was one.
     #[inline(never)]
     pub(in crate::ssd) fn serve_high_priority(
         &mut self,
@@ -381,7 +381,7 @@ impl Drive {
         if readiness != Readiness::Ready {
             return false;
         }
-        // It is bound before writes that came before it.
+        // The write is bound before writes that arrived earlier.
         self.map.newest.track();
         self.dies[die].defer_to_high_priority(false);
         self.take_write(die, id, events);

@@ -1,4 +1,4 @@
-//! Merging: what `compose::merge` says about requests for pages that a collection moves is done here.
+//! Merging: executes the decisions of `compose::merge` on requests for pages that a collection moves.
 
 use crate::dispatch::compose::merge::{self, Merged};
 use crate::flash::command::CommandPlane;
@@ -15,7 +15,7 @@ impl Drive {
         Some(self.geometry.page_of(pending[start].from))
     }
 
-    /// Puts the page of the victim for which a request waits longest before the other moves.
+    /// Moves the page of the victim for which a request has waited longest to the front of the moves.
     #[inline(never)]
     pub(in crate::ssd) fn put_wanted_first(&mut self, die: DieId, id: JobId) {
         let job = &self.gc.jobs[id];
@@ -26,7 +26,7 @@ impl Drive {
         self.gc.jobs[id].put_first(start, length);
     }
 
-    /// A page of the victim is in the controller: queued reads of it end.
+    /// A page of the victim is in the controller: ends queued reads of it.
     #[inline(never)]
     pub(in crate::ssd) fn serve_reads_of(&mut self, die: DieId, page: PageId, events: &mut EventQueue) {
         let list = self.queue(die, Queue::Read);
@@ -38,7 +38,7 @@ impl Drive {
             let part = self.bind_read(id, die, events).expect("it was just translated");
             self.end_merged_read(part, events);
             if is_last {
-                // What its end lets in, and what is left of it where it is split, came behind the queue poll.
+                // Requests that its end admits, and the rest of a split read, arrived after the queue poll.
                 return;
             }
         }
@@ -53,7 +53,7 @@ impl Drive {
         self.finish_txn(id, events);
     }
 
-    /// Queued writes of nothing but data that the next program of the collection holds: they go into that program.
+    /// Takes queued writes whose data is all in the collection's next program: they are merged into that program.
     #[inline(never)]
     pub(in crate::ssd) fn take_merged_writes(&mut self, die: DieId, id: JobId, units: usize, now_ns: u64) -> Merged {
         let list = self.queue(die, Queue::Write);
@@ -79,7 +79,7 @@ impl Drive {
         merged
     }
 
-    /// Which units of the next program of a collection a write consists of, if it can be merged with it.
+    /// The units of a collection's next program that a write covers, if it can be merged with the program.
     pub(in crate::ssd) fn units_in_program(&self, txn: TxnId, id: JobId, units: usize) -> Option<u32> {
         let job = &self.gc.jobs[id];
         merge::units_in_program(&self.view_for_builders(job.die()), txn, &job.held()[..units])

@@ -1,4 +1,4 @@
-//! What relocations do to the flash: their requests become commands when a die takes them, and are bound only then.
+//! Flash commands of relocations: a request becomes a command, and is bound, only when a die takes it.
 
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
@@ -42,7 +42,7 @@ impl Drive {
         self.issue(die, &command, events);
     }
 
-    /// The page whose read was just bound is copied back: it is valid as a whole.
+    /// Copies back the page whose read was just bound: all its units are valid.
     fn copy_back(&mut self, die: DieId, id: TxnId, events: &mut EventQueue) {
         self.txns[id].role = Role::JobCopyback;
         let Txn { job, plane, units, task: source, .. } = self.txns[id];

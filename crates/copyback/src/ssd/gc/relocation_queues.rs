@@ -1,4 +1,4 @@
-//! Which relocations are under way, and what they have in front of them, counted where it is asked for.
+//! The relocations under way, with counts of their remaining work.
 
 use crate::flash::command::Source;
 use crate::flash::geometry::Geometry;
@@ -13,50 +13,50 @@ use crate::tasks::relocation::Relocation;
 
 /// The relocations of a drive.
 pub(in crate::ssd) struct Relocations {
-    /// How collections work, where they are such.
+    /// How collections work, if they are relocations.
     as_task: Option<AsTask>,
     all: Vec<Relocation>,
     free: Vec<JobId>,
-    /// Those under way, the oldest first: few. Invariant: none of them is in `free`.
+    /// The relocations under way, the oldest first: few. Invariant: none of them is in `free`.
     under_way: Vec<JobId>,
     counts: RelocationCounts,
-    /// Groups of planes that take turns, if they do.
+    /// Groups of planes that take turns, if planes do.
     turns: Option<Turns>,
-    /// Some of them have a page to program which no plane takes.
+    /// At least one relocation has a page to program that no plane takes.
     are_held_up: bool,
     units_per_page: u32,
     planes_per_die: u32,
     time: CollectingTime,
-    /// Dies of which writes wait for a page in one line.
+    /// Number of dies whose writes wait for a page in one line.
     dies_in_line: u32,
 }
 
-/// How many relocations are under way. Invariant: each of `under_way` counts once in each table that it belongs to.
+/// Counts of relocations under way. Invariant: each of `under_way` counts once in each table that it belongs to.
 struct RelocationCounts {
     of_source: [u32; SOURCES_MAX],
     on_plane: Vec<u32>,
-    /// Collections alone.
+    /// Collections only.
     collecting_on_die: Vec<u32>,
-    /// Dies of which a block is collected. Invariant: the dies whose count is not 0.
+    /// Dies with a block under collection. Invariant: the dies whose count is not 0.
     dies_collecting: u32,
 }
 
 /// The time with at least one collection under way.
 struct CollectingTime {
-    /// When the one that is under way began. It means nothing while none is.
+    /// When the current period began. Undefined while no collection is under way.
     since_ns: u64,
-    /// How long it was before.
+    /// The length of all earlier periods.
     before_ns: u64,
 }
 
-/// Groups of planes of which one is collected at a time.
+/// Groups of planes: one plane of a group is collected at a time.
 struct Turns {
     group_of: Vec<u32>,
     at_work: Vec<u32>,
 }
 
 impl Relocations {
-    /// None is under way.
+    /// No relocation is under way.
     pub fn new(as_task: Option<AsTask>, turns: Option<Group>, ftl: &Ftl) -> Self {
         let geometry = &ftl.geometry;
         Self {
@@ -90,23 +90,23 @@ impl Relocations {
         self.as_task.map_or(0, |task| task.victims as usize)
     }
 
-    /// Pages that the controller holds of one.
+    /// Pages that the controller holds of one relocation.
     pub fn buffer_pages(&self) -> u32 {
         self.as_task.map_or(1, |task| task.buffer_pages)
     }
 
-    /// The first die of those whose writes wait for a page in one line with a die's.
+    /// The first of the dies whose writes wait for a page in one line with this die's.
     #[inline]
     pub fn first_in_line(&self, die: DieId) -> DieId {
         DieId(die.0 - die.0 % self.dies_in_line)
     }
 
-    /// How many are under way.
+    /// The number of relocations under way.
     pub fn count(&self) -> usize {
         self.under_way.len()
     }
 
-    /// One of those under way, the oldest first.
+    /// A relocation under way by its position, the oldest first.
     pub fn at(&self, at: usize) -> JobId {
         self.under_way[at]
     }
@@ -117,22 +117,22 @@ impl Relocations {
         &self.all[id.at()]
     }
 
-    /// How many of a task are under way.
+    /// The number of a task's relocations under way.
     pub fn count_of(&self, source: Source) -> usize {
         self.counts.of_source[source.at()] as usize
     }
 
-    /// Whether a block of a die is collected.
+    /// Whether a block of a die is being collected.
     pub fn collect_on(&self, die: DieId) -> bool {
         self.counts.collecting_on_die[die.at()] > 0
     }
 
-    /// Dies of which a block is collected.
+    /// Dies with a block under collection.
     pub fn dies_collecting(&self) -> u32 {
         self.counts.dies_collecting
     }
 
-    /// Whether a block of a plane is relocated.
+    /// Whether a block of a plane is being relocated.
     #[inline]
     pub fn are_on(&self, plane: PlaneId) -> bool {
         self.counts.on_plane[plane.at()] > 0
@@ -143,12 +143,12 @@ impl Relocations {
         self.turns.is_some()
     }
 
-    /// Whether a plane's group has no block relocated, where planes take turns.
+    /// Whether no block of a plane's group is being relocated, or planes do not take turns.
     pub fn is_turn_of(&self, plane: PlaneId) -> bool {
         self.turns.as_ref().is_none_or(|turns| turns.at_work[turns.group_of[plane.at()] as usize] == 0)
     }
 
-    /// What those of a plane's blocks have still to program.
+    /// The pages that relocations of a plane's blocks still have to program.
     #[inline]
     pub fn own(&self, plane: PlaneId) -> OwnMoves {
         if !self.are_on(plane) {
@@ -159,13 +159,13 @@ impl Relocations {
         OwnMoves { pages: on_plane.map(|r| r.pages_left(self.units_per_page)).sum(), has_begun: true }
     }
 
-    /// For how long at least one collection was under way until now.
+    /// The total time with at least one collection under way, until now.
     pub fn collecting_for_ns(&self, now_ns: u64) -> u64 {
         let of_this = if self.count_of(Source::GC) > 0 { now_ns - self.time.since_ns } else { 0 };
         self.time.before_ns + of_this
     }
 
-    /// Pages that relocations of blocks of these planes have still to send. Looks at all relocations.
+    /// Pages that relocations of these planes' blocks still have to send. Visits all relocations.
     pub fn pages_unsent(&self, shares: impl Fn(PlaneId) -> bool) -> u32 {
         let under_way = self.under_way.iter().map(|id| &self.all[id.at()]);
         under_way.filter(|r| shares(r.plane())).map(|r| r.pages_unsent(self.units_per_page)).sum()
@@ -173,7 +173,7 @@ impl Relocations {
 
     // ---- changes ----------------------------------------------------------------------------------------------------
 
-    /// Room for the moves of the next, which one that has ended leaves.
+    /// The memory for moves of an ended relocation, for the next one.
     pub fn take_room(&mut self) -> Option<Vec<Move>> {
         self.free.last().map(|id| self.all[id.at()].take_room())
     }
@@ -199,7 +199,7 @@ impl Relocations {
         id
     }
 
-    /// It ends.
+    /// A relocation ends.
     pub fn end(&mut self, id: JobId, now_ns: u64) {
         self.time.before_ns = self.collecting_for_ns(now_ns);
         self.time.since_ns = now_ns;
@@ -209,7 +209,7 @@ impl Relocations {
         self.free.push(id);
     }
 
-    /// Something happens to one; what it has still to send may change.
+    /// Changes a relocation; updates the count of pages that it still has to send.
     #[inline]
     pub fn change<T>(
         &mut self,
@@ -227,12 +227,12 @@ impl Relocations {
         result
     }
 
-    /// One has a page to program which no plane takes.
+    /// A relocation has a page to program that no plane takes.
     pub fn hold_up(&mut self) {
         self.are_held_up = true;
     }
 
-    /// Whether one had; it is tried again now.
+    /// Whether a relocation was held up; clears that, because it is tried again now.
     pub fn take_held_up(&mut self) -> bool {
         std::mem::take(&mut self.are_held_up)
     }
@@ -244,7 +244,7 @@ impl Relocations {
         if source == Source::GC {
             let on_die = &mut self.counts.collecting_on_die[(plane.0 / self.planes_per_die) as usize];
             change(on_die);
-            // The first of a die has begun, or its last has ended.
+            // The first collection of a die has begun, or its last has ended.
             if *on_die == u32::from(begins) {
                 change(&mut self.counts.dies_collecting);
             }

@@ -1,9 +1,9 @@
-//! Collections, and what else relocates blocks, as tasks among others: no die is reserved (`tasks::relocation`).
+//! Collections and other relocations as tasks: no die is reserved (`tasks::relocation`).
 //!
-//! A relocation hands requests to its task's queue, from where `admit` lets them into windows; a die takes them as the
-//! order says. What is valid in a block has room on the block's own plane, which its last free block is kept for, and
-//! goes there; if the allocation chooses dies for single pages it goes to any plane, and the drive as a whole keeps
-//! room for it (`admission::shared_space`). So a write that waits for space is helped in the end.
+//! A relocation appends requests to its task's queue. `admit` lets them into windows, and a die takes them in the order
+//! policy's order. The valid data of a block has room on the block's own plane, which keeps its last free block for
+//! that, and goes there. If the allocation chooses dies for single pages, the data goes to any plane, and the drive as
+//! a whole keeps room for it (`admission::shared_space`). A write that waits for space is therefore served in the end.
 
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::Source;
@@ -21,8 +21,8 @@ use crate::tasks::gc::walk::{Moment, pick};
 use crate::tasks::relocation::{Relocation, Request};
 
 impl Drive {
-    /// A page was bound on a plane, or writes wait for space there (a die, where the plane is open): collections start
-    /// as the trigger says.
+    /// A page was bound on a plane, or writes wait for space there (on a die, if they are bound to no plane): starts
+    /// collections as the trigger decides.
     pub(in crate::ssd) fn collect_as_task(&mut self, plane: PlaneId, events: &mut EventQueue) {
         self.resume_held_up(events);
         while self.may_collect_more()
@@ -38,8 +38,8 @@ impl Drive {
         self.gc.relocations.count_of(Source::GC) < self.gc.relocations.victims()
     }
 
-    /// Whether another block may be collected for what the trigger counts a plane with. A plane, or a die, is collected
-    /// a block at a time: a second one beside it would have the same array to wait for, and be missing elsewhere.
+    /// Whether another block may be collected beside those of the plane's scope. A plane, or a die, collects one block
+    /// at a time: a second one would wait for the same array, and be missing elsewhere.
     fn may_collect_beside(&self, plane: PlaneId) -> bool {
         match self.scheme.trigger.scope() {
             Scope::Plane => !self.gc.relocations.are_on(plane),
@@ -48,8 +48,8 @@ impl Drive {
         }
     }
 
-    /// The planes that a plane's trigger counts together, if those are below their watermark. Without a host
-    /// no request would gain by their collection.
+    /// The planes of the plane's scope, if the scope is below its watermark. Without a host no request would gain by
+    /// their collection.
     fn planes_below(&mut self, plane: PlaneId, is_collecting: bool) -> Option<Planes> {
         if self.gc.idleness.is_host_done() || !self.may_collect_beside(plane) {
             return None;
@@ -68,7 +68,7 @@ impl Drive {
         if wants { self.those_in_turn(planes) } else { None }
     }
 
-    /// Of planes that are to be collected, those that may be: one, where planes take turns.
+    /// Of planes to collect, those that may be collected now: only one if planes take turns.
     fn those_in_turn(&self, planes: Planes) -> Option<Planes> {
         if !self.collections_take_turns() {
             return Some(planes);
@@ -77,10 +77,10 @@ impl Drive {
         planes.iter().filter(may_begin).min_by_key(|&plane| self.free_of(plane)).map(Planes::one)
     }
 
-    /// Writes wait for space on a plane, or on a die where the plane is open, and no page is left there: what can make
-    /// some is collected whatever the watermarks say.
+    /// Writes wait for space on a plane, or on a die if they are bound to no plane, and no page is left there: collects
+    /// the planes that can make some, independent of watermarks.
     pub(in crate::ssd) fn collect_as_task_for_space(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
-        // If planes share their space, a die may have pages left that are kept.
+        // If planes share their space, the pages that a die has left may be kept for relocations.
         let has_pages = || !self.admission.reservations.are_shared() && self.has_pages_left(die, plane);
         if !self.may_collect_more() || has_pages() || (plane.is_some() && !self.may_collect_beside(plane)) {
             return;
@@ -96,9 +96,9 @@ impl Drive {
         }
     }
 
-    /// A collection ended on a plane: the next is that for which writes wait, else that of the plane or die with the
-    /// fewest free, which may have fallen below its watermark while this one was under way, else, as far as the trigger
-    /// goes on, that of its own planes.
+    /// A collection ended on a plane: starts the next. Writes that wait come first. Then the plane or die with the
+    /// fewest free blocks, which may have fallen below its watermark meanwhile. Then the planes of this collection, as
+    /// far as the trigger continues.
     fn collect_next(&mut self, plane: PlaneId, events: &mut EventQueue) {
         if self.dies.waiting_for_space() > 0 {
             self.collect_for_all_that_wait(events);
@@ -123,7 +123,7 @@ impl Drive {
         }
     }
 
-    /// Collections begin on planes or dies that are below watermarks of their own, the lowest first.
+    /// Starts collections on planes or dies that are below their own watermarks, the lowest first.
     fn collect_others(&mut self, events: &mut EventQueue) {
         while self.scheme.trigger.scope() != Scope::Device
             && self.may_collect_more()
@@ -136,7 +136,7 @@ impl Drive {
         }
     }
 
-    /// The plane with the fewest free of those that may be collected now.
+    /// The plane with the fewest free blocks among those that may be collected now.
     fn lowest_at_rest(&self) -> Option<PlaneId> {
         let is_at_rest =
             |&plane: &PlaneId| self.may_collect_beside(plane) && self.is_its_turn(plane) && self.is_reclaimable(plane);
@@ -144,7 +144,7 @@ impl Drive {
         at_rest.min_by_key(|&plane| self.free_of(plane))
     }
 
-    /// Begins the collection of a block of these planes; whether there was one that is worth it.
+    /// Begins the collection of a block of these planes; returns whether one was worth it.
     pub(in crate::ssd) fn begin_task_collection(&mut self, planes: Planes, events: &mut EventQueue) -> bool {
         let stamp = self.ftl.counts().host_units;
         let moment = Moment { least_units: self.geometry.units_per_page, read_offsets: &[], stamp };
@@ -154,7 +154,7 @@ impl Drive {
         true
     }
 
-    /// Whether a block's plane, or whatever shares its stock, has room for what is valid in it.
+    /// Whether a block's plane, or its shared stock, has room for the valid data of the block.
     pub(in crate::ssd) fn has_room_for_moves_of(&self, block: BlockId) -> bool {
         let plane = self.geometry.plane_of(block);
         let pages = u32::from(self.ftl.blocks()[block].valid).div_ceil(self.geometry.units_per_page);
@@ -184,7 +184,7 @@ impl Drive {
         self.hand_over(id, events);
     }
 
-    /// Hands over what a relocation asks for now.
+    /// Submits the requests that a relocation needs now.
     fn hand_over(&mut self, id: JobId, events: &mut EventQueue) {
         let units_per_page = self.geometry.units_per_page;
         let buffer_units = units_per_page * self.gc.relocations.buffer_pages();
@@ -222,8 +222,8 @@ impl Drive {
         }
     }
 
-    /// The plane for a page of moved data: where the allocation would send one of the host's, if that takes it. None
-    /// where all that is left is reserved for writes of the host, which will be bound before long.
+    /// The plane for a page of moved data: the allocation's choice for a host page, if that plane takes it. `None` if
+    /// all remaining pages are reserved for host writes, which will be bound soon.
     fn place_move(&mut self, home: PlaneId) -> Option<PlaneId> {
         let place = self.choose_die_for_move(home);
         let pages_left = |&plane: &PlaneId| {
@@ -239,7 +239,7 @@ impl Drive {
         self.geometry.planes_of(die).filter(|&plane| self.admission.reservations.space().takes_move(&self.ftl, plane))
     }
 
-    /// Planes may take now what none of them took.
+    /// Tries relocations again that no plane took.
     fn resume_held_up(&mut self, events: &mut EventQueue) {
         if !self.gc.relocations.take_held_up() {
             return;
@@ -249,7 +249,7 @@ impl Drive {
         }
     }
 
-    /// Whether the books of the drive's room are right. Looks at every plane.
+    /// Checks the counts of the drive's room. Visits every plane.
     pub(in crate::ssd) fn check_room(&self) {
         let reservations = &self.admission.reservations;
         if !reservations.are_shared() {
@@ -271,7 +271,7 @@ impl Drive {
 
     // ---- ends -------------------------------------------------------------------------------------------------------
 
-    /// A request of a relocation ended: its slot is free, and what follows is handed over.
+    /// A request of a relocation ended: releases its slot, and submits the next requests.
     pub(in crate::ssd) fn end_request(&mut self, id: TxnId, events: &mut EventQueue) {
         let (role, job, units) = (self.txns[id].role, self.txns[id].job, self.txns[id].units);
         let (die, task) = (self.txns[id].die, self.txns[id].task);
@@ -294,8 +294,7 @@ impl Drive {
         self.hand_over(job, events);
     }
 
-    /// A block that was relocated is erased: writes that wait for space are let in, after what has to be collected
-    /// next.
+    /// A relocated block is erased: starts the next collections, and then admits writes that wait for space.
     fn end_relocation(&mut self, id: JobId, events: &mut EventQueue) {
         let relocation = self.gc.relocations.get(id);
         let (plane, block, source) = (relocation.plane(), relocation.block(), relocation.source());

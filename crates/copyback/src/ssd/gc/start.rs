@@ -1,4 +1,4 @@
-//! The start of collections: of which plane, and when. `walk` says what becomes of them.
+//! The start of collections: on which plane, and when. `walk` continues from there.
 
 use crate::flash::command::Source;
 use crate::ftl::frontier::Stream;
@@ -26,8 +26,7 @@ impl Drive {
         }
     }
 
-    /// A device that falls below its watermark collects on all its dies; each goes on by itself until the watermark is
-    /// reached.
+    /// A device below its watermark collects on all its dies; each die continues until the watermark is reached.
     fn collect_device_if_low(&mut self, events: &mut EventQueue) {
         loop {
             let was_collecting = self.gc.scopes.is_device_low();
@@ -64,13 +63,13 @@ impl Drive {
         self.scheme.trigger.wants_plane(self.free_of(plane), self.geometry.plane_offset(plane), is_collecting, self)
     }
 
-    /// What a plane has free, as the trigger counts it.
+    /// The free blocks or pages of a plane, as the trigger counts them.
     #[inline(always)]
     pub(in crate::ssd) fn free_of(&self, plane: PlaneId) -> u32 {
         self.scheme.trigger.free_of(&self.ftl, plane)
     }
 
-    /// What the scope of a plane has free, as the trigger counts it.
+    /// The free blocks or pages of a plane's scope, as the trigger counts them.
     pub(in crate::ssd) fn free_of_scope(&self, plane: PlaneId) -> u32 {
         match self.scheme.trigger.scope() {
             Scope::Plane => self.free_of(plane),
@@ -79,18 +78,18 @@ impl Drive {
         }
     }
 
-    /// The least that any scope has free.
+    /// The free blocks or pages of the lowest scope.
     pub(in crate::ssd) fn lowest_of_scope(&self) -> u32 {
         (0..self.geometry.planes).map(|plane| self.free_of_scope(PlaneId(plane))).min().unwrap_or(0)
     }
 
-    /// What the planes of a die have free, as the trigger counts it.
+    /// The free blocks or pages of a die's planes, as the trigger counts them.
     pub(in crate::ssd) fn free_of_die(&self, die: DieId) -> u32 {
         self.geometry.planes_of(die).map(|p| self.free_of(p)).sum()
     }
 
-    /// Starts collection on the plane of a die with the fewest free of those that are reclaimable, unless a plane
-    /// of it collects already; whether the die collects.
+    /// Starts collection on the lowest reclaimable plane of a die, unless one of its planes collects already. Returns
+    /// whether the die collects.
     pub(in crate::ssd) fn collect_lowest_of(&mut self, die: DieId, start: Start, events: &mut EventQueue) -> bool {
         let lowest = self.lowest_reclaimable(die);
         if let Some(lowest) = lowest {
@@ -99,12 +98,12 @@ impl Drive {
         lowest.is_some() || self.has_job(die)
     }
 
-    /// The plane of a die with the fewest free of those that gain by collection, unless a plane of it collects already.
+    /// The reclaimable plane of a die with the fewest free blocks, unless one of its planes collects already.
     fn lowest_reclaimable(&self, die: DieId) -> Option<PlaneId> {
         if self.has_job(die) { None } else { self.lowest_that(die, |_| true) }
     }
 
-    /// The plane of a die with the fewest free of those that `wants` names and that gain by collection.
+    /// The reclaimable plane of a die with the fewest free blocks for which `wants` holds.
     pub(in crate::ssd) fn lowest_that(&self, die: DieId, wants: impl Fn(PlaneId) -> bool) -> Option<PlaneId> {
         let planes = self.geometry.planes_of(die).filter(|&p| wants(p) && self.is_reclaimable(p));
         planes.min_by_key(|&p| self.free_of(p))
@@ -152,7 +151,8 @@ impl Drive {
                 // Its data may leave when another plane of the die has made room.
                 self.collect_lowest_of(die, Start::Space, events);
             } else if self.scheme.granularity.leaves_plane() && !self.gc.jobs.has_any() {
-                // None is reclaimable where pages are reserved that were not bound yet; who binds them comes back here.
+                // No plane is reclaimable if reserved pages are not bound yet. When a write binds them, this function
+                // is called again.
                 if let Some(reclaimable) = (0..self.geometry.planes).map(PlaneId).find(|&p| self.is_reclaimable(p)) {
                     self.start_collection(reclaimable, Start::Space, events);
                 }
@@ -160,7 +160,7 @@ impl Drive {
         }
     }
 
-    /// Whether host writes may still be bound on a plane, or on any plane of the die.
+    /// Whether a plane, or any plane of the die, still has pages for host writes.
     pub(in crate::ssd) fn has_pages_left(&self, die: DieId, plane: PlaneId) -> bool {
         let left = |p: PlaneId| self.ftl.pages_left(p, Stream::Host) > 0;
         if plane.is_some() { left(plane) } else { self.geometry.planes_of(die).any(left) }
@@ -181,11 +181,12 @@ impl Drive {
         }
     }
 
-    /// Collection of a plane starts: at once where it takes no time, otherwise as a job that waits for its die. Where
-    /// the trigger waits for requests and none waits at the die, the next one to come there starts it.
+    /// Starts the collection of a plane: at once if it takes no time, otherwise as a job that waits for its die. If the
+    /// trigger waits for requests and none waits at the die, the next request at the die starts the collection.
     pub(in crate::ssd) fn start_collection(&mut self, plane: PlaneId, start: Start, events: &mut EventQueue) {
         let die = self.geometry.die_of(plane);
-        // A write that waits for space waits at its die; if data goes to other dies, it may wait for any of them.
+        // A write that waits for space waits at its die. If data goes to other dies, it may wait for a collection of
+        // any die.
         let waits_anywhere = self.scheme.granularity.leaves_plane() && self.dies.waiting_for_space() > 0;
         let request_waits = self.dies[die].waiting() > 0 || waits_anywhere;
         if self.gc.coordination.is_some() && matches!(start, Start::Watermark | Start::Space) {
@@ -205,8 +206,8 @@ impl Drive {
         self.attach(id);
     }
 
-    /// The first write waits for space on a drive whose collections may send data to any die: nothing is put off any
-    /// longer.
+    /// The first write waits for space, on a drive whose collections may send data to any die: starts all collections
+    /// that were put off.
     #[cold]
     #[inline(never)]
     pub(in crate::ssd) fn start_all_awaited_collection(&mut self, events: &mut EventQueue) {
@@ -215,7 +216,7 @@ impl Drive {
         }
     }
 
-    /// A request has come to wait at a die on which collection was put off until one would.
+    /// A request has arrived at a die on which collection was put off until then.
     #[cold]
     #[inline(never)]
     pub(in crate::ssd) fn start_awaited_collection(&mut self, die: DieId, events: &mut EventQueue) {

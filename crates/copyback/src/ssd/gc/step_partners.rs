@@ -1,7 +1,7 @@
-//! Pairing: which of the requests that wait at a die does its collection serve with the very step that it takes next?
+//! Pairing: the waiting requests of a die that its collection serves with its very next step.
 //!
-//! They are left to it, and do not go before it. What depends on the step alone is found out once, when it is first
-//! asked for: hundreds of requests may wait.
+//! These requests wait for the step, and do not preempt it. Results that depend only on the step are computed once, on
+//! first use, because hundreds of requests may wait.
 
 use crate::config::device::PLANES_MAX;
 use crate::dispatch::compose::{JoiningReads, gc_host};
@@ -12,23 +12,23 @@ use crate::tasks::gc::preemption::State;
 use crate::tasks::job::Step;
 use std::cell::OnceCell;
 
-/// What the next step of a collection will serve.
+/// The requests that the next step of a collection will serve.
 pub(in crate::ssd) struct StepPartners<'a> {
     drive: &'a Drive,
     die: DieId,
     job: JobId,
-    /// None: the collection's step is under way elsewhere.
+    /// `None`: the collection's step is under way elsewhere.
     step: Option<Step>,
-    /// The page that merging puts first, where it does.
+    /// The page that merging reads first, if it does.
     wanted: OnceCell<Option<PageId>>,
-    /// The reads that join the next read.
+    /// The reads that join the collection's next read.
     partners: OnceCell<JoiningReads>,
-    /// Whether writes to this plane of the die join the next program; last: to any.
+    /// Whether writes to each plane of the die join the next program; the last entry: writes to any plane.
     joins: [OnceCell<bool>; PLANES_MAX as usize + 1],
 }
 
 impl<'a> StepPartners<'a> {
-    /// Of the collection that has a die.
+    /// The partners of the collection that has reserved a die.
     pub(in crate::ssd) fn of(drive: &'a Drive, die: DieId, step: Option<Step>) -> Self {
         let job = drive.dies[die].reserved_by();
         Self {
@@ -42,13 +42,13 @@ impl<'a> StepPartners<'a> {
         }
     }
 
-    /// The plane on which the collection is at work.
+    /// The plane that is being collected.
     #[inline(always)]
     pub(in crate::ssd) fn own_plane(&self) -> PlaneId {
         self.drive.gc.jobs[self.job].plane()
     }
 
-    /// Whether all writes to a plane of the die, or to any where none is named, are left to the step.
+    /// Whether the step takes all writes to a plane of the die, or all unbound writes if `plane` is none.
     pub(in crate::ssd) fn takes_writes_to(&self, plane: PlaneId) -> bool {
         let drive = self.drive;
         if !drive.scheme.settings.compose.gc_host || !matches!(self.step, Some(Step::Program { .. })) {
@@ -62,7 +62,7 @@ impl<'a> StepPartners<'a> {
         *self.joins[at].get_or_init(join)
     }
 
-    /// Whether a request that waits at the die is served with the step.
+    /// Whether the step serves a request that waits at the die.
     pub(in crate::ssd) fn takes(&self, txn: TxnId) -> bool {
         let settings = &self.drive.scheme.settings;
         self.step.is_some_and(|step| {
@@ -76,8 +76,8 @@ impl<'a> StepPartners<'a> {
         *self.wanted.get_or_init(find)
     }
 
-    /// Whether it asks for data that the collection moves: the page that is read next, or the whole of units that the
-    /// next program holds.
+    /// Whether a request accesses only data that the collection moves: the page that it reads next, or whole units of
+    /// its next program.
     fn is_merged(&self, txn: TxnId, step: Step) -> bool {
         let drive = self.drive;
         match step {
@@ -92,8 +92,8 @@ impl<'a> StepPartners<'a> {
         }
     }
 
-    /// Whether it joins the command that the collection issues next. Of writes to a plane only the first does; those
-    /// behind it keep their order and are left to the collection, too.
+    /// Whether a request joins the collection's next command. Of the writes to a plane only the first joins; later ones
+    /// keep their order, and are left to the collection, too.
     fn joins(&self, txn: TxnId, step: Step) -> bool {
         let (drive, job) = (self.drive, &self.drive.gc.jobs[self.job]);
         match step {

@@ -1,8 +1,8 @@
-//! Steps: the commands of the job that has a die, bound to addresses when they are issued, and the moves of other dies'
-//! jobs.
+//! Steps: the commands of the job that has reserved a die, bound to addresses when they are issued, and moves that
+//! other dies' jobs send here.
 //!
-//! A move fits into the victim's own plane: its last free block is kept for that. It goes to another plane only as far
-//! as that one can do without the room for its own host writes and its own moves.
+//! A move has room on the victim's own plane, whose last free block is kept for that. It goes to another plane only if
+//! that plane does not need the room for its own host writes and moves.
 
 use crate::config::device::PLANES_MAX;
 use crate::dispatch::compose::merge::Merged;
@@ -17,17 +17,16 @@ use crate::ssd::drive::{Drive, Queue};
 use crate::tasks::gc::granularity::GranularityPolicy;
 use crate::tasks::job::{Job, Step};
 
-/// Moves whose map entries are fetched together.
+/// Moves whose map entries are prefetched together.
 pub(in crate::ssd) const MOVES_AHEAD: usize = 8;
 
-/// The map entries of the moves that come after a read up to `end` are fetched side by side, which costs little more
-/// than one.
+/// Prefetches the map entries of the moves after a read up to `end`. Together they cost little more than one.
 #[inline(always)]
 pub(in crate::ssd) fn fetch_ahead(ftl: &Ftl, job: &Job, end: usize) {
     job.ahead(end, MOVES_AHEAD).iter().for_each(|m| ftl.prefetch_entry(m.unit));
 }
 
-/// The pages of the flash that hold moves which stand together: plane, page and units of each.
+/// The flash pages that hold consecutive moves: plane, page and units of each.
 pub(in crate::ssd) fn pages_of<'a>(
     geometry: &'a Geometry,
     flash: &'a Geometry,
@@ -50,7 +49,7 @@ impl Drive {
         }
     }
 
-    /// A page of moved data from another die's job.
+    /// Programs a page of moved data from another die's job.
     pub(in crate::ssd) fn take_move(&mut self, die: DieId, events: &mut EventQueue) {
         let list = self.queue(die, Queue::Move);
         let id = TxnId(self.queues.pop_front(list).expect("a move is queued"));
@@ -72,7 +71,7 @@ impl Drive {
         self.collect_if_low(plane, events);
     }
 
-    /// The next step of the job that has the die; moves of other dies' jobs go between two steps.
+    /// Takes the next step of the job that has reserved the die. Moves of other dies' jobs go between two steps.
     pub(in crate::ssd) fn take_step(&mut self, die: DieId, id: JobId, events: &mut EventQueue) -> bool {
         let Some(step) = self.next_step(id) else {
             if self.head(die, Queue::Move).is_some() {
@@ -89,7 +88,7 @@ impl Drive {
         true
     }
 
-    /// The step that a job takes next, none while one is under way.
+    /// The next step of a job; none while one is under way.
     #[inline(always)]
     pub(in crate::ssd) fn next_step(&mut self, id: JobId) -> Option<Step> {
         // Moves that came too late are dropped, so that less is kept for them.
@@ -115,7 +114,7 @@ impl Drive {
         )
     }
 
-    /// Issues a step, behind what went before it.
+    /// Issues a step, after other work that precedes it.
     #[inline(never)]
     pub(in crate::ssd) fn issue_step(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
         self.gc.jobs[id].begin_step();
@@ -148,7 +147,7 @@ impl Drive {
         }
     }
 
-    /// Programs moved data on the plane that it comes from; the host has no share in it.
+    /// Programs moved data on its own plane, without joining host writes.
     fn program_at_home(&mut self, die: DieId, id: JobId, units: usize, events: &mut EventQueue) {
         let plane = self.gc.jobs[id].plane();
         let write_point = self.write_point_of(id, plane);
@@ -195,7 +194,7 @@ impl Drive {
                     command.push(CommandPlane { plane, page, units, txn: TxnId::NONE });
                 }
             }
-            // Pages stay on their planes. Those whose write points do not go with the first one's follow by themselves.
+            // Pages stay on their planes. Pages whose write points do not match the first one's follow in later steps.
             Step::Program { units } if self.takes_turns(id) => self.bind_in_turn(id, units, &mut command),
             Step::Program { units } => {
                 let held = &self.gc.jobs[id].held()[..units];
@@ -227,7 +226,7 @@ impl Drive {
         self.issue(die, &command, events);
     }
 
-    /// The page that a plane's open block takes next.
+    /// The next page of a plane's open block.
     pub(in crate::ssd) fn next_page(&self, plane: PlaneId, write_point: usize) -> PageId {
         let block = self.ftl.next_block_in(plane, write_point).map_or(0, |block| block.0);
         PageId(block * self.geometry.pages_per_block + self.ftl.next_offset_in(plane, write_point))
@@ -240,8 +239,8 @@ impl Drive {
         self.issue(die, &command, events);
     }
 
-    /// Which open block of a plane takes a page of a collection of which the host has its share, and whether it is the
-    /// one that is set apart for paired programs.
+    /// The open block of a plane for a page of a collection that host writes may join, and whether it is the block that
+    /// is set apart for paired programs.
     fn write_point_of_shared_program(&mut self, die: DieId, to: PlaneId) -> (usize, bool) {
         if self.ftl.needs_pairing(to) {
             self.pair_open_blocks(to);
@@ -250,7 +249,7 @@ impl Drive {
         self.ftl.write_point_for_collection(to, &waiting[..count])
     }
 
-    /// Issues a program of a collection of which the host has its share.
+    /// Issues a program of a collection that host writes may join.
     #[inline(never)]
     fn issue_shared_program(&mut self, die: DieId, id: JobId, to: PlaneId, units: usize, events: &mut EventQueue) {
         let (write_point, is_paired) = self.write_point_of_shared_program(die, to);
@@ -264,12 +263,12 @@ impl Drive {
         command.push(CommandPlane { plane: to, page, units: self.geometry.units_per_page, txn: merged.first });
         self.join_and_issue_program(die, command, is_paired, events);
         if merged.units > 0 {
-            // The merged writes give back the pages that were reserved for them.
+            // The merged writes release the pages that were reserved for them.
             self.collect_if_low(to, events);
         }
     }
 
-    /// Issues a program of moved data with the writes that join it.
+    /// Issues a program of moved data, with the writes that join it.
     fn join_and_issue_program(&mut self, die: DieId, mut command: Command, is_paired: bool, events: &mut EventQueue) {
         self.join_collection_program(die, &mut command, is_paired, events.now_ns());
         self.issue(die, &command, events);
@@ -287,7 +286,7 @@ impl Drive {
         self.issue(die, &command, events);
     }
 
-    /// End of the page that a collection reads next, after the order of its moves has changed.
+    /// The end of the page that a collection reads next, after the order of its moves has changed.
     fn end_of_next_page(&mut self, id: JobId) -> usize {
         let (ftl, geometry) = (&self.ftl, &self.geometry);
         let is_current = |m: Move| ftl.lookup(m.unit) == m.from;
@@ -298,7 +297,7 @@ impl Drive {
         }
     }
 
-    /// Sets an active block apart on a plane and its partners for paired programs, if planes have two.
+    /// Sets an active block apart for paired programs, on a plane and its partners, if planes have two active blocks.
     pub(in crate::ssd) fn pair_open_blocks(&mut self, plane: PlaneId) {
         if self.ftl.has_second_active() {
             let (partners, count) = self.partners_of(plane);
@@ -306,7 +305,7 @@ impl Drive {
         }
     }
 
-    /// Those partners of a plane for which a write waits that could join its collection, and how many they are.
+    /// The partners of a plane with a waiting write that could join its collection, and their number.
     fn partners_in_wait(&self, die: DieId, plane: PlaneId) -> ([PlaneId; PLANES_MAX as usize], usize) {
         let (mut partners, count) = self.partners_of(plane);
         let mut waiting = 0;
@@ -322,7 +321,7 @@ impl Drive {
         (partners, waiting)
     }
 
-    /// Planes of the die that may stand in one command with a plane, and how many they are.
+    /// The planes of the die that can share a command with a plane, and their number.
     pub(in crate::ssd) fn partners_of(&self, plane: PlaneId) -> ([PlaneId; PLANES_MAX as usize], usize) {
         let mut partners = [PlaneId::NONE; PLANES_MAX as usize];
         let mut count = 0;
@@ -372,7 +371,7 @@ impl Drive {
         units: usize,
         merged: Merged,
     ) -> PageId {
-        // Counting bits takes long where the processor has no instruction for it, and mostly there is none.
+        // Counting bits is slow on processors without an instruction for it, and mostly there are no merged units.
         let merged_units = if merged.first.is_none() { 0 } else { merged.units.count_ones() };
         let job = &mut self.gc.jobs[id];
         let of_several = job.footprint().is_row();
@@ -393,7 +392,7 @@ impl Drive {
         page
     }
 
-    /// Hands a page of moved data to another die.
+    /// Sends a page of moved data to another die.
     fn send_move(&mut self, id: JobId, to: PlaneId, units: usize) {
         let die = self.geometry.die_of(to);
         self.admission.reservations.expect_move(to);

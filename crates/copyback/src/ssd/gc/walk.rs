@@ -1,7 +1,6 @@
-//! What becomes of a collection that has started. The walk over victims is that of `tasks::gc::walk`; here are its two
-//! clocks in a run. If collections take time, each is a job of its own: it begins when it gets its die, reserves the
-//! die until its block is erased, and its end starts the next. If collection is ideal, the whole walk is done at
-//! once.
+//! The course of a collection that has started. `tasks::gc::walk` walks over victims; here are its two clocks in a run.
+//! If collections take time, each is a job of its own: it begins when it gets its die, reserves the die until its block
+//! is erased, and its end starts the next. If collection is ideal, the whole walk is done at once.
 
 use crate::dispatch::txn::Role;
 use crate::flash::command::{Command, FlashOp, Source};
@@ -35,7 +34,7 @@ impl Clock for AsJob<'_> {
     }
 
     /// A victim that frees nothing is taken if its data may leave the plane. The room for its moves is never promised
-    /// to others.
+    /// to other writes.
     fn takes(&mut self, plane: PlaneId, victim: Victim) -> bool {
         self.drive.gc.jobs[self.id].has_to_leave = !victim.frees;
         if !victim.frees && !self.drive.can_leave(plane) {
@@ -93,7 +92,7 @@ impl Clock for AtOnce<'_> {
                 drive.gc.scopes.set_die_low(die, true);
                 drive.is_still_low(plane)
             }
-            // One block of each die in turn: the caller goes round.
+            // One block of each die in turn: the caller iterates over dies.
             Scope::Device => false,
         };
         drive.admit_waiters(die, plane, self.events);
@@ -102,7 +101,7 @@ impl Clock for AtOnce<'_> {
 }
 
 impl Drive {
-    /// The job that has waited longest gets its die: a walk begins, or goes on, and its victim is chosen now.
+    /// The job that has waited longest gets its die: a walk begins or continues, and its victim is chosen now.
     pub(in crate::ssd) fn begin_job(&mut self, die: DieId, events: &mut EventQueue) {
         let id = self.dies[die].pop_job();
         self.note_gain(die);
@@ -155,11 +154,11 @@ impl Drive {
         if !self.scheme.settings.compose.is_collection_alone {
             self.pair_open_blocks(plane);
         }
-        // The reservation lets nothing else onto the die, but its window may have room for requests that wait.
+        // The reservation keeps other work off the die, but its window may have room for requests that wait.
         self.fill_window(die, events);
     }
 
-    /// A die works for a job alone from now on.
+    /// Reserves a die for a job.
     pub(in crate::ssd) fn reserve_die(&mut self, die: DieId, id: JobId, now_ns: u64) {
         let (source, came_before) = (self.gc.jobs[id].source(), self.txns.next_sequence());
         self.dies.reserve(die, id, source, now_ns, came_before);
@@ -167,7 +166,8 @@ impl Drive {
         self.note_gain(die);
     }
 
-    /// A step of a job that reserves no die ended: it waits for the die again, behind those who came meanwhile.
+    /// A step of a job that reserves no die ended: the job waits for the die again, after the requests that arrived
+    /// meanwhile.
     #[cold]
     #[inline(never)]
     fn give_die_back(&mut self, die: DieId, id: JobId, events: &mut EventQueue) {
@@ -181,8 +181,8 @@ impl Drive {
         self.release_slot(die, events);
     }
 
-    /// Lists the page offsets of reads that wait for planes which may go with this one, where the victim policy looks
-    /// at them.
+    /// Lists the page offsets of reads that wait for planes which can share a command with this one, if the victim
+    /// policy uses them.
     fn list_read_offsets(&mut self, plane: PlaneId) {
         if !self.ftl.victim_matches_reads() {
             return;
@@ -207,7 +207,7 @@ impl Drive {
         self.gc.scopes.give_back_read_offsets(offsets);
     }
 
-    /// A step of the job that has the die ended.
+    /// A step of the job that has reserved the die ended.
     pub(in crate::ssd) fn on_step_end(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
         let id = command.job;
         self.gc.jobs[id].end_step();
@@ -216,14 +216,14 @@ impl Drive {
         } else if !self.gc.jobs[id].purpose().reserves_die {
             self.give_die_back(die, id, events);
         } else if self.dies[die].reserved_by() == id && self.flash.is_ready(die) {
-            // Nothing else may have the die, so the next step waits for nothing; most of a job's steps come this way.
+            // No other work may use the die, so the next step starts at once. Most of a job's steps take this path.
             if self.scheme.settings.collection.steps_at_once && !self.stands_still(id) {
                 self.take_step(die, id, events);
             }
         }
     }
 
-    /// A page of moved data has arrived on another die: the job there goes on.
+    /// A page of moved data has arrived on another die: its job continues.
     pub(in crate::ssd) fn on_move_end(&mut self, txn: TxnId, events: &mut EventQueue) {
         if self.txns[txn].role != Role::Move {
             return self.end_request(txn, events);
@@ -235,7 +235,7 @@ impl Drive {
         self.mark_ready(home);
     }
 
-    /// The block is erased: the die is free again, and writes that wait for space are let in.
+    /// The block is erased: frees the die, and admits writes that wait for space.
     fn end_job(&mut self, die: DieId, id: JobId, events: &mut EventQueue) {
         let now_ns = events.now_ns();
         let job = &self.gc.jobs[id];
@@ -266,7 +266,7 @@ impl Drive {
             let blocks = self.gc.jobs[id].footprint().blocks().count() as u64;
             self.records.counters.on_relocated(source, blocks);
         }
-        // The clock stops for the job before anybody else can be charged.
+        // Stops the clock for the job before other work can be charged.
         self.dies.release(die);
         self.note_gain(die);
         self.dies[die].end_turn_of_collection(defers);
@@ -280,12 +280,12 @@ impl Drive {
         self.retire(id, events);
     }
 
-    /// A job is over. The order matters: collections that follow come before others that the slot and the erased blocks
-    /// let in.
+    /// Ends a job. The order matters: collections that follow start before the slot and the erased blocks admit other
+    /// work.
     fn retire(&mut self, id: JobId, events: &mut EventQueue) {
         let (die, footprint) = (self.gc.jobs[id].die(), self.gc.jobs[id].footprint());
         let has_reclaimed = self.gc.jobs[id].block().is_some();
-        // 1. Its planes have no job.
+        // 1. Frees its planes.
         self.gc.jobs.remove(id);
         self.note_gain(die);
         // 2. They go on collecting if their watermark asks for it.
@@ -294,36 +294,36 @@ impl Drive {
                 self.start_collection(next, start, events);
             }
         }
-        // 3. A die that a coordinator ordered to collect begins its next collection.
+        // 3. If a coordinator ordered the die to collect, starts the die's next collection.
         if self.gc.coordination.is_some() {
             self.go_on_forced(die, events);
         }
-        // 4. Background tasks that are due relocate their next block.
+        // 4. Starts the next relocation of background tasks that are due.
         self.begin_background(events);
-        // 5. The slot is free: a job that waits for the die keeps it, or requests enter.
+        // 5. Releases the slot: a job that waits for the die keeps it, or requests enter.
         self.release_slot(die, events);
-        // 6. An idle drive collects ahead of need.
+        // 6. Collects ahead of need, if the drive is idle.
         self.collect_while_idle(die, events);
-        // 7. Writes that wait for a page are admitted, or ask for the next collection. If pages go to other planes of
-        //    the die, those that wait there may have to be helped, too, as this plane may have given nothing.
+        // 7. Admits writes that wait for a page, or starts the next collection for them. If pages go to other planes of
+        // the die, writes that wait there may need help, too, because this plane may have freed nothing.
         if self.scheme.settings.collection.turn.is_some() {
             self.geometry.planes_of(die).for_each(|plane| self.admit_waiters(die, plane, events));
         } else {
             footprint.planes().for_each(|plane| self.admit_waiters(die, plane, events));
         }
-        // 8. So are those of all dies, if data may leave any plane.
+        // 8. Admits writes of all dies, if data may leave any plane.
         if self.scheme.granularity.leaves_plane() {
             self.admit_waiters_everywhere(events);
         }
     }
 
-    /// Collects a plane in no time until its watermark is reached.
+    /// Collects a plane in zero time until its watermark is reached.
     pub(in crate::ssd) fn collect_timelessly(&mut self, plane: PlaneId, events: &mut EventQueue) {
         let stamp = self.ftl.counts().host_units;
         walk(&mut AtOnce { drive: self, stamp, events }, plane);
     }
 
-    /// Collects a block in no time, and lets everybody know who watches.
+    /// Collects a block in zero time, and informs all observers.
     fn collect_at_once(&mut self, plane: PlaneId, block: BlockId, stamp: u64) {
         let moves = self.records.shadow.is_some().then(|| self.ftl.valid_units(block));
         let (pages_read, rows) = (self.ftl.valid_pages(block), self.ftl.valid_rows(block));
@@ -344,7 +344,7 @@ impl Drive {
             }
         }
         let row_planes = self.geometry.row_planes;
-        // A superpage is programmed whole, whatever of it is left.
+        // A superpage is programmed whole, even if few of its units are left.
         let is_whole = self.geometry.has_superpages();
         let pages = if is_whole { rows } else { units.div_ceil(self.geometry.units_per_page) };
         let pages_programmed = pages * row_planes;

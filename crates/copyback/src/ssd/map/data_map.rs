@@ -1,4 +1,4 @@
-//! What a drive knows of where data is, beside the translation layer's own map.
+//! The drive's knowledge of where data is, beside the translation layer's own map.
 
 use crate::dispatch::queues::Queues;
 use crate::dispatch::txn::Txns;
@@ -8,24 +8,24 @@ use crate::sim::index::{LogicalUnit, PageId};
 use crate::ssd::map::Translation;
 use crate::ssd::map::hotness::Hotness;
 
-/// The parts that know where data is or how it is used, and whether they have to hear that data moved.
+/// The parts that know where data is or how it is used, and whether they must be told of moves.
 pub(in crate::ssd) struct DataMap {
-    /// Which write of each unit is the newest that was bound.
+    /// The newest bound write of each unit.
     pub(in crate::ssd) newest: Newest,
-    /// Which entries of the map are in DRAM, if the map lives in flash.
+    /// The map entries that are in DRAM, if the map is in flash.
     pub(in crate::ssd) translation: Option<Box<Translation>>,
-    /// How often the host wrote each unit, if hot and cold data have blocks of their own.
+    /// The number of host writes of each unit, if hot and cold data have blocks of their own.
     pub(in crate::ssd) hotness: Option<Box<Hotness>>,
-    /// Invariant: set if the queues have an index, or one of the parts above is there but for `newest`.
+    /// Invariant: set if the queues have an index, or one of the parts above other than `newest` exists.
     hears_moves: bool,
 }
 
-/// What follows from units that were written.
+/// The consequences of written units.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::ssd) struct Written {
     /// Translation pages among them.
     pub map_units: u32,
-    /// Updates of collections that requests of the host waited for and whose programs are issued now.
+    /// Map updates by collections for which host requests waited, and whose programs are issued now.
     pub awaited_updates: u32,
 }
 
@@ -40,18 +40,18 @@ impl DataMap {
         Self { newest, translation, hotness, hears_moves }
     }
 
-    /// Whether entries of the map have to be looked up before a transaction has a die.
+    /// Whether map entries have to be looked up before a transaction gets a die.
     #[inline(always)]
     pub fn looks_up(&self) -> bool {
         self.translation.is_some()
     }
 
-    /// The map in flash, of a drive that has one.
+    /// The map in flash; panics if the drive has none.
     pub fn translation(&mut self) -> &mut Translation {
         self.translation.as_mut().expect("only a map in flash is looked up")
     }
 
-    /// Units were moved to a page: the index of the queues and the map in flash hear of it.
+    /// Units were moved to a page: updates the index of the queues and the map in flash.
     #[inline(always)]
     pub fn on_moved(&mut self, queues: &mut Queues, txns: &Txns, ftl: &Ftl, moves: &[Move], page: PageId) {
         if self.hears_moves {
@@ -62,7 +62,7 @@ impl DataMap {
         }
     }
 
-    /// Units were written: the index of the queues, the counts of writes and the map in flash hear of it.
+    /// Units were written: updates the index of the queues, the counts of writes and the map in flash.
     #[inline(always)]
     pub fn on_written(
         &mut self,
@@ -88,7 +88,7 @@ impl DataMap {
         written
     }
 
-    /// Nothing hears of moves any longer.
+    /// Stops updates of moves.
     #[cfg(test)]
     pub fn stop_hearing(&mut self) {
         self.hears_moves = false;

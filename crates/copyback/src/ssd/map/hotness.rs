@@ -6,25 +6,25 @@ use crate::ftl::frontier::hot_cold::{HotCold, UPDATES_MAX};
 use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId};
 use crate::ssd::drive::Drive;
 
-/// Windows are numbered round, from 1 on; 0 is none.
+/// Window numbers repeat from 1 to this; 0 means none.
 const NUMBERS: u64 = 31;
-/// Of those that have passed since, a number is another one's again; before that what is old is forgotten.
+/// After this many windows, a number would be reused: old counts are removed before.
 const SWEEP_AFTER: u64 = NUMBERS - 2;
 const COUNT: u8 = 0b11;
 const WAS_HOT: u8 = 0b100;
 
-/// Writes of each unit: its last window, whether the one before that made it hot, and the writes in it.
+/// The recent host writes of each unit: its last window, whether the window before made it hot, and the writes in it.
 pub(in crate::ssd) struct Hotness {
     hot: HotCold,
     of: Vec<u8>,
-    /// The window at which what was old was forgotten.
+    /// The window at which old counts were last removed.
     swept: u64,
-    /// Units of which something is known, each once or more, as long as they are few.
+    /// Units with a count, each at least once, as long as there are few.
     known: Vec<LogicalUnit>,
 }
 
-/// Of so many units one may stand in the list of those that are known: to look at all of them costs no more for each
-/// write than a look at the list.
+/// The list of counted units has one entry for this many units. A longer list would make the look at it as expensive,
+/// for each write, as a look at all units.
 const UNITS_PER_KNOWN: usize = 32;
 
 fn number(window: u64) -> u8 {
@@ -37,12 +37,12 @@ impl Hotness {
         Self { hot, of: vec![0; units as usize], swept: 0, known }
     }
 
-    /// Whether the window before this one left a unit hot.
+    /// Whether the window before this one made a unit hot.
     fn was_hot(&self, seen: u8, window: u64) -> bool {
         window > 0 && seen >> 3 == number(window - 1) && seen & COUNT >= self.hot.updates
     }
 
-    /// The host has written a unit.
+    /// Counts a host write of a unit.
     pub(in crate::ssd) fn on_written(&mut self, unit: LogicalUnit, now_ns: u64) {
         let window = now_ns / self.hot.window_ns;
         if window >= self.swept + SWEEP_AFTER {
@@ -63,12 +63,12 @@ impl Hotness {
         }
     }
 
-    /// Forgets what is older than the window before this one: its number is about to be given again. It looks at the
-    /// units that are known, or, where too many were written for the list, at all.
+    /// Removes counts that are older than the window before this one, because its number is about to be reused. Visits
+    /// the counted units or, if there are too many for the list, all units.
     #[cold]
     fn sweep(&mut self, window: u64) {
         let kept = [number(window), number(window.saturating_sub(1))];
-        // Nothing was written since the window before the first in which this would have been called.
+        // A write in window `swept + SWEEP_AFTER` or later would have called this: no unit was written since.
         let is_long_ago = window > self.swept + SWEEP_AFTER;
         let is_old = |seen: u8| is_long_ago || !kept.contains(&(seen >> 3));
         let is_listed = self.known.len() < self.known.capacity();
@@ -103,8 +103,8 @@ impl Hotness {
 }
 
 impl Drive {
-    /// Takes the hot ones out of the moves of a collection that begins, where blocks keep them apart and the pages that
-    /// both take together still leave one free.
+    /// Takes the hot moves out of the moves of a collection that begins, if blocks keep hot data apart, and the pages
+    /// that both parts need still leave a page free.
     pub(in crate::ssd) fn take_hot(&mut self, id: JobId, plane: PlaneId, moves: &mut Vec<Move>, now_ns: u64) {
         let Self { map, gc, ftl, geometry, .. } = self;
         let Some(hotness) = &map.hotness else { return };
@@ -126,8 +126,8 @@ impl Drive {
         }
     }
 
-    /// Which open block of a plane takes the next page of a job: that of moved data, or where the page is hot and can
-    /// be spared that of the host.
+    /// The open block of a plane for the next page of a job: that of moved data or, if the page is hot and can be
+    /// spared, that of the host.
     pub(in crate::ssd) fn write_point_of(&self, id: JobId, plane: PlaneId) -> usize {
         let is_hot = self.map.hotness.is_some() && self.gc.jobs[id].moves_hot() && self.spares_page(plane);
         self.ftl.write_point(plane, if is_hot { Stream::Host } else { Stream::Moved })
@@ -140,7 +140,7 @@ impl Drive {
             && self.host_pages_left(plane) > 0
     }
 
-    /// A plane's die, and the plane itself where addresses decide planes.
+    /// A plane's die, and the plane itself if addresses determine planes.
     pub(in crate::ssd) fn bound_of(&self, plane: PlaneId) -> (DieId, PlaneId) {
         (self.geometry.die_of(plane), self.bound_plane(plane))
     }
@@ -156,7 +156,7 @@ mod tests {
         Hotness::new(HotCold { window_ns: 10, updates }, 2)
     }
 
-    /// Few units have no list, many do.
+    /// Few units have no list, many have one.
     fn with_and_without_list() -> [Hotness; 2] {
         [2, 1_000].map(|units| Hotness::new(HotCold { window_ns: 10, updates: 1 }, units))
     }
@@ -183,7 +183,7 @@ mod tests {
         assert!(!hot.is_hot(A, 35), "this one had one");
     }
 
-    /// The same where nothing is written meanwhile.
+    /// Old counts never look new, even if nothing is written meanwhile.
     #[test]
     fn what_is_old_never_looks_new_after_a_pause() {
         for (first, gap) in (0..35).flat_map(|first| (2..200).map(move |gap| (first, gap))) {
@@ -197,7 +197,7 @@ mod tests {
         }
     }
 
-    /// Numbers of windows come round.
+    /// Window numbers are reused.
     #[test]
     fn what_is_old_never_looks_new() {
         for gap in 2..200 {

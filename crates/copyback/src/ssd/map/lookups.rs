@@ -1,14 +1,14 @@
 //! Translation: a map whose entries live in flash (`ftl::mapping::cached` says which of them are in DRAM).
 //!
-//! A transaction that needs others waits here, before it has a die: for the translation pages that have to be written
-//! back to make room, then for its own page, which is read once for all that wait for it. What is written or moved
-//! changes entries in DRAM; of others the translation page is owed an update, which follows at once after a write, and
-//! after a move when its collection ends. One update of a page is under way at a time, and takes along what changes
-//! until its program is issued.
+//! A transaction without its map entries waits here, before it has a die. First it waits for translation pages that
+//! must be written back to make room. Then it waits for its own page, which is read once for all transactions that need
+//! it. Writes and moves change entries in DRAM. If the entries are not there, their translation page is owed an update.
+//! An update follows at once after a write, and at the end of the collection after a move. One update of a page is
+//! under way at a time, and includes the changes until its program is issued.
 //!
-//! A collection may concern more translation pages than it frees pages: their updates would fill the drive faster than
-//! it is collected, for ever. So one update follows for every two pages that collections of a die have freed, the
-//! longest owed first; the others stay owed, and take more changes along.
+//! A collection may change more translation pages than it frees pages: their updates would fill the drive faster than
+//! collection frees it. Therefore one update follows for every two pages that the collections of a die have freed, in
+//! the order in which updates became owed. The others stay owed, and include later changes.
 
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::Source;
@@ -52,12 +52,12 @@ impl Translation {
         }
     }
 
-    /// Updates of collections for which a request of the host waits, and whose programs were not issued.
+    /// Updates of collections for which a host request waits, and whose programs are not issued.
     pub(in crate::ssd) fn updates_awaited(&self) -> u32 {
         self.updates.awaited
     }
 
-    /// Updates of a task under way for which no transaction waits.
+    /// A task's updates under way for which no transaction waits.
     pub(in crate::ssd) fn updates_of(&self, task: Source) -> u32 {
         self.updates.of_task[task.at()]
     }
@@ -67,7 +67,7 @@ impl Translation {
         self.totals
     }
 
-    /// Sets of writes of the buffer that look entries up together.
+    /// Sets of buffer writes that look their entries up together.
     pub(in crate::ssd) fn sets(&mut self) -> &mut EvictionSets {
         &mut self.sets
     }
@@ -76,12 +76,12 @@ impl Translation {
         LogicalUnit(self.first_of_map + page.0)
     }
 
-    /// The translation page that a hidden unit is.
+    /// The translation page of a hidden unit, if it has one.
     pub(in crate::ssd) fn page_at(&self, unit: LogicalUnit) -> Option<TranslationPage> {
         unit.0.checked_sub(self.first_of_map).map(TranslationPage)
     }
 
-    /// A unit was written; whether it is a translation page.
+    /// A unit was written; returns whether it is a translation page.
     pub(in crate::ssd) fn on_written(&mut self, unit: LogicalUnit, ftl: &Ftl) -> bool {
         let Some(page) = self.page_at(unit) else {
             self.on_placed(unit, self.updates.freed.len());
@@ -100,24 +100,24 @@ impl Translation {
         true
     }
 
-    /// Units were moved to a page, those that were not written meanwhile.
+    /// Units were moved to a page. Units that were written meanwhile are skipped.
     pub(in crate::ssd) fn on_moved(&mut self, moves: &[Move], page: PageId, ftl: &Ftl) {
         let is_there = |unit| {
             let place = ftl.lookup(unit);
             place.is_some() && ftl.geometry.page_of(place) == page
         };
-        // Owed by the die that collects, which may have sent them to another.
+        // The update is owed by the die that collects; its data may have gone to another die.
         let Some(from) = moves.first().map(|m| m.from) else { return };
         let die = ftl.geometry.die_of(ftl.geometry.plane_of(ftl.geometry.block_of(from)));
         for unit in moves.iter().map(|m| m.unit).filter(|&unit| is_there(unit)) {
-            // Where translation pages are is always known.
+            // The places of translation pages are always known.
             if self.page_at(unit).is_none() {
                 self.on_placed(unit, die.at());
             }
         }
     }
 
-    /// A unit of the host is elsewhere now: its entry changes, in DRAM or, owed, in flash.
+    /// A unit of the host has moved: changes its entry in DRAM, or marks its translation page as owed.
     fn on_placed(&mut self, unit: LogicalUnit, list: usize) {
         if unit.0 >= self.entries || self.cached.change(unit) {
             return;
@@ -131,13 +131,13 @@ impl Translation {
 }
 
 impl Drive {
-    /// Whether entries of the map have to be looked up before a transaction has a die.
+    /// Whether map entries have to be looked up before a transaction gets a die.
     #[inline(always)]
     pub(crate) fn looks_up(&self) -> bool {
         self.map.looks_up()
     }
 
-    /// Units were written: those who have to know are told.
+    /// Units were written: informs the parts that depend on their places.
     #[inline(always)]
     pub(in crate::ssd) fn after_write(&mut self, units: impl Iterator<Item = LogicalUnit> + Clone, now_ns: u64) {
         let written = self.map.on_written(&mut self.queues, &self.txns, &self.ftl, units, now_ns);
@@ -153,14 +153,14 @@ impl Drive {
         self.look_up_in_turn(id, events);
     }
 
-    /// Entries of units are looked up.
+    /// Counts the look-up of units' entries.
     pub(in crate::ssd) fn count_look_up(&mut self, first: LogicalUnit, units: u32) {
         let map = self.map.translation();
         map.totals.lookups += u64::from(units);
         map.totals.hits += u64::from(map.cached.loaded_units(first, units));
     }
 
-    /// The same of a write whose units, or some of them, its own reads have looked up: that is not counted again.
+    /// Looks up the entries of a write. Entries that its own reads have looked up are not counted again.
     pub(in crate::ssd) fn look_up_in_turn(&mut self, id: TxnId, events: &mut EventQueue) {
         let (first, units) = (self.txns[id].first, self.txns[id].units);
         let map = self.map.translation();
@@ -174,8 +174,8 @@ impl Drive {
         self.let_waiters_in(events);
     }
 
-    /// Looks up the entries of a transaction, which goes on at once or when they came; whether there was room for them.
-    /// `is_first`: it has waited for none of them.
+    /// Looks up the entries of a transaction, which continues at once or when they arrive. Returns whether there was
+    /// room for them. `is_first`: the transaction has not waited for any of them.
     fn look_up(&mut self, id: TxnId, is_first: bool, events: &mut EventQueue) -> bool {
         let (first, units) = (self.txns[id].first, self.txns[id].units);
         let map = self.map.translation();
@@ -185,7 +185,7 @@ impl Drive {
         for &page in &pages {
             let is_under_way = matches!(self.map.translation().updates.of_page[page.at()], Update::UnderWay { .. });
             if is_under_way && !waits_behind {
-                // Its entries go there with those of the update, one of which is waited for.
+                // The transaction waits for the update: its program writes these entries to flash, too.
                 waits_behind = true;
                 self.wait_behind(page, id, events);
             } else if !is_under_way {
@@ -198,7 +198,7 @@ impl Drive {
             Answer::Hit => self.go_to_die(id, events),
             Answer::Full => return false,
             Answer::Load { is_shared } => {
-                // Writes that wait here may be overtaken.
+                // Other writes may overtake writes that wait here.
                 self.map.newest.track();
                 if self.txns[id].waits_for == 0 {
                     self.load(id, is_shared && is_first, events);
@@ -208,8 +208,8 @@ impl Drive {
         true
     }
 
-    /// The room for the entries of a transaction was made. Those that it shares with others may have come meanwhile,
-    /// and have gone again.
+    /// Room for the entries of a transaction was made. Entries that it shares with others may have arrived meanwhile,
+    /// and may have been evicted again.
     pub(in crate::ssd) fn look_up_again(&mut self, id: TxnId, events: &mut EventQueue) {
         if !self.look_up(id, false, events) {
             self.wait_for_room_again(id, events);
@@ -217,15 +217,15 @@ impl Drive {
         self.let_waiters_in(events);
     }
 
-    /// A transaction had room for some of its entries, and what it had of the others has gone: it gives that room back,
-    /// so that no two wait for each other's. No transaction that waits for room has some.
+    /// A transaction had room for some of its entries, and its other entries were evicted. It releases that room, so
+    /// that no two transactions wait for each other's room. A transaction that waits for room therefore holds none.
     #[cold]
     fn wait_for_room_again(&mut self, id: TxnId, events: &mut EventQueue) {
         let (first, units) = (self.txns[id].first, self.txns[id].units);
         let map = self.map.translation();
         let page = map.cached.page_of(first);
         if map.load_of[page.at()][0].is_some() {
-            // Its room is being filled for another one, whose end looks up again.
+            // Its room is being filled for another transaction; the end of that looks up again.
             return self.wait_behind(page, id, events);
         }
         map.cached.give_up(first, units);
@@ -233,12 +233,12 @@ impl Drive {
         if !self.look_up(id, false, events) {
             self.map.translation().waiting.push_front(id);
         }
-        // Those who would have shared what it loads.
+        // Transactions that would have shared the loaded page look up again.
         self.release(page, events);
     }
 
-    /// Reads the translation page that a transaction waits for, unless it is being read, or was never written. The page
-    /// in flash does not know what an update is still to bring there: that goes first.
+    /// Reads the translation page that a transaction waits for, unless it is being read, or was never written. If an
+    /// update of the page is pending, the page in flash is outdated: the update goes first.
     fn load(&mut self, id: TxnId, is_shared: bool, events: &mut EventQueue) {
         let (first, units) = (self.txns[id].first, self.txns[id].units);
         let map = self.map.translation();
@@ -274,7 +274,7 @@ impl Drive {
         }
     }
 
-    /// A transaction waits for something of a translation page that ends in `release`.
+    /// A transaction waits for an event of a translation page after which `release` is called.
     fn wait_behind(&mut self, page: TranslationPage, id: TxnId, events: &mut EventQueue) {
         let entries = self.txns.entries();
         let map = self.map.translation();
@@ -306,7 +306,7 @@ impl Drive {
         map.page_at(unit).is_some_and(|page| !map.behind.is_empty(page.at()))
     }
 
-    /// A translation page was written or read: those who waited behind that look their entries up again.
+    /// A translation page was written or read: transactions that waited for that look up their entries again.
     pub(in crate::ssd) fn release(&mut self, page: TranslationPage, events: &mut EventQueue) {
         let mut released = self.map.translation().sets.room();
         while let Some(id) = self.map.translation().behind.pop_front(page.at()) {
@@ -321,7 +321,7 @@ impl Drive {
         self.map.translation().sets.give_back(released);
     }
 
-    /// A transaction of the map ended for which no single other one waits.
+    /// A transaction of the map ended for which no single other transaction waits.
     pub(crate) fn end_map_txn(&mut self, id: TxnId, events: &mut EventQueue) {
         let (unit, gc_affected, task) = (self.txns[id].first, self.txns[id].gc_affected, self.txns[id].task);
         let mut next = std::mem::replace(&mut self.txns[id].chain, TxnId::NONE);
@@ -352,7 +352,7 @@ impl Drive {
         self.let_waiters_in(events);
     }
 
-    /// Entries came to DRAM, which may make room for others now: those who wait for room look theirs up, in order.
+    /// Entries arrived in DRAM, which may make room: transactions that wait for room look up their entries, in order.
     fn let_waiters_in(&mut self, events: &mut EventQueue) {
         while std::mem::take(&mut self.map.translation().has_room) {
             while let Some(waiter) = self.map.translation().waiting.pop_front() {
@@ -364,7 +364,8 @@ impl Drive {
         }
     }
 
-    /// The entries of a transaction are in DRAM: it goes where they say, if it is of a set with the others of that.
+    /// The entries of a transaction are in DRAM: it goes to its die. A transaction of a set goes together with the
+    /// others of the set.
     fn go_to_die(&mut self, id: TxnId, events: &mut EventQueue) {
         let Some(set) = self.map.translation().sets.ready(id) else { return };
         for &write in &set {
@@ -376,8 +377,8 @@ impl Drive {
         self.map.translation().sets.give_back(set);
     }
 
-    /// A transaction goes to the die of its data. What of the time since its request arrived is not explained was a
-    /// wait for the map.
+    /// A transaction goes to the die of its data. The part of its time that no other cause explains was a wait for the
+    /// map.
     fn set_off(&mut self, id: TxnId, events: &mut EventQueue) {
         let txn = &mut self.txns[id];
         let explained_ns: u64 = txn.breakdown_ns.iter().sum();
@@ -388,7 +389,7 @@ impl Drive {
         }
     }
 
-    /// A read goes to the die of its data, page by page; units that were trimmed meanwhile need nothing.
+    /// A read goes to the die of its data, page by page; units that were trimmed meanwhile need no read.
     pub(in crate::ssd) fn go_to_dies(&mut self, id: TxnId, events: &mut EventQueue) {
         let (mut current, end) = (id, self.txns[id].first.0 + self.txns[id].units);
         let page_of = |drive: &Self, unit: u32| {
@@ -398,7 +399,7 @@ impl Drive {
         loop {
             let first = self.txns[current].first.0;
             let Some(first) = (first..end).find(|&unit| page_of(self, unit).is_some()) else {
-                // All that it was to bring was trimmed while it looked its entries up.
+                // All its units were trimmed while it looked its entries up.
                 self.end_without_slot(current, events);
                 return;
             };

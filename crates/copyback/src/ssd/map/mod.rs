@@ -1,6 +1,6 @@
 //! A map in flash: lookups and updates of translation pages; hot and cold data.
 //!
-//! [`Translation`] stands here, as lookups and updates both change it: its fields are private to this folder.
+//! [`Translation`] is defined here, because look-ups and updates both change it: its fields are private to this folder.
 
 pub(super) mod data_map;
 pub(super) mod hotness;
@@ -16,23 +16,23 @@ use crate::sim::lists::Lists;
 use crate::ssd::requests::eviction_sets::EvictionSets;
 use std::collections::VecDeque;
 
-/// Half of what collections free is for others than the updates that they cause.
+/// Pages that collections free for each update of a translation page that they cause. The others are for other work.
 const PAGES_FREED_PER_UPDATE: u32 = 2;
 
-/// Whether a translation page in flash is to be written anew.
+/// Whether a translation page in flash has to be rewritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Update {
-    /// It is not.
+    /// No.
     None,
-    /// It will be: the list of those that are.
+    /// An update is owed: the number of the list with the page.
     Owed(usize),
-    /// Its transactions are under way, and its program was not issued.
+    /// The update's transactions are under way, and its program is not issued.
     UnderWay {
-        /// Whose it is.
+        /// The task that the update counts for.
         task: Source,
         /// A transaction waits for it.
         is_awaited: bool,
-        /// The one of its transactions that goes on next, or is under way.
+        /// The next transaction of the update, or the one under way.
         txn: TxnId,
     },
 }
@@ -40,10 +40,10 @@ enum Update {
 /// The updates of translation pages.
 struct Updates {
     of_page: Vec<Update>,
-    /// Translation pages that are owed updates, by the die that moved data, and behind those after writes. Invariant:
-    /// those of which `of_page` says so, each on the list that it names.
+    /// Translation pages that are owed updates: a list for each die that moved data, and then a list for writes.
+    /// Invariant: the pages whose `of_page` is `Owed`, each on the list that it names.
     owed: Lists,
-    /// Pages that collections of each die have freed and no update has taken. Invariant: a block's worth at most.
+    /// Pages that collections of each die have freed and no update has used. Invariant: a block's worth at most.
     freed: Vec<u32>,
     /// Updates of each task under way for which no transaction waits.
     of_task: [u32; SOURCES_MAX],
@@ -51,28 +51,28 @@ struct Updates {
     awaited: u32,
 }
 
-/// The map of a drive as its firmware sees it.
+/// The map of a drive in the firmware's view.
 pub(in crate::ssd) struct Translation {
     cached: Cached,
     /// The first translation page.
     first_of_map: u32,
-    /// Units that have entries: those of the host. Where the drive's own lie is always known.
+    /// Units that have entries: those of the host. The places of the drive's own units are always known.
     entries: u32,
-    /// The read of each translation page that is under way, and the last of those that wait for it.
+    /// For each translation page: its read under way, and the last transaction that waits for that.
     load_of: Vec<[TxnId; 2]>,
     updates: Updates,
-    /// Transactions for whose entries there was no room, in order.
+    /// Transactions whose entries had no room, in order.
     waiting: VecDeque<TxnId>,
-    /// Transactions that wait for something else of a translation page than its read: for the end of its update, or for
-    /// room that another one makes.
+    /// Transactions that wait for another event of a translation page than its read: the end of its update, or room
+    /// that another transaction makes.
     behind: Lists,
-    /// Entries came to DRAM since those were looked at.
+    /// Entries arrived in DRAM since the waiting transactions were checked.
     has_room: bool,
-    /// Writes of which the buffer sends several at once.
+    /// Sets of writes that the buffer sends together.
     sets: EvictionSets,
-    /// Room for the pages that a look-up drives out.
+    /// Memory for the pages that a look-up evicts.
     write_back: Vec<TranslationPage>,
     totals: MapTotals,
-    /// Where the entries in flash say that each unit is; under `--check`.
+    /// The place of each unit according to the entries in flash; under `--check`.
     in_flash: Option<Vec<PhysicalUnit>>,
 }

@@ -1,4 +1,4 @@
-//! Updates of translation pages, and what flash, DRAM and they together know: the other half of `lookups`.
+//! Updates of translation pages, and the checks of flash and DRAM: the other half of `lookups`.
 
 use crate::dispatch::admit::Entry;
 use crate::dispatch::txn::{Role, Txn};
@@ -10,7 +10,7 @@ use crate::ssd::drive::Drive;
 use crate::ssd::map::{PAGES_FREED_PER_UPDATE, Update};
 
 impl Drive {
-    /// A transaction of the map, which a task has caused.
+    /// Makes a transaction of the map that a task has caused.
     pub(in crate::ssd) fn map_txn(&mut self, role: Role, unit: LogicalUnit, cause: Source, now_ns: u64) -> Txn {
         let task = self.task_of_map(cause);
         let totals = &mut self.map.translation().totals;
@@ -23,12 +23,13 @@ impl Drive {
         }
     }
 
-    /// The task that the map's requests count against which this one has caused.
+    /// The task against which the map's requests count, given the task that caused them.
     fn task_of_map(&self, cause: Source) -> Source {
         if self.scheme.settings.has_map_task { Source::MAP } else { cause }
     }
 
-    /// A translation page was written back, for which a transaction waited that goes on now, if nothing else keeps it.
+    /// A translation page was written back. The transaction that waited for that, if any, continues unless it waits for
+    /// more.
     pub(in crate::ssd) fn end_write_back(&mut self, unit: LogicalUnit, waiter: Option<TxnId>, events: &mut EventQueue) {
         if let Some(id) = waiter {
             self.look_up_again(id, events);
@@ -37,7 +38,7 @@ impl Drive {
         self.release(page, events);
     }
 
-    /// A translation page had to leave: it is written, and `successor` waits for that.
+    /// Writes a translation page that has to leave DRAM; `successor` waits for that.
     pub(in crate::ssd) fn write_back(&mut self, page: TranslationPage, successor: TxnId, events: &mut EventQueue) {
         let map = self.map.translation();
         if let Update::Owed(list) = map.updates.of_page[page.at()] {
@@ -49,7 +50,7 @@ impl Drive {
         self.start_update(page, !is_whole, (successor, cause), events);
     }
 
-    /// Writes a translation page for a task, after a read of what of it is not in DRAM.
+    /// Writes a translation page for a task, after a read of the entries that are not in DRAM.
     pub(in crate::ssd) fn start_update(
         &mut self,
         page: TranslationPage,
@@ -81,7 +82,7 @@ impl Drive {
         self.submit_map_txn(read, events);
     }
 
-    /// The transaction of an update that is next.
+    /// Sets the next transaction of an update.
     fn goes_on_with(&mut self, page: TranslationPage, next: TxnId) {
         if let Update::UnderWay { txn, .. } = &mut self.map.translation().updates.of_page[page.at()] {
             *txn = next;
@@ -96,7 +97,7 @@ impl Drive {
         self.submit_map_txn(write, events);
     }
 
-    /// Updates went together into a page on its way to flash: that is next of each.
+    /// Updates went together into a page on its way to flash: sets that page as the next transaction of each.
     pub(in crate::ssd) fn go_on_with_page(&mut self, full: TxnId) {
         let mut next = self.txns[full].chain;
         while next.is_some() {
@@ -107,9 +108,9 @@ impl Drive {
         }
     }
 
-    /// A request of the host waits for an update that a collection has begun, of which `id` is next: what of it has not
-    /// entered a window is the host's from now on, so that the request does not wait behind all that the collection has
-    /// in front.
+    /// A host request waits for an update that a collection has begun; `id` is the update's next transaction. The
+    /// transactions of it that have not entered a window become the host's, so that the request does not wait for all
+    /// of the collection's queue.
     pub(in crate::ssd) fn take_over_update(&mut self, page: TranslationPage, id: TxnId, events: &mut EventQueue) {
         if id.is_none() || !self.admission.gate.tells_tasks_apart() {
             return;
@@ -143,7 +144,7 @@ impl Drive {
         self.deactivate_at_rest(Source::GC, events);
     }
 
-    /// The write of a translation page's update, of which `id` is next.
+    /// The write of a translation page's update, whose next transaction is `id`.
     fn write_of_update(&mut self, page: TranslationPage, id: TxnId) -> TxnId {
         let unit = self.map.translation().unit_of(page);
         match self.txns[id].role {
@@ -159,7 +160,7 @@ impl Drive {
         }
     }
 
-    /// Pages of a command beside its first that serve the map.
+    /// The number of a command's pages that serve the map, without the first page.
     pub(in crate::ssd) fn partners_of_map(&self, command: &Command) -> u64 {
         let partners = command.parts().iter().skip(1).filter(|part| part.txn.is_some());
         partners.filter(|part| self.txns[part.txn].role.source() == Source::MAP).count() as u64
@@ -171,7 +172,7 @@ impl Drive {
         updates.filter(|update| matches!(update, Update::Owed(_))).count() as u64
     }
 
-    /// Translation pages of data that was written are updated, whose entries had left DRAM again.
+    /// Updates the translation pages of written data whose entries had left DRAM again.
     pub(in crate::ssd) fn update_written(&mut self, events: &mut EventQueue) {
         let map = self.map.translation();
         let list = map.updates.freed.len();
@@ -180,8 +181,8 @@ impl Drive {
         }
     }
 
-    /// A task has ended the relocation of a block of a die, which freed so many pages: translation pages of data that
-    /// moved are updated.
+    /// A task has ended the relocation of a block of a die, which freed `freed` pages: updates translation pages of the
+    /// moved data.
     pub(in crate::ssd) fn update_moved(&mut self, die: DieId, cause: Source, freed: u32, events: &mut EventQueue) {
         let most = self.geometry.pages_per_block;
         let map = self.map.translation();
@@ -201,7 +202,7 @@ impl Drive {
         self.start_update(TranslationPage(page), true, (TxnId::NONE, cause), events);
     }
 
-    /// A transaction of the map is made.
+    /// A transaction of the map begins; firmware may need time for it.
     pub(in crate::ssd) fn submit_map_txn(&mut self, id: TxnId, events: &mut EventQueue) {
         if self.delays() {
             return self.delay(id, events);
@@ -221,7 +222,7 @@ impl Drive {
         }
     }
 
-    /// Whether flash, DRAM and updates under way together know where everything is. Slow.
+    /// Checks that flash, DRAM and updates under way together know the place of each unit. Slow.
     pub(in crate::ssd) fn check_translation(&self) {
         let Some(map) = &self.map.translation else { return };
         if let Err(found) = map.cached.check() {
@@ -232,7 +233,7 @@ impl Drive {
             let (place, known) = (self.ftl.lookup(unit), in_flash[unit.at()]);
             let page = map.cached.page_of(unit);
             let is_on_its_way = map.cached.is_changed(unit) || map.updates.of_page[page.at()] != Update::None;
-            // A trim is no change of the map.
+            // A trim does not change the map.
             hold!(
                 place.is_none() || place == known || is_on_its_way,
                 TranslationCurrent,

@@ -1,9 +1,9 @@
-//! Parity: what is read before a stripe's is written anew, and reads that are rebuilt from the rest of theirs
+//! Parity: the reads before a stripe's parity is rewritten, and reads that are rebuilt from the rest of their stripe
 //! (`redundancy`).
 //!
-//! What a request writes of a group of stripes is one write of parity for each run of stripes of which it writes the
-//! same members. It waits for its reads, and goes where its channel says, like a write of the host. A stripe whose
-//! parity is not in flash yet is not rebuilt from.
+//! A request that writes a part of a group of stripes causes one write of parity for each run of stripes with the same
+//! written members. The write waits for its reads, and goes to its channel like a write of the host. A stripe whose
+//! parity is not in flash yet cannot rebuild reads.
 
 use crate::config::device::UNITS_PER_PAGE_MAX;
 use crate::dispatch::txn::{Role, Txn};
@@ -26,13 +26,13 @@ pub(in crate::ssd) struct Parity {
     policy: Box<dyn RedundancyPolicy + Send>,
     /// Writes of each stripe's parity that are not in flash yet.
     pending: Vec<u16>,
-    /// Room for the reads that a write of parity or a rebuilt read depends on.
+    /// Memory for the reads on which a write of parity or a rebuilt read depends.
     reads: Vec<(LogicalUnit, u32)>,
     totals: ParityTotals,
 }
 
 impl Parity {
-    /// The parity of a drive of this shape, where a policy keeps some.
+    /// The parity of a drive of this shape, if a policy keeps any.
     pub fn new(config: &RedundancyConfig, geometry: &Geometry) -> Option<Box<Self>> {
         let (policy, stripes) = (config.build()?, geometry.stripes?);
         let pending = vec![0; stripes.parity_units() as usize];
@@ -40,7 +40,7 @@ impl Parity {
     }
 }
 
-/// Runs of consecutive numbers below `count` of which `of` says the same: the first, how many, what it says.
+/// Runs of consecutive numbers below `count` with the same value of `of`: the first, the count, and the value.
 fn runs<T: PartialEq>(count: u32, of: impl Fn(u32) -> T) -> impl Iterator<Item = (u32, u32, T)> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -51,7 +51,7 @@ fn runs<T: PartialEq>(count: u32, of: impl Fn(u32) -> T) -> impl Iterator<Item =
     })
 }
 
-/// What is read of each of so many stripes, as `plan` says where these members need no read.
+/// The members to read of each stripe, as `plan` decides; it gets the members for which `is_known` holds.
 fn plans(
     stripes: &Stripes,
     place: Place,
@@ -84,7 +84,7 @@ impl Drive {
         self.gc.relocations.take_turns()
     }
 
-    /// Whether a plane may be collected now, as far as the rest of its parity group is concerned.
+    /// Whether the rest of a plane's parity group allows its collection now.
     pub(in crate::ssd) fn is_its_turn(&self, plane: PlaneId) -> bool {
         self.gc.relocations.is_turn_of(plane)
     }
@@ -95,17 +95,17 @@ impl Drive {
         self.host_data.parity.is_some()
     }
 
-    /// Whether parity of all stripes is in flash.
+    /// Whether the parity of all stripes is in flash.
     pub(in crate::ssd) fn is_parity_current(&self) -> bool {
         self.host_data.parity.as_ref().is_none_or(|parity| parity.pending.iter().all(|&pending| pending == 0))
     }
 
-    /// What it made the drive do.
+    /// The work that parity caused.
     pub(in crate::ssd) fn parity_totals(&self) -> Option<ParityTotals> {
         self.host_data.parity.as_ref().map(|parity| parity.totals)
     }
 
-    /// Whether each unit is where its stripe says, and parity stands beside data. Slow.
+    /// Checks that each unit is where its stripe requires, and parity agrees with data. Slow.
     pub(in crate::ssd) fn check_stripes(&self) {
         let Some(parity) = &self.host_data.parity else { return };
         let (stripes, geometry) = (&parity.stripes, &self.geometry);
@@ -129,8 +129,7 @@ impl Drive {
 
     // ---- writes -----------------------------------------------------------------------------------------------------
 
-    /// A part of a request was written. When it is the request's last of a group of stripes, their parity
-    /// follows.
+    /// A part of a request was written. The last part in a group of stripes causes the writes of the group's parity.
     pub(crate) fn write_parity(&mut self, sub_request: &SubRequest, events: &mut EventQueue) {
         let stripes = self.parity().stripes;
         let [first, end] = sub_request.request;
@@ -142,7 +141,7 @@ impl Drive {
         }
     }
 
-    /// Units are trimmed: parity of their stripes is as if they were written.
+    /// Units are trimmed: their parity is updated as if they were written.
     pub(crate) fn trim_parity(&mut self, [first, end]: [u32; 2], events: &mut EventQueue) {
         let stripes = self.parity().stripes;
         let mut unit = first;
@@ -153,7 +152,7 @@ impl Drive {
         }
     }
 
-    /// Of a group of stripes parity is written for what is written of these units.
+    /// Writes the parity of a group of stripes for the written units.
     fn write_parity_of(&mut self, place: Place, [first, end]: [u32; 2], events: &mut EventQueue) {
         let stripes = self.parity().stripes;
         let written = |offset: u32| {
@@ -168,7 +167,7 @@ impl Drive {
         }
     }
 
-    /// Parity of so many stripes is written anew, as these members of each are.
+    /// Rewrites the parity of `units` stripes, in each of which these members are written.
     fn begin_parity(&mut self, place: Place, units: u32, written: Members, events: &mut EventQueue) {
         let parity = self.parity();
         let first = parity.stripes.unit(place).expect("a stripe has parity");
@@ -182,14 +181,14 @@ impl Drive {
         self.read_for_parity(id, events);
     }
 
-    /// What a write of parity depends on is read.
+    /// Reads the units on which a write of parity depends.
     fn read_for_parity(&mut self, id: TxnId, events: &mut EventQueue) {
         let (first, units) = (self.txns[id].first, self.txns[id].units);
         let written = Members(u64::from(self.txns[id].others));
         let stripes = self.parity().stripes;
         let place = stripes.place(first).expect("it is parity");
         let is_known = |member: u32, unit: LogicalUnit| {
-            // Of what is written DRAM has the new data.
+            // DRAM has the new data of written members.
             self.ftl.lookup(unit).is_none() || (!written.has(member) && self.host_data.is_in_dram(unit))
         };
         let data = stripes.data();
@@ -213,7 +212,7 @@ impl Drive {
         self.parity().reads = reads;
     }
 
-    /// Room for reads, to be given back.
+    /// Memory for a list of reads; the caller returns it.
     fn room_for_reads(&mut self) -> Vec<(LogicalUnit, u32)> {
         let mut reads = std::mem::take(&mut self.parity().reads);
         reads.clear();
@@ -233,8 +232,8 @@ impl Drive {
 
     // ---- reads ------------------------------------------------------------------------------------------------------
 
-    /// A transaction comes to its die and would have to wait, or it `enters` the window there: whether it is rebuilt
-    /// from other dies instead.
+    /// A transaction arrives at its die and would have to wait, or it `enters` the window there. Returns whether it is
+    /// rebuilt from other dies instead.
     #[inline(always)]
     pub(in crate::ssd) fn goes_elsewhere(&mut self, id: TxnId, enters: bool, events: &mut EventQueue) -> bool {
         self.host_data.parity.is_some() && self.is_rebuilt(id, enters, events)
@@ -274,7 +273,7 @@ impl Drive {
         is_rebuilt
     }
 
-    /// Whether a request of another task than the host, or of the map for one, is under way on a die or in its window.
+    /// Whether a die or its window has a request of another task than the host, or a request of the map for one.
     fn is_at_background_work(&self, die: DieId) -> bool {
         let is_others = |id: TxnId| match self.txns[id].task.account() {
             Account::Host => false,
@@ -289,8 +288,8 @@ impl Drive {
         at_work || [Queue::Move, Queue::Read, Queue::Write].into_iter().flat_map(queued).any(is_others)
     }
 
-    /// Lists what is read instead of a read's own units: nothing where that cannot be, as some of them have moved, or
-    /// are written at this time, and their parity is not in flash.
+    /// Lists the reads that replace a read's own units. The list is empty if a rebuild is impossible: some units have
+    /// moved, or are being written and their parity is not in flash.
     fn list_reads_to_rebuild(&self, id: TxnId, reads: &mut Vec<(LogicalUnit, u32)>) {
         let (txn, parity) = (&self.txns[id], self.host_data.parity.as_ref().expect("there is parity"));
         let stripes = parity.stripes;
@@ -299,8 +298,7 @@ impl Drive {
         if parity.pending[stripe..][..txn.units as usize].iter().any(|&pending| pending > 0) {
             return;
         }
-        // If all that would be needed is in DRAM, or holds nothing, nothing is listed. That is too rare for a path of
-        // its own.
+        // If all needed units are in DRAM, or hold nothing, the list is empty. This case is too rare for separate code.
         let is_known = |_, unit| self.ftl.lookup(unit).is_none() || self.host_data.is_in_dram(unit);
         let (data, wanted) = (stripes.data(), Members::one(place.member));
         let plans = plans(&stripes, place, txn.units, is_known, |known| {

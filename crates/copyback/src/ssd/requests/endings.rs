@@ -1,13 +1,13 @@
-//! Transactions that ended or were split, until the requests that they belong to hear of it.
+//! Transactions that ended or were split, until their requests process that.
 
 use crate::sim::index::{RequestId, TxnId};
 use std::collections::VecDeque;
 
-/// What the requests of a drive have to hear, in order.
+/// The news for a drive's requests, in order.
 pub(in crate::ssd) struct Endings {
     /// Transactions that ended, in the order of their ends. Invariant: each is still in the table of transactions.
     ended: VecDeque<TxnId>,
-    /// Requests of which a transaction was split in two, once for each split.
+    /// The requests of split transactions, once for each split.
     split_of: Vec<RequestId>,
 }
 
@@ -27,13 +27,13 @@ impl Endings {
         self.split_of.push(request);
     }
 
-    /// Whether there is something to hear.
+    /// Whether there is any news.
     #[inline(always)]
     pub fn has_any(&self) -> bool {
         !self.ended.is_empty() || !self.split_of.is_empty()
     }
 
-    /// How many transactions ended.
+    /// The number of ended transactions.
     pub fn count(&self) -> usize {
         self.ended.len()
     }
@@ -43,7 +43,7 @@ impl Endings {
         self.ended.pop_front()
     }
 
-    /// A request of which a transaction was split, once for each split.
+    /// The request of a split transaction, once for each split.
     pub fn take_split(&mut self) -> Option<RequestId> {
         self.split_of.pop()
     }

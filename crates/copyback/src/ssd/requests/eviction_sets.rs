@@ -1,5 +1,5 @@
-//! Sets of writes that the buffer sends at once, to be programmed with one command. If their entries have to be looked
-//! up first, they go to their dies when the entries of all are there.
+//! Sets of writes that the buffer sends together, to be programmed with one command. If their map entries have to be
+//! looked up first, the writes go to their dies when the entries of all are in DRAM.
 
 use crate::dispatch::txn::Txn;
 use crate::sim::index::TxnId;
@@ -10,7 +10,7 @@ use crate::ssd::drive::Drive;
 #[derive(Default)]
 struct EvictionSet {
     writes: Vec<TxnId>,
-    /// Those of them that look their entries up.
+    /// The number of its writes that look their entries up.
     looking: usize,
 }
 
@@ -19,9 +19,9 @@ struct EvictionSet {
 pub(in crate::ssd) struct EvictionSets {
     sets: Vec<EvictionSet>,
     free: Vec<usize>,
-    /// The set of each transaction, counted from 1; 0 where it has none.
+    /// The set of each transaction, counted from 1; 0 if it has none.
     set_of: Vec<usize>,
-    /// Room that sets left.
+    /// Memory that earlier sets used.
     rooms: Vec<Vec<TxnId>>,
 }
 
@@ -40,8 +40,8 @@ impl EvictionSets {
         self.sets[at] = EvictionSet { looking: writes.len(), writes };
     }
 
-    /// The entries of a write are there: the writes of its set, if it was the last of one. None while others of the set
-    /// look theirs up.
+    /// The entries of a write are in DRAM: returns the writes of its set if it was the last; an empty list if it has no
+    /// set; `None` while other writes of the set look theirs up.
     pub(in crate::ssd) fn ready(&mut self, id: TxnId) -> Option<Vec<TxnId>> {
         let set = self.set_of.get_mut(id.at()).map_or(0, std::mem::take);
         let Some(at) = set.checked_sub(1) else { return Some(Vec::new()) };
@@ -54,12 +54,12 @@ impl EvictionSets {
         Some(std::mem::take(&mut set.writes))
     }
 
-    /// Room for the writes of a set, from one that has left.
+    /// Memory for the writes of a set, from an earlier one.
     pub(in crate::ssd) fn room(&mut self) -> Vec<TxnId> {
         self.rooms.pop().unwrap_or_default()
     }
 
-    /// A set has left.
+    /// A set has gone to its dies: keeps its memory.
     pub(in crate::ssd) fn give_back(&mut self, mut room: Vec<TxnId>) {
         if room.capacity() > 0 {
             room.clear();

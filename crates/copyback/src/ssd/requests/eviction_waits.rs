@@ -1,35 +1,36 @@
-//! The latency breakdown of a write that waited for room in DRAM: it takes over what was done meanwhile to make room.
+//! The latency breakdown of a write that waited for room in DRAM. It takes over the work that made the room.
 
 use crate::dispatch::txn::Txn;
 use crate::observe::report::{CAUSES, Cause};
 
-/// The latency breakdown of a wait for room, as far as it is known; the rest is the DRAM's.
+/// The latency breakdown of a wait for room, as far as it is known; the rest is charged to DRAM.
 #[derive(Clone, Copy, Default)]
 pub(in crate::ssd) struct WaitBreakdown {
     pub breakdown_ns: [u64; CAUSES],
     pub gc_affected: bool,
 }
 
-/// What has ended and made room for others: an eviction of a buffer, or the program of a page that filled.
+/// An ended operation that made room: an eviction of a buffer, or the program of a filled page.
 #[derive(Clone, Copy)]
 pub(in crate::ssd) struct RoomGained {
     pub spent: TimeSpent,
-    /// Whether it waited for collection.
+    /// Whether the operation waited for collection.
     pub gc_affected: bool,
-    /// How long it had waited before that for others to share a page with.
+    /// How long it had waited before for other writes to share a page.
     pub filled_ns: u64,
 }
 
-/// The time of one of them, or of all that have ended.
+/// The time of one such operation, or the sum of all that have ended.
 #[derive(Clone, Copy, Default)]
 pub(in crate::ssd) struct TimeSpent {
-    /// How long they took.
+    /// The duration.
     pub took_ns: u64,
-    /// What for; not all of it where one was given up on its way, or waited for others to share a page with.
+    /// The duration by cause. It is incomplete if an operation was given up, or waited for other writes to share a
+    /// page.
     pub breakdown_ns: [u64; CAUSES],
 }
 
-/// What a transaction's time ends with, the last first: its command, behind which it waits for nothing.
+/// The last causes of a transaction's time, from the end: its command. After its issue it waits for nothing.
 const LAST: [Cause; 3] = [Cause::Flash, Cause::Transfer, Cause::Channel];
 
 impl TimeSpent {
@@ -43,14 +44,13 @@ impl TimeSpent {
         Self { took_ns: self.took_ns - other.took_ns, breakdown_ns }
     }
 
-    /// As much of each cause as `part_ns` is of all.
+    /// Each cause's share of `part_ns`, in proportion.
     fn part(&self, part_ns: u64) -> [u64; CAUSES] {
         let of = |ns: u64| u128::from(ns) * u128::from(part_ns) / u128::from(self.took_ns.max(1));
         self.breakdown_ns.map(|ns| of(ns) as u64)
     }
 
-    /// What the last `part_ns` were spent for: the command, and of what was before it as much of each cause as there is
-    /// time left.
+    /// The causes of the last `part_ns`: the command, and then as much of each earlier cause as time remains.
     fn last(&self, part_ns: u64) -> [u64; CAUSES] {
         let (mut last_ns, mut before) = ([0; CAUSES], *self);
         let mut left_ns = part_ns;
@@ -66,28 +66,28 @@ impl TimeSpent {
 }
 
 impl RoomGained {
-    /// What a transaction that ends now made.
+    /// The room that a transaction made which ends now.
     pub fn by(txn: &Txn, now_ns: u64) -> Self {
         let spent = TimeSpent { took_ns: now_ns - txn.arrival_ns, breakdown_ns: txn.breakdown_ns };
         Self { spent, gc_affected: txn.gc_affected, filled_ns: 0 }
     }
 
-    /// The same of a page that was open for so long before it was sent.
+    /// The room that a page made which was open for `filled_ns` before it was sent.
     #[must_use]
     pub fn filled_for(self, filled_ns: u64) -> Self {
         Self { filled_ns, ..self }
     }
 
-    /// The time of all of it. How long it filled has no cause.
+    /// The whole time. The time of filling has no cause.
     pub fn whole(&self) -> TimeSpent {
         TimeSpent { took_ns: self.spent.took_ns + self.filled_ns, ..self.spent }
     }
 
-    /// What a write has waited for that this made room for. No record says when it passed from one cause to the
-    /// next: of one that began before the write waited it is what that ended with. Of one that began later it is all,
-    /// before that the write waited for it to fill, and before that it was behind others: that is, in proportion, what
-    /// all others did that ended since it waits. `ended`: all that have ended, this one among them; `before`: those
-    /// before the wait.
+    /// The causes of a write's wait for this room. No record says when the operation passed from one cause to the next.
+    /// If it began before the write waited, the causes are those of the operation's end. If it began later, they are
+    /// all causes of the operation. Before that, the write waited for it to fill; before that, the write waited behind
+    /// other operations, and takes their causes in proportion: of all that ended since the write waits. `ended`: all
+    /// ended operations, this one included; `before`: those before the wait.
     pub fn explains(&self, waited_ns: u64, ended: &TimeSpent, before: &TimeSpent) -> WaitBreakdown {
         let Some(longer_ns) = waited_ns.checked_sub(self.spent.took_ns) else {
             let breakdown_ns = self.spent.last(waited_ns);
@@ -112,8 +112,8 @@ mod tests {
         TimeSpent { took_ns: gc_ns + flash_ns, breakdown_ns }
     }
 
-    /// What a write waited for, of collection and of the array, that one made room for which filled for so long, behind
-    /// others.
+    /// The causes (collection and array) of a write's wait for the room of an operation that filled for this time,
+    /// behind others.
     fn waited((own, filled_ns): (TimeSpent, u64), waited_ns: u64, others: TimeSpent) -> ([u64; 2], bool) {
         let gc_affected = own.breakdown_ns[Cause::Gc as usize] > 0;
         let made_room = RoomGained { spent: own, gc_affected, filled_ns: 0 }.filled_for(filled_ns);
@@ -124,7 +124,7 @@ mod tests {
         ([Cause::Gc, Cause::Flash].map(|cause| waited.breakdown_ns[cause as usize]), waited.gc_affected)
     }
 
-    /// A wait as long as the eviction, one of less, of which the end is the array's, and none.
+    /// A wait as long as the eviction, a shorter one, which ends with the array's part, and none.
     #[test]
     fn a_write_waited_for_the_end_of_an_eviction() {
         let of = |waited_ns| waited((spent(300, 100), 0), waited_ns, spent(0, 0));
@@ -136,8 +136,8 @@ mod tests {
         assert_eq!(of(0), ([0, 0], false));
     }
 
-    /// One that began while another was under way: 100 by itself, and 200 behind others, of which collection had 600 of
-    /// 700.
+    /// An operation that began while another was under way: 100 by itself, and 200 behind others, whose time was 600 of
+    /// 700 for collection.
     #[test]
     fn a_write_waited_behind_others() {
         let own = spent(0, 100);

@@ -1,9 +1,9 @@
 //! Pages that fill: writes smaller than a page wait for each other in the controller, and share one program.
 //!
-//! Each place where the allocation may send a write has one open page for data of the host and one for the map: a
-//! plane, or a die, or the drive where dies are chosen as late as the page is full. A page that is full goes to its die
-//! as one transaction, its writes behind it on its chain; so does one that has waited for `fill_limit`, and the rest of
-//! it is padding. What is in an open page, or in one on its way to flash, is read from DRAM.
+//! Each possible destination of a write has one open page for host data and one for the map. A destination is a plane,
+//! a die, or the whole drive if dies are chosen when the page is full. A full page goes to its die as one transaction;
+//! its writes are on the transaction's chain. A page that has waited for `fill_limit` is sent with padding. Reads of
+//! data in an open page, or in one on its way to flash, are served from DRAM.
 
 use crate::config::device::UNITS_PER_PAGE_MAX;
 use crate::dispatch::queues::Queue;
@@ -26,15 +26,15 @@ struct OpenPage {
     first: TxnId,
     last: TxnId,
     units: u32,
-    /// Which page this is, of all that were opened.
+    /// The number of the page, in the order of opening.
     number: u64,
-    /// When its first write came.
+    /// The arrival of its first write.
     opened_ns: u64,
 }
 
 const EMPTY: OpenPage = OpenPage { first: TxnId::NONE, last: TxnId::NONE, units: 0, number: 0, opened_ns: 0 };
 
-/// When a page has waited long enough.
+/// The time at which a page has waited long enough.
 #[derive(Clone, Copy)]
 struct Due {
     at_ns: u64,
@@ -42,19 +42,19 @@ struct Due {
     number: u64,
 }
 
-/// A write of the host for which there is no page.
+/// A write of the host that has no page.
 struct Waiting {
     write: TxnId,
     since_ns: u64,
-    /// What pages had spent by then.
+    /// The time that pages had spent by then.
     before: TimeSpent,
 }
 
-/// Where the page of a unit is open.
+/// The function from a unit to the place of its open page.
 struct PlaceOf {
-    /// What of an address decides it.
+    /// The part of an address that determines the place.
     known: Known,
-    /// The channels of units, if those have some.
+    /// The channels of units, if the drive has parity.
     stripes: Option<Stripes>,
 }
 
@@ -62,24 +62,24 @@ struct PlaceOf {
 pub(in crate::ssd) struct FillingPages {
     fill: Fill,
     timer: Timer,
-    /// What decides where a page is open.
+    /// Determines the place of a unit's open page.
     place: PlaceOf,
-    /// By place: those of the host, then those of the map, then those of parity.
+    /// Open pages by place: of the host, then of the map, then of parity.
     open: Vec<OpenPage>,
-    /// When pages have waited long enough, in order; those that were sent meanwhile are passed over.
+    /// The times at which pages have waited long enough, in order. Pages that were sent meanwhile are skipped.
     due: VecDeque<Due>,
     opened: u64,
-    /// Most pages of the host in the controller.
+    /// The most pages of the host in the controller.
     pages_max: u32,
-    /// Copies of each unit in open pages and on their way to flash; the high bit is set where a trim came after them.
+    /// Copies of each unit in open pages and on their way to flash. The high bit is set if a trim followed them.
     held: Vec<u16>,
     /// Pages of the host, and of its parity, that are open or on their way to flash.
     pages: u32,
-    /// Writes of the host for which there was no page, in order.
+    /// Writes of the host that have no page, in order.
     waiting: VecDeque<Waiting>,
-    /// What all pages of the host have spent that are in flash, from when they were opened.
+    /// The time that all pages of the host spent from their opening until they were in flash.
     spent: TimeSpent,
-    /// How long pages were open that are on their way to flash, by their transactions.
+    /// How long the pages on their way to flash were open, by their transactions.
     filled_ns: Vec<u64>,
 }
 
@@ -109,14 +109,14 @@ impl FillingPages {
         }
     }
 
-    /// Whether a unit's newest data is here.
+    /// Whether the newest data of a unit is here.
     #[inline]
     pub fn holds(&self, unit: LogicalUnit) -> bool {
         let held = self.held[unit.at()];
         held > 0 && held < TRIMMED
     }
 
-    /// A unit is trimmed: copies that are on their way mean nothing.
+    /// A unit is trimmed: copies on their way to flash become void.
     pub fn trim(&mut self, unit: LogicalUnit) {
         let held = &mut self.held[unit.at()];
         *held |= if *held > 0 { TRIMMED } else { 0 };
@@ -136,15 +136,15 @@ impl FillingPages {
         }
     }
 
-    /// Whether no page is open.
+    /// Whether no page is open or on its way, and no write waits.
     pub fn is_at_rest(&self) -> bool {
         self.pages == 0 && self.waiting.is_empty() && self.held.iter().all(|&held| held == 0)
     }
 }
 
 impl Drive {
-    /// A write comes to the page that is open where it would go, or waits for one. Those of the map do not wait: data
-    /// may wait for them.
+    /// A write enters the open page of its destination, or waits for a page. Writes of the map do not wait, because
+    /// data may wait for them.
     #[inline(never)]
     pub(in crate::ssd) fn fill(&mut self, id: TxnId, events: &mut EventQueue) {
         if self.txns[id].role == Role::MapWrite {
@@ -159,7 +159,7 @@ impl Drive {
         self.fill_waiting(None, events);
     }
 
-    /// A transaction waits for a write of the map: the page that it is in, if that is open, is sent at once.
+    /// A transaction waits for a write of the map: if the write's page is open, it is sent at once.
     pub(in crate::ssd) fn send_awaited(&mut self, write: TxnId, events: &mut EventQueue) {
         if self.host_data.filling.as_ref().is_none_or(|filling| filling.fill.awaited == FillAwaited::Waits) {
             return;
@@ -178,8 +178,8 @@ impl Drive {
         chain.any(|id| id == write)
     }
 
-    /// Writes of the host that wait come to their pages, as far as those reach. `programmed`: the page that has just
-    /// made room, whose time is what they waited for.
+    /// Writes of the host that wait enter pages, as far as there are any. `programmed`: the page that has just made
+    /// room; its time explains their wait.
     fn fill_waiting(&mut self, programmed: Option<&RoomGained>, events: &mut EventQueue) {
         let first = |drive: &Self| {
             drive.host_data.filling.as_ref().expect("pages fill").waiting.front().map(|first| first.write)
@@ -188,7 +188,7 @@ impl Drive {
             let place = self.filling_place(id);
             let filling = self.host_data.filling.as_mut().expect("pages fill");
             let is_whole = self.txns[id].units == self.geometry.units_per_page;
-            // What does not fit opens the next page, for which there is one when this is full.
+            // The part that does not fit opens the next page; there is one when this page is full.
             let opens = is_whole || filling.open[place].units == 0;
             if opens && filling.pages >= filling.pages_max {
                 return;
@@ -211,7 +211,7 @@ impl Drive {
         let room = units_per_page - filling.open[place].units;
         let units = self.txns[id].units;
         if units == units_per_page {
-            // It needs no company.
+            // A write of a whole page need not wait for others.
             self.hold_write(id, events.now_ns());
             self.count_page(id);
             let page = OpenPage { first: id, last: id, units, number: 0, opened_ns: events.now_ns() };
@@ -222,7 +222,7 @@ impl Drive {
             self.add_to_page(id, place, events);
             return match self.txns[rest].role {
                 Role::MapWrite => self.add_to_page(rest, place, events),
-                // Before others, of which one may have a page already.
+                // The write precedes others, some of which may have a page already.
                 _ => {
                     let filling = self.host_data.filling.as_mut().expect("pages fill");
                     let before = filling.spent;
@@ -233,13 +233,13 @@ impl Drive {
         self.add_to_page(id, place, events);
     }
 
-    /// A page of a write of the host begins.
+    /// Counts a page that begins with this write.
     fn count_page(&mut self, id: TxnId) {
         let is_hosts = self.txns[id].role != Role::MapWrite;
         self.host_data.filling.as_mut().expect("pages fill").pages += u32::from(is_hosts);
     }
 
-    /// Where the page is open that a write goes to.
+    /// The place of the open page of a write.
     fn filling_place(&mut self, id: TxnId) -> usize {
         let home = self.home(self.txns[id].first);
         let filling = self.host_data.filling.as_ref().expect("pages fill");
@@ -259,7 +259,8 @@ impl Drive {
         }
     }
 
-    /// Leaves the first `keep` units to a write; the others become one of their own, with the same place in the order.
+    /// Leaves the first `keep` units to a write. The others become a write of their own, with the same position in the
+    /// order.
     fn split_write(&mut self, id: TxnId, keep: u32) -> TxnId {
         let mut rest = self.txns[id].clone();
         (rest.first, rest.units) = (LogicalUnit(rest.first.0 + keep), rest.units - keep);
@@ -299,7 +300,7 @@ impl Drive {
         }
     }
 
-    /// A write is in DRAM. If it ends there, what is left of it has no request.
+    /// A write is in DRAM. If its request ends there, the rest of the write belongs to no request.
     fn hold_write(&mut self, id: TxnId, now_ns: u64) {
         let (first, units, role) = (self.txns[id].first, self.txns[id].units, self.txns[id].role);
         let filling = self.host_data.filling.as_mut().expect("pages fill");
@@ -314,7 +315,7 @@ impl Drive {
         }
     }
 
-    /// Pages that have waited long enough go as they are.
+    /// Sends pages that have waited long enough.
     pub(in crate::ssd) fn on_fill_limit(&mut self, events: &mut EventQueue) {
         let now_ns = events.now_ns();
         loop {
@@ -333,7 +334,7 @@ impl Drive {
         }
     }
 
-    /// A page goes to its die, as a transaction of which its writes are the chain.
+    /// A page goes to its die as a transaction; its writes are the transaction's chain.
     fn send_page(&mut self, page: OpenPage, events: &mut EventQueue) {
         let now_ns = events.now_ns();
         let first = &self.txns[page.first];
@@ -355,11 +356,11 @@ impl Drive {
         let place = self.place(unit);
         let mut txn = Txn::new(role, LogicalUnit::NONE, page.units, place.die, place.plane);
         (txn.task, txn.high_priority, txn.arrival_ns, txn.chain) = (task, high_priority, now_ns, page.first);
-        // Of the map: whether the host has caused none of them.
+        // For the map: whether none of them was caused by the host.
         txn.others = others;
         let id = self.txns.add(txn);
         let filled_ns = &mut self.host_data.filling.as_mut().expect("pages fill").filled_ns;
-        // No longer than there are transactions at once.
+        // The list is no longer than the number of transactions at once.
         filled_ns.resize(filled_ns.len().max(id.at() + 1), 0);
         filled_ns[id.at()] = now_ns - page.opened_ns;
         if role == Role::FullMapPage {
@@ -368,7 +369,7 @@ impl Drive {
         self.submit(id, events);
     }
 
-    /// Binds the next page of one of a plane's open blocks for a page that was sent.
+    /// Binds the next page of one of a plane's open blocks for a sent page.
     #[inline(never)]
     pub(in crate::ssd) fn bind_full_page(
         &mut self,
@@ -402,7 +403,7 @@ impl Drive {
         self.push_page(command, plane, page, id);
     }
 
-    /// The program of a page ended: the page itself, which gives its slot back, or one of its writes.
+    /// The program of a page ended: ends the page itself, which releases its slot, or one of its writes.
     #[cold]
     #[inline(never)]
     pub(in crate::ssd) fn end_in_page(&mut self, id: TxnId, command: &Command, events: &mut EventQueue) {
@@ -416,7 +417,7 @@ impl Drive {
                 self.count_program(id, command, events.now_ns());
             }
             self.charge_program(id, command, events.now_ns());
-            // As long as the number is its own.
+            // Read before the transaction's number is reused.
             let filled_ns = self.host_data.filling.as_ref().expect("pages fill").filled_ns[id.at()];
             let page = RoomGained::by(&self.txns[id], events.now_ns()).filled_for(filled_ns);
             self.txns.remove(id);
@@ -442,7 +443,7 @@ impl Drive {
     }
 }
 
-/// A transaction's breakdown with what of its time is not explained yet.
+/// A transaction's breakdown, with the unexplained part of its time added to `cause`.
 fn explained(txn: &Txn, cause: Cause, now_ns: u64) -> [u64; CAUSES] {
     let mut breakdown_ns = txn.breakdown_ns;
     let explained_ns: u64 = breakdown_ns.iter().sum();

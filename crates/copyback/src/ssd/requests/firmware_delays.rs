@@ -1,4 +1,4 @@
-//! Requests that firmware is still making: they come to their dies when their delay is over.
+//! Firmware delays: requests that firmware is processing. They go to their dies when their delay is over.
 
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::source::Account;
@@ -9,12 +9,12 @@ use crate::ssd::drive::Drive;
 use crate::tasks::delays::{Delays, Params};
 use std::collections::VecDeque;
 
-/// The requests of each task that are being made, in order.
+/// The requests of each task that firmware is processing, in order.
 pub(in crate::ssd) struct FirmwareDelays {
     delays: Delays,
     making: [VecDeque<(u64, TxnId)>; Account::ALL.len()],
     timer: Timer,
-    /// When the timer comes up.
+    /// When the timer is due.
     due_ns: u64,
 }
 
@@ -24,12 +24,12 @@ impl FirmwareDelays {
         Self { delays: Delays::new(params, seed), making, timer, due_ns: u64::MAX }
     }
 
-    /// Whether nothing is being made.
+    /// Whether firmware processes no request.
     pub fn is_at_rest(&self) -> bool {
         self.making.iter().all(VecDeque::is_empty)
     }
 
-    /// The task whose next request is made first; of equal times the first task.
+    /// The task whose next request is ready first; of equal times the first task.
     fn next(&self) -> Option<(u64, usize)> {
         let firsts = self.making.iter().enumerate();
         firsts.filter_map(|(task, making)| Some((making.front()?.0, task))).min()
@@ -55,7 +55,8 @@ impl Drive {
         self.scheme.settings.is_direct
     }
 
-    /// A new request of the host is made, or goes to look its entries up. What a buffer evicts is made already.
+    /// A new request of the host: firmware begins to process it, or it looks its entries up. Evictions of a buffer need
+    /// no processing.
     #[inline(never)]
     pub(crate) fn make_new(&mut self, txn: Txn, events: &mut EventQueue) {
         let id = self.add_txn(txn);
@@ -67,13 +68,13 @@ impl Drive {
         }
     }
 
-    /// Whether making a request takes time.
+    /// Whether firmware needs time for a request.
     #[inline(always)]
     pub(crate) fn delays(&self) -> bool {
         self.host_data.delays.is_some()
     }
 
-    /// Firmware begins to make a request, which is handed over when it is made.
+    /// Firmware begins to process a request, which continues when that is done.
     #[cold]
     #[inline(never)]
     pub(crate) fn delay(&mut self, id: TxnId, events: &mut EventQueue) {
@@ -86,7 +87,7 @@ impl Drive {
         self.txns[id].breakdown_ns[Cause::Scheduler as usize] += made_ns - now_ns;
     }
 
-    /// Requests are made.
+    /// Continues requests that firmware has processed by now.
     pub(in crate::ssd) fn on_made(&mut self, events: &mut EventQueue) {
         loop {
             let Some(delaying) = &mut self.host_data.delays else { return };
@@ -99,7 +100,7 @@ impl Drive {
         }
     }
 
-    /// A request that was made goes on: to the entries that it needs, to its place, or to its die's window.
+    /// A processed request continues: to the look-up of its entries, to its place, or to its die's window.
     fn hand(&mut self, id: TxnId, events: &mut EventQueue) {
         match self.txns[id].role {
             Role::Read | Role::UpdateRead | Role::Write if self.looks_up() => self.look_up_first(id, events),

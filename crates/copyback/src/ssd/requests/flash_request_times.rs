@@ -1,4 +1,4 @@
-//! Times of the host's flash requests. Nothing here runs unless a report asks for them.
+//! Times of the host's flash requests. This code runs only if a report needs them.
 
 use crate::flash::command::Command;
 use crate::observe::clocks::charge;
@@ -7,8 +7,8 @@ use crate::observe::report::Cause;
 use crate::sim::index::TxnId;
 use crate::ssd::drive::Drive;
 
-/// What of the time since its issue a command that ended worked for one of its transactions, or was behind another one
-/// of the host in the array; the channel had the rest.
+/// How a command's time from its issue served one of its transactions: flash and transfer. `behind_ns` is earlier work
+/// of the host in the array; the channel has the rest.
 #[derive(Clone, Copy)]
 pub(in crate::ssd) struct ServiceTimes {
     pub flash_ns: u64,
@@ -30,8 +30,8 @@ impl Drive {
         self.charge_wait(id, now_ns);
     }
 
-    /// A transaction begins to wait in front of its die's window, or no longer does: what it has waited for until now
-    /// is charged, so that the rest can be told from it.
+    /// A transaction begins to wait in front of its die's window, or stops waiting there: charges the time waited until
+    /// now, so that the following wait is separate.
     #[cold]
     #[inline(never)]
     pub(in crate::ssd) fn split_wait(&mut self, id: TxnId, now_ns: u64, was_in_front: bool) {
@@ -44,15 +44,15 @@ impl Drive {
         txn.clocks = to;
     }
 
-    /// How a program served each of its transactions: by its page's own transfer, and the array.
+    /// How a program served each of its transactions: with its page's own transfer, and the array.
     #[inline(always)]
     pub(in crate::ssd) fn served_by_program(&self, command: &Command) -> ServiceTimes {
         let timing = self.flash.timing();
         ServiceTimes {
             flash_ns: command.array_end_ns - command.array_start_ns,
             transfer_ns: timing.command_ns + timing.transfer_ns(self.geometry.units_per_flash_page),
-            // Programs follow those of the host only through the cache register, so what the array did before was for
-            // the host.
+            // Programs follow only those of the host through the cache register, so the earlier work of the array was
+            // the host's.
             behind_ns: command.array_start_ns - command.loaded_ns,
         }
     }
@@ -90,7 +90,7 @@ impl Drive {
         self.count_end(id);
     }
 
-    /// A transaction took so long for this cause.
+    /// Charges a transaction's time to a cause.
     pub(in crate::ssd) fn count_flash_time(&mut self, id: TxnId, cause: Cause, ns: u64) {
         if let Some((totals, kind)) = self.flash_request(id) {
             totals.on_time(kind, cause, ns);

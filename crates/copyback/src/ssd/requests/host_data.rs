@@ -1,4 +1,4 @@
-//! What the controller holds of the host's requests between their arrival and flash.
+//! The data and requests of the host in the controller, between their arrival and flash.
 
 use crate::buffer::Buffer;
 use crate::sim::index::LogicalUnit;
@@ -7,7 +7,7 @@ use crate::ssd::requests::endings::Endings;
 use crate::ssd::requests::filling_pages::FillingPages;
 use crate::ssd::requests::firmware_delays::FirmwareDelays;
 
-/// The parts through which data of the host passes. Each has fields of its own, which its own module alone writes.
+/// The parts through which host data passes. Only a part's own module writes its fields.
 pub(in crate::ssd) struct HostData {
     /// What DRAM holds, if the drive has a write buffer.
     pub(in crate::ssd) buffer: Option<Buffer>,

@@ -8,27 +8,27 @@ use crate::observe::report::{CAUSES, Cause};
 use crate::sim::index::RequestId;
 use crate::sim::invariant::hold;
 
-/// A request that is done, as its drive knows it.
+/// A completed request, as its drive knows it.
 #[derive(Clone, Copy, Debug)]
 pub struct Completion {
-    /// Which.
+    /// The request.
     pub request: RequestId,
     /// Whether one of its transactions waited for collection.
     pub gc_affected: bool,
-    /// Where the time of the part that ended last went.
+    /// The causes of the time of the part that ended last.
     pub breakdown_ns: [u64; CAUSES],
 }
 
-/// What a drive keeps of a request.
+/// A drive's state of a request.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ssd) struct RequestState {
-    /// Its number in the order of arrival, to name it.
+    /// Its number in the order of arrival, for messages.
     pub number: u64,
     pub arrival_ns: u64,
     pub high_priority: bool,
     /// Parts that have not ended.
     open: u32,
-    /// Whether all of it was submitted.
+    /// Whether all its parts were submitted.
     is_whole: bool,
     gc_affected: bool,
     breakdown_ns: [u64; CAUSES],
@@ -48,7 +48,7 @@ impl RequestState {
     }
 }
 
-/// The requests that a drive was given, by the host's integers.
+/// The requests of a drive, by the host's integers.
 #[derive(Default)]
 pub(in crate::ssd) struct RequestProgress {
     of: Vec<RequestState>,
@@ -64,7 +64,7 @@ impl RequestProgress {
         self.of[id.at()] = given;
     }
 
-    /// What is known of a request.
+    /// The state of a request.
     #[inline(always)]
     pub(in crate::ssd) fn given(&self, id: RequestId) -> &RequestState {
         &self.of[id.at()]
@@ -76,7 +76,7 @@ impl RequestProgress {
         self.of[id.at()].open += 1;
     }
 
-    /// A part is over that says nothing of its request: it goes on as another one.
+    /// Closes a part that does not affect its request: it continues as another part.
     #[inline(always)]
     pub(in crate::ssd) fn close(&mut self, id: RequestId) {
         let given = &mut self.of[id.at()];
@@ -84,7 +84,7 @@ impl RequestProgress {
         given.open -= 1;
     }
 
-    /// A part ends; its request, where that is done with it.
+    /// A part ends; returns its request if that is complete.
     #[inline]
     pub(in crate::ssd) fn end(
         &mut self,
@@ -99,12 +99,12 @@ impl RequestProgress {
         self.if_done(id)
     }
 
-    /// All of a request was submitted; the request, where no part of it is open.
+    /// All of a request was submitted; returns the request if no part of it is open.
     pub(in crate::ssd) fn end_of_split(&mut self, id: RequestId, now_ns: u64) -> Option<Completion> {
         let given = &mut self.of[id.at()];
         given.is_whole = true;
         if given.open == 0 {
-            // Whatever came last needed nothing but its way in.
+            // A request whose last part needed no work has only waited to enter.
             let explained_ns: u64 = given.breakdown_ns.iter().sum();
             given.breakdown_ns[Cause::Scheduler as usize] += now_ns - given.arrival_ns - explained_ns;
         }

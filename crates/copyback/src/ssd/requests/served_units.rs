@@ -1,4 +1,4 @@
-//! Units that the host asked for, counted by where they were found.
+//! Units that the host accessed, counted by the place where they were found.
 
 use crate::ssd::device::UnitCounts;
 
@@ -6,36 +6,36 @@ use crate::ssd::device::UnitCounts;
 #[derive(Default)]
 pub(in crate::ssd) struct ServedUnits {
     counts: UnitCounts,
-    /// Whether a write was of a part of a unit that holds data in flash.
+    /// Whether a write covered a part of a unit that holds data in flash.
     has_updated_parts: bool,
 }
 
 impl ServedUnits {
-    /// So many units are read.
+    /// Counts units that are read.
     #[inline(always)]
     pub fn on_read(&mut self, units: u32) {
         self.counts.read += u64::from(units);
     }
 
-    /// One of them holds no data.
+    /// Counts a read unit that holds no data.
     #[inline(always)]
     pub fn on_unwritten_read(&mut self) {
         self.counts.unwritten_read += 1;
     }
 
-    /// One of them is in the buffer.
+    /// Counts a read unit that is in the buffer.
     #[inline(always)]
     pub fn on_buffer_read_hit(&mut self) {
         self.counts.buffer_read_hits += 1;
     }
 
-    /// So many units of a write are in the buffer.
+    /// Counts units of a write that are in the buffer.
     #[inline(always)]
     pub fn on_buffer_write_hits(&mut self, units: u32) {
         self.counts.buffer_write_hits += u64::from(units);
     }
 
-    /// A write came. `updates`: it is of a part of a unit that holds data in flash.
+    /// A write arrived. `updates`: it covers a part of a unit that holds data in flash.
     #[inline(always)]
     pub fn on_partial_write(&mut self, updates: bool) {
         self.has_updated_parts |= updates;
@@ -46,7 +46,7 @@ impl ServedUnits {
         self.counts
     }
 
-    /// Whether a write was of a part of a unit that holds data in flash.
+    /// Whether a write covered a part of a unit that holds data in flash.
     pub fn has_updated_parts(&self) -> bool {
         self.has_updated_parts
     }

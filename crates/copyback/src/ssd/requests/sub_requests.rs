@@ -1,5 +1,5 @@
-//! From a sub-request to the transactions that flash has to do with it: reads page by page, and writes with the reads
-//! that one of part of a unit needs first.
+//! From a sub-request to its transactions on flash: reads page by page, and writes, with the reads that a partial write
+//! needs first.
 
 use crate::dispatch::txn::{Role, Txn};
 use crate::host::config::SubpageWrites;
@@ -11,7 +11,7 @@ use crate::ssd::device::Ssd;
 use crate::ssd::requests::eviction_waits::WaitBreakdown;
 
 impl Ssd {
-    /// A new transaction of a request. What passed since the request arrived was a wait for room in the drive.
+    /// A new transaction of a request. The time since the request's arrival was a wait for room in the drive.
     fn txn(&self, role: Role, id: RequestId, first: LogicalUnit, units: u32, now_ns: u64) -> Txn {
         let given = self.parts.given(id);
         let mut txn = Txn::new(role, first, units, DieId::NONE, PlaneId::NONE);
@@ -22,8 +22,8 @@ impl Ssd {
         txn
     }
 
-    /// Reads a sub-request: units in DRAM end there, units without data need nothing, and the others are read page by
-    /// page.
+    /// Reads a sub-request. Units in DRAM end there, units without data need no transaction, and the others are read
+    /// page by page.
     pub(in crate::ssd) fn read(&mut self, id: RequestId, sub_request: SubRequest, events: &mut EventQueue) {
         let end = sub_request.first.0 + sub_request.units;
         self.units.on_read(sub_request.units);
@@ -64,7 +64,7 @@ impl Ssd {
         }
     }
 
-    /// Reads units of one page, for the request itself or for a write of it that waits for them.
+    /// Reads units of one page, for the request itself or for one of its writes that waits for them.
     pub(in crate::ssd) fn submit_read(
         &mut self,
         role: Role,
@@ -82,7 +82,7 @@ impl Ssd {
         self.submit_at_place(txn, events);
     }
 
-    /// Hands a read to the die of its first unit, once that is looked up.
+    /// Sends a read to the die of its first unit, after a look-up if necessary.
     fn submit_at_place(&mut self, mut txn: Txn, events: &mut EventQueue) {
         if !self.drive.is_direct() {
             return self.drive.make_new(txn, events);
@@ -93,7 +93,7 @@ impl Ssd {
         self.drive.submit(txn, events);
     }
 
-    /// The units of a write of which only a part is written and whose rest has to be read first.
+    /// The units of a write that are only partly written, and whose rest has to be read first.
     pub(in crate::ssd) fn units_to_update(
         &mut self,
         sub_request: SubRequest,
@@ -123,8 +123,7 @@ impl Ssd {
         self.submit_after(txn, reads, events);
     }
 
-    /// Makes a write one of the whole superpage that its first unit belongs to; `writes` says which units it writes
-    /// itself.
+    /// Extends a write to the whole superpage of its first unit; `writes` tells which units the host writes.
     pub(in crate::ssd) fn take_superpage(&self, txn: &mut Txn, writes: impl Fn(LogicalUnit) -> bool) {
         let units = self.drive.ftl().superpage_of(txn.first);
         let (mut first, mut count, mut others) = (LogicalUnit::NONE, 0, 0);
@@ -136,13 +135,13 @@ impl Ssd {
         (txn.first, txn.units, txn.others) = (first, count, others);
     }
 
-    /// Those units that a write of a superpage takes along which hold data, a bit each: they are read first.
+    /// The units that a write of a superpage includes in addition and that hold data, a bit each: they are read first.
     pub(in crate::ssd) fn others_held(&self, txn: &Txn) -> u32 {
         let is_held = |at: &u32| self.drive.ftl().lookup(LogicalUnit(txn.first.0 + at)).is_some();
         (0..txn.units).filter(|at| txn.others >> at & 1 == 1).filter(is_held).fold(0, |mask, at| mask | 1 << at)
     }
 
-    /// Hands a write to the drive, after reads of those of its units for which a bit of `reads` is set.
+    /// Submits a write to the drive, after reads of its units whose bit in `reads` is set.
     #[inline(always)]
     pub(in crate::ssd) fn submit_after(&mut self, txn: Txn, reads: u32, events: &mut EventQueue) {
         if reads > 0 {

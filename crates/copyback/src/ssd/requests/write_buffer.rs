@@ -1,4 +1,4 @@
-//! What goes through DRAM: sub-requests that wait for room in a buffer, pages that leave it, parts that end there.
+//! The path through DRAM: sub-requests that wait for room in a buffer, pages that leave it, and parts that end there.
 
 use crate::buffer::{Buffer, Leaving};
 use crate::dispatch::txn::{Role, Txn};
@@ -11,12 +11,12 @@ use crate::ssd::requests::eviction_waits::{RoomGained, TimeSpent, WaitBreakdown}
 use crate::ssd::requests::progress::Completion;
 use std::collections::VecDeque;
 
-/// Something that ends in DRAM at a known time.
+/// A part of a request that ends in DRAM at a known time.
 struct InDram {
     end_ns: u64,
     start_ns: u64,
     request: RequestId,
-    /// What it waited for before it was in.
+    /// The breakdown of its wait for room.
     waited: WaitBreakdown,
 }
 
@@ -25,26 +25,26 @@ struct WaitingSubRequest {
     request: RequestId,
     sub_request: SubRequest,
     since_ns: u64,
-    /// What evictions had spent by then.
+    /// The time that evictions had spent by then.
     before: TimeSpent,
 }
 
 /// The DRAM of a drive.
 pub(in crate::ssd) struct HostDram {
     waiting: VecDeque<WaitingSubRequest>,
-    /// Units of those sub-requests together.
+    /// The sum of units of those sub-requests.
     waiting_units: u64,
-    /// What all evictions have spent that ended.
+    /// The time that all ended evictions have spent.
     spent: TimeSpent,
-    /// In the order of their ends, as every access takes the same time.
+    /// The parts in DRAM in the order of their ends, because every access takes the same time.
     inside: VecDeque<InDram>,
     /// The timer of the next end.
     timer: Timer,
-    /// Whether it came up, and not all that ends with it was taken.
+    /// Whether the timer came up, and not all parts that end with it were taken.
     is_due: bool,
     /// The timer of a time without requests.
     idle_timer: Timer,
-    /// When the last request came.
+    /// The arrival of the last request.
     used_at_ns: u64,
 }
 
@@ -69,7 +69,7 @@ fn leaving(first: LogicalUnit, units: u32, now_ns: u64) -> Txn {
 }
 
 impl HostDram {
-    /// Whether something ends now, and not all of it was taken.
+    /// Whether parts end now that were not all taken.
     #[inline(always)]
     pub(in crate::ssd) fn is_due(&self) -> bool {
         self.is_due
@@ -83,7 +83,7 @@ impl HostDram {
 
 impl Ssd {
     pub(in crate::ssd) fn write_to_buffer(&mut self, id: RequestId, sub_request: SubRequest, events: &mut EventQueue) {
-        // The rest of a unit that is written in part is merged in DRAM: the request waits for both.
+        // The rest of a partly written unit is merged in DRAM: the request waits for the read and the write.
         for unit in self.units_to_update(sub_request) {
             self.submit_read(Role::UpdateRead, id, unit, 1, TxnId::NONE, events);
         }
@@ -95,8 +95,9 @@ impl Ssd {
         self.fill_buffer(None, events);
     }
 
-    /// Lets waiting sub-requests into the buffer, in order, and evicts what has to go for all that wait, or until the
-    /// buffer's low-water mark: pages leave side by side, as far as there are dies. `evicted`: what has just made room.
+    /// Lets waiting sub-requests into the buffer, in order. Evicts the pages that must leave for all waiting
+    /// sub-requests, or until the buffer's low-water mark: side by side, as far as there are dies. `evicted`: the
+    /// eviction that has just made room.
     fn fill_buffer(&mut self, evicted: Option<&RoomGained>, events: &mut EventQueue) {
         loop {
             if self.enter_buffer(evicted, events) {
@@ -122,7 +123,7 @@ impl Ssd {
         }
     }
 
-    /// Lets the first of the sub-requests that wait into the buffer, if there is one, and room for it.
+    /// Lets the first waiting sub-request into the buffer, if there is one and room for it.
     fn enter_buffer(&mut self, evicted: Option<&RoomGained>, events: &mut EventQueue) -> bool {
         let Some(sub_request) = self.dram.waiting.front().map(|waiting| waiting.sub_request) else { return false };
         let home = self.drive.home(sub_request.first);
@@ -139,19 +140,19 @@ impl Ssd {
         true
     }
 
-    /// A request came to a drive whose buffer empties in idle time.
+    /// A request arrived at a drive whose buffer is emptied in idle time.
     pub(in crate::ssd) fn note_use(&mut self, events: &mut EventQueue) {
         let Some(buffer) = &mut self.drive.host_data.buffer else { return };
         let Some(after_ns) = buffer.idle_after_ns() else { return };
         buffer.end_idle();
         self.dram.used_at_ns = events.now_ns();
-        // Otherwise the timer finds out when it comes up that there was a request meanwhile.
+        // If the timer is pending, it detects this request when it comes up.
         if !events.is_pending(self.dram.idle_timer) {
             events.schedule(self.dram.idle_timer, events.now_ns() + after_ns);
         }
     }
 
-    /// Perhaps no request has come for so long that everything leaves the buffer.
+    /// The timer came up: if no request has arrived for long enough, all pages leave the buffer.
     pub(in crate::ssd) fn on_unused(&mut self, events: &mut EventQueue) {
         let Some(buffer) = &mut self.drive.host_data.buffer else { return };
         let idle_ns = self.dram.used_at_ns + buffer.idle_after_ns().expect("the timer was set");
@@ -162,7 +163,7 @@ impl Ssd {
         self.fill_buffer(None, events);
     }
 
-    /// Nothing more leaves the buffer ahead of need.
+    /// No page leaves the buffer ahead of need any more.
     pub(in crate::ssd) fn end_early_evictions(&mut self, events: &mut EventQueue) {
         let Some(buffer) = &mut self.drive.host_data.buffer else { return };
         buffer.end_early();
@@ -171,7 +172,7 @@ impl Ssd {
         }
     }
 
-    /// Writes what leaves of a logical page.
+    /// Writes the units of a logical page that leave the buffer.
     fn evict(&mut self, page: Leaving, events: &mut EventQueue) {
         let now_ns = events.now_ns();
         if self.drive.geometry().has_superpages() {
@@ -187,8 +188,8 @@ impl Ssd {
         }
     }
 
-    /// Units that left the buffer are in flash, but for others that were written along: there is room for those that
-    /// wait.
+    /// Units that left the buffer are in flash: their room is free for waiting sub-requests. `others` (a bit each) were
+    /// written with them, but did not leave the buffer.
     pub(in crate::ssd) fn on_evicted(
         &mut self,
         first: LogicalUnit,
@@ -201,7 +202,7 @@ impl Ssd {
         self.fill_buffer(Some(evicted), events);
     }
 
-    /// A part of a request is in DRAM and ends after the time of an access.
+    /// A part of a request is in DRAM, and ends after the time of an access.
     pub(in crate::ssd) fn enter_dram(
         &mut self,
         request: RequestId,
@@ -219,7 +220,7 @@ impl Ssd {
         dram.inside.push_back(InDram { end_ns, start_ns, request, waited });
     }
 
-    /// The next request that is done with what ends in DRAM at this moment.
+    /// The next request that completes with a part that ends in DRAM at this moment.
     pub(in crate::ssd) fn end_in_dram(&mut self, events: &mut EventQueue) -> Option<Completion> {
         let now_ns = events.now_ns();
         while self.dram.inside.front().is_some_and(|d| d.end_ns <= now_ns) {
