@@ -1,4 +1,4 @@
-//! What users say of an array.
+//! The configuration of an array.
 
 use crate::config::{GeometryConfig, KeyError, Rate};
 use crate::redundancy::planner::Partial;
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 /// Default bytes of a stripe unit.
 const STRIPE_UNIT_BYTES: u64 = 4096;
 
-/// The most drives of an array: a set of them is a word.
+/// The most drives of an array: a set of drives is a 64-bit word.
 pub const DRIVES_MAX: u32 = 64;
 
-/// The longest time that can be set: with those of all requests before it, it fits into 64 bits. 146 years.
+/// The longest time that can be set. Its sum with the times of all requests before it fits into 64 bits. 146 years.
 const TIME_MAX_NS: u64 = 1 << 62;
 
 /// The longest delay of a request.
@@ -89,7 +89,7 @@ impl Level {
         }
     }
 
-    /// The fewest drives that it takes.
+    /// The fewest drives of the level.
     fn drives_min(self) -> u32 {
         match self {
             Self::Raid0 => 1,
@@ -111,7 +111,7 @@ pub enum WriteAfter {
     Own,
 }
 
-/// Whose streams drives draw from.
+/// The random streams of drives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Seeds {
@@ -179,7 +179,7 @@ impl ArrayConfig {
             return Err(KeyError::new("array.gc_aware_reads", "raid-0 has no redundancy to read from")
                 .with_help("leave it out, or use `array.level` \"raid-1\", \"raid-10\", \"raid-5\" or \"raid-6\""));
         }
-        // It adds up from request to request.
+        // The delays of successive requests add up.
         if self.delay.0 > DELAY_MAX_NS {
             let message = format!("a controller delay of {} is not possible", self.delay);
             return Err(KeyError::new("array.delay", message).with_help("use at most 1 s"));
@@ -196,7 +196,7 @@ impl ArrayConfig {
                     .with_help("name each drive once"));
             }
         }
-        // Any drive of a mirror may be the last, a pair of RAID-10 loses its data with both.
+        // One drive of a mirror suffices; a pair of RAID-10 loses its data with both drives.
         let lost = match self.level {
             Level::Raid0 => !self.failed.is_empty(),
             Level::Raid1 => self.failed.len() as u32 >= self.drives,
@@ -234,8 +234,8 @@ impl ArrayConfig {
         (0..self.drives).try_for_each(|drive| self.check_overrides_of(drive))
     }
 
-    /// Whether no two overrides contradict each other about a drive. Its device and its scheme belong together: an
-    /// override that names one of them defines the drive.
+    /// Checks that no two overrides contradict each other about a drive. The device and the scheme of a drive belong
+    /// together: an override that names one of them defines the drive.
     fn check_overrides_of(&self, drive: u32) -> Result<(), KeyError> {
         let of_drive = || self.overrides.iter().filter(|named| named.drives.contains(&drive));
         let is_named = |named: &&Override| named.device.is_some() || named.scheme.is_some();
@@ -276,7 +276,7 @@ impl ArrayConfig {
         self.stripe_unit.map_or(STRIPE_UNIT_BYTES.next_multiple_of(grain_bytes), |stripe_unit| stripe_unit.0)
     }
 
-    /// The seed of a drive: that of the run for the first one, which so lives as it would alone.
+    /// The seed of a drive. The first drive has the run's seed, and therefore the results of a run alone.
     pub fn seed_of(&self, drive: u32, seed: u64) -> u64 {
         let own = self.overrides.iter().filter(|named| named.drives.contains(&drive)).find_map(|named| named.seed);
         match (own, self.seeds) {
@@ -304,7 +304,7 @@ mod tests {
         crate::config::from_toml(&format!("drives = 3\n{overrides}")).expect("an array")
     }
 
-    /// An override leaves a drive what another one sets.
+    /// Two overrides may set different keys of a drive.
     #[test]
     fn overrides_add_up() {
         let array = array(&["drives = [0]\nseed = 7", "drives = [0, 1]\ncoordinated = false"]);
@@ -313,7 +313,7 @@ mod tests {
         assert_eq!([0, 1, 2].map(|drive| array.is_coordinated(drive)), [false, false, true]);
     }
 
-    /// Two overrides that set the same of one drive are refused: one of them would have no effect.
+    /// Two overrides that set the same key of one drive are refused: one of them would have no effect.
     #[test]
     fn overrides_that_contradict_each_other_are_refused() {
         let same = [

@@ -1,4 +1,4 @@
-//! What the drives of a volume hold, and what its stripes should: looked at under `--check`.
+//! The contents of a volume's drives, and the expected contents of its stripes: checked under `--check`.
 //!
 //! A value represents the bytes of a mapping unit. Written data is a new value, a partial write changes its value by an
 //! amount, and parity is a sum of the data, each member multiplied by its own factor, over the numbers modulo a prime:
@@ -42,20 +42,20 @@ fn inverse(value: u64) -> u64 {
     result
 }
 
-/// What an operation that writes knows.
+/// The values that a writing operation has read or computed.
 #[derive(Default)]
 struct Known {
-    /// Of members that it has read, the value of each cell.
+    /// For each member that it has read, the value of each cell.
     read: BTreeMap<u32, Vec<u64>>,
-    /// For written members of data: for each cell the new value, or if the cell is written in part the amount.
+    /// For written members of data, by cell: the new value, or the amount of change if the cell is written in part.
     written: BTreeMap<u32, Vec<Change>>,
-    /// Of other members that it writes: the values.
+    /// For other members that it writes, the values.
     made: BTreeMap<u32, Vec<u64>>,
 }
 
 #[derive(Clone, Copy)]
 enum Change {
-    /// The cell is not touched.
+    /// The cell does not change.
     None,
     To(u64),
     By(u64),
@@ -77,7 +77,7 @@ pub(super) struct Contents {
     grain_bytes: u64,
     /// The content of each drive, by drive and cell; 0 if never written.
     held: BTreeMap<(u32, u64), u64>,
-    /// What the volume's data is, by unit of data and cell in it.
+    /// The volume's data, by unit of data and cell in it.
     data: BTreeMap<(u64, u64), u64>,
     known: BTreeMap<u32, Known>,
     values: u64,
@@ -126,7 +126,7 @@ impl Contents {
             return;
         }
         let known = &self.known[&id.0];
-        // A copy is changed as its original is.
+        // A copy changes like its original.
         let original = if self.layout.is_mirror() { 0 } else { member };
         let changes = known.written.get(&original).cloned();
         let made = known.made.get(&member).cloned();
@@ -141,7 +141,7 @@ impl Contents {
         }
     }
 
-    /// What an operation writes to members of data: decided once, when the first of its writes begins.
+    /// The values that an operation writes to members of data: computed once, when the first of its writes begins.
     fn decide(&mut self, operation: &Operation, id: OperationId) {
         if self.known.entry(id.0).or_default().written.is_empty() {
             let stripe_bytes = self.layout.unit_bytes();
@@ -165,7 +165,7 @@ impl Contents {
         }
     }
 
-    /// Writes begin: parity, copies and rebuilt data are made from the reads, after all of these.
+    /// Writes begin: computes parity, copies and rebuilt data from the reads, when all of these have ended.
     pub(super) fn compute(&mut self, operation: &Operation, id: OperationId) {
         self.decide(operation, id);
         if operation.reads_open > 0 {
@@ -202,7 +202,7 @@ impl Contents {
         if let Some(all) = all {
             return sum(&all);
         }
-        // The old parity and the old data of what is written.
+        // From the old parity and the old values of written data.
         if let (Some(parity), Some(old_parity)) = (member.checked_sub(data), read(member)) {
             let changed = (0..data).filter(|&m| operation.wanted.has(m));
             let by = changed.map(|m| {
@@ -228,7 +228,7 @@ impl Contents {
         }
     }
 
-    /// All data of a cell from any members that were read, if they are enough.
+    /// All data of a cell, computed from the members that were read, if they suffice.
     fn decoded(&self, known: &Known, at: usize) -> Option<Vec<u64>> {
         let data = self.layout.data() as usize;
         let mut rows: Vec<Vec<u64>> = (known.read.iter())
@@ -254,7 +254,7 @@ impl Contents {
         Some(rows[..data].iter().map(|row| row[data]).collect())
     }
 
-    /// An operation that had its stripe ended: each member that exists matches the data.
+    /// An operation that locked its stripe ended: checks that each existing member matches the data.
     pub(super) fn end(&mut self, operation: &Operation, id: OperationId, failed: u64, rebuild: Option<&Rebuild>) {
         let (stripe, data) = (operation.stripe, self.layout.data());
         let Some(known) = self.known.remove(&id.0) else { return };
@@ -294,7 +294,7 @@ impl Contents {
         }
     }
 
-    /// What a read gives the host is the data.
+    /// Checks that the host reads the volume's data.
     fn check_read(&self, operation: &Operation, known: &Known, cells: &[u64]) {
         let stripe = operation.stripe;
         for (at, &cell) in cells.iter().enumerate() {
@@ -313,7 +313,7 @@ impl Contents {
         }
     }
 
-    /// Something changes a drive behind the volume's back.
+    /// Changes a drive without the volume's knowledge.
     #[cfg(test)]
     pub(super) fn tamper(&mut self, stripe: u64, member: u32, cell: u64) {
         *self.held.entry(self.place(stripe, member, cell)).or_default() += 1;

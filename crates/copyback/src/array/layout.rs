@@ -1,14 +1,14 @@
 //! The location of each byte of a volume: the arithmetic of RAID levels.
 //!
-//! A stripe is what parity is kept of, or the copies of one unit: members of data first, those that repeat or protect
-//! them behind. RAID-5 is left-symmetric: the parity of row r is on drive n − 1 − (r mod n), and the data begins on the
-//! drive behind it; Q of RAID-6 is on the drive after P, and the data begins behind that. RAID-10 mirrors each pair of
-//! neighbouring drives and stripes over the pairs; RAID-1 keeps a copy on every drive.
+//! A stripe is the unit of parity or of copying: first its members of data, then those that repeat or protect them.
+//! RAID-5 is left-symmetric: the parity of row r is on drive n − 1 − (r mod n), and the data begins on the next drive.
+//! Q of RAID-6 is on the drive after P, and the data begins on the next one. RAID-10 mirrors each pair of neighbouring
+//! drives and stripes over the pairs; RAID-1 keeps a copy on every drive.
 
 use super::config::Level;
 
-/// The bytes that are whole mapping units of all drives: the least common multiple of theirs, or the most that 64 bits
-/// hold if that is more.
+/// The smallest number of bytes that is whole mapping units of all drives: the least common multiple of their units, at
+/// most what 64 bits hold.
 pub fn grain_bytes(units: impl Iterator<Item = u64>) -> u64 {
     units.fold(1, |all, unit| {
         let (mut a, mut b) = (all, unit);
@@ -45,7 +45,7 @@ impl Layout {
     pub fn new(level: Level, drives: u32, unit_bytes: u64, drive_bytes: u64) -> Self {
         assert!(unit_bytes > 0 && drives > 0, "{drives} drives with units of {unit_bytes} bytes");
         let layout = Self { level, drives, unit_bytes, rows: drive_bytes / unit_bytes };
-        // The planner takes a protected stripe of one member for a mirror.
+        // The planner takes a protected stripe of one data member for a mirror.
         assert!(!layout.is_protected() || layout.is_mirror() == (layout.data() == 1), "{drives} drives in {level:?}");
         layout
     }
@@ -61,7 +61,7 @@ impl Layout {
         }
     }
 
-    /// Members that repeat or protect them.
+    /// Members that repeat or protect the data.
     #[inline]
     pub fn parity(&self) -> u32 {
         match self.level {
@@ -72,13 +72,13 @@ impl Layout {
         }
     }
 
-    /// Whether it repeats or protects data.
+    /// Whether the level repeats or protects data.
     #[inline]
     pub fn is_protected(&self) -> bool {
         self.level != Level::Raid0
     }
 
-    /// Whether it keeps copies.
+    /// Whether the level keeps copies.
     pub fn is_mirror(&self) -> bool {
         matches!(self.level, Level::Raid1 | Level::Raid10)
     }
@@ -89,12 +89,12 @@ impl Layout {
         if self.level == Level::Raid10 { u64::from(self.drives / 2) } else { 1 }
     }
 
-    /// Its RAID level.
+    /// The RAID level.
     pub fn level(&self) -> Level {
         self.level
     }
 
-    /// How many drives.
+    /// The number of drives.
     pub fn drives(&self) -> u32 {
         self.drives
     }
@@ -110,7 +110,7 @@ impl Layout {
         self.rows
     }
 
-    /// How many stripes.
+    /// The number of stripes.
     pub fn stripes(&self) -> u64 {
         self.rows * self.stripes_per_row()
     }
@@ -138,13 +138,13 @@ impl Layout {
             Level::Raid5 | Level::Raid6 => {
                 let parity = n - 1 - (stripe % u64::from(n)) as u32;
                 let first = parity + self.parity();
-                // Behind the data comes the parity again, around the drives.
+                // Members after the data are the parity: their drives follow those of the data, modulo n.
                 (first + member) % n
             }
         }
     }
 
-    /// The row of a stripe: which unit of its drives it has.
+    /// The row of a stripe: the index of its unit on each of its drives.
     #[inline]
     pub fn row(&self, stripe: u64) -> u64 {
         stripe / self.stripes_per_row()
@@ -173,7 +173,7 @@ mod tests {
         }
     }
 
-    /// The table that md's left-symmetric layout is drawn as: rows of drives, data by its number, P and Q.
+    /// The layout as md's documentation draws it: rows of drives, data by its number, P and Q.
     fn drawn(level: Level, drives: u32, rows: u64) -> Vec<String> {
         let layout = layout(level, drives);
         let mut cells = vec![vec![String::new(); drives as usize]; rows as usize];
@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(drawn(Level::Raid6, 5, 5), ["Q 0 1 2 P", "3 4 5 P Q", "7 8 P Q 6", "11 P Q 9 10", "P Q 12 13 14"]);
     }
 
-    /// Whatever the level: each unit of each drive belongs to one member of one stripe, and the volume's bytes are in
+    /// On every level, each unit of each drive belongs to one member of one stripe, and the volume's bytes are in
     /// members of data, in order.
     #[test]
     fn every_unit_has_one_place() {

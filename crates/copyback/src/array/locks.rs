@@ -1,5 +1,5 @@
-//! The holders of a stripe, and the operations that wait for it, in order of arrival: one operation that changes it, or
-//! any number that read.
+//! The holders of a stripe, and the operations that wait for it, in order of arrival. Holders are one operation that
+//! changes the stripe, or any number of reads.
 
 use super::operations::{OperationId, Operations};
 use crate::sim::invariant::hold;
@@ -7,7 +7,7 @@ use crate::sim::invariant::hold;
 /// A locked stripe.
 #[derive(Clone, Copy, Debug)]
 struct Gate {
-    /// Operations that read it; none while one has it alone.
+    /// Operations that read it; 0 while an operation holds it exclusively.
     readers: u32,
     alone: OperationId,
     first_waiting: OperationId,
@@ -38,7 +38,7 @@ impl Locks {
         self.gate(stripe).is_some_and(|gate| gate.alone.is_some() || gate.first_waiting.is_some())
     }
 
-    /// Takes a stripe, or waits for it behind the others; whether it is had.
+    /// Locks a stripe, or waits for it after earlier operations; returns whether the lock was granted.
     pub(super) fn take(&mut self, id: OperationId, operations: &mut Operations) -> bool {
         let (stripe, only_reads) = (operations[id].stripe, operations[id].only_reads());
         let Some(gate) = self.gate(stripe) else {
@@ -82,7 +82,7 @@ impl Locks {
         }
     }
 
-    /// The next operation that has waited for a stripe and has it from now on.
+    /// The next operation that has waited for a stripe and holds it from now on.
     pub(super) fn admit(&mut self, stripe: u64, operations: &Operations) -> Option<OperationId> {
         let gate = self.gate(stripe)?;
         let (next, readers) = (gate.first_waiting, gate.readers);

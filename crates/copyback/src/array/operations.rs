@@ -22,12 +22,12 @@ impl OperationId {
     }
 }
 
-/// What is to be done.
+/// The kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// What the host asks for.
+    /// A request of the host.
     Host(Op),
-    /// What a failed drive held is written to the empty one.
+    /// The rebuild of a failed drive's data on the empty drive.
     Rebuild,
 }
 
@@ -38,22 +38,22 @@ pub(super) struct Operation {
     pub request: RequestId,
     pub kind: Kind,
     pub stripe: u64,
-    /// Bytes of the volume that it is about: in the stripe's units of data.
+    /// Bytes of the volume, all in the stripe's units of data.
     pub bytes: [u64; 2],
-    /// Bytes in each unit of the stripe that its parity is about.
+    /// Bytes of each unit of the stripe that the parity update covers.
     pub hull: [u64; 2],
-    /// Members of data that it is about, and those of them that are covered only in part.
+    /// Members of data that the operation accesses, and those of them that it covers only in part.
     pub wanted: Members,
     pub in_part: Members,
-    /// What it reads and writes.
+    /// Members that it reads and writes.
     pub reads: Members,
     pub writes: Members,
-    /// Current parts that are read before the writes, and all current parts.
+    /// Current parts that must be read before the writes, and all current parts.
     pub reads_open: u32,
     pub open: u32,
-    /// Whether it has its stripe: alone, or with others that only read.
+    /// Whether it holds its stripe: exclusively, or with other reads.
     pub has_lock: bool,
-    /// Since when it waits for its stripe.
+    /// Since when it has waited for its stripe.
     pub waits_since_ns: u64,
     pub next_waiting: OperationId,
     pub gc_affected: bool,

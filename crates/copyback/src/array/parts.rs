@@ -1,4 +1,4 @@
-//! Parts of operations: the requests that drives are given, by small integers that drives know them by.
+//! Parts of operations: the requests to drives, by small integers that name them there.
 
 use super::operations::OperationId;
 use crate::observe::report::CAUSES;
@@ -14,16 +14,16 @@ pub struct Part {
     pub drive: u32,
     /// The number of its request, in the order of arrival.
     pub number: u64,
-    /// Whether it writes the host's data: neither parity nor another copy of it.
+    /// Whether it writes the host's data, and neither parity nor another copy.
     pub is_data: bool,
-    /// When the drive was given it.
+    /// When it was issued to the drive.
     pub arrival_ns: u64,
     pub(super) operation: OperationId,
     /// Its member of a stripe.
     pub(super) member: u32,
-    /// Whether it is read before something is written.
+    /// Whether it is read before a write.
     pub(super) is_read_first: bool,
-    /// Where the time of its request went before it began.
+    /// The causes of its request's time before it began.
     pub(super) before_ns: [u64; CAUSES],
 }
 

@@ -5,17 +5,17 @@ use super::volume::Volume;
 use crate::observe::report::CAUSES;
 use crate::sim::index::RequestId;
 
-/// How far a rebuild is.
+/// The progress of a rebuild.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rebuild {
-    /// From the beginning of one row to that of the next, at least: each failed drive has a unit in it.
+    /// The least time from the begin of one row to that of the next: each failed drive has a unit in a row.
     every_ns: u64,
-    /// The current stripe, or the next.
+    /// The stripe under way, or the next.
     stripe: u64,
     /// When its row began.
     began_ns: u64,
     is_under_way: bool,
-    /// When the next may begin, once it is known.
+    /// When the next stripe may begin, once that is known.
     due_ns: Option<u64>,
 }
 
@@ -24,7 +24,7 @@ impl Rebuild {
         Self { every_ns, stripe: 0, began_ns: 0, is_under_way: false, due_ns: None }
     }
 
-    /// Whether a stripe has all its members again.
+    /// Whether all members of a stripe exist again.
     pub(super) fn has_rebuilt(&self, stripe: u64) -> bool {
         stripe < self.stripe
     }

@@ -1,4 +1,4 @@
-//! Operations on stripes: what is read and written of one, in which order, and who has it meanwhile.
+//! Operations on stripes: their reads and writes, the order of these, and the locks meanwhile.
 
 use super::config::WriteAfter;
 use super::operations::{Kind, OperationId};
@@ -7,19 +7,19 @@ use crate::observe::report::Cause;
 use crate::redundancy::planner::{Members, Stripe, Write};
 use copyback_workload::Op;
 
-/// Whether a read goes round a drive that collects.
+/// Whether a read avoids a drive that collects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detour {
-    /// None of its drives collects, or the question does not arise.
+    /// None of its drives collects, or reads do not avoid collection.
     None,
-    /// It does.
+    /// The read takes the alternative.
     Taken,
-    /// What it would read instead collects, too: it waits.
+    /// The alternative collects, too: the read waits.
     Barred,
 }
 
 impl Volume {
-    /// A stripe as its planner sees it, with these drives unavailable.
+    /// A stripe as the planner sees it, with these drives unavailable.
     fn stripe(&self, stripe: u64, unavailable: u64) -> Stripe {
         let (data, parity) = (self.layout.data(), self.layout.parity());
         let is_lost = |&member: &u32| unavailable >> self.layout.drive(stripe, member) & 1 == 1;
@@ -27,12 +27,12 @@ impl Volume {
         Stripe { data, parity, unavailable: Members(lost), known: Members::default() }
     }
 
-    /// Drives that a stripe has lost: those that have failed, unless it is rebuilt.
+    /// The drives that a stripe has lost: the failed drives, unless the stripe is rebuilt.
     fn lost(&self, stripe: u64) -> u64 {
         if self.rebuild.as_ref().is_some_and(|rebuild| rebuild.has_rebuilt(stripe)) { 0 } else { self.failed }
     }
 
-    /// An operation of the host in a stripe begins, or waits for it.
+    /// An operation of the host begins in a stripe, or waits for it.
     pub(super) fn begin_in_stripe(&mut self, id: OperationId, collecting: u64, now_ns: u64) {
         self.set_wanted(id);
         let (stripe, kind) = (self.operations[id].stripe, self.operations[id].kind);
@@ -58,7 +58,8 @@ impl Volume {
         is_had
     }
 
-    /// The operation that has waited longest for the released stripe gets it, and all that may share it.
+    /// The operation that has waited longest for the released stripe gets it, and so do all operations that may share
+    /// it.
     pub(super) fn unlock(&mut self, id: OperationId, collecting: u64, now_ns: u64) {
         let stripe = self.operations[id].stripe;
         self.locks.as_mut().expect("stripes are protected").give_back(id, &self.operations);
@@ -66,8 +67,8 @@ impl Volume {
         while let Some(next) = self.locks.as_mut().and_then(|locks| locks.admit(stripe, &self.operations)) {
             let operation = &mut self.operations[next];
             operation.has_lock = true;
-            // The previous holder was another request of the host, or the rebuild; its waits for collection count as
-            // waits of this one, too.
+            // The previous holder was another request of the host, or the rebuild. Its share of waits for collection
+            // counts for this operation, too.
             let waited_ns = now_ns - operation.waits_since_ns;
             let had_ns = had.breakdown_ns.iter().sum::<u64>().max(1);
             let for_gc = u128::from(waited_ns) * u128::from(had.breakdown_ns[Cause::Gc as usize]) / u128::from(had_ns);
@@ -78,7 +79,7 @@ impl Volume {
         }
     }
 
-    /// An operation has its stripe.
+    /// An operation has locked its stripe.
     pub(super) fn begin_locked(&mut self, id: OperationId, collecting: u64, now_ns: u64) {
         match self.operations[id].kind {
             Kind::Host(Op::Read) => {
@@ -90,8 +91,8 @@ impl Volume {
         }
     }
 
-    /// Which members of data the bytes of an operation are in, which of them are covered in part, and what of each unit
-    /// the parity is about: all that any of them covers, rounded out to mapping units.
+    /// Sets the members of data that the operation's bytes are in, the members covered in part, and the range of each
+    /// unit for the parity: the union of all covered ranges, rounded out to mapping units.
     fn set_wanted(&mut self, id: OperationId) {
         let (unit, grain) = (self.layout.unit_bytes(), self.grain_bytes);
         let operation = &mut self.operations[id];
@@ -117,12 +118,11 @@ impl Volume {
         bytes.map(|byte| byte.clamp(start, start + layout.unit_bytes()) - start)
     }
 
-    /// The reads for the data that an operation needs. A drive that collects is avoided if the alternative drives do
-    /// not collect.
+    /// The reads for an operation's data. A drive that collects is avoided if the alternative drives do not collect.
     fn plan_read(&self, id: OperationId, collecting: u64) -> (Members, Detour) {
         let (stripe, wanted) = (self.operations[id].stripe, self.operations[id].wanted);
         let lost = self.lost(stripe);
-        // Copies are read in turn, by the place of their unit.
+        // Copies are read in turn, by their row.
         let turn = self.layout.row(stripe);
         let plain = self.stripe(stripe, lost).read_from(wanted, turn).expect("a volume is refused that has lost data");
         let collects = plain.iter().any(|member| collecting >> self.layout.drive(stripe, member) & 1 == 1);
@@ -133,7 +133,7 @@ impl Volume {
         round.map_or((plain, Detour::Barred), |reads| (reads, Detour::Taken))
     }
 
-    /// Whether other units are read than those wanted: the rest of the stripe determines them.
+    /// Whether the reads exclude a wanted unit: the rest of the stripe determines it.
     fn rebuilds(&self, id: OperationId, reads: Members) -> bool {
         !self.layout.is_mirror() && self.operations[id].wanted.without(reads).count() > 0
     }
@@ -151,7 +151,7 @@ impl Volume {
             let range = if self.layout.is_mirror() {
                 Self::of_member(bytes, stripe, 0, &self.layout)
             } else if is_rebuilt {
-                // What is rebuilt is made of the same bytes of all others, whatever is wanted of these.
+                // A unit is rebuilt from the same bytes of all others, even if only some of them are wanted.
                 hull
             } else {
                 Self::of_member(bytes, stripe, member, &self.layout)
@@ -160,7 +160,7 @@ impl Volume {
         }
     }
 
-    /// A part of an operation on one member of its stripe; `range`: bytes in its unit.
+    /// Begins a part of an operation on one member of its stripe; `range`: bytes in the member's unit.
     fn begin_member(&mut self, id: OperationId, member: u32, op: Op, range: [u64; 2], now_ns: u64) {
         let stripe = self.operations[id].stripe;
         let start = self.layout.unit_start(stripe);
@@ -168,7 +168,7 @@ impl Volume {
         self.begin_part(id, (self.layout.drive(stripe, member), member), op, bytes, now_ns);
     }
 
-    /// A write, or a trim, which is one of zeros to the parity.
+    /// Begins a write, or a trim: for the parity, a trim writes zeros.
     fn begin_write(&mut self, id: OperationId, now_ns: u64) {
         let operation = &self.operations[id];
         let (stripe, hull, wanted, in_part) = (operation.stripe, operation.hull, operation.wanted, operation.in_part);
@@ -203,7 +203,7 @@ impl Volume {
         self.begin_writes(id, go_at_once, now_ns);
     }
 
-    /// Writes of these members begin: data as it came, its protection over the whole changed range.
+    /// Begins the writes of these members: data as it arrived, its protection over the whole changed range.
     fn begin_writes(&mut self, id: OperationId, members: Members, now_ns: u64) {
         let operation = &self.operations[id];
         let (stripe, bytes, hull, kind) = (operation.stripe, operation.bytes, operation.hull, operation.kind);
@@ -245,13 +245,13 @@ impl Volume {
         self.begin_writes(id, begin, now_ns);
     }
 
-    /// The unit of a failed drive in this stripe is read from the others, and written.
+    /// Begins to rebuild a failed drive's unit in this stripe: reads the others, and writes the unit.
     fn begin_rebuild(&mut self, id: OperationId, now_ns: u64) {
         let stripe = self.operations[id].stripe;
         let planned = self.stripe(stripe, self.failed);
         let lost = planned.unavailable;
         let data = Members::first(self.layout.data());
-        // If all of the data is known, so is the rest.
+        // If all data is known, so is the parity.
         let reads = planned.read(data).expect("a volume is refused that has lost data");
         let operation = &mut self.operations[id];
         (operation.reads, operation.writes, operation.hull) = (reads, lost, [0, self.layout.unit_bytes()]);

@@ -29,11 +29,11 @@ use std::collections::VecDeque;
 /// A request of the volume that ended.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended {
-    /// Which.
+    /// The request.
     pub request: RequestId,
     /// Whether one of its parts waited for collection.
     pub gc_affected: bool,
-    /// Where the time went, along what ended last of it.
+    /// The causes of its time, along the part that ended last.
     pub breakdown_ns: [u64; CAUSES],
 }
 
@@ -69,13 +69,13 @@ pub struct Volume {
     pub(super) rebuild: Option<Rebuild>,
     /// Bytes of the host's writes to failed drives: only parity, or a copy, of them is written. In whole mapping units.
     pub(super) unplaced_bytes: u64,
-    /// What the drives hold, under `--check`.
+    /// The contents of the drives, under `--check`.
     pub(super) contents: Option<Contents>,
     pub(super) totals: VolumeTotals,
 }
 
 impl Volume {
-    /// A volume over drives; the smallest has this many bytes, and this many are whole mapping units of all of them.
+    /// A volume over drives. `drive_bytes`: the smallest drive. `grain_bytes`: whole mapping units of all drives.
     pub fn new(config: &ArrayConfig, drive_bytes: u64, grain_bytes: u64, check: bool) -> Self {
         let unit_bytes = config.stripe_unit_bytes(grain_bytes);
         let layout = Layout::new(config.level, config.drives, unit_bytes, drive_bytes);
@@ -101,12 +101,12 @@ impl Volume {
         }
     }
 
-    /// Its shape.
+    /// The layout of the volume.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// What it did.
+    /// The totals of the volume's work.
     pub fn totals(&self) -> VolumeTotals {
         self.totals
     }
@@ -121,7 +121,7 @@ impl Volume {
         self.failed >> drive & 1 == 1 && self.rebuild.is_none()
     }
 
-    /// Whether reads ask which drives collect.
+    /// Whether reads depend on the drives that collect.
     pub fn is_gc_aware(&self) -> bool {
         self.is_gc_aware
     }
@@ -169,17 +169,17 @@ impl Volume {
         None
     }
 
-    /// A request for one drive is one part.
+    /// A request for one drive becomes one part.
     fn pass_on(&mut self, id: RequestId, asked: &Request, drive: u32, before_ns: [u64; CAUSES], now_ns: u64) {
         let operation = self.operation(id, Kind::Host(asked.op), 0, [0, 0], before_ns);
         self.begin_part(operation, (drive, 0), asked.op, [asked.offset_bytes, asked.len_bytes], now_ns);
     }
 
-    /// A request becomes operations.
+    /// Splits a request into operations.
     fn take_apart(&mut self, id: RequestId, asked: &Request, collecting: u64, before_ns: [u64; CAUSES], now_ns: u64) {
         let mut bytes = [asked.offset_bytes, asked.offset_bytes + asked.len_bytes];
         if asked.op == Op::Trim {
-            // Drives forget whole mapping units, and parity must not count others as zeros.
+            // Drives discard whole mapping units, and parity must not count others as zeros.
             let inside = bytes[0].next_multiple_of(self.grain_bytes);
             bytes = [inside, (bytes[1] / self.grain_bytes * self.grain_bytes).max(inside)];
         }
@@ -238,17 +238,17 @@ impl Volume {
         })
     }
 
-    /// Without protection: a part for each drive, of the contiguous units there.
+    /// Without protection: begins a part for each drive, with the contiguous units there.
     fn begin_on_all(&mut self, id: RequestId, op: Op, bytes: [u64; 2], before_ns: [u64; CAUSES], now_ns: u64) {
         let (unit_bytes, drives) = (self.layout.unit_bytes(), u64::from(self.layout.drives()));
         let operation = self.operation(id, Kind::Host(op), 0, bytes, before_ns);
         let first = bytes[0] / unit_bytes;
         let last = (bytes[1] - 1) / unit_bytes;
-        // The drives that it touches, each from the first of its units.
+        // The drives that the request touches, each from the first of its units.
         for own_first in first..=last.min(first + drives - 1) {
             let drive = own_first % drives;
             let own_last = last - (last - own_first) % drives;
-            // The byte of the drive that a byte of the volume is nearest to, within a unit.
+            // The byte of the drive that is nearest to a byte of the volume, within a unit.
             let inside = |unit: u64, byte: u64| {
                 let [start, end] = [unit * unit_bytes, (unit + 1) * unit_bytes];
                 unit / drives * unit_bytes + byte.clamp(start, end) - start
@@ -258,7 +258,7 @@ impl Volume {
         }
     }
 
-    /// A part begins: it is queued for its drive.
+    /// Begins a part: queues it for its drive.
     pub(super) fn begin_part(
         &mut self,
         id: OperationId,
@@ -275,8 +275,8 @@ impl Volume {
             true => (self.given[operation.request.at()].number, self.given[operation.request.at()].priority),
             false => (u64::MAX, Priority::Normal),
         };
-        // If it has only waited for admission to the volume so far, it has waited since then for its drive, too, which
-        // may count a deadline from there.
+        // An operation that has only waited for admission to the volume has waited for its drive since then, too: the
+        // drive may count a deadline from there.
         let waited_ns = operation.breakdown_ns[Cause::Scheduler as usize];
         let has_begun = operation.breakdown_ns.iter().sum::<u64>() > waited_ns;
         let (arrival_ns, before_ns) =
@@ -297,18 +297,18 @@ impl Volume {
         self.begun.push_back(self.parts.add(part));
     }
 
-    /// A part that has begun and that its drive was not handed yet.
+    /// The next part that has begun and was not issued to its drive.
     pub fn next_part(&mut self) -> Option<RequestId> {
         self.begun.pop_front()
     }
 
-    /// Whether there is one.
+    /// Whether there is such a part.
     #[inline(always)]
     pub fn has_parts(&self) -> bool {
         !self.begun.is_empty()
     }
 
-    /// Bytes that the host wrote, in whole mapping units, and no part has as data, since it was asked before.
+    /// Bytes (in whole mapping units) that the host wrote since the last call and that no part has as data.
     pub fn take_unplaced_bytes(&mut self) -> u64 {
         std::mem::take(&mut self.unplaced_bytes)
     }
@@ -338,7 +338,7 @@ impl Volume {
         operation.gc_affected |= gc_affected;
         operation.open -= 1;
         operation.reads_open -= u32::from(part.is_read_first);
-        // Whatever ends last explains the time up to here.
+        // The part that ends last explains the time up to here.
         for ((sum, before), own) in operation.breakdown_ns.iter_mut().zip(&part.before_ns).zip(breakdown_ns) {
             *sum = before + own;
         }
@@ -357,7 +357,7 @@ impl Volume {
             contents.end(&self.operations[id], id, self.failed, self.rebuild.as_ref());
         }
         if kind == Kind::Rebuild {
-            // Before the stripe is released: the next holder finds it whole.
+            // Before the stripe is released, so that the next holder finds it complete.
             self.on_rebuilt(now_ns);
         }
         if has_lock {
@@ -373,7 +373,7 @@ impl Volume {
         (given.open == 0).then_some(Ended { request, gc_affected: given.gc_affected, breakdown_ns })
     }
 
-    /// The run is over: nothing may be left.
+    /// The run is over: checks that nothing remains.
     pub fn check_end(&self) {
         let left = (self.operations.live(), self.parts.live(), self.delayed.len());
         hold!(left == (0, 0, 0), AllReturned, "{left:?} operations, parts and delayed requests of the volume are left");

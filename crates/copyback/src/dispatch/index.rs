@@ -1,10 +1,10 @@
-//! An index over what waits at the dies, so that a collection finds who goes with its steps without a look at all that
-//! wait.
+//! An index of the requests that wait at the dies. With it a collection finds the requests that can join its steps,
+//! without a walk over all waiting requests.
 //!
-//! It returns what a walk over the first `compose.gc_scan_max` of a queue would return, in the order of that walk: each
-//! request has its turn in its queue, and each queue the last request that such a walk would reach. Writes are in a
-//! list for each plane; reads, and writes if pages are merged, are listed under the page that holds their data. A
-//! component that moves a unit's data reports it, and the requests that wait for the unit are entered anew.
+//! It returns what a walk over the first `compose.gc_scan_max` requests of a queue would return, in the same order. For
+//! that, each request has its turn in its queue, and each queue the last request that such a walk would reach. Writes
+//! are in a list for each plane. Reads, and writes if pages are merged, are listed under the page that holds their
+//! data. A component that moves a unit's data reports it, and requests for the unit move to their new lists.
 
 use super::txn::{Txn, Txns};
 use crate::flash::geometry::Geometry;
@@ -18,10 +18,10 @@ mod tests;
 const HASHED: u32 = 1 << 14;
 const NONE: u32 = u32::MAX;
 
-/// What a drive's scheme asks the index for.
+/// The index entries that a drive's scheme needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked {
-    /// Transactions of a queue that are looked at for a collection.
+    /// Transactions of a queue that a collection considers.
     pub scan_max: usize,
     /// Reads by plane and page offset.
     pub pairs: bool,
@@ -29,14 +29,14 @@ pub(crate) struct Asked {
     pub merges: bool,
 }
 
-/// How far a walk over a queue reaches.
+/// The reach of a walk over a queue.
 #[derive(Clone, Copy)]
 struct Reach {
-    /// The last transaction that it looks at.
+    /// The last transaction of the walk.
     last: u32,
-    /// How many it looks at.
+    /// The number of transactions of the walk.
     count: usize,
-    /// How many have entered the queue so far.
+    /// The number of transactions that have entered the queue so far.
     entered: u64,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct Index {
     asked: Asked,
     geometry: Geometry,
     entries: Vec<Entry>,
-    /// Of each die its reads' and its writes' queue.
+    /// The queues of each die: of its reads, and of its writes.
     reaches: Vec<Reach>,
     /// By plane; after those, by die, transactions bound to no plane.
     writes: Lists,
@@ -70,7 +70,7 @@ pub(crate) struct Index {
     urgent: Lists,
     /// By a hash of the logical page.
     by_unit: Lists,
-    /// Reads by plane and page offset; behind those, by die, reads whose data is on another die.
+    /// Reads by plane and page offset; after those, by die, reads whose data is on another die.
     pairs: Lists,
     /// By a hash of the block, reads and writes apart.
     merges: Lists,
@@ -100,7 +100,7 @@ impl Index {
         self.asked.merges || (self.asked.pairs && !is_write)
     }
 
-    /// Makes room for the transactions below `entries`.
+    /// Grows the table to transactions below `entries`.
     fn grow(&mut self, entries: usize) {
         if entries > self.entries.len() {
             self.entries.resize(entries, NO_ENTRY);
@@ -233,7 +233,7 @@ impl Index {
         Some(list as usize)
     }
 
-    /// None for those whose data is on another die: no collection of theirs moves it.
+    /// `None` if the data is on another die: no collection of this die moves it.
     fn merges_list(&self, die: DieId, page: PageId, is_write: bool) -> Option<usize> {
         if !self.asked.merges || page.is_none() {
             return None;
@@ -275,7 +275,7 @@ impl Index {
         if left == 0 { self.end_of_walk(die, is_write) } else { reach.entered + left as u64 }
     }
 
-    /// The items of a list as far as a walk reaches, in their order.
+    /// The items of a list within the reach of a walk, in their order.
     fn reached<'a>(
         &'a self,
         lists: &'a Lists,
@@ -303,7 +303,7 @@ impl Index {
         self.reached(&self.urgent, die.at(), die, true).next().is_some()
     }
 
-    /// The first write of high priority in the queue, however far behind.
+    /// The first write of high priority in the queue, at any position.
     pub fn first_urgent_write(&self, die: DieId) -> Option<TxnId> {
         self.urgent.first(die.at()).map(TxnId)
     }
@@ -325,7 +325,7 @@ impl Index {
         self.of_block_from(self.merges.first(Self::block_list(block, is_write)), die, block, is_write)
     }
 
-    /// Those of them that came behind one of them.
+    /// The requests of [`Self::of_block`] that arrived after the request `id`.
     pub fn of_block_behind(
         &self,
         id: TxnId,
@@ -357,7 +357,7 @@ pub(crate) fn place_of(txn: &Txn, lookup: impl Fn(LogicalUnit) -> PhysicalUnit) 
     places.find(|place| place.is_some())
 }
 
-/// Puts a transaction into a list that is in the order of turns.
+/// Inserts a transaction into a list that is ordered by turns.
 fn insert(lists: &mut Lists, list: usize, id: u32, entries: &[Entry]) {
     let turn = entries[id as usize].turn;
     let mut before = lists.last(list);

@@ -65,7 +65,7 @@ impl Queues {
         if plane.is_some() { self.die_lists + plane.at() } else { self.die_lists + self.planes + die.at() }
     }
 
-    /// The die and the class of a list that the index knows: whether it is one of writes.
+    /// The die of a list that the index knows, and whether it is a list of writes.
     #[inline(always)]
     fn indexed(&self, list: usize) -> Option<(DieId, bool)> {
         let (die, queue) = (DieId((list / DIE_LISTS) as u32), list % DIE_LISTS);
@@ -109,7 +109,7 @@ impl Queues {
         }
     }
 
-    /// Takes the first transaction off a list.
+    /// Removes the first transaction of a list.
     #[inline]
     pub fn pop_front(&mut self, list: usize) -> Option<u32> {
         let id = self.lists.first(list)?;
@@ -123,13 +123,13 @@ impl Queues {
         self.lists.first(list)
     }
 
-    /// The transaction behind another one of its list.
+    /// The transaction after another one of its list.
     #[inline(always)]
     pub fn next(&self, id: u32) -> Option<u32> {
         self.lists.next(id)
     }
 
-    /// Whether a list holds nothing.
+    /// Whether a list is empty.
     #[inline(always)]
     pub fn is_empty(&self, list: usize) -> bool {
         self.lists.is_empty(list)

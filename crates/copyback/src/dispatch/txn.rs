@@ -1,9 +1,9 @@
-//! Transactions: what a request needs of one die, from its arrival there to its end.
+//! Transactions: the work of a request on one die, from its arrival there to its end.
 //!
 //! A transaction names logical units. Its address is bound when its command is issued, so it follows data that moved
 //! while it waited. It may wait for others first (reads before a partial write, translation pages that are written
-//! back): those count in `waits_for`, and name it as their `successor`. Several may wait for one, the read of a
-//! translation page: they hang on its `chain`.
+//! back): those count in `waits_for`, and name it as their `successor`. Several transactions may wait for the read of a
+//! translation page: they are on its `chain`.
 
 use crate::flash::command::Source;
 use crate::observe::clocks::Reading;
@@ -11,7 +11,7 @@ use crate::observe::flash_requests::FlashRequest;
 use crate::observe::report::CAUSES;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, RequestId, TxnId};
 
-/// What a transaction is for.
+/// The purpose of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Role {
@@ -21,9 +21,9 @@ pub enum Role {
     UpdateRead,
     /// A read of a translation page.
     MapRead,
-    /// A read of what new parity of a stripe depends on.
+    /// A read on which the new parity of a stripe depends.
     ParityRead,
-    /// A read of another member of a stripe, from which one of the host is rebuilt.
+    /// A read of another member of a stripe, to rebuild a read of the host.
     Rebuild,
     /// A write of the host.
     Write,
@@ -33,11 +33,11 @@ pub enum Role {
     MapWrite,
     /// A write of parity.
     ParityWrite,
-    /// A page of writes; they are its chain.
+    /// A page of writes, which are its chain.
     FullPage,
-    /// The same of translation pages.
+    /// A page of writes of the map, which are its chain.
     FullMapPage,
-    /// The same of parity.
+    /// A page of writes of parity, which are its chain.
     FullParityPage,
     /// A write of the host that ended in DRAM, in a page that fills.
     Filled,
@@ -45,29 +45,29 @@ pub enum Role {
     Move,
     /// A read of a relocation that reserves no die.
     JobRead,
-    /// A program of one.
+    /// A program of a relocation that reserves no die.
     JobProgram,
-    /// A read of one that has become a copyback: the page is valid as a whole.
+    /// A read of such a relocation that has become a copyback: all units of the page are valid.
     JobCopyback,
-    /// Its erase.
+    /// The erase of such a relocation.
     JobErase,
 }
 
 impl Role {
-    /// Whether it brings data from flash.
+    /// Whether it transfers data from flash.
     #[inline(always)]
     pub fn is_read(self) -> bool {
         matches!(self, Self::Read | Self::UpdateRead | Self::MapRead | Self::ParityRead | Self::Rebuild)
     }
 
-    /// Whether it takes a page of its own: moves have theirs.
+    /// Whether it takes a page of its own; moves have reserved pages.
     #[inline(always)]
     pub fn is_write(self) -> bool {
         let is_page = matches!(self, Self::FullPage | Self::FullMapPage | Self::FullParityPage);
         is_page || matches!(self, Self::Write | Self::Evict | Self::MapWrite | Self::ParityWrite)
     }
 
-    /// What it asks of flash for the host, if it does.
+    /// The kind of the host's flash request that it serves, if any.
     pub fn flash_request(self) -> Option<FlashRequest> {
         match self {
             Self::Read | Self::UpdateRead | Self::Rebuild => Some(FlashRequest::Read),
@@ -77,7 +77,7 @@ impl Role {
         }
     }
 
-    /// For whom its commands are.
+    /// The source of its commands.
     #[inline(always)]
     pub fn source(self) -> Source {
         match self {
@@ -91,20 +91,20 @@ impl Role {
 /// A transaction.
 #[derive(Clone, Debug)]
 pub struct Txn {
-    /// What it is for.
+    /// Its purpose.
     pub role: Role,
-    /// The task whose it is: which `admit` lets in, and counts it against.
+    /// The task to which it belongs: `admit` admits it with that task, and counts it there.
     pub task: Source,
     /// Its request, if a request waits for it.
     pub request: RequestId,
-    /// Its job, for moves; for requests of relocations which of those.
+    /// Its job, for moves; its relocation, for requests of relocations.
     pub job: JobId,
     /// Its first unit.
     pub first: LogicalUnit,
-    /// How many units, all of one logical page.
+    /// The number of units, all of one logical page.
     pub units: u32,
-    /// A write of a superpage: the units that it takes along without writing them, a bit each. A write of parity: the
-    /// members of its stripes that are written. A write of the map: 1 if a task other than the host caused it.
+    /// For a write of a superpage: the units that it includes without writing them, a bit each. For a write of parity:
+    /// the written members of its stripes. For a write of the map: 1 if a task other than the host caused it.
     pub others: u32,
     /// Its die.
     pub die: DieId,
@@ -118,8 +118,8 @@ pub struct Txn {
     pub waits_for: u32,
     /// The transaction that waits for this one.
     pub successor: TxnId,
-    /// Next transaction that shares this one's page; of a read of a translation page the first that waits for it, and
-    /// of one that waits there the next.
+    /// The next transaction that shares its page. For a read of a translation page: the first transaction that waits
+    /// for it; for a waiting transaction, the next one.
     pub chain: TxnId,
     /// The arrival of its request, or its creation if it serves none.
     pub arrival_ns: u64,
@@ -136,7 +136,7 @@ pub struct Txn {
 }
 
 impl Txn {
-    /// A transaction that waits for nothing and on which nothing depends.
+    /// A transaction that waits for no other, and on which no other depends.
     pub fn new(role: Role, first: LogicalUnit, units: u32, die: DieId, plane: PlaneId) -> Self {
         Self {
             role,
@@ -163,7 +163,8 @@ impl Txn {
     }
 }
 
-/// Transactions by small integers. Entries are used again, the last one first, so few transactions touch little memory.
+/// Transactions by small integers. Entries are reused, the last one first, so that few transactions touch little
+/// memory.
 pub struct Txns {
     entries: Vec<Txn>,
     free: Vec<TxnId>,
@@ -188,8 +189,7 @@ impl Txns {
         TxnId(self.entries.len() as u32 - 1)
     }
 
-    /// A position in the order of arrival, also for other things than transactions. The low half is never 0, so that 0
-    /// can mean none.
+    /// A position in the order of arrival, not only for transactions. The low half is never 0, so that 0 can mean none.
     #[inline]
     pub fn take_sequence(&mut self) -> u64 {
         self.last_sequence += 1;
@@ -199,7 +199,7 @@ impl Txns {
         self.last_sequence
     }
 
-    /// The place that the next one will take.
+    /// The position that the next transaction will take.
     pub fn next_sequence(&self) -> u64 {
         self.last_sequence + 1
     }

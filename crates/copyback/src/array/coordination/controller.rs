@@ -48,9 +48,9 @@ pub struct Controller {
     /// The last round that began, and its drives that have not completed their forced collections.
     round: Round,
     in_round: Drives,
-    /// The last one that ended, if it was not yet read.
+    /// The last round that ended, if it was not read yet.
     ended: Option<Round>,
-    /// Which drives said during the round how low they are.
+    /// The drives that reported their level during the round.
     kept: Vec<(u32, Level)>,
     on_their_way: VecDeque<(u64, Letter)>,
     /// Whether the host is done.
@@ -67,12 +67,12 @@ impl Controller {
         Self { policy, latency_ns, drives, round, in_round: 0, ended: None, kept, on_their_way, is_over: false, totals }
     }
 
-    /// Whether a drive is one of its.
+    /// Whether the controller has a drive.
     pub fn has(&self, drive: u32) -> bool {
         self.drives >> drive & 1 == 1
     }
 
-    /// What it did.
+    /// The totals of the controller's work.
     pub fn totals(&self) -> RoundTotals {
         self.totals
     }
@@ -92,7 +92,7 @@ impl Controller {
         self.policy.poll_every_ns()
     }
 
-    /// Whether drives say at each poll how low they are.
+    /// Whether drives report their level at each poll.
     pub fn asks_levels(&self) -> bool {
         self.policy.asks_levels()
     }
@@ -110,7 +110,7 @@ impl Controller {
         self.totals.drives_forced -= self.on_their_way.drain(..).filter(is_order).count() as u64;
     }
 
-    /// A drive says something.
+    /// Accepts a report of a drive.
     pub fn post(&mut self, drive: u32, report: Report, now_ns: u64) {
         self.send(Letter::FromDrive(drive, report), now_ns);
     }
@@ -144,8 +144,7 @@ impl Controller {
                     } else if self.in_round >> drive & 1 == 0 {
                         self.kept.push((drive, level));
                     }
-                    // A drive that takes part in the round reported before, and reports its level again when it is
-                    // done.
+                    // A drive of the round has reported before, and reports its level again when it is done.
                 }
             }
         }
@@ -164,8 +163,8 @@ impl Controller {
         self.totals.rounds += 1;
         self.totals.rounds_ns += lasted_ns;
         self.hear(Message::RoundEnd, seen);
-        // All that was said during the round counts for the next: first who takes part, then who asks for it, in order,
-        // until one of them begins it, which keeps the others.
+        // Reports during the round count for the next round. First come registrations, then requests for a round, in
+        // order; the first request that begins a round keeps the later ones.
         let kept = std::mem::take(&mut self.kept);
         for &(drive, level) in &kept {
             self.hear(Message::Low(drive, level.min(Level::Report)), seen);
@@ -175,7 +174,7 @@ impl Controller {
             let Some((drive, level)) = asking.next() else { break };
             self.hear(Message::Low(drive, level), seen);
         }
-        // A drive that takes part in it has what it requested.
+        // A drive of that round has what it requested.
         let in_round = self.in_round;
         self.kept.extend(asking.filter(|(drive, _)| in_round >> drive & 1 == 0));
     }
@@ -218,7 +217,7 @@ mod tests {
     use super::super::CoordinationConfig;
     use super::*;
 
-    /// The drives that get an order when these messages arrive, one after the other.
+    /// The drives that get an order when these messages arrive one after the other.
     fn forced(controller: &mut Controller, reports: &[(u32, Report)]) -> Vec<u32> {
         reports.iter().for_each(|&(drive, report)| controller.post(drive, report, 0));
         let seen = Seen { now_ns: 0, idle_since_ns: None };
@@ -230,14 +229,14 @@ mod tests {
         Controller::new(config.build().expect("it coordinates"), &config.common().expect("as all do"), 0b1111)
     }
 
-    /// Reports of drives during a round count for the next one, from whichever drive: all that registered take part in
-    /// it, and none has a round of its own afterwards.
+    /// Reports during a round count for the next round, from every drive: all registered drives take part in it, and
+    /// none has a round of its own afterwards.
     #[test]
     fn what_is_said_during_a_round_counts_for_the_next() {
         let (low, start) = (Report::Low(Level::Report), Report::Low(Level::Start));
         let mut selective = controller("ggc-reactive-selective");
         assert_eq!(forced(&mut selective, &[(0, low), (2, low), (0, start)]), [0, 2]);
-        // Drive 1 asks before drives 0 and 3 register, drive 3 asks, too.
+        // Drive 1 requests a round before drives 0 and 3 register; drive 3 requests one, too.
         let during = [(1, low), (1, start), (0, Report::Done), (0, low), (3, low), (3, start)];
         assert_eq!(forced(&mut selective, &during), Vec::<u32>::new());
         assert_eq!(forced(&mut selective, &[(2, Report::Done)]), [0, 1, 3]);

@@ -45,7 +45,7 @@ use crate::tasks::gc::trigger::Level;
 use copyback_workload::units::Nanos;
 use serde::{Deserialize, Serialize};
 
-/// What a configuration says of a coordination: one `impl` a policy.
+/// The configuration of a coordination: one `impl` a policy.
 pub trait Parameters {
     /// The parameters in common with other policies; none without coordination.
     fn common(&self) -> Option<Common>;
@@ -55,7 +55,7 @@ pub trait Parameters {
     fn may_pause(&self) -> bool {
         false
     }
-    /// Checks the values of its own.
+    /// Checks the policy's own values.
     fn check(&self) -> Result<(), KeyError> {
         Ok(())
     }
@@ -72,7 +72,7 @@ macro_rules! coordinations {
         }
 
         impl CoordinationConfig {
-            /// What the configuration says of it.
+            /// The policy's parameters.
             fn parameters(&self) -> &dyn Parameters {
                 match self { $( Self::$variant(p) => p ),+ }
             }
@@ -88,7 +88,7 @@ coordinations! {
     "ggc-proactive-soft-limit" => proactive_soft_limit: ProactiveSoftLimit,
 }
 
-/// Whose collections are coordinated.
+/// Which collections are coordinated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
@@ -99,14 +99,14 @@ pub enum Scope {
     Drive,
 }
 
-/// What every policy that coordinates takes.
+/// The parameters that every coordinating policy has.
 #[derive(Clone, Copy, Debug)]
 pub struct Common {
-    /// Whose collections are coordinated.
+    /// Which collections are coordinated.
     pub scope: Scope,
     /// Time of a message.
     pub message_latency_ns: u64,
-    /// What a forced drive does.
+    /// The order to a forced drive.
     pub force: Force,
 }
 
@@ -144,7 +144,7 @@ macro_rules! params {
         }
 
         impl Params {
-            /// What it has in common with others.
+            /// The parameters in common with other policies.
             fn shared(&self) -> super::Common {
                 let owed = crate::ssd::gc::coordination::Owed::AtLeast(self.force_collections);
                 let force =
@@ -159,7 +159,7 @@ pub(crate) use params;
 /// A set of drives, a bit each.
 pub type Drives = u64;
 
-/// What a policy sees.
+/// The view of a policy.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
     /// Simulated time.
@@ -195,21 +195,21 @@ pub enum Message {
 /// The orders of a policy to drives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// These collect: a round begins. Resumed drives continue a round that was paused.
+    /// These drives collect: a round begins. Resumed drives continue a paused round.
     Force {
-        /// All of them.
+        /// All forced drives.
         drives: Drives,
         /// Resumed drives: they owe their remaining collections.
         resumed: Drives,
-        /// What they do.
+        /// The order.
         force: Force,
     },
-    /// These pause.
+    /// These drives pause.
     Pause(Drives, OnRequest),
 }
 
 impl Order {
-    /// These collect, and none of them is resumed.
+    /// An order to collect without resumed drives.
     fn force(drives: Drives, force: Force) -> Self {
         Self::Force { drives, resumed: 0, force }
     }
@@ -223,7 +223,7 @@ pub trait CoordinationPolicy {
     fn poll_every_ns(&self) -> Option<u64> {
         None
     }
-    /// Whether drives say at each poll how low they are.
+    /// Whether drives report their level at each poll.
     fn asks_levels(&self) -> bool {
         false
     }

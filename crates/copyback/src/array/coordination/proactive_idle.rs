@@ -75,16 +75,16 @@ pub struct Policy {
     params: Params,
     force: Force,
     registered: Registered,
-    /// Drives that were forced because the array is idle, in this round.
+    /// Drives of this round that were forced because the array is idle.
     in_idle_time: Drives,
-    /// Those that a request interrupted before they were done.
+    /// Drives that a request interrupted before they were done.
     interrupted: Drives,
-    /// Those that were done, in this idle time.
+    /// Drives that were done in this idle time.
     rest: Drives,
 }
 
 impl Policy {
-    /// With these parameters.
+    /// The policy with these parameters.
     pub fn new(params: &Params) -> Self {
         let (registered, force) = (Registered::default(), params.shared().force);
         Self { params: params.clone(), force, registered, in_idle_time: 0, interrupted: 0, rest: 0 }
@@ -94,7 +94,7 @@ impl Policy {
         view.idle_since_ns.is_some_and(|since_ns| view.now_ns >= since_ns + self.params.idle_after.0)
     }
 
-    /// Requests end the collection of these drives, as far as they collect because the array is idle.
+    /// Requests end the collection of these drives, if the drives collect because the array is idle.
     fn interrupt(&mut self, drives: Drives, view: &View) -> Option<Order> {
         let interrupted = self.in_idle_time & drives & view.in_round;
         self.in_idle_time &= !drives;
@@ -102,7 +102,7 @@ impl Policy {
         (interrupted != 0).then_some(Order::Pause(interrupted, self.params.on_request))
     }
 
-    /// The array is idle: drives that have registered, or were interrupted, collect.
+    /// The array is idle: registered and interrupted drives collect.
     fn begin(&mut self) -> Option<Order> {
         let resumed = std::mem::take(&mut self.interrupted);
         let drives = self.registered.take_those_not_in(self.rest) | resumed;
@@ -125,11 +125,11 @@ impl CoordinationPolicy for Policy {
             Message::Part(drive) => self.interrupt(1 << drive, view),
             Message::RoundEnd => {
                 let done = std::mem::take(&mut self.in_idle_time);
-                // Drives that were done only after a request had come may collect in the next idle time.
+                // Drives that were done only after a request had arrived may collect in the next idle time.
                 self.rest |= if view.idle_since_ns.is_some() { done } else { 0 };
                 None
             }
-            // A drive forced by need owes what every forced drive does.
+            // A drive that is forced by need owes the collections of every forced drive.
             _ => self.registered.hear(message, self.force).inspect(|order| {
                 if let Order::Force { drives, .. } = order {
                     self.interrupted &= !drives;

@@ -38,14 +38,14 @@ pub struct Policy {
     params: Params,
     force: Force,
     registered: Registered,
-    /// By how much each drive was above the middle when it last said so.
+    /// How far each drive was above the middle at its last report.
     above_middle: [f64; Drives::BITS as usize],
-    /// A round would be of use, and waits for a moment without requests.
+    /// A round would be useful, and waits for a moment without requests.
     is_due: bool,
 }
 
 impl Policy {
-    /// With these parameters.
+    /// The policy with these parameters.
     pub fn new(params: &Params) -> Self {
         let (force, above_middle) = (params.shared().force, [0.0; Drives::BITS as usize]);
         Self { params: params.clone(), force, registered: Registered::default(), above_middle, is_due: false }
@@ -64,7 +64,7 @@ impl CoordinationPolicy for Policy {
         let mut is_moment = message == Message::Quiet;
         if let Message::AboveMiddle(drive, share) = message {
             self.above_middle[drive as usize] = share;
-            // Drives say it in turn: with the last one all have.
+            // Drives report in turn: with the last one, all have reported.
             if view.drives >> drive == 1 {
                 self.is_due = self.are_low();
                 is_moment = true;
@@ -93,8 +93,8 @@ mod tests {
 
     const IDLE: View = View { now_ns: 0, drives: 0b111, idle_since_ns: Some(0), in_round: 0 };
 
-    /// Drives 0 and 1 have registered; all three report their level above the middle. Returns the order, if one
-    /// follows.
+    /// Drives 0 and 1 have registered; all three report their level above the middle. Returns the order, if there is
+    /// one.
     fn order_at(shares: [f64; 3], view: View) -> Option<Order> {
         let mut policy = Policy::new(&Params::default());
         for drive in [0, 1] {

@@ -28,7 +28,7 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// With these parameters.
+    /// The policy with these parameters.
     pub fn new(params: &Params) -> Self {
         Self { force: params.shared().force }
     }

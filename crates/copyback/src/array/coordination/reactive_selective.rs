@@ -17,19 +17,19 @@ pub(super) struct Registered {
 }
 
 impl Registered {
-    /// A drive registers, or asks for a round of those that have.
+    /// A drive registers, or requests a round of the registered drives.
     pub fn hear(&mut self, message: Message, force: Force) -> Option<Order> {
         let Message::Low(drive, level) = message else { return None };
         self.drives |= 1 << drive;
         (level == Level::Start).then(|| self.order(force))
     }
 
-    /// Those that have registered collect, and the list is empty.
+    /// The registered drives collect, and the list is cleared.
     pub fn order(&mut self, force: Force) -> Order {
         Order::force(std::mem::take(&mut self.drives), force)
     }
 
-    /// Those that have registered, and are none of these, leave the list.
+    /// Takes the registered drives that are not in `others` off the list.
     pub fn take_those_not_in(&mut self, others: Drives) -> Drives {
         let taken = self.drives & !others;
         self.drives &= others;
@@ -59,7 +59,7 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// With these parameters.
+    /// The policy with these parameters.
     pub fn new(params: &Params) -> Self {
         Self { force: params.shared().force, registered: Registered::default() }
     }

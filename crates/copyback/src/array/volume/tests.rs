@@ -1,6 +1,6 @@
 use super::*;
 
-/// Four drives of sixteen units behind RAID-5.
+/// Four drives of sixteen units in RAID-5.
 fn volume(more: &str) -> Volume {
     let text = format!("level = \"raid-5\"\ndrives = 4\n{more}");
     Volume::new(&crate::config::from_toml(&text).expect("an array"), 16 * 4096, 4096, true)
@@ -27,7 +27,7 @@ fn read(volume: &mut Volume, id: u32, unit: u64) {
     ask(volume, id, Op::Read, unit, 1);
 }
 
-/// Of which requests parts have begun since this was asked before.
+/// The requests whose parts have begun since the last call.
 fn who_begins(volume: &mut Volume) -> (Vec<RequestId>, Vec<u32>) {
     let parts: Vec<RequestId> = begun(volume).into_iter().map(|(id, ..)| id).collect();
     let mut who: Vec<u32> = parts.iter().map(|&id| volume.request_of(id).0).collect();
@@ -49,7 +49,7 @@ fn begun(volume: &mut Volume) -> Vec<(RequestId, Op, u32)> {
     parts
 }
 
-/// Ends all parts in their order, until none begins any more; the requests that ended.
+/// Ends all parts in their order, until none begins any more; returns the requests that ended.
 fn end_all(volume: &mut Volume) -> Vec<u32> {
     let mut ended = Vec::new();
     loop {
@@ -78,7 +78,8 @@ fn a_stripe_has_one_writer_at_a_time_in_the_order_of_arrival() {
     assert_eq!(volume.totals().stripe_waits, 2);
 }
 
-/// Reads that came while a stripe was written begin together, up to the next write, which has it alone after them.
+/// Reads that arrive while a stripe is written begin together, up to the next write, which locks it exclusively after
+/// them.
 #[test]
 fn readers_share_a_stripe_and_writers_do_not() {
     let mut volume = volume("");
@@ -100,13 +101,13 @@ fn readers_share_a_stripe_and_writers_do_not() {
     assert_eq!(volume.totals().stripe_waits, 6);
 }
 
-/// Reads for the rebuild of a stripe are shared with other reads, and a write waits for all of them.
+/// Reads that rebuild a unit share the stripe with other reads, and a write waits for all of them.
 #[test]
 fn reads_of_what_is_lost_share_their_stripe() {
     let mut volume = volume("failed = [0]");
     (0..3).for_each(|id| read(&mut volume, id, 0));
     write(&mut volume, 3, 1, 1);
-    // The second member of the stripe exists; a request behind a write waits for it.
+    // The second member of the stripe exists; a read of it that follows a write waits for the write.
     read(&mut volume, 4, 1);
     let (mut parts, who) = who_begins(&mut volume);
     assert_eq!((parts.len(), who), (9, vec![0, 1, 2]));
@@ -117,7 +118,7 @@ fn reads_of_what_is_lost_share_their_stripe() {
     assert_eq!(who_begins(&mut volume).1, [3]);
 }
 
-/// A waiting operation takes over the waits of the stripe's holder: of 1,000 ns of a write 600 were collection's.
+/// A waiting operation takes over the stripe holder's share of waits: 600 of the 1,000 ns of a write were collection's.
 #[test]
 fn collection_is_behind_a_stripe_that_waits_for_it() {
     let mut volume = volume("");
@@ -174,7 +175,7 @@ fn requests_end_once_and_leave_nothing() {
     assert!(volume.totals().stripe_waits > 10);
 }
 
-/// What the check of parity would notice.
+/// Checks that the check of parity detects a change.
 fn is_caught(by: &str, break_it: &dyn Fn(&mut Volume)) {
     let tried = std::panic::AssertUnwindSafe(|| {
         let mut volume = volume("");
@@ -190,14 +191,14 @@ fn is_caught(by: &str, break_it: &dyn Fn(&mut Volume)) {
 
 #[test]
 fn parity_that_is_not_that_of_the_data_is_noticed() {
-    // A drive's bits change, of data or of parity.
+    // The bits of a drive change, of data or of parity.
     let written_after = |volume: &mut Volume, member: u32| {
         volume.contents.as_mut().expect("it is checked").tamper(0, member, 0);
         write(volume, 1, 0, 1);
     };
     is_caught("stripe-parity: ", &|volume| written_after(volume, 1));
     is_caught("stripe-parity: ", &|volume| written_after(volume, 3));
-    // Parity is written without reading the old.
+    // Parity is written without a read of the old parity.
     is_caught("stripe-parity: ", &|volume| {
         write(volume, 1, 0, 1);
         let reads = begun(volume);
@@ -206,7 +207,7 @@ fn parity_that_is_not_that_of_the_data_is_noticed() {
         volume.operations[operation].reads_open -= 1;
         volume.on_part_end(reads[0].0, false, &[0; CAUSES], 0, 0);
     });
-    // A read of what is lost gets what the others give, and one of them has changed.
+    // A read of a lost unit is rebuilt from the others, one of which has changed.
     let tried = std::panic::AssertUnwindSafe(|| {
         let mut volume = volume("failed = [0]");
         write(&mut volume, 0, 0, 3);
@@ -218,7 +219,7 @@ fn parity_that_is_not_that_of_the_data_is_noticed() {
     let caught = std::panic::catch_unwind(tried).expect_err("it is noticed");
     let text = caught.downcast::<String>().expect("with a text");
     assert!(text.starts_with("stripe-parity: data of member 0"), "{text}");
-    // Two writes have the stripe at once.
+    // Two writes hold the stripe at once.
     is_caught("stripe-lock: ", &|volume| {
         write(volume, 1, 0, 1);
         volume.locks = Some(Locks::new(16));

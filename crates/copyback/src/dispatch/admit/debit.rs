@@ -55,20 +55,20 @@ pub struct Params {
     pub slots: u32,
     /// Limit of collections while the host waits for one.
     pub guard: u32,
-    /// Whose requests those of the map are.
+    /// The task to which the map's requests belong.
     pub map: MapTask,
     /// Percent of all slots for each task.
     pub shares: SharesConfig,
 }
 
-/// Whose requests those of the map are.
+/// The task to which the map's requests belong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MapTask {
-    /// Of the task that caused them.
+    /// The task that caused them.
     #[default]
     Cause,
-    /// Of a task of its own.
+    /// A task of its own.
     Own,
 }
 
@@ -120,8 +120,8 @@ pub struct Policy {
     stream: Xoshiro256PlusPlus,
     /// The last draw.
     drawn: f64,
-    /// Of each task when the first request came that waits at each die. A die without room is taken out when it wins,
-    /// and comes back with its next free slot.
+    /// For each task: the arrival of its first waiting request at each die. A die without room is removed when it wins,
+    /// and returns with its next free slot.
     heads: Vec<Tournament>,
 }
 
@@ -158,7 +158,7 @@ impl Policy {
         view.debit(task) < self.limit(task, view)
     }
 
-    /// The die with room at which a task's oldest request waits.
+    /// The die with a free slot at which the task's oldest request waits.
     fn oldest(&mut self, task: Source, view: &View<'_>) -> Option<DieId> {
         let heads = &mut self.heads[task.at()];
         while let Some(first) = heads.first() {
@@ -174,14 +174,14 @@ impl Policy {
         None
     }
 
-    /// A die has a free slot: who waits there counts.
+    /// A die has a free slot: requests that wait there count again.
     fn put_back(&mut self, die: DieId, view: &View<'_>) {
         for task in view.waiting(die).iter() {
             self.heads[task.at()].set(die.0, view.came(task, die));
         }
     }
 
-    /// The request that enters at a die with a free slot: of several tasks one is drawn.
+    /// The task whose request enters at a die with a free slot; one of several tasks is drawn.
     fn compete(&mut self, die: DieId, view: &View<'_>) -> Option<Source> {
         if view.waiting(die).iter().nth(1).is_some() {
             self.drawn = rng::unit_f64(&mut self.stream);
@@ -196,7 +196,7 @@ impl Policy {
         }
         let weight = |task: Source| 1.0 - f64::from(view.debit(task)) / f64::from(self.limit(task, view));
         let mut left = tasks().map(weight).sum::<f64>() * self.drawn;
-        // What rounding leaves over is the last one's.
+        // The last task gets the rounding error.
         let drawn = tasks().find(|&task| {
             left -= weight(task);
             left < 0.0

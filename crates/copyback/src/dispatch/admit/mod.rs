@@ -33,13 +33,13 @@ use crate::flash::command::Source;
 use crate::sim::index::{DieId, TxnId};
 use shares::Shares;
 
-/// What a policy may look at.
+/// The view of a policy.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     pub(crate) windows: &'a Windows,
     pub(crate) queues: &'a Queues,
     pub(crate) txns: &'a Txns,
-    /// Whether a request of the host waits for what only a collection can do.
+    /// Whether a request of the host waits that only a collection can serve.
     pub(crate) waits_for_gc: bool,
 }
 
@@ -61,19 +61,19 @@ impl View<'_> {
         self.windows.debit(task)
     }
 
-    /// Whether no more requests of the host will come: no slot is kept for it any longer.
+    /// Whether the host sends no more requests: no slot is kept for it any longer.
     pub fn is_host_done(&self) -> bool {
         self.windows.is_host_done()
     }
 
-    /// Whether a task other than the host is at work.
+    /// Whether a task other than the host is active.
     #[inline(always)]
     pub fn is_active(&self, task: Source) -> bool {
         self.windows.active().has(task)
     }
 
-    /// Whether a request of the host waits for what only a collection can do: a page to land on, or the end of an
-    /// update of the map that a collection has begun.
+    /// Whether a request of the host waits that only a collection can serve: it needs a free page, or the end of a map
+    /// update that a collection has begun.
     #[inline(always)]
     pub fn waits_for_gc(&self) -> bool {
         self.waits_for_gc
@@ -94,24 +94,24 @@ impl View<'_> {
     }
 }
 
-/// What has changed for those that wait.
+/// A change for the waiting requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// A slot of a die is free, which a request of this task had, or a job.
+    /// A slot of a die is free that a request of this task had, or a job.
     Slot {
         /// The die.
         die: DieId,
-        /// Whose request it was.
+        /// The task of the request.
         task: Option<Source>,
     },
-    /// Limits of tasks.
+    /// The limits of tasks changed.
     Limits,
 }
 
 /// A waiting list: its first request enters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Whose request.
+    /// The task of the request.
     pub task: Source,
     /// The die whose window it enters, which has a free slot.
     pub die: DieId,
@@ -121,13 +121,13 @@ pub struct Entry {
 pub trait AdmitPolicy {
     /// Whether a request of a task that reaches a die enters at once.
     fn enters(&mut self, entry: Entry, view: &View<'_>) -> bool;
-    /// Whose request enters next, now that something has changed.
+    /// The waiting list whose request enters next after this change.
     fn next(&mut self, change: Change, view: &View<'_>) -> Option<Entry>;
     /// A request waits for admission to its die's window, the first of its task there or behind others.
     fn on_wait(&mut self, _entry: Entry, _is_first: bool) {}
-    /// The first request of a waiting list is another one, or the list is empty now.
+    /// The first request of a waiting list changed, or the list is empty now.
     fn on_head(&mut self, _list: Entry, _view: &View<'_>) {}
-    /// A slot of a die is free, and kept for a job: the policy is not asked who enters.
+    /// A slot of a die is free, and kept for a job: the policy does not decide on it.
     fn on_kept_slot(&mut self, _die: DieId, _view: &View<'_>) {}
     /// A request enters: the time that it will have its die and the channel for, and whether another one of its task
     /// still waits there.

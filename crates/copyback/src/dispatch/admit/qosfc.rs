@@ -164,7 +164,7 @@ mod tests {
         let mut enter = |policy: &mut Policy, entry: Entry, is_backlogged: bool| {
             let (name, cost_ns) = if entry.task == Source::HOST { ('A', costs_ns[0]) } else { ('B', costs_ns[1]) };
             policy.on_enter(entry, cost_ns, is_backlogged);
-            // Virtual time is the start tag of the last one.
+            // Virtual time is the start tag of the last request that entered.
             entered.push((name, policy.tags[die.at()].virtual_ns));
         };
         let first = Entry { task: Source::HOST, die };
@@ -199,8 +199,8 @@ mod tests {
         assert_eq!(entries([0.75, 0.25], [60_240; 2], 10), expected);
     }
 
-    /// Its second half: equal weights of a read and a program. A's tags go up by 120,480, to 963,840 with the eighth
-    /// request behind B's first, whose second has 540,960 / 0.5 = 1,081,920.
+    /// The second half of timeline A4: equal weights of a read and a program. A's tags increase by 120,480, to 963,840
+    /// with the eighth request after B's first; B's second has 540,960 / 0.5 = 1,081,920.
     #[test]
     fn equal_weights_are_equal_time() {
         let mut expected = vec![('A', 0.0), ('B', 0.0)];
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(entries([0.5, 0.5], [60_240, 540_960], 12), expected);
     }
 
-    /// A task that comes back after a pause has saved nothing up: its tag is the time of the chip's clock.
+    /// A task that returns after a pause has saved nothing: its tag is the virtual time of the die.
     #[test]
     fn who_comes_back_starts_at_virtual_time() {
         let die = DieId(0);

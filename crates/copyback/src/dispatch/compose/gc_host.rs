@@ -9,8 +9,8 @@ use super::{JoiningReads, JoiningWrite, Room, View};
 use crate::flash::command::CommandPlane;
 use crate::sim::index::{BlockId, PageId, PlaneId, TxnId};
 
-/// The queued reads that can share a command with the read of a page by a collection: of each other plane the first, in
-/// the order of their queue.
+/// The queued reads that can share a command with a collection's read of a page: the first of each other plane, in the
+/// order of their queue.
 pub(crate) fn reads<R: Room>(view: &View<'_, R>, lead: PageId) -> JoiningReads {
     let (index, geometry) = (view.queues.index(), view.geometry);
     let (lead_block, offset) = geometry.block_and_offset(lead);
@@ -20,7 +20,7 @@ pub(crate) fn reads<R: Room>(view: &View<'_, R>, lead: PageId) -> JoiningReads {
         if plane == view.excluded[0] || !view.rules.may_pair(geometry, lead_plane, plane) {
             continue;
         }
-        // What joins is read from its first unit on.
+        // A joining transaction is read from its first unit on.
         let fits = |&(id, page): &(TxnId, PageId)| {
             view.rules.go_together(geometry, lead, page) && view.ftl.lookup(view.txns[id].first).is_some()
         };
@@ -45,8 +45,7 @@ pub(super) fn write<R: Room>(
     Some(JoiningWrite { txn, write_point })
 }
 
-/// Whether writes to a plane, or to any if none is named, can join the program that a collection on `plane` issues
-/// next.
+/// Whether writes to a plane, or unbound writes if none is named, can join the next program of a collection on `plane`.
 pub(crate) fn joins_of_writes<R: Room>(view: &View<'_, R>, partner: PlaneId, plane: PlaneId) -> bool {
     if view.ftl.needs_pairing(plane) {
         return false;
@@ -55,7 +54,7 @@ pub(crate) fn joins_of_writes<R: Room>(view: &View<'_, R>, partner: PlaneId, pla
     partners.any(|p| (partner.is_none() || p == partner) && has_partner_page(view, p, plane))
 }
 
-/// Whether the next page of a plane can be in one command with the next of a collection on another.
+/// Whether the next page of a plane can share a command with the next page of a collection on another plane.
 fn has_partner_page<R: Room>(view: &View<'_, R>, partner: PlaneId, plane: PlaneId) -> bool {
     let page_of = |block: BlockId, offset: u32| PageId(block.0 * view.geometry.pages_per_block + offset);
     let (write_point, is_paired) = view.ftl.write_point_for_collection(plane, &[partner]);

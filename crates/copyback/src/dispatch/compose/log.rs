@@ -8,15 +8,15 @@ use crate::ftl::log_blocks::RANDOM;
 use crate::sim::index::{LogicalUnit, PlaneId, TxnId};
 
 impl<R: Room> View<'_, R> {
-    /// The log block of a plane that takes a queued write, with the writes behind it that share its page.
+    /// The log block of a plane for a queued write, and for later writes that share its page.
     #[inline(never)]
     pub fn log_for(&self, plane: PlaneId, lead: TxnId) -> usize {
         let (units, used, is_newest) = self.page_of_writes(plane, lead);
-        // A write that a newer one overtook holds nothing, and follows nothing.
+        // A write that a newer write overtook holds no current data, and continues no sequence.
         if is_newest { self.ftl.log_for(plane, &units[..used]) } else { RANDOM }
     }
 
-    /// The first queued write for a plane, and the log block that takes it, if its next page can be in one command with
+    /// The first queued write for a plane, and its log block, if the next page of that block can share a command with
     /// these parts.
     #[inline(never)]
     pub(super) fn partner_log(&self, parts: &[CommandPlane], plane: PlaneId) -> Option<JoiningWrite> {
@@ -27,8 +27,8 @@ impl<R: Room> View<'_, R> {
         (fits && self.room.host_pages_left(plane) > 0).then_some(JoiningWrite { txn, write_point: log })
     }
 
-    /// The units of queued writes that would share a page, how many they are, and whether all are the newest. It looks
-    /// as far as the binding will, which takes each of them off the queue before it looks for the next.
+    /// The units of queued writes that would share a page, their number, and whether all are the newest. It searches as
+    /// far as the binding will, which removes each of them from the queue before it searches for the next.
     fn page_of_writes(&self, plane: PlaneId, lead: TxnId) -> ([LogicalUnit; UNITS_PER_PAGE_MAX as usize], usize, bool) {
         let room = self.ftl.geometry.units_per_page;
         let (mut units, mut used, mut is_newest) = ([LogicalUnit::NONE; UNITS_PER_PAGE_MAX as usize], 0, true);

@@ -11,34 +11,34 @@ use crate::ftl::core::Move;
 use crate::sim::index::{BlockId, LogicalUnit, PageId, TxnId};
 use std::ops::Range;
 
-/// Writes that go into a program of collection.
+/// Writes that are merged into a program of collection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Merged {
-    /// The first of them; the others hang on its chain.
+    /// The first of these writes; the others are on its chain.
     pub first: TxnId,
     /// Bit n: the n-th unit of the page is the host's.
     pub units: u32,
 }
 
 impl Merged {
-    /// None.
+    /// No writes.
     pub const NONE: Self = Self { first: TxnId::NONE, units: 0 };
 }
 
-/// The position, among the pending moves of a collection's victim, of the page for which a request waits longest; reads
-/// before writes.
+/// The position, among the pending moves of a collection's victim, of the page for which a request has waited longest;
+/// reads before writes.
 pub(crate) fn wanted_move<R: Room>(view: &View<'_, R>, victim: BlockId, pending: &[Move]) -> Option<usize> {
     let start_of = |page| pending.iter().position(|m| view.geometry.page_of(m.from) == page);
     let waiting = |is_write| view.queues.index().of_block(view.die, victim, is_write);
     let mut looked_for = PageId::NONE;
     waiting(false).chain(waiting(true)).find_map(|(_, page)| {
-        // Many may wait for one page, which is looked for once.
+        // Many requests may wait for one page, which is searched for once.
         let is_new = std::mem::replace(&mut looked_for, page) != page;
         if is_new { start_of(page) } else { None }
     })
 }
 
-/// The first queued read of a page whose turn is one of these.
+/// The first queued read of a page whose turn is in `turns`.
 pub(crate) fn read_of<R: Room>(view: &View<'_, R>, page: PageId, turns: Range<u64>) -> Option<TxnId> {
     let index = view.queues.index();
     let block = view.geometry.block_and_offset(page).0;
@@ -46,7 +46,7 @@ pub(crate) fn read_of<R: Room>(view: &View<'_, R>, page: PageId, turns: Range<u6
     index.of_block(view.die, block, false).find(is_next).map(|(id, _)| id)
 }
 
-/// The queued write of data in the victim behind another one, or the first, whose turn comes before `end`.
+/// The next queued write of data in the victim: after another one, or the first; its turn is before `end`.
 pub(crate) fn next_write<R: Room>(
     view: &View<'_, R>,
     victim: BlockId,
@@ -61,7 +61,7 @@ pub(crate) fn next_write<R: Room>(
     next.map(|(id, _)| id).filter(|&id| index.turn(id) < end)
 }
 
-/// Which units of a program of these moves a write consists of, if it consists of nothing else and is the newest of
+/// The units of a program of these moves that a write covers, if it covers nothing else and is the newest write of
 /// each.
 pub(crate) fn units_in_program<R: Room>(view: &View<'_, R>, id: TxnId, moves: &[Move]) -> Option<u32> {
     let txn = &view.txns[id];

@@ -45,7 +45,7 @@ impl ComposeConfig {
         &p.gc
     }
 
-    /// Transactions of a queue that are looked at for a partner: of a command of the host, and of one of collection.
+    /// Transactions of a queue that are searched for a partner: for a command of the host, and for one of collection.
     pub fn scan_max(&self) -> [u32; 2] {
         let Self::List(p) = self;
         [p.scan_max, p.gc_scan_max]
@@ -66,29 +66,29 @@ impl ComposeConfig {
 
 /// The pages left for admitted writes.
 pub(crate) trait Room {
-    /// Pages of a plane onto which host writes that were admitted can go now.
+    /// Pages of a plane that admitted host writes can use now.
     fn host_pages_left(&self, plane: PlaneId) -> u32;
 }
 
-/// What a builder looks at.
+/// The view of a builder.
 pub(crate) struct View<'a, R> {
     /// The die that is ready.
     pub die: DieId,
-    /// What waits.
+    /// The waiting transactions.
     pub queues: &'a Queues,
     /// Transactions.
     pub txns: &'a Txns,
     /// The location of data, and the write points of planes.
     pub ftl: &'a Ftl,
-    /// Which write of a unit is the newest.
+    /// The newest write of each unit.
     pub newest: &'a Newest,
-    /// What the device takes.
+    /// The combinations that the device accepts.
     pub rules: &'a Rules,
-    /// Its shape.
+    /// The shape of the drive.
     pub geometry: &'a Geometry,
-    /// Planes that take no read, and no write, now.
+    /// The plane that takes no read now, and the plane that takes no write.
     pub excluded: [PlaneId; 2],
-    /// Transactions of a queue that are looked at for a partner of the host's.
+    /// Transactions of a queue that are searched for a partner of a host command.
     pub scan_max: usize,
     /// Pages that are left.
     pub room: &'a R,
@@ -109,7 +109,7 @@ impl<R: Room> View<'_, R> {
     }
 }
 
-/// Queued reads that join a command, in the order in which they do.
+/// Queued reads that join a command, in their order.
 #[derive(Clone, Copy)]
 pub(crate) struct JoiningReads {
     txns: [TxnId; PLANES_MAX as usize - 1],
@@ -137,12 +137,12 @@ impl JoiningReads {
     }
 }
 
-/// A queued write that joins a command, with what fills its page up, and the open block of its plane that takes them.
+/// A queued write that joins a command, the writes that fill its page, and the open block that takes them.
 #[derive(Clone, Copy)]
 pub(crate) struct JoiningWrite {
     /// The first write of the page.
     pub txn: TxnId,
-    /// Which of the plane's open blocks.
+    /// The index of the plane's open block.
     pub write_point: usize,
 }
 
@@ -152,7 +152,7 @@ impl BuilderName {
     pub(crate) fn reads<R: Room>(self, view: &View<'_, R>, lead: PageId) -> JoiningReads {
         match self {
             Self::MultiPlane => multi_plane::reads(view, lead),
-            // It says when a command may follow another, not what goes into one.
+            // This builder decides when a command may follow another, not what a command contains.
             Self::Cache => JoiningReads::NONE,
         }
     }
@@ -177,7 +177,7 @@ impl GcBuilderName {
     pub(crate) fn reads<R: Room>(self, view: &View<'_, R>, lead: PageId) -> JoiningReads {
         match self {
             Self::GcHost => gc_host::reads(view, lead),
-            // They say whom the page itself serves, and when a command may follow another.
+            // These builders decide which requests a page serves, and when a command may follow another.
             Self::Merge | Self::Pipeline => JoiningReads::NONE,
         }
     }

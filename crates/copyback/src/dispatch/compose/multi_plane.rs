@@ -8,7 +8,7 @@ use crate::dispatch::queues::Queue;
 use crate::flash::command::CommandPlane;
 use crate::sim::index::{PageId, PlaneId, TxnId};
 
-/// Queued reads of other planes at the lead's offset, among as many as are looked at.
+/// Queued reads of other planes at the lead's offset, among the first `scan_max`.
 #[inline(always)]
 pub(super) fn reads<R: Room>(view: &View<'_, R>, lead: PageId) -> JoiningReads {
     let geometry = view.geometry;

@@ -1,4 +1,4 @@
-//! Does the index answer as a walk over the queues would, whatever comes, goes and moves?
+//! Does the index answer like a walk over the queues, in any sequence of arrivals, departures and moves?
 
 use super::{Asked, place_of};
 use crate::dispatch::queues::{Queue, Queues};
@@ -25,14 +25,14 @@ const DRIVE: &str = r#"
 const UNITS: u32 = 16;
 const PLACES: u32 = 256;
 
-/// One thing that happens.
+/// One event.
 #[derive(Clone, Debug)]
 enum Happens {
-    /// A transaction comes: die, plane or none, first unit, whether it covers the whole page, write, urgent.
+    /// A transaction arrives: die, plane or none, first unit, whether it covers the whole page, write, urgent.
     Comes(u32, Option<u32>, u32, bool, bool, bool),
-    /// The n-th of those that wait goes.
+    /// The n-th waiting transaction leaves.
     Goes(usize),
-    /// A unit is somewhere else, or gone.
+    /// A unit has moved, or is gone.
     Moves(u32, Option<u32>),
 }
 
@@ -46,7 +46,7 @@ fn happens() -> impl Strategy<Value = Happens> {
     ]
 }
 
-/// Queues with an index, and the same as vectors.
+/// Queues with an index, and the same queues as vectors.
 struct Both {
     geometry: Geometry,
     queues: Queues,
@@ -103,7 +103,7 @@ impl Both {
         self.queues.of_die(DieId(die), if is_write { Queue::Write } else { Queue::Read })
     }
 
-    /// What a walk over a queue looks at.
+    /// The transactions of a walk over a queue.
     fn walk(&self, die: u32, is_write: bool) -> Vec<TxnId> {
         let queue = &self.naive[die as usize][usize::from(is_write)];
         queue.iter().copied().take(self.scan_max).collect()

@@ -24,28 +24,28 @@ use crate::flash::timing::Timing;
 use crate::sim::index::TxnId;
 pub use crate::tasks::view::{Class, DieView, Waiting};
 
-/// The heads of a die's classes: the arrival of each, [`u64::MAX`] if the class has nothing that may run.
+/// The heads of a die's classes. `came` is the arrival of each; [`u64::MAX`] if the class has none that may run.
 #[derive(Clone, Copy, Debug)]
 pub struct Heads {
     /// Sequence number of the head, by class.
     pub came: [u64; 3],
     /// The head, by class, if it is a transaction.
     pub txns: [TxnId; 3],
-    /// Requests of a smaller number waited at the die for the whole of its last collection.
+    /// Requests with a smaller number waited at the die during all of its last collection.
     pub waited_before: u64,
 }
 
-/// What a policy may look at.
+/// The view of a policy.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     /// The classes that may run now.
     pub heads: Heads,
-    /// The die, the time, and all that waits.
+    /// The die, the time, and the waiting requests.
     pub die: &'a dyn DieView,
 }
 
 impl View<'_> {
-    /// Whether a class has something that may run now.
+    /// Whether a request or job of a class may run now.
     #[inline(always)]
     pub fn may_run(&self, class: Class) -> bool {
         self.heads.came[class as usize] != u64::MAX
@@ -62,13 +62,13 @@ impl View<'_> {
 pub trait OrderPolicy {
     /// The class whose head is issued next, none if nothing may run.
     fn pick(&mut self, view: &View<'_>) -> Option<Class>;
-    /// Whether the data of collection goes before that of the host on a channel, too.
+    /// Whether collection's data precedes the host's on a channel, too.
     fn puts_gc_first(&self) -> bool {
         false
     }
 }
 
-/// What a configuration says of a policy.
+/// The configuration of a policy.
 pub trait Parameters {
     /// Checks the values against the device.
     fn check(&self, _device: &Device<'_>) -> Result<(), KeyError> {
@@ -76,7 +76,7 @@ pub trait Parameters {
     }
 }
 
-/// Writes the registry: of each row its place in the configuration, in the run-time enum and in the checks.
+/// Writes the registry: for each row its place in the configuration, in the run-time enum and in the checks.
 macro_rules! orders {
     ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
         axis! {
@@ -97,13 +97,13 @@ macro_rules! orders {
         pub enum Order { $( $variant($module::Policy) ),+ }
 
         impl Order {
-            /// The policy that a configuration asks for.
+            /// The policy of a configuration.
             pub fn new(config: &OrderConfig, geometry: &Geometry, timing: &Timing) -> Self {
                 match config { $( OrderConfig::$variant(p) => Self::$variant($module::Policy::new(p, geometry, timing)) ),+ }
             }
         }
 
-        /// What the policy says.
+        /// The policy's decisions.
         #[allow(missing_docs)]
         impl Order {
             #[inline(always)]

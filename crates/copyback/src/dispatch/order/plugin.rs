@@ -18,14 +18,14 @@ use serde::{Deserialize, Serialize};
 /// Makes an order for a drive of this shape.
 pub type Make = dyn Fn(&Geometry) -> Box<dyn OrderPolicy + Send> + Send + Sync;
 
-/// Those that there are.
+/// The registered policies.
 pub static PLUGINS: Plugins<Make> = Plugins::new("order");
 
 /// See the page above.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Which of those that were handed in.
+    /// The registered policy's name.
     pub name: PluginName,
 }
 

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Which class goes before which.
+    /// The precedence of classes.
     pub first: First,
     /// When a die that has just collected may collect again.
     #[serde(skip_serializing_if = "NextCollection::is_default")]
@@ -33,10 +33,10 @@ impl Parameters for Params {}
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NextCollection {
-    /// As soon as the classes' order lets it.
+    /// As soon as the order of classes allows it.
     #[default]
     AtOnce,
-    /// After the requests that waited for the whole of the last one.
+    /// After the requests that waited during all of the last collection.
     AfterWaiting,
 }
 
@@ -55,7 +55,7 @@ pub struct Policy {
     next_collection: NextCollection,
 }
 
-/// Which class goes before which.
+/// The precedence of classes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum First {
@@ -71,7 +71,7 @@ pub enum First {
 }
 
 impl Policy {
-    /// The policy that the parameters ask for.
+    /// The policy with these parameters.
     pub fn new(params: &Params, _geometry: &Geometry, _timing: &Timing) -> Self {
         let classes = match params.first {
             First::GcReadWrite => [Class::Gc, Class::Read, Class::Write],
@@ -84,8 +84,8 @@ impl Policy {
 }
 
 impl OrderPolicy for Policy {
-    /// The first class that has something to run; if requests that waited for a whole collection precede the next one,
-    /// the first of their classes.
+    /// The first class that can run. If requests that waited during a whole collection precede the next one: the first
+    /// of their classes.
     #[inline]
     fn pick(&mut self, view: &View<'_>) -> Option<Class> {
         if self.next_collection == NextCollection::AfterWaiting && view.may_run(Class::Gc) {

@@ -1,4 +1,4 @@
-//! Do orders choose as their pages say, the one that docs/policies.md adds among them?
+//! Do orders choose as their pages say, including the example of docs/policies.md?
 
 use super::example;
 use super::{Class, Heads, Order, OrderConfig, OrderPolicy, View, fifo, priority};
@@ -57,7 +57,7 @@ fn the_example_takes_the_earliest_deadline_and_collects_while_none_is_near() {
     let mut picked = |requests: &[_], job, free| policy.pick(&view(&die(requests, free), job));
     const MS: u64 = 1_000_000;
     let rows = [
-        // requests; job; free blocks of both planes: who goes
+        // requests; job; free blocks of both planes: the class that is served
         (&[][..], None, [8, 8], None),
         (&[], Some(0), [8, 8], Some(Gc)),
         (&[(Write, 5 * MS, false), (Read, 10 * MS, false)], None, [8, 8], Some(Read)),
@@ -94,7 +94,7 @@ fn those_of_the_registry_choose_as_their_pages_say() {
     assert!(!Order::new(&fifo, &geometry, &timing).puts_gc_first());
 }
 
-/// Each order of classes, with and without a job, on a die with a waiting write, and with a waiting read, too.
+/// Each order of classes, with and without a job, on a die with a waiting write, and on one with a waiting read, too.
 #[test]
 fn classes_go_in_the_order_that_the_name_says() {
     use super::priority::First;
@@ -106,7 +106,7 @@ fn classes_go_in_the_order_that_the_name_says() {
         (First::GcReadWrite, [Gc, Gc, Write, Read]),
         (First::ReadGcWrite, [Gc, Read, Write, Read]),
         (First::ReadWriteGc, [Write, Read, Write, Read]),
-        // The job came last.
+        // The job arrived last.
         (First::Read, [Write, Read, Write, Read]),
     ];
     for (first, expected) in rows {

@@ -1,11 +1,11 @@
 //! A drive whose collections a coordinator orders. The drive reports how few blocks are free, collects on all its dies
 //! when ordered, and pauses when ordered.
 //!
-//! Its trigger is asked as ever, and what it answers is reported instead of done (`starts_unasked`), until it is at its
-//! last resort: a silent coordinator stops no drive. A forced drive collects on each of its dies one plane after the
-//! other, the one with the fewest free blocks first: each as often as ordered, then those below the level at which they
-//! stop, or any plane until the drive as a whole has reached that level ([`ForceScope`]). When no die has a collection
-//! left, the drive reports that it is done, and its level.
+//! The trigger decides as usual, but its decision is reported instead of executed (`starts_unasked`). At its last
+//! resort the drive collects without an order, so that a silent coordinator stops no drive. A forced drive collects on
+//! each die one plane after the other, the plane with the fewest free blocks first. It first collects as often as
+//! ordered. Then it collects the planes below the stop level, or any plane until the drive as a whole has reached that
+//! level ([`ForceScope`]). When no die has a collection left, the drive reports `Done`, and its level.
 //!
 //! A paused collection keeps its victim and stops between two steps, with no page in the controller. Its die takes host
 //! work as if it were free, until the drive is forced again, a plane is at its last resort, or the host is done.
@@ -33,22 +33,22 @@ pub enum Stop {
     Reserve,
 }
 
-/// Whose free blocks are compared with the level at which a forced drive stops.
+/// The free blocks that are compared with the stop level of a forced drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ForceScope {
-    /// Each plane's own: every plane collects at least as often as ordered, then as long as it is below.
+    /// Each plane's own: every plane collects at least as often as ordered, and then as long as it is below the level.
     #[default]
     Plane,
-    /// Those of the drive in all: every die collects at least as often as ordered, its lowest plane first, then as long
-    /// as the drive is below.
+    /// Those of the whole drive: every die collects at least as often as ordered, its lowest plane first, and then as
+    /// long as the drive is below the level.
     Drive,
 }
 
-/// What a forced drive collects before it looks where it stops.
+/// The collections of a forced drive that do not depend on the stop level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owed {
-    /// So many collections of each plane, or of each die if the drive's free blocks count, whatever is free.
+    /// This many collections of each plane, or of each die if the whole drive's free blocks count.
     AtLeast(u32),
     /// The collections that the drive still owed when it was ordered to pause.
     Rest,
@@ -59,13 +59,13 @@ pub enum Owed {
 pub struct Force {
     /// The level at which it stops.
     pub stop: Stop,
-    /// Whose free blocks are compared with that level.
+    /// The free blocks that are compared with that level.
     pub scope: ForceScope,
-    /// The collections before that, whatever is free.
+    /// The collections before that, independent of free blocks.
     pub owed: Owed,
 }
 
-/// What becomes of a collection that is under way when a drive is told to pause.
+/// What a running collection does when its drive is ordered to pause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnRequest {
@@ -107,10 +107,10 @@ pub(in crate::ssd) struct Coordination {
     reports: Vec<Report>,
     /// Free blocks of a plane, or of a plane on average, at which forced collection stops.
     stop_blocks: u32,
-    /// Whose free blocks these are.
+    /// The scope of `stop_blocks`.
     scope: ForceScope,
-    /// The collections that each plane has to begin, whatever it has free. If the drive's free blocks count, those of a
-    /// die are listed at its first plane.
+    /// The collections that each plane still has to begin, independent of free blocks. If the whole drive's free blocks
+    /// count, those of a die are at its first plane.
     owed: Vec<u32>,
     /// Why the collection of each plane was started.
     why: Vec<Why>,
@@ -297,7 +297,7 @@ impl Drive {
         self.report(level.min(Level::Report));
     }
 
-    /// Collects on all dies: what each plane or die owes, then until the level is reached.
+    /// Starts collections on all dies: first those that each plane or die owes, then others until the level is reached.
     pub(crate) fn force(&mut self, Force { stop, scope, owed }: Force, events: &mut EventQueue) {
         let (report_blocks, _, own_blocks) = self.scheme.trigger.told_blocks(&self.geometry);
         let g = &self.geometry;
@@ -310,7 +310,7 @@ impl Drive {
         };
         if let Owed::AtLeast(collections) = owed {
             for plane in (0..self.geometry.planes).map(PlaneId) {
-                // A collection that is under way is one of those that are ordered.
+                // A running collection counts as one of those ordered.
                 let owed = match scope {
                     ForceScope::Plane => collections.saturating_sub(u32::from(self.gc.jobs.is_on(plane))),
                     ForceScope::Drive if self.geometry.plane_offset(plane) == 0 => {
@@ -381,9 +381,9 @@ impl Drive {
         }
     }
 
-    /// The plane of a die that is collected next: the lowest of those that owe collections, then of those below the
-    /// level at which they stop. If the drive's free blocks count: the lowest plane, as long as the die owes a
-    /// collection or the drive is below that level.
+    /// The plane of a die that is collected next: the lowest of those that owe collections, then the lowest below the
+    /// stop level. If the whole drive's free blocks count: the lowest plane, as long as the die owes a collection or
+    /// the drive is below that level.
     fn next_forced(&self, die: DieId) -> Option<PlaneId> {
         let told = self.gc.coordination.as_ref()?;
         let is_worth_it = |p: PlaneId| !told.is_given_up[p.at()];

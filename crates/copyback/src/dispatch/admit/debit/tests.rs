@@ -11,7 +11,7 @@ fn guarded(guard: u32, dies: u32, shares: &str) -> Policy {
     Policy::new(&params, &Setup { dies, seed: 1 })
 }
 
-/// Fixed shares of 5, 10, 20, 40, 80 % of 64 slots; a task that is not at work has none of the host's.
+/// Fixed shares of 5, 10, 20, 40, 80 % of 64 slots. An inactive task takes none of the host's slots.
 #[test]
 fn limits_are_shares_of_all_slots() {
     let mut chips = Chips::new(16);
@@ -25,8 +25,8 @@ fn limits_are_shares_of_all_slots() {
     }
 }
 
-/// Timeline A2: limits 1, 1, 3, 3, 2 of collection, and the rest of 64 for the host; also while a write waits for
-/// space, as a guard of one request does not exceed any of them.
+/// Timeline A2: limits 1, 1, 3, 3, 2 for collection, and the rest of 64 for the host. They are the same while a write
+/// waits for space, because a guard of one request exceeds none of them.
 #[test]
 fn limits_follow_shares_that_are_fed_back() {
     for waits_for_gc in [false, true] {
@@ -84,7 +84,7 @@ fn competitors_are_drawn_by_what_they_have_left() {
     assert!((0..100).any(|_| policy.next(change, &chips.view(true)).map(|entry| entry.task) == Some(Source::HOST)));
 }
 
-/// A collection whose share is 0 has its guard while a write waits for space, and is first then.
+/// A collection whose share is 0 has its guard while a write waits for space, and then has precedence.
 #[test]
 fn the_guard_lets_a_collection_in() {
     let mut chips = Chips::new(2);
@@ -130,8 +130,8 @@ fn a_collection_goes_first_up_to_its_guard_and_no_further() {
     assert_eq!(drawn(&mut without_guard, 0), [200, 0]);
 }
 
-/// A write that waits for space changes nothing of limits but that collection's is the guard at least: a share of three
-/// slots of eight stays one of three, and the host keeps its five.
+/// A write that waits for space changes only one limit: collection's is at least the guard. A share of three slots of
+/// eight stays three, and the host keeps its five.
 #[test]
 fn the_guard_raises_no_limit_that_is_higher() {
     let mut chips = Chips::new(2);
