@@ -21,11 +21,11 @@ use copyback_workload::units::{Nanos, exact_time};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-/// What a delay keeps busy.
+/// The resource that a delay occupies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// Nothing.
+    /// None.
     #[default]
     Pipelined,
     /// The processor of its task.
@@ -36,17 +36,17 @@ pub enum Mode {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// What a delay keeps busy.
+    /// The resource that a delay occupies.
     pub mode: Mode,
-    /// Looking up an address of the host.
+    /// The look-up of an address of the host.
     pub lookup: [Nanos; 2],
-    /// Making a request of the host.
+    /// The processing of a request of the host.
     pub host: [Nanos; 2],
-    /// The same of a collection.
+    /// The processing of a request of a collection.
     pub gc: [Nanos; 2],
-    /// The same of scrubbing.
+    /// The processing of a request of scrubbing.
     pub scrub: [Nanos; 2],
-    /// The same of wear levelling.
+    /// The processing of a request of wear levelling.
     pub wear: [Nanos; 2],
 }
 
@@ -58,7 +58,7 @@ impl Default for Params {
     }
 }
 
-/// Longest delay: more is a mistake in the unit.
+/// Longest delay: a longer one is a mistake in the unit.
 const MAX_NS: u64 = 1_000_000_000;
 
 impl Params {
@@ -82,7 +82,7 @@ impl Params {
 struct Delayer {
     range: [Nanos; 2],
     stream: Xoshiro256PlusPlus,
-    /// When the last of its requests is made.
+    /// When the last of its requests is ready.
     last_ns: u64,
 }
 
@@ -115,7 +115,7 @@ impl Delays {
         Self { mode: params.mode, lookup: params.lookup, of: Account::ALL.map(of) }
     }
 
-    /// When a request that a task begins to make now is made; `looks_up`: an address is looked up for it.
+    /// When a request is ready that a task begins to process now; `looks_up`: its address is looked up.
     pub fn made_at(&mut self, task: Source, looks_up: bool, now_ns: u64) -> u64 {
         let lookup = self.lookup;
         let delayer = &mut self.of[task.account().at()];
@@ -139,8 +139,8 @@ mod tests {
         Delays::new(&Params { mode, lookup, host, gc, ..Params::default() }, 1)
     }
 
-    /// Three requests of the host and one of a collection, at 0, 2, 100 and 100 ns: side by side, or one after the
-    /// other, each task by itself.
+    /// Three requests of the host and one of a collection, at 0, 2, 100 and 100 ns: delays that overlap, or delays in
+    /// sequence within each task.
     #[test]
     fn delays_postpone_or_occupy() {
         let times = |mode| {
@@ -162,7 +162,7 @@ mod tests {
         assert!((mean - 1_500.0).abs() < 3.0 * 2.9 && each.iter().all(|ns| (1_000..=2_000).contains(ns)), "{mean}");
     }
 
-    /// A short delay behind a long one waits for it.
+    /// A short delay that follows a long one ends with it at the earliest.
     #[test]
     fn requests_of_a_task_keep_their_order() {
         let mut delays = Delays::new(&Params::default(), 3);

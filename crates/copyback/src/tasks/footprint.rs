@@ -21,7 +21,7 @@ impl Footprint {
     /// Another block, on another plane of the die.
     ///
     /// # Panics
-    /// When the plane has one already, or no plane is left.
+    /// If the plane has a block already, or no plane is left.
     #[must_use]
     pub fn and(mut self, plane: PlaneId, block: BlockId) -> Self {
         assert!(!self.planes().any(|p| p == plane), "{plane:?} has a block of this job already");
@@ -30,7 +30,7 @@ impl Footprint {
         self
     }
 
-    /// Whether it is of several planes.
+    /// Whether it has several planes.
     #[inline(always)]
     pub fn is_row(&self) -> bool {
         self.count > 1
@@ -53,7 +53,7 @@ impl Footprint {
         self.blocks[0]
     }
 
-    /// The first block is known.
+    /// Sets the first block.
     pub(super) fn set_lead(&mut self, block: BlockId) {
         self.blocks[0].1 = block;
     }

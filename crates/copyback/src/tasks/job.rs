@@ -1,13 +1,13 @@
 //! A job: background work as a resumable list of steps.
 //!
-//! A job relocates what is valid in its blocks and erases them: garbage collection, scrubbing and wear levelling differ
-//! in which blocks and why, not in this. Its reads are free in their order, a program follows when a page's worth of
-//! units is in the controller or nothing is left to read, and the erase waits for all of them (the barrier). A step is
-//! handed out one at a time and bound to addresses only then, so the job can be stopped between any two.
+//! A job relocates the valid data of its blocks and erases them. Garbage collection, scrubbing and wear levelling
+//! differ only in their choice of blocks. Its reads may have any order. A program follows when a page's worth of units
+//! is in the controller, or nothing is left to read. The erase waits for all of them (the barrier). A job returns one
+//! step at a time, which is bound to addresses only then, so that the job can be interrupted between any two.
 //!
-//! Most jobs have one block. One with a block on each of several planes of a die (a superblock) goes through them row
-//! by row: it reads the pages of one offset together, programs each on its own plane, and erases all blocks at once. No
-//! granularity makes such a job yet, and none gives its die back between two steps; tests drive both
+//! Most jobs have one block. A job with a block on each of several planes of a die (a superblock) proceeds row by row:
+//! it reads the pages of one offset together, programs each on its own plane, and erases all blocks at once. No
+//! granularity makes such a job yet, and none releases its die between two steps; tests use both
 //! (`ssd/tests/by_hand.rs`).
 
 use crate::flash::command::Source;
@@ -23,7 +23,7 @@ mod rows;
 
 pub use rows::order_by_rows;
 
-/// What a job does next.
+/// The next step of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Read the valid units of one page, or of one row of pages: those of the job's pending moves up to this index.
@@ -43,30 +43,30 @@ pub enum Step {
 /// How a job fills the pages that it programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fill {
-    /// Pages are read whole; what does not fit into the page that is programmed next waits for the one behind it.
+    /// Pages are read whole; units that do not fit into the next programmed page wait for the one after it.
     #[default]
     Pages,
-    /// No more is read than fits into that page.
+    /// A job reads no more units than fit into that page.
     Slots,
-    /// What was read of a page is programmed as one.
+    /// The units that were read from one page are programmed as one page.
     AsRead,
 }
 
 /// The fixed properties of a job.
 #[derive(Clone, Copy, Debug)]
 pub struct Purpose {
-    /// For whom it works.
+    /// The task for which it works.
     pub source: Source,
     /// Whether its block is chosen by the victim policy when it begins.
     pub picks_victim: bool,
-    /// Whether it has its die to itself from its first step to its last.
+    /// Whether it reserves its die from its first step to its last.
     pub reserves_die: bool,
 }
 
-/// What a job found when it began.
+/// The state that a job found when it began.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Beginning {
-    /// When that was.
+    /// The time of its begin.
     pub start_ns: u64,
     /// Valid units of its blocks.
     pub units_valid: u32,
@@ -74,7 +74,7 @@ pub struct Beginning {
     pub free_blocks: u32,
 }
 
-/// What a job that is over leaves to the next, so that none allocates.
+/// The memory that an ended job passes to the next, so that no job allocates.
 #[derive(Debug, Default)]
 pub struct Room {
     moves: Vec<Move>,
@@ -96,9 +96,9 @@ pub struct Job {
     next: usize,
     /// First move that was not programmed yet; it lags behind `next` by the units in the controller.
     programmed: usize,
-    /// Moves that follow when the others are done: their data is hot, and goes to other blocks.
+    /// Moves of hot data: they follow the others, and go to other blocks.
     hot: Vec<Move>,
-    /// Whether those are the moves now.
+    /// Whether the current moves are those.
     moves_hot: bool,
     /// Pages of its blocks with moves that were not programmed yet, if they are counted.
     left: Option<Box<PagesLeft>>,
@@ -108,14 +108,14 @@ pub struct Job {
     fill: Fill,
     /// Units that are programmed as soon as this many were read.
     program_at: u32,
-    /// None until its blocks were taken.
+    /// `None` until it has its blocks.
     beginning: Option<Beginning>,
-    /// Whether its moves gain nothing on their own plane.
+    /// Whether its moves gain nothing on their own plane, so that they must leave it.
     pub has_to_leave: bool,
 }
 
 impl Job {
-    /// A job that has not begun, on blocks of one die; `sequence`: its place in the order of arrival.
+    /// A job that has not begun, on blocks of one die; `sequence`: its position in the order of arrival.
     pub fn new(purpose: Purpose, die: DieId, footprint: Footprint, sequence: u64) -> Self {
         Self {
             purpose,
@@ -151,13 +151,13 @@ impl Job {
         self
     }
 
-    /// The room of one that is over.
+    /// The memory of an ended job.
     pub fn take_room(&mut self) -> Room {
         let Self { moves, hot, left, .. } = self;
         Room { moves: std::mem::take(moves), hot: std::mem::take(hot), left: left.take() }
     }
 
-    /// The same, filling pages of this many units.
+    /// The job with this way of filling pages of this many units.
     #[must_use]
     pub fn filling(mut self, fill: Fill, units_per_page: u32) -> Self {
         self.fill = fill;
@@ -173,12 +173,12 @@ impl Job {
         self.moves = moves;
     }
 
-    /// The position of the moves that follow when the first ones are done; before it begins.
+    /// The list of moves that follow when the first ones are done; before it begins.
     pub fn hot_mut(&mut self) -> &mut Vec<Move> {
         &mut self.hot
     }
 
-    /// Whether its present moves are hot.
+    /// Whether its current moves are hot.
     pub fn moves_hot(&self) -> bool {
         self.moves_hot
     }
@@ -192,12 +192,12 @@ impl Job {
         more
     }
 
-    /// It takes blocks of other planes along; before it begins.
+    /// Adds blocks of other planes to it; before it begins.
     pub fn take_along(&mut self, footprint: Footprint) {
         self.footprint = footprint;
     }
 
-    /// Drops the units not read yet: the host had written newer versions of all of them.
+    /// Drops the units not read yet, because the host had written newer versions of all of them.
     pub fn drop_pending(&mut self) {
         forget(&mut self.left, &self.moves[self.next..]);
         self.dropped += (self.moves.len() - self.next) as u32;
@@ -209,20 +209,20 @@ impl Job {
         std::mem::take(&mut self.moves)
     }
 
-    /// It waits for its die once more, behind those who came meanwhile.
+    /// The job waits for its die again, after the requests that arrived meanwhile.
     pub fn wait_again(&mut self, sequence: u64) {
         self.sequence = sequence;
     }
 
     // ---- questions --------------------------------------------------------------------------------------------------
 
-    /// For whom it works.
+    /// The task for which it works.
     #[inline(always)]
     pub fn source(&self) -> Source {
         self.purpose.source
     }
 
-    /// What it is for.
+    /// The purpose of the job.
     #[inline(always)]
     pub fn purpose(&self) -> Purpose {
         self.purpose
@@ -234,13 +234,13 @@ impl Job {
         self.die
     }
 
-    /// Its place in the order of arrival, among transactions.
+    /// Its position in the order of arrival, among transactions.
     #[inline(always)]
     pub fn sequence(&self) -> u64 {
         self.sequence
     }
 
-    /// What it found when it began, if it has.
+    /// The state that it found when it began, if it has.
     #[inline(always)]
     pub fn beginning(&self) -> Option<Beginning> {
         self.beginning
@@ -258,12 +258,12 @@ impl Job {
         &self.moves[self.next..]
     }
 
-    /// Those behind them, whose data is hot.
+    /// The later moves, of hot data.
     pub fn hot(&self) -> &[Move] {
         &self.hot
     }
 
-    /// Their start in the order of all moves.
+    /// The index of the first pending move among all moves.
     pub fn first_pending(&self) -> usize {
         self.next
     }
@@ -307,12 +307,12 @@ impl Job {
         self.footprint.lead().1
     }
 
-    /// Moves that were not programmed yet, those that are hot and come behind the others included.
+    /// Moves that were not programmed yet, including the later ones of hot data.
     pub fn moves_left(&self) -> usize {
         self.moves.len() - self.programmed + self.hot.len()
     }
 
-    /// Pages of this many units that its program takes, if it fills them: hot and cold data share none.
+    /// Pages of this many units that its programs take, if it fills them: hot and cold data share no page.
     #[inline(always)]
     pub fn pages_left(&self, units_per_page: u32) -> u32 {
         let cold = (self.moves.len() - self.programmed) as u32;
@@ -332,19 +332,19 @@ impl Job {
         self.is_stepping = true;
     }
 
-    /// It ended.
+    /// The step ended.
     #[inline(always)]
     pub fn end_step(&mut self) {
         self.is_stepping = false;
     }
 
-    /// So many pending moves from the `start`th on are read next.
+    /// Moves `count` pending moves from the `start`th on to the front: they are read next.
     pub fn put_first(&mut self, start: usize, count: usize) {
         self.moves[self.next..][..start + count].rotate_right(count);
     }
 
-    /// Pending moves after the next read, which ends at `end`, if that is the first of `together`: prefetching is done
-    /// for that many at once.
+    /// Pending moves after the next read, which ends at `end`. Empty unless the read crosses a multiple of `together`:
+    /// the caller prefetches that many at once.
     #[inline(always)]
     pub fn ahead(&self, end: usize, together: usize) -> &[Move] {
         if self.next / together == end / together {
@@ -354,9 +354,9 @@ impl Job {
         &ahead[..ahead.len().min(2 * together)]
     }
 
-    /// The next step, none while one executes. Moves that came too late are not read: `is_current` says whether a unit
-    /// is still where the job expects it; `page_of` returns the page of a unit, `offset_of` that page's offset in its
-    /// block.
+    /// The next step, none while one executes. Moves that the host overwrote are not read: `is_current` tells whether a
+    /// unit is still where the job expects it. `page_of` returns the page of a unit, `offset_of` that page's offset in
+    /// its block.
     #[inline(always)]
     pub fn next_step(
         &mut self,
@@ -374,7 +374,7 @@ impl Job {
         Some(self.next_of_one(units_per_page, page_of, is_current))
     }
 
-    /// The step of a job of one block that follows the one before.
+    /// The next step of a job of one block.
     #[inline(always)]
     pub fn next_of_one(
         &mut self,
@@ -420,14 +420,14 @@ impl Job {
         Step::Read { end }
     }
 
-    /// A read takes the moves up to `end`; the place of the first, and how many they are.
+    /// A read takes the moves up to `end`; returns the place of the first, and their number.
     #[inline(always)]
     pub fn take_for_read(&mut self, end: usize) -> (PhysicalUnit, u32) {
         let first = std::mem::replace(&mut self.next, end);
         (self.moves[first].from, (end - first) as u32)
     }
 
-    /// The same of a row; its moves.
+    /// A read takes a row of moves up to `end`; returns the moves.
     pub fn take_row_for_read(&mut self, end: usize) -> &[Move] {
         let first = std::mem::replace(&mut self.next, end);
         &self.moves[first..end]
@@ -444,7 +444,7 @@ impl Job {
         moves
     }
 
-    /// Forgets pending moves, up to the next one that is current.
+    /// Drops pending moves, up to the next one that is current.
     #[inline(never)]
     fn drop_stale(&mut self, is_current: &impl Fn(Move) -> bool) {
         let stale = self.moves[self.next..].iter().take_while(|m| !is_current(**m)).count();
@@ -456,7 +456,7 @@ impl Job {
     }
 }
 
-/// What tests change from outside, to see that it is noticed.
+/// Changes that tests make, to see that checks detect them.
 #[cfg(test)]
 impl Job {
     pub(crate) fn moves_mut(&mut self) -> &mut Vec<Move> {

@@ -1,12 +1,12 @@
 //! A relocation: the valid data of a block moves and the block is erased, by requests in a task's queue.
 //!
-//! Beside the job that reserves its die (`job`): here no die is reserved. A relocation hands requests to `dispatch`,
-//! several at once, and hears when they end. A read brings what is still valid of one page; as units come in, a program
-//! takes a page's worth of them to any die; the erase follows when the last of them is in flash. Requests are handed
-//! over without addresses, which are bound when a die takes them, so that data which the host has written meanwhile is
-//! neither read nor moved.
+//! The alternative to the job that reserves its die (`job`): no die is reserved. A relocation submits requests to
+//! `dispatch`, several at once, and is notified of their ends. A read returns the units of one page that are still
+//! valid. As units arrive, a program writes a page's worth of them to any die. The erase follows when the last of them
+//! is in flash. Requests are submitted without addresses, which are bound when a die takes them, so that data that the
+//! host has overwritten meanwhile is neither read nor moved.
 //!
-//! If pages are copied back, a copyback replaces the read and the program of a page that is valid as a whole.
+//! With copyback, one command replaces the read and the program of a page whose units are all valid.
 //!
 //! Units that were issued to be read and are not yet in flash occupy the controller's buffer, which is bounded. Each
 //! read reserves a page's worth, because the number of valid units in the page is not known before.
@@ -16,14 +16,14 @@ use crate::ftl::core::Move;
 use crate::sim::index::{BlockId, PageId, PhysicalUnit, PlaneId};
 use std::ops::Range;
 
-/// What a relocation hands over.
+/// A request of a relocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// A read of the next page that holds something valid.
+    /// A read of the next page with valid units.
     Read,
     /// A program of this many buffered units.
     Program {
-        /// Units, a page's worth but for the last.
+        /// Units: a page's worth, except for the last program.
         units: u32,
     },
     /// The erase: all valid data has moved.
@@ -40,20 +40,20 @@ pub struct Relocation {
     /// Free blocks of its plane when it began.
     free_blocks: u32,
     units_valid: u32,
-    /// The units that were valid in the block, page by page; as it is read, those that still are move to the front.
+    /// The valid units of the block, page by page. As the block is read, those that are still valid move to the front.
     moves: Vec<Move>,
-    /// The first move that was not looked at.
+    /// The first move that was not examined.
     next: usize,
-    /// The numbers of leading moves that were read, or are being read; of those that entered the buffer, were issued to
-    /// be programmed, were bound to their pages, and are in flash.
+    /// Numbers of leading moves: those that were read or are being read, that entered the buffer, that were submitted
+    /// for programming, that were bound to their pages, and that are in flash.
     read: usize,
     arrived: usize,
     handed: usize,
     bound: usize,
     programmed: usize,
-    /// Pages that hold moves which were not looked at.
+    /// Pages with moves that were not examined.
     pages_unread: u32,
-    /// Reads that were handed over and not bound.
+    /// Reads that were submitted and not bound.
     reads_waiting: u32,
     pages_bound: u32,
     dropped: u32,
@@ -63,7 +63,8 @@ pub struct Relocation {
 }
 
 impl Relocation {
-    /// Of a block whose valid units are `moves`, in the order of their places; `page_of` says in which page a place is.
+    /// The relocation of a block whose valid units are `moves`, in the order of their places; `page_of` returns the
+    /// page of a place.
     pub fn new(
         (source, plane, block): (Source, PlaneId, BlockId),
         moves: Vec<Move>,
@@ -96,7 +97,7 @@ impl Relocation {
 
     // ---- questions --------------------------------------------------------------------------------------------------
 
-    /// For whom it works.
+    /// The task for which it works.
     pub fn source(&self) -> Source {
         self.source
     }
@@ -116,12 +117,12 @@ impl Relocation {
         self.start_ns
     }
 
-    /// Free blocks of its plane then.
+    /// Free blocks of its plane at its begin.
     pub fn free_blocks(&self) -> u32 {
         self.free_blocks
     }
 
-    /// Valid units of its block then.
+    /// Valid units of its block at its begin.
     pub fn units_valid(&self) -> u32 {
         self.units_valid
     }
@@ -131,25 +132,24 @@ impl Relocation {
         self.dropped
     }
 
-    /// Pages that its programs took.
+    /// Pages that its programs have taken.
     pub fn pages_bound(&self) -> u32 {
         self.pages_bound
     }
 
-    /// Pages that its programs will take at most.
+    /// Pages that its later programs will take at most.
     pub fn pages_left(&self, units_per_page: u32) -> u32 {
         let units = self.read - self.bound + self.moves.len() - self.next;
         (units as u32).div_ceil(units_per_page)
     }
 
-    /// Pages that its programs will take at most which were not handed over.
+    /// Pages that its programs will take at most and that were not submitted.
     pub fn pages_unsent(&self, units_per_page: u32) -> u32 {
         let units = self.read - self.handed + self.moves.len() - self.next;
         (units as u32).div_ceil(units_per_page)
     }
 
-    /// Units that its next reads will return, one by one, as exactly as is known: a page is chosen only when a die
-    /// takes a read.
+    /// The expected number of units of its next reads: the page is chosen only when a die takes the read.
     pub fn units_per_read(&self) -> u32 {
         ((self.moves.len() - self.next) as u32).div_ceil(self.pages_unread.max(1)).max(1)
     }
@@ -251,7 +251,7 @@ impl Relocation {
         self.programmed += units as usize;
     }
 
-    /// The room for its moves, for the next.
+    /// The memory for its moves, for the next relocation.
     pub fn take_room(&mut self) -> Vec<Move> {
         std::mem::take(&mut self.moves)
     }
@@ -262,13 +262,13 @@ mod tests {
     use super::*;
     use crate::sim::index::LogicalUnit;
 
-    /// Of a block with pages of two units: three pages full, half of the last.
+    /// A relocation of a block with pages of two units: three full pages, half of the last.
     fn relocation() -> Relocation {
         let moves = (0..7).map(|at| Move { from: PhysicalUnit(at), unit: LogicalUnit(at) }).collect();
         Relocation::new((Source::GC, PlaneId(0), BlockId(0)), moves, (0, 1), |unit| PageId(unit.0 / 2))
     }
 
-    /// Everything that it hands over now.
+    /// All requests that it submits now.
     fn requests(relocation: &mut Relocation, buffer_units: u32) -> Vec<Request> {
         std::iter::from_fn(|| relocation.next_request(2, buffer_units)).collect()
     }
@@ -277,14 +277,15 @@ mod tests {
         relocation.bind_read(|unit| PageId(unit.0 / 2), is_current)
     }
 
-    /// Reads as far as the buffer reaches, a program for each page's worth, the erase when the last is in flash.
+    /// It submits reads as far as the buffer reaches, a program for each page's worth, and the erase when the last is
+    /// in flash.
     #[test]
     fn it_hands_over_what_its_buffer_has_room_for() {
         let mut r = relocation();
         assert_eq!(requests(&mut r, 4), [Request::Read; 2]);
         assert_eq!(bind_read(&mut r, |_| true), Some((PageId(0), 2)));
         r.end_read(2);
-        // The page that came in is in the buffer until it is in flash.
+        // The page that arrived is in the buffer until it is in flash.
         assert_eq!(requests(&mut r, 4), [Request::Program { units: 2 }]);
         assert_eq!(r.bind_program(2).len(), 2);
         r.end_program(2);
@@ -307,7 +308,8 @@ mod tests {
         assert_eq!(requests(&mut r, 4), []);
     }
 
-    /// What the host has written meanwhile is neither read nor moved, and a read that finds nothing needs no command.
+    /// Units that the host has overwritten meanwhile are neither read nor moved, and a read that finds none needs no
+    /// command.
     #[test]
     fn what_is_stale_is_passed_over() {
         let mut r = relocation();

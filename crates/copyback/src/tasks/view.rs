@@ -1,33 +1,33 @@
-//! What the policies of order and of preemption may see of a die.
+//! The view of a die for the policies of order and of preemption.
 //!
-//! A [`DieView`] answers queries and is no copy: an answer costs only when it is requested, and a policy that reads
-//! only the heads of queues pays for nothing else. Each method states its cost.
+//! A [`DieView`] answers queries and is no copy: only requested answers cost time, and a policy that reads only the
+//! heads of queues pays for nothing else. Each method states its cost.
 
 use crate::flash::geometry::Geometry;
 use crate::sim::index::{DieId, PlaneId, TxnId};
 
-/// What waits at a die.
+/// The classes of work that wait at a die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum Class {
     /// Background work.
     Gc,
-    /// A read of the host, or one that a write of the host needs first.
+    /// A read of the host, or a read that a write of the host needs first.
     Read,
     /// A write of the host.
     Write,
 }
 
 impl Class {
-    /// All of them.
+    /// All classes.
     pub const ALL: [Self; 3] = [Self::Gc, Self::Read, Self::Write];
 }
 
 /// A request of the host that waits at a die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// Its place in the order of arrival.
+    /// Its position in the order of arrival.
     pub came: u64,
     /// When its request arrived.
     pub arrival_ns: u64,
@@ -35,28 +35,29 @@ pub struct Waiting {
     pub units: u32,
     /// Whether its request is marked urgent.
     pub is_urgent: bool,
-    /// The plane that it goes to now: none for a write that may go to any, and for a read whose data is gone.
+    /// The plane that it would access now. None for a write that is bound to no plane, and for a read whose data is
+    /// gone.
     pub plane: PlaneId,
 }
 
-/// What the collection that has the die has still to do.
+/// The remaining work of the collection that has reserved the die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkLeft {
     /// The plane that it collects.
     pub plane: PlaneId,
-    /// Pages to be read, at most: those that the host overwrites meanwhile are left out.
+    /// Pages to read, at most: pages that the host overwrites meanwhile are not read.
     pub pages_to_read: u32,
-    /// Pages to be programmed, at most.
+    /// Pages to program, at most.
     pub pages_to_program: u32,
-    /// Steps: those reads and programs, and the erase.
+    /// Steps: these reads and programs, and the erase.
     pub steps: u32,
 }
 
-/// A die, the time, and what waits there.
+/// A die, the time, and the waiting requests.
 pub trait DieView {
     /// The clock.
     fn now_ns(&self) -> u64;
-    /// Which die it is.
+    /// The number of the die.
     fn die(&self) -> DieId;
     /// The drive's shape, and with it the die's planes.
     fn geometry(&self) -> &Geometry;
@@ -64,11 +65,11 @@ pub trait DieView {
     /// and moves from other dies, as far as they are in its queue. Constant time, for moves proportional to their
     /// number.
     fn waiting(&self, class: Class) -> u32;
-    /// How many in the die's queue are for a plane. Looks at all that are in the queue.
+    /// The number of requests of a class in the die's queue that access a plane. Visits the whole queue.
     fn waiting_for(&self, class: Class, plane: PlaneId) -> u32;
     /// The first request in the die's queue. Constant time; none of [`Class::Gc`].
     fn first(&self, class: Class) -> Option<Waiting>;
-    /// The first that is for a plane. Looks at those before it.
+    /// The first request of a class that accesses a plane. Visits those before it.
     fn first_for(&self, class: Class, plane: PlaneId) -> Option<Waiting>;
     /// A request that waits. Constant time.
     fn request(&self, id: TxnId) -> Waiting;
@@ -91,14 +92,14 @@ pub trait DriveView {
     fn queued(&self, die: DieId) -> u32;
 }
 
-/// A die that is written down, for tests of policies.
+/// A die with given values, for tests of policies.
 #[cfg(test)]
 pub(crate) struct Written {
     pub now_ns: u64,
     pub geometry: Geometry,
     /// Requests in the order of their arrival, by the number of their transaction.
     pub requests: Vec<(Class, Waiting)>,
-    /// Of each plane.
+    /// By plane.
     pub free_blocks: Vec<u32>,
     pub work_left: Option<WorkLeft>,
 }

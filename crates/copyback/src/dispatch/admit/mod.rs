@@ -129,8 +129,8 @@ pub trait AdmitPolicy {
     fn on_head(&mut self, _list: Entry, _view: &View<'_>) {}
     /// A slot of a die is free, and kept for a job: the policy does not decide on it.
     fn on_kept_slot(&mut self, _die: DieId, _view: &View<'_>) {}
-    /// A request enters: the time that it will have its die and the channel for, and whether another one of its task
-    /// still waits there.
+    /// A request enters: the time for which it will use its die and the channel, and whether another request of its
+    /// task still waits there.
     fn on_enter(&mut self, _entry: Entry, _cost_ns: u64, _is_backlogged: bool) {}
     /// The tasks' shares under feedback, if there are any.
     fn shares(&mut self) -> Option<&mut Shares> {
@@ -142,7 +142,7 @@ pub trait AdmitPolicy {
     }
 }
 
-/// What a configuration says of a policy.
+/// The configuration of a policy.
 pub trait Parameters {
     /// Checks the values.
     fn check(&self) -> Result<(), KeyError> {
@@ -159,13 +159,13 @@ pub trait Parameters {
     fn has_map_task(&self) -> bool {
         false
     }
-    /// Whether no request of a task other than the host ever enters.
+    /// Whether requests of a task other than the host never enter.
     fn excludes(&self, _task: Source) -> bool {
         false
     }
 }
 
-/// Writes the registry: of each row its place in the configuration, in the run-time enum and in the questions.
+/// Writes the registry: for each row its place in the configuration, in the run-time enum and in the questions.
 macro_rules! admits {
     ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
         axis! {
@@ -185,7 +185,7 @@ macro_rules! admits {
         pub enum Admit { $( $variant($module::Policy) ),+ }
 
         impl Admit {
-            /// The policy that a configuration asks for.
+            /// The policy of a configuration.
             pub fn new(config: &AdmitConfig, setup: &Setup) -> Self {
                 match config { $( AdmitConfig::$variant(p) => Self::$variant($module::Policy::new(p, setup)) ),+ }
             }
@@ -234,7 +234,7 @@ admits! {
     "debit" => debit: Debit,
 }
 
-/// What a policy is made for.
+/// The drive for which a policy is made.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
     /// Dies of the drive.
@@ -282,8 +282,8 @@ fn check_slots(slots: u32) -> Result<(), KeyError> {
     Err(KeyError::new("admit.slots", format!("{slots} slots are not possible")).with_help("use 1 to 65536"))
 }
 
-/// Whether a collection's request that waits at a die goes before all others: the host waits for it, and fewer requests
-/// of collections than `guard` are in windows.
+/// Whether a collection's request that waits at a die precedes all others: the host waits for it, and fewer requests of
+/// collections than `guard` are in windows.
 fn is_guarded(guard: u32, die: DieId, view: &View<'_>) -> bool {
     view.waits_for_gc() && view.waiting(die).has(Source::GC) && view.debit(Source::GC) < guard
 }

@@ -102,8 +102,8 @@ mod tests {
         entry.map(|entry| entry.task)
     }
 
-    /// While the host waits for a collection, the collection is first with one request less in windows than the guard;
-    /// with as many, the host is, and also if it waits for nothing.
+    /// While the host waits for a collection, the collection precedes it as long as fewer of its requests than the
+    /// guard are in windows. Otherwise, and if the host waits for no collection, the host is first.
     #[test]
     fn a_collection_goes_before_the_host_up_to_its_guard_and_no_further() {
         let all = [Source::SCRUB, Source::GC, Source::MAP, Source::HOST];
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(next(1, &[Source::HOST], 0, true), Some(Source::HOST), "no collection waits there");
     }
 
-    /// Each of those that wait goes before all that are named behind it on the policy's page.
+    /// Each waiting task precedes all tasks after it in the policy's order.
     #[test]
     fn priorities_are_fixed() {
         let order = [Source::HOST, Source::MAP, Source::GC, Source::SCRUB, Source::WEAR];

@@ -25,7 +25,7 @@ use crate::ftl::blocks::{Blocks, FreeOrder};
 use crate::sim::index::BlockId;
 use serde::{Deserialize, Serialize};
 
-/// What a task watches, for those who set shares by it.
+/// The level that a task watches, for share policies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Level {
     /// The highest count of a block.
@@ -58,7 +58,7 @@ pub trait BackgroundTask {
     }
 }
 
-/// What a configuration says of a task.
+/// The configuration of a task.
 pub trait Parameters {
     /// Which free block is opened next, as far as the task has a say.
     fn free_order(&self) -> FreeOrder {
@@ -89,13 +89,13 @@ macro_rules! tasks {
                 self.delays.as_ref().map_or(Ok(()), delays::Params::check)
             }
 
-            /// The tasks that are on: their names, and for whom their commands are.
+            /// The tasks that are on: their names and sources.
             pub fn on(&self) -> impl Iterator<Item = (&'static str, Source)> {
                 let tasks = [$( $(#[$cfg])? self.$module.as_ref().map(|_| ($name, $module::SOURCE)) ),+];
                 tasks.into_iter().flatten()
             }
 
-            /// The free block to open next, as the first task with a preference says.
+            /// The free block to open next, by the first task with a preference.
             pub fn free_order(&self) -> FreeOrder {
                 let orders = [$( $(#[$cfg])? self.$module.as_ref().map(Parameters::free_order) ),+];
                 orders.into_iter().flatten().find(|&order| order != FreeOrder::InTurn).unwrap_or_default()
@@ -202,7 +202,7 @@ pub const SOURCES: &[Source; Source::BUILT_IN.len() + ADDED] = {
 };
 
 impl TasksConfig {
-    /// Whether none is on.
+    /// Whether no task is on.
     pub fn is_empty(&self) -> bool {
         self.on().next().is_none()
     }

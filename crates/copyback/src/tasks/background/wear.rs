@@ -26,7 +26,7 @@ use crate::sim::index::BlockId;
 use crate::sim::ladder::Ladder;
 use serde::{Deserialize, Serialize};
 
-/// Blocks that are looked at for one to relocate.
+/// Blocks that are searched for one to relocate.
 const CANDIDATES: usize = 64;
 
 /// The page above.
@@ -111,8 +111,8 @@ mod tests {
         (0..times).for_each(|_| wear.on_erase(BlockId(block), 0));
     }
 
-    /// It begins above the threshold, not at it, takes the full block with the fewest erases, and continues until none
-    /// is that far behind.
+    /// It begins above the threshold, not at it, takes the full block with the fewest erases, and continues until no
+    /// block is that far below.
     #[test]
     fn the_least_worn_full_block_is_relocated() {
         let blocks = Blocks::in_states(&[BlockState::Closed, BlockState::Closed, BlockState::Open, BlockState::Free]);

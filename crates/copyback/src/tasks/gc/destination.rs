@@ -34,13 +34,14 @@ pub trait Planes {
 impl Destination {
     /// The plane to which a page of a victim on `home` goes.
     ///
-    /// Globally it leaves home for a plane with more room than its own one, on a quiet die: one that runs no collection
-    /// and has no moves of others to program. A collection that waited for the die of another, which waits for a third,
-    /// would hold up all, and home is free. Of such planes one that takes the page without falling to its watermark,
-    /// then the one at whose die least waits, then the one with most pages left.
+    /// With a global destination it leaves home for a plane with more room than its own, on a quiet die: a die without
+    /// a collection and without moves of others to program. Otherwise a collection that waits for the die of another,
+    /// which waits for a third, would delay all of them; home never waits. Of such planes, it prefers those that take
+    /// the page without falling to their watermark, then the one whose die has the fewest waiting requests, then the
+    /// one with the most pages left.
     ///
-    /// A page that has to leave, for the plane is full of valid data and it would gain nothing at home, goes to the
-    /// roomiest of all.
+    /// A page that has to leave goes to the plane with the most room: its own plane is full of valid data, so that the
+    /// page would gain nothing at home.
     pub fn of_page(self, home: PlaneId, has_to_leave: bool, drive: &impl Planes) -> PlaneId {
         if self == Self::Local {
             return home;
@@ -63,7 +64,8 @@ impl Destination {
 mod tests {
     use super::*;
 
-    /// Room, whether it accepts, whether it is quiet, whether it keeps its watermark, and who waits.
+    /// Room, whether it accepts the page, whether its die is quiet, whether it keeps its watermark, and the waiting
+    /// requests.
     struct Drive(&'static [(u32, bool, bool, bool, u32)]);
 
     impl Planes for Drive {

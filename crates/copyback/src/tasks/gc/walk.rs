@@ -1,5 +1,5 @@
-//! The walk of collection over the victims of a plane: what is picked, when it is not worth it, what becomes of it, and
-//! when the walk ends. It is said here once, for three clocks:
+//! The walk of collection over the victims of a plane: the choice of a victim, whether it is worth it, its fate, and
+//! the end of the walk. One implementation serves three clocks:
 //!
 //! - the preconditioning of a drive, in zero time and without requests (`run::preconditioning`);
 //! - a run whose collection is ideal and takes no time (`ssd::gc::walk`);
@@ -19,13 +19,13 @@ use crate::sim::index::{BlockId, PlaneId};
 pub struct Victim {
     /// The block.
     pub block: BlockId,
-    /// Whether collecting it, or another block of the planes, frees as much as a collection must.
+    /// Whether a collection of it, or of another block of the planes, frees as much as a collection must.
     pub frees: bool,
     /// Whether its plane has space for its valid units.
     pub has_room: bool,
 }
 
-/// What the walk needs to know of the moment.
+/// The moment's values that the walk needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<'a> {
     /// Units that a collection must free.
@@ -36,23 +36,23 @@ pub struct Moment<'a> {
     pub stamp: u64,
 }
 
-/// What becomes of a victim.
+/// The fate of a victim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It was collected, and is free.
     Collected,
-    /// It is being collected; who ends it asks [`Clock::next`], and walks on from there.
+    /// It is being collected. The code that ends it calls [`Clock::next`], and continues the walk from there.
     UnderWay,
 }
 
 /// The end of a walk, or the reason why it waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Nothing asks for more.
+    /// No plane needs collection.
     Reached,
     /// No block was worth it.
     NoVictim,
-    /// A collection takes its time.
+    /// A collection takes time.
     UnderWay,
 }
 
@@ -66,7 +66,7 @@ pub trait Clock {
     }
     /// Collects a victim.
     fn collect(&mut self, plane: PlaneId, block: BlockId) -> Fate;
-    /// After a collection: the plane that is collected next, if any is.
+    /// After a collection: the plane that is collected next, if there is one.
     fn next(&mut self, plane: PlaneId) -> Option<PlaneId>;
 }
 
@@ -80,7 +80,7 @@ pub fn pick(ftl: &mut Ftl, planes: Planes, moment: Moment<'_>) -> Option<Victim>
     Some(Victim { block, frees, has_room })
 }
 
-/// Collects from a plane on, collection after collection, as long as they take no time.
+/// Collects from a plane on, collection after collection, as long as collections take no time.
 pub fn walk(clock: &mut impl Clock, mut plane: PlaneId) -> End {
     loop {
         let (ftl, moment) = clock.look(plane);

@@ -1,4 +1,4 @@
-//! Steps of a job that gathers what belongs into one page from wherever it is, page by page.
+//! Steps of a job that gathers the units of one page from any place, page by page.
 
 use super::{Job, Step};
 use crate::ftl::core::Move;
@@ -30,7 +30,7 @@ impl Job {
         Some(Step::Read { end: self.first_pending() + units })
     }
 
-    /// The unit of the oldest move that was read and not programmed, to say which page is programmed.
+    /// The oldest move that was read and not programmed: it determines the page to program.
     pub fn first_held(&self) -> Option<Move> {
         self.held().first().copied()
     }

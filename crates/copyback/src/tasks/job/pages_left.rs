@@ -1,5 +1,5 @@
-//! The pages of each plane that a job of several blocks still has to program: needed for each write that waits for a
-//! page, so they are kept and not recounted.
+//! The pages of each plane that a job of several blocks still has to program. Each write that waits for a page needs
+//! the number, so that it is kept and not recounted.
 
 use super::Job;
 use crate::config::device::PLANES_MAX;
@@ -8,12 +8,12 @@ use crate::ftl::core::Move;
 use crate::sim::index::{PhysicalUnit, PlaneId};
 use crate::tasks::footprint::Footprint;
 
-/// Pages of each of a job's blocks with moves that were not programmed yet. Empty until it receives the blocks.
+/// Pages of each of a job's blocks with moves that were not programmed yet. Empty until the job has its blocks.
 #[derive(Clone, Debug, Default)]
 pub struct PagesLeft {
     /// Moves of each page, block by block of the footprint.
     moves: Vec<u16>,
-    /// Pages that have any, block by block.
+    /// Pages with at least one move, block by block.
     pages: [u32; PLANES_MAX as usize],
     /// First unit of each block.
     first: [u32; PLANES_MAX as usize],
@@ -22,7 +22,7 @@ pub struct PagesLeft {
 }
 
 impl PagesLeft {
-    /// Keeps nothing any more.
+    /// Clears all counts.
     pub fn clear(&mut self) {
         self.moves.clear();
         self.pages = [0; PLANES_MAX as usize];
@@ -39,7 +39,7 @@ impl PagesLeft {
         self.moves.resize(blocks * (self.units_per_block / self.units_per_page) as usize, 0);
     }
 
-    /// The block of a unit, and its page among those of all blocks.
+    /// The block of a unit, and its page among the pages of all blocks.
     fn place(&self, unit: PhysicalUnit) -> (usize, usize) {
         let pages_per_block = (self.units_per_block / self.units_per_page) as usize;
         let blocks = self.moves.len() / pages_per_block;
@@ -68,7 +68,7 @@ impl PagesLeft {
     }
 }
 
-/// Moves were programmed, or came too late, of a job that may keep its pages.
+/// Removes moves that were programmed, or overwritten by the host, from the counts of a job that keeps them.
 #[inline(always)]
 pub fn forget(left: &mut Option<Box<PagesLeft>>, moves: &[Move]) {
     if let Some(left) = left {
@@ -77,7 +77,8 @@ pub fn forget(left: &mut Option<Box<PagesLeft>>, moves: &[Move]) {
 }
 
 impl Job {
-    /// From now on it keeps how many pages of its blocks hold moves that were not programmed yet; when it begins.
+    /// Starts to count the pages of the job's blocks with moves that were not programmed yet. Called when the job
+    /// begins.
     pub fn keep_pages_left(&mut self, geometry: &Geometry) {
         let Self { left, moves, hot, footprint, programmed, .. } = self;
         let left = left.get_or_insert_default();
@@ -85,14 +86,13 @@ impl Job {
         moves[*programmed..].iter().chain(hot.iter()).for_each(|m| left.add(m.from));
     }
 
-    /// Pages of a plane that hold moves which were not programmed yet, of a job that keeps their number; none before it
-    /// begins.
+    /// Pages of a plane with moves that were not programmed yet, for a job that counts them; 0 before it begins.
     pub fn pages_left_on(&self, plane: PlaneId) -> u32 {
         let lane = self.footprint().planes().position(|p| p == plane);
         self.left.as_ref().zip(lane).map_or(0, |(left, lane)| left.pages[lane])
     }
 
-    /// The same, recounted.
+    /// As [`Self::pages_left_on`], recounted.
     pub fn count_pages_left_on(&self, plane: PlaneId, geometry: &Geometry) -> u32 {
         let left = self.moves[self.programmed..].iter().chain(&self.hot).map(|m| geometry.page_of(m.from));
         let mut pages: Vec<_> = left.filter(|&page| geometry.plane_of_page(page) == plane).collect();
@@ -102,7 +102,7 @@ impl Job {
     }
 }
 
-/// What tests change from outside, to see that it is noticed.
+/// Changes that tests make, to see that checks detect them.
 #[cfg(test)]
 impl Job {
     pub(crate) fn miscount_pages_left(&mut self) {

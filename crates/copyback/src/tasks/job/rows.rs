@@ -5,7 +5,7 @@ use crate::ftl::core::Move;
 use crate::sim::index::PhysicalUnit;
 
 impl Job {
-    /// The next step: a row of pages is read, and programmed as it was.
+    /// The next step: a row of pages is read, and programmed as one row.
     #[cold]
     #[inline(never)]
     pub(super) fn next_of_row(
@@ -23,7 +23,7 @@ impl Job {
             self.drop_pending();
             return if self.go_on_with_hot() { self.next_of_row(offset_of, is_current) } else { Step::Erase };
         };
-        // Moves before it, and stale units in its row, came too late.
+        // Moves before it, and stale units in its row, were overwritten by the host.
         let row_end = next + self.moves[next..].iter().take_while(|m| offset_of(m.from) <= offset).count();
         let mut end = next;
         for at in next..row_end {

@@ -1,4 +1,4 @@
-//! Which steps does a job take, in which order?
+//! The steps of a job, and their order.
 
 use super::*;
 use crate::flash::geometry::Geometry;
@@ -32,8 +32,8 @@ fn geometry() -> Geometry {
     Geometry::new(&config.device())
 }
 
-/// The reads and programs, row by row, until the erase; each step ends before the next is requested. At each, the
-/// remaining pages equal those counted anew.
+/// The reads and programs, row by row, until the erase; each step ends before the next is requested. At each step, the
+/// counts of remaining pages equal a recount.
 fn steps(job: &mut Job, stale: &[u32]) -> Vec<Vec<u32>> {
     let (mut steps, geometry) = (Vec::new(), geometry());
     job.keep_pages_left(&geometry);
@@ -96,7 +96,7 @@ fn hot_units_follow_the_others_and_share_no_page_with_them() {
     let cold = [vec![0], vec![2, 3], vec![0, 2], vec![3]];
     let hot = [vec![1], vec![6], vec![1, 6]];
     assert_eq!(steps(&mut one, &[]), [&cold[..], &hot].concat());
-    // What was written meanwhile is moved in neither part.
+    // Units that were written meanwhile are moved in neither part.
     let mut one = job_with_hot(block, &[0, 2], &[1, 6]);
     assert_eq!(steps(&mut one, &[0, 2, 1]), [vec![6], vec![6]]);
     assert_eq!(one.dropped, 3);

@@ -95,7 +95,7 @@ impl Params {
 /// A share within this distance of its limit, in percent, has settled.
 const SETTLED: f64 = 1e-9;
 
-/// The shares and how they change.
+/// The shares and their parameters.
 #[derive(Clone, Debug)]
 pub struct Feedback {
     params: Params,
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(shares(Source::GC, &states), [0.05, 1.445, 4.7005, 4.23045, 3.807405]);
     }
 
-    /// Its second half: errors 1, 500, 1000.
+    /// The second half of timeline A2: errors 1, 500, 1000.
     #[test]
     fn scrubbings_share_follows_the_highest_count() {
         let states =

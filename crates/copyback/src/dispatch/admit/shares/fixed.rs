@@ -55,7 +55,7 @@ pub struct Fixed {
 }
 
 impl Fixed {
-    /// What is set.
+    /// The configured shares.
     pub fn new(params: &Params) -> Self {
         let share = |account: Account| match account {
             Account::Gc => params.gc,

@@ -48,7 +48,7 @@ impl SharesConfig {
 }
 
 impl SharesConfig {
-    /// Whether a task has no slot at all for the whole of a run.
+    /// Whether a task has no slot during all of a run.
     pub fn excludes(&self, task: Source) -> bool {
         matches!(self, Self::Fixed(p) if fixed::Fixed::new(p).of(task).is_none())
     }
@@ -63,7 +63,7 @@ impl SharesConfig {
     }
 }
 
-/// What shares may see of a drive.
+/// The state of a drive that shares may depend on.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct State {
     /// Free blocks.
@@ -78,7 +78,7 @@ pub struct State {
     pub host: Host,
 }
 
-/// What shares may see of the host.
+/// The state of the host that shares may depend on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Host {
     /// The clock.
@@ -102,7 +102,7 @@ pub enum Shares {
 }
 
 impl Shares {
-    /// The shares that a configuration asks for.
+    /// The shares of a configuration.
     pub fn new(config: &SharesConfig) -> Self {
         match config {
             SharesConfig::Fixed(p) => Self::Fixed(fixed::Fixed::new(p)),
@@ -111,7 +111,7 @@ impl Shares {
         }
     }
 
-    /// The share of a task in percent; none if it is set to 0, so that the task has no slot at all.
+    /// The share of a task in percent; none if it is set to 0: the task then has no slot.
     #[inline]
     pub fn of(&self, task: Source) -> Option<f64> {
         match self {
@@ -122,7 +122,7 @@ impl Shares {
         }
     }
 
-    /// How often they are updated, if ever.
+    /// The time between two updates, if there are any.
     pub fn period_ns(&self) -> Option<u64> {
         match self {
             Self::Fixed(_) => None,
@@ -131,14 +131,14 @@ impl Shares {
         }
     }
 
-    /// A task begins to work.
+    /// A task becomes active.
     pub fn on_activate(&mut self, task: Source) {
         if let Self::Feedback(shares) = self {
             shares.on_activate(task);
         }
     }
 
-    /// Whether an update may change something while these tasks are at work.
+    /// Whether an update may change a share while these tasks are active.
     pub fn follow(&self, active: impl Fn(Source) -> bool) -> bool {
         !matches!(self, Self::Fixed(_)) && (active(Source::GC) || active(Source::SCRUB))
     }
@@ -148,8 +148,8 @@ impl Shares {
         matches!(self, Self::Plugin(_))
     }
 
-    /// A period has passed, in which these tasks are at work. Whether a share changed: if none did, none does before
-    /// the tasks or the state do.
+    /// A period has passed, in which these tasks were active. Returns whether a share changed. If not, none changes
+    /// before the tasks or the state do.
     pub fn update(&mut self, active: impl Fn(Source) -> bool, state: &State) -> bool {
         match self {
             Self::Fixed(_) => false,

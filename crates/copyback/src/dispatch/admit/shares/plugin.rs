@@ -33,7 +33,7 @@ pub struct Percent {
     pub scrub: f64,
 }
 
-/// A policy that was handed in.
+/// A policy of the calling program.
 pub trait Plugin: Send {
     /// A period has passed: the shares from now on; `before` are those up to now.
     fn update(&mut self, state: &State, before: Percent) -> Percent;
@@ -42,20 +42,20 @@ pub trait Plugin: Send {
 /// Makes shares for a drive.
 pub type Make = dyn Fn() -> Box<dyn Plugin> + Send + Sync;
 
-/// Those that there are.
+/// The registered policies.
 pub static PLUGINS: Plugins<Make> = Plugins::new("admit.shares");
 
 /// See the page above.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Which of those that were handed in.
+    /// The registered policy's name.
     pub name: PluginName,
     /// Time between two updates.
     pub period: Nanos,
     /// Share of collection before the first update.
     pub gc: f64,
-    /// That of scrubbing.
+    /// Share of scrubbing before the first update.
     pub scrub: f64,
     /// Share of the map.
     pub map: f64,

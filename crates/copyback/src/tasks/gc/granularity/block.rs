@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 pub struct Params {
     /// The destination of moves.
     pub destination: Destination,
-    /// Whether moves stay off the channel.
+    /// Whether moves do not use the channel.
     pub copyback: bool,
 }
 

@@ -19,16 +19,16 @@ use crate::sim::index::{BlockId, PlaneId};
 use crate::tasks::gc::destination::Planes;
 use crate::tasks::job::Fill;
 
-/// To which planes the pages of a collection of several blocks go.
+/// The planes for the pages of a collection of several blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
-    /// To the planes of the die in turn, as its host writes do.
+    /// The planes of the die in turn, like host writes.
     InTurn,
-    /// To the plane whose write point is behind.
+    /// The plane whose write point is behind.
     Behind,
 }
 
-/// The visible state of planes other than a victim's.
+/// The visible state of planes other than a victim's plane.
 pub trait Beside {
     /// The block of the victim's offset on a plane, if it is full.
     fn twin(&self, plane: PlaneId, victim: BlockId) -> Option<BlockId>;
@@ -44,11 +44,11 @@ pub trait GranularityPolicy {
     fn leaves_plane(&self) -> bool {
         false
     }
-    /// Whether moves stay off the channel: each is one command.
+    /// Whether moves do not use the channel: each is one command.
     fn copies_back(&self) -> bool {
         false
     }
-    /// The plane to which a page of a victim on `home` goes; whether it gains nothing there, and has to leave.
+    /// The plane to which a page of a victim on `home` goes. `has_to_leave`: it gains nothing on `home`.
     fn destination(&self, home: PlaneId, _has_to_leave: bool, _drive: &impl Planes) -> PlaneId {
         home
     }
@@ -60,7 +60,7 @@ pub trait GranularityPolicy {
     fn companion(&self, _plane: PlaneId, _victim: BlockId, _beside: &mut impl Beside) -> Option<BlockId> {
         None
     }
-    /// How the pages are filled that a collection programs.
+    /// How a collection fills the pages that it programs.
     fn fill(&self) -> Fill {
         Fill::Pages
     }
@@ -72,19 +72,19 @@ pub trait GranularityPolicy {
     fn order_moves(&self, _moves: &mut [Move], _geometry: &Geometry) {}
 }
 
-/// What a configuration says of a granularity.
+/// The configuration of a granularity.
 pub trait Parameters {
     /// Checks the values against the device.
     fn check(&self, _device: &Device<'_>) -> Result<(), KeyError> {
         Ok(())
     }
-    /// Whether it collects rows, of a drive that is written in them.
+    /// Whether it collects rows, so that the drive has to be written in rows.
     fn needs_rows(&self) -> bool {
         false
     }
 }
 
-/// Writes the registry: of each row its place in the configuration, in the run-time enum and in the questions.
+/// Writes the registry: for each row its place in the configuration, in the run-time enum and in the questions.
 macro_rules! granularities {
     ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
         axis! {
@@ -99,12 +99,12 @@ macro_rules! granularities {
                 match self { $( Self::$variant(p) => p.check(device) ),+ }
             }
 
-            /// Whether it collects rows, of a drive that is written in them.
+            /// Whether it collects rows, so that the drive has to be written in rows.
             pub fn needs_rows(&self) -> bool {
                 match self { $( Self::$variant(p) => p.needs_rows() ),+ }
             }
 
-            /// The policy that a configuration asks for.
+            /// The policy of a configuration.
             pub fn build(&self) -> Granularity {
                 match self { $( Self::$variant(p) => Granularity::$variant($module::Policy::new(p)) ),+ }
             }

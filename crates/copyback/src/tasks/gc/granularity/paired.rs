@@ -30,10 +30,10 @@ pub struct Params {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Partner {
-    /// That of the same offset.
+    /// The block of the same offset.
     #[default]
     SameOffset,
-    /// The one that the victim policy picks.
+    /// The block that the victim policy picks.
     OwnGreedy,
 }
 

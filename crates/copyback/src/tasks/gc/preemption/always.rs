@@ -26,14 +26,14 @@ use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
 use serde::{Deserialize, Serialize};
 
-/// The most victims side by side.
+/// The most concurrent victims.
 pub const VICTIMS_MAX: u32 = 64;
 
 /// See the page above.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Victims side by side.
+    /// Concurrent victims.
     pub victims: u32,
     /// Pages that each may hold in the controller.
     pub buffer: u32,
@@ -47,7 +47,7 @@ impl Default for Params {
 
 impl super::Parameters for Params {
     fn check(&self, _: &Device<'_>) -> Result<(), KeyError> {
-        // A page that is read in addition to less than a page of buffered units.
+        // A page that is read, in addition to less than a page of buffered units.
         for (key, value, least, most) in [("victims", self.victims, 1, VICTIMS_MAX), ("buffer", self.buffer, 2, 4096)] {
             if !(least..=most).contains(&value) {
                 let message = format!("{value} is not possible");

@@ -20,7 +20,7 @@ pub mod none;
 pub mod plugin;
 pub mod points;
 
-/// The example of docs/policies.md, compiled where its reader puts it.
+/// The example of docs/policies.md, compiled at the path that its reader uses.
 #[cfg(test)]
 #[path = "../../../../../../docs/examples/every_nth.rs"]
 mod example;
@@ -32,7 +32,7 @@ use crate::flash::timing::Timing;
 pub use crate::tasks::view::DieView;
 use serde::{Deserialize, Serialize};
 
-/// What a configuration says of a policy.
+/// The configuration of a policy.
 pub trait Parameters {
     /// Checks the values against the device.
     fn check(&self, _device: &Device<'_>) -> Result<(), KeyError> {
@@ -46,7 +46,7 @@ pub trait Parameters {
     fn lets_host_first(&self) -> bool {
         true
     }
-    /// Whether requests keep off a collection's plane while a page waits in its register.
+    /// Whether requests avoid a collection's plane while a page waits in its register.
     fn excludes_plane(&self) -> bool {
         false
     }
@@ -56,10 +56,10 @@ pub trait Parameters {
     }
 }
 
-/// How collections work that reserve no die.
+/// The parameters of collections that reserve no die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AsTask {
-    /// Victims that are collected side by side.
+    /// Victims that are collected concurrently.
     pub victims: u32,
     /// Pages that each may hold in the controller.
     pub buffer_pages: u32,
@@ -89,17 +89,17 @@ pub trait PreemptionPolicy {
     }
     /// A point opens, before a step: a policy that keeps state changes it here.
     fn on_point(&mut self, _die: &dyn DieView) {}
-    /// Whether a request may go before the collection's next step, as far as the policy has to do with it.
+    /// Whether the policy lets a request go before the collection's next step.
     fn admits(&self, view: &View<'_>, candidate: Candidate) -> bool;
-    /// Whether the collection's own plane takes no read (`is_write`: no write) before its next step: neither a command
-    /// of its own, nor a page of one that leads with another plane. For [`NextStep::Program`] constant over a run, as
-    /// checks rely on it.
+    /// Whether the collection's own plane takes no read (`is_write`: no write) before its next step: neither in a
+    /// command of its own, nor in a command that leads with another plane. Constant over a run for
+    /// [`NextStep::Program`], because checks rely on it.
     fn excludes_plane(&self, _step: NextStep, _is_write: bool) -> bool {
         false
     }
 }
 
-/// Writes the registry: of each row its place in the configuration, in the run-time enum and in the checks.
+/// Writes the registry: for each row its place in the configuration, in the run-time enum and in the checks.
 macro_rules! preemptions {
     ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
         axis! {
@@ -124,7 +124,7 @@ macro_rules! preemptions {
                 match self { $( Self::$variant(p) => p.lets_host_first() ),+ }
             }
 
-            /// Whether requests keep off a collection's plane while a page waits in its register.
+            /// Whether requests avoid a collection's plane while a page waits in its register.
             pub fn excludes_plane(&self) -> bool {
                 match self { $( Self::$variant(p) => p.excludes_plane() ),+ }
             }
@@ -144,7 +144,7 @@ macro_rules! preemptions {
             }
         }
 
-        /// What the policy says.
+        /// The policy's decisions.
         #[allow(missing_docs)]
         impl Preemption {
             pub fn queue_poll_ns(&self) -> u64 {
@@ -184,19 +184,19 @@ pub struct Preemption {
 }
 
 impl Preemption {
-    /// The policy that a configuration asks for.
+    /// The policy of a configuration.
     pub fn new(config: &PreemptionConfig, geometry: &Geometry, timing: &Timing) -> Self {
         let (is_timeless, is_preemptive) = (config.is_timeless(), config.lets_host_first());
         Self { policy: Policy::new(config, geometry, timing), is_timeless, is_preemptive }
     }
 
-    /// Whether a collection is done in no time at all.
+    /// Whether a collection takes no time at all.
     #[inline(always)]
     pub fn is_timeless(&self) -> bool {
         self.is_timeless
     }
 
-    /// Whether anything may ever go between two steps.
+    /// Whether any request may ever go between two steps.
     #[inline(always)]
     pub fn is_preemptive(&self) -> bool {
         self.is_preemptive
@@ -212,20 +212,20 @@ preemptions! {
     "plugin" => plugin: Plugin,
 }
 
-/// What collection does on its die next.
+/// The next step of the collection on its die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextStep {
     /// A move begins with a read: ispass11's point (2).
     Read,
-    /// What was read is programmed: ispass11's point (1).
+    /// A program of read units: ispass11's point (1).
     Program,
     /// The moves are done: point (2) once more.
     Erase,
-    /// No source: its step is executing on another die, and this die is free meanwhile.
+    /// None: the step is executing on another die, and this die is free meanwhile.
     Elsewhere,
 }
 
-/// The state of collection on a plane: ispass11 Fig. 7. State 0, no collection, is that no collection has the die.
+/// The state of collection on a plane: ispass11 Fig. 7. State 0 means that no collection has reserved the die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     /// 1: all requests may preempt.
@@ -237,8 +237,7 @@ pub enum State {
     AllProhibited,
 }
 
-/// The state that follows from the free blocks and the waiting requests; `at_hard` says what the hard watermark
-/// prohibits.
+/// The state, from the free blocks and the waiting requests; `at_hard`: the requests that the hard watermark prohibits.
 pub fn state_of(is_below_hard: bool, high_priority_write_waits: bool, at_hard: AtHard) -> State {
     match (is_below_hard, at_hard) {
         (false, _) => State::AllAllowed,
@@ -247,7 +246,7 @@ pub fn state_of(is_below_hard: bool, high_priority_write_waits: bool, at_hard: A
     }
 }
 
-/// What the hard watermark prohibits.
+/// The requests that the hard watermark prohibits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AtHard {
@@ -262,17 +261,17 @@ pub enum AtHard {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fence {
-    /// All of it.
+    /// All of them.
     #[default]
     None,
     /// Reads; writes wait for the next point.
     Writes,
-    /// Nothing: all of it waits for the next point.
+    /// None: all wait for the next point.
     All,
 }
 
 impl Fence {
-    /// Whether a request that came after the point was opened waits for the next one.
+    /// Whether a request that arrived after the point was opened waits for the next point.
     #[inline]
     pub fn holds_back(self, is_write: bool) -> bool {
         match self {
@@ -288,24 +287,24 @@ impl Fence {
 pub struct Candidate {
     /// Whether it is a write.
     pub is_write: bool,
-    /// Whether it goes to the plane on which the collection is at work.
+    /// Whether it accesses the plane that is being collected.
     pub is_on_its_plane: bool,
     /// When its request arrived.
     pub arrival_ns: u64,
 }
 
-/// What a policy may look at.
+/// The view of a policy.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     /// The state of collection.
     pub state: State,
-    /// What the collection does next.
+    /// The collection's next step.
     pub step: NextStep,
     /// Whole pages that the collection has moved.
     pub pages_moved: u32,
     /// The clock.
     pub now_ns: u64,
-    /// The die, and all that waits there.
+    /// The die, and the requests that wait there.
     pub die: &'a dyn DieView,
 }
 
@@ -354,7 +353,7 @@ mod tests {
     #[test]
     fn states_follow_the_diagram() {
         let rows = [
-            // below T_hard, high-priority write, what the hard watermark prohibits: state
+            // below T_hard, high-priority write, prohibited at the hard watermark: state
             (false, false, AtHard::Writes, State::AllAllowed),
             (false, true, AtHard::Writes, State::AllAllowed),
             (true, false, AtHard::Writes, State::WritesProhibited),

@@ -17,9 +17,9 @@ use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// A policy that was handed in.
+/// A policy of the calling program.
 pub trait Plugin: Send {
-    /// A point opens, before a step.
+    /// A preemption point opens, before a step.
     fn on_point(&mut self, _die: &dyn DieView) {}
     /// Whether a request goes before the collection's next step.
     fn admits(&self, view: &View<'_>, candidate: Candidate) -> bool;
@@ -28,13 +28,13 @@ pub trait Plugin: Send {
 /// Makes a policy for a drive of this shape.
 pub type Make = dyn Fn(&Geometry) -> Box<dyn Plugin> + Send + Sync;
 
-/// Those that there are.
+/// The registered policies.
 pub static PLUGINS: Plugins<Make> = Plugins::new("preemption");
 
 /// See the page above.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Params {
-    /// Which of those that were handed in.
+    /// The registered policy's name.
     pub name: PluginName,
     /// The requests that may preempt at all.
     #[serde(flatten)]

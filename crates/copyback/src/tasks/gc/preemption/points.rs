@@ -49,18 +49,18 @@ use serde::{Deserialize, Serialize};
 pub struct Params {
     /// Time of a queue poll.
     pub poll: Nanos,
-    /// What may be served at point (1).
+    /// Requests that point (1) may serve.
     pub at_register: AtRegister,
     /// The requests that may preempt.
     #[serde(skip_serializing_if = "Serves::is_default")]
     pub serves: Serves,
     /// Requests that arrive while others preempt.
     pub fence: Fence,
-    /// What the hard watermark prohibits.
+    /// The requests that the hard watermark prohibits.
     pub at_hard: AtHard,
 }
 
-/// What may be served while a page waits between its read and its program.
+/// Requests that may be served while a page waits between its read and its program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AtRegister {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// The drive has had nothing to do for so long.
+    /// The time for which the drive has been idle.
     pub after: Nanos,
     /// Collection stops when this many blocks are free (default: twice `trigger.soft`).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,7 +31,7 @@ impl Params {
         self.stop.map_or(2 * soft_blocks, |watermark| watermark.of(scope_blocks))
     }
 
-    /// The same in blocks of each plane.
+    /// The watermark at which idle collection stops, in blocks of each plane.
     pub(super) fn stop_blocks_per_plane(&self, watermark: &watermark::Params, geometry: &GeometryConfig) -> u32 {
         let (blocks, planes) = watermark.scope_blocks(geometry);
         self.stop_blocks(blocks, watermark.soft.of(blocks)).div_ceil(planes)
@@ -60,13 +60,13 @@ pub struct Idle {
 }
 
 impl Idle {
-    /// When a drive that has nothing to do since then is idle.
+    /// The time at which a drive counts as idle that has had no work since `since_ns`.
     #[inline]
     pub fn begins_ns(&self, since_ns: u64) -> u64 {
         since_ns + self.after_ns
     }
 
-    /// Whether a plane with so much free is collected in idle time.
+    /// Whether a plane with this much free is collected in idle time.
     #[inline]
     pub fn wants_plane(&self, free: u32) -> bool {
         free < self.stop_watermark

@@ -20,25 +20,25 @@ pub use crate::tasks::view::DriveView;
 use idle::Idle;
 use serde::{Deserialize, Serialize};
 
-/// Whose free blocks are counted.
+/// The scope whose free blocks are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
     /// Each plane's own.
     #[default]
     Plane,
-    /// Those of a die's planes together.
+    /// A die's planes together.
     Die,
     /// All.
     Device,
 }
 
-/// Why a collection starts.
+/// The reason for a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
     /// The trigger's scope is below its watermark.
     Watermark,
-    /// Writes wait for space, and nothing else will make some.
+    /// Writes wait for space, and no other event will make some.
     Space,
     /// The drive has been idle for long enough.
     Idle,
@@ -53,26 +53,26 @@ pub enum Level {
     High,
     /// Below the watermark at which it reports, and starts nothing.
     Report,
-    /// Below the watermark at which it would start by itself.
+    /// Below the watermark at which it would start without coordination.
     Start,
-    /// So low that it starts unasked.
+    /// So low that it starts without an order.
     LastResort,
 }
 
 /// A collection of a plane that is about to start.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
-    /// Why.
+    /// The reason.
     pub start: Start,
-    /// Whether a request waits that it may serve: at the die, or for space that it may free elsewhere.
+    /// Whether a request waits that the collection may serve: at the die, or for space that it may free elsewhere.
     pub request_waits: bool,
 }
 
 /// See the module's contract.
 pub trait TriggerPolicy {
-    /// Whose free blocks are counted.
+    /// The scope whose free blocks are counted.
     fn scope(&self) -> Scope;
-    /// What a plane has free, as the trigger counts it.
+    /// The free blocks or pages of a plane, as the trigger counts them.
     fn free_of(&self, ftl: &Ftl, plane: PlaneId) -> u32;
     /// Whether a plane with this much free must collect, if planes are the scope; the plane's number on its die is
     /// given.
@@ -83,11 +83,11 @@ pub trait TriggerPolicy {
     fn starts_now(&self, _wanted: Wanted) -> bool {
         true
     }
-    /// Whether a collection is followed by the next if its scope is still below the watermark at which it stops.
+    /// Whether the next collection follows, if the scope is still below the watermark at which collection stops.
     fn goes_on(&self) -> bool {
         true
     }
-    /// The watermark below which collections may hardly be held up any more.
+    /// The watermark below which collections may hardly be delayed any more.
     fn hard_watermark(&self) -> u32 {
         0
     }
@@ -98,16 +98,17 @@ pub trait TriggerPolicy {
     }
     /// Free blocks of the whole drive below which collection starts.
     fn soft_blocks(&self, geometry: &Geometry) -> u64;
-    /// Collection in idle time, too.
+    /// The parameters of collection in idle time, if there is any.
     fn idle(&self) -> Option<Idle> {
         None
     }
-    /// From now on a coordinator outside the drive orders collections; the trigger asks for one from the watermark on
-    /// at which it reports.
+    /// From now on a coordinator outside the drive orders collections; the trigger requests one below the watermark at
+    /// which it reports.
     fn obey(&mut self);
     /// The level of a scope with this much free.
     fn level_of(&self, free: u32) -> Level;
-    /// The watermarks below which it reports and would start, and at which its collection stops, in blocks of a plane.
+    /// In blocks of a plane: the watermarks below which it reports, below which it would start, and at which its
+    /// collection stops.
     fn told_blocks(&self, geometry: &Geometry) -> (u32, u32, u32);
 }
 
@@ -130,15 +131,15 @@ pub const KEPT: Kept = Kept {
     ],
 };
 
-/// What a configuration says of a trigger.
+/// The configuration of a trigger.
 pub trait Parameters {
     /// Checks the values.
     fn check(&self, geometry: &GeometryConfig) -> Result<(), KeyError>;
-    /// Free blocks of each plane below which collection starts, and at which it stops: for a preconditioning in which
-    /// each plane collects by itself. Those of a die's second plane are above those of its first by
+    /// Free blocks of each plane below which collection starts, and at which it stops, for a preconditioning in which
+    /// each plane collects independently. Those of a die's second plane are above those of its first by
     /// [`Parameters::stagger_blocks`].
     fn blocks_per_plane(&self, geometry: &GeometryConfig) -> (u32, u32);
-    /// See there.
+    /// See [`Parameters::blocks_per_plane`].
     fn stagger_blocks(&self) -> u32 {
         0
     }
@@ -148,17 +149,17 @@ pub trait Parameters {
     fn stops_at(&self) -> Option<(&'static str, ShareOrCount)> {
         None
     }
-    /// A key that is set and has an effect only if collections wait for their dies.
+    /// A configured key that has an effect only if collections wait for their dies.
     fn needs_dies(&self) -> Option<&'static str> {
         None
     }
-    /// A key that is set and has a drive collect at a time of its own choice.
+    /// A configured key that makes a drive collect at a time of its own choice.
     fn starts_by_itself(&self) -> Option<&'static str> {
         None
     }
 }
 
-/// Writes the registry: of each row its place in the configuration, in the run-time enum and in the questions.
+/// Writes the registry: for each row its place in the configuration, in the run-time enum and in the questions.
 macro_rules! triggers {
     ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
         axis! {
@@ -173,7 +174,7 @@ macro_rules! triggers {
                 match self { $( Self::$variant(p) => Trigger::$variant($module::Policy::new(p, geometry)) ),+ }
             }
 
-            /// What the configuration says of it.
+            /// The parameters of the trigger.
             fn parameters(&self) -> &dyn Parameters {
                 match self { $( Self::$variant(p) => p ),+ }
             }
@@ -247,7 +248,7 @@ impl TriggerConfig {
         }
     }
 
-    /// The same, to be changed.
+    /// The watermarks, mutable.
     pub fn watermarks_mut(&mut self) -> &mut watermark::Params {
         match self {
             Self::Watermark(params) => params,

@@ -24,19 +24,19 @@ use std::sync::Arc;
 /// A scope that may have to collect.
 #[derive(Clone, Copy)]
 pub struct Asked<'a> {
-    /// What is free in it, as the watermarks count it.
+    /// Its free quantity, as the watermarks count it.
     pub free: u32,
     /// The plane, if planes are the scope: its number on its die.
     pub plane_offset: Option<u32>,
     /// Whether it already collects.
     pub is_collecting: bool,
-    /// What the watermarks say.
+    /// The decision of the watermarks.
     pub is_below: bool,
     /// The drive.
     pub drive: &'a dyn DriveView,
 }
 
-/// A policy that was handed in.
+/// A policy of the calling program.
 pub trait Plugin: Send + Sync {
     /// Whether the scope must collect.
     fn wants(&self, asked: &Asked<'_>) -> bool;
@@ -49,15 +49,15 @@ pub trait Plugin: Send + Sync {
 /// Makes a policy for a drive of this shape.
 pub type Make = dyn Fn(&Geometry) -> Box<dyn Plugin> + Send + Sync;
 
-/// Those that there are.
+/// The registered policies.
 pub static PLUGINS: Plugins<Make> = Plugins::new("trigger");
 
 /// See the page above.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Params {
-    /// Which of those that were handed in.
+    /// The registered policy's name.
     pub name: PluginName,
-    /// The watermarks that it sees.
+    /// The watermarks whose decision it sees.
     #[serde(flatten)]
     pub watermark: watermark::Params,
 }

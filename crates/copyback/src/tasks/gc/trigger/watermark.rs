@@ -179,7 +179,7 @@ impl Params {
         self.report.map_or((soft + soft.div_ceil(2)).min(scope_blocks - 1), |report| report.of(scope_blocks))
     }
 
-    /// Collection would never stop at a watermark that all blocks of the scope do not exceed.
+    /// The error for a watermark that the scope's blocks cannot exceed: collection would never stop.
     fn no_watermark(&self, key: &str, watermark: ShareOrCount, scope_blocks: u32) -> KeyError {
         let scope = match self.scope {
             Scope::Plane => "a plane",
@@ -315,7 +315,7 @@ pub struct Policy {
     count: Count,
     collections: Collections,
     when: When,
-    /// Below which the engine asks for a collection.
+    /// The engine requests a collection below it.
     soft_watermark: u32,
     stop_watermark: u32,
     hard_watermark: u32,
@@ -342,14 +342,15 @@ impl Policy {
         };
         let blocks = planes * geometry.blocks_per_plane;
         let soft_blocks = params.soft.of(blocks);
-        // A plane's blocks in rows are as many as on each plane of the flash; those of a larger scope are shared out.
+        // A plane has as many blocks in rows as on each plane of the flash; the blocks of a larger scope are divided by
+        // the planes of a row.
         let blocks_in_row = if params.scope == Scope::Plane { 1 } else { geometry.row_planes };
         let of_plane = |blocks: u32| match params.count {
             Count::Blocks => blocks,
             Count::Pages => blocks * geometry.pages_per_block,
         };
         let watermark = |blocks: u32| of_plane(blocks.div_ceil(blocks_in_row));
-        // A drive at its last resort has never asked before.
+        // A drive at its last resort has never reported before.
         let last_resort = (planes * GC_RESERVE_BLOCKS + 1).min(soft_blocks.saturating_sub(1));
         let told = Told {
             report: watermark(params.report_blocks(blocks)),
@@ -433,7 +434,7 @@ impl TriggerPolicy for Policy {
     }
 
     fn level_of(&self, free: u32) -> Level {
-        // The lowest that holds.
+        // The lowest level that applies.
         let levels = [(self.told.last_resort, Level::LastResort), (self.told.start, Level::Start)];
         let low = levels.into_iter().find(|(watermark, _)| free < *watermark).map(|(_, level)| level);
         low.unwrap_or(if free < self.told.report { Level::Report } else { Level::High })

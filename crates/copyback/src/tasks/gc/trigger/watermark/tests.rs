@@ -1,9 +1,9 @@
-//! When does a watermark start a collection, and what does it write out?
+//! Tests of watermarks: when they start a collection, and which keys they write out.
 
 use super::*;
 use crate::sim::index::DieId;
 
-/// A drive that no watermark looks at.
+/// A drive that watermarks do not read.
 struct Unseen;
 
 impl DriveView for Unseen {
