@@ -1,7 +1,7 @@
 //! Does the policy that docs/policies.md adds compile against the library, and choose as its page says?
 //!
-//! The file is compiled here as it would be in the victims' folder: `super` and `crate` lead to the same names. That
-//! the page shows this very file, and lines of the registry that exist, is tested with the other documentation.
+//! The file is compiled here as it would be in the victims' folder: `super` and `crate` lead to the same names. The
+//! tests of documentation check that the page shows this file, and lines of the registry that exist.
 
 use crate::{common, flash, ftl, sim};
 use copyback::ftl::victim::{Parameters, Planes, VictimPolicy, View};
@@ -14,8 +14,7 @@ use flash::geometry::Geometry;
 use ftl::blocks::{BlockState, Blocks};
 use sim::index::PlaneId;
 
-/// What the policy picks on a plane of which the first blocks are full: valid units, erases and time of filling of
-/// each.
+/// The policy's choice on a plane whose first blocks are full: valid units, erases and time of filling of each.
 fn picked(full: &[(u16, u32, u64)]) -> Option<u32> {
     let geometry = Geometry::new(&common::config("").device());
     let mut blocks = Blocks::new(&geometry);

@@ -1,5 +1,5 @@
-//! What do the first collections of an aged drive cost? Closed forms of order statistics, for the drive of tpds20
-//! ("each plane ... randomly filled ... from 93 to 95 percent ..., of which 80 percent are valid", Section 5.1).
+//! The cost of the first collections of an aged drive, against closed forms of order statistics, for the drive of
+//! tpds20 ("each plane ... randomly filled ... from 93 to 95 percent ..., of which 80 percent are valid", Section 5.1).
 
 use crate::support::under::under;
 use copyback::config::presets::{DEVICES, find};
@@ -19,9 +19,9 @@ const DIES: u64 = 8;
 const MOVE_NS: f64 = 177_400.0 + 1_602_400.0;
 const ERASE_NS: f64 = 3_800_000.0;
 
-/// The chances that at most 0, 1, 2, ... of a block's pages are valid, each by itself.
+/// The probabilities that at most 0, 1, 2, ... pages of a block are valid, each page independently.
 fn at_most(pages: u32) -> Vec<f64> {
-    // The smallest terms are below what a float holds, so that logarithms are added.
+    // The smallest terms are below the smallest float, so that logarithms are added.
     let mut ln_of_this = f64::from(pages) * (1.0 - VALID).ln();
     let mut sums = vec![ln_of_this.exp()];
     for k in 1..=pages {
@@ -112,8 +112,8 @@ fn cost(events: &[GcEvent], pages: u32) -> (f64, f64) {
     (time_ns / (f64::from(pages) - valid), valid)
 }
 
-/// `spd`: a row of two blocks, whose valid pages are programmed two by two: 190 row programs of 1,704.8 us and 3.8 ms;
-/// of the reads some 140 are of two pages where those go first, and some fewer in order.
+/// `spd`: a row of two blocks, whose valid pages are programmed in pairs: 190 row programs of 1,704.8 us and 3.8 ms.
+/// Some 140 of the reads have two pages if pairs go first, and some fewer in order.
 #[test]
 fn spd_collects_the_emptiest_of_many_rows() {
     let expected = of_the_two_emptiest(2 * PAGES);
@@ -135,7 +135,7 @@ fn spd_collects_the_emptiest_of_many_rows() {
     }
 }
 
-/// The same drive with planes that are used alike, so that their write points agree.
+/// The same drive with equally used planes, so that their write points agree.
 fn aligned(scheme: &str) -> RunConfig {
     let mut config = drive(scheme);
     config.precondition =
@@ -152,10 +152,10 @@ fn against_the_baseline(config: &RunConfig) -> (f64, f64) {
     (per_page_ns / baseline_ns - 1.0, valid)
 }
 
-/// `paragc` and `twinblk` take the block of the victim's offset along, which has 0.8 · 256 valid pages in the mean.
-/// Where write points agree 194 programs of two planes move 388 pages, in 392.4 ms if pages of one offset are read
-/// together and in 403.4 ms if none are: 29.9 to 27.9 % below one block's cost of a freed page. Those of twins whose
-/// turns never agree move one by one: 24.1 % above.
+/// `paragc` and `twinblk` also collect the block of the victim's offset, which has 0.8 · 256 valid pages on average. If
+/// write points agree, 194 programs of two planes move 388 pages: in 392.4 ms if pages of one offset are read together,
+/// and in 403.4 ms if none are. That is 29.9 to 27.9 % below one block's cost of a freed page. Twins whose turns never
+/// agree move pages one by one: 24.1 % above.
 #[test]
 fn a_block_that_is_taken_along_is_no_victim_of_its_own() {
     let expected = of_the_two_emptiest(PAGES) + VALID * f64::from(PAGES);
@@ -181,7 +181,7 @@ fn superpages_are_as_blocks_of_pages_twice_as_large() {
     assert!((gain + 0.443).abs() < 0.02, "{gain}");
 }
 
-/// Where no write waits, `spd-plus` does what `spd` does.
+/// If no write waits, `spd-plus` does the same as `spd`.
 #[test]
 fn spd_plus_collects_as_spd_where_nobody_waits() {
     let cost_of =

@@ -37,8 +37,8 @@ fn apart(flash: &FlashWork) -> (u64, u64) {
     (flash.blocks_relocated_by_scrub, flash.blocks_relocated_by_wear)
 }
 
-/// The block whose page is read once more than `start` allows is relocated, page by page, whoever reserves dies. Its
-/// eight pages fill the block to which they go, which is relocated in its turn after 51 more reads: 7 times in 400.
+/// A block whose page is read once more than `start` allows is relocated, page by page, with and without reserved dies.
+/// Its eight pages fill a destination block, which is relocated in its turn after 51 more reads: 7 times in 400.
 #[test]
 fn a_block_is_scrubbed_above_its_threshold_and_not_at_it() {
     for preemption in [AS_TASK, RESERVING] {
@@ -57,7 +57,7 @@ fn reads_by_anybody_count() {
     // Units 0 and 4 are in one block, the second one behind the first.
     let script = reads(0, 44).chain(reads(4, 7)).collect();
     assert_eq!(work(&run(&scrubbed(AS_TASK), script)).0, 1);
-    // A cache of one page: reads of two units whose entries are in different pages bring one each time.
+    // A cache of one page: reads of two units whose entries are in different pages load one page each time.
     let mapped = |reads_each: u64| {
         let map = "mapping = { policy = \"map-cache\", cache = \"4 KiB\" }
                    geometry = { channels = 4, planes_per_die = 1, blocks_per_plane = 256 }";
@@ -88,15 +88,15 @@ fn scrubbing_goes_on_until_no_block_has_many() {
     for (at, request) in script.iter_mut().enumerate() {
         request.arrival_ns = at as u64 * 1_000_000;
     }
-    // One more, so that the run lasts until the second is done.
+    // One more read, so that the run lasts until the second relocation is done.
     script.push(pages(Op::Read, 300_000_000, 3, 1));
     let outcome = run(&config, script);
     assert_eq!((work(&outcome).0, outcome.report.block_reads_max), (2, Some(39)));
 }
 
-/// A tenth of the data takes all writes. Without levelling blocks of the rest are never erased again; dynamic levelling
-/// alone does not reach them; with a threshold no block falls further behind than that, the one that is being relocated
-/// apart.
+/// A tenth of the data takes all writes. Without levelling, blocks of the rest are never erased again, and dynamic
+/// levelling alone does not reach them. With a threshold no block falls further behind than that, except for the one
+/// that is being relocated.
 #[test]
 fn blocks_wear_evenly_where_a_tenth_of_the_data_is_overwritten() {
     for collecting in [AS_TASK, RESERVING] {

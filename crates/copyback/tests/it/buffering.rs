@@ -11,7 +11,7 @@ use copyback::run::{Options, Warmup, image_key, precondition, simulate};
 use copyback::workload::{Op, Request, rng};
 use rand::RngExt;
 
-/// Room for so many units, and what else the buffer is told.
+/// A drive whose buffer has room for this many units, with more settings.
 fn drive(units: u64, more: &str) -> RunConfig {
     config(&format!(
         "geometry = {{ page_size = \"16 KiB\", mapping_unit = \"4 KiB\", chips_per_channel = 2, planes_per_die = 1 }}
@@ -48,7 +48,7 @@ fn units_of_a_plane_fill_a_page() {
     assert_eq!(left(&report), (1, 0, 5));
 }
 
-/// Once pages have to leave, they go on until half of the buffer is free: of 16 units and one that waits 12 leave, so
+/// Once pages have to leave, they leave until half of the buffer is free: of 16 units and a waiting one, 12 leave, so
 /// that 5 stay.
 #[test]
 fn pages_leave_down_to_the_low_water_mark() {
@@ -60,7 +60,8 @@ fn pages_leave_down_to_the_low_water_mark() {
     assert_eq!(left(&run_out(&low, writes(&of[..16]), LATER_NS)), (0, 0, 16));
 }
 
-/// A buffer that nobody uses for a millisecond empties, and not a nanosecond before: the last write comes after 4 us.
+/// A buffer that is unused for a millisecond is emptied, and not a nanosecond earlier: the last write arrives after 4
+/// us.
 #[test]
 fn everything_leaves_in_idle_time() {
     let of = [0, 2, 4, 6, 8];
@@ -127,7 +128,7 @@ fn buffers_that_do_not_fill_pages_are_padded_before_a_run() {
     }
 }
 
-/// A low-water mark of nothing and idle time are told apart: a request ends the one and not the other.
+/// A low-water mark and idle time have separate effects: a request ends the latter and not the former.
 #[test]
 fn a_request_ends_idle_time_whatever_the_low_water_mark() {
     let of: Vec<u64> = (0..600).map(|at| 2 * (at % 60)).collect();

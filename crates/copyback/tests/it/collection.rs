@@ -40,8 +40,8 @@ fn brink(stride: u64) -> Vec<Request> {
     script
 }
 
-/// Below its watermark a plane goes on until it has reached another; or each write there starts at most one collection,
-/// as SSDsim has it.
+/// Below its watermark a plane collects until it has reached another; or each write there starts at most one
+/// collection, as in SSDsim.
 #[test]
 fn collections_follow_each_other_or_each_waits_for_a_write() {
     // Two writes after the one that leaves the plane 2 free blocks, far apart.
@@ -85,8 +85,8 @@ fn a_read_that_waits_for_blocking_collection_finds_its_page_where_it_was_moved()
 #[test]
 fn a_write_that_waits_for_room_waits_for_the_collection_that_its_eviction_waits_for() {
     let mut script = brink(1);
-    // The first of these has the last page of the script leave, the second the one that leaves the plane below its
-    // watermark; the third comes while the collection is at work.
+    // The first of these writes evicts the last page of the script, the second evicts the page that takes the plane
+    // below its watermark. The third arrives during the collection.
     let arrival_ns = 2 * LATER + WRITE + 10;
     script.extend([(LATER, 79), (2 * LATER, 78), (arrival_ns, 77)].map(|(at, page)| pages(Write, at, page, 1)));
     let buffered = drive(1, "buffer = { policy = \"lru\", size = \"4 KiB\", latency = \"1 us\" }");
@@ -122,14 +122,14 @@ fn a_write_waits_for_what_all_evictions_before_it_did() {
     let own = |writes: u64| [("flash", writes * PROGRAM_NS), ("transfer", writes * (COMMAND_NS + TRANSFER_NS))];
     assert_eq!(parts[0], []);
     assert_eq!(parts[1], [&own(1)[..], &[("host_io", READS_NS - 2_000)]].concat());
-    // The first eviction was under way for a microsecond when the third write came.
+    // The first eviction had been under way for a microsecond when the third write arrived.
     let by_hand = [&own(2)[..], &[("host_io", READS_NS - 3_000)]].concat();
     for ((cause, ns), (expected, expected_ns)) in parts[2].iter().zip(by_hand) {
         assert!(*cause == expected && ns.abs_diff(expected_ns) <= 1_000, "{:?}", parts[2]);
     }
 }
 
-/// A write that comes when the reads are over and the eviction's data is on its way waits for nothing but those.
+/// A write that arrives after the reads, while the eviction's data is on its way, waits only for the program.
 #[test]
 fn a_write_that_comes_late_waits_for_the_end_of_an_eviction() {
     let late_ns = READS_NS + COMMAND_NS + TRANSFER_NS + 10_000;
@@ -162,8 +162,8 @@ fn waiting_drive() -> RunConfig {
 
 #[test]
 fn collection_that_waits_for_a_request_begins_when_one_comes() {
-    // The last write brings the plane below its watermark, and nobody waits. The read finds an idle die, and waits for
-    // a collection.
+    // The last write takes the plane below its watermark, and no request waits. The read finds an idle die, and waits
+    // for a collection.
     let mut script = brink(1);
     script.push(pages(Write, LATER, 79, 1));
     let arrival_ns = LATER + 50_000_000;
@@ -197,7 +197,7 @@ fn collection_that_waits_for_a_request_never_begins_where_none_comes() {
 
 #[test]
 fn writes_that_wait_for_space_start_collection_whoever_else_waits() {
-    // Far more than fits without collection, one write at a time, so that nothing waits behind any.
+    // Many more writes than fit without collection, one at a time, so that none waits for another.
     let script: Vec<Request> = (0..2_000).map(|i| pages(Write, 0, splitmix64(i) % 80, 1)).collect();
     let mut config = waiting_drive();
     config.host = copyback::config::from_toml("mode = \"closed\"\nqueue_depth = 1").unwrap();
@@ -226,7 +226,7 @@ fn collection_that_waits_for_a_request_begins_only_on_planes_that_fell_below_the
 
 #[test]
 fn requests_that_waited_for_a_collection_go_before_the_next_where_they_may() {
-    // Two planes of a die reach their watermarks at once; a read comes while the first of them collects.
+    // Two planes of a die reach their watermarks at once; a read arrives while the first of them collects.
     let collections_before_the_read = |order: &str| {
         let mut script: Vec<Request> = brink(2).into_iter().chain(one_page_on(brink(2))).collect();
         script.sort_by_key(|r| r.arrival_ns);
@@ -262,7 +262,7 @@ fn idle_collection_begins_when_the_drive_has_been_idle_for_so_long_and_no_sooner
     script.push(pages(Read, last + LATER, 0, 1));
     let first = run(&config(idle), script.clone()).gc_events[0];
     assert_eq!(first.start_ns, last + 7_000_000);
-    // A request that comes a nanosecond before that puts it off for as long again.
+    // A request that arrives a nanosecond earlier puts it off for as long again.
     let arrival_ns = last + 7_000_000 - 1;
     script.insert(200, pages(Read, arrival_ns, 0, 1));
     let first = run(&config(idle), script).gc_events[0];
@@ -346,8 +346,8 @@ fn a_collection_looks_for_requests_to_merge_as_far_into_the_queue_as_it_is_told(
 
 #[test]
 fn every_cause_of_waiting_is_charged_to_the_nanosecond() {
-    // Two dies of four planes on one channel. No command cycles and copyback moves, so that only reads of the host use
-    // the channel: a job of eight valid pages takes 8 (tR + tPROG) + tBERS.
+    // Two dies of four planes on one channel. Without command cycles and with copyback, only reads of the host use the
+    // channel: a job of eight valid pages takes 8 (tR + tPROG) + tBERS.
     const JOB: u64 = 8 * (READ_NS + PROGRAM_NS) + ERASE_NS;
     let config = config(
         r#"
@@ -399,7 +399,7 @@ fn every_cause_of_waiting_is_charged_to_the_nanosecond() {
     assert_eq!(breakdown(&records[0]), [flash, transfer, ("gc", JOB)]);
     assert_eq!(breakdown(&records[1]), [&served[..], &jobs[..]].concat());
     assert_eq!(breakdown(&records[2]), [&served[..], &jobs[..], &[("host_io", own)]].concat());
-    // Three requests were under way: the fourth came in when the first had ended.
+    // Three requests were under way: the fourth entered when the first had ended.
     assert_eq!(breakdown(&records[3]), [flash, transfer, ("scheduler", JOB + own)]);
     assert_eq!(breakdown(&records[4]), served);
     assert_eq!(breakdown(&records[5]), [flash, transfer, ("channel", TRANSFER_NS)]);
@@ -454,9 +454,9 @@ fn pages_of_second_active_blocks_count_as_free() {
     assert!(pages < blocks / 2, "{pages} {blocks}");
 }
 
-/// Moves of global collection leave home only for dies that run no collection and expect no other move, so that each
-/// waits for one command of the host at most, and none for the collection of another die. Each die has a channel of its
-/// own here.
+/// Moves of global collection leave home only for dies that run no collection and expect no other move. Each move
+/// therefore waits for at most one command of the host, and for no collection of another die. Each die has a channel of
+/// its own here.
 #[test]
 fn global_collections_do_not_wait_for_each_other() {
     for count in ["blocks", "pages"] {
@@ -505,7 +505,7 @@ fn collections_of_scope(scope: &str, geometry: &str) -> Vec<(u32, u64)> {
 fn a_drive_below_its_watermark_collects_on_all_dies_until_it_reaches_the_one_where_it_stops() {
     let mut collections = collections_of_scope("device", "channels = 2, planes_per_die = 1");
     collections.sort_unstable();
-    // Die 1 is busy with the write; when it goes on for the third time, the drive has 14 free blocks.
+    // Die 1 is busy with the write; when it collects for the third time, the drive has 14 free blocks.
     let expected = [(0, 0), (0, ERASE), (0, 2 * ERASE), (1, WRITE), (1, WRITE + ERASE), (1, WRITE + 2 * ERASE)];
     assert_eq!(collections, expected);
 }
@@ -527,7 +527,7 @@ fn a_drive_whose_collection_takes_no_time_is_above_its_watermark_after_each_writ
     assert!(run(&config, script).report.min_free_blocks >= 4);
 }
 
-/// Under a global destination, data may leave a plane where writes wait only for planes that collect.
+/// Under a global destination, data may leave a plane while writes wait only for planes that collect.
 #[test]
 fn the_first_write_that_waits_for_space_ends_all_waiting_of_collection() {
     let config = config(
@@ -537,11 +537,11 @@ fn the_first_write_that_waits_for_space_ends_all_waiting_of_collection() {
          capacity = { over_provisioning = 0.5 }",
     );
     let started_on_die_0 = |writes: u64| {
-        // Both dies come to the brink, the write of page 158 brings die 0 below its watermark, and nobody waits there.
+        // Both dies are near their watermark; the write of page 158 takes die 0 below it, and no request waits there.
         let mut script: Vec<Request> = brink(2).into_iter().chain(one_page_on(brink(2))).collect();
         script.sort_by_key(|r| r.arrival_ns);
         script.push(pages(Write, LATER, 158, 1));
-        // Die 1 has 3 erased blocks, one of which is kept for its moves.
+        // Die 1 has 3 erased blocks, one of which it keeps for its moves.
         script.extend((0..writes).map(|i| pages(Write, 2 * LATER, 2 * i + 1, 1)));
         let collections = run(&config, script).gc_events;
         collections.iter().find(|e| e.die == 0).map(|e| e.start_ns)

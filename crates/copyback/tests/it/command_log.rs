@@ -1,4 +1,4 @@
-//! Does the log of commands tell what the flash did, and draw it?
+//! The log of commands has all commands of the flash, and draws them.
 //!
 //! The drive of `common::config`: one die of two planes, read 50 µs, program 500 µs, erase 3 ms, a page's transfer
 //! 40,960 ns, command cycles 100 ns a plane. Pages 0, 2, 4, … are on plane 0.
@@ -58,7 +58,7 @@ fn a_program_and_a_read_of_two_planes_are_told_to_the_nanosecond() {
     assert_eq!((read.array_ns, read.end_ns()), ((LATER + 2 * COMMAND_NS, sensed_ns), outs[1].1));
 }
 
-/// Random writes and reads of a full drive, some of which collect.
+/// Random writes and reads of a full drive; some writes cause collections.
 fn busy() -> (RunConfig, Vec<Request>) {
     let config = config("geometry = { chips_per_channel = 2 }\nprecondition = { mode = \"random\" }");
     let request = |i: u64| {
@@ -156,7 +156,7 @@ fn a_timeline_as_svg_has_every_command() {
     assert_eq!(drawn.matches("<g>").count(), drawn.matches("</g>").count());
 }
 
-/// The width that a drawing says it has.
+/// The width that a drawing states.
 fn width_px(svg: &str) -> f64 {
     let width = svg.split("width=\"").nth(1).and_then(|rest| rest.split('"').next());
     width.and_then(|width| width.parse().ok()).expect("a drawing has a width")
@@ -179,15 +179,15 @@ fn a_timeline_as_svg_is_as_wide_as_its_content() {
     }
     // A while in which nothing happens is as wide as the words, however long it is.
     assert_eq!(width_px(&drawn(0, Some(LATER))), 600.0);
-    // Half of the program alone is drawn at its own scale, on a page that has room for the words.
+    // Half of the program alone has its own scale, on a page with room for the labels.
     assert!(width_px(&drawn(LATER + 100_000, Some(LATER + 400_000))) <= 600.0);
 }
 
-/// Both drawings, to the last character. Where one changes on purpose, look at the new one and put it in place of the
-/// old.
+/// Both drawings, to the last character. If one changes on purpose, look at the new one and replace the old one with
+/// it.
 #[test]
 fn drawings_are_those_that_were_looked_at() {
-    // On the die that is drawn a program and a read of both planes and a read of one; the other shares the channel.
+    // The drawn die has a program and a read of both planes and a read of one; the other die shares the channel.
     let config = config("geometry = { chips_per_channel = 2 }");
     let script = vec![pages(Write, 0, 0, 4), pages(Read, 650_000, 0, 4), pages(Read, 1_100_000, 2, 1)];
     let commands = all(&config, script);

@@ -1,4 +1,4 @@
-//! Do requests come to flash as late as firmware makes them?
+//! Requests reach flash after the delays of firmware.
 
 use crate::common::*;
 use copyback::run::config::RunConfig;
@@ -28,7 +28,7 @@ fn at_once(op: Op, units: &[u64]) -> Vec<Request> {
     units.iter().map(|&unit| pages(op, 0, unit, 1)).collect()
 }
 
-/// Reads of three dies that come at once: their delays pass side by side, or one after the other.
+/// Reads of three dies that arrive at once: their delays overlap, or follow each other.
 #[test]
 fn a_request_comes_to_flash_when_it_is_made() {
     let reads = at_once(Op::Read, &[0, 4, 8]);
@@ -40,7 +40,7 @@ fn a_request_comes_to_flash_when_it_is_made() {
     assert_eq!(responses(&outcome), [1, 2, 3].map(|place| place * MADE_NS + UNIT_NS));
 }
 
-/// What a miss of the map brings is a request of its own: made after the look-up and before the data is read.
+/// A miss of the map causes a request of its own, which is processed after the look-up and before the data is read.
 #[test]
 fn requests_of_the_map_are_made_too() {
     let outcome = run(&delayed("pipelined", "mapping = { policy = \"map-cache\" }"), at_once(Op::Read, &[0]));
@@ -55,8 +55,8 @@ fn a_write_that_fills_a_page_is_made_first() {
     assert_eq!(responses(&run(&config, at_once(Op::Write, &[3, 70]))), [MADE_NS; 2]);
 }
 
-/// Every read, program and erase of a collection is made, 2 ms for each: one after the other where the task has
-/// one processor.
+/// Every read, program and erase of a collection is processed, 2 ms for each: one after the other if the task has one
+/// processor.
 #[test]
 fn a_collection_makes_its_requests() {
     let mean_ns = |mode: &str| {

@@ -31,7 +31,7 @@ fn programs(outcome: &Outcome) -> (u64, u64) {
     (outcome.report.flash.host_page_programs, outcome.report.flash.padding_units)
 }
 
-/// Units of any address fill one page, which is programmed when the last has come; each write ends in DRAM at once.
+/// Units of any address fill one page, which is programmed when the last has arrived; each write ends in DRAM at once.
 #[test]
 fn four_units_share_a_program() {
     let outcome = run(&drive("", DYNAMIC), writes(&[(0, 3), (10_000, 40), (20_000, 9), (30_000, 17)]));
@@ -50,14 +50,14 @@ fn writes_may_end_in_flash() {
     assert_eq!(breakdown(&outcome.requests[0]), [own[0], own[1], ("buffer", 30_000)]);
 }
 
-/// A page that nobody fills is padded when it is as old as it may be, not before: counted from its first write.
+/// A page that does not fill is padded at the age limit and not before; its age counts from its first write.
 #[test]
 fn a_page_waits_as_long_as_it_may() {
     let flash = drive(", fill_ends = \"flash\"", DYNAMIC);
     let late = [(0, 3), (LIMIT_NS - 1, 40)];
     let outcome = run(&flash, writes(&late));
     assert_eq!((programs(&outcome), responses(&outcome)), ((1, 2), vec![LIMIT_NS + PAGE_NS, PAGE_NS + 1]));
-    // What comes later has a page of its own.
+    // Later writes have a page of their own.
     let outcome = run(&flash, writes(&[(0, 3), (LIMIT_NS + 1, 40)]));
     assert_eq!(programs(&outcome), (2, 6));
 }
@@ -72,7 +72,7 @@ fn a_write_goes_to_two_pages_where_one_has_no_room() {
     assert_eq!(responses(&outcome), [10_000 + PAGE_NS, LIMIT_NS + PAGE_NS]);
 }
 
-/// A write of a whole page waits for nobody, and leaves the page that is open as it is.
+/// A write of a whole page does not wait, and does not change the open page.
 #[test]
 fn a_whole_page_needs_no_company() {
     let config = drive(", fill_ends = \"flash\"", DYNAMIC);
@@ -91,7 +91,7 @@ fn reads_hit_what_fills() {
     assert_eq!(responses(&outcome), [0, 0, 0, UNIT_READ_NS]);
 }
 
-/// What is trimmed while it fills is gone: nothing is read, and nothing comes back when its page is in flash.
+/// Data that is trimmed while its page fills is gone: it is not read, and does not return when the page is in flash.
 #[test]
 fn a_trim_is_not_undone() {
     let mut script = writes(&[(0, 3)]);
@@ -102,10 +102,10 @@ fn a_trim_is_not_undone() {
     assert_eq!(outcome.report.flash.host_page_reads, 0);
 }
 
-/// Where addresses decide planes, only writes of one plane fill a page together.
+/// If addresses determine planes, only writes of one plane fill a page together.
 #[test]
 fn a_page_is_open_where_the_address_says() {
-    // Of four planes each has a logical page in turn: units 0 and 16 are of the first, 4 and 20 of the second.
+    // Each of four planes has a logical page in turn: units 0 and 16 are on the first, 4 and 20 on the second.
     let order = "allocation = { policy = \"static\" }";
     let outcome = run(&drive("", order), writes(&[(0, 0), (0, 4), (0, 16), (0, 20), (0, 1), (0, 5), (0, 2), (0, 6)]));
     assert_eq!(programs(&outcome), (2, 0));
@@ -141,7 +141,7 @@ fn writes_wait_for_pages_before_them_to_fill() {
         let parts: std::collections::BTreeMap<_, _> = breakdown(request).into_iter().collect();
         let of = |cause: &str| parts.get(cause).copied().unwrap_or(0);
         let near = |cause: &str, by_hand_ns: u64| {
-            // The first page was under way for so long before the write came.
+            // The first page had been under way for this long before the write arrived.
             assert!(of(cause).abs_diff(by_hand_ns) <= since_ns, "write {at}, {cause}: {} ns", of(cause));
         };
         near("flash", at * PROGRAM_NS);
@@ -150,8 +150,8 @@ fn writes_wait_for_pages_before_them_to_fill() {
     }
 }
 
-/// Collections that hold up the pages in the controller hold up the writes that wait for room there: what those wait
-/// for beyond what they wait where collections take no time is charged to collection, and not to the controller's DRAM.
+/// Collections that delay the pages in the controller also delay the writes that wait for room there. The additional
+/// wait, compared with timeless collections, is charged to collection, and not to the controller's DRAM.
 #[test]
 fn a_write_that_waits_for_a_page_is_held_up_by_collection() {
     let mean_ns = |preemption: &str| {
@@ -171,7 +171,7 @@ fn a_write_that_waits_for_a_page_is_held_up_by_collection() {
         let parts = &report.latency_breakdown.write_mean_ns;
         parts.iter().filter(|(name, _)| *name == cause).map(|(_, ns)| ns).sum::<f64>()
     };
-    // Pages also wait behind others that collections held up, whose commands are those of other requests.
+    // Pages also wait for others that collections delayed, whose commands are those of other requests.
     assert!((0.8..1.0).contains(&(of("gc") / cost_ns)), "{} of {cost_ns} ns", of("gc"));
     assert!(of("buffer") < 0.02 * report.response.write.mean_ns, "{} ns", of("buffer"));
     assert!(report.response.gc_affected_write.count > 2_000);

@@ -1,4 +1,4 @@
-//! Where does the time of the host's flash requests go, and does it change anything to ask?
+//! The time of the host's flash requests by cause; measuring it changes no result.
 
 use crate::common::{COMMAND_NS, READ_NS, TRANSFER_NS, config, pages};
 use copyback::observe::flash_requests::{FlashRequestReport, FlashRequestTimes};
@@ -33,8 +33,8 @@ fn mix() -> Vec<Request> {
     (0..2_000).map(|i| pages(op(i), i * 300_000, i * 7_919 % 150, 1)).collect()
 }
 
-/// A read takes 91,060 ns, of which 41,060 ns on the channel. Three come at once to a window of one slot: the second
-/// and the third wait in front of it, for one read and for two.
+/// A read takes 91,060 ns, of which 41,060 ns on the channel. Three arrive at once at a window of one slot: the second
+/// and third wait in front of it, for one read and for two.
 #[test]
 fn what_waits_in_front_of_a_window_waits_for_the_scheduler() {
     let read_ns = COMMAND_NS + READ_NS + TRANSFER_NS;
@@ -47,7 +47,7 @@ fn what_waits_in_front_of_a_window_waits_for_the_scheduler() {
         assert_eq!(read.count, 3);
         assert_eq!(mean_ns(&read, Cause::Flash), READ_NS as f64);
         assert_eq!(mean_ns(&read, Cause::Transfer), (COMMAND_NS + TRANSFER_NS) as f64);
-        // Of whole requests it is told as ever: others of the host were at work.
+        // The breakdown of whole requests is as before: the wait is for other host requests.
         let of_requests = &outcome.report.latency_breakdown.read_mean_ns;
         assert_eq!(of_requests[Cause::HostIo as usize].1, read_ns as f64);
         [Cause::Scheduler, Cause::HostIo].map(|cause| (mean_ns(&read, cause) * 3.0).round() as u64)
@@ -58,8 +58,8 @@ fn what_waits_in_front_of_a_window_waits_for_the_scheduler() {
     assert_eq!(waits("{ policy = \"all\" }"), [0, 3 * read_ns]);
 }
 
-/// Without windows, and with requests of a page each, a flash request is a request. Rows of four planes are programmed
-/// by two commands, one after the other, where a device takes only pairs.
+/// Without windows, and with requests of one page, a flash request is a request. If a device takes only pairs, two
+/// commands in succession program a row of four planes.
 #[test]
 fn without_windows_the_time_goes_where_that_of_requests_goes() {
     let pairs = "frontier = { policy = \"row\" }\ngranularity = { policy = \"aligned\" }
@@ -75,7 +75,7 @@ fn without_windows_the_time_goes_where_that_of_requests_goes() {
     }
 }
 
-/// Drives with windows: first come first served, and told apart by their tasks.
+/// Drives with windows: first come first served, and with separate tasks.
 const WINDOWS: [&str; 2] = [
     "admit = { policy = \"window\", slots = 3 }",
     "admit = { policy = \"debit\", slots = 4 }\npreemption = { policy = \"always\" }
@@ -96,7 +96,7 @@ fn with_windows_the_time_is_all_told_and_nothing_else_changes() {
             assert_eq!(times.count, class.count);
             assert!((told_ns / class.mean_ns - 1.0).abs() < 1e-12, "{admit}: {told_ns} ns, not {}", class.mean_ns);
         }
-        // What is the scheduler's here was somebody's there.
+        // Waits for the scheduler here were waits for other work there.
         let requests = &with.report.latency_breakdown.read_mean_ns;
         for (of_flash, of_requests) in report.read.mean_ns.iter().zip(requests) {
             let is_more = of_flash.1 > of_requests.1 + 1e-6;
@@ -105,9 +105,9 @@ fn with_windows_the_time_is_all_told_and_nothing_else_changes() {
     }
 }
 
-/// Partial writes read first, pages fill before they go, reads end with pages that collection read: each page that
-/// flash read or programmed for the host is a flash request, and each read without a page of its own. Writes that share
-/// a page are several.
+/// Partial writes read first, pages fill before they are sent, and reads may end with pages that collection read. Each
+/// page that flash read or programmed for the host is a flash request, and so is each read without a page of its own.
+/// Writes that share a page count separately.
 #[test]
 fn flash_requests_are_the_pages_of_the_host() {
     let part = |i: u64| {

@@ -1,5 +1,5 @@
-//! Does a run go on whose drive has no page left, and whose collection has no share? Timeline A7 of atc18, by the log
-//! of commands.
+//! A run continues if its drive has no page left and its collection has no share: timeline A7 of atc18, by the log of
+//! commands.
 //!
 //! Two chips with a channel each, pages of 16 KiB and units of 4 KiB, times of atc18's Table 1: a unit is read in
 //! 60,240 ns, a page in 90,960. Windows have four slots.
@@ -21,9 +21,9 @@ fn page(op: Op, arrival_ns: u64, page: u64) -> Request {
     pages(op, arrival_ns, 4 * page, if op == Op::Read { 1 } else { 4 })
 }
 
-/// Each of the two chips fills all its blocks but the one that is kept for moves: of each block one page stays valid,
-/// and the rest is one page again and again, 100 on the first chip and 101 on the second. Then come, at once and to
-/// both chips, four reads, a write, and a read.
+/// Each of the two chips fills all its blocks but the one that is kept for moves. One page of each block stays valid.
+/// The others are versions of one page, 100 on the first chip and 101 on the second. Then four reads, a write and a
+/// read arrive at once at both chips.
 fn script() -> Vec<Request> {
     let fill = (0..15 * 8).flat_map(|at| [0, 1].map(|chip| (at, chip))).map(|(at, chip)| {
         let (block, offset) = (at / 8, at % 8);
@@ -52,14 +52,15 @@ fn outcome(admit: &str) -> Result<Outcome, RunError> {
     simulate(&config, image, Box::new(script().into_iter()), &options, &mut |_| {})
 }
 
-/// What the first chip does first in the scene: what, for whom, and when it begins.
+/// The first commands of the first chip in the scene: operation, source and begin.
 fn first_commands(outcome: &Outcome, count: usize) -> Vec<(FlashOp, Source, u64)> {
     let of_chip = outcome.commands.iter().filter(|command| command.die == 0);
     of_chip.take(count).map(|c| (c.op, c.parts[0].source, c.issued_ns - SCENE_NS)).collect()
 }
 
-/// With a guard of one request the collection enters behind the four reads which fill the window, and before the fifth,
-/// that came before it; without one, where priorities are fixed, behind the fifth. In the end everything is written.
+/// With a guard of one request the collection enters after the four reads that fill the window, and before the fifth,
+/// which arrived earlier. Without a guard, and with fixed priorities, it enters after the fifth. In the end everything
+/// is written.
 #[test]
 fn a_guard_lets_a_collection_in_before_requests_that_came_first() {
     let four_reads = || (0..4).map(|at| (FlashOp::Read, Source::HOST, at * UNIT_NS));
@@ -81,8 +82,8 @@ fn a_guard_lets_a_collection_in_before_requests_that_came_first() {
     assert_eq!(first_commands(&outcome, 6), expected);
 }
 
-/// With neither a share nor a guard the five reads of each chip end, and then nothing happens any more: the writes wait
-/// for ever, and the run says so.
+/// With neither a share nor a guard the five reads of each chip end, and then no event follows: the writes wait for
+/// ever, and the run ends with an error.
 #[test]
 fn without_a_guard_the_reads_end_and_the_run_stops() {
     let stopped = outcome("{ policy = \"debit\", guard = 0, shares = { policy = \"fixed\", gc = 0 } }").err();

@@ -1,4 +1,4 @@
-//! Does keeping hot and cold data apart gain where data is hot and cold, and only there?
+//! Separate blocks for hot and cold data pay if data is hot and cold, and only then.
 
 use crate::common::*;
 use copyback::run::config::RunConfig;
@@ -21,13 +21,13 @@ fn drive(frontier: &str, more: &str) -> RunConfig {
     ))
 }
 
-/// Units moved for one that the host wrote, where a tenth of the units gets this share of the writes.
+/// Units moved for each unit that the host wrote, if a tenth of the units gets this share of the writes.
 fn moved_per_write(frontier: &str, more: &str, hot_share: f64) -> f64 {
     let config = drive(frontier, more);
     let image = precondition(&config, 1).expect("the drive is preconditioned");
     let mut stream = rng::stream(5, "test.writes");
     let mut unit = |hot_share: f64| match stream.random::<f64>() < hot_share {
-        // Hot units stand in no row.
+        // Hot units are not adjacent.
         true => 10 * stream.random_range(0..UNITS / 10),
         false => stream.random_range(0..UNITS),
     };

@@ -35,7 +35,7 @@ fn mix(units: u64, requests: u64, gap_ns: u64) -> std::vec::IntoIter<Request> {
     (0..requests).map(request).collect::<Vec<_>>().into_iter()
 }
 
-/// What a test asks of this program when it runs it again: numbers and words by name.
+/// The parameters with which a test runs this program again: numbers and words by name.
 fn asked(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
@@ -44,10 +44,10 @@ fn asked_number(name: &str) -> Option<u64> {
     asked(name).and_then(|number| number.parse().ok())
 }
 
-/// Requests behind which a run goes on a little, so that the last one that is counted is not its end.
+/// Requests after the counted ones, so that the last counted request is not the run's end.
 const MORE_REQUESTS: u64 = 64;
 
-/// Runs such requests, of which those from `from` to `to` are counted, on the first of `drives` equal drives.
+/// Runs requests on the first of `drives` equal drives, and counts those from `from` to `to`.
 fn work(drives: usize, from: u64, to: u64) {
     let config = drive();
     let units = u64::from(Geometry::new(&config.device()).logical_units);
@@ -104,7 +104,7 @@ fn work_of_all(drives: u64, from: u64, to: u64) {
     let config = drive();
     let units = u64::from(Geometry::new(&config.device()).logical_units);
     let of_drive: Vec<Request> = mix(units, to + 1, 900_000).collect();
-    // A moment apart, so that each is an event of its own.
+    // Slightly apart, so that each is an event of its own.
     let for_drive = |request: &Request, drive: u64| Request {
         arrival_ns: request.arrival_ns + drive * 7,
         device: drive as u32,
@@ -128,8 +128,8 @@ fn work_of_all_of_the_environment() {
     }
 }
 
-/// The loop costs the same for 1 and for 64 drives that are all at work. More events are pending, and the earliest of
-/// them is looked for in a heap where it does not stand in a ring: a few instructions more for each doubling.
+/// The loop costs the same for 1 and for 64 busy drives. More events are pending, and the earliest is searched in a
+/// heap if it is not in a ring: a few more instructions for each doubling.
 #[test]
 fn a_request_costs_the_same_among_busy_drives() {
     let of_a_request =
@@ -139,8 +139,7 @@ fn a_request_costs_the_same_among_busy_drives() {
     assert!(among <= alone + alone / 20, "{among} instructions a request among 63 busy drives, {alone} alone");
 }
 
-/// Runs requests in all of `workloads` that take turns: together they are what one workload asks for. Those from `from`
-/// to `to` are counted.
+/// Runs the requests of one workload, divided among `workloads` in turn. Those from `from` to `to` are counted.
 fn work_of_workloads(workloads: u64, from: u64, to: u64) {
     let config = drive();
     let units = u64::from(Geometry::new(&config.device()).logical_units);
@@ -211,7 +210,7 @@ fn tasks(admit: &str, redundancy: &str, dies: u32) -> RunConfig {
     copyback::config::from_toml(&text).expect("a configuration")
 }
 
-/// Runs requests of which so many are outstanding all the time, and counts those from `from` to `to`.
+/// Runs requests, of which this many are always outstanding, and counts those from `from` to `to`.
 fn work_of_tasks(config: &RunConfig, depth: u64, from: u64, to: u64) {
     let host = format!("mode = \"closed\"\nqueue_depth = {depth}");
     let host = copyback::config::from_toml(&host).expect("a host");
@@ -232,9 +231,9 @@ fn work_of_tasks_of_the_environment() {
     }
 }
 
-/// A request costs about as much where eight times as many wait, and on four times the dies: what is decided for one
-/// does not look at the others. Every end of a collection once sent all that waited round the drive (five times the
-/// instructions at a depth of 4,096 as at 512), and debit looked at every die.
+/// A request costs about as much with eight times as many waiting requests, and on four times the dies: a decision for
+/// one request does not visit the others. Once, every end of a collection sent all waiting requests around the drive
+/// (five times the instructions at a depth of 4,096 as at 512), and debit visited every die.
 #[test]
 fn what_waits_and_other_dies_cost_a_request_little() {
     for (admit, redundancy) in [("strict", "none"), ("debit", "none"), ("vanilla", "none"), ("strict", "rain")] {
@@ -329,7 +328,7 @@ fn twins(pages_per_block: u32) -> RunConfig {
     table.try_into().expect("the configuration is complete")
 }
 
-/// Runs so many requests that come at once on such a die, and counts all of it but the preconditioning. Returns the
+/// Runs requests that arrive at once on such a die, and counts all of the run except the preconditioning. Returns the
 /// pages that collections programmed.
 fn work_of_twins(pages_per_block: u32, requests: u64) -> u64 {
     let config = twins(pages_per_block);
@@ -353,8 +352,8 @@ fn work_of_twins_of_the_environment() {
     }
 }
 
-/// A page that twins move costs about the same in blocks of four times as many pages. Each write that asked for room
-/// once went through all that the collection of its die had left, and each step through them for the first block's:
+/// A page that twins move costs about the same in blocks of four times as many pages. Once, each write that requested
+/// room visited all remaining moves of its die's collection, and each step searched them for the first block's moves:
 /// the simulator seemed to hang on blocks of 1,024 pages.
 #[test]
 fn a_collection_of_several_blocks_goes_through_its_moves_once() {

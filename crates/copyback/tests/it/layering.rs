@@ -1,7 +1,7 @@
-//! Does each room use only rooms that stand before it, and does the engine know no scheme by its name? Does each part
-//! of a drive own its state? Are lines of comments short enough to be read?
+//! Each room uses only earlier rooms, and the engine names no scheme. Each part of a drive owns its state. Lines of
+//! comments are short.
 //!
-//! The order of the rooms is written down here and nowhere else. Code that is compiled for tests only may use anything.
+//! The order of the rooms is defined here and nowhere else. Code that is compiled only for tests may use any room.
 
 use crate::support::sources::{Line, files_below};
 use copyback::config::presets::SCHEMES;
@@ -9,7 +9,7 @@ use copyback::run::config::AXES;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The folders of `src`; what each holds stands in docs/architecture.md.
+/// The folders of `src`; docs/architecture.md describes them.
 const ROOMS: &[&str] = &[
     "sim",
     "config",
@@ -163,9 +163,9 @@ fn structs() -> (Vec<Struct>, BTreeSet<String>) {
     (structs, enums)
 }
 
-/// A struct of `ssd` has private fields, which its own module alone writes, and few of them. What is visible beyond the
-/// module is a part: a struct of which that is true, too, or one of another room. Values belong to whatever holds them,
-/// and views to nothing: they may be open.
+/// A struct of `ssd` has few fields, all private, which only its own module writes. A field that is visible beyond the
+/// module is a part: a struct with the same property, or one of another room. Values belong to the struct that holds
+/// them, and views own nothing: their fields may be public.
 #[test]
 fn state_of_a_drive_belongs_to_one_module() {
     let (structs, enums) = structs();
@@ -206,7 +206,7 @@ fn state_of_a_drive_belongs_to_one_module() {
     assert!(unused.is_empty(), "these exceptions are needed no more: {unused:?}");
 }
 
-/// The formatter keeps code within 120 columns, and leaves comments alone.
+/// The formatter keeps code within 120 columns, but does not format comments.
 #[test]
 fn no_line_of_a_comment_is_too_long() {
     let crates = ["../copyback-lab", "../copyback-cli", "../copyback-workload", "../copyback-theory"];
@@ -239,7 +239,7 @@ fn every_room_is_a_folder() {
     }
 }
 
-/// Schemes that are called like the one policy that makes them stand in the registries.
+/// Schemes with the name of a policy are in the registries.
 #[test]
 fn no_scheme_is_named_outside_the_presets() {
     let is_policy = |name: &str| AXES.iter().any(|axis| axis.choices.iter().any(|choice| choice.name == name));
@@ -247,7 +247,7 @@ fn no_scheme_is_named_outside_the_presets() {
     let is_part = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
     let mut wrong = Vec::new();
     for line in lines().iter().filter(|line| line.file != PRESETS) {
-        // What stands between quotation marks; marks inside a text end none.
+        // The text between quotation marks; escaped marks end no text.
         for text in line.text.replace("\\\"", "'").split('"').skip(1).step_by(2) {
             if let Some(name) = text.split(|c| !is_part(c)).find(|word| names.contains(word)) {
                 wrong.push(format!("src/{}:{}: names the scheme `{name}`", line.file, line.number));

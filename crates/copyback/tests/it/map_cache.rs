@@ -51,8 +51,8 @@ fn of_pages(cached: u32, more: &str) -> RunConfig {
     ))
 }
 
-/// Where small writes fill pages, too, a write-back that a read waits for goes at once: 661,440 ns as in timeline A5.
-/// It waits for others, a millisecond, only where that is asked for.
+/// If small writes also fill pages, a write-back that a read waits for is sent at once: 661,440 ns as in timeline A5.
+/// It waits for others, a millisecond, only if the configuration says so.
 #[test]
 fn a_write_back_that_is_awaited_does_not_wait_for_its_page_to_fill() {
     let response = |more: &str| {
@@ -70,8 +70,8 @@ const FILLED: &str = "precondition = { mode = \"sequential\" }";
 const UNIT_NS: u64 = 60_240;
 const PAGE_NS: u64 = 540_960;
 
-/// Timeline A5: reads that alternate between two translation pages bring one and their data each; what a write has
-/// changed goes to flash, padded, before another page comes.
+/// Timeline A5: reads that alternate between two translation pages read one each, and their data. Changed entries go to
+/// flash, padded, before another page is loaded.
 #[test]
 fn a_cache_of_one_page_costs_its_flash_operations() {
     let at = |slot: u64| slot * 1_000_000;
@@ -90,8 +90,8 @@ fn a_cache_of_one_page_costs_its_flash_operations() {
     assert_eq!((map.page_reads, map.write_backs, map.page_programs, padding), (2, 1, 1, 3 + 3));
 }
 
-/// The rest of timeline A5: a request that waits for its translation page holds up none whose page is there, on idle
-/// chips.
+/// The rest of timeline A5: a request that waits for its translation page delays no request whose page is in DRAM, on
+/// idle chips.
 #[test]
 fn hits_pass_misses() {
     let script = vec![pages(Op::Read, 0, 13, 1), pages(Op::Read, 1_000_000, 516, 1), pages(Op::Read, 1_000_000, 13, 1)];
@@ -99,9 +99,9 @@ fn hits_pass_misses() {
     assert_eq!(responses(&outcome), [2 * UNIT_NS, 2 * UNIT_NS, UNIT_NS]);
 }
 
-/// Moved data changes the map, which costs flash: a collection of data whose entries are not cached is followed by a
-/// read and a program of each translation page that it may update, one for two pages that it freed. They are requests
-/// of the collection where the map is no task of its own.
+/// Moved data changes the map, which costs flash operations. A collection of data whose entries are not cached is
+/// followed by a read and a program of each translation page that it may update, one for every two freed pages. They
+/// are requests of the collection if the map is no separate task.
 #[test]
 fn collections_as_tasks_pay_for_the_map() {
     let mut stream = rng::stream(2, "test.map-cache");
@@ -130,10 +130,10 @@ fn collections_as_tasks_pay_for_the_map() {
     }
 }
 
-/// A read that needs a page of the map which a collection is about to update does not wait behind the rest of that
-/// collection, however small its share: the update is the host's from then on. The slowest read waits for a few
-/// commands of its own chip, and not for the hundreds that the collection has in front; also where the update has gone
-/// into a page with others, which is on its way.
+/// A read that needs a translation page which a collection is about to update does not wait for the rest of that
+/// collection, even with a small share: from then on the update is the host's. The slowest read waits for a few
+/// commands of its own chip, and not for the hundreds in the collection's queue. This also holds if the update shares a
+/// page that is on its way.
 #[test]
 fn the_host_takes_over_updates_that_it_waits_for() {
     let tables = "preemption = { policy = \"always\", victims = 2 }

@@ -99,7 +99,7 @@ fn a_window_has_what_ended_in_each_of_its_bins() {
     }
     assert!(bins.iter().all(|bin| bin.requests_done > 0) && bins.iter().any(|bin| bin.small_reads_done > 0));
     assert!(bins.iter().any(|bin| bin.free_blocks != bins[0].free_blocks), "no block was taken: nothing is tested");
-    // Bins follow on each other: what is seen first in one was there at the end of the one before.
+    // Bins follow each other: the state at the start of a bin is the state at the end of the previous one.
     assert!(bins.windows(2).all(|pair| pair[1].free_blocks_fewest <= pair[0].free_blocks));
 }
 
@@ -165,7 +165,7 @@ fn a_window_changes_nothing_else() {
 fn a_window_may_lie_in_a_warm_up() {
     let config = config(BUSY);
     let whole = outcome(&config, mix(), None);
-    // The window is from 1,000 ms to 1,100 ms. Request 1,500 comes at 1,050 ms.
+    // The window is from 1,000 ms to 1,100 ms. Request 1,500 arrives at 1,050 ms.
     for warmup in [1_500, 2_000] {
         let warm = outcome(&config, mix(), Some(Warmup::Requests(warmup)));
         assert_eq!(warm.window, whole.window, "{warmup}");
@@ -201,7 +201,7 @@ fn with_shares(shares: &str) -> RunConfig {
     ))
 }
 
-/// The shares that were seen over time, each once, in order.
+/// The successive distinct shares over time.
 fn seen(shares: impl Iterator<Item = Option<f64>>) -> Vec<Option<f64>> {
     let mut seen: Vec<Option<f64>> = shares.collect();
     seen.sort_by(|a, b| a.partial_cmp(b).expect("numbers"));
@@ -220,7 +220,7 @@ fn shares_are_those_of_tasks_at_work() {
     assert_eq!(seen(bins.iter().map(|b| b.scrub_share_percent)), [Some(0.0)]);
 }
 
-/// Where the share is P · e alone, it is a multiple of P: so many blocks are missing.
+/// If the share is only P · e, it is a multiple of P: the number of missing blocks.
 #[test]
 fn shares_that_are_fed_back_are_seen_over_time() {
     let shares = "{ policy = \"feedback\", gc_p = 8.0, gc_i = 0.0, period = \"100 us\" }";
@@ -230,8 +230,8 @@ fn shares_that_are_fed_back_are_seen_over_time() {
     assert!(blocks.len() > 2 && blocks.iter().all(|blocks| blocks.fract() == 0.0), "{seen:?}");
 }
 
-/// Writes of a second at a period of 1 us would be more than a million updates. Half of a share is left after each,
-/// so that it has settled some thirty after each block that was opened or erased.
+/// Writes of a second with a period of 1 us would cause more than a million updates. Each update leaves half of the
+/// difference, so that the share settles about thirty updates after each block that is opened or erased.
 #[test]
 fn updates_of_shares_that_have_settled_are_left_out() {
     let events = |shares: &str| {
@@ -254,7 +254,7 @@ fn updates_of_shares_that_have_settled_are_left_out() {
 }
 
 /// A write of a page is under way when the warm-up ends: 100 ns of cycles and 40,960 ns of data on the channel, then
-/// 500,000 ns in the array of one of two planes. Of each the measured part has what is left of it.
+/// 500,000 ns in the array of one of two planes. The measured part includes only the remaining time of each.
 #[test]
 fn times_in_use_are_cut_where_the_warm_up_ends() {
     for (at_ns, plane, channel) in [(300_000, 0.5, 0.0), (20_000, 0.5, 21_060.0 / 521_060.0)] {
@@ -276,7 +276,7 @@ fn shares_of_collections_are_cut_where_the_warm_up_ends() {
     }
 }
 
-/// Samples of two drives that are asked for the same.
+/// Samples of two drives with the same requests.
 fn series_of_two(configs: [&RunConfig; 2]) -> Vec<Sample> {
     let drives = configs.map(|config| (config, preconditioned(config, 1).unwrap()));
     let both = |asked: Request| [asked, Request { device: 1, ..asked }];

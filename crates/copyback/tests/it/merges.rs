@@ -62,8 +62,8 @@ fn sequential_overwrites_are_switch_merges_only() {
     }
 }
 
-/// One random log block takes n pages of m logical blocks, each as likely as the other: of m, m (1 - (1 - 1/m)^n) are
-/// in it, each of which is merged when it is emptied.
+/// One random log block takes n pages of m logical blocks with equal chances. On average it has pages of m (1 - (1 -
+/// 1/m)^n) logical blocks; each is merged when the log block is emptied.
 #[test]
 fn full_merges_grow_with_randomness() {
     let n = PAGES_PER_BLOCK as f64;
@@ -141,7 +141,7 @@ fn a_preemptible_merge_lets_reads_first() {
     assert_eq!(merges(&waits).random_pages, merges(&goes).random_pages);
 }
 
-/// What a scheme has otherwise is said.
+/// Settings of a scheme that merges ignore are noted.
 #[test]
 fn what_merges_leave_out_is_noted() {
     let notes = |more: &str| run(&drive([1, 2, 24], more), vec![pages(Op::Write, 0, 0, 1)]).notes;
@@ -151,8 +151,8 @@ fn what_merges_leave_out_is_noted() {
     assert!(notes(FAST).concat().contains("`mapping.log_share` could be 4 instead of 1"));
 }
 
-/// A stream that begins half a row later leaves the buffer in pairs of which none fills a row in order. Die-Writes go
-/// by age, and `spd` with FAST pays for that; on planes each page follows the last.
+/// A stream that begins half a row later leaves the buffer in pairs that never fill a row in order. Die-Writes leave by
+/// age, which costs `spd` with FAST additional moves; on planes each page follows the last.
 #[test]
 fn rows_are_in_order_only_if_a_stream_begins_with_one() {
     let buffer = "buffer = { policy = \"die-writes\", size = \"64 KiB\" }";
@@ -186,8 +186,8 @@ fn writes_pass_a_partial_merge_and_what_they_break_is_merged_next() {
         config.host = Default::default();
         let page = |logical: u64, offset: u64| logical * PAGES_PER_BLOCK + offset;
         let before = (1..6).map(|offset| (0, page(5, offset)));
-        // Logical block 1 displaces logical block 0, whose other fifteen pages are merged for some 10 ms; 2 ms later a
-        // page of the former breaks it, and one more comes.
+        // Logical block 1 displaces logical block 0, whose other fifteen pages are merged for some 10 ms. 2 ms later a
+        // page of block 1 breaks the order, and one more arrives.
         let during = [(100, page(0, 0)), (200, page(1, 0)), (202, page(1, 7)), (204, page(6, 3))];
         let script = before.chain(during).map(|(ms, page)| pages(Op::Write, ms * 1_000_000, page, 1)).collect();
         run(&config, script)
@@ -196,7 +196,7 @@ fn writes_pass_a_partial_merge_and_what_they_break_is_merged_next() {
         let (report, slowest_ns) = (&outcome.report, responses(&outcome)[5..].iter().max().copied());
         assert!(slowest_ns < Some(2_000_000), "a write took {slowest_ns:?} ns");
         assert_eq!((merges(report).partial_merges, merges(report).full_merges), (2, 0));
-        // Two logical blocks, of which a page each was there, and for the second the broken one is gathered, too.
+        // Two logical blocks, each with one page in the log; for the second the broken block is gathered, too.
         assert_eq!((report.gc.collections, merges(report).pages_gathered), (2, 30));
     }
 }

@@ -15,7 +15,7 @@ use copyback::tasks::view::Class;
 use copyback::workload::Op;
 use std::sync::Arc;
 
-/// `greedy` as somebody else would write it.
+/// `greedy` as a separate implementation.
 #[derive(Clone)]
 struct Greedy(greedy::Policy);
 
@@ -145,7 +145,7 @@ fn an_order_that_is_handed_in_decides_and_is_checked() {
     assert_eq!(message, "`order` plugin `reads` picked Read where Write may run");
 }
 
-/// Asks for a collection where fewer blocks are free than this.
+/// Requests a collection if fewer blocks are free than this.
 struct Below(u32);
 
 impl trigger::Plugin for Below {
@@ -160,7 +160,7 @@ fn a_trigger_that_is_handed_in_decides() {
     let make = |_: &Geometry| Box::new(Below(4)) as Box<dyn trigger::Plugin>;
     let plugged = trigger::PLUGINS.plug_in(Scope::default(), "below-4", Arc::new(make));
     let own = overwritten("trigger = { policy = \"watermark\", soft = 4 }").expect("it runs");
-    // What it is preconditioned and refused by stays the watermark's.
+    // Preconditioning and checks still use the watermark's parameters.
     let table = format!("trigger = {{ policy = \"plugin\", name = \"{}\", soft = 2 }}", plugged.name());
     let handed = overwritten(&table).expect("it runs");
     assert_eq!(own.report.gc.collections, handed.report.gc.collections);

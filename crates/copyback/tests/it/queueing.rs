@@ -1,8 +1,8 @@
-//! Do bandwidth and waiting times agree with closed forms?
+//! Bandwidth and waiting times agree with closed forms.
 //!
-//! Expected values come from `copyback-theory`. Bandwidth: tolerance 1 %: what filling and draining the pipeline costs
-//! over a few thousand pages is below that. Waiting: M/D/1, tolerance 2 %: a million arrivals leave a standard error of
-//! about 0.5 % at ρ = 0.7.
+//! Expected values come from `copyback-theory`. Bandwidth: tolerance 1 %; filling and draining the pipeline costs less
+//! over a few thousand pages. Waiting: M/D/1, tolerance 2 %; a million arrivals have a standard error of about 0.5 % at
+//! ρ = 0.7.
 
 use crate::common::*;
 use copyback::run::config::RunConfig;
@@ -79,8 +79,8 @@ fn bandwidth_ceilings_are_met() {
     }
 }
 
-/// Cycles that waited behind the data of all other dies made dies sense at once, and the channel idle meanwhile: a
-/// quarter of the bandwidth was lost to a few nanoseconds.
+/// Command cycles once waited behind the data of all other dies. Then dies sensed at once while the channel was idle: a
+/// few nanoseconds cost a quarter of the bandwidth.
 #[test]
 fn command_cycles_cost_no_more_than_their_time() {
     for dies in [1, 2, 4, 8] {
@@ -135,8 +135,8 @@ fn one_die_under_poisson_reads_is_an_m_d_1_queue() {
     }
 }
 
-/// A drive takes 65,536 pages of requests at once, and says who waited for that: two writes of 40,000 pages each fit
-/// only in part, a write behind them waits for both, and what comes when all is done waits for nobody.
+/// A drive takes 65,536 pages of requests at once, and counts requests that waited for that. Two writes of 40,000 pages
+/// each fit only in part, a later write waits for both, and a request that arrives after all of them does not wait.
 #[test]
 fn requests_that_wait_for_the_limit_of_transactions_are_counted() {
     let geometry = "[geometry]\nchannels = 4\nblocks_per_plane = 1024\npages_per_block = 64\n";

@@ -1,4 +1,4 @@
-//! Does parity cost the reads and programs that the planner names, and does a drive with parity stay consistent?
+//! Parity costs the reads and programs that the planner names, and a drive with parity stays consistent.
 
 use crate::common::*;
 use copyback::flash::geometry::Geometry;
@@ -60,8 +60,8 @@ fn parity_of_an_empty_drive_costs_no_reads() {
     assert_eq!((parity.reads, parity.units), (0, 1));
 }
 
-/// Writes, reads and trims at random, more than the drive holds: what is read is what was written, each stripe stays on
-/// its channels, and at the end no parity is owed. Reads are rebuilt while collections work.
+/// Random writes, reads and trims, more than the drive holds. Reads return written data, each stripe stays on its
+/// channels, and at the end no parity is owed. Reads are rebuilt during collections.
 #[test]
 fn a_drive_with_parity_stays_consistent() {
     let static_order = "{ policy = \"static\", order = \"CPDW\" }";
@@ -91,8 +91,8 @@ fn a_drive_with_parity_stays_consistent() {
     }
 }
 
-/// A drive with parity and one without are preconditioned apart, however alike they are else: a comparison shares an
-/// image among schemes whose keys are equal.
+/// A drive with parity and one without get separate images, even if all else is equal: a comparison shares an image
+/// among schemes with equal keys.
 #[test]
 fn drives_with_and_without_parity_share_no_image() {
     let mut without = rain(FILLED);

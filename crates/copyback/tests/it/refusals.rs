@@ -2,7 +2,7 @@
 
 use crate::common::unchecked;
 
-/// Lines that replace tables of the drive of `common`, and the key that is refused; none where the drive is possible.
+/// Lines that replace tables of the drive of `common`, and the refused key; `None` if the drive is possible.
 const ROWS: &[(&str, Option<&str>)] = &[
     ("", None),
     // Allocation.
@@ -86,7 +86,7 @@ const ROWS: &[(&str, Option<&str>)] = &[
     ("trigger = { policy = \"watermark\", soft = 2, stagger = 14 }", Some("trigger.stagger")),
     ("trigger = { policy = \"watermark\", scope = \"device\", soft = 4 }", None),
     ("trigger = { policy = \"watermark\", scope = \"device\", soft = 4, count = \"pages\" }", Some("trigger.count")),
-    // What a collection lets go first.
+    // Requests that preempt a collection.
     ("preemption = { policy = \"points\" }\nadmit = { policy = \"window\", slots = 2 }", None),
     ("preemption = { policy = \"points\" }\nadmit = { policy = \"window\", slots = 1 }", Some("admit.slots")),
     ("preemption = { policy = \"deadline\", chunk = 1 }", None),
@@ -234,7 +234,7 @@ const PARITY_ROWS: &[(&str, Option<&str>)] = &[
     ("preemption = { policy = \"ideal\" }", Some("admit.policy")),
     ("buffer = { policy = \"lru\" }", Some("buffer.policy")),
     ("precondition = { mode = \"aged\" }", Some("precondition.mode")),
-    // Turns go by where the members of a stripe are, and only addresses say that beforehand.
+    // Turns depend on the places of a stripe's members, which only addresses determine in advance.
     ("redundancy = { policy = \"ttflash\" }", Some("allocation.policy")),
     ("redundancy = { policy = \"ttflash\" }\nallocation = { policy = \"static\" }", None),
     ("redundancy = { policy = \"ttflash\", group = \"plane\" }\nallocation = { policy = \"static\" }", None),

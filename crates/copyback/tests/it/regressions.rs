@@ -1,6 +1,6 @@
-//! Does what random tests once found stay mended?
+//! Defects that random tests found stay fixed.
 //!
-//! Each test is the smallest case that showed a defect; its expected values follow from what the operation means.
+//! Each test is the smallest case that showed a defect; its expected values follow from the meaning of the operation.
 
 use crate::support::{Setting, configuration, request};
 use copyback::flash::command::Source;
@@ -70,7 +70,7 @@ fn write_amplification_counts_what_the_host_wrote() {
     assert_eq!(report.write_amplification.total, Some(1.0 / 3.0));
 }
 
-/// A queued read whose first unit is trimmed still reads the others.
+/// A queued read whose first unit is trimmed still reads the other units.
 #[test]
 fn a_trim_takes_only_its_units_out_of_a_queued_read() {
     let mut lines = PLANE.to_vec();
@@ -78,7 +78,7 @@ fn a_trim_takes_only_its_units_out_of_a_queued_read() {
     lines.push("geometry.page_size = \"16 KiB\"\ngeometry.mapping_unit = \"4 KiB\"");
     let requests = [
         request(0, Op::Write, 0, 16_384, 0),
-        // The second write keeps the plane busy, so that the read waits and the trim comes first.
+        // The second write keeps the plane busy, so that the read waits and the trim is earlier.
         request(9_000_000, Op::Write, 16_384, 16_384, 0),
         request(9_000_001, Op::Read, 0, 16_384, 0),
         request(9_000_002, Op::Trim, 0, 4096, 0),
@@ -87,8 +87,8 @@ fn a_trim_takes_only_its_units_out_of_a_queued_read() {
     assert_eq!(report.flash.host_page_reads, 1, "units 1 to 3 still hold data");
 }
 
-/// Writes that queue up are no reason to collect before the watermark is reached: on one plane, what is bound when does
-/// not depend on how fast the host asks, so neither do moves.
+/// A queue of writes is no reason to collect before the watermark is reached. On one plane, the order of binding does
+/// not depend on the speed of the host, so that moves do not, either.
 #[test]
 fn a_backlog_moves_no_more_than_a_trickle() {
     let mut lines = PLANE.to_vec();
@@ -118,13 +118,13 @@ fn a_full_buffer_empties_onto_all_dies() {
     ];
     let requests: Vec<_> = (0..416).map(|i| request(0, Op::Write, i * 4096, 4096, 0)).collect();
     let report = run(&lines, &requests).report;
-    // 400 pages leave before the last 16 have come in: 100 on each of four dies, at a millisecond and a transfer each.
+    // 400 pages leave before the last 16 have arrived: 100 on each of four dies, at a millisecond and a transfer each.
     let one_ns = 1_000_000 + 4096 * 1_000_000_000 / 400_000_000;
     assert!(report.simulated_ns < 101 * one_ns, "{} ns", report.simulated_ns);
     assert_eq!(report.buffer_units_left, 16);
 }
 
-/// A unit that is trimmed before collection reads its page is not read, also where its page holds other data.
+/// A unit that is trimmed before collection reads its page is not read, even if the page has other data.
 #[test]
 fn collection_leaves_a_trimmed_unit_of_a_page_behind() {
     let mut lines = PLANE.to_vec();
@@ -143,7 +143,7 @@ fn collection_leaves_a_trimmed_unit_of_a_page_behind() {
     assert_eq!((report.flash.gc_units, report.flash.dropped_moves), (3, 1), "{:?}", report.flash);
 }
 
-/// A plane on which no logical page lives cannot be aged: an error that says so, not a panic.
+/// A plane without a logical page cannot be aged: an error says so, without a panic.
 #[test]
 fn a_plane_without_data_cannot_be_aged() {
     let lines = [
@@ -168,8 +168,8 @@ fn steady_preconditioning_has_collected() {
     assert!(preconditioning.erases > 0 && preconditioning.host_units > 64 * 8, "{preconditioning:?}");
 }
 
-/// A read that comes at the moment at which the last data of the read before has left is not sent beside that data: its
-/// cycles have the channel.
+/// A read that arrives when the last data of the previous read has left is not sent with that data: its cycles have the
+/// channel.
 #[test]
 fn a_cached_read_at_the_end_of_the_read_before() {
     let mut lines = PLANE.to_vec();
@@ -184,8 +184,8 @@ fn a_cached_read_at_the_end_of_the_read_before() {
     assert_eq!(took, [first_ns, first_ns]);
 }
 
-/// Pages that are reserved for moves from other planes are no part of the pages for host writes when they come,
-/// whether they share the host's block or have one of their own.
+/// Pages that are reserved for moves from other planes are not available to host writes when these arrive, with a
+/// shared open block and with separate ones.
 #[test]
 fn moves_from_other_planes_leave_what_was_reserved() {
     for frontier in ["frontier.policy = \"single\"", "frontier.policy = \"split\""] {
@@ -207,8 +207,8 @@ fn moves_from_other_planes_leave_what_was_reserved() {
     }
 }
 
-/// Data leaves a plane for host writes that wait there only if the others take it once it has begun to leave: else
-/// collections that gain nothing follow each other without end, before the writes that would change something.
+/// Data leaves a plane for waiting host writes only if other planes take it when it has begun to leave. Otherwise
+/// collections that gain nothing would follow each other without end, before the writes that would change anything.
 #[test]
 fn a_plane_that_nobody_relieves_is_not_collected_again_and_again() {
     let lines = [
@@ -235,8 +235,7 @@ fn a_plane_that_nobody_relieves_is_not_collected_again_and_again() {
     }
 }
 
-/// Host writes that may go to any die go where there is room; data does not make way for them, and back again, for
-/// ever.
+/// Host writes that may go to any die go to a die with room. Data is not moved for them, and back again, without end.
 #[test]
 fn data_does_not_go_round_between_full_planes() {
     let lines = [
@@ -261,7 +260,7 @@ fn data_does_not_go_round_between_full_planes() {
     }
 }
 
-/// Who arrives while a slot is kept for a job does not take it before those who wait for one.
+/// A request that arrives while a slot is kept for a job does not take it before requests that wait for one.
 #[test]
 fn whoever_waits_for_a_slot_goes_before_who_arrives() {
     let lines = [
@@ -332,8 +331,8 @@ fn dynamic_allocation_uses_all_planes_of_a_die_alike() {
     assert!(*least > 20 && most * 2 < least * 3, "collections of each plane: {collections:?}");
 }
 
-/// A plane that is full of valid data gives none away because writes wait for another plane of its die: two such planes
-/// sent each other theirs without end, and GC goes first.
+/// A plane full of valid data sends none away because writes wait for another plane of its die. Two such planes once
+/// sent data to each other without end, because GC goes first.
 #[test]
 fn a_plane_keeps_its_data_while_writes_wait_for_its_neighbours() {
     let lines = [
@@ -376,8 +375,8 @@ fn a_buffer_holds_a_page_or_is_refused() {
     assert!(error.help.expect("there is a remedy").contains("16 KiB"));
 }
 
-/// A drive is idle from the end of its last transaction, also where that ends without a command: its data was trimmed
-/// while it waited.
+/// A drive is idle from the end of its last transaction on, even if that ends without a command because its data was
+/// trimmed while it waited.
 #[test]
 fn a_read_of_nothing_leaves_the_drive_idle() {
     let mut lines = PLANE.to_vec();

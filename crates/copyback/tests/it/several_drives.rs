@@ -1,8 +1,8 @@
-//! Does a drive among others give exactly the results that it gives alone?
+//! A drive among others has exactly the results that it has alone.
 //!
-//! Drives of one run share a clock and nothing else, as long as the host lets every request in when it arrives. So each
+//! Drives of one run share only a clock, as long as the host admits every request when it arrives. Therefore each
 //! drive's requests must take exactly as long, with exactly the same latency breakdown, as in a run of their own; that
-//! run is where the expected values come from. The drives differ in shape and scheme.
+//! run provides the expected values. The drives differ in shape and scheme.
 
 use crate::support::{Setting, configuration, fitted, request};
 use copyback::flash::geometry::Geometry;
@@ -89,8 +89,8 @@ fn each_as_if_alone(drives: &[usize]) {
     configs.iter().for_each(|c| c.check().unwrap());
     let ftls: Vec<Ftl> = configs.iter().map(|c| preconditioning::preconditioned(c, 11).unwrap()).collect();
     let own: Vec<Vec<Request>> = ftls.iter().zip(0..).map(|(ftl, device)| workload(&ftl.geometry, device)).collect();
-    // Requests of one moment stand in the order of their drives: the order among drives must not matter, but each
-    // drive's own order stays.
+    // Requests of one moment are in the order of their drives. The order among drives must not matter, but each drive's
+    // own order stays.
     let mut all: Vec<Request> = own.iter().flatten().copied().collect();
     all.sort_by_key(|r| r.arrival_ns);
 

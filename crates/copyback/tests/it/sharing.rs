@@ -14,7 +14,7 @@ const USED: &str = "precondition = { mode = \"random\", overwrites = 2.0 }\n";
 const NEVER: &str = "preemption = { policy = \"none\" }\n";
 const POINTS: &str = "preemption = { policy = \"points\" }\n";
 const POLL_NS: u64 = 600;
-/// A read, and a program, alone.
+/// The time of a read alone, and of a program alone.
 const READ_ALL_NS: u64 = COMMAND_NS + READ_NS + TRANSFER_NS;
 const PROGRAM_ALL_NS: u64 = COMMAND_NS + TRANSFER_NS + PROGRAM_NS;
 
@@ -22,7 +22,7 @@ fn drive(more: &str) -> RunConfig {
     config(&format!("{USED}{more}"))
 }
 
-/// Pages of the drive that the host sees.
+/// Logical pages of the drive.
 const HOST_PAGES: u64 = 150;
 
 /// Random writes of one page, so far apart that collection is over before the next.
@@ -30,7 +30,7 @@ fn rare_writes(count: u64) -> Vec<Request> {
     (0..count).map(|i| pages(Op::Write, i * 200_000_000, rng::splitmix64(i) % HOST_PAGES, 1)).collect()
 }
 
-/// Random requests that come faster than the drive can write.
+/// Random requests that arrive faster than the drive can write.
 fn overload(count: u64, read_every: u64) -> Vec<Request> {
     let op = |i: u64| if i.is_multiple_of(read_every) { Op::Read } else { Op::Write };
     (0..count).map(|i| pages(op(i), i * 400_000, rng::splitmix64(i) % HOST_PAGES, 1)).collect()
@@ -40,7 +40,7 @@ fn collection_ns(event: &GcEvent) -> u64 {
     event.end_ns - event.start_ns
 }
 
-/// What a collection of so many moves takes where nobody disturbs it and each step waits for `queue_poll_ns`.
+/// The time of an undisturbed collection with this many moves, if each step waits for `queue_poll_ns`.
 fn undisturbed_ns(event: &GcEvent, queue_poll_ns: u64) -> u64 {
     let moves = u64::from(event.units_valid);
     let steps = 2 * moves + 1;
@@ -128,7 +128,7 @@ fn a_paired_step_ends_one_page_transfer_later_for_each_partner() {
     assert!(seen.iter().all(|by_partners| by_partners[0] > 0 && by_partners[1] > 0), "reads, programs: {seen:?}");
 }
 
-/// A read that comes while a collection goes on waits for one step and the poll behind it, not for the collection.
+/// A read that arrives during a collection waits for one step and the following poll, not for the collection.
 #[test]
 fn a_read_waits_for_one_step_at_most() {
     let reads = |i: u64| {
@@ -144,13 +144,13 @@ fn a_read_waits_for_one_step_at_most() {
         reads.map(|r| r.response_ns).max().expect("a collection was met")
     };
     let all = "preemption = { policy = \"points\", at_register = \"all\" }\n";
-    // The longest step is the erase; then a poll, the reads that came meanwhile, at most five of them, and one that was
+    // The longest step is the erase. Then follow a poll, at most five reads that arrived meanwhile, and one that was
     // under way.
     let bound_ns = COMMAND_NS + ERASE_NS + POLL_NS + 6 * READ_ALL_NS;
     assert!(longest(all) <= bound_ns && bound_ns < longest(NEVER), "{} and {} ns", longest(all), longest(NEVER));
 }
 
-/// Where collection is over before the next request comes, every way of sharing does the same work.
+/// If collections end before the next request arrives, every way of sharing does the same work.
 #[test]
 fn undisturbed_collections_do_equal_work_under_every_scheme() {
     let schemes = [
@@ -216,14 +216,14 @@ fn all_that_goes_first_at_a_point_is_pipelined() {
     }
 }
 
-/// Its causes of waiting are those of the host alone, but a collection had the die.
+/// It waited only for the host, but during a collection on its die.
 #[test]
 fn a_read_behind_a_read_that_a_collection_let_go_first_counts_as_affected() {
     let mut script = rare_writes(300);
     let collection = run(&drive(POINTS), script.clone()).gc_events[20];
     script.retain(|r| r.arrival_ns <= collection.start_ns);
-    // The first comes with the collection, to the other plane, and goes at the first poll; the second comes while it is
-    // served.
+    // The first arrives with the collection, for the other plane, and is served at the first poll; the second arrives
+    // while it is served.
     let other_plane = u64::from(1 - collection.plane);
     let arrivals_ns = [collection.start_ns, collection.start_ns + POLL_NS + COMMAND_NS + 1];
     script.extend([0, 1].map(|i| pages(Op::Read, arrivals_ns[i], other_plane + 2 * i as u64, 1)));

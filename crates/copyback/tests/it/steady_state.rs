@@ -1,7 +1,7 @@
-//! Does the rule of the SNIA PTS tell a drive that has settled from one that has not?
+//! The rule of the SNIA PTS distinguishes a drive that has settled from one that has not.
 //!
-//! The rule itself, at its limits, is tested beside it (`src/observe/steady.rs`). Here are whole runs: uniformly random
-//! writes in a closed loop, on drives with different preconditioned.
+//! Unit tests check the rule itself, at its limits (`src/observe/steady.rs`). These are whole runs: uniformly random
+//! writes in a closed loop, on drives with different preconditioning.
 
 use crate::common::*;
 use copyback::flash::geometry::Geometry;
@@ -114,8 +114,8 @@ fn preconditioning_without_collection_is_shared_by_watermarks_and_no_other_is() 
     assert_ne!(image_key(&with_watermark(random, 4)), image_key(&with_watermark(random, 3)));
 }
 
-/// The fifths of a run end with its last request, though collections that let the host go first are behind and go on:
-/// the times of all fifths together are the run's.
+/// The fifths of a run end with its last request, even if preempted collections continue after it: the times of all
+/// fifths add up to the run's.
 #[test]
 fn the_last_fifth_ends_with_the_last_request() {
     let config = config(
@@ -152,8 +152,8 @@ fn the_last_fifth_ends_with_the_last_request() {
     assert!((took_s / simulated_s - 1.0).abs() < 0.01, "fifths of {took_s} s in {simulated_s} s: {throughput:?}");
 }
 
-/// A buffer that holds all that is written: flash rests, response times and write amplification stand still, and the
-/// drive has still to do all of its work.
+/// A buffer that holds all written data: flash is idle, response times and write amplification do not change, and the
+/// drive still has all of its work to do.
 #[test]
 fn a_run_that_lives_on_its_buffer_is_not_steady() {
     let of = |size: &str| {

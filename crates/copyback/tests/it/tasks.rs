@@ -1,4 +1,4 @@
-//! Do tasks share the flash as their scheduler says, over whole runs?
+//! Tasks share the flash as their scheduler says, over whole runs.
 
 use crate::common::*;
 use copyback::run::config::RunConfig;
@@ -36,8 +36,8 @@ fn debit(share: u32, guard: u32) -> RunConfig {
     drive(&format!("{{ policy = \"debit\", slots = 4, guard = {guard}, shares = {shares} }}"))
 }
 
-/// Timeline A7 over a run: collection has no share, host reads fill the windows, and writes wait for
-/// space. The guard lets the collection make some; without it the run stands still.
+/// Timeline A7 over a run: collection has no share, host reads fill the windows, and writes wait for space. The guard
+/// lets the collection free some; without it the run stops.
 #[test]
 fn a_guard_keeps_a_drive_alive_whose_collection_has_no_share() {
     let outcome = run(&debit(0, 1), requests(3_000, 0.5, 200));
@@ -50,7 +50,7 @@ fn a_guard_keeps_a_drive_alive_whose_collection_has_no_share() {
     assert!(matches!(error, Some(RunError::CollectionKeptOut { requests: 1.., .. })), "without a guard: {error:?}");
 }
 
-/// Without background work it makes no difference who says which task's request enters: reads of a drive at rest.
+/// Without background work the admission policy makes no difference: reads of an idle drive.
 #[test]
 fn without_background_work_all_dispatchers_are_alike() {
     let mean = |policy: &str| {
@@ -66,12 +66,12 @@ fn without_background_work_all_dispatchers_are_alike() {
     }
 }
 
-/// Where windows are full it makes none, either, as long as a full window keeps out nobody but its own die's requests:
-/// 64 reads at a time on four dies with a channel and a window of four each. `vanilla` has one queue, whose head waits
-/// for a slot of its die and all others behind it, so that dies run dry that have requests in the queue: of 64 reads
-/// only those in windows, 16 at most, share out the work. Four servers with four places each behind such a queue, all
-/// equally fast, do 3.24 reads in the time of one where those without it do 3.91 (a simulation of nothing else): a mean
-/// 20 % higher, and 10 % at least.
+/// Full windows make no difference, either, as long as a full window delays only requests for its own die: 64 reads at
+/// a time on four dies with a channel and a window of four each. `vanilla` has one queue: all others wait behind its
+/// head, which waits for a slot of its die, so that dies with queued requests become idle. Of 64 reads only those in
+/// windows, 16 at most, share the work. Four servers with four places each behind such a queue, all equally fast, do
+/// 3.24 reads in the time of one; without such a queue they do 3.91 (a separate simulation). The mean is therefore 20 %
+/// higher, and at least 10 %.
 #[test]
 fn full_windows_make_no_difference_but_to_one_queue() {
     let mean = |policy: &str| {
@@ -89,7 +89,7 @@ fn full_windows_make_no_difference_but_to_one_queue() {
     assert!(vanilla > 1.1 * window && vanilla < 1.3 * window, "{vanilla} ns with one queue, {window} ns without");
 }
 
-/// A drive whose writes wait for space all the time, on four dies with a channel each.
+/// A drive whose writes always wait for space, on four dies with a channel each.
 fn at_its_reserve(frontier: &str) -> RunConfig {
     let shares = "{ policy = \"fixed\", gc = 80 }";
     let mut config = drive(&format!("{{ policy = \"debit\", slots = 4, shares = {shares} }}"));
@@ -102,9 +102,9 @@ fn at_its_reserve(frontier: &str) -> RunConfig {
     config
 }
 
-/// Where moved data shares open blocks with the host's, the blocks that planes keep for it are a common stock: even
-/// when the drive has nothing else left, the pages of a victim are programmed on all dies at once. A block of their own
-/// they have only at home, one page after the other.
+/// If moved data shares open blocks with the host's, the blocks that planes keep for it are a common stock. Even if the
+/// drive has no other free blocks, the pages of a victim are programmed on all dies at once. With a block of their own
+/// they stay on their plane, one page after the other.
 #[test]
 fn moves_go_anywhere_even_at_the_reserve() {
     let page_ns = |frontier: &str| {
@@ -118,7 +118,7 @@ fn moves_go_anywhere_even_at_the_reserve() {
     assert!(own > alone_ns && shared < alone_ns, "{shared} and {own} ns a page; one die programs it in {alone_ns} ns");
 }
 
-/// Four dies of two planes, of which planes or dies have watermarks of their own.
+/// Four dies of two planes, with watermarks of planes or of dies.
 fn by_plane(victims: u32, scope: &str) -> RunConfig {
     let mut config = drive("{ policy = \"strict\" }");
     config.allocation = copyback::config::from_toml("policy = \"static\"").expect("an allocation");
@@ -132,8 +132,8 @@ fn by_plane(victims: u32, scope: &str) -> RunConfig {
     config
 }
 
-/// With one victim at a time the plane with the fewest free blocks is next, before the one that was just collected goes
-/// on to its own stop.
+/// With one victim at a time, the plane with the fewest free blocks is next, before the plane that was just collected
+/// continues to its stop level.
 #[test]
 fn the_plane_with_the_fewest_free_blocks_is_collected_next() {
     let mut config = by_plane(1, "plane");
@@ -145,8 +145,8 @@ fn the_plane_with_the_fewest_free_blocks_is_collected_next() {
     assert!(planes.len() > 300 && same * 20 < planes.len(), "{same} of {} follow one of the same plane", planes.len());
 }
 
-/// Where planes or dies have watermarks of their own, several victims are victims of several of them: one beside
-/// another would wait for the same array.
+/// With watermarks of planes or dies, concurrent victims are on different planes or dies: on the same one, they would
+/// wait for the same array.
 #[test]
 fn victims_side_by_side_lie_on_different_planes_and_dies() {
     for (scope, planes_of_one) in [("plane", 1), ("die", 2)] {
@@ -166,10 +166,10 @@ fn victims_side_by_side_lie_on_different_planes_and_dies() {
     }
 }
 
-/// A collection that reserves no die moves what a collection moves: uniform random writes on a plane of 1,024 blocks of
-/// 32 pages cost what the mean field of greedy victims says, within 1 %, whoever dispatches. Two blocks are left out of
-/// the capacity, the open one and the one that is kept; ten times the capacity is written, behind fifteen times without
-/// time.
+/// A collection that reserves no die moves as much as any collection: uniform random writes on a plane of 1,024 blocks
+/// of 32 pages cost what the mean field of greedy victims predicts, within 1 %, under each admission policy. The
+/// capacity excludes two blocks, the open one and the kept one. Ten times the capacity is written, after fifteen times
+/// in zero time.
 #[test]
 fn tasks_do_not_change_write_amplification() {
     let (blocks, pages, over_provisioning) = (1_024, 32, 0.28);

@@ -56,10 +56,10 @@ fn of_one(requests: Vec<Request>) -> Outcome {
     simulate(&config, image, Box::new(requests.into_iter()), &options, &mut |_| {}).expect("the run ends well")
 }
 
-/// Open loops that are merged by time, and by their order where times are equal, are one workload.
+/// Open loops that are merged by time (and by their order at equal times) are one workload.
 #[test]
 fn open_workloads_together_are_the_merged_workload() {
-    // Every third arrival of the one is at the nanosecond of one of the other.
+    // Every third arrival of one workload is at the same nanosecond as an arrival of the other.
     let (first, second) = (requests(900, 400_000, 0, 3), requests(600, 600_000, 2_000, 2));
     let mut merged: Vec<(u64, u8, Request)> = Vec::new();
     merged.extend(first.iter().map(|request| (request.arrival_ns, 0, *request)));
@@ -70,7 +70,7 @@ fn open_workloads_together_are_the_merged_workload() {
     assert!(alone.report.gc.collections > 0, "nothing is collected");
     let without = Report { workloads: Default::default(), ..together.report.clone() };
     assert_eq!(without, alone.report);
-    // But for whose each is.
+    // Except for the workload that each belongs to.
     let owned = |record: &RequestRecord| u16::from(record.offset_bytes >= 2_000 * 4096);
     assert!(together.requests.iter().all(|record| record.workload == owned(record)));
     let of_nobody: Vec<_> = together.requests.iter().map(|record| RequestRecord { workload: 0, ..*record }).collect();
@@ -84,7 +84,7 @@ fn open_workloads_together_are_the_merged_workload() {
     assert_eq!(all.max_ns, first.response.read.max_ns.max(second.response.read.max_ns));
 }
 
-/// A closed loop alone is the same as one of several that is the only one.
+/// A closed loop alone equals a list of several with only this loop.
 #[test]
 fn one_of_one_is_the_workload_alone() {
     let mut config = drive();
@@ -168,13 +168,13 @@ fn who_waits_starts_no_earlier_than_its_own_time() {
     }
 }
 
-/// The rate of a workload is over the time that it was there: from its begin behind its warm-up to its end, where that
-/// is a moment of its own, and to its last completion otherwise.
+/// The rate of a workload is over its own time: from the end of its warm-up to its end, if it has one, and otherwise to
+/// its last completion.
 #[test]
 fn rates_are_over_the_time_that_a_workload_is_there() {
     let ms = 1_000_000;
     let until = |stop_ns: u64| vec![[0, stop_ns]];
-    // Reads 2 ms apart up to 21 ms: at 0, 2, ..., 20 ms, of which those from 10 ms on are measured.
+    // Reads 2 ms apart up to 21 ms: at 0, 2, ..., 20 ms; those from 10 ms on are measured.
     let timed = Stream {
         phases_ns: until(21 * ms),
         warmup_ns: 10 * ms,
@@ -191,7 +191,7 @@ fn rates_are_over_the_time_that_a_workload_is_there() {
         .filter(|record| record.offset_bytes >= 2_000 * 4096)
         .map(|record| record.arrival_ns + record.response_ns);
     assert_eq!((counted.reads, counted.simulated_ns), (5, ends.max().expect("it asks")));
-    // A phase of 4 ms with two reads and one of 3 ms with the rest, whose last ends behind it.
+    // A phase of 4 ms with two reads and one of 3 ms with the rest; the last read ends after it.
     let phases_ns = vec![[0, 4 * ms], [20 * ms, 23 * ms]];
     let phased = Stream { phases_ns, ..stream("phased", Pace::Open, requests(3, 2 * ms, 0, 1)) };
     let outcome = ran(Asked::Several(vec![phased]));

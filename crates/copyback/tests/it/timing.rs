@@ -1,4 +1,4 @@
-//! Does an isolated command, and a short sequence of commands, take exactly the time that its parts say?
+//! An isolated command, and a short sequence of commands, take exactly the sum of the times of their parts.
 //!
 //! Expected values are sums of the device's times, written out; see `common::config` for the times. Pages 0, 2, 4, …
 //! are on plane 0 and 1, 3, 5, … on plane 1 of the one die, unless a test says otherwise.

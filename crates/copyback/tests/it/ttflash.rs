@@ -30,7 +30,7 @@ fn drive(redundancy: &str) -> RunConfig {
     ))
 }
 
-/// Reads and writes of single pages at random, of which `far` apart in time.
+/// Random reads and writes of single pages, `apart_ns` apart.
 fn random(config: &RunConfig, count: u64, apart_ns: u64) -> Vec<Request> {
     let units = u64::from(Geometry::new(&config.device()).logical_units);
     let mut stream = rng::stream(1, "test.ttflash");
@@ -64,8 +64,8 @@ fn one_plane_of_a_group_collects_at_a_time() {
     assert!(pairs(&free).iter().any(|(a, b)| place(a.plane) == place(b.plane)), "rain has no turns");
 }
 
-/// A read whose plane collects is rebuilt, always: it waits for no command of a collection but one that found it there.
-/// Requests are far apart here, so that no read waits for its window behind a write, nor for parity on its way.
+/// A read whose plane collects is always rebuilt: it waits only for a command of a collection that found it there.
+/// Requests are far apart here, so that no read waits for a write in its window, or for parity on its way.
 #[test]
 fn reads_do_not_wait_for_collections() {
     let affected = |redundancy: &str| {
@@ -81,7 +81,7 @@ fn reads_do_not_wait_for_collections() {
     assert!(waited > 300 && parity.rebuilt == 0, "{waited} reads, {parity:?}");
 }
 
-/// Nothing of a copyback crosses the channel: alone, a collection takes a read and a program a page, and an erase.
+/// A copyback does not use the channel: alone, a collection takes a read and a program for each page, and an erase.
 #[test]
 fn moves_stay_off_the_channel() {
     let config = drive("policy = \"ttflash\"");
@@ -97,7 +97,7 @@ fn moves_stay_off_the_channel() {
     assert!(alone > 5, "{alone} of {}", times.len());
 }
 
-/// Where a page has several units, those that are valid as a whole are copied back, and others are gathered.
+/// If a page has several units, pages with only valid units are copied back, and the units of others are gathered.
 #[test]
 fn pages_of_several_units_go_both_ways() {
     let mut config = drive("policy = \"ttflash\"");

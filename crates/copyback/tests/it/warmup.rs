@@ -116,7 +116,7 @@ fn totals_are_the_sum_of_both_parts() {
         assert_eq!(flash.preemptions, all.flash.preemptions, "{name}");
         assert_eq!(before.1 + later.gc.collections, all.gc.collections, "{name}");
         assert!(later.gc.collection_max_ns <= all.gc.collection_max_ns, "{name}");
-        // Collections that are told of are those that count, and the last ones of the whole run.
+        // The reported collections are those that count: the last collections of the whole run.
         let kept = measured.gc_events.len();
         assert_eq!(measured.gc_events, whole.gc_events[whole.gc_events.len() - kept..], "{name}");
         if name != "ideal" {
@@ -223,8 +223,8 @@ fn a_workload_that_ends_first_is_refused() {
     assert!(refused(Warmup::Steady, &reads).contains("without a write"));
 }
 
-/// The rule asks for five rounds of half of the capacity; schemes of one workload may disagree on when it holds, but
-/// only by whole rounds, whose ends are requests that all of them share.
+/// The rule requires five rounds of half of the capacity. Schemes of one workload may differ in when it holds, but only
+/// by whole rounds, whose ends are requests that all of them share.
 #[test]
 fn it_ends_with_a_round_when_the_rule_holds() {
     for (name, config) in drives() {

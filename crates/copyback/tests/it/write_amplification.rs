@@ -1,9 +1,9 @@
-//! Does write amplification under uniform random writes agree with theory, for each victim policy that has one?
+//! Write amplification under uniform random writes agrees with theory, for each victim policy that has one.
 //!
-//! Expected values are the closed forms, mean-field solutions and Monte-Carlo results of `copyback-theory`. One plane
-//! of 2048 blocks; what a plane holds back, its open block and the free block that collection keeps, is left out of the
-//! physical capacity. Tolerance 1 %: of 30 times the capacity's writes the second half is measured, whose sampling
-//! error is below 0.2 %; the rest is the distance of 2048 blocks to the infinite plane of the theory.
+//! Expected values are the closed forms, mean-field solutions and Monte Carlo results of `copyback-theory`. One plane
+//! of 2048 blocks; the physical capacity excludes the blocks that a plane holds back: its open block and the free block
+//! that collection keeps. Tolerance 1 %: the second half of 30 times the capacity's writes is measured, with a sampling
+//! error below 0.2 %. The rest is the difference between 2048 blocks and the infinite plane of the theory.
 
 use copyback::run::config::RunConfig;
 use copyback::run::preconditioning::Preconditioner;

@@ -1,4 +1,4 @@
-//! One case: its kind, what is drawn for it, and how it is asked and shrunk.
+//! One case: its kind, its random draws, its run and its shrinking.
 
 use crate::draws::Demands;
 use crate::tally::Verdict;
@@ -8,16 +8,16 @@ use proptest::strategy::BoxedStrategy;
 use proptest::test_runner::{Config, RngSeed, TestError, TestRunner};
 use std::cell::{Cell, RefCell};
 
-/// What a case asks.
+/// The kinds of cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A drive with everything, and whatever disturbs it.
+    /// A drive with all features and disturbances.
     Run,
     /// A drive that the timing oracle understands.
     Timing,
-    /// One of them whose collections share their dies with the host.
+    /// Such a drive, with collections that share dies with the host.
     Sharing,
-    /// The translation layer by itself.
+    /// The translation layer alone.
     Ftl,
     /// Several drives in one run.
     Several,
@@ -105,7 +105,7 @@ pub struct Failure {
     pub text: String,
 }
 
-/// Draws a case and asks `holds`; the smallest case that fails, if it does not hold.
+/// Draws a case and runs `holds`; returns the smallest failing case, if it does not hold.
 fn ask<C: std::fmt::Debug + Clone>(
     number: u64,
     strategy: &BoxedStrategy<C>,

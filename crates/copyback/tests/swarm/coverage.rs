@@ -61,7 +61,7 @@ impl std::fmt::Display for Coverage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for (knob, settings) in &self.rows {
             let one = |(setting, count): &(&str, u64)| {
-                // A setting's keys are those of its knob or stand beside them: the values say which it is.
+                // A setting's keys are those of its knob, or adjacent ones: the values identify it.
                 let values: Vec<&str> = setting.lines().filter_map(|l| l.split_once(" = ").map(|(_, v)| v)).collect();
                 let label = if values.is_empty() { setting.to_string() } else { values.join(" ") };
                 format!("{} {count}", if label.is_empty() { "-".to_owned() } else { label })

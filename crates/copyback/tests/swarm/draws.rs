@@ -1,7 +1,7 @@
-//! Draws settings that go together.
+//! Draws compatible settings.
 //!
-//! Every knob is drawn freely at first. While the configuration checks refuse the drive, a knob that the error names is
-//! drawn again. The checks are the only list of what goes together, so a new policy needs no line here. One setting,
+//! First, every knob is drawn freely. While the configuration checks refuse the drive, a knob that the error names is
+//! redrawn. The checks are the only list of compatible settings, so that a new policy needs no line here. One setting,
 //! the subject of the draw, stays: settings that need many others run as often as the rest.
 
 use crate::knobs::{KNOBS, Mark, name_of, schemes_of_drives};
@@ -14,7 +14,7 @@ use proptest::strategy::{NewTree, ValueTree};
 use proptest::test_runner::TestRunner;
 use std::collections::BTreeSet;
 
-/// After so many redraws the draw stays as it is, and the case is refused.
+/// The most redraws; then the case is refused.
 const REDRAWS_MAX: u32 = 400;
 /// After so many redraws the subject may be drawn again.
 const SUBJECT_REDRAWS_MAX: u32 = 250;
@@ -137,7 +137,7 @@ fn keys_in(refusal: &str) -> Vec<&str> {
     words.enumerate().filter(|(at, word)| *at == 0 || word.contains('.')).map(|(_, word)| word).collect()
 }
 
-/// Whether a key equals another one, or stands in its table.
+/// Whether a key equals another one, or is in its table.
 fn is_within(key: &str, table: &str) -> bool {
     key.strip_prefix(table).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
@@ -159,7 +159,7 @@ impl Choices {
         for redraw in 0..REDRAWS_MAX {
             let Some(refusal) = self.refusal(&choice) else { break };
             let named = self.parts_named(&choice, &refusal, subject);
-            // Give up the subject: it alone can violate the demand, or too many redraws have failed.
+            // Gives up the subject: it alone can violate the demand, or too many redraws have failed.
             if (refusal.is_demand && named.is_empty()) || redraw == SUBJECT_REDRAWS_MAX {
                 subject = None;
             }

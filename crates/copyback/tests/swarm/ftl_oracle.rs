@@ -1,10 +1,10 @@
-//! Does the translation layer agree with a slow, obvious one under random operations?
+//! The translation layer agrees with a slow, simple one under random operations.
 //!
-//! The oracle is a handful of maps: what each logical unit holds (a version), what each place in flash holds, and how
-//! far each block is programmed. It is told of every operation, learns from the drive only which places were chosen,
-//! and says what has to be true afterwards: pages are programmed in order and once between erases, every unit is found
-//! at a place that holds its newest version, valid counts are those of a recount from scratch, and programmed pages add
-//! up to host, moved and padding units. Operations that the drive has no room for are left out, as a caller has to.
+//! The oracle is a few maps: the version that each logical unit holds, the version in each place in flash, and how far
+//! each block is programmed. It gets every operation, and learns only the chosen places from the drive. It checks the
+//! conditions that must hold afterwards. Pages are programmed in order and once between erases. Every unit is at a
+//! place that holds its newest version. Valid counts equal a recount. Programmed pages add up to host, moved and
+//! padding units. Operations without room are skipped, as a caller must do.
 
 use crate::draws::{Demands, choice};
 use crate::knobs::Mark;
@@ -31,12 +31,12 @@ enum Step {
     Trim { first: u32, units: u8 },
     /// Collects a block at once.
     Collect { plane: u32 },
-    /// Takes a victim whose units are moved by later steps.
+    /// Takes a victim whose units later steps move.
     TakeVictim { plane: u32 },
-    /// Moves a page's worth of the victim's units, to its own plane or to another, with so many units of the host
-    /// behind them where they leave room.
+    /// Moves a page's worth of the victim's units, to its own plane or to another; host units fill the rest of the
+    /// page.
     MovePage { plane: Option<u32>, first: u32, units: u8 },
-    /// Goes on on a copy of the drive.
+    /// Continues with a copy of the drive.
     Clone,
 }
 
@@ -78,7 +78,7 @@ impl Oracle {
         let point = self.write_point.entry(block).or_insert(0);
         let offset = place % ftl.geometry.units_per_block;
         assert!(offset >= *point, "place {offset} of block {block} was programmed after place {point}");
-        // Places passed over stay empty for good.
+        // Skipped places stay empty.
         self.places += u64::from(offset + 1 - *point);
         *point = offset + 1;
         assert!(self.flash.insert(place, what).is_none(), "place {place} was programmed twice");
@@ -121,7 +121,7 @@ impl Oracle {
         *self.erased.entry(block.0).or_default() += 1;
     }
 
-    /// Compares everything that can be seen of the drive with what has to be there.
+    /// Compares all visible state of the drive with the expected one.
     fn compare(&self, ftl: &Ftl) {
         ftl.check_all().unwrap();
         let g = &ftl.geometry;
@@ -275,7 +275,7 @@ impl Bench {
         let newest = stored.filter_map(|(place, what)| {
             let (unit, version) = (*what?)?;
             let is_newest = self.oracle.holds.get(&unit) == Some(&version);
-            // A copy that a move left behind holds the same version; the map says which of the two counts.
+            // A copy that a move left behind has the same version; the map tells which of the two is current.
             (is_newest && self.ftl.lookup(LogicalUnit(unit)) == PhysicalUnit(place)).then_some(unit)
         });
         newest.collect()

@@ -185,7 +185,7 @@ fn nothing() -> Box<dyn copyback::workload::RequestSource + Send> {
     Box::new(Vec::<copyback::workload::Request>::new().into_iter())
 }
 
-/// Whether a file of these settings is refused in the same words, and where the key stands.
+/// Whether a file with these settings is refused with the same words, at the position of the key.
 fn is_refused_in_its_place(config: &RunConfig, refusal: &KeyError) -> Result<(), TestCaseError> {
     let workload = "\n[workload]\nrequests = 1\nread_share = 0.0\nsize = { kind = \"fixed\", mean = \"4 KiB\" }\n\
                     arrivals = { kind = \"poisson\", rate = 100.0 }\n";

@@ -50,7 +50,7 @@ fn write(
 ) -> Result<(), String> {
     std::fs::create_dir_all(folder).map_err(|e| e.to_string())?;
     write_requests(&folder.join("case.trace"))?;
-    // Every key stands there, so that nothing of a preset shows through.
+    // Every key is set, so that no value of a preset remains.
     let mut table = toml::Table::try_from(&case.config).map_err(|e| e.to_string())?;
     table.insert("seed".into(), toml::Value::Integer(case.seed as i64));
     table.insert("workload".into(), toml::Table::from_iter([("trace".to_owned(), "case.trace".into())]).into());

@@ -1,7 +1,7 @@
-//! Cases that found something, kept whole: a case's number means another one as soon as a knob gets a new setting.
+//! Cases that found a defect, kept whole: a case's number means another case as soon as a knob gets a new setting.
 //!
-//! A failure writes one beside what the program can run (`target/tmp/swarm/`); copied into the folder `kept`, it is run
-//! with all tests.
+//! A failure writes one, together with files that the program can run (`target/tmp/swarm/`). If you copy it to the
+//! folder `kept`, all tests run it.
 
 use crate::runs::{Case, Relocation};
 use copyback::run::config::RunConfig;
@@ -15,7 +15,7 @@ struct Kept {
     seed: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<u64>,
-    /// Events, block, and which task asks.
+    /// Number of events, block, and the requesting task.
     relocations: Vec<(u64, u32, u8)>,
     /// Arrival in nanoseconds, operation, first byte, bytes, priority.
     requests: Vec<(u64, String, u64, u64, String)>,
@@ -46,7 +46,7 @@ pub fn written(case: &Case) -> Result<String, toml::ser::Error> {
     })
 }
 
-/// The case that a text says.
+/// Reads a case from its text.
 pub fn read(text: &str) -> Result<Case, toml::de::Error> {
     let kept: Kept = toml::from_str(text)?;
     let request = |(arrival_ns, op, offset_bytes, len_bytes, priority): (u64, String, u64, u64, String)| Request {

@@ -1,7 +1,7 @@
-//! Knobs: what a swarm turns. A new policy is one row in [`KNOBS`], a new scheme is found among the presets.
+//! Knobs of the swarm. A new policy is one row in [`KNOBS`]; new schemes are found among the presets.
 //!
-//! A drive is drawn by taking one setting of every knob. Which of them ran, and how often, is counted: a setting that
-//! never ran was never asked about.
+//! A drive is drawn by taking one setting of every knob. The swarm counts how often each setting ran, and reports
+//! settings that never ran.
 
 use crate::support::Setting;
 use copyback::config::presets::{Preset, SCHEMES};
@@ -295,8 +295,8 @@ pub fn name_of(settings: &[Setting]) -> &'static str {
     first.split(' ').next().expect("a setting begins with its key")
 }
 
-/// Schemes of drives that nobody tells when to collect: the timing oracle starts a collection below `trigger.soft`, and
-/// knows no last resort. `arrays` has those that somebody does tell.
+/// Schemes of drives without coordination: the timing oracle starts a collection below `trigger.soft`, and has no last
+/// resort. `arrays` has coordinated drives.
 pub fn schemes_of_drives() -> Vec<Preset> {
     SCHEMES.iter().copied().filter(|scheme| !scheme.name.starts_with("ggc-")).collect()
 }

@@ -1,12 +1,12 @@
-//! Does anything break if everything is combined with everything?
+//! Does any combination of settings break a run?
 //!
-//! A swarm draws cases: drives with one setting of every knob, hosts, faults. A case's number decides its kind and all
-//! that is drawn, so the number alone replays it. A short budget of them runs with all other tests; `make swarm` runs
-//! for as long as it is told. A failure prints the command that replays it, shrinks the case, and keeps the rest as a
-//! configuration and a trace.
+//! A swarm draws cases: drives with one setting of every knob, hosts, faults. A case's number determines its kind and
+//! all random draws, so that the number alone replays it. A few cases run with all other tests; `make swarm` runs for a
+//! given time. A failure prints the command that replays it, shrinks the case, and keeps the rest as a configuration
+//! and a trace.
 //!
-//! `SWARM_SEED`: number of the first case; `SWARM_CASES`: how many; `SWARM_SECONDS`: or for how long; `SWARM_KIND`:
-//! only those of this kind.
+//! `SWARM_SEED`: number of the first case; `SWARM_CASES`: number of cases; `SWARM_SECONDS`: time limit; `SWARM_KIND`:
+//! only cases of this kind.
 
 mod arrays;
 mod cases;
@@ -76,7 +76,7 @@ fn what_failed_once_holds() {
     assert!(ran > 0, "nothing is kept");
 }
 
-/// As long as it is told: `make swarm`.
+/// Runs for a given time: `make swarm`.
 #[test]
 #[ignore = "runs for minutes: make swarm"]
 fn a_long_swarm_finds_nothing() {

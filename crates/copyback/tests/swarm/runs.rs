@@ -1,10 +1,10 @@
-//! Does every run that the configuration allows end well, whatever is combined with what and whatever disturbs it?
+//! Every run that the configuration allows ends well, with any combination and any disturbance.
 //!
 //! A small drive with one setting of every knob serves random requests with all checks on: version stamps of every
-//! unit, legality of every command, all invariants. Hosts misbehave, and blocks are relocated at random moments, as a
-//! scrubber or a wear leveller would. What a report must add up to is computed here from the requests alone; where the
-//! timing oracle understands the drive, it says when each request ends. A run gives the same report twice, with and
-//! without checks and records, on an image that was cloned and on one that was made anew.
+//! unit, legality of every command, all invariants. Hosts misbehave, and blocks are relocated at random moments, as by
+//! a scrubber or a wear leveller. The sums of a report are computed here from the requests alone. If the timing oracle
+//! knows the drive, it predicts when each request ends. A run gives the same report twice, with and without checks and
+//! records, on a cloned image and on a new one.
 
 use crate::draws::{Choice, Choices, Demands, choice, choice_in_turn};
 use crate::knobs::Mark;
@@ -159,7 +159,7 @@ impl Case {
         &self.requests[..count.min(self.requests.len())]
     }
 
-    /// Whether the program, which relocates nothing by itself, can run the same.
+    /// Whether the program, which relocates no blocks by request, can run the same.
     pub fn is_plain(&self) -> bool {
         self.relocations.is_empty()
     }
@@ -210,8 +210,8 @@ fn assembled(
 
 // ---- running --------------------------------------------------------------------------------------------------------
 
-/// Events of a run that are too many for these workloads: whoever gets there goes round in circles. Drives that are
-/// full and whose trigger asks for all of their spare need the most.
+/// More events than these workloads need: a run that reaches this number loops. Full drives whose trigger requests all
+/// of their spare blocks need the most.
 const EVENTS_MAX: u64 = 1 << 23;
 /// The progress function is called every 2^16 events.
 const PROGRESS_CALLS_MAX: u64 = EVENTS_MAX >> 16;
@@ -246,7 +246,7 @@ pub fn run_together(
     })
 }
 
-/// Stops a run that goes round in circles.
+/// Stops a run that loops.
 pub fn comes_to_an_end() -> impl FnMut(Progress) {
     let mut calls = 0;
     move |p| {
@@ -359,8 +359,8 @@ fn check_report(case: &Case, report: &Report, relocated: u64) -> Result<(), Test
     };
     prop_assert!(report.peak_outstanding <= limit, "{} requests were inside at once", report.peak_outstanding);
 
-    // Every place of a programmed page is somebody's. Without a clock units are appended one by one, so there pages are
-    // rounded up for each block, and a page that the preconditioning began is left unfinished.
+    // Every place of a programmed page belongs to a count. Without a clock units are appended one by one: pages are
+    // rounded up for each block, and a page that the preconditioning began stays incomplete.
     let flash = &report.flash;
     let units_per_page = u64::from(geometry.units_per_page);
     let places = units_per_page * (flash.host_page_programs + flash.gc_page_programs + flash.other_page_programs);
@@ -431,7 +431,7 @@ fn check_records(case: &Case, records: &[RequestRecord]) -> Result<(), TestCaseE
     let (read_ns, program_ns) = (least(timing.read.list()), least(timing.program.list()));
     let least_read_ns = timing.command.0 + read_ns + transfer_ns(1);
     let least_write_ns = timing.command.0 + program_ns + transfer_ns(geometry.units_per_page);
-    // Writes end in DRAM, and reads find them there, also where pages fill.
+    // Writes end in DRAM, and reads find them there, also if pages fill.
     let has_buffer = !matches!(case.config.buffer, BufferConfig::None(_)) || case.config.frontier.fill().is_some();
     let has_trims = case.asked().iter().any(|r| r.op == Op::Trim);
 
@@ -460,7 +460,7 @@ fn check_records(case: &Case, records: &[RequestRecord]) -> Result<(), TestCaseE
             Op::Trim => prop_assert!(!record.gc_affected, "{:?}", record),
             Op::Read | Op::Write => {}
         }
-        // Where everything holds data and nothing is lost, a read needs flash.
+        // If all units hold data and none is lost, a read needs flash.
         let is_full = matches!(case.config.precondition, PreconditionConfig::Random { fill: 1.0, .. });
         if is_full && asked.op == Op::Read && !has_buffer && !has_trims {
             prop_assert!(flash_ns > 0, "{:?}", record);

@@ -1,4 +1,4 @@
-//! Does a drive among others give exactly the results that it gives alone?
+//! A drive among others has exactly the results that it has alone.
 //!
 //! Drives of one run share a clock and an open host that lets every request in when it arrives, so each drive's
 //! requests take exactly as long, with the same latency breakdown, as in a run of their own.
@@ -17,7 +17,7 @@ use copyback::tasks::gc::trigger::TriggerPolicy;
 use copyback::workload::Request;
 use proptest::prelude::*;
 
-/// Drives with their requests; those whose configuration is refused take no part.
+/// Drives with their requests; drives whose configuration is refused are left out.
 #[derive(Clone, Debug)]
 pub struct Case {
     drives: Vec<runs::Case>,
@@ -33,8 +33,8 @@ impl Case {
     }
 }
 
-/// Keys of a setting with which a drive works without requests of its host: such work ends with the last request of all
-/// hosts, so beside other drives it goes on for longer.
+/// The reason why a drive works without requests of its host, if its settings have one. Such work ends with the last
+/// request of all hosts, so that it continues for longer with other drives.
 fn obstacle(config: &RunConfig) -> Option<&'static str> {
     let has_task = |task: &str| config.tasks.on().any(|(name, _)| name == task);
     // A buffer's settings are written if they are not the default.
@@ -58,7 +58,7 @@ pub fn case() -> impl Strategy<Value = Case> {
     prop::collection::vec(runs::plain_case(demands), 2..4).prop_map(|drives| Case { drives })
 }
 
-/// Whether at least two drives ran together, each as if alone.
+/// Whether at least two drives ran together, each with the results of a run alone.
 pub fn holds(case: &Case) -> Result<Verdict, TestCaseError> {
     let aged = |d: &runs::Case| {
         Some((d.config.clone(), preconditioning::preconditioned(&d.config, d.seed).ok()?, d.asked().to_vec()))

@@ -18,7 +18,7 @@ pub struct Verdict {
     /// Erases in cases that test the translation layer alone.
     pub erases: u64,
     pub dropped_moves: u64,
-    /// What drives of an array were told.
+    /// The orders to the drives of an array.
     pub told: ToldTotals,
 }
 
@@ -29,7 +29,7 @@ impl Verdict {
     }
 }
 
-/// What came of the cases so far.
+/// The results of the cases so far.
 #[derive(Clone)]
 pub struct Tally {
     pub drawn: u64,
@@ -40,7 +40,7 @@ pub struct Tally {
     pub timed: Timed,
     pub erases: u64,
     pub dropped_moves: u64,
-    /// What drives of arrays were told.
+    /// The orders to drives of arrays.
     told: ToldTotals,
     pub coverage: Coverage,
 }

@@ -1,4 +1,4 @@
-//! Compares a run with what the timing oracle says.
+//! Compares a run with the timing oracle's prediction.
 
 use crate::runs::Case;
 use crate::timing_oracle::{self, BlocksOfPlane, Counts, Foretold, Place, Preconditioning};
@@ -8,7 +8,7 @@ use copyback::observe::report::Outcome;
 use copyback::sim::index::{BlockId, LogicalUnit, PlaneId};
 use proptest::prelude::*;
 
-/// What the timing oracle says, where it understands the drive; how much it foretold.
+/// Compares with the timing oracle's prediction, if it knows the drive; returns how much it predicted.
 pub fn check_times(case: &Case, ftl: &Ftl, outcome: &Outcome) -> Result<Option<Foretold>, TestCaseError> {
     if !timing_oracle::understands(&case.config) || !case.is_plain() {
         return Ok(None);

@@ -1,8 +1,7 @@
-//! Does a trace that is cut short or damaged end in an error that says so, or in a run that holds?
+//! A truncated or damaged trace ends in an error that says so, or in a valid run.
 //!
-//! Requests are written in each format that can be written, damaged, and run as a user would run the file. Whatever is
-//! in it, nothing may panic, break an invariant or go on without end. A file that was left alone gives what its
-//! requests give.
+//! Requests are written in each writable format, damaged, and run like a user's file. Whatever the content, the program
+//! must not panic, break an invariant or run without end. An undamaged file gives the results of its requests.
 
 use crate::draws::Demands;
 use crate::knobs::Mark;
@@ -41,7 +40,7 @@ enum Damage {
     Removed(u16, u8),
     /// A part is there twice.
     Repeated(u16, u8),
-    /// Digits are other digits, so that lines are well formed and numbers are not.
+    /// Digits are replaced by other digits, so that lines are well formed but numbers are wrong.
     Digits(Vec<(u16, u8)>),
 }
 
@@ -92,7 +91,7 @@ impl Damage {
     }
 }
 
-/// A run whose requests stand in a damaged file.
+/// A run whose requests are in a damaged file.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub run: runs::Case,

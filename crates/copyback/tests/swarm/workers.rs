@@ -19,11 +19,11 @@ pub struct Budget {
 
 /// The watch looks at the workers so often.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// A case that is seen at so many looks, shrinking included, hangs: cases take milliseconds. Looks are counted, not
-/// seconds: while a machine is suspended its clock may go on.
+/// A case that the watch sees this often, shrinking included, hangs: cases take milliseconds. Looks are counted, not
+/// seconds, because the clock may go on while a machine is suspended.
 const LOOKS_MAX: u32 = 3_000;
 
-/// What a worker is doing: the number of its case, and how often the watch has seen it.
+/// A worker's state: the number of its case, and how often the watch has seen it.
 type Doing = Mutex<Option<(u64, u32)>>;
 
 /// Runs cases on all cores until the budget is used up or one fails. Which worker runs which case changes nothing: the

@@ -1,6 +1,6 @@
-//! What does the controller decide in states that runs come to rarely, or not at all?
+//! The controller's decisions in states that runs reach rarely, or never.
 //!
-//! Each test makes the state by hand and asks one question of one function.
+//! Each test builds a state by hand, and calls one function.
 
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::Source;
@@ -22,7 +22,7 @@ fn drive(dies: u32, planes_per_die: u32, more: &str) -> (Drive, EventQueue) {
     drive_with(dies, planes_per_die, more, |_| {}, false)
 }
 
-/// The same with something written, and watched or not.
+/// An empty drive to which something is written; checked or not.
 fn drive_with(
     dies: u32,
     planes_per_die: u32,
@@ -86,8 +86,8 @@ fn a_write_that_leaves_its_die_goes_where_room_is() {
     );
 }
 
-/// Where collections reserve no die, a write whose die has given its pages to others goes to another die at once: it
-/// once waited there for the end of a collection anywhere.
+/// If collections reserve no die, a write whose die has given its pages to others goes to another die at once. It once
+/// waited there for the end of a collection on any die.
 #[test]
 fn a_write_whose_die_has_no_page_left_waits_for_no_collection() {
     let as_task = "preemption = { policy = \"always\" }
@@ -98,7 +98,7 @@ fn a_write_whose_die_has_no_page_left_waits_for_no_collection() {
     assert_eq!((drive.txns[id].die, drive.dies.waiting_for_space()), (DieId(1), 0));
 }
 
-/// A die whose command is all that it has is busy, though nobody waits there.
+/// A die that executes a command is busy, even if no transaction waits there.
 #[test]
 fn a_write_that_chooses_its_die_passes_one_that_is_busy() {
     let (mut drive, _) = drive(2, 1, "");
@@ -106,7 +106,7 @@ fn a_write_that_chooses_its_die_passes_one_that_is_busy() {
     assert_eq!(drive.place(LogicalUnit(0)).die, DieId(1));
 }
 
-/// Whoever sets a scene may ask for a collection where nothing is reclaimable.
+/// A scene may request a collection on a plane where nothing is reclaimable.
 #[test]
 fn a_plane_without_a_full_block_is_not_collected() {
     let (mut drive, mut events) = drive(1, 1, "");
@@ -146,7 +146,7 @@ fn a_page_that_is_on_its_way_to_a_plane_takes_one_page_from_the_host() {
     assert_eq!(drive.host_pages_left(PlaneId(0)), left - 1);
 }
 
-/// A page goes to the die at which least waits of those that stay at their watermark.
+/// A page goes to the die with the fewest waiting requests, among the dies that stay at their watermark.
 #[test]
 fn a_plane_that_a_page_would_bring_below_its_watermark_is_the_last_to_get_it() {
     let (mut drive, _) = drive(3, 1, GLOBAL);
@@ -168,8 +168,7 @@ fn a_plane_that_a_page_would_bring_below_its_watermark_is_the_last_to_get_it() {
     assert_eq!([destination(left - 1), destination(left)], [PlaneId(2), PlaneId(1)]);
 }
 
-/// Time in which a die does nothing because those at it wait for space is collection's; where nobody waits, it is
-/// nobody's.
+/// If a die is idle because writes at it wait for space, its time is collection's. If none waits, no task is charged.
 #[test]
 fn a_die_at_rest_whose_writes_wait_for_space_is_kept_by_collection() {
     let (mut drive, mut events) = drive(2, 1, "");
@@ -200,8 +199,7 @@ fn run_to_end(drive: &mut Drive, events: &mut EventQueue) {
     }
 }
 
-/// Two planes of a die, of which the first blocks are full, each but for its first page valid, and watched by all
-/// checks.
+/// Two planes of a die whose first blocks are full; all pages of each but the first are valid. All checks are on.
 fn two_full_blocks(more: &str) -> (Drive, EventQueue, Footprint) {
     let fill = |ftl: &mut Ftl| {
         for (plane, first) in [(0, 0), (1, 8)] {
@@ -231,8 +229,8 @@ fn a_job_of_two_planes_takes_each_step_on_both() {
     drive.check_end(events.now_ns());
 }
 
-/// A job that reserves its die keeps the host off it to its end; one that does not lets a read go after its first step,
-/// where the order says so.
+/// A job that reserves its die excludes the host until its end. A job that reserves no die lets a read go after its
+/// first step, if the order policy says so.
 #[test]
 fn a_job_without_a_reservation_lets_the_order_decide_before_each_step() {
     let read_done_ns = |reserves_die: bool| {
@@ -261,7 +259,7 @@ fn a_job_without_a_reservation_lets_the_order_decide_before_each_step() {
     assert!(shared_ns < 300_000, "the read goes behind the first step: {shared_ns} ns");
 }
 
-/// What policies are told of a die is what stands in its books.
+/// The view of a die for policies agrees with the die's state.
 #[test]
 fn policies_see_who_waits_what_is_free_and_what_is_left() {
     use crate::ftl::core::Move;

@@ -1,7 +1,7 @@
-//! Do requests of several tasks enter windows as the timelines of atc18 have it, to the nanosecond?
+//! Requests of several tasks enter windows as the timelines of atc18 say, to the nanosecond.
 //!
-//! A die has a channel of its own, one plane and pages of 16 KiB; times are those of atc18's Table 1. Two tasks hand
-//! over requests by hand: A is the host, B collection.
+//! A die has a channel of its own, one plane and pages of 16 KiB. The times are those of atc18's Table 1. Two tasks
+//! submit requests by hand: A is the host, B collection.
 
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::Source;
@@ -33,13 +33,13 @@ struct Hand {
     ends: Vec<(&'static str, u64)>,
     /// The most requests that A and B had in windows at once.
     most: [u32; 2],
-    /// The share of B, and since when it was that, where shares are known.
+    /// The share of B and the time from which it applied, if the policy has shares.
     shares: Vec<(u64, f64)>,
 }
 
 impl Hand {
     fn new(dies: u32, admit: &str) -> Self {
-        // Unit 100 + n of die n, so that each has something to read.
+        // Unit 100 + n is on die n, so that each die has data to read.
         Self::with(dies, &format!("admit = {admit}"), |ftl| {
             for die in 0..dies {
                 ftl.write_page(PlaneId(die), &[LogicalUnit(100 + die)], 0);
@@ -47,7 +47,7 @@ impl Hand {
         })
     }
 
-    /// A drive with these settings, on which something is written.
+    /// A drive with these settings and some written data.
     fn with(dies: u32, more: &str, write: impl Fn(&mut Ftl)) -> Self {
         let mut table: toml::Table = toml::from_str(&format!(
             r#"
@@ -181,7 +181,8 @@ fn the_examples_of_debit_scheduling() {
     assert_eq!(hand.ends(), expected);
 }
 
-/// Timeline A3: one queue blocks a read of an idle chip behind one of a chip that is full; nobody else does.
+/// Timeline A3: with one queue, a read of an idle chip waits for a request of a full chip; no other policy lets it
+/// wait.
 #[test]
 fn one_queue_blocks_what_others_let_pass() {
     let end = |policy: &str| {
@@ -215,18 +216,18 @@ fn fair_queueing_gives_time_by_weight() {
     assert!(served(&weights(0.5, 0.5), Role::Write, 20).starts_with("ABAAAAAAAAB"));
 }
 
-/// The rest of timeline A4: of two tasks with limits of one request each, which always have more, A reads and B
-/// programs, in turn, whatever that takes: equal numbers, and so not equal time. The chip's window has two slots, of
-/// which a share of half leaves each task one: who ends makes room for its own next request only, and that is served
-/// behind the other's, which is in the window already. A window of one slot would leave each task a limit of one, too,
-/// and draw its next request.
+/// The rest of timeline A4. Two tasks with limits of one request each always have more requests; A reads and B
+/// programs. They take turns, so that they get equal numbers and not equal time. The chip's window has two slots, of
+/// which a share of half leaves each task one. A task whose request ends makes room only for its own next request; that
+/// is served after the other's, which is in the window already. A window of one slot would also leave each task a limit
+/// of one, but draw the next request.
 #[test]
 fn equal_limits_of_one_request_take_turns() {
     let admit = "{ policy = \"debit\", slots = 2, shares = { policy = \"fixed\", gc = 50 } }";
     assert_eq!(served(admit, Role::Write, 10), "ABABABABABABABABABAB");
 }
 
-/// The host goes first, always.
+/// The host always goes first.
 #[test]
 fn strict_priorities_serve_the_host_first() {
     assert_eq!(served("{ policy = \"strict\", slots = 1 }", Role::Read, 4), "AAAABBBB");

@@ -20,7 +20,7 @@ const ERASE_NS: u64 = 5_000_000;
 /// A unit of the third page of group 0, which is on channel 2.
 const UNIT: LogicalUnit = LogicalUnit(8);
 
-/// A drive of which the chip of channel 2 has just begun an erase.
+/// A drive whose chip of channel 2 has just begun an erase.
 fn erasing(redundancy: &str) -> (Drive, EventQueue) {
     at_work(redundancy, erase, write_group)
 }
@@ -30,14 +30,14 @@ fn page(page: u32) -> Vec<LogicalUnit> {
     (4 * page..4 * page + 4).map(LogicalUnit).collect()
 }
 
-/// A block of channel 2 that holds nothing any more, so that its collection is an erase.
+/// A block of channel 2 without valid data, so that its collection is only an erase.
 fn erase(ftl: &mut Ftl) {
     for _ in 0..9 {
         ftl.write_page(PlaneId(2), &page(14), 0);
     }
 }
 
-/// A block of channel 2 whose eight pages are valid.
+/// A block of channel 2 with eight valid pages.
 fn eight_pages(ftl: &mut Ftl) {
     let stripes = ftl.geometry.stripes;
     let is_of_chip =
@@ -47,7 +47,7 @@ fn eight_pages(ftl: &mut Ftl) {
     }
 }
 
-/// Group 0 where its stripes have it.
+/// Group 0 at the places of its stripes.
 fn write_group(ftl: &mut Ftl) {
     for plane in 0..3 {
         ftl.write_page(PlaneId(plane), &page(plane), 0);
@@ -58,7 +58,7 @@ fn write_group(ftl: &mut Ftl) {
     }
 }
 
-/// A drive on which the first block of channel 2 is collected, and then something was written.
+/// A drive on which the first block of channel 2 is collected, and data was written after that.
 fn at_work(redundancy: &str, first_block: fn(&mut Ftl), write: fn(&mut Ftl)) -> (Drive, EventQueue) {
     let text = format!(
         r#"
@@ -139,9 +139,9 @@ fn a_read_is_rebuilt_from_three_chips() {
     assert_eq!((totals.rebuilt, totals.rebuild_reads), (1, 3));
 }
 
-/// A window of four that is full of a collection's reads of 90,960 ns each: a read need not wait for a slot to be
-/// rebuilt, and ends after 60,240. Where nothing is rebuilt it enters when the first of them has ended, behind the
-/// three others, so that it ends after four times 90,960, and 60,240.
+/// A window of four is full of a collection's reads of 90,960 ns each. A read need not wait for a slot to be rebuilt,
+/// and ends after 60,240. Without rebuilding it enters when the first of them has ended, after the three others, so
+/// that it ends after four times 90,960, and 60,240.
 #[test]
 fn a_read_of_a_chip_whose_window_is_full_is_rebuilt_on_arrival() {
     const PAGE_READ_NS: u64 = 90_960;
@@ -160,8 +160,8 @@ fn a_read_of_a_chip_whose_window_is_full_is_rebuilt_on_arrival() {
     }
 }
 
-/// Group 0 with each unit in a page of its own, but for the third data page, which is whole. Units 2 and 5 were never
-/// written.
+/// Group 0 with each unit in a page of its own, except for the third data page, which is whole. Units 2 and 5 were
+/// never written.
 fn write_group_apart(ftl: &mut Ftl) {
     ftl.write_page(PlaneId(2), &page(2), 0);
     let parity: Vec<_> = ftl.geometry.stripes.expect("there is parity").parity_of_group(UNIT).collect();

@@ -1,8 +1,8 @@
-//! Can every check fail?
+//! Every check can fail.
 //!
-//! Each row breaks the engine in one way while a run goes on, by changing behind its back what only the engine may
-//! change, or by having it do what it must not, and names the invariant that has to stop the run. The rows together
-//! name every invariant.
+//! Each row breaks the engine in one way during a run. It changes state that only the engine may change, or makes the
+//! engine do what it must not, and names the invariant that has to stop the run. The rows together name every
+//! invariant.
 
 use crate::dispatch::compose::list::BuilderName;
 use crate::flash::channel::Channels;
@@ -24,7 +24,8 @@ use crate::tasks::gc::preemption::Preemption;
 use copyback_workload::{Op, Priority, Request};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A way to break the engine. It is asked after each event until it says that it is done: it may need a certain moment.
+/// A way to break the engine. It is called after each event until it returns that it is done, because it may need a
+/// certain moment.
 type Tamper = fn(&mut Drive, &mut EventQueue) -> bool;
 
 struct Row {
@@ -47,7 +48,7 @@ const RAIN: &str = r#"
 "#;
 
 const UNIT_BYTES: u64 = 2048;
-/// Units of the drive of [`config`] that every request stays within.
+/// Units of the drive of [`config`]: all requests are within them.
 const UNITS: u64 = 500;
 
 /// Two dies of two planes on one channel, full and overwritten.
@@ -296,7 +297,7 @@ const ROWS: &[Row] = &[
         drive.start_relocation(first, Source::WEAR, events);
         true
     }),
-    // The host takes a die whose collection is not preemptible, while its collection's step is under way on another.
+    // The host uses a die with a non-preemptible collection, while the collection's step is under way on another die.
     row!(DieReservation, "granularity = { policy = \"block\", destination = \"global\" }", both, |drive, events| {
         let reserved = |drive: &Drive, d: DieId| drive.dies[d].is_reserved() && drive.flash.is_ready(d);
         let Some(die) = dies(drive).find(|&d| reserved(drive, d) && drive.head(d, Queue::Read).is_some()) else {
@@ -316,7 +317,7 @@ const ROWS: &[Row] = &[
         drive.take_read(die, read, events);
         true
     }),
-    // The policy lets requests go to the plane in whose register a page waits.
+    // The policy admits requests to the plane whose register holds a page.
     row!(PlaneExcluded, "preemption = { policy = \"points\" }", both, |drive, _| {
         drive.scheme.preemption = preemption_of(drive, "preemption = { policy = \"points\", at_register = \"all\" }");
         true
@@ -327,12 +328,12 @@ const ROWS: &[Row] = &[
         drive.scheme.trigger = never_hard.build(&drive.geometry);
         true
     }),
-    // And a scheme that stops all of them lets reads go.
+    // A scheme that stops all requests lets reads go.
     row!(HardWatermark, ALL_STOP_AT_SOFT, both, |drive, _| {
         drive.scheme.preemption = preemption_of(drive, HARD_AT_SOFT);
         true
     }),
-    // State 3: and a write of high priority waits, but a read goes.
+    // State 3: a write of high priority waits as well, but a read goes.
     row!(HardWatermark, HARD_AT_SOFT, both_with_urgent_writes, |drive, _| {
         let polls_in_state_3 = |&d: &DieId| {
             let die = &drive.dies[d];
@@ -354,7 +355,7 @@ const ROWS: &[Row] = &[
         d.commands[d.array as usize].array_end_ns += 100_000;
         true
     }),
-    // The only part of a request that came at time 0 ends twice.
+    // The only part of a request that arrived at time 0 ends twice.
     row!(RequestOnce, "", reads_of_a_unit, |drive, events| {
         let Some((_, txn)) = queued(drive, Queue::Read) else { return false };
         drive.txns[txn].breakdown_ns = [0; CAUSES];
@@ -442,9 +443,9 @@ const ROWS: &[Row] = &[
         drive.check_all();
         true
     }),
-    // Data moves, and nobody tells the map.
+    // Data moves without an update of the map.
     row!(StripesWhole, RAIN, writes, |drive, _| {
-        // Some of it is on its way.
+        // Some of the data is on its way.
         let parity = drive.geometry.logical_units..drive.geometry.first_map_unit();
         assert!(parity.map(LogicalUnit).filter(|&unit| drive.ftl.trim(unit)).count() > 0);
         drive.check_all();
@@ -512,7 +513,7 @@ const ROWS: &[Row] = &[
         drive.ftl.inside().blocks[block].written -= drive.geometry.units_per_page as u16;
         true
     }),
-    // A job goes on to its erase while its last page is on its way to another die.
+    // A job begins its erase while its last page is on its way to another die.
     row!(NothingLost, "granularity = { policy = \"block\", destination = \"global\" }", writes, |drive, _| {
         let home = dies(drive).find(|d| {
             let job = drive.dies[*d].reserved_by();
@@ -546,7 +547,7 @@ const ROWS: &[Row] = &[
         true
     }),
     row!(OnfiBus, "compose = { policy = \"list\", builders = [] }", writes, |drive, events| {
-        // The only channel's timer comes behind those of both dies.
+        // The only channel's timer follows those of both dies.
         let timer = Timer(drive.flash.die_timer(DieId(0)).0 + drive.geometry.dies);
         let flash = drive.flash.inside();
         let is_idle = !flash.channels[ChannelId(0)].has_waiters() && !events.is_pending(timer);
@@ -644,7 +645,7 @@ fn a_broken_engine_is_caught_by_the_invariant_that_it_breaks() {
 
 #[test]
 fn every_invariant_has_a_row() {
-    // Those of volumes are broken where volumes are.
+    // Invariants of volumes are broken in the tests of volumes.
     let of_volumes = [Invariant::StripeParity, Invariant::StripeLock];
     let has_row = |i: &Invariant| of_volumes.contains(i) || ROWS.iter().any(|row| row.broken == *i);
     let without: Vec<_> = Invariant::ALL.iter().filter(|i| !has_row(i)).collect();

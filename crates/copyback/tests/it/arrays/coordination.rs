@@ -1,4 +1,5 @@
-//! Rounds of global collection, to the nanosecond: who collects, from when to when, and who waits for it.
+//! Rounds of global collection, to the nanosecond: the drives that collect, from when to when, and the requests that
+//! wait.
 
 use super::stage::{Asked, DRIVE, PROGRAM, Played, READ, Stage, round};
 use copyback::scene::Block::{self, Free, Holds, Open};
@@ -56,8 +57,8 @@ fn the_first_request_behind_a_global_round_is_worse_off() {
 /// Figure 5 in small: T_soft 4 free blocks, T_hard 3, stop 4; each victim has one valid page.
 pub(crate) const LEVELS: &str = "soft = 3, stop = 4, report = 4, last_resort = 1";
 
-/// Open blocks have 1, 3, 4 and 4 pages left; free are 4, 4, 4 and 5. A block of which nothing is written counts as
-/// free still.
+/// Open blocks have 1, 3, 4 and 4 pages left; 4, 4, 4 and 5 blocks are free. A block without written pages still counts
+/// as free.
 pub(crate) fn figure_5(held: &'static [u32]) -> Vec<Vec<Block>> {
     vec![plane(Some(3), 4, held), plane(Some(1), 4, held), plane(None, 5, held), plane(None, 6, held)]
 }
@@ -120,7 +121,7 @@ fn figure_5_inclusive_erases_what_was_not_needed() {
     assert_eq!(played.rounds.iter().map(Vec::len).collect::<Vec<_>>(), [2, 1, 1, 1]);
 }
 
-/// The gain is in what comes later.
+/// Only later requests gain.
 #[test]
 fn figure_5_reads_of_whole_stripes() {
     for (policy, later) in [("", 74_289_400), (SELECTIVE, 71_127_400), (INCLUSIVE, 71_127_400)] {
@@ -146,7 +147,7 @@ fn idle_time_is_used_by_who_has_registered() {
     assert_eq!(end, 53_057_200);
     assert_eq!(played.rounds[0][0], (51 * MS, 52_929_800));
     assert_eq!(played.rounds.iter().map(|rounds| rounds.len().min(1)).collect::<Vec<_>>(), [1, 1, 1, 0]);
-    // A request before: nobody collects, until the array is idle again.
+    // An earlier request arrives: no drive collects until the array is idle again.
     let (played, _) = idle("", &figure_5(&[0]), 50_500_000);
     assert!(played.rounds.iter().flatten().all(|round| round.0 > 60 * MS), "{:?}", played.rounds);
     assert_eq!(played.responses()[5], READ);
@@ -154,7 +155,7 @@ fn idle_time_is_used_by_who_has_registered() {
 
 #[test]
 fn a_request_in_idle_time_waits_for_a_step_or_for_a_collection() {
-    // No open block of which nothing is valid would be the victim: all open theirs with the first write.
+    // An open block without valid data cannot be the victim: all drives open their blocks with the first write.
     let three = [vec![plane(None, 5, &[0, 1, 2]); 3], vec![plane(None, 6, &[0, 1, 2])]].concat();
     let (played, end) = idle("", &three, 51_600_000);
     assert_eq!(end, 51_987_000);
@@ -204,8 +205,8 @@ fn a_forced_drive_stops_by_the_free_blocks_of_its_planes_or_of_all() {
     }
 }
 
-/// The round goes on when the array is idle again: from the end of the read at 51,987,000 on, which the poll at 62 ms
-/// finds out. One move and the erase are left.
+/// The round resumes when the array is idle again: from the end of the read at 51,987,000 on, which the poll at 62 ms
+/// detects. One move and the erase remain.
 #[test]
 fn a_round_that_a_request_interrupted_goes_on_in_the_next_idle_time() {
     let three = [vec![plane(None, 5, &[0, 1, 2]); 3], vec![plane(None, 6, &[0, 1, 2])]].concat();
@@ -216,8 +217,8 @@ fn a_round_that_a_request_interrupted_goes_on_in_the_next_idle_time() {
     assert_eq!(played.rounds[0][0].1, 63_929_800);
 }
 
-/// What was begun before a request came is not owed once more: a drive that has its stop behind it does nothing in the
-/// next idle time.
+/// Collections that began before a request arrived are not owed again: a drive that has reached its stop level does
+/// nothing in the next idle time.
 #[test]
 fn an_interrupted_drive_owes_no_more_than_it_did() {
     let one = vec![plane(None, 5, &[0]); 4];

@@ -87,7 +87,7 @@ fn uncoordinated_drives_collect_by_turns_and_in_no_round() {
     assert_eq!(rows, turns.map(|(drive, start_ns, end_ns)| collecting(drive, start_ns, end_ns)));
 }
 
-/// The read at 51.6 ms stops all at their next steps; what is told of it later is outside.
+/// The read at 51.6 ms stops all collections at their next steps; later events are outside of the window.
 #[test]
 fn collections_that_pause_are_none_while_they_do() {
     let three = [vec![plane(None, 5, &[0, 1, 2]); 3], vec![plane(None, 6, &[0, 1, 2])]].concat();
@@ -154,8 +154,8 @@ fn check_xml(text: &str) -> Result<(), String> {
     if open.is_empty() { Ok(()) } else { Err(format!("open: {open:?}")) }
 }
 
-/// Both drawings, to the last character. Where one changes on purpose, look at the new one and put it in place of the
-/// old.
+/// Both drawings, to the last character. If one changes on purpose, look at the new one and replace the old one with
+/// it.
 #[test]
 fn drawings_are_those_that_were_looked_at() {
     let view = seen(SELECTIVE, 45 * MS..75 * MS);

@@ -1,4 +1,4 @@
-//! Arrays: do volumes make of a request what their RAID level says, and do drives collect when they are told?
+//! Arrays: volumes split requests as their RAID level says, and drives collect when ordered.
 
 mod coordination;
 mod microscope;

@@ -12,7 +12,7 @@ use copyback::scene::{Block, Contents};
 use copyback::sim::index::PlaneId;
 use copyback::workload::{Op, Priority, Request};
 
-/// One die of one plane with the times of tc12's Table 7: 4 KiB at 25 ns/B. Nothing is collected unless it is told.
+/// One die of one plane with the times of tc12's Table 7: 4 KiB at 25 ns/B. It collects only on order.
 pub const DRIVE: &str = r#"
 capacity = { logical = "64 KiB" }
 timing = { read = "25 us", program = "200 us", erase = "1.5 ms", channel = "25 ns/B" }

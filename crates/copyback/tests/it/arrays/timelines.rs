@@ -6,7 +6,7 @@ use copyback::observe::report::Cause;
 use copyback::scene::Block::{self, Free, Full, Holds};
 use copyback::workload::Op::{Read, Write};
 
-/// The first unit of the fifth stripe, which has its parity on drive 3: it stands in block 1 of its drive.
+/// The first unit of the fifth stripe, whose parity is on drive 3: it is in block 1 of its drive.
 const D0: u64 = 12;
 
 /// Block 2 is collected: two of its pages are valid.
@@ -39,7 +39,8 @@ fn a_partial_write_waits_for_the_collection_of_its_parity() {
     let least = "level = \"raid-5\"";
     let write = [(0, Write, D0, 1)];
     let played = four(least, &[3], &write);
-    // Read-modify-write, for a tie goes to it: the old data, the parity behind the round, then both are written.
+    // Read-modify-write, because it wins ties: the old data is read, the parity after the round, and then both are
+    // written.
     assert_eq!(played.responses(), [round(2) + READ + PROGRAM]);
     assert_eq!(played.responses(), [2_789_400]);
     assert_eq!((&played.reads[..], &played.programs[..]), (&[1, 0, 0, 1][..], &[1, 0, 0, 1][..]));
@@ -47,7 +48,7 @@ fn a_partial_write_waits_for_the_collection_of_its_parity() {
     let played = four(&reconstruct, &[3], &write);
     assert_eq!(played.responses(), [2_662_000]);
     assert_eq!((&played.reads[..], &played.programs[..]), (&[0, 1, 1, 0][..], &[1, 0, 0, 1][..]));
-    // Nobody collects.
+    // No drive collects.
     for array in [least, &reconstruct] {
         assert_eq!(four(array, &[], &write).responses(), [429_800]);
     }
@@ -56,7 +57,7 @@ fn a_partial_write_waits_for_the_collection_of_its_parity() {
     assert_eq!((played.responses(), played.reads), (vec![2_662_000], vec![0; 4]));
 }
 
-/// Where the time of two phases went: all of it is along the chain of what ended last.
+/// The breakdown of a request with two phases: all of its time, along the chain of the part that ended last.
 #[test]
 fn both_phases_are_in_the_breakdown() {
     let played = four("level = \"raid-5\"", &[3], &[(0, Write, D0, 1)]);
@@ -80,7 +81,7 @@ fn a_read_goes_round_a_drive_that_collects() {
 
 #[test]
 fn a_mirrored_read_goes_to_the_copy_that_does_not_collect() {
-    // It is the turn of drive 0; of a mirror of four it is the second time that somebody stands in for it.
+    // It is the turn of drive 0. In a mirror of four, another drive replaces it for the second time.
     for (level, unit, reads) in [("raid-1", 4, [0, 0, 1, 0]), ("raid-10", 8, [0, 1, 0, 0])] {
         let read = [(0, Read, unit, 1)];
         let plain = format!("level = \"{level}\"");

@@ -1,5 +1,5 @@
-//! Drives that are told when to collect: does nobody starve, whatever messages take; are those left alone that cannot
-//! be told, or of which nobody speaks; and does everything end where collections stand still?
+//! Coordinated drives: no request starves, whatever time messages take. Drives that cannot be coordinated, or have no
+//! requests, are left alone. All runs end, even with paused collections.
 
 use copyback::array::ArrayConfig;
 use copyback::array::coordination::CoordinationConfig;
@@ -27,7 +27,7 @@ geometry = { channels = 2, chips_per_channel = 1, dies_per_chip = 2, planes_per_
 
 const POLICIES: [&str; 4] = ["reactive-inclusive", "reactive-selective", "proactive-idle", "proactive-soft-limit"];
 
-/// That drive with tables of its own in the place of those of the same name.
+/// That drive, with these tables instead of its tables of the same names.
 fn drive(more: &str) -> RunConfig {
     let mut table: toml::Table = toml::from_str(DRIVE).expect("the drive");
     table.extend(toml::from_str::<toml::Table>(more).unwrap_or_else(|e| panic!("{e}\n{more}")));
@@ -53,7 +53,7 @@ impl Ran {
     }
 }
 
-/// Runs equal drives; `coordination` is none where nobody is told anything.
+/// Runs equal drives; `coordination` is none if no drive is coordinated.
 fn run(config: &RunConfig, array: &str, coordinated: &str, requests: &[Request]) -> Ran {
     let array: ArrayConfig = copyback::config::from_toml(array).unwrap_or_else(|e| panic!("{e}\n{array}"));
     let ftl = |number| preconditioned(config, array.seed_of(number, 5)).expect("a drive");
@@ -90,8 +90,8 @@ fn run(config: &RunConfig, array: &str, coordinated: &str, requests: &[Request])
     ran
 }
 
-/// Requests for the drives, or for the volume where there is one: `gap_ns` apart on average, and after each `burst` of
-/// them silence.
+/// Requests for the drives, or for the volume if there is one: `gap_ns` apart on average, with silence after each
+/// `burst` of them.
 struct Mix {
     capacity: u64,
     drives: u32,
@@ -124,14 +124,15 @@ impl Mix {
     }
 }
 
-/// The same drive where requests name drives.
+/// The same drive for requests that name drives.
 fn named() -> RunConfig {
     let mut config = drive("");
     config.host.target = Target::Drive;
     config
 }
 
-/// Whoever speaks comes too late by hundreds of collections: each drive helps itself, and is counted.
+/// Messages arrive too late by hundreds of collections: each drive collects by itself, and these collections are
+/// counted.
 #[test]
 fn messages_that_take_a_second_starve_nobody() {
     let config = drive("");
@@ -153,7 +154,7 @@ fn messages_that_take_a_second_starve_nobody() {
     }
 }
 
-/// One that cannot be told is as it would be without the others, who are forced together.
+/// A drive that cannot be coordinated has the same results as without the others, which are forced together.
 #[test]
 fn a_drive_that_cannot_be_told_collects_by_itself() {
     let config = named();
@@ -178,7 +179,7 @@ fn a_drive_that_cannot_be_told_collects_by_itself() {
     }
 }
 
-/// Only drive 0 is written: its elements agree with each other, and with nobody else.
+/// Only drive 0 is written: its elements agree with each other, and with no other drive.
 #[test]
 fn rounds_of_one_drive_leave_the_others_alone() {
     let config = named();
@@ -198,7 +199,7 @@ fn rounds_of_one_drive_leave_the_others_alone() {
     assert!(dies.iter().all(|&count| count as u64 >= rounds), "{dies:?} collections in {rounds} rounds");
 }
 
-/// At its last resort a scope has nothing but what its planes keep for moves, one block each; and it has asked before.
+/// At its last resort a scope has only the blocks that its planes keep for moves, one each; and it has reported before.
 #[test]
 fn the_last_resort_is_what_is_kept_for_moves() {
     for (scope, soft, kept) in [("plane", "0.25", 1), ("die", "0.25", 2), ("device", "0.25", 8), ("plane", "2", 0)] {
@@ -248,7 +249,7 @@ fn whatever_the_scope_a_drive_asks_for_a_round() {
     }
 }
 
-/// Drives whose collections stand still while requests come, in bursts: whatever is under way there, all ends.
+/// Drives whose collections are paused while requests arrive in bursts: all work that is under way there ends.
 #[test]
 fn nothing_is_stuck_where_collections_stand_still() {
     let rows = "geometry = { channels = 2, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 4, \
@@ -281,8 +282,8 @@ fn nothing_is_stuck_where_collections_stand_still() {
     }
 }
 
-/// A plane whose collection stands still and that falls below the level of a round asks for one; it need not wait for
-/// the last resort.
+/// A plane with a paused collection that falls below the level of a round requests one; it need not wait for the last
+/// resort.
 #[test]
 fn a_plane_that_pauses_asks_for_a_round() {
     let config = drive("trigger = { policy = \"watermark\", soft = 5, report = 6 }");
@@ -295,7 +296,7 @@ fn a_plane_that_pauses_asks_for_a_round() {
     assert_eq!(told.last_resort_collections, 0, "{told:?}");
 }
 
-/// A drive that a controller polls and that waits for something that never comes ends the run, with a reason.
+/// A polled drive that waits for an event that never comes ends the run, with a reason.
 #[test]
 fn polls_do_not_keep_a_run_alive_that_is_stuck() {
     let tasks = "preemption = { policy = \"always\" }\nadmit = { policy = \"debit\", guard = 0, \
@@ -320,8 +321,8 @@ fn polls_do_not_keep_a_run_alive_that_is_stuck() {
     assert!(matches!(ran, Err(RunError::CollectionKeptOut { .. })), "{:?}", ran.err());
 }
 
-/// What makes no sense beside coordination is refused, of the drives that are told and of no others; its neighbours are
-/// not.
+/// Settings that contradict coordination are refused for coordinated drives, and for no others. Similar settings are
+/// accepted.
 #[test]
 fn what_contradicts_coordination_is_refused() {
     let rows = [
@@ -344,7 +345,7 @@ fn what_contradicts_coordination_is_refused() {
         config.coordination = coordination(&format!("policy = \"ggc-{policy}\""));
         config.array = Some(copyback::config::from_toml("drives = 2").expect("an array"));
         let mut other = drive(more);
-        // Alone, and as the second of two of which the first is another one.
+        // Alone, and as the second of two, the first of which is a different drive.
         other.coordination = config.coordination.clone();
         assert_eq!(other.check().err().map(|e| e.key), refused.map(Into::into), "{policy} {more}");
         other.coordination = CoordinationConfig::default();

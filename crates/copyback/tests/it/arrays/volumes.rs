@@ -1,4 +1,4 @@
-//! Volumes of all levels: one drive is as if alone, many keep their parity whatever comes.
+//! Volumes of all levels: one drive has the results of a run alone, and many keep their parity in every case.
 
 use copyback::array::coordination::CoordinationConfig;
 use copyback::array::{ArrayConfig, Volume};
@@ -69,8 +69,8 @@ fn run(config: &RunConfig, ftls: Vec<Ftl>, array: Option<&ArrayConfig>, requests
     outcome_of(simulation, Counts::default())
 }
 
-/// What is written of an outcome, to the byte, but for what it says of an array; in lines, of which the first that
-/// differs is shown.
+/// An outcome as text, to the byte, without its part on the array; in lines, so that a failure shows the first that
+/// differs.
 fn lines(outcome: &Outcome) -> Vec<String> {
     let report = Report { array: None, ..outcome.report.clone() };
     let requests = outcome.requests.iter().map(|row| format!("{row:?}"));
@@ -85,7 +85,8 @@ fn are_the_same(a: &Outcome, b: &Outcome, what: &str) {
     a.iter().zip(&b).for_each(|(a, b)| assert_eq!(a, b, "{what}"));
 }
 
-/// An array of one drive is that drive, whatever its host is like; also where it has all transactions that it takes.
+/// An array of one drive has the results of that drive with any host, even if it holds the most transactions that it
+/// can.
 #[test]
 fn an_array_of_one_drive_is_that_drive() {
     let hosts = [
@@ -191,8 +192,8 @@ fn stripes_keep_their_parity() {
     assert!(degraded > 30, "{degraded} arrays with failed drives");
 }
 
-/// Drives of one past that are asked for the same collect at once, whether or not anybody coordinates them: nothing is
-/// left to be coordinated. With pasts of their own they collect by turns.
+/// Drives with the same past and the same requests collect at once, with or without coordination: there is nothing to
+/// coordinate. With pasts of their own they collect at different times.
 #[test]
 fn drives_of_one_past_collect_at_once() {
     let config = drive("");
@@ -220,8 +221,8 @@ fn drives_of_one_past_collect_at_once() {
     assert!(own[1] > own[4], "mostly one collects at a time: {own:?}");
 }
 
-/// Collections that are tasks among others reserve no die, and their drive collects all the same: as long as its own
-/// clock says.
+/// Collections that share dies as tasks reserve no die, but their drive still counts as collecting, for as long as its
+/// own clock says.
 #[test]
 fn a_drive_whose_collections_reserve_no_die_collects() {
     let task = "preemption = { policy = \"always\", victims = 2 }\nallocation = { policy = \"dynamic\" }\n\
@@ -257,7 +258,7 @@ fn a_stripe_unit_fits_on_each_drive() {
     }
 }
 
-/// What the host writes is the host's, whichever drive has failed: a copy stands in for the lost one, or the parity.
+/// Host writes count as the host's, whichever drive has failed: a copy or the parity replaces the lost data.
 #[test]
 fn writes_to_a_failed_drive_are_of_the_host() {
     let config = drive("");
@@ -276,7 +277,7 @@ fn writes_to_a_failed_drive_are_of_the_host() {
     }
 }
 
-/// A drive that is not there does not lower what the others are said to collect.
+/// A missing drive does not lower the reported shares of the others.
 #[test]
 fn a_failed_drive_is_left_out_of_shares() {
     let config = drive("");
@@ -291,7 +292,7 @@ fn a_failed_drive_is_left_out_of_shares() {
     assert!(report.gc_share_min == first.min(last));
 }
 
-/// What an array does once its host is done serves nobody, and lowers no share of the time that passed.
+/// The work of an array after its host is done serves no request, and lowers no share of the elapsed time.
 #[test]
 fn nothing_goes_on_when_the_host_is_done() {
     let config = drive("");

@@ -6,9 +6,9 @@ use copyback::run::config::RunConfig;
 use copyback::run::{Options, precondition, simulate};
 use copyback::workload::{Op, Priority, Request, RequestSource};
 
-/// A drive whose times are easy to tell apart: read 50 µs, program 500 µs, erase 3 ms, 10 ns a byte (4 KiB: 40,960 ns),
-/// 100 ns of command cycles a plane. One die of two planes, each of 16 blocks of 8 pages of 4 KiB, unless `tables` say
-/// otherwise: lines of TOML, `[table]` first, which replace the table of that name.
+/// A drive with easily distinguished times: read 50 µs, program 500 µs, erase 3 ms, 10 ns a byte (4 KiB: 40,960 ns),
+/// 100 ns of command cycles a plane. One die of two planes, each of 16 blocks of 8 pages of 4 KiB. `tables` has lines
+/// of TOML, each with `[table]` first, which replace the table of that name.
 pub fn config(tables: &str) -> RunConfig {
     let config = unchecked(tables);
     config.check().expect("the test's configuration is possible");
@@ -61,7 +61,7 @@ pub fn pages(op: Op, arrival_ns: u64, first: u64, count: u64) -> Request {
     Request { arrival_ns, offset_bytes, len_bytes, device: 0, op, priority: Priority::Normal }
 }
 
-/// Runs a script with everything checked; requests come back in the order of their arrival.
+/// Runs a script with all checks; the result has the requests in the order of their arrival.
 pub fn run(config: &RunConfig, script: Vec<Request>) -> Outcome {
     run_source(config, Box::new(script.into_iter()))
 }

@@ -4,13 +4,12 @@
 //! requests wait: I, M, O, P read and J, L write on plane 1, K reads and N writes on plane 0, in the order of their
 //! letters.
 //!
-//! What the text leaves open, and what stands here:
+//! The text does not state the following; the tests use:
 //! - The erase time. Collection ends at time 50; the operations A to H are four moves, which take 12, so the erase
 //!   takes 38. ("Pages 3, 7, 9, 15, …" allows for more moves and a shorter erase: 15 moves and 5, for example.)
-//! - Offsets of the pages that K, M, O and P read, and valid pages of block 6: such that M, O and P match C, E and G of
-//!   Figure 5c, and nothing else matches. The write point of block 9: one that nothing else comes to.
-//! - After collection requests are served first come, first served, as the text has it, though elsewhere reads go
-//!   first.
+//! - Offsets of the pages that K, M, O and P read, and valid pages of block 6: M, O and P match C, E and G of
+//!   Figure 5c, and no other pair matches. The write point of block 9: one that no other block reaches.
+//! - After collection requests are served first come, first served, as in the text, although reads go first elsewhere.
 
 use super::table::Figure;
 use copyback::scene::Asks;
@@ -159,8 +158,8 @@ fn figure_5c_the_victim_that_matches_most_reads_is_collected() {
     );
 }
 
-/// Figure 6: plane 0 collects three pages into its active block, whose write point is i; plane 1 has its own at j, and
-/// three writes wait for it.
+/// Figure 6: plane 0 collects three pages into its active block, whose write point is i. The write point of plane 1 is
+/// j, and three writes wait for it.
 fn figure_6<'a>(planes: &'a [&'a [Block]], scheme: &str) -> Figure<'a> {
     let requests = &[("J", 0.0, Write(1)), ("L", 0.0, Write(1)), ("S", 0.0, Write(1))];
     Figure { config: format!("{DRIVE}{scheme}"), planes, collects: 0, requests }
@@ -246,7 +245,7 @@ fn figure_7a_both_planes_begin_new_blocks() {
 }
 
 /// Section 4.4: reads "whose page offset has no match with the GC read", and those for the plane that is collected,
-/// "can get serviced using the preemptive GC"; what matches the next command goes with it.
+/// "can get serviced using the preemptive GC"; requests that match the next command join it.
 #[test]
 fn section_4_4_what_cannot_join_the_next_command_goes_first() {
     let scheme = PAR.replace("policy = \"none\"", "policy = \"points\", poll = \"0 ns\"");
@@ -282,7 +281,7 @@ fn partners_are_those_of_the_page_that_merging_puts_first() {
     let mut plane_1: Vec<Block> = PLANE_1.to_vec();
     plane_1[0] = Holds(&[15]);
     let requests = &[
-        ("Z", 2.5, Read(0, 2, 15)), // moved last, if nobody waited
+        ("Z", 2.5, Read(0, 2, 15)), // moved last, if no request waited
         ("I", 2.5, Read(1, 3, 7)),  // matches the page that would come next
         ("Y", 2.5, Read(1, 0, 15)), // matches Z
     ];

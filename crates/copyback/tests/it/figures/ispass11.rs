@@ -3,7 +3,7 @@
 //! One die of one plane. The paper's times are 25, 200 and 1500 µs: a read takes 1 unit of time, a program 8, an erase
 //! 60. Collection of a block with the valid pages x and y begins at time 0. Polling the queue takes no time here.
 //!
-//! What the text leaves open, and what stands here:
+//! The text does not state the following; the tests use:
 //! - Figure 6: which of the two pipelined reads goes first. The request does, and GC's follows it.
 //! - Figure 7: in state 2, which forbids "free block consuming" requests, reads are let in and writes are not.
 
@@ -260,7 +260,7 @@ fn figure_7_state_3_finishes_collection_first_for_an_urgent_write() {
     );
 }
 
-/// z1 waits when point (2) opens at 9; z2 and z3 come while it is served.
+/// z1 waits when point (2) opens at 9; z2 and z3 arrive while it is served.
 const BATCH: &[(&str, f64, Asks)] = &[("z1", 3.0, Write(0)), ("z2", 12.0, Read(0, 1, 0)), ("z3", 13.0, Write(0))];
 
 fn fenced(fence: &str) -> Figure<'static> {
@@ -281,7 +281,7 @@ fn what_comes_while_a_point_is_open_goes_too_where_no_fence_stands() {
         ends: z1 17, z2 18, z3 26
         ";
     fenced("none").shows(shown);
-    // Which is what the paper says of state 1: "all incoming requests are allowed".
+    // As the paper says of state 1: "all incoming requests are allowed".
     figure(POINTS, BATCH).shows(shown);
 }
 
@@ -321,7 +321,7 @@ fn a_fence_for_all_ends_a_point_with_what_it_found() {
 
 #[test]
 fn below_the_hard_watermark_every_point_is_fenced() {
-    // In state 2 reads go first; r2 comes while r1 is read, and waits for the next point for all that.
+    // In state 2 reads go first. r2 arrives while r1 is read, and still waits for the next point.
     let requests = &[("r1", 3.0, Read(0, 1, 0)), ("r2", 9.5, Read(0, 1, 1))];
     let fenced = "
          0   1  GC  read     P0 B0 p1
@@ -333,7 +333,7 @@ fn below_the_hard_watermark_every_point_is_fenced() {
         20  80  GC  erase    P0 B0
         ";
     state(&[&plane_with(1)], requests).begins_with(fenced);
-    // In state 1 it goes at once.
+    // In state 1 it preempts at once.
     state(&[&plane_with(9)], requests).begins_with(
         "
          0   1  GC  read     P0 B0 p1
@@ -349,8 +349,8 @@ fn below_the_hard_watermark_every_point_is_fenced() {
 
 #[test]
 fn an_urgent_write_in_front_of_the_window_gets_its_turn_too() {
-    // Two slots: the collection has one, and r, which state 3 holds back, the other, so that u stands in front. Another
-    // collection is due when the first ends, and GC goes before writes.
+    // Two slots: the collection has one, and r, which state 3 delays, has the other, so that u waits in front. Another
+    // collection is due when the first ends, and GC precedes writes.
     let (plane, requests) = (plane_with(1), [("r", 3.0, Read(0, 1, 0)), ("u", 4.0, UrgentWrite(0))]);
     let planes: &[&[Block]] = &[&plane];
     let mut figure = state(planes, &requests);

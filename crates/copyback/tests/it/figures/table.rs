@@ -1,7 +1,7 @@
 //! From a figure's requests to the table of its commands.
 //!
-//! A line is a command: start and end in the figure's units of time, for whom, what, and where: plane, block and page
-//! of each part. The last line says when each request ended. What follows `--` is a remark.
+//! A line is a command: start and end in the figure's units of time, its source, its operation, and the plane, block
+//! and page of each part. The last line has the end of each request. Text after `--` is a remark.
 
 use copyback::flash::command::FlashOp;
 use copyback::flash::source::Account;
@@ -19,7 +19,7 @@ pub struct Figure<'a> {
     pub planes: &'a [&'a [Block]],
     /// The plane whose collection begins at time 0.
     pub collects: u32,
-    /// Name, arrival, and what is asked for.
+    /// Name, arrival and kind of each request.
     pub requests: &'a [(&'static str, f64, Asks)],
 }
 
@@ -51,10 +51,10 @@ impl Figure<'_> {
         (lines.join("\n"), drawing)
     }
 
-    /// Compares the table with what the figure says.
+    /// Compares the table with the expected one.
     ///
     /// # Panics
-    /// Where they differ, with both.
+    /// If they differ, with both.
     pub fn shows(&self, expected: &str) {
         let table = self.table();
         assert_eq!(plain(&table), plain(expected), "\nis:\n{table}\nexpected:\n{expected}");
@@ -63,7 +63,7 @@ impl Figure<'_> {
     /// Compares the table's first lines, as many as the figure shows.
     ///
     /// # Panics
-    /// Where they differ, with both.
+    /// If they differ, with both.
     pub fn begins_with(&self, expected: &str) {
         let table = self.table();
         let (is, wanted) = (plain(&table), plain(expected));

@@ -40,7 +40,7 @@ pub(crate) fn drive(scheme: &str, dies: u32, more: &str) -> RunConfig {
 /// Ends of the commands of a die whose planes are both collected, the first plane's first.
 fn collection(planes: [&[Block]; 2]) -> Vec<(FlashOp, u64)> {
     let config = drive("baseline-d", 1, "trigger = { policy = \"watermark\", soft = 1 }");
-    // A run has a request; it comes when all is over.
+    // A run needs a request; it arrives after all collections.
     let requests = [(1_000_000_000, Asks::Read(0, 1, 0))];
     let scene = Scene { config: &config, planes: &planes, collects: &[0, 1], requests: &requests };
     let played = scene.play().expect("the scene plays");
@@ -68,7 +68,7 @@ fn figure_6_the_baseline_collects_its_planes_in_turn() {
     assert_eq!(commands[0], (FlashOp::Read, 177_400));
 }
 
-/// One victim on each plane, pages 0, 1, 2 and 0, 1, 3, and write points 2 and 4: nothing goes side by side.
+/// One victim on each plane, pages 0, 1, 2 and 0, 1, 3, and write points 2 and 4: no two pages can share a command.
 #[test]
 fn moves_of_two_planes_go_one_after_the_other() {
     let plane = |victim: &'static [u32], written| [Holds(victim), OTHER, OTHER, OTHER, Open(written), Free, Free, Free];
@@ -127,9 +127,9 @@ pub(crate) fn five_new_pages_for(held: &[u64]) -> Vec<Request> {
 fn figure_5_each_die_gives_one_page_in_turn() {
     // (scheme, pages of die 0 in the order of their use, when the five are in DRAM)
     let rows = [
-        // Its first two pages are for different planes, whose write points agree: they go together.
+        // Its first two pages are for different planes, whose write points agree: they share a command.
         ("baseline-d", [0, 4, 8], TWO_PLANE_PROGRAM_NS),
-        // For one plane: the second is programmed behind the first.
+        // Both are for one plane: the second is programmed after the first.
         ("baseline-d", [0, 8, 4], 2 * PROGRAM_NS),
     ];
     for (scheme, of_die_0, full_ns) in rows {
@@ -142,8 +142,8 @@ fn figure_5_each_die_gives_one_page_in_turn() {
     }
 }
 
-/// The same where each die gives as many pages as it has planes: six leave for five, die 1 is passed over, and each
-/// pair goes in one command, as the planes of a die happen to stand at one page.
+/// The same if each die evicts as many pages as it has planes. Six pages leave for five, die 1 is skipped, and each
+/// pair shares a command, because the planes of a die happen to be at one page.
 #[test]
 fn figure_5_dies_give_whole_die_writes() {
     let mut config = drive("baseline-d", 4, BUFFER);
@@ -183,11 +183,11 @@ fn figure_3a_writes_go_together_where_write_points_agree() {
     }
 }
 
-/// Figure 3 and Figure 2's cases: a page by itself is a single write, also behind one of its own plane; two for planes
-/// that stand at one page are parallel, and two for planes that do not are unaligned, both of them.
+/// Figure 3 and Figure 2's cases: a page alone is a single write, even after a write of its own plane. Two pages for
+/// planes at the same page are parallel; two for planes at different pages are both unaligned.
 #[test]
 fn figure_2_cases_of_writes() {
-    // A buffer of two pages: the first two writes stay there until the next two come, which leave in the end.
+    // A buffer of two pages: the first two writes stay until the next two arrive, which leave at the end.
     let one_die = |script: &[(u64, u64)]| {
         let mut config = drive("baseline-d", 1, "");
         config.buffer = copyback::config::from_toml("policy = \"die-lists\"\nsize = \"8 KiB\"").expect("a buffer");
@@ -195,7 +195,7 @@ fn figure_2_cases_of_writes() {
         run(&config, script).report.evictions
     };
     let cases = |e: &EvictionReport| (e.single_pages, e.unaligned_pages, e.parallel_pages);
-    // Pages of plane 0 are even. One that leaves for each that comes: plane 0, plane 0, then plane 1.
+    // Pages of plane 0 are even. One page leaves for each that arrives: plane 0, plane 0, then plane 1.
     let alone = one_die(&[(0, 0), (1, 2), (10, 4), (20, 1), (30, 3)]);
     assert_eq!(cases(&alone), (3, 0, 0));
     assert_eq!((alone.planes_in_use_max, alone.writes, alone.time_ns), (1, 3, 3 * PROGRAM_NS));
@@ -209,8 +209,8 @@ fn figure_2_cases_of_writes() {
     assert_eq!((apart.writes, apart.time_ns), (3, PROGRAM_NS + PROGRAM_NS + 2 * PROGRAM_NS));
 }
 
-/// A drive of sixteen blocks a plane that are nearly all used, one victim a plane of which pages 0, 1, 2 and 0, 1, 3
-/// are valid, and write points 2 and 4: commands of the collection under a scheme.
+/// A drive of sixteen blocks a plane, nearly all of them in use. Each plane has one victim, with valid pages 0, 1, 2
+/// and 0, 1, 3, and write points 2 and 4. Returns the commands of the collection under a scheme.
 fn one_victim_a_plane(scheme: &str) -> Vec<(FlashOp, usize, u64)> {
     let more = "trigger = { policy = \"watermark\", soft = 6, collections = \"one\" }";
     let mut config = drive(scheme, 1, more);
@@ -228,7 +228,7 @@ fn one_victim_a_plane(scheme: &str) -> Vec<(FlashOp, usize, u64)> {
     of_gc.map(|command| (command.op, command.parts.len(), command.end_ns())).collect()
 }
 
-/// TwinBlk: turns never align where write points differ by two.
+/// TwinBlk: turns never align if write points differ by two.
 #[test]
 fn twins_are_collected_page_by_page() {
     let commands = one_victim_a_plane("twinblk");

@@ -1,4 +1,4 @@
-//! Maps whose entries live in flash, with the times of tpds20's Table 1 (`tpds20`): what each look-up costs.
+//! Maps in flash, with the times of tpds20's Table 1 (`tpds20`): the cost of each look-up.
 
 use super::tpds20::{LATENCY_NS, MOVE_NS, PROGRAM_NS, TWO_PLANE_PROGRAM_NS, drive, response_ns, run};
 use copyback::flash::command::{FlashOp, Source};
@@ -10,10 +10,10 @@ use copyback::scene::{Asks, Scene};
 use copyback::workload::{Op, Priority, Request};
 
 const READ_NS: u64 = 177_400;
-/// Nobody waits for anybody.
+/// No request waits for another.
 const APART_NS: u64 = 100_000_000;
 
-/// A drive of one die under a scheme, without a buffer, whose map is cached so.
+/// A drive of one die under a scheme, without a buffer, with this cached map.
 fn mapped(scheme: &str, mapping: &str) -> RunConfig {
     let mut config = drive(scheme, 1, &format!("mapping = {mapping}"));
     config.buffer = Default::default();
@@ -55,7 +55,7 @@ fn a_miss_costs_its_translation_page_and_a_changed_entry_that_leaves_its_own() {
     }
 }
 
-/// A cache of whole pages writes one back without reading it. There is one here, so that it never leaves.
+/// A cache of whole pages writes one back without reading it. The map has one page here, which therefore never leaves.
 #[test]
 fn a_cached_translation_page_serves_all_its_entries() {
     let asked = [(Op::Write, 0), (Op::Write, 1), (Op::Read, 0), (Op::Read, 1)];
@@ -75,7 +75,7 @@ fn last_two_ns(config: &RunConfig, asked: &[(Op, u64)], follower: u64) -> [u64; 
     [&requests[asked.len() - 1], &requests[asked.len()]].map(response_ns)
 }
 
-/// Whoever asks for an entry for which another one makes room comes no sooner than that: the room is not there.
+/// A look-up of an entry for which another look-up makes room ends no earlier than that: the room is not there before.
 #[test]
 fn a_second_look_up_does_not_overtake_the_first() {
     let config = mapped("baseline-d", "{ policy = \"dftl\", cache = \"8 B\" }");
@@ -101,13 +101,13 @@ fn a_write_back_takes_all_changed_entries_of_its_page_along() {
     let asked = [0, 1, 2].map(|number| (Op::Write, number)).into_iter();
     let asked: Vec<_> = asked.chain([3, 4, 5].map(|number| (Op::Write, number))).collect();
     let outcome = one_by_one(&config, &asked);
-    // The fourth drives out the first, and has the second and third written with it: they leave without a program. It
-    // is changed itself when the seventh would come.
+    // The fourth entry evicts the first, and the second and third are written with it: they leave without a program.
+    // The fourth itself is changed when the seventh arrives.
     assert_eq!((map(&outcome).write_backs, map(&outcome).page_programs), (1, 1));
 }
 
-/// Pages that leave the buffer as one Die-Write stay one where the entry of one of them has to come from flash (Section
-/// 6.5: "evicted from RAM buffer are organized as Die-Write as well").
+/// Pages that leave the buffer as one Die-Write stay together even if the entry of one of them has to come from flash
+/// (Section 6.5: "evicted from RAM buffer are organized as Die-Write as well").
 #[test]
 fn a_die_write_waits_for_the_entries_of_all_its_pages() {
     let mut config =
@@ -121,7 +121,7 @@ fn a_die_write_waits_for_the_entries_of_all_its_pages() {
     assert_eq!((outcome.report.evictions.parallel_pages, outcome.report.flash.padding_units), (2, 0));
 }
 
-/// A translation page fills a row with a dirty page of its die, and is padded where there is none.
+/// A translation page fills a row with a dirty page of its die, and is padded if there is none.
 #[test]
 fn a_translation_page_shares_a_row() {
     let mut config = drive("spd", 1, "mapping = { policy = \"dftl\", cache = \"8 B\" }");
@@ -161,7 +161,7 @@ fn a_round_updates_each_translation_page_once_when_it_has_ended() {
     }
 }
 
-/// Requests to so many pages in a round, each written before, of which the first rounds are not counted.
+/// Requests to this many pages in turn, each written before; the first rounds are not counted.
 fn hit_ratio(pages: u64, cache_bytes: u64, skips: u64) -> f64 {
     let config = mapped("baseline-d", &format!("{{ policy = \"dftl\", cache = \"{cache_bytes} B\" }}"));
     let asked: Vec<_> = (0..pages).map(|number| (Op::Write, number)).collect();
@@ -179,6 +179,6 @@ fn the_hit_ratio_is_1_where_the_map_fits_and_0_where_a_round_never_does() {
     assert_eq!(hit_ratio(16, 17 * 8, 1), 1.0);
     // One entry short, and the least recently used one is always the next.
     assert_eq!(hit_ratio(16, 15 * 8, 1), 0.0);
-    // Of 16 pages every fourth is asked for.
+    // Every fourth of 16 pages is accessed.
     assert_eq!(hit_ratio(16, 4 * 8, 4), 196.0 / 200.0);
 }

@@ -8,13 +8,13 @@ use copyback::run::config::RunConfig;
 use copyback::workload::units::Bytes;
 use copyback::workload::{Op, Priority, Request};
 
-/// Nobody waits for anybody.
+/// No request waits for another.
 const APART_NS: u64 = 100_000_000;
 const READ_NS: u64 = 177_400;
 const TWO_PLANE_READ_NS: u64 = 75_000 + 2 * 102_400;
 
-/// A die of two planes, with two logical blocks each, all written, and so many random log blocks; page `p` is page
-/// `p / 2` of plane `p % 2`, or of a row, whose logical blocks are twice as large.
+/// A die of two planes, with two written logical blocks each, and this many random log blocks. Page `p` is page `p / 2`
+/// of plane `p % 2`, or of a row, whose logical blocks are twice as large.
 fn merged(scheme: &str, log_blocks: u32) -> RunConfig {
     let device = format!(
         r#"
@@ -110,8 +110,8 @@ fn a_sequential_log_block_that_is_full_takes_the_data_blocks_place() {
     }
 }
 
-/// The rest is copied behind what is there: where another logical block begins, where the order is broken, and where
-/// the same block begins anew.
+/// The rest of the data block is copied after the written part: if another logical block begins, if the order is
+/// broken, and if the same block begins again.
 #[test]
 fn a_sequential_log_block_that_is_left_early_takes_the_rest_of_the_data_block() {
     type Row<'a> = (&'a [&'a [u64]], [u64; 3], u64);
@@ -133,16 +133,16 @@ fn a_sequential_log_block_that_is_left_early_takes_the_rest_of_the_data_block() 
 /// there.
 #[test]
 fn a_full_merge_of_what_the_sequential_log_block_holds_goes_on_there() {
-    // Page 8 begins logical block 1, whose other pages are in the log; page 2 of the other one fills that.
+    // Page 8 begins logical block 1, whose other pages are in the log; page 2 of the other block fills the log.
     let outcome = written(&merged("baseline-d", 1), &[&[10], &[12], &[14], &[8], &[2], &[4]]);
     assert_eq!((kinds(&outcome), outcome.report.gc.die_time_ns), ([0, 1, 1], 7 * MOVE_NS + 3 * ERASE_NS));
-    // Where nothing of it is in the log, it stays.
+    // If none of its pages is in the log, it stays.
     let outcome = written(&merged("baseline-d", 1), &[&[10], &[12], &[14], &[0], &[10], &[12]]);
     assert_eq!((kinds(&outcome), outcome.report.gc.die_time_ns), ([0, 0, 1], 4 * MOVE_NS + 2 * ERASE_NS));
 }
 
-/// Rows of four planes: a partial merge of which one page is in a random log block, on a device whose commands name any
-/// planes and on one that pairs them.
+/// Rows of four planes: a partial merge with one page in a random log block, on a device whose commands name any planes
+/// and on one that pairs them.
 #[test]
 fn rows_of_four_planes_are_gathered_with_one_command_or_two() {
     let [two_read_ns, three_read_ns, four_read_ns] = [2, 3, 4].map(|pages| 75_000 + pages * 102_400);
@@ -160,7 +160,7 @@ fn rows_of_four_planes_are_gathered_with_one_command_or_two() {
     }
 }
 
-/// A write waits for a page of a random log block whichever log it goes to.
+/// A write waits for a page of a random log block, whichever log it goes to.
 #[test]
 fn a_page_in_order_waits_for_a_full_random_log_as_well() {
     let outcome = written(&merged("baseline-d", 1), &[&[2], &[10], &[4], &[12], &[0]]);

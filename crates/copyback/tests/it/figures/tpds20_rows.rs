@@ -54,10 +54,10 @@ const RR: (FlashOp, usize, u64) = (FlashOp::Read, 2, TWO_PLANE_READ_NS);
 const W: (FlashOp, usize, u64) = (FlashOp::Program, 2, ROW_NS);
 const E: (FlashOp, usize, u64) = (FlashOp::Erase, 2, ERASE_NS);
 
-/// A run has a request; this one comes when all is over.
+/// A run needs a request; this one arrives after all collections.
 const LATER: &[(u64, Asks)] = &[(1_000_000_000, Asks::Read(0, 1, 0))];
 
-/// Figure 5: six pages leave for five, die 1 is passed over, each pair goes in one command.
+/// Figure 5: six pages leave for five, die 1 is skipped, and each pair shares a command.
 #[test]
 fn figure_5_spd_writes_rows() {
     let outcome = run(&drive("spd", 4, BUFFER), five_new_pages_for(&HELD));
@@ -86,7 +86,7 @@ fn figure_6_a_row_is_collected_as_one() {
     assert_eq!(expected.last().map(|step| step.2), Some(7_844_200));
 }
 
-/// Three valid pages: the last row has one, and takes a dirty page of its die along, where there is one.
+/// Three valid pages: the last row has one of them, and includes a dirty page of its die if there is one.
 #[test]
 fn an_odd_page_takes_a_dirty_page_of_its_die() {
     let planes = [plane(&[0, 2], 4), plane(&[2], 4)];
@@ -137,7 +137,7 @@ fn figure_8_die_writes_wait_for_the_collection() {
     assert_eq!(ends_ns.iter().sum::<u64>() / 8, 16_075_400);
 }
 
-/// The drive of Figure 8 under `spd-plus`, and eight writes that come at these times.
+/// The drive of Figure 8 under `spd-plus`, and eight writes that arrive at these times.
 fn combined(arrivals_ns: [u64; 8]) -> Played {
     let mut config = spd("in-order", "");
     config.granularity = copyback::config::from_toml("policy = \"aligned\"\ncombine = true").expect("it parses");
@@ -166,17 +166,18 @@ fn figure_8_writes_share_rows_with_valid_pages() {
     assert_eq!(played.counts.padding_units, 0);
 }
 
-/// Writes that come while the collection runs are included; a step that was issued is not undone; without any the
-/// collection goes on as that of `spd`.
+/// Writes that arrive during the collection are included, but an issued step is not undone. Without writes the
+/// collection proceeds like that of `spd`.
 #[test]
 fn writes_that_come_during_a_collection_share_its_rows() {
-    // Two valid pages of one offset were read and are being programmed when the first write comes; six never do.
+    // Two valid pages of one offset were read and are being programmed when the first write arrives; six writes never
+    // arrive.
     const NEVER_NS: u64 = 1_000_000_000;
     let arrivals_ns = [300_000, 2_000_000, NEVER_NS, NEVER_NS, NEVER_NS, NEVER_NS, NEVER_NS, NEVER_NS];
     let played = combined(arrivals_ns);
     let (first_ns, both_ns) = (TWO_PLANE_READ_NS + ROW_NS, READ_NS + ROW_NS);
     assert_eq!(ends_ns(&played)[..2], [first_ns + both_ns, first_ns + 2 * both_ns]);
-    // Of block 0 pages 1 and 2 are gone; of block 1 pages 1 to 4 are left, each at an offset of its own.
+    // Pages 1 and 2 of block 0 are gone; pages 1 to 4 of block 1 are left, each at an offset of its own.
     let rest = one_after_the_other(&[RR, W, R, W, R, W, R, R, W, R, R, W, E]);
     assert_eq!(
         steps(&played).iter().map(|step| step.2).collect::<Vec<_>>(),
@@ -193,8 +194,8 @@ fn rows_of_a_victim_go_side_by_side() {
     assert_eq!(steps(&played).last().map(|step| step.2), Some(9_828_800));
 }
 
-/// Superpages of a drive of one die without a buffer: page 1 holds both pages of one, page 2 one of which the other was
-/// never written.
+/// Superpages of a drive of one die without a buffer: page 1 has both pages of one; page 2 has one page, whose partner
+/// was never written.
 fn superpages(requests: &[(u64, Asks)]) -> Played {
     let mut config = drive("superpage", 1, "trigger = { policy = \"watermark\", soft = 1 }");
     config.buffer = copyback::buffer::BufferConfig::default();
@@ -210,8 +211,8 @@ fn update(requests: &[(u64, Asks)]) -> (u64, u64, u64) {
     (end_ns, played.counts.host_units, played.counts.padding_units)
 }
 
-/// An update of one of two valid pages reads the other; one of both, or of one whose partner was never written, reads
-/// nothing.
+/// An update of one of two valid pages reads the other. An update of both, or of a page whose partner was never
+/// written, reads nothing.
 #[test]
 fn an_update_of_a_superpage_reads_what_is_missing() {
     let (first, second, alone) = (Asks::Overwrite(0, 0, 1), Asks::Overwrite(1, 0, 1), Asks::Overwrite(0, 0, 2));
@@ -240,8 +241,8 @@ fn superpages_are_moved_whole() {
     assert_eq!(played.counts.padding_units, 2);
 }
 
-/// A row of four planes: one command where the device takes all of them, two, one behind the other, where it pairs
-/// planes 0 and 1, and 2 and 3.
+/// A row of four planes: one command if the device accepts all planes; two, one after the other, if it pairs planes 0
+/// and 1, and 2 and 3.
 #[test]
 fn a_row_of_four_planes_takes_one_command_or_two() {
     for (pairs, commands, end_ns) in [(false, 1, 1_909_600), (true, 2, 2 * ROW_NS)] {
@@ -266,8 +267,8 @@ fn a_whole_superpage_is_written_at_once() {
     assert_eq!(outcome.report.flash.update_page_reads, 1);
 }
 
-/// Where no die has as many dirty pages as planes, one page leaves, and its row is padded; a buffer that is to wait
-/// instead needs room for a page of each plane.
+/// If no die has as many dirty pages as planes, one page leaves, and its row is padded. A buffer that waits instead
+/// needs room for a page of each plane.
 #[test]
 fn a_short_set_is_padded_or_waits() {
     let held: Vec<_> = (0..4).map(|die| pages(die, die, 1)).collect();
@@ -283,7 +284,8 @@ fn a_short_set_is_padded_or_waits() {
     waits.check().expect("a page of each plane");
 }
 
-/// Figure 15's parts: where nobody comes between, reads, transfers, programs and erases are all of a collection's time.
+/// Figure 15's parts: if no request comes between, reads, transfers, programs and erases add up to the collection's
+/// time.
 #[test]
 fn the_parts_of_a_collection_add_up_to_its_time() {
     for scheme in ["baseline-d", "twinblk", "superpage", "paragc", "spd"] {

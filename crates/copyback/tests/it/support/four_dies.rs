@@ -1,4 +1,4 @@
-//! A small drive that collects, for tests that ask what requests cost and whose they are.
+//! A small drive that collects, for tests of the cost and the source of requests.
 
 use copyback::run::config::RunConfig;
 
@@ -17,7 +17,7 @@ pub const FOUR_DIES: &str = r#"
     page_size = "4 KiB"
 "#;
 
-/// The drive, with more that is said of it.
+/// The drive, with more configuration.
 pub fn four_dies(more: &str) -> RunConfig {
     copyback::config::from_toml(&format!("{more}\n{FOUR_DIES}")).expect("a configuration")
 }

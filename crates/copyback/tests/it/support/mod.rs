@@ -1,4 +1,4 @@
-//! What several tests need: workloads that stand in memory, and configurations that are put together from knobs.
+//! Support for several tests: workloads in memory, and configurations composed of knobs.
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
@@ -52,7 +52,7 @@ pub fn parse(text: &str) -> RunConfig {
     copyback::config::from_toml(text).unwrap_or_else(|e| panic!("the test's configuration does not parse: {e}\n{text}"))
 }
 
-/// What a request asks for must lie inside the drive: a place given as a share of 2³² of it, and a length.
+/// A request inside the drive, from a place (a share of the drive in units of 2⁻³²) and a length.
 pub fn fitted(geometry: &Geometry, op: Op, place: u32, granularity: u64, len_bytes: u64, arrival_ns: u64) -> Request {
     let capacity = geometry.logical_bytes();
     let len_bytes = len_bytes.clamp(1, capacity);

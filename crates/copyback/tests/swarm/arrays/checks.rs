@@ -1,9 +1,9 @@
-//! What holds of every run of an array.
+//! Conditions that hold for every run of an array.
 //!
-//! Each request ends once and takes as long as its parts; the same run twice gives the same; what drives hold in the
-//! end follows from the requests; a drive that is told collects as often as it was forced to and at its last resort,
-//! and no more; one drive behind a volume is that drive alone; drives that requests name are as they would be alone.
-//! Stripes are looked after by the engine's own checks.
+//! Each request ends once and takes as long as its parts. The same run twice gives the same results. The final content
+//! of drives follows from the requests. A coordinated drive collects as often as it was forced to and at its last
+//! resort, and no more. One drive behind a volume has the results of that drive alone. Drives that requests name have
+//! the results of runs alone. The engine's own checks cover stripes.
 
 use super::Case;
 use crate::runs::{caught, comes_to_an_end, held, json, run_together};
@@ -48,13 +48,13 @@ impl Case {
     }
 }
 
-/// What a run says, and which units each drive holds in the end.
+/// The outcome of a run, and the units that each drive holds at its end.
 struct Ran {
     outcome: Outcome,
     held: Vec<Vec<bool>>,
 }
 
-/// Runs an array, or where there is none the one drive.
+/// Runs an array, or a single drive if there is no array.
 fn run(
     drives: &[RunConfig],
     ftls: Vec<Ftl>,
@@ -75,7 +75,7 @@ fn run(
     })
 }
 
-/// Runs the case in several ways and compares; what its drives were told, where it could be run.
+/// Runs the case in several ways and compares the results; returns the orders of its drives, if it could run.
 pub fn holds(case: &Case) -> Result<Verdict, TestCaseError> {
     let members = case.members();
     if case.config.check().is_err() || members.iter().any(|(drive, _)| drive.check().is_err()) {
@@ -228,7 +228,7 @@ fn is_parity(layout: &Layout, drive: u32, unit: usize, geometry: &Geometry) -> b
     row < layout.stripes() && (layout.data()..layout.data() + layout.parity()).any(|m| layout.drive(row, m) == drive)
 }
 
-/// The same run, as the program makes it, without checks: it says the same.
+/// Runs the case again as the program does, without checks: the results are the same.
 fn check_again(case: &Case, drives: &[RunConfig], first: &Outcome) -> Result<(), TestCaseError> {
     let again = caught(|| {
         let image = |(number, drive): (u32, _)| precondition(drive, case.array.seed_of(number, case.seed));
@@ -252,8 +252,8 @@ fn are_the_same(a: &[String], b: &[String], what: &str) -> Result<(), TestCaseEr
     Ok(())
 }
 
-/// What is written of an outcome but for what it says of an array. Samples are not asked: they are taken at events, of
-/// which there are more with checks.
+/// An outcome as text, without its part on the array. Samples are not compared: they are taken at events, which are
+/// more with checks.
 fn lines(outcome: &Outcome) -> Vec<String> {
     let report = Report { array: None, ..outcome.report.clone() };
     let rows = outcome.requests.iter().map(|row| format!("{row:?}"));
@@ -261,7 +261,7 @@ fn lines(outcome: &Outcome) -> Vec<String> {
     rows.chain(events).chain([format!("{report:?}")]).collect()
 }
 
-/// Drives that requests name are as they would be alone with their requests.
+/// Checks that drives that requests name have the results of runs alone with their requests.
 fn each_as_if_alone(
     case: &Case,
     drives: &[RunConfig],
@@ -290,7 +290,7 @@ fn each_as_if_alone(
     Ok(())
 }
 
-/// Whether a drive works without requests of the host, which goes on for longer beside other drives.
+/// Whether a drive works without host requests; such work continues for longer with other drives.
 fn works_beside_the_host(config: &RunConfig) -> bool {
     let collects = config.trigger.build(&Geometry::new(&config.device())).idle().is_some();
     collects

@@ -1,9 +1,7 @@
-//! Does any array that the configuration allows do what it is asked for, and come to an end?
+//! Every array that the configuration allows serves its requests, and its run ends.
 //!
-//! Up to eight drives, alike or of up to three kinds, stand behind a volume or are named by requests; nobody or a
-//! policy
-//! says when they collect, and some cannot be told. What holds of every run, whatever is combined, is asked in
-//! `checks`.
+//! Up to eight drives, alike or of up to three kinds, are behind a volume or are named by requests. A policy may order
+//! their collections, and some drives cannot be coordinated. `checks` has the conditions that hold for every run.
 
 mod checks;
 
@@ -31,8 +29,8 @@ const PROACTIVE_IDLE: Setting = "policy = \"ggc-proactive-idle\"";
 const SOFT_LIMIT: Setting = "policy = \"ggc-proactive-soft-limit\"";
 const NOT_TOLD: &[(Setting, &[u32])] = &[("none", &[]), ("first", &[0]), ("some", &[1, 2, 6])];
 
-/// What an array adds to the knobs of its drives, the plainest first. The first word of a row is its name, and says
-/// which table a setting belongs to.
+/// Knobs of an array, in addition to those of its drives, the plainest first. The first word of a row is its name, and
+/// tells the table of a setting.
 pub const KNOBS: &[(&str, &[Setting])] = &[
     (
         "array.level",
@@ -92,7 +90,7 @@ pub const KNOBS: &[(&str, &[Setting])] = &[
 struct Plan {
     settings: Vec<Setting>,
     drives: u32,
-    /// Stripe units are so many times what is whole mapping units of all drives; none where nobody says.
+    /// Stripe units are this multiple of the whole mapping units of all drives; 0 for the default.
     stripe_factor: u64,
     failed: Vec<u32>,
     /// Which of the kinds each drive is.
@@ -125,7 +123,7 @@ impl Plan {
             Level::Raid5 => self.drives.max(3),
             Level::Raid6 => self.drives.max(4),
         };
-        // Striping alone has no other place to read from.
+        // Striping alone has no alternative to read from.
         array.gc_aware_reads &= array.level != Level::Raid0;
         for &drive in &self.failed {
             array.failed.push(drive % array.drives);
@@ -178,10 +176,10 @@ impl Plan {
     }
 }
 
-/// An array, its drives, and what the host asks of them. Its `Debug` form is what a failure shows.
+/// An array, its drives, and the requests of the host. A failure shows its `Debug` form.
 #[derive(Clone)]
 pub struct Case {
-    /// What the host, the array and those who coordinate are like; drives are `drives`.
+    /// The host, the array and the coordination; the drives are in `drives`.
     pub config: RunConfig,
     pub drives: Vec<RunConfig>,
     pub array: ArrayConfig,
@@ -240,10 +238,10 @@ fn is_quick(setting: Setting) -> bool {
     slow.iter().all(|slow| !setting.contains(slow))
 }
 
-/// Keys of a setting with which a drive cannot be one of an array. What drives alone are known to get stuck in is left
-/// to them: a map in rows costs a row for each of its pages, which may be all that a collection frees; windows of few
-/// blocks may pass by all that is invalid, if no die is reserved; parity of its own has a drive wait for space in the
-/// end.
+/// The reason why a drive cannot be in an array, if its settings have one. Arrays exclude states in which single drives
+/// are known to stop. A map in rows costs a row for each of its pages, which may use all that a collection frees.
+/// Windows of few blocks may miss all invalid data, if no die is reserved. A drive with parity of its own waits for
+/// space in the end.
 fn obstacle(config: &RunConfig) -> Option<&'static str> {
     let has_window = matches!(config.victim, VictimConfig::WindowedGreedy(_));
     let obstacles = [
@@ -254,7 +252,7 @@ fn obstacle(config: &RunConfig) -> Option<&'static str> {
     obstacles.into_iter().find(|(is_one, _)| *is_one).map(|(_, keys)| keys)
 }
 
-/// The same of one that is told when to collect.
+/// The reason why a drive cannot be coordinated, if its settings have one.
 fn obstacle_to_being_told(config: &RunConfig) -> Option<&'static str> {
     let obstacles = [
         (config.preemption.is_timeless() || config.preemption.as_task().is_some(), "preemption.policy"),
@@ -265,7 +263,7 @@ fn obstacle_to_being_told(config: &RunConfig) -> Option<&'static str> {
     obstacle(config).or_else(|| obstacles.into_iter().find(|(is_one, _)| *is_one).map(|(_, keys)| keys))
 }
 
-/// Whether a drive can be told when to collect.
+/// Whether a drive can be coordinated.
 fn can_be_told(config: &RunConfig, coordination: &CoordinationConfig) -> bool {
     let alone = RunConfig { coordination: coordination.clone(), ..config.clone() };
     alone.check().is_ok()
@@ -292,7 +290,7 @@ fn assembled(plan: &Plan, wishes: &[Wish], host: &'static str) -> Case {
         let text = format!("drives = {not_told:?}\ncoordinated = false");
         array.overrides.push(toml::from_str(&text).expect("an override"));
     }
-    // The run is configured as the first drive that is told; if none is, nothing is coordinated.
+    // The run has the configuration of the first coordinated drive; if there is none, nothing is coordinated.
     let mut config = drives[first_told.unwrap_or(0) as usize].clone();
     if first_told.is_none() {
         coordination = CoordinationConfig::default();
@@ -348,7 +346,7 @@ fn requests(
     wishes.iter().enumerate().map(request).collect()
 }
 
-/// A wish on so many bytes; nothing at all is asked for now and then.
+/// A wish in bytes; some requests are empty.
 fn in_bytes(wish: &Wish, capacity: u64, [unit, stripe_unit]: [u64; 2], arrival_ns: u64) -> Request {
     let lengths = [
         unit,

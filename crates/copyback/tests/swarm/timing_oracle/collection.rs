@@ -11,14 +11,14 @@ use copyback::observe::report::GcEvent;
 use copyback::run::config::RunConfig;
 use copyback::tasks::gc::trigger::watermark::{Collections, Count, When};
 
-/// For whom a page is programmed.
+/// The source of a programmed page.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Stream {
     Host,
     Move,
 }
 
-/// A plane's blocks and who wants pages of it.
+/// A plane's blocks, and the requests that need pages of it.
 pub(super) struct Plane {
     /// Erased blocks, the next one to be opened first.
     pub free: Vec<usize>,
@@ -41,7 +41,7 @@ pub(super) struct Plane {
     pub waiting: Vec<usize>,
 }
 
-/// A collection. Moves are a unit and where it was when the collection began.
+/// A collection. Moves are units and their places when the collection began.
 pub(super) struct Job {
     pub sequence: usize,
     pub plane: usize,
@@ -157,8 +157,8 @@ impl Oracle<'_> {
         valid
     }
 
-    /// A page of the plane was bound for the host: those who wait for one are let in as far as pages reach, and
-    /// collection starts where the watermark asks for it.
+    /// A page of the plane was bound for the host: admits requests that wait for one, as far as pages suffice, and
+    /// starts a collection if the watermark requires it.
     pub(super) fn page_was_taken(&mut self, plane: usize) {
         if !self.planes[plane].is_limited {
             return;
@@ -168,8 +168,8 @@ impl Oracle<'_> {
         self.collect_below(plane, trigger.soft);
     }
 
-    /// Collection of a plane that is below a watermark starts; where the trigger waits for requests, when one waits at
-    /// the die.
+    /// Starts the collection of a plane below a watermark; if the trigger waits for requests, when one waits at the
+    /// die.
     fn collect_below(&mut self, plane: usize, watermark: ShareOrCount) {
         let trigger = trigger_of(self.config);
         let g = &self.config.geometry;
@@ -193,8 +193,8 @@ impl Oracle<'_> {
         d.is_arriving || for_space || [&d.reads, &d.writes, &d.outside].iter().any(|queue| !queue.is_empty())
     }
 
-    /// A transaction comes to a die: collection that waited for one starts, as far as it is still below the watermark
-    /// at which it would stop.
+    /// A transaction arrives at a die: starts a collection that waited for one, if the plane is still below its stop
+    /// watermark.
     pub(super) fn collect_for_request(&mut self, die: usize) {
         let trigger = trigger_of(self.config);
         self.dies[die].is_arriving = true;
@@ -216,8 +216,8 @@ impl Oracle<'_> {
         }
     }
 
-    /// Where blocks with equally few valid units are matched with the reads that wait for the plane's partners, each
-    /// block takes a poll.
+    /// If blocks with equally few valid units are matched with the reads that wait for the plane's partners, each block
+    /// takes a poll.
     fn choice_ns(&self, die: usize, plane: usize) -> u64 {
         let VictimConfig::ReadMatch(params) = &self.config.victim else { return 0 };
         let waiting = self.dies[die].reads.iter().take(self.gc_scan_max());
@@ -297,11 +297,12 @@ impl Oracle<'_> {
         }
     }
 
-    /// The same, when the controller looks at it: what the host has trimmed or written meanwhile is not read.
+    /// The next step when the controller evaluates it: units that the host has trimmed or written meanwhile are not
+    /// read.
     pub(super) fn next_step(&mut self, die: usize) -> Step {
         let job = self.dies[die].reserved_by.as_mut().expect("a job has the die");
         if job.in_controller.len() < self.config.geometry.units_per_page() as usize {
-            // Up to the end of the page that is next; stale data behind it still counts as a page to come.
+            // Up to the end of the next page; stale units after it still count as a page.
             let is_there = |(unit, place): &(usize, Place)| self.place_of.get(unit) == Some(place);
             let stale = job.to_read.iter().take_while(|m| !is_there(m)).count();
             job.to_read.drain(..stale);
@@ -375,12 +376,12 @@ impl Oracle<'_> {
         &held[..held.len().min(per_page)]
     }
 
-    /// Where the next page lies that the collection of a die reads.
+    /// The place of the next page that the collection of a die reads.
     pub(super) fn next_to_read(&self, die: usize) -> Place {
         self.dies[die].reserved_by.as_ref().expect("a job has the die").to_read[0].1
     }
 
-    /// Binds a page for moved units; data that was trimmed meanwhile is stale there.
+    /// Binds a page for moved units; units that were trimmed meanwhile are stale there.
     fn place_moves(&mut self, die: usize, units: &[(usize, Place)], at: usize) -> Place {
         let job = self.dies[die].reserved_by.as_mut().expect("a job has the die");
         job.programmed += units.len();

@@ -1,6 +1,6 @@
-//! Commands on their way over the channel and through the array. One plane has one part of a command.
+//! Commands on the channel and in the array. One plane has one part of a command.
 //!
-//! A die has one command, or two where the second follows through the cache register: then one has the channel and the
+//! A die has one command, or two if the second follows through the cache register: then one has the channel and the
 //! other the array, or waits for it.
 
 use super::known::compose_of;
@@ -22,14 +22,14 @@ pub(super) enum Kind {
 pub(super) struct Part {
     /// Read: how many units leave the die.
     pub units: usize,
-    /// The transactions that end with it; none where it is the collection's own.
+    /// The transactions that end with it; none if it is only the collection's.
     pub txns: Vec<usize>,
 }
 
 /// A command of a die.
 pub(super) struct Command {
     pub kind: Kind,
-    /// Where the collection's page lies that a step reads.
+    /// The place of the page that a step of the collection reads.
     pub page: Option<Place>,
     /// Whether it is a step of the die's collection.
     pub is_step: bool,
@@ -62,19 +62,19 @@ pub(super) enum Takes {
     Nothing,
 }
 
-/// The die whose transfer is under way and its end; dies that wait.
+/// The die with the current transfer and its end; dies that wait.
 #[derive(Default)]
 pub(super) struct Channel {
     pub transfer: Option<(usize, u64)>,
     waiting: Vec<usize>,
-    /// Whether nobody has it before the dies were looked at, at this moment.
+    /// Whether no die may use it before the dies were visited, at this moment.
     pub is_held: bool,
 }
 
 impl Oracle<'_> {
-    /// A second command enters a die through the cache register alone, behind one of the host of the same kind: a
-    /// program behind one in the array, a read behind one whose data is leaving. Where a collection has the die,
-    /// `pipeline` allows it.
+    /// A second command enters a die only through the cache register, after a host command of the same kind: a program
+    /// after one in the array, a read after one whose data is leaving. During a collection on the die, `pipeline`
+    /// allows it.
     pub(super) fn takes(&self, die: usize) -> Takes {
         let compose = compose_of(self.config);
         let has_cache = match self.dies[die].reserved_by {
@@ -86,7 +86,7 @@ impl Oracle<'_> {
             [] => Takes::Anything,
             [one] if has_cache && !one.is_step => match (one.kind, one.stage) {
                 (Kind::Program, Stage::Array(_)) if commands.cache_program => Takes::Program,
-                // Where the last of it has left at this very moment, the die is about to be free.
+                // If the last of its data has left at this very moment, the die is about to be free.
                 (Kind::Read, Stage::Out(_)) if commands.cache_read && !self.has_left(die) => Takes::Read,
                 _ => Takes::Nothing,
             },
@@ -197,7 +197,7 @@ impl Oracle<'_> {
         if command.is_step && command.kind == Kind::Erase {
             self.end_job(die);
         } else if command.is_step && self.steps_follow_at_once() {
-            // Nobody else may have the die: the job goes on at once.
+            // No other work may use the die: the job continues at once.
             self.take_step(die);
             return;
         }
@@ -212,8 +212,8 @@ impl Oracle<'_> {
         (bytes * 1_000_000_000).div_ceil(u128::from(self.config.timing.channel.bytes_per_s)) as u64
     }
 
-    /// The transfer that a command makes or wants: cycles for each plane, with them whole pages of a program; or what a
-    /// read asked of one plane.
+    /// The transfer that a command makes or needs: cycles for each plane, with whole pages for a program; or the units
+    /// that a read requests of one plane.
     fn transfer_ns(&self, command: &Command) -> u64 {
         match (command.stage, command.kind) {
             (Stage::Out(part), _) => self.data_ns(command.parts[part].units),
@@ -231,8 +231,8 @@ impl Oracle<'_> {
         self.dies[die].commands.iter().find(is_there).expect("a command is on the channel")
     }
 
-    /// Whether something may follow when the transfer of a die ends: data of a read has arrived, or a program is loaded
-    /// behind which another may be.
+    /// Whether an event may follow the end of a die's transfer: data of a read has arrived, or a program is loaded and
+    /// another may follow.
     fn is_heard(&self, die: usize) -> bool {
         let compose = compose_of(self.config);
         let has_cache = compose.builders.contains(&BuilderName::Cache) || self.pipelines();
@@ -248,8 +248,8 @@ impl Oracle<'_> {
             && (end_ns, c.waiting.is_empty()) == (self.now_ns, true)
             && !self.is_heard(other)
         {
-            // The transfer ends at this very moment, and nothing follows it but its array's time: who asks first has
-            // the channel, before more urgent ones that ask later in this moment.
+            // The transfer ends at this very moment, and only its array's time follows. The first request has the
+            // channel, before more urgent requests that come later in this moment.
             self.transfer_ends(channel);
         }
         self.channels[channel].waiting.push(die);
@@ -258,8 +258,8 @@ impl Oracle<'_> {
         }
     }
 
-    /// One transfer at a time: cycles without data first, then first come first served; where collection goes first,
-    /// its transfers do, too.
+    /// One transfer at a time: cycles without data first, then first come, first served. If collection goes first, its
+    /// transfers do, too.
     pub(super) fn grant(&mut self, channel: usize) {
         let gc_first = matches!(&self.config.order, OrderConfig::Priority(p) if p.first == First::GcReadWrite);
         let c = &self.channels[channel];
@@ -294,8 +294,8 @@ impl Oracle<'_> {
             }
         }
         if is_heard {
-            // The die may send the cycles of its next command: it is looked at before another one has the channel. One
-            // whose next page waits to leave already sends none.
+            // The die may send the cycles of its next command: it is visited before another die has the channel. A die
+            // whose next page already waits to leave sends none.
             let c = &self.channels[channel];
             let is_wanted = c.transfer.is_none() && !c.waiting.is_empty() && !c.waiting.contains(&die);
             let has_cycles = self.config.timing.command.0 > 0;

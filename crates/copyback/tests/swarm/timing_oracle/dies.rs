@@ -34,7 +34,7 @@ impl Oracle<'_> {
                 First::Read => [1, 0, 2],
             };
             let is_put_off = p.next_collection == NextCollection::AfterWaiting && job.is_some();
-            // What waited for the whole of the last collection goes before the next.
+            // Requests that waited during all of the last collection precede the next.
             let waited = |class: &usize| heads[*class].is_some_and(|came| came < die.waited_before);
             let waited = classes.into_iter().filter(|&class| is_put_off && class != 0).find(waited);
             waited.or_else(|| classes.into_iter().find(|&class| heads[class].is_some()))
@@ -70,8 +70,8 @@ impl Oracle<'_> {
         self.start_read(die, false, place, parts);
     }
 
-    /// Data that was trimmed meanwhile at its beginning is not read; what lies in another page is read by itself. A
-    /// read of which nothing is left ends.
+    /// Leading units that were trimmed meanwhile are not read; units in another page become a read of their own. A read
+    /// without remaining units ends.
     pub(super) fn bind_read(&mut self, die: usize, txn: usize) -> Option<(Place, Part)> {
         self.dies[die].reads.retain(|&other| other != txn);
         let mut units = self.txns[txn].units.clone();
@@ -120,7 +120,7 @@ impl Oracle<'_> {
         found
     }
 
-    /// Whether two pages of a die may stand in one command.
+    /// Whether two pages of a die may share a command.
     pub(super) fn go_together(&self, a: Place, b: Place) -> bool {
         let has_same_block = !self.config.commands.same_block || a.block == b.block;
         self.may_pair(a.plane, b.plane) && a.page == b.page && has_same_block
@@ -133,7 +133,7 @@ impl Oracle<'_> {
         commands.multi_plane && pair.0 != pair.1 && (!commands.plane_pairs || [(0, 1), (2, 3)].contains(&pair))
     }
 
-    /// Planes that may stand in one command with a plane.
+    /// Planes that may share a command with a plane.
     pub(super) fn partners(&self, plane: usize) -> Vec<usize> {
         let die = plane / self.config.geometry.planes_per_die as usize;
         self.planes_of(die).filter(|&other| self.may_pair(plane, other)).collect()
@@ -157,7 +157,7 @@ impl Oracle<'_> {
         planes.into_iter().for_each(|plane| self.page_was_taken(plane));
     }
 
-    /// Writes of other planes, those in order, whose next page is at the offset of a page: each has to go with all
+    /// Writes of other planes whose next page has the offset of a page, in order: each must share the command with all
     /// before it.
     pub(super) fn take_partner_writes(
         &mut self,

@@ -1,4 +1,4 @@
-//! What the oracle knows, what it says, and how much that was.
+//! The oracle's knowledge, its predictions, and their number.
 
 use super::Place;
 use copyback::buffer::BufferConfig;
@@ -100,7 +100,7 @@ pub fn obstacle(config: &RunConfig) -> Option<&'static str> {
     unknown(config).or_else(|| unknown_of_collection(config))
 }
 
-/// The same of a drive whose collections share their dies with requests.
+/// The reason why the oracle cannot predict a drive whose collections share their dies with requests, if there is one.
 pub fn obstacle_to_sharing(config: &RunConfig) -> Option<&'static str> {
     if let Some(keys) = obstacle(config) {
         return Some(keys);
@@ -123,7 +123,7 @@ fn has_partners(config: &RunConfig) -> bool {
         && config.geometry.planes_per_die > 1
 }
 
-/// What the oracle says.
+/// The oracle's prediction.
 pub struct Prediction {
     /// When each request ends.
     pub end_ns: Vec<u64>,
@@ -181,8 +181,8 @@ impl Counts {
 }
 
 impl Prediction {
-    /// Whether nothing happened that the oracle does not know of. Where it does not collect: no collection, or one
-    /// without time that leaves pages what they are to it; and no write had to wait for a page.
+    /// Whether only events happened that the oracle knows. If it does not collect: no collection, or one without time
+    /// that leaves pages as the oracle has them; and no write had to wait for a page.
     pub fn counts_for(&self, config: &RunConfig, report: &Report) -> bool {
         if self.collects {
             return true;
@@ -198,7 +198,7 @@ impl Prediction {
     }
 }
 
-/// How much was foretold of which kind.
+/// The number of predicted events of each kind.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Foretold {
     /// Commands of several planes.
@@ -207,11 +207,11 @@ pub struct Foretold {
     pub cached: u64,
     /// Collections.
     pub collections: u64,
-    /// Collections that let the host go first.
+    /// Collections that were preempted.
     pub preempted: u64,
-    /// Commands that followed another through the cache register while a collection had the die.
+    /// Commands that followed another one through the cache register during a collection on the die.
     pub pipelined: u64,
-    /// Collections whose commands took requests along.
+    /// Collections whose commands included requests.
     pub paired: u64,
     /// Requests that were served with moved pages.
     pub merged: u64,
@@ -264,7 +264,7 @@ impl Timed {
         self.cases
     }
 
-    /// Whether the oracle has seen enough of everything in a short swarm.
+    /// Whether the oracle has predicted enough of each kind in a short swarm.
     pub fn is_enough(&self) -> bool {
         self.kinds.iter().all(|&(cases, sum)| cases > 5 && sum > 50)
     }

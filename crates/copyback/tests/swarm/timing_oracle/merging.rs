@@ -9,7 +9,7 @@ impl Oracle<'_> {
         self.has_gc_builder(GcBuilderName::Merge)
     }
 
-    /// Where the first unit of a transaction lies that holds data.
+    /// The place of the first unit of a transaction that holds data.
     fn place_of_txn(&self, txn: usize) -> Option<Place> {
         self.txns[txn].units.iter().find_map(|unit| self.place_of.get(unit).copied())
     }
@@ -23,7 +23,7 @@ impl Oracle<'_> {
         places.find(|place| job.to_read.iter().any(|(_, pending)| pending.is_in_page_of(*place)))
     }
 
-    /// That page goes before the others; where nobody wants one, they keep their order.
+    /// Moves that page to the front; if no request waits for one, the order stays.
     pub(super) fn put_wanted_first(&mut self, die: usize) {
         let Some(wanted) = self.wanted(die) else { return };
         let job = self.dies[die].reserved_by.as_mut().expect("a collection has the die");
@@ -32,7 +32,7 @@ impl Oracle<'_> {
         job.to_read = first.into_iter().chain(others).collect();
     }
 
-    /// The page of which the next read of the collection will be.
+    /// The page that the collection reads next.
     pub(super) fn page_to_read(&self, die: usize) -> Place {
         self.wanted(die).unwrap_or_else(|| self.next_to_read(die))
     }
@@ -46,7 +46,7 @@ impl Oracle<'_> {
         for _ in 0..self.gc_scan_max() {
             let Some(txn) = next else { return };
             let at = self.dies[die].reads.iter().position(|&other| other == txn).expect("it is queued");
-            // What the end of a read lets in stands behind, and may be served, too.
+            // Requests that the end of a read admits are later, and may be served, too.
             next = self.dies[die].reads.get(at + 1).copied();
             if self.place_of_txn(txn).is_some_and(|place| place.is_in_page_of(page)) {
                 self.bind_read(die, txn);

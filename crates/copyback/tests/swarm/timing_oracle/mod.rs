@@ -1,13 +1,13 @@
 //! When does each request end, by a simulator that is too simple to be wrong?
 //!
-//! The oracle keeps plain lists, looks through all of them for what comes next, and shares nothing with the engine: it
-//! gets the configuration, where each unit's data lies at first, and the requests, and says when each of them ends, to
-//! the nanosecond. It follows what `docs/fidelity.md` and `docs/architecture.md` state. What it does not know it
-//! refuses ([`understands`]): dynamic allocation and buffers.
+//! The oracle keeps plain lists, searches all of them for the next event, and shares nothing with the engine. It gets
+//! the configuration, the initial place of each unit's data, and the requests. It predicts when each request ends, to
+//! the nanosecond. It implements `docs/fidelity.md` and `docs/architecture.md`. It refuses features that it does not
+//! know ([`understands`]): dynamic allocation and buffers.
 //!
-//! Planes collect by themselves: the oracle is told which blocks were collected, as victims are the policies' own, and
-//! foretells when ([`collection`]), whether collections block their dies, let the host go first ([`preemption`]), or
-//! take it along ([`pairing`], [`merging`]). If collections are of a kind that it does not know, none must have
+//! Planes collect independently. The oracle gets the collected blocks, because policies choose them. It predicts when
+//! they are collected ([`collection`]), and whether collections block their dies, are preempted ([`preemption`]), or
+//! include host requests ([`pairing`], [`merging`]). If it does not know the kind of collections, none may have
 //! happened, or they must have taken no time ([`Prediction::counts_for`]).
 
 mod collection;
@@ -83,11 +83,11 @@ struct Die {
     point: PreemptionPoint,
     /// What the choice of its block adds to the job's first queue poll.
     choice_ns: u64,
-    /// A write of high priority goes before the next job.
+    /// A write of high priority precedes the next job.
     defers: bool,
     /// A transaction is about to enter its queue.
     is_arriving: bool,
-    /// What has a smaller number had come when its job began; the same of the last job that ended.
+    /// Transactions with a smaller number had arrived when its job began; the same for the last job that ended.
     came_before_collection: usize,
     waited_before: usize,
 }
@@ -106,14 +106,14 @@ struct Oracle<'a> {
     sequences: usize,
     dies: Vec<Die>,
     channels: Vec<Channel>,
-    /// Dies for which something changed, in that order.
+    /// Dies that changed, in that order.
     changed: Vec<usize>,
     /// Where each unit's newest data is.
     place_of: HashMap<usize, Place>,
     /// The newest write or trim of each unit that took effect.
     newest: HashMap<usize, usize>,
     planes: Vec<Plane>,
-    /// Collections that are to come, as the drive has had them.
+    /// Later collections, as the drive had them.
     given: Vec<GcEvent>,
     result: Prediction,
 }
@@ -167,7 +167,7 @@ pub fn predict(
 }
 
 impl Oracle<'_> {
-    /// What comes next: an arrival before dies before channels where times are equal, and lower numbers first.
+    /// The next event: arrivals before dies before channels at equal times, and lower numbers first.
     fn step(&mut self) -> bool {
         let mut events = Vec::new();
         if self.config.host.mode == HostMode::Open && self.next < self.requests.len() {

@@ -1,4 +1,4 @@
-//! Which of a plane's open blocks takes a page: one for all, one each for the host and for moves, or two of which one
+//! The open block of a plane that takes a page: one for all, one each for the host and for moves, or two, one of which
 //! is set apart for paired programs (hpdc18 Section 4.2).
 
 use super::Oracle;
@@ -30,7 +30,7 @@ impl Oracle<'_> {
         self.planes[plane].free.len() > 1
     }
 
-    /// The block for a page that goes without a partner.
+    /// The block for a page without a partner.
     pub(super) fn block_alone(&self, plane: usize, stream: Stream) -> usize {
         let Some(unpaired) = self.unpaired() else {
             let is_split = matches!(self.config.frontier, FrontierConfig::Split(_));
@@ -57,7 +57,8 @@ impl Oracle<'_> {
         self.planes_of(die).any(|other| offset(other) > offset(plane))
     }
 
-    /// The block of a plane whose next page can go beside a program at this page, `is_apart` one of a block set apart.
+    /// The block of a plane whose next page can share a command with a program of this page; `is_apart`: one that is
+    /// set apart.
     pub(super) fn partner_block(&self, plane: usize, page: usize, is_apart: bool) -> Option<usize> {
         let Some(unpaired) = self.unpaired() else {
             let at = self.block_alone(plane, Stream::Host);
@@ -76,7 +77,7 @@ impl Oracle<'_> {
     }
 
     /// The block for the next page of a collection, and whether it is the one set apart: if a write waits for a plane
-    /// whose block set apart is as full.
+    /// whose block set apart is equally full.
     pub(super) fn block_for_collection(&self, plane: usize, waiting: &[usize]) -> (usize, bool) {
         let apart = self.planes[plane].apart;
         let has_partner = waiting.iter().any(|&other| self.is_aligned(plane, other));
@@ -114,7 +115,7 @@ impl Oracle<'_> {
         [0, 1].into_iter().filter(|&at| self.is_open(plane, at)).collect()
     }
 
-    /// A collection begins, or goes on without a block set apart: one is set apart on its plane and on each partner.
+    /// A collection begins, or continues without a block set apart: sets one apart on its plane and on each partner.
     pub(super) fn set_blocks_apart(&mut self, plane: usize) {
         let Some(unpaired) = self.unpaired() else { return };
         let partners = self.partners(plane);

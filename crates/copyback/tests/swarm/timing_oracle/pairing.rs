@@ -1,4 +1,4 @@
-//! Collections whose commands take requests of the host along on other planes (hpdc18 Algorithm 2).
+//! Collections whose commands include requests of the host on other planes (hpdc18 Algorithm 2).
 
 use super::collection::Step;
 use super::commands::Part;
@@ -29,8 +29,8 @@ impl Oracle<'_> {
         parts
     }
 
-    /// Writes of the host, by their planes, that go with a program of the collection. Where collections let the host go
-    /// first, those that may not do so consume no free blocks as partners either.
+    /// Host writes, by plane, that share a program of the collection. If collections are preemptible, writes that may
+    /// not preempt do not join as partners, either: both use free blocks.
     pub(super) fn writes_with_collection(&mut self, die: usize, lead: Place, is_apart: bool) -> Vec<(usize, Part)> {
         if !self.pairs() || !self.may_write_with_collection(die) {
             return Vec::new();
@@ -62,8 +62,8 @@ impl Oracle<'_> {
         }
     }
 
-    /// Whether the next page of a plane can stand in one command with the collection's next, if a write waits for it
-    /// alone. Where a block has still to be set apart nobody knows.
+    /// Whether the next page of a plane can share a command with the collection's next page, if only one write waits
+    /// for it. Unknown if a block has still to be set apart.
     fn has_partner_page(&self, die: usize, plane: usize) -> bool {
         let own = self.dies[die].reserved_by.as_ref().expect("a collection has the die").plane;
         let has_two_blocks = matches!(self.config.frontier, FrontierConfig::SecondActive(_));

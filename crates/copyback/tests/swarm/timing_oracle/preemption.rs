@@ -1,4 +1,4 @@
-//! Collections that let the host go before their steps: by points (ispass11) and by deadline (HIOS).
+//! Collections that are preempted before their steps: by points (ispass11) and by deadline (HIOS).
 
 use super::collection::Step;
 use super::commands::Takes;
@@ -12,7 +12,7 @@ use copyback::tasks::gc::preemption::deadline;
 use copyback::tasks::gc::preemption::points::{AtRegister, Serves};
 use copyback::tasks::gc::preemption::{AtHard, Fence, PreemptionConfig};
 
-/// How far a die has come between two steps of its collection.
+/// The state of a die between two steps of its collection.
 #[derive(Clone, Copy, Default)]
 pub(super) enum PreemptionPoint {
     /// The queue was not polled yet.
@@ -20,14 +20,14 @@ pub(super) enum PreemptionPoint {
     Closed,
     /// The controller polls it until then.
     Polling(u64),
-    /// Whoever may goes first.
+    /// Requests may preempt.
     Open {
-        /// What has this number or a later one came when the point had opened.
+        /// Requests with this number or a later one arrived after the point had opened.
         before: usize,
     },
 }
 
-/// What free blocks let go first (ispass11 Fig. 7).
+/// The requests that may preempt, by free blocks (ispass11 Fig. 7).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum State {
     All,
@@ -45,8 +45,7 @@ impl Oracle<'_> {
         compose.gc.contains(&name)
     }
 
-    /// Whether commands of a collection and of the host that goes before it follow each other through the cache
-    /// register.
+    /// Whether commands of a collection and of preempting host requests follow each other through the cache register.
     pub(super) fn pipelines(&self) -> bool {
         self.has_gc_builder(GcBuilderName::Pipeline)
     }
@@ -69,8 +68,8 @@ impl Oracle<'_> {
         poll_ns + if looks_for_partners { compose.gc_scan.0 } else { 0 }
     }
 
-    /// The die of a collection can take a command: one of the host that goes first, or the collection's next step.
-    /// Whether something changed.
+    /// The die of a collection can take a command: a preempting host request, or the collection's next step. Returns
+    /// whether something changed.
     pub(super) fn share(&mut self, die: usize, takes: Takes) -> bool {
         if self.steps_follow_at_once() {
             self.take_step(die);
@@ -139,8 +138,8 @@ impl Oracle<'_> {
         heads.first().copied()
     }
 
-    /// Whether it came when the point had opened and has to wait for the next one. Below the hard watermark, and where
-    /// a write waits for space, all that came later has to.
+    /// Whether a request arrived after the point had opened and has to wait for the next one. Below the hard watermark,
+    /// and if a write waits for space, all later requests have to.
     fn is_fenced(&self, die: usize, txn: usize, before: usize) -> bool {
         let fence = match &self.config.preemption {
             PreemptionConfig::Points(points) => points.fence,
@@ -177,7 +176,7 @@ impl Oracle<'_> {
             }
     }
 
-    /// The plane that a transaction would use; none where nothing of it is left.
+    /// The plane that a transaction would use; none if no unit of it remains.
     fn plane_now(&self, txn: usize) -> Option<usize> {
         let t = &self.txns[txn];
         if t.is_read { t.units.iter().find_map(|unit| Some(self.place_of.get(unit)?.plane)) } else { Some(t.plane) }
@@ -195,7 +194,7 @@ impl Oracle<'_> {
         step == Step::Program && own.is_some() && plane == own && !is_open_for
     }
 
-    /// The same for a partner of what goes first.
+    /// Whether the plane is excluded for a partner of a preempting request.
     pub(super) fn excludes_partner(&self, die: usize, plane: usize, is_write: bool) -> bool {
         let is_open = matches!(self.dies[die].point, PreemptionPoint::Open { .. });
         is_open && self.is_excluded(die, Some(plane), is_write, self.step_of(die))
@@ -260,14 +259,14 @@ impl Oracle<'_> {
         self.txns[txn].is_urgent && !self.txns[txn].is_read
     }
 
-    /// Whether the collection that ends held up everybody while a write of high priority waits: that goes before the
+    /// Whether the ending collection admitted no request while a write of high priority waits: that write precedes the
     /// next.
     pub(super) fn will_defer(&self, die: usize) -> bool {
         self.is_preemptive() && self.state(die) == State::Nothing && self.urgent_write_waits(die)
     }
 
-    /// The write to which collection defers takes its turn; whether it did. Where it waits for space, only a collection
-    /// can help it.
+    /// Serves the write to which collection defers; returns whether it did. If the write waits for space, only a
+    /// collection can help it.
     pub(super) fn serve_urgent(&mut self, die: usize, takes: Takes) -> bool {
         let d = &self.dies[die];
         let Some(urgent) = d.writes.iter().copied().find(|&txn| self.is_urgent_write(txn)) else {

@@ -7,9 +7,9 @@ const MS: u64 = 1_000_000;
 /// When the collection begins.
 const BEGIN_NS: u64 = 60_240;
 
-/// Nine dies of which each has written eleven of its 16 blocks whole, so that 45 are free, two less than the watermark
-/// asks for. From 60,240 ns on die 0's first block is collected, page by page, as long as anybody looks; at these
-/// moments so many writes come, each to a die of its own from 1 on, where it opens a block.
+/// Nine dies. Each has written eleven of its 16 blocks completely, so that 45 are free, two below the watermark. From
+/// 60,240 ns on, die 0's first block is collected, page by page, until `end_ns`. At these moments this many writes
+/// arrive, each at a die of its own from 1 on, where it opens a block.
 fn collecting(writes: &[(u64, u32)], end_ns: u64) -> Hand {
     let settings = "admit = { policy = \"debit\", slots = 4, shares = { policy = \"feedback\" } }
         trigger = { policy = \"watermark\", scope = \"device\", soft = 47 }
@@ -18,7 +18,7 @@ fn collecting(writes: &[(u64, u32)], end_ns: u64) -> Hand {
         let mut units = (0..).map(LogicalUnit);
         for plane in 0..9 {
             for page in 0..11 * 8 {
-                // All of the first block stays valid.
+                // All data of the first block stays valid.
                 let units: Vec<_> = match (plane, page) {
                     (0, 0..8) => units.by_ref().take(4).collect(),
                     _ => vec![LogicalUnit(100 + plane)],
@@ -46,10 +46,10 @@ fn shares(hand: &Hand) -> Vec<(u64, u64)> {
     hand.shares.iter().map(|&(since_ns, share)| (since_ns, (share * 1e6).round() as u64)).collect()
 }
 
-/// A share stays 0 for a millisecond after the collection has begun, and then changes once a millisecond, whatever
-/// happens in between: in the periods 3, 2, 3 and 0 writes open a block each, and the collection itself one when it has
-/// read its eight pages (8 · 90,960 ns). So e = 6, 8, 11 and 11 blocks are missing at the four updates, and
-/// S = 0.05 · e + 0.9 · S = 0.3, 0.67, 1.153, 1.5877.
+/// A share stays 0 for a millisecond after the collection has begun, and then changes once a millisecond, independent
+/// of events in between. In the periods 3, 2, 3 and 0 writes open a block each; the collection itself opens one when it
+/// has read its eight pages (8 · 90,960 ns). So e = 6, 8, 11 and 11 blocks are missing at the four updates, and S =
+/// 0.05 · e + 0.9 · S = 0.3, 0.67, 1.153, 1.5877.
 #[test]
 fn a_share_changes_once_a_millisecond_from_activation_on() {
     let writes = [(70_000, 1), (500_000, 1), (BEGIN_NS + MS - 1, 1), (1_100_000, 2), (2_500_000, 3)];

@@ -1,11 +1,10 @@
-//! The guard: what keeps a drive alive at its reserve, while a write waits for a page that only a collection can make
-//! (timeline A7 of atc18), and what it leaves alone.
+//! The guard keeps a drive alive at its reserve, while a write waits for a page that only a collection can free
+//! (timeline A7 of atc18). These tests also check what it does not change.
 
 use super::*;
 
-/// Two dies that have written all blocks but the one which is kept for moves, so that no write of the host finds a
-/// page. Each block has so many pages with a unit that is valid, each in a page of its own; all that is behind them was
-/// overwritten.
+/// Two dies that have written all blocks but the one that is kept for moves, so that no host write finds a page. Each
+/// block has this many pages with a valid unit, each in a page of its own; all later pages were overwritten.
 fn at_its_reserve(admit: &str, valid_pages: u32) -> Hand {
     Hand::with(2, &format!("admit = {admit}"), |ftl| {
         let mut valid = (300..).map(LogicalUnit);
@@ -46,10 +45,10 @@ fn after_the_first_reads(hand: &mut Hand) -> ([bool; 2], [u32; 2]) {
     ([A, B].map(|task| hand.drive.admission.gate.windows().waiting(DieId(0)).has(task)), hand.debits())
 }
 
-/// With a guard of one request the first slot of chip 0 that becomes free is the collection's, at 60,240, and the
-/// host's fifth read still waits there: with debits as with fixed priorities, which else would let the host go first.
-/// It is read behind the host's four and before the fifth, 60,240 each, while on chip 1 nobody is in between; and the
-/// run ends: the writes get their pages.
+/// With a guard of one request the collection gets the first slot of chip 0 that becomes free, at 60,240, and the
+/// host's fifth read still waits there. Debits and fixed priorities agree; the latter would otherwise let the host go
+/// first. The collection reads after the host's fourth read and before the fifth, 60,240 each; on chip 1 no request
+/// comes between. The run ends: the writes get their pages.
 #[test]
 fn a_collection_enters_the_first_slot_before_the_host() {
     for admit in [debit(4, 1, 0.0), "{ policy = \"strict\", slots = 4, guard = 1 }".to_owned()] {
@@ -60,13 +59,13 @@ fn a_collection_enters_the_first_slot_before_the_host() {
         assert_eq!(of_name("fourth read"), [4 * READ_NS; 2], "{admit}");
         assert_eq!(of_name("fifth read"), [5 * READ_NS, 6 * READ_NS], "{admit}");
         assert_eq!((hand.ends.len(), hand.drive.dies.waiting_for_space(), hand.debits()), (12, 0, [0, 0]), "{admit}");
-        // Behind the fifth read the collection's unit is programmed into a block whose other pages are the host's then.
+        // After the fifth read the collection's unit is programmed into a block whose other pages the host then uses.
         assert_eq!(of_name("write")[0], 6 * READ_NS + 2 * PROGRAM_NS, "{admit}");
     }
 }
 
-/// Without a guard a collection whose share is 0 never enters: the reads end, and then nothing happens any more. With
-/// fixed priorities it enters when the host has no more requests at its chip.
+/// Without a guard a collection whose share is 0 never enters: the reads end, and then no event follows. With fixed
+/// priorities it enters when the host has no more requests at its chip.
 #[test]
 fn without_a_guard_nobody_helps_the_host() {
     let mut hand = a7(&debit(4, 0, 0.0));

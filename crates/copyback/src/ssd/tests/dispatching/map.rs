@@ -1,10 +1,10 @@
-//! Updates of the map that a collection has begun, when a read of the host comes to wait for one: what of it has not
-//! entered a window is the host's from then on.
+//! A collection has begun updates of the map, and a read of the host waits for one: the requests of that update that
+//! have not entered a window become the host's.
 
 use super::*;
 
-/// Five dies whose map is in flash, of which DRAM holds one translation page and has none yet. The first translation
-/// page lies on die 4, and the data that it knows on die 0; its next program goes to die 1.
+/// Five dies. The map is in flash; DRAM can hold one translation page, and holds none yet. The first translation page
+/// is on die 4, the data of its entries on die 0; its next program goes to die 1.
 fn mapped(slots: u32, share: f64) -> Hand {
     mapped_with("", slots, share)
 }
@@ -32,7 +32,7 @@ impl Hand {
         self.drive.update_owed(0, B, &mut self.events);
     }
 
-    /// A read of the host that has to look up where its data is.
+    /// A read of the host that has to look up the place of its data.
     fn read_by_map(&mut self, name: &'static str) {
         let id = self.name(name, Txn::new(Role::Read, LogicalUnit(100), 1, DieId::NONE, PlaneId::NONE));
         self.drive.look_up_first(id, &mut self.events);
@@ -61,10 +61,10 @@ fn an_update_that_waits_in_front_of_its_window_enters_as_the_hosts() {
     assert_eq!(ends[8..], [("collected", 9 * READ_NS), ("read", READ_NS + PROGRAM_NS + 2 * READ_NS)]);
 }
 
-/// The same where the read of the update is under way already: its program is the host's. Windows have one slot, and
-/// the collection has two of the five: one for reads on die 3, one after the other, and one for the read of its update,
-/// from 10,000 to 70,240. Two more of its reads wait for die 2, which a read of the host has until 60,240, and are
-/// older than the update: they have the second slot from 70,240 to 190,720. The update's program does not wait for
+/// The read of the update is under way already: only its program becomes the host's. Windows have one slot, and the
+/// collection has two of the five: one for reads on die 3, one after the other, and one for the read of its update,
+/// from 10,000 to 70,240. Two more of its reads wait for die 2, which a read of the host occupies until 60,240. They
+/// are older than the update, and have the second slot from 70,240 to 190,720. The update's program does not wait for
 /// that, but follows its read.
 #[test]
 fn the_program_of_an_update_whose_read_is_under_way_is_the_hosts() {
@@ -91,11 +91,11 @@ fn the_program_of_an_update_whose_read_is_under_way_is_the_hosts() {
     assert_eq!(ends[8..], expected);
 }
 
-/// Where pages of the map fill for 10,000 ns before they go to flash, the update is such a page from 70,240 on, and
-/// waits in front behind the nine reads of the collection, which has one request in windows. A read of the host that
-/// comes at 80,000 makes it the host's, so that it enters at once; one that comes while the page fills sends it as it
-/// is, at 65,000, or, where awaited pages fill as others do, has it enter as the host's when it is sent. The page is
-/// programmed, then read for the host, and then its data is.
+/// Pages of the map fill for 10,000 ns before they go to flash. The update is such a page from 70,240 on, and waits in
+/// front after the nine reads of the collection, which has one request in windows. A read of the host that arrives at
+/// 80,000 makes it the host's, so that it enters at once. A read that arrives while the page fills sends the page as it
+/// is, at 65,000. If awaited pages fill like others, the page instead enters as the host's when it is sent. The page is
+/// programmed, then read for the host, and then its data is read.
 #[test]
 fn an_update_that_is_in_a_page_with_others_enters_as_the_hosts() {
     for (arrival_ns, awaited, enters_ns) in
@@ -116,7 +116,7 @@ fn an_update_that_is_in_a_page_with_others_enters_as_the_hosts() {
     }
 }
 
-/// An update for which nobody waits stays the collection's: its read enters when the nine others have ended, at
+/// An update for which no request waits stays the collection's: its read enters when the nine others have ended, at
 /// 542,160, and its own program follows.
 #[test]
 fn an_update_for_which_nobody_waits_stays_the_collections() {
