@@ -30,7 +30,7 @@ fn numbers(result: &Value, of_drive: &str) -> Vec<u64> {
     drives.iter().map(|drive| drive[of_drive].as_u64().expect("a number")).collect()
 }
 
-/// One drive behind a volume has the report of the drive alone; with another one each has its own.
+/// One drive behind a volume has the report of the drive alone; with a second one, each has a report of its own.
 #[test]
 fn the_first_drive_is_the_drive_alone() {
     let alone = run(&[]);
@@ -45,7 +45,7 @@ fn the_first_drive_is_the_drive_alone() {
     assert_eq!(written.iter().sum::<u64>(), two["report"]["flash"]["host_units"].as_u64().unwrap());
 }
 
-/// Drives that a file says something else of have another device, scheme, seed; and what is printed of it runs again.
+/// Drives that a file overrides have another device, scheme or seed; and the printed configuration runs again.
 #[test]
 fn drives_may_differ() {
     let folder = tempfile::tempdir().unwrap();
@@ -56,7 +56,7 @@ fn drives_may_differ() {
                 [[array.override]]\ndrives = [2]\ndevice = \"bench-64g\"\nscheme = \"pgc\"\n";
     std::fs::write(&path, text).unwrap();
     let path = path.to_str().unwrap();
-    // A drive of 64 GiB takes long to be filled; that is not what is asked here.
+    // A drive of 64 GiB takes long to fill, which this test does not need.
     let empty = ["--set", "precondition.mode=empty"];
     let result = json(&[&["run", path], &empty[..]].concat());
     assert_eq!(numbers(&result, "seed")[1], 99);
@@ -105,7 +105,7 @@ fn what_an_array_cannot_use_is_refused() {
     refused(&[RUN, &none].concat(), &["describes no array", "[array]"]);
 }
 
-/// What is wrong in an override is said of it.
+/// An error in an override names the override.
 #[test]
 fn overrides_are_looked_at() {
     let folder = tempfile::tempdir().unwrap();
@@ -124,7 +124,7 @@ fn overrides_are_looked_at() {
     says("drives = [1]\nscheme = \"uncoordinated\"", &["coordination `uncoordinated`", "coordinated = false"]);
 }
 
-/// The command line's array goes over that of an experiment.
+/// The command line's array overrides that of an experiment.
 #[test]
 fn an_array_of_the_command_line_goes_first() {
     let folder = tempfile::tempdir().unwrap();
@@ -135,7 +135,8 @@ fn an_array_of_the_command_line_goes_first() {
     assert_eq!([level(&[]), level(&["--array", "raid-10"])], ["raid-5", "raid-10"]);
 }
 
-/// A device of an override lies beside the file that names it; and a sweep runs again where its content has changed.
+/// The path of an override's device is relative to the file that names it; and a sweep reruns if its content has
+/// changed.
 #[test]
 fn a_device_of_an_override_is_an_input() {
     let folder = tempfile::tempdir().unwrap();
@@ -170,7 +171,7 @@ fn a_device_of_an_override_is_an_input() {
     json(&["run", file("sub").join("again.toml").to_str().unwrap()]);
 }
 
-/// A drive that cannot be coordinated is left out, and the others are; units of two sizes are told.
+/// A drive that cannot be coordinated is left out, and the others are coordinated; a note reports units of two sizes.
 #[test]
 fn a_drive_that_is_left_out_may_have_any_scheme() {
     let folder = tempfile::tempdir().unwrap();
@@ -207,7 +208,7 @@ fn addresses_are_folded_into_the_drive_that_is_named() {
     refused(&[&drawn[..], &["--set", "host.target=drive"]].concat(), &["names no drives"]);
 }
 
-/// Requests name drives where the workload says so, and everybody hears of the one that has most.
+/// Requests name drives if the workload says so, and a note reports the drive with most of them.
 #[test]
 fn a_skewed_workload_names_drives() {
     let result = json(&["run", "--workload", "hpc-w-skew-like", "--requests", "3000", "--array", "raid-0"]);
@@ -249,7 +250,7 @@ fn a_run_prints_the_array_and_its_drives() {
     }
 }
 
-/// Tables of drives and of intervals are in a folder where there is something to tell.
+/// Tables of drives and of intervals are in a folder if they have rows.
 #[test]
 fn a_folder_has_a_table_of_drives() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
-//! Do runs that a swarm once found, and that are too long to write down, still end well?
+//! Runs that a swarm once found, and that are too long to write down, still end well.
 //!
-//! Each file of `tests/it/cases` is an experiment with its trace; its comment says what went wrong.
+//! Each file of `tests/it/cases` is an experiment with its trace; its comment describes the defect.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

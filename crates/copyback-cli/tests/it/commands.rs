@@ -1,4 +1,4 @@
-//! Does the table of commands tell all that the flash did, and when?
+//! The table of commands has all commands of the flash with their times.
 
 use crate::common::{code, copyback, printed, said};
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -47,7 +47,8 @@ fn run(arguments: &[&str]) -> (Value, Vec<Told>) {
     (document["results"][0]["report"].clone(), told(&out.join("commands.parquet")))
 }
 
-/// The counters count on their own, where commands are issued. Only a warm-up's last nanosecond may be of both.
+/// The counters count independently, when commands are issued. Only the last nanosecond of a warm-up may belong to both
+/// parts.
 fn check_counts(report: &Value, commands: &[Told]) {
     for (counter, op, source) in [
         ("host_page_reads", "read", "host"),
@@ -100,7 +101,7 @@ struct Shape {
     dies_per_channel: u64,
 }
 
-/// The shape of the drive, as its configuration tells it.
+/// The shape of the drive, from its configuration.
 fn config(arguments: &[&str]) -> Shape {
     let text = printed(&copyback(&[&["run", "--print-config"][..], arguments].concat()));
     let config: toml::Table = text.parse().unwrap();

@@ -1,17 +1,16 @@
-//! Is what the documents show true?
+//! The documents show true outputs.
 //!
-//! Every fenced `console` block of `README.md` and `docs/*.md` is executed, each document in a folder of its own in
-//! which the files that the document tells its reader to write were written: blocks with a title (```` ```toml
-//! title="my.toml" ````). A line that begins with `$ ` is a command, the lines below it are what it prints on standard
-//! output, to the letter; a line `...` stands for any number of lines. Where a command is shown without output, only
-//! its exit code is looked at. A block whose fence says `exit=2` is one whose last command ends with that code, and
-//! shows standard error, too.
+//! Every fenced `console` block of `README.md` and `docs/*.md` is executed. Each document has a folder of its own, with
+//! the files that it asks its reader to write: blocks with a title (```` ```toml title="my.toml" ````). A line that
+//! begins with `$ ` is a command. The lines below it are its standard output, exactly; a line `...` represents any
+//! number of lines. If a command is shown without output, only its exit code is checked. If a block's fence says
+//! `exit=2`, its last command ends with that code, and the block shows standard error, too.
 //!
 //! `cargo run --release -- X` and `copyback X` both run the program that was built for this test. `make`, `cargo`,
 //! `git` and `pip` are shown and not run: `make test` runs this test, and builds and tests the Python package.
 //!
-//! `UPDATE_DOCS=1` writes what the program prints into the documents, where it differs. Outputs with `...` stay as they
-//! are where they still fit.
+//! `UPDATE_DOCS=1` writes the program's output into the documents, if it differs. Outputs with `...` stay unchanged if
+//! they still match.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -107,8 +106,8 @@ fn run(command: &str, folder: &Path) -> (i32, String, String) {
     (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
 }
 
-/// Whether lines fit a pattern in which `...` stands for any number of lines. Spaces at the ends of lines do not count:
-/// editors take them away.
+/// Whether lines match a pattern in which `...` represents any number of lines. Spaces at the ends of lines are
+/// ignored, because editors remove them.
 fn fits(pattern: &[&str], lines: &[&str]) -> bool {
     match pattern.split_first() {
         None => lines.is_empty(),
@@ -178,7 +177,7 @@ fn commands_print_what_the_documents_show() {
         }
         (commands, all_wrong)
     };
-    // Documents side by side: each has a folder of its own, and many of its commands use one core.
+    // Documents in parallel: each has a folder of its own, and many of its commands use one core.
     let done: Vec<(usize, Vec<String>)> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         workers.into_iter().map(|worker| worker.join().expect("no worker panics")).collect()
@@ -199,7 +198,7 @@ fn sources_are_what_the_documents_show() {
             let Some(path) = block.word("title").filter(|name| name.contains('/')) else { continue };
             found += 1;
             let place = format!("{}:{}", document.display(), block.first_line);
-            // A file that the reader is to make is kept where the tests compile it.
+            // A file that the reader writes is kept where the tests compile it.
             let kept = block.word("kept").unwrap_or(path);
             let file = std::fs::read_to_string(root().join(kept)).unwrap_or_else(|e| panic!("{place}: {kept}: {e}"));
             if block.is("diff") {
@@ -220,7 +219,7 @@ fn sources_are_what_the_documents_show() {
     assert!(found > 1, "only {found} blocks with a path were found: were the fences renamed?");
 }
 
-/// All documents that link: those above, the pages below `docs`, and what stands beside the README.
+/// All documents with links: those above, the pages below `docs`, and the documents beside the README.
 fn linking() -> Vec<PathBuf> {
     let mut folders = vec![root().join("docs")];
     let mut found = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(|name| root().join(name)).to_vec();
@@ -255,7 +254,7 @@ fn anchors(text: &str) -> Vec<String> {
     anchors
 }
 
-/// Links between the documents lead to a file, and to a heading of it where they name one.
+/// Links between the documents lead to a file, and to a heading of it if they name one.
 #[test]
 fn links_lead_somewhere() {
     let mut to_headings = 0;

@@ -30,7 +30,7 @@ fn a_drawing_of_nothing_is_no_success() {
         assert!(code(&output) == 0 && !printed(&output).contains("no flash command"), "{}", printed(&output));
         std::fs::remove_file(&drawing).expect("it is drawn");
     }
-    // A window that goes on after the run is drawn, and noted.
+    // A window that extends beyond the run is drawn, and noted.
     let output = copyback(&[&run[..], &["--timeline", &drawing, "--timeline-to", "20 s"]].concat());
     let text = printed(&output);
     let note = text.lines().find(|line| line.contains("--timeline-to: the run ends at 50")).unwrap_or_default();

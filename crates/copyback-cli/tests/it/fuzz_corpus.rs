@@ -1,7 +1,7 @@
-//! Does what must hold whatever bytes the program is given hold for the fuzzers' corpus, and near it?
+//! The properties that must hold for any input hold for the fuzzers' corpus, and for inputs near it.
 //!
-//! `fuzz/` asks the same with coverage and for as long as one likes. Here every input of the corpus runs, and a fixed
-//! number of mutations of them: the same ones each time, so that a failure stays one.
+//! `fuzz/` checks the same properties with coverage, for any time. Here every input of the corpus runs, with a fixed
+//! number of its mutations: the same ones each time, so that failures are reproducible.
 
 #[path = "../../../../fuzz/src/lib.rs"]
 mod properties;
@@ -106,7 +106,7 @@ fn mutate(target: &str, mutations: u32) {
     }
 }
 
-/// Runs an input; where something does not hold, keeps it and says where.
+/// Runs an input; if a property does not hold, keeps the input and reports its path.
 fn check(target: &str, bytes: &[u8], name: &str) {
     if catch_unwind(AssertUnwindSafe(|| properties::check(target, bytes))).is_err() {
         let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("fuzz-{target}"));
@@ -156,7 +156,7 @@ fn change(bytes: &mut Vec<u8>, other: &[u8], rng: &mut Xoshiro256PlusPlus) {
     }
 }
 
-/// Replaces the first run of digits from here on; where there is none, a few bytes become all zeros or ones.
+/// Replaces the first run of digits from here on; if there is none, a few bytes become all zeros or ones.
 fn replace_number(bytes: &mut Vec<u8>, at: usize, rng: &mut Xoshiro256PlusPlus) {
     let Some(start) = bytes[at..].iter().position(u8::is_ascii_digit).map(|digit| at + digit) else {
         let fill = if rng.random() { 0xff } else { 0 };

@@ -1,4 +1,4 @@
-//! What the program says of inputs and settings that would mislead: refusals with a remedy, and notes.
+//! Messages on misleading inputs and settings: refusals with a remedy, and notes.
 
 use crate::common::*;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ impl Trace {
     }
 }
 
-/// A command with a mistake: it ends with 2 and says all of these.
+/// A command with a mistake: it ends with 2, and its error contains all of these.
 fn refused(arguments: &[&str], says: &[&str]) {
     let output = copyback(arguments);
     let text = said(&output);
@@ -33,7 +33,7 @@ fn refused(arguments: &[&str], says: &[&str]) {
     }
 }
 
-/// What a command prints that goes well.
+/// The output of a command that succeeds.
 fn done(arguments: &[&str]) -> String {
     let output = copyback(arguments);
     assert_eq!(code(&output), 0, "{arguments:?}: {}", said(&output));
@@ -58,11 +58,11 @@ fn arrivals_that_time_cannot_count_are_refused() {
     });
     run(&late, "workload.time_scale=2", &|line| refused(line, &["request 1 arrives at 12000000000 s", REMEDY]));
     run(&late, "workload.loop=2", &|line| refused(line, &["request 2 arrives at ", REMEDY]));
-    // Where each request waits for another's end, nobody asks when it arrives.
+    // If each request waits for the end of another, its arrival time does not matter.
     run(&end, "host.mode=closed", &|line| _ = done(line));
 }
 
-/// Three volumes whose addresses are the same.
+/// Three volumes with the same addresses.
 const VOLUMES: &str = "128166372003061629,hm,0,Read,4096,4096,100\n128166372003062629,hm,1,Write,4096,4096,100\n\
                        128166372003063629,hm,7,Write,4096,4096,100\n";
 
@@ -120,7 +120,7 @@ fn arrival_times_that_are_not_used_are_noted() {
         let text = done(&[command, &base].concat());
         let note = "closed.toml): the workload's arrival times are not used; --open";
         assert!(text.contains(note) && text.matches("are not used").count() == 1, "{text}");
-        // Who says it himself knows.
+        // A user who sets the mode gets no note.
         for (mode, option) in [("host.mode=open", "--open"), ("host.mode=closed", "--closed")] {
             let said = |more: &[&str]| {
                 let text = done(&[command, &base, more].concat());
@@ -152,7 +152,7 @@ fn limits_of_the_other_loop_are_refused() {
     let timeless =
         ["compare", "-q", "--workload", "random-write", "--requests", "50", "--set", "workload.time_scale=2"];
     refused(&timeless, &["`workload.time_scale` has no effect", "the workload has no arrival times"]);
-    // A device's own depth stays where the loop is open, and so does what a printed configuration says.
+    // A device's own depth stays if the loop is open, and so do the settings of a printed configuration.
     done(&[&base[..], &["--device", &closed, "--set", "host.mode=open"]].concat());
     let whole = done(&[&base[..], &["--print-config"]].concat());
     assert!(whole.contains("queue_depth = 32") && whole.contains("outstanding_max = "), "{whole}");
@@ -226,7 +226,7 @@ fn a_drive_whose_collections_leave_dies_idle_is_noted_with_more_of_them_side_by_
     assert!(few.contains(" and waited for collections under `strict`") && !few.contains("cannot keep up"), "{few}");
     assert!(few.contains("--set preemption.victims=4\n"), "{few}");
     assert!(!run(&bursts, 16).contains("preemption.victims"), "each die has one");
-    // In a closed loop nobody waits for long, and most of that is for collections all the same.
+    // In a closed loop no request waits for long, but most of the wait is still for collections.
     let closed = |victims: &str| {
         let set = format!("preemption.victims={victims}");
         let base = ["run", "-q", "--scheme", "strict", "--trace", fast.path(), "--format", "ssdsim"];
@@ -237,7 +237,7 @@ fn a_drive_whose_collections_leave_dies_idle_is_noted_with_more_of_them_side_by_
     assert!(!closed("16").contains("preemption.victims"), "each die has one");
 }
 
-/// Without its parity a drive has room, and with it what the remedy says is enough.
+/// Without its parity a drive has room; with parity, the size of the remedy is enough.
 #[test]
 fn a_drive_without_room_for_parity_is_refused_with_what_parity_takes() {
     let run = |sets: &[&str]| {
@@ -264,7 +264,7 @@ fn a_drive_without_room_for_parity_is_refused_with_what_parity_takes() {
     }
 }
 
-/// It is asked for, and no defect of the simulator.
+/// The user's settings cause it, and no defect of the simulator.
 #[test]
 fn a_run_whose_collection_is_never_let_in_says_so() {
     let base =
@@ -279,7 +279,7 @@ fn a_run_whose_collection_is_never_let_in_says_so() {
     done(&[&base[..], &["admit.guard=1"]].concat());
 }
 
-/// Notes on what tells schemes apart but for their schedule.
+/// Notes on differences between schemes other than their schedule.
 #[test]
 fn what_would_mislead_a_comparison_of_tasks_is_noted() {
     let compare = |more: &[&str]| done(&[&["compare", "-q", "--requests", "2000"][..], more].concat());
@@ -294,7 +294,7 @@ fn what_would_mislead_a_comparison_of_tasks_is_noted() {
     assert!(compare(&[&shares[..], &["--set", "tasks.scrub.start=100000"]].concat()).contains(note));
 }
 
-/// Reads alone have blocks erased: none of them is a collection.
+/// Reads alone cause erases: none of them is a collection.
 #[test]
 fn erases_without_a_collection_are_noted() {
     let line = |at: u64| format!("{} 0 {} 8 1\n", at * 100_000, at % 16 * 8);
@@ -327,7 +327,7 @@ fn percentiles_of_too_few_requests_are_not_shown() {
     let trace = writes(500, 100_000);
     let base = ["-q", "--trace", trace.path(), "--format", "ssdsim"];
     let run = done(&[&["run"], &base[..]].concat());
-    // The table is split where there is no terminal: the name stands before each part.
+    // The table is split without a terminal: the name precedes each part.
     let (near, far) = run.split_once("Response times").and_then(|(_, times)| times.split_once("\n\n")).expect("two");
     let (near, far) = (cells(near, "all"), cells(far, "all"));
     let all = [&near[..], &far[1..]].concat();
@@ -355,7 +355,7 @@ fn a_generator_that_makes_fewer_requests_than_are_asked_for_is_noted() {
     assert!(!run("300").contains("the workload generates"));
 }
 
-/// Writes of 4 KiB on a drive that maps 16 KiB, on one that maps 4 KiB, and on one whose pages they fill.
+/// Writes of 4 KiB on a drive that maps 16 KiB, on one that maps 4 KiB, and on one with pages that writes fill.
 #[test]
 fn writes_smaller_than_units_or_pages_are_noted() {
     let run = |sets: &[&str]| {
@@ -385,7 +385,7 @@ const UNLOOKED: &[(&str, &[&str], &[&str])] = &[
     ("timing.cache_busy=3 us", &[], &["compose.builders=['cache']"]),
 ];
 
-/// Settings that a run does not look at, each where it stands and why; a printed configuration, which says everything,
+/// Settings that a run does not use, each with its place and the reason; a printed configuration, which sets all keys,
 /// has none.
 #[test]
 fn settings_without_effect_are_noted() {
@@ -412,7 +412,7 @@ fn settings_without_effect_are_noted() {
         let text = run(&[&["--device", "small"], *over, &sets[..]].concat());
         assert!(!text.contains("has no effect"), "{setting}: {text}");
     }
-    // A preset's own key, if the user's policy has no such key; a preset that goes over a preset is as published.
+    // A preset's own key, if the user's policy has no such key; a preset that overrides a preset is as published.
     let nvme = ["-d", "tlc-nvme", "--set", "geometry.blocks_per_plane=100", "--set", "precondition.mode=empty"];
     let row = ["--set", "frontier.policy=row", "--set", "granularity.policy=aligned"];
     let text = run(&[&nvme[..], &row].concat());

@@ -1,7 +1,7 @@
-//! Does the reference list every key that takes a name, with all the names that it takes?
+//! The reference lists every key with named choices, with all their names.
 //!
-//! `UPDATE_DOCS=1` writes it anew. What there is to be listed is asked of the configuration itself: an unknown key, or
-//! an unknown name, is refused with those that there are.
+//! `UPDATE_DOCS=1` rewrites it. The lists come from the configuration itself: an error about an unknown key or name
+//! lists the valid ones.
 
 use copyback::config::layers::{Layer, LayerError};
 use copyback::run::config::{AXES, Stack};
@@ -17,7 +17,7 @@ capacity = { over_provisioning = 1.0 }
 /// A name that no key has, and that no key takes.
 const UNKNOWN: &str = "zzz";
 
-/// Tables whose keys are looked at, but for the axes.
+/// Tables whose keys are listed, in addition to the axes.
 const TABLES: &[&str] =
     &["geometry", "timing", "capacity", "commands", "tasks", "array", "host", "precondition", "measure", "workload"];
 
@@ -43,7 +43,7 @@ fn keys(sets: &[String], table: &str) -> Vec<String> {
     help.and_then(|help| Some(quoted(help.split_once("keys: ")?.1))).unwrap_or_default()
 }
 
-/// The names that a key takes; none where it takes another kind of value.
+/// The names that a key accepts; empty if it takes another kind of value.
 fn choices(sets: &[String], key: &str) -> Vec<String> {
     let set = format!("{key}={UNKNOWN}");
     let Some(error) = error(&[sets, &[set]].concat()) else { return Vec::new() };
@@ -101,7 +101,7 @@ fn comments(source: &str, item: &str) -> Vec<(String, String)> {
     all
 }
 
-/// Tables of a workload whose `kind` decides the rest, with the items of the source that describe them.
+/// Tables of a workload whose `kind` determines the other keys, with the items of the source that describe them.
 const KINDS: &[(&str, &str, &str)] = &[
     ("workload.arrivals", "enum ArrivalKind", "struct ArrivalSpec"),
     ("workload.size", "enum SizeKind", "struct SizeSpec"),
@@ -169,7 +169,7 @@ fn the_reference_lists_every_name() {
     assert!(written == expected, "docs/keys.md is not what is written now (UPDATE_DOCS=1 writes it)");
 }
 
-/// What is asked of the configuration is found: kinds of a generator, policies of shares, modes, a list.
+/// The lists of the configuration are found: kinds of a generator, policies of shares, modes, a list.
 #[test]
 fn names_of_all_tables_are_found() {
     let text = reference();

@@ -28,7 +28,7 @@ fn of_a_comparison_it_is_the_printed_table_with_all_columns() {
     assert_eq!(cells[1][..3], ["scheme", "mean", "p99"].map(str::to_owned));
     assert_eq!([&*cells[2][0], &cells[3][0], &cells[4][0]], ["baseline", "my\\_own", ""]);
     assert!(cells[1..].iter().all(|row| row.len() == cells[1].len()));
-    // Each value of the text stands in the table.
+    // Each value of the text is in the table.
     let baseline = text.lines().find(|line| line.starts_with("baseline")).unwrap();
     for value in baseline.split("  ").map(str::trim).filter(|value| !["", "-"].contains(value)) {
         assert!(cells[2].iter().any(|cell| cell == value), "{value}: {:?}", cells[2]);

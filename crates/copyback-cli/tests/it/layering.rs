@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Modules of `copyback-lab`, each of which uses only those before it.
+/// Modules of `copyback-lab`; each uses only those before it.
 const ORDER: &[&str] = &[
     "format",
     "failure",
@@ -150,7 +150,7 @@ fn room(name: &str) -> &str {
     name.split("::").next().unwrap_or(name)
 }
 
-/// Rooms whose modules import each other in a circle.
+/// Rooms whose modules import each other in a cycle.
 fn circles(graph: &BTreeMap<&str, BTreeSet<&str>>) -> BTreeSet<String> {
     let reached: BTreeMap<&str, BTreeSet<&str>> = graph.keys().map(|name| (*name, reached(graph, name))).collect();
     let mut found = BTreeSet::new();

@@ -1,12 +1,12 @@
-//! Are the matched response times those of the first scheme's affected requests, counted by hand? And do they stand
-//! where they mislead?
+//! The matched response times are those of the first scheme's affected requests, counted by hand. They appear where
+//! tables would mislead.
 
 use crate::common::{code, copyback, printed, said};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One request as `--out-requests` tells it.
+/// A row of `--out-requests`.
 struct Told {
     is_read: bool,
     is_affected: bool,
@@ -58,19 +58,19 @@ fn the_first_schemes_affected_requests_are_compared_with_every_scheme() {
             assert!((matched["mean_ns"].as_f64().unwrap() / mean - 1.0).abs() < 1e-15, "{scheme} {class}");
         }
     }
-    // What the first scheme says of its own set is what it reports anyway.
+    // The first scheme's matched values are its reported ones.
     let own = &results["results"][0];
     for (class, reported) in [("all", "gc_affected"), ("read", "gc_affected_read"), ("write", "gc_affected_write")] {
         assert_eq!(own["matched"][class], own["report"]["response"][reported]);
     }
 }
 
-/// A scheme and its twin, which draws otherwise among blocks that are equally good for collection: its collections come
-/// at other moments.
+/// A scheme and its twin, which draws differently among blocks that are equally good for collection: its collections
+/// come at other moments.
 const TWINS: &[&str] =
     &["compare", "--schemes", "baseline,twin=baseline", "--set", "twin:victim.tie_blocks=4", "--requests", "20000"];
 
-/// The changes in per cent that stand in a table.
+/// The changes in per cent in a table.
 fn changes(text: &str) -> Vec<f64> {
     let lines = text.lines().take_while(|line| !line.starts_with("Note"));
     let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
@@ -78,8 +78,8 @@ fn changes(text: &str) -> Vec<f64> {
     parsed.collect::<Result<_, _>>().expect("a change is a number")
 }
 
-/// The requests that the first scheme happened to serve slowly are 27 % faster under its twin, though nothing is better
-/// with it. No table shows that by itself.
+/// The requests that the first scheme happened to serve slowly are 27 % faster under its twin, although the twin is not
+/// better. No table shows that without matched values.
 #[test]
 fn a_twin_gains_nothing_in_the_usual_table() {
     let output = copyback(TWINS);

@@ -33,7 +33,7 @@ fn small_reads_have_a_row_where_other_reads_are_larger() {
     assert!(row(&mixed, &[]).expect("a row").starts_with("reads up to 64 KiB 2"));
     let limit = |max: &'static str| [["--set"], [max]].concat();
     assert!(row(&mixed, &limit("measure.small_read_max=4 KiB")).expect("a row").starts_with("reads up to 4 KiB 1"));
-    // Where none is small, or all are, the row is left out, but not where somebody has chosen the size.
+    // If no read is small, or all are, the row is left out, unless the user has chosen the size.
     assert_eq!(row(&mixed, &limit("measure.small_read_max=1 KiB")).expect("a row"), "reads up to 1 KiB 0");
     assert!(row(&mixed, &limit("measure.small_read_max=1 MiB")).expect("a row").starts_with("reads up to 1 MiB 4"));
     for alike in [&[4, 4], &[65, 128]] {

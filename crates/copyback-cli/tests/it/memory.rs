@@ -1,4 +1,4 @@
-//! Is it said what memory drives take, before they are made, and is that true?
+//! The program states the memory of drives before it makes them, and the number is true.
 
 use crate::common::*;
 use std::process::{Command, Output, Stdio};
@@ -29,7 +29,7 @@ fn a_drive_that_does_not_fit_is_refused_before_it_is_made() {
     assert!(code(&output) == 1 && said(&output).contains("--jobs 1 takes less"), "{}", said(&output));
 }
 
-/// The resident memory of a run is what is said, and some megabytes.
+/// The resident memory of a run is the stated amount, and some megabytes.
 #[test]
 fn what_is_said_is_what_is_taken() {
     let run = format!("run {LARGE} --set geometry.blocks_per_plane=256");
@@ -38,7 +38,7 @@ fn what_is_said_is_what_is_taken() {
     let child = program.args(run.split(' ')).stdout(Stdio::null()).spawn().expect("the program starts");
     let mut status = 0;
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::uninit();
-    // SAFETY: the child was not waited for yet; the call fills both variables, and says so by returning its id.
+    // SAFETY: the child was not waited for yet; the call fills both variables, and returns the child's id if it did.
     let usage = unsafe {
         let id = child.id() as libc::pid_t;
         assert_eq!(libc::wait4(id, &raw mut status, 0, usage.as_mut_ptr()), id);

@@ -51,7 +51,7 @@ fn it_is_drawn_in_characters_and_in_pixels() {
     let drawn = std::fs::read_to_string(&file).unwrap();
     assert!(drawn.starts_with("<svg ") && drawn.ends_with("</svg>\n") && drawn.contains("volume, rounds"), "{drawn}");
     assert!(drawn.contains("drive 3, GC") && drawn.contains(">ggc-reactive-inclusive, oltp, raid-0 of 4 drives<"));
-    // A drive alone whose elements are coordinated is an array of one.
+    // A single drive with coordinated elements is an array of one.
     let alone = ["run", "-q", "--requests", "300", "--microscope", "-", "--scheme", "ggc-reactive-inclusive"];
     let output = copyback(&alone);
     assert!(printed(&output).starts_with("ggc-reactive-inclusive, oltp, one drive\n"), "{}", said(&output));

@@ -45,7 +45,7 @@ fn failure(words: &[&str]) -> Failure {
     }
 }
 
-/// An error that says which key, where it stands and what helps.
+/// An error that names the key, its place and the remedy.
 fn is_refused(words: &[&str], key: &str) {
     let failure = failure(words);
     let (message, help) = (failure.message(), failure.help());
@@ -95,7 +95,7 @@ fn every_path_refuses_every_mistake() {
 const CLAIM: &str = "schemes = [\"baseline\", \"pgc\"]\nclaim = [{ figure = \"1\", text = \"faster\", where = \"here\", \
                      metric = \"response.all.mean_ns\", scheme = \"pgc\", against = \"baseline\", published = -50 }]\n";
 
-/// A drive alone is the array of one that its coordination makes of it.
+/// A single coordinated drive is an array of one.
 #[test]
 fn a_coordinated_drive_refuses_every_mistake() {
     for (key, value) in OF_DRIVES {
@@ -103,7 +103,7 @@ fn a_coordinated_drive_refuses_every_mistake() {
     }
 }
 
-/// An override makes a drive that is impossible, or that the others cannot stand beside.
+/// An override makes a drive that is impossible, or incompatible with the others.
 #[test]
 fn a_drive_of_its_own_is_checked_before_anything_is_built() {
     let folder = tempfile::tempdir().unwrap();
@@ -190,7 +190,7 @@ fn a_value_of_another_type_is_refused_with_its_key_place_and_a_remedy() {
         let (name, line, ..) = failure.place().unwrap_or_else(|| panic!("{text}: no place of: {message}"));
         assert!(name.ends_with("mine.toml") && line <= text.lines().count(), "{text}: {name}:{line}");
     }
-    // What the command line sets is no part of a list with places of its own: the argument is the place.
+    // A setting of the command line is not part of a list with places of its own: the place is the argument.
     for (set, key) in [
         ("array.override=[{ drives = [0], seed = 'a' }]", "`array.override.seed`"),
         ("workload.columns.order=[1]", "`workload.columns.order`"),

@@ -76,7 +76,7 @@ fn results_of_each_of_several_workloads_have_the_columns_that_are_asked_for() {
     }
 }
 
-/// Work that a scheme puts off for the host is not in write amplification, and stands beside it.
+/// Work that a scheme postpones for the host is not in write amplification, but beside it.
 #[test]
 fn what_is_programmed_after_the_last_request_is_told_by_itself() {
     let run = ["run", "--scheme", "pgc", "--workload", "random-write", "--requests", "5000", "--closed"];

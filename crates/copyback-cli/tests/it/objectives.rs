@@ -1,4 +1,4 @@
-//! Is a sweep's answer to `--where`, `--min` and `--max` what its own table says?
+//! A sweep's answer to `--where`, `--min` and `--max` agrees with its own table.
 
 use crate::common::{code, copyback, printed, said};
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -100,11 +100,11 @@ fn rows_are_those_whose_means_over_seeds_meet_the_condition() {
     assert!(text.contains(&format!("3 of 4 rows meet `{condition}`")), "{text}");
     assert!(text.contains("as means over 2 seeds"), "{text}");
     assert_eq!(lines(&text).len(), 3, "{text}");
-    // Nobody can build the drives of the other scheme.
+    // The drives of the other scheme cannot be built.
     let kept = means.iter().filter(|((_, scheme), mean)| *mean <= limit_ns && scheme == "baseline");
     let least = kept.map(|((spare, _), _)| *spare).fold(f64::INFINITY, f64::min);
     assert!(text.contains(&format!("Least `capacity.over_provisioning`: {least}, ")), "{text}");
-    // The name with its unit needs none in the value, and says the same.
+    // A name with a unit needs none in the value, and gives the same answer.
     let bare = place.asked(&["--where", &format!("{name}<={limit_ns}")]);
     assert_eq!(lines(&bare).len(), 3, "{bare}");
 }
@@ -129,7 +129,7 @@ fn several_conditions_hold_together_and_texts_are_compared() {
     let shown: f64 = shown.expect("the most is told").replace(',', "").parse().unwrap();
     // Three digits are shown.
     assert!((shown / highest - 1.0).abs() < 0.005, "{shown} is not {highest}: {most}");
-    // The verdict stands beside what is asked for, and these few requests settle nothing.
+    // The verdict is beside the requested numbers; with so few requests no drive is steady.
     assert!(most.lines().any(|line| line.ends_with("steady")), "{most}");
     assert!(most.contains("\nAmong steady rows: none\n"), "{most}");
     // By the words that tables show, or the JSON's.
@@ -181,7 +181,7 @@ fn what_cannot_be_asked_is_refused_where_it_stands() {
         &["--where", "read.p99 < 5ms or seed = 1"],
         &["conditions are joined by and: run the command once for each"],
     );
-    // A mistake is told before anything has run.
+    // A mistake is reported before any run.
     assert!(!place.path("grid.parquet").exists() && !place.path("grid.journal").exists());
 }
 
@@ -227,7 +227,7 @@ fn a_text_that_no_value_of_a_varied_key_is_is_refused() {
     assert_eq!(lines(&text).len(), 1, "{text}");
 }
 
-/// One seed of several is asked for like any row, and what is asked for twice is shown once.
+/// One seed of several is selected like any row, and a number that is requested twice is shown once.
 #[test]
 fn rows_of_a_seed_are_of_that_seed_alone() {
     let place = Place::with(GRID);
@@ -281,7 +281,7 @@ fn a_part_that_no_run_has_is_refused_when_all_are_done() {
     place.refused(&["--where", "map.hit_ratio > 0.5"], &["--where:1:1", "the sweep has no column `map.hit_ratio`"]);
 }
 
-/// Collections of `ideal-no-gc` take no time. It needs the least spare flash of all, and nobody can build it.
+/// Collections of `ideal-no-gc` take no time. It needs the least spare flash of all, but cannot be built.
 #[test]
 fn no_drive_is_recommended_that_nobody_can_build() {
     let place = Place::with(GRID);
@@ -290,13 +290,13 @@ fn no_drive_is_recommended_that_nobody_can_build() {
     assert!(least.contains("`baseline`") && !least.contains("ideal-no-gc"), "{least}");
     let says = "Not counted: `ideal-no-gc`, whose collections take zero time; no real drive can";
     assert!(text.contains(says), "{text}");
-    // Its row stands in the table all the same, and where no other is left nothing is recommended.
+    // Its row is in the table nevertheless; if no other row is left, nothing is recommended.
     assert_eq!(lines(&text).len(), 4, "{text}");
     let alone = place.asked(&["--where", "scheme = ideal-no-gc", "--min", "response.read.mean"]);
     assert!(alone.contains("Least `response.read.mean`: no such row has one") && alone.contains(says), "{alone}");
 }
 
-/// Where nothing meets what is asked, the row that misses it by least is the one of a drive that can be built.
+/// If no row meets the conditions, the nearest row of a drive that can be built is shown.
 #[test]
 fn the_nearest_row_is_shown_where_none_meets_what_is_asked() {
     let place = Place::with(GRID);

@@ -28,7 +28,7 @@ bin = "10 ms"
 flash_requests = true
 "#;
 
-/// What is run, each into a folder of its own. Together they have all parts of a report and all tables.
+/// The runs, each with a folder of its own. Together they have all parts of a report and all tables.
 const RUNS: &[&[&str]] = &[
     &["compare", "array.toml", "--schemes", "uncoordinated,ggc-reactive-inclusive", "--out-requests", "--out-commands"],
     &["run", "array.toml", "--scheme", "ggc-reactive-inclusive", "--microscope", "drawn.svg"],
@@ -112,8 +112,8 @@ impl Page {
     }
 }
 
-/// Whether a name of the page stands for a path. `<class>` is each name that the page calls a class; another word in
-/// angle brackets is any one member.
+/// Whether a name of the page matches a path. `<class>` is each name that the page calls a class; another word in angle
+/// brackets is any one member.
 fn stands_for(name: &str, path: &str, described: &Named) -> bool {
     if let Some(field) = name.strip_prefix("<class>.") {
         let class = path.rsplit_once('.').filter(|(_, last)| *last == field).map(|(class, _)| class);
@@ -225,7 +225,7 @@ fn check_about(file: &Path, document: &Value) {
     }
 }
 
-/// The parts of a document are described where they belong.
+/// The parts of a document are described in their sections.
 fn compare_document(page: &Page, found: BTreeSet<String>) {
     let mut parts: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for path in found {
@@ -278,7 +278,7 @@ fn the_page_describes_the_tables_of_a_sweep() {
     let page = Page::read();
     let report = page.chapter("The report");
     let is_of_report = |name: &String| {
-        // Of pairs of a name and a value the name comes last.
+        // In pairs of a name and a value the name is last.
         let above = name.rsplit_once('.').map_or("", |(above, _)| above);
         report.keys().any(|known| stands_for(known, name, &report) || stands_for(known, above, &report))
     };
@@ -315,7 +315,7 @@ fn records(text: &str) -> Vec<Vec<String>> {
     records
 }
 
-/// The table as text has the names and the values of the other, in its order; the page says so.
+/// The table as text has the names and values of the other, in its order; the page says so.
 fn compare_text(page: &Page, table: &Path) {
     assert!(page.table("NAME.csv").is_empty(), "its columns are those of the other");
     let mut records = records(&std::fs::read_to_string(table.with_extension("csv")).unwrap()).into_iter();

@@ -17,7 +17,7 @@ fn copyback(arguments: &[&str]) -> String {
 fn names(command: &str) -> Vec<String> {
     let text = copyback(&[command]);
     let rows = text.lines().skip(1).take_while(|line| !line.is_empty());
-    // A long description goes on in lines that are indented further.
+    // A long description continues in lines with a deeper indent.
     let rows = rows.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     rows.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
 }
@@ -54,7 +54,7 @@ fn invariants_hold_on_every_device_with_every_scheme() {
                 let has_parity = device == "atc18-rain";
                 set(if has_parity { "capacity.over_provisioning=1.0" } else { "capacity.over_provisioning=0.6" });
                 set("precondition.mode=random");
-                // Schemes that fill their pages write too little to come from there to 128.
+                // Schemes that fill their pages write too little to get from there to 128.
                 set("trigger.stop=136");
             }
             // Buffers that a few thousand writes leave again.

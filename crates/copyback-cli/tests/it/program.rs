@@ -4,7 +4,7 @@ use crate::common::*;
 use std::path::Path;
 use std::process::Command;
 
-/// A command with a mistake: it ends with 2 and says all of these.
+/// A command with a mistake: it ends with 2, and its error contains all of these.
 fn refused(arguments: &[&str], says: &[&str]) {
     let output = copyback(arguments);
     let text = said(&output);
@@ -21,8 +21,8 @@ fn without_wall(text: &str) -> String {
     value.to_string()
 }
 
-/// A file with every default is a scheme's own file again; beside another scheme its tables go over it, and that is
-/// said.
+/// A printed configuration contains its scheme's own settings. With another scheme its tables override that one, and a
+/// note says so.
 #[test]
 fn a_printed_configuration_keeps_its_scheme_and_says_where_it_goes_over_another() {
     let folder = tempfile::tempdir().unwrap();
@@ -56,7 +56,7 @@ fn mistakes_are_refused_with_the_place_and_a_suggestion() {
     refused(&["rum"], &["unrecognized subcommand"]);
 }
 
-/// What makes no physical sense is refused with the reason, at the setting that asks for it.
+/// Physically meaningless settings are refused with the reason, at their place.
 #[test]
 fn combinations_that_cannot_be_are_refused() {
     let refused = |scheme: &str, sets: &[&str], says: &str| {
@@ -121,7 +121,7 @@ fn files_that_are_not_there_are_refused() {
     );
 }
 
-/// Whoever tests as root may write anywhere; a file in the place of a folder stops them, too.
+/// Tests that run as root may write anywhere; a file in the place of a folder stops them, too.
 #[test]
 fn outputs_that_cannot_be_written_are_refused_before_the_run() {
     let folder = tempfile::tempdir().unwrap();
@@ -200,7 +200,7 @@ fn a_rate_says_what_it_counts_and_over_which_time() {
 fn a_run_says_how_it_went_over_time() {
     let text = printed(&copyback(&["run", "--requests", "20000"]));
     assert!(text.contains("Over time") && text.contains("outstanding        free blocks"), "{text}");
-    // The built-in trace's format is nobody's concern.
+    // The user need not know the built-in trace's format.
     assert!(!text.contains("Note: format"), "{text}");
     let fresh = printed(&copyback(&["run", "--requests", "1000", "--set", "precondition.mode=empty"]));
     assert!(!fresh.contains("no GC during GC"), "{fresh}");
@@ -235,7 +235,7 @@ fn a_pipe_is_refused_as_a_trace() {
     refused(&["trace", "info", "/dev/null"], &["no ordinary file"]);
 }
 
-/// The built-in trace's page, and what the program says of it.
+/// The built-in trace's page agrees with the program's output.
 #[test]
 fn the_built_in_traces_page_agrees_with_the_program() {
     let page = include_str!("../../../../traces/README.md").split_whitespace().collect::<Vec<_>>().join(" ");
@@ -347,7 +347,7 @@ fn a_comparison_ends_by_saying_what_to_try_next() {
     assert!(text.lines().take_while(|line| !line.starts_with("Try")).all(|line| line.chars().count() <= 120), "{text}");
 }
 
-/// A configuration may be a megabyte long, and the mistake in it is said in a few lines all the same.
+/// A configuration may be a megabyte long, but the error about it has only a few lines.
 #[test]
 fn errors_are_short_whatever_the_file_holds() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -396,7 +396,7 @@ fn what_is_suggested_is_about_the_same_input() {
         }
         assert!(step.contains(&format!("--trace '{trace}'")), "{step}");
     }
-    // The default drive and workload stay the default ones.
+    // The default drive and workload stay the defaults.
     let (with, without) = (steps(&limits), steps(&limits[2..]));
     assert_eq!(with.len(), 4, "{with:?}");
     assert!(with.iter().all(|step| step.contains("--seed 7 --requests 100")), "{with:?}");
@@ -442,7 +442,7 @@ fn printed_presets_are_files() {
     };
     let same = |text: &str| text.lines().filter(|line| !line.contains("scheme")).collect::<Vec<_>>().join("\n");
     assert_eq!(same(&of(&device, "baseline")), same(&of("hpdc18", "baseline")));
-    // A printed scheme says of every axis what a preset leaves to the device.
+    // A printed scheme sets every axis, even those that a preset leaves to the device.
     of("small", &scheme);
 }
 
@@ -520,7 +520,7 @@ fn a_comparison_that_cannot_be_judged_says_so_and_what_helps() {
     says(&reads, "Note: no request writes, so no scheme collects");
 }
 
-/// What `trace info` says of a trace's devices holds for itself and where the trace is run.
+/// The output of `trace info` on a trace's devices agrees with itself and with a run of the trace.
 #[test]
 fn a_device_of_a_trace_is_chosen_as_the_hint_says() {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -91,7 +91,7 @@ fn old_names_lead_to_what_is_to_be_written() {
     assert!(several.contains("write [granularity] over its keys"), "{several}");
 }
 
-/// In files, too: where the name stands, and in a sweep's and a claim's settings.
+/// In files, too: at the place of the name, and in the settings of a sweep and of a claim.
 #[test]
 fn old_names_are_refused_where_they_stand_in_files() {
     let folder = tempfile::tempdir().unwrap();

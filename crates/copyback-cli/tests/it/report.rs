@@ -146,7 +146,7 @@ fn of_runs(runs: &str) -> String {
     format!("{{\"schema\":\"copyback/run/1\",\"results\":[{runs}]}}")
 }
 
-/// A key's name stands in front of the names of all keys below it: 1 MB of text would make 100 GB of settings.
+/// A key's name precedes the names of all keys below it: 1 MB of text would make 100 GB of settings.
 #[test]
 fn keys_that_are_nested_deeply_or_have_long_names_are_refused() {
     let nested = |depth: usize| format!("{}1{}", "{\"a\":".repeat(depth), "}".repeat(depth));

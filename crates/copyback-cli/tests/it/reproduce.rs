@@ -273,7 +273,7 @@ fn reads_of_nothing_are_told_and_not_judged_and_mapped_addresses_have_none() {
         (&results["counts"]["claims"]["met"], &results["counts"]["claims"]["not_judged"]),
         (&2.into(), &1.into())
     );
-    // A sweep says it, too.
+    // A sweep reports it, too.
     let sweep = folder.path().join("grid.toml");
     std::fs::write(&sweep, ADDRESSES).unwrap();
     let out = folder.path().join("grid.parquet");
@@ -365,7 +365,7 @@ fn a_control_of_a_claim_is_another_scheme_and_a_tolerance_has_a_reason() {
 fn a_misspelt_number_is_told_after_the_first_cell() {
     let folder = tempfile::tempdir().unwrap();
     let text = format!("{GRID}{CLAIMS}").replace("matched.read.mean_ns", "matched.raed.mean_ns");
-    // A journal that holds the cell tells it, too.
+    // A journal with the cell reports it, too.
     for _ in 0..2 {
         let wrong = reproduce(folder.path(), &text, &["--quick", "--jobs", "1"]);
         assert_eq!(code(&wrong), 2, "{}", printed(&wrong));
@@ -377,7 +377,7 @@ fn a_misspelt_number_is_told_after_the_first_cell() {
     }
 }
 
-/// A drive that the command line sizes is none of the file's: the table says so.
+/// If the command line sizes the drives, they are not the file's: the table says so.
 #[test]
 fn what_the_command_line_fits_is_told() {
     let folder = tempfile::tempdir().unwrap();
@@ -396,7 +396,7 @@ fn one_claim() -> String {
     CLAIMS.split("\n\n").next().unwrap_or_default().replace("cells = { case = \"oltp\" }\n", "")
 }
 
-/// The program alone has nothing that draws: it says so before it runs anything, and leaves nothing behind.
+/// The program alone cannot draw: it says so before it runs anything, and leaves no file behind.
 #[test]
 fn figures_without_the_package_for_python_are_refused_at_once() {
     let folder = tempfile::tempdir().unwrap();

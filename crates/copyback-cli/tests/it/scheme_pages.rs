@@ -1,6 +1,6 @@
-//! Are the pages of `docs/schemes` those that the program writes, and is each drawing worth its place?
+//! The pages of `docs/schemes` are those that the program writes, and each drawing shows a difference.
 //!
-//! `UPDATE_DOCS=1` writes the pages anew.
+//! `UPDATE_DOCS=1` rewrites the pages.
 
 use crate::common::*;
 use copyback::config::presets::SCHEMES;

@@ -17,7 +17,7 @@ fn refused(arguments: &[&str], says: &[&str]) {
     }
 }
 
-/// Settings that no part of a run uses under other policies than baseline's; all of them stand in the results, too.
+/// Settings that no part of a run uses under policies other than baseline's; all of them are also in the results.
 #[test]
 fn settings_without_effect_are_in_the_results() {
     let folder = tempfile::tempdir().unwrap();
@@ -52,7 +52,7 @@ fn settings_without_effect_are_in_the_results() {
     }
 }
 
-/// Each of several workloads may have a loop of its own, as every job of fio has.
+/// Each of several workloads may have a loop of its own, like each job of fio.
 #[test]
 fn the_hosts_loop_is_noted_if_each_workload_has_its_own() {
     let folder = tempfile::tempdir().unwrap();
@@ -88,7 +88,7 @@ fn the_hosts_loop_is_noted_if_each_workload_has_its_own() {
     }
 }
 
-/// A key that goes with the policy that a later layer replaces.
+/// A key of a policy that a later layer replaces.
 #[test]
 fn keys_of_a_replaced_policy_are_noted() {
     let folder = tempfile::tempdir().unwrap();

@@ -27,7 +27,7 @@ set.workload.read_share = 0.5
 requests = 2000
 "#;
 
-/// Writes a sweep file and says where.
+/// Writes a sweep file and returns its path.
 fn file(folder: &Path, text: &str) -> PathBuf {
     let path = folder.join("grid.toml");
     std::fs::write(&path, text).unwrap();
@@ -56,7 +56,7 @@ fn rows(table: &Path) -> Vec<BTreeMap<String, Field>> {
     rows.map(|row| row.unwrap().get_column_iter().map(|(n, f)| (n.clone(), f.clone())).collect()).collect()
 }
 
-/// Also where all cells were done before.
+/// Also if all cells were done before.
 #[test]
 fn cells_whose_drives_have_not_settled_are_counted() {
     let folder = tempfile::tempdir().unwrap();
@@ -139,7 +139,7 @@ fn response_times_of_each_run_are_kept_in_bins() {
             assert!((*from..=*to).contains(&p50), "{class}: {p50} is not in {from}..={to}");
         }
     }
-    // One that a sweep wrote is replaced, also where the journal is gone; one that somebody else did stays.
+    // A file that a sweep wrote is replaced, even if the journal is gone; a file of the user stays.
     let again = || {
         std::fs::remove_file(folder.path().join("grid.journal")).unwrap();
         copyback(&["sweep", folder.path().join("grid.toml").to_str().unwrap(), "--out", out.to_str().unwrap()])
@@ -181,7 +181,7 @@ fn each_run_has_its_verdict() {
     let grid = "schemes = [\"baseline\"]\nrequests = 300\nworkloads = [\"mixed-70-30\", \"random-read\"]\n";
     let text = sweep(&file(folder.path(), grid), &out, &[]);
     let verdicts: Vec<Field> = rows(&out).iter().map(|row| row["steady"].clone()).collect();
-    // Nothing settles where nothing is written, and 300 requests erase fewer than 50 blocks.
+    // Without writes no drive settles, and 300 requests erase fewer than 50 blocks.
     assert_eq!(verdicts, ["too_short", "no_write"].map(|name| Field::Str(name.into())));
     let ends: Vec<&str> = text.lines().filter(|line| line.starts_with("  baseline")).collect();
     assert!(ends[0].ends_with("too short") && ends[1].ends_with('-'), "{text}");
@@ -191,7 +191,7 @@ fn each_run_has_its_verdict() {
 #[test]
 fn the_table_has_the_same_bytes_whatever_the_jobs_and_however_it_was_interrupted() {
     let folder = tempfile::tempdir().unwrap();
-    // The journals stand beside the tables.
+    // The journals are beside the tables.
     let tables: Vec<PathBuf> = ["whole", "jobs", "killed"].map(|name| folder.path().join(name)).to_vec();
     let path = file(folder.path(), GRID);
     let whole = sweep(&path, &tables[0], &["--jobs", "1"]);
@@ -221,7 +221,7 @@ fn the_table_has_the_same_bytes_whatever_the_jobs_and_however_it_was_interrupted
     child.wait().unwrap();
     let held = lines();
     assert!(!tables[2].exists() && held < 8, "it was not killed midway");
-    // A line whose writing was cut short.
+    // A line whose writing was interrupted.
     let mut text = std::fs::read(&journal).unwrap();
     text.extend(b"{\"key\":\"blake3:12");
     std::fs::write(&journal, text).unwrap();
@@ -493,7 +493,7 @@ fn schemes_of_the_command_line_stand_in_every_cell_with_settings_of_their_own() 
     assert_eq!((key(2, "trigger", "soft").as_float(), key(2, "trigger", "stop").as_float()), (Some(0.07), Some(0.08)));
     assert_ne!(key(0, "trigger", "soft").as_float(), Some(0.02), "a setting of one scheme is another's");
     assert_eq!(key(3, "victim", "policy").as_str(), Some("fifo"));
-    // The same scheme alone has the same hash.
+    // The scheme alone has the same hash.
     let alone = folder.path().join("alone.parquet");
     sweep(&path, &alone, &["--schemes", "baseline"]);
     assert_eq!(text(&self::rows(&alone)[1], "hash"), text(&rows[4], "hash"));

@@ -1,15 +1,15 @@
-//! Can a word of a file, an argument or a trace change the terminal, or forge a line of what the program says?
+//! Text of a file, an argument or a trace cannot change the terminal, or forge a line of the program's output.
 
 use std::path::Path;
 use std::process::Command;
 
-/// A terminal's title and colour, movements of its cursor, marks of direction, and a line. That each control character
-/// is written out is tested where that is done.
+/// A terminal's title and colour, movements of its cursor, marks of direction, and a line. Unit tests check that each
+/// control character is written out.
 fn hostile() -> String {
     "a\u{1b}]0;t\u{7}\u{1b}[2J\u{9b}31m\r\u{8}\t\u{7f}\u{85}\u{202e}\u{2028}\nNote: forged".to_owned()
 }
 
-/// What the program says, with the styles that it has on a terminal.
+/// The program's messages, with the styles that they have on a terminal.
 fn said(folder: &Path, words: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_copyback"));
     let command = command.args(words).current_dir(folder).env("CLICOLOR_FORCE", "1").env_remove("NO_COLOR");

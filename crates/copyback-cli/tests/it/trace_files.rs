@@ -114,7 +114,7 @@ fn several_traces_of_a_command_line_are_refused_with_the_way_to_give_them() {
     assert!(printed(&run).contains("\"writes\": 2"), "{}", said(&run));
 }
 
-/// A base name stands for files, none of which an output may replace.
+/// A base name represents several files; an output may replace none of them.
 #[test]
 fn no_output_replaces_a_file_of_a_recording() {
     let (_folder, base) = two_cpus();

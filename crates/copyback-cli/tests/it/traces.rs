@@ -135,7 +135,7 @@ fn a_drive_is_sized_for_a_trace() {
     let (_folder, path) = file("wide.csv", "10,a,0,Write,0,16384,1\n20,a,0,Write,41926656,16384,1\n");
     let text = printed(&copyback(&["run", "--trace", &path, "--fit", "0.4"]));
     assert!(text.contains("gave each plane 16 blocks") && text.contains("It uses 32.0 KiB of that"), "{text}");
-    // Where the trace has its own addresses, they end at 32 TiB, and no such drive is made of planes so small.
+    // The trace's own addresses end at 32 TiB, and no such drive has planes so small.
     let (_folder, path) = file("far.csv", &format!("10,a,0,Write,{},4096,1\n", (1_u64 << 45) - 4096));
     let as_is = copyback(&["run", "--trace", &path, "--fit", "0.9"]);
     assert!(said(&as_is).contains("no share makes it small enough"), "{}", said(&as_is));

@@ -53,7 +53,7 @@ fn results_do_not_depend_on_jobs_and_are_repeatable() {
 fn a_word_chooses_a_group_or_names() {
     let bandwidth = json(&["--quick", "--only", "bandwidth"]);
     assert!(bandwidth["gates"].as_array().unwrap().iter().all(|gate| gate["group"] == "bandwidth"));
-    // Of a run that serves three gates, the one that was asked for.
+    // The requested gate of a run that serves three gates.
     let one = json(&["--quick", "--only", "m/d/1, load 0.3, p99.9"]);
     assert_eq!(names(&one), ["M/D/1, load 0.3, p99.9"]);
 }

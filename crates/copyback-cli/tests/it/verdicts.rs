@@ -2,7 +2,7 @@
 
 use crate::common::{code, copyback, printed, said};
 
-/// 300 requests erase fewer than 50 blocks; reads alone move nothing.
+/// 300 requests erase fewer than 50 blocks; reads alone move no data.
 #[test]
 fn a_comparison_has_a_column_of_verdicts() {
     for (workload, verdict) in [("mixed-70-30", "too short"), ("random-read", "-")] {

@@ -120,8 +120,8 @@ fn what_is_no_warm_up_is_refused() {
     }
 }
 
-/// A drive settles by writes alone. Without them a run of any length would be warm-up, and so is refused before it
-/// begins.
+/// Only writes settle a drive. Without writes the warm-up would never end, so that the program refuses it before the
+/// run.
 #[test]
 fn no_drive_is_awaited_that_nobody_writes_to() {
     let folder = tempfile::tempdir().unwrap();
@@ -144,7 +144,8 @@ fn no_drive_is_awaited_that_nobody_writes_to() {
     }
 }
 
-/// Without a warm-up nothing changes, and whoever cuts the default workload goes without the one that it proposes.
+/// Without a warm-up nothing changes. A shortened default workload does not have the warm-up that the workload
+/// proposes.
 #[test]
 fn none_is_none_and_a_part_of_a_workload_has_none() {
     let base = ["run", "--requests", "3000"];

@@ -1,4 +1,4 @@
-//! Do tables fit where they are read, and does their reader choose what is in them?
+//! Tables fit the width where they are read, and their reader chooses the columns.
 
 use crate::common::{code, copyback, printed, said};
 use std::path::Path;
@@ -208,7 +208,7 @@ fn numbers_of_one_of_several_workloads_are_shown() {
 fn a_column_that_is_not_there_is_refused_before_the_run() {
     refused(&["compare", "--show", "read.p98"], &["no number `read.p98`", "did you mean `"]);
     refused(&["run", "--show", "p98"], &["no column `p98`", "did you mean `p99`", "columns: mean, p50"]);
-    // The right name is suggested, whatever is wrong with a word's beginning or where it is a part of a name only.
+    // The right name is suggested, if the beginning of a word is wrong or the word is only a part of a name.
     let meant = "did you mean `write_amplification.total`";
     refused(&["compare", "--show", "flash.write_amplification"], &["no number `flash.write_amplification`", meant]);
     refused(&["compare", "--show", "mean"], &["no number `mean`", "did you mean `all.mean`, `read.mean` or"]);

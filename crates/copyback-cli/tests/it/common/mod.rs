@@ -13,7 +13,7 @@ pub fn code(output: &Output) -> i32 {
     output.status.code().expect("the program ends by itself")
 }
 
-/// What was said on standard error, in one line: the reporter wraps where the terminal ends.
+/// The text of standard error in one line: the reporter wraps at the terminal's width.
 pub fn said(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr).replace('│', " ");
     text.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -23,9 +23,9 @@ capacity = { over_provisioning = 1.0 }
 precondition = { mode = \"random\" }
 ";
 
-/// What is asked of the drive, and what is otherwise; each shows keys that the ones before it do not.
+/// Workloads with settings; each shows the effect of keys that the earlier ones do not.
 const SCENARIOS: &[(&str, &[&str])] = &[
-    // Small writes and reads, so many that collections and requests meet.
+    // Many small writes and reads, so that collections and requests meet.
     (
         "size = { kind = \"fixed\", mean = \"4 KiB\" }\nread_share = 0.4\nrequests = 300\n\
          arrivals = { kind = \"poisson\", rate = 4000.0 }\naddresses = { kind = \"zipf\", theta = 1.0 }",
@@ -142,7 +142,7 @@ struct Runner {
 }
 
 impl Runner {
-    /// The result of a run that comes again and again under this name.
+    /// The result of a run that many checks share under this name.
     fn known(&mut self, name: String, resolved: &Resolved) -> Option<Ran> {
         if !self.known.contains_key(&name) {
             let ran = self.ran(resolved);
@@ -254,9 +254,9 @@ fn notes(scheme: &Preset, (load, scenario): (&str, &[&str]), sets: &[String]) ->
     plan_notes(scheme.name, load, &all)
 }
 
-/// What came of a key in all scenarios.
+/// The result of a key in all scenarios.
 enum Found {
-    /// In the scenario of this number, with these settings.
+    /// It has an effect in the scenario of this number, with these settings.
     Differs(usize, Vec<String>),
     Noted,
     Refused,
@@ -291,7 +291,7 @@ fn look(runner: &mut Runner, of: (&Preset, &Stacks), key: &str, now: Option<&tom
     silent.map_or(Found::Refused, Found::Silent)
 }
 
-/// A value of a key in a scenario, with the settings that it needs; notes are looked at if `asks`.
+/// Tries a value of a key in a scenario, with the settings that it needs; reads notes if `asks`.
 fn try_value(
     runner: &mut Runner,
     (scheme, stacks): (&Preset, &Stacks),
@@ -375,7 +375,7 @@ fn every_key_of_every_scheme_has_an_effect_or_a_note() {
     );
     let never: Vec<_> = RARE.iter().filter(|key| !differ.contains_key(**key)).collect();
     assert!(never.is_empty(), "{never:?} change no result under any scheme");
-    // Where a note speaks of a key under one scheme, it must not do so where the key changes a result.
+    // If a note names a key under one scheme, the key must not change a result there.
     for key in &noted {
         for (scheme, at, sets) in differ.get(key).into_iter().flatten() {
             let notes = notes(scheme, SCENARIOS[*at], sets);

@@ -1,7 +1,7 @@
-//! Does each key of the tables that are no part of a scheme change a run, or say in a note why it does not?
+//! Each key of the tables outside of schemes changes a run, or a note says why it does not.
 //!
-//! A row of `ROWS` sets a key of `[commands]`, `[host]`, `[measure]` or `[workload]`, and says which of the two it is.
-//! The keys are those that the configuration itself lists, so that a new key without a row fails.
+//! A row of `ROWS` sets a key of `[commands]`, `[host]`, `[measure]` or `[workload]`, and states which of the two
+//! applies. The keys are those that the configuration itself lists, so that a new key without a row fails.
 
 use super::{Runner, plan_notes, says_so};
 use copyback::config::layers::{Layer, LayerError};
@@ -44,7 +44,7 @@ const BURSTS_APART: &str = "requests = 200\nsize = { kind = 'fixed', mean = '4 K
                             arrivals = { kind = 'poisson', rate = 2000.0 }\n\
                             read_arrivals = { kind = 'on-off', rate = 1000.0, burst = '5 ms', burst_rate = 4000.0 }";
 
-/// Traces, by the word that stands for their paths.
+/// Traces, by the placeholder for their paths.
 const TRACES: &[(&str, &str)] = &[
     (
         "CSV",
@@ -148,13 +148,13 @@ const ROWS: &[Row] = &[
     ("workload.loop", "2", PLAIN, &[], Differs),
 ];
 
-/// A collection that lets requests go before its steps, unless it is low on free blocks and an urgent write waits.
+/// A preemptible collection, unless it is low on free blocks and an urgent write waits.
 const URGENT: [&str; 3] = ["preemption.policy=points", "trigger.hard=1.0", "host.queue_depth=64"];
 
 /// Keys that describe a workload to its reader.
 const LABELS: &[&str] = &["workload.name", "workload.source"];
 
-/// Tables of the same keys, each with rows as [`ROWS`] has them: `{}` in a workload stands for the table.
+/// Tables with the same keys, each with rows as in [`ROWS`]: `{}` in a workload is replaced by the table.
 const FAMILIES: &[(&[&str], &[Row])] = &[
     (&["workload.size", "workload.read_size", "workload.write_size", "workload.trim_size"], SIZE_ROWS),
     (&["workload.arrivals"], ARRIVAL_ROWS),
@@ -298,8 +298,8 @@ fn listed(table: &str) -> BTreeSet<String> {
     keys
 }
 
-/// Keys whose notes depend on the requests of the run. The run of one request that [`plan_notes`] makes says nothing
-/// of them.
+/// Keys whose notes depend on the requests of the run. The run of one request that [`plan_notes`] makes has no such
+/// notes.
 const NOTED_OF_RUNS: [&str; 2] = ["host.subpage_writes", "measure.small_read_max"];
 
 #[test]

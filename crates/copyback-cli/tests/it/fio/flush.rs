@@ -79,7 +79,7 @@ fn a_flush_without_a_buffer_is_noted() {
     };
     let note = "`fsync` has no effect: without a write buffer, a write ends when it is programmed";
     assert!(run("rw=write", &[]).contains(note));
-    // A job that does not write asks for none, and one may switch off what all jobs have.
+    // A job that does not write causes no flush, and a job may switch off an option of all jobs.
     assert!(run("rw=randread", BUFFER).contains("`fsync` has no effect: the job writes nothing"));
     assert!(run("rw=write\nwritefua=1\nfsync=0", &[]).contains("`writefua` has no effect: without a write buffer"));
     assert!(!run("rw=write\nfsync=0\nsync=none", BUFFER).contains("sync` has no effect"));

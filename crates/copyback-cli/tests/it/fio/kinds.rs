@@ -91,7 +91,7 @@ fn each_kind_of_job_is_understood() {
     for (text, lines) in RUN {
         let shown = understood(folder.path(), text);
         let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        // Lists of zones may stand over several lines.
+        // Lists of zones may span several lines.
         let flat = plain(&shown).replace("[ ", "[").replace(", ]", "]");
         for line in *lines {
             assert!(flat.contains(line), "{text}: no {line} in\n{shown}");
@@ -147,7 +147,7 @@ fn what_cannot_be_simulated_is_refused_with_its_place_and_reason() {
     }
 }
 
-/// A drive's data is not affected by these; each says so.
+/// These options do not affect a drive's data; a note says so for each.
 #[test]
 fn what_asks_nothing_of_a_drive_is_noted() {
     let folder = tempfile::tempdir().unwrap();

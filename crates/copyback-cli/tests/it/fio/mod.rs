@@ -1,7 +1,7 @@
-//! Are job files of fio understood as fio understands them?
+//! Job files of fio have the meaning that fio gives them.
 //!
-//! The same files go to both programs. Where there is no fio that is not tested, and a line says so; with
-//! `COPYBACK_NEEDS_FIO` set, as in CI, it is a failure.
+//! Both programs get the same files. Without fio this is skipped with a message; with `COPYBACK_NEEDS_FIO` set, as in
+//! CI, it is a failure.
 
 mod flush;
 mod kinds;
@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Runs fio in a folder; none where there is none.
+/// Runs fio in a folder; `None` if fio is not installed.
 fn fio(folder: &Path, arguments: &[&str]) -> Option<Output> {
     let output = Command::new("fio").args(arguments).current_dir(folder).output();
     if output.is_err() {
@@ -32,7 +32,7 @@ fn written(folder: &Path, text: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// A job of its own file with more options.
+/// A job in a file of its own, with more options.
 fn job(options: &str) -> String {
     format!("[j]\nioengine=null\nsize=64m\n{options}\n")
 }
@@ -107,7 +107,7 @@ struct Asked {
     len_bytes: u64,
 }
 
-/// What copyback asks its drive for, job by job file.
+/// The requests that copyback makes, job by job.
 fn own(folder: &Path, file: &str) -> Vec<Asked> {
     use parquet::file::reader::{FileReader, SerializedFileReader};
     let out = folder.join("out");
@@ -129,7 +129,7 @@ fn own(folder: &Path, file: &str) -> Vec<Asked> {
     rows.collect()
 }
 
-/// What fio asks for, from the log that it writes.
+/// The requests that fio makes, from the log that it writes.
 fn of_fio(folder: &Path, text: &str) -> Option<Vec<Asked>> {
     let (_, options) = text.split_once('\n').unwrap();
     of_fio_each(folder, &[options.to_owned()]).map(|mut all| all.remove(0))
@@ -187,7 +187,7 @@ fn requests_follow_the_laws_of_fio() {
         let own = own(folder.path(), &written(folder.path(), &text));
         let Some(theirs) = of_fio(folder.path(), &text) else { return };
         let (n, m) = (own.len() as f64, theirs.len() as f64);
-        // By the mean size, where sizes are mixed: 8.8 KiB with a deviation of 5.9; 3,700 requests differ by 1 %.
+        // By the mean size if sizes are mixed: 8.8 KiB with a deviation of 5.9; 3,700 requests differ by 1 %.
         let tolerance = if size_is_fixed { 0.0 } else { 0.05 };
         assert!((n / m - 1.0).abs() <= tolerance, "{options}: {n} and {m} requests");
         // Five standard deviations of the difference of two shares of so many requests; at most 1/4 is the variance.
@@ -220,7 +220,7 @@ fn requests_follow_the_laws_of_fio() {
     }
 }
 
-/// What is told of the first job of a document: reads and writes, and their rates.
+/// The results of the first job of a document: reads and writes, and their rates.
 fn told(document: &Value) -> [(u64, f64); 2] {
     let of = |op: &str| &document["jobs"][0][op];
     ["read", "write"].map(|op| (of(op)["total_ios"].as_u64().unwrap(), of(op)["iops"].as_f64().unwrap()))
@@ -243,8 +243,8 @@ fn measured(folder: &Path, text: &str) -> [(u64, f64); 2] {
     told(&document)
 }
 
-/// fio limits reads and writes apart, so that a mix is what the two rates make of it; and the time of `ramp_time` comes
-/// before `runtime`, and is in no result.
+/// fio limits reads and writes separately, so that the two rates determine a mix. The time of `ramp_time` precedes
+/// `runtime`, and is in no result.
 #[test]
 fn rates_are_of_each_operation_and_the_ramp_is_not_counted() {
     const JOB: &str = "[j]\nioengine=IO\niodepth=8\nsize=64m\nbs=4k\ntime_based\nruntime=2s\n";
@@ -258,7 +258,8 @@ fn rates_are_of_each_operation_and_the_ramp_is_not_counted() {
         let text = format!("{JOB}{options}");
         let near = |seen: [(u64, f64); 2], who: &str| {
             for ((done, iops), wanted) in seen.into_iter().zip(expected) {
-                // The first of equal gaps comes at once or after one; what begins in the ramp may end behind it.
+                // The first of equal gaps comes at once or after one gap; a request that begins in the ramp may end
+                // after it.
                 assert!(
                     done.abs_diff(wanted) <= 2,
                     "{options}: {who} has {seen:?}, and {expected:?} come at these rates"
@@ -274,7 +275,7 @@ fn rates_are_of_each_operation_and_the_ramp_is_not_counted() {
     }
 }
 
-/// Clones whose group is reported as one job are one in the document, with the sums of all; others are several.
+/// Clones whose group is reported as one job are one in the document, with the sums of all; others are separate.
 #[test]
 fn a_group_is_reported_as_fio_reports_it() {
     let text = "[global]\nioengine=IO\nbs=4k\niodepth=4\ntime_based\nruntime=1s\nsize=16m\n\
@@ -310,7 +311,7 @@ fn a_group_is_reported_as_fio_reports_it() {
     assert_eq!(shown(&read("fio.json")), expected);
 }
 
-/// What a log of fio says is asked for, at its times where these are kept.
+/// The requests of a log of fio are replayed, at its times if these are kept.
 #[test]
 fn a_log_of_fio_is_replayed_as_fio_wrote_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -324,7 +325,7 @@ fn a_log_of_fio_is_replayed_as_fio_wrote_it() {
         let seen: Vec<_> = seen.iter().map(|asked| (asked.is_read, asked.offset_bytes, asked.len_bytes)).collect();
         assert_eq!(seen, [(true, 8192, 4096), (false, 0, 16384)], "{text}");
     }
-    // What fio itself wrote of a job comes back as that job's requests.
+    // The requests that fio logged for a job equal that job's requests.
     let text = "[j]\nioengine=null\nrw=randrw\nbs=4k\nsize=1m\n";
     let Some(theirs) = of_fio(folder.path(), text) else { return };
     let job = format!("[j]\nread_iolog={}\n", folder.path().join("io.log").display());
@@ -387,7 +388,7 @@ fn the_json_has_what_fios_has() {
     kinds("", &theirs, &mut of_fio);
     let lacking: Vec<_> = of_fio.iter().filter(|(path, kind)| of_own.get(*path) != Some(kind)).collect();
     assert!(lacking.is_empty(), "fio has, and this has not: {lacking:?}");
-    // fio has this list where it finds a disk.
+    // fio has this list if it finds a disk.
     let more: Vec<_> = of_own.keys().filter(|path| !of_fio.contains_key(*path) && *path != ".disk_util").collect();
     assert!(more.is_empty(), "this has, and fio has not: {more:?}");
 }

@@ -1,4 +1,4 @@
-//! Do passes over a job's addresses repeat where fio's do, and what does that do to write amplification?
+//! Passes over a job's addresses repeat like fio's, and their effect on write amplification.
 
 use super::{Asked, fio, of_fio, of_fio_each, own, written};
 use crate::common::{code, copyback, said};
@@ -9,7 +9,7 @@ fn passes(list: &[Asked], length: usize) -> Vec<Vec<u64>> {
     list.chunks(length).map(|pass| pass.iter().map(|asked| asked.offset_bytes).collect()).collect()
 }
 
-/// fio seeds its streams anew for each pass (`clear_io_state`), unless randrepeat=0; time_based never ends a pass.
+/// fio seeds its streams again for each pass (`clear_io_state`), unless randrepeat=0; time_based never ends a pass.
 #[test]
 fn passes_repeat_as_fios_do() {
     const CASES: &[(&str, usize, bool)] = &[
@@ -74,7 +74,7 @@ fn the_same_order_costs_nothing_to_collect() {
 /// `rw=randread:4`, holes, streams backwards, and a trim in front of each write: as fio does it.
 #[test]
 fn offsets_move_as_fios_do() {
-    // Of such sizes no request ends where the file does: fio would end the job there.
+    // With these sizes no request ends at the file's end: fio would end the job there.
     const CASES: &[(&str, &str)] = &[
         ("rw=read:8k", "60k"),
         ("rw=read:-8k", "60k"),
@@ -104,7 +104,7 @@ fn offsets_move_as_fios_do() {
     }
 }
 
-/// A rate of bytes, and one of requests of several sizes, come to what fio makes of them.
+/// A rate of bytes, and a rate of requests with several sizes, give fio's numbers.
 #[test]
 fn rates_with_several_sizes_count_bytes() {
     for options in ["rate=4m\nbssplit=4k/50:12k/50", "rate_iops=400\nbssplit=4k/50:12k/50", "rate=2m\nbsrange=4k-16k"] {
@@ -127,8 +127,9 @@ fn rates_with_several_sizes_count_bytes() {
     }
 }
 
-/// A job goes on until it has as many bytes; a pass over a region has only the blocks that fit. `number_ios` counts a
-/// trim and its write as one. The numbers are those of fio 3.33, which is asked again if it is there.
+/// A job continues until it has its number of bytes; a pass over a region has only the blocks that fit. `number_ios`
+/// counts a trim and its write as one. The numbers are those of fio 3.33; if fio is installed, the test compares with
+/// it.
 #[test]
 fn amounts_that_are_no_multiple_of_a_block_are_fios() {
     const JOBS: &[(&str, usize)] = &[

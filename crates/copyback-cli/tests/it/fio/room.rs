@@ -1,4 +1,4 @@
-//! Are jobs that are larger than the drive told so in fio's words, and can the drive follow them?
+//! Jobs larger than the drive get an error in fio's terms, and the drive can follow its advice.
 
 use super::written;
 use crate::common::{code, copyback, printed, said};
@@ -41,7 +41,7 @@ fn the_drive_is_sized_for_jobs() {
     assert!(code(&ran) == 2 && said(&ran).contains("size=BYTES"), "{}", said(&ran));
 }
 
-/// What is missing on fio's command line is told in its own form, and the example works.
+/// An error about fio's command line shows the missing option in that form, and its example works.
 #[test]
 fn a_command_line_without_a_size_is_told_how_to_give_one() {
     let job = "--rw=randwrite --bs=4k";

@@ -3,7 +3,7 @@
 use super::fio;
 use crate::common::{code, copyback, said};
 
-/// Command lines of fio, and what is said of those that are refused.
+/// Command lines of fio, and the error of those that are refused.
 const LINES: &[(&str, Option<&str>)] = &[
     ("--name=x --rw=randread --size=64k --ioengine=null --readonly", None),
     ("--readonly --name=x --rw=read --size=64k --ioengine=null", None),
@@ -12,12 +12,12 @@ const LINES: &[(&str, Option<&str>)] = &[
     ("--name=x --rw=randrw --size=64k --ioengine=null --readonly", Some("job `x` writes, and `--readonly`")),
     ("--name=x --rw=trim --size=64k --ioengine=null --readonly", Some("job `x` trims, and `--readonly`")),
     ("--readonly --rw=randtrimwrite --size=64k --ioengine=null", Some("job `fio` writes, and `--readonly`")),
-    // It counts for every job, wherever it stands.
+    // It applies to every job, at any position.
     (
         "--name=x --rw=read --size=64k --ioengine=null --readonly --name=y --rw=randwrite --size=64k --ioengine=null",
         Some("job `y` writes, and `--readonly`"),
     ),
-    // What is said last counts.
+    // The last value applies.
     ("--name=x --rw=write --size=64k --ioengine=null --readonly --rw=read", None),
     ("--readonly=1 --name=x --rw=read --size=64k --ioengine=null", Some("`--readonly` of fio takes no value")),
     ("--minimal=1 --name=x --rw=read --size=64k --ioengine=null", Some("`--minimal` of fio takes no value")),

@@ -6,7 +6,7 @@ use super::*;
 const DEVICE: &str = "device = \"small\"\n";
 const TRACE: &str = "128166372003061629,hm,0,Read,4096,4096,100\n128166372003062629,hm,0,Write,4096,4096,100\n";
 
-/// A file under its name, a link's and another name of its own.
+/// The names of a file: its own, a symbolic link and a hard link.
 fn names(place: &Place, name: &str) -> [String; 4] {
     let (soft, hard) = (format!("soft-{name}"), format!("hard-{name}"));
     place.link(&soft, name);
@@ -15,7 +15,7 @@ fn names(place: &Place, name: &str) -> [String; 4] {
     [format!("./{name}"), soft, hard, whole]
 }
 
-/// Refuses `arguments` with each of a file's names in the place of `OUT`; everything stays as it is.
+/// Refuses `arguments` with each of a file's names in the place of `OUT`; the file stays unchanged.
 fn kept(place: &Place, name: &str, arguments: &[&str]) {
     let before = place.bytes(name);
     let outputs = names(place, name);
@@ -79,7 +79,7 @@ fn a_sweeps_inputs_are_kept() {
     assert!(!place.path("reproduction").exists(), "nothing was begun");
 }
 
-/// A resolved configuration is an experiment, and its folder is where one would have the next results.
+/// A resolved configuration is an experiment, and users may name its folder for the next results.
 #[test]
 fn a_configuration_in_the_folder_of_results_is_kept() {
     let place = Place::new();

@@ -9,7 +9,7 @@ const ENDLESS: &str =
 
 const SIGNALS: [(&str, i32); 3] = [("INT", 2), ("TERM", 15), ("HUP", 1)];
 
-/// Starts the program with signals as a terminal has them: whoever runs the tests may ignore some.
+/// Starts the program with signals as in a terminal: the process that runs the tests may ignore some.
 fn start(place: &Place, arguments: &[&str]) -> Child {
     let mut command = place.command(arguments);
     command.stdout(Stdio::null()).stderr(Stdio::null()).env("TMPDIR", place.path("tmp"));
@@ -25,7 +25,7 @@ fn start(place: &Place, arguments: &[&str]) -> Child {
     command.spawn().expect("the program starts")
 }
 
-/// Sends a signal, and says of which one the program died.
+/// Sends a signal, and returns the signal that ended the program.
 fn died_of(mut child: Child, signal: &str) -> Option<i32> {
     let sent = Command::new("sh").args(["-c", &format!("kill -{signal} {}", child.id())]).status();
     assert!(sent.expect("a shell is there").success());
@@ -76,7 +76,7 @@ fn an_unpacked_trace_goes() {
     }
 }
 
-/// What `nohup` and shells' backgrounds ignore stays ignored.
+/// Signals that `nohup` and background shells ignore stay ignored.
 #[test]
 fn an_ignored_signal_is_ignored() {
     let place = place();

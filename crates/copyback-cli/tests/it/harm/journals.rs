@@ -1,4 +1,4 @@
-//! A journal is believed where it is this table's and as it was written; any other file in its place is somebody's.
+//! A journal is used if it belongs to this table and is intact; any other file in its place belongs to the user.
 
 use super::*;
 
@@ -115,7 +115,7 @@ fn a_changed_journal_changes_no_result() {
     );
 }
 
-/// Not more of a file is read than a line may have: somebody's may fill the memory.
+/// No more of a file is read than a line may have: a user's file may exceed the memory.
 #[test]
 fn a_line_of_a_journal_has_16_mebibytes_at_most() {
     let place = Place::new();
@@ -141,7 +141,7 @@ fn a_line_of_a_journal_has_16_mebibytes_at_most() {
     assert_eq!((place.read("grid.journal"), place.bytes("grid.parquet")), (whole, table));
 }
 
-/// A table that nobody named and that no journal knows is somebody's.
+/// A table that the user did not name and that no journal lists belongs to the user.
 #[test]
 fn a_table_that_no_sweep_wrote_is_not_replaced_unasked() {
     let place = Place::new();
@@ -188,7 +188,7 @@ fn a_text_that_no_sweep_wrote_is_not_replaced() {
     assert_eq!(place.names(), before);
 }
 
-/// `reproduce` names its tables itself: nobody can have meant them.
+/// `reproduce` chooses the names of its tables itself: the user cannot have meant them.
 #[test]
 fn a_table_that_no_reproduction_wrote_is_not_replaced() {
     let place = Place::new();

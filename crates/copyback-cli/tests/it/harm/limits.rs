@@ -1,8 +1,8 @@
-//! Input that is too large or comes twice is refused before memory or time is taken for it.
+//! Input that is too large, or duplicated, is refused before it takes memory or time.
 
 use super::*;
 
-/// Every command that reads a configuration, with `IN` where its name goes.
+/// Every command that reads a configuration; `IN` represents its name.
 const READERS: &[&[&str]] = &[
     &["run", "IN"],
     &["run", "--device", "IN"],

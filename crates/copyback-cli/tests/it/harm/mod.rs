@@ -1,5 +1,5 @@
-//! Does the program harm anything? Outputs that are no files, inputs that an output would destroy, journals and folders
-//! of somebody else, inputs without end, and interruptions at any moment.
+//! The program harms nothing: outputs that are not regular files, inputs that an output would overwrite, journals and
+//! folders of the user, inputs without end, and interruptions at any moment.
 
 mod inputs;
 mod interruptions;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// Whatever is waited for comes within this time, or never.
+/// Events that tests wait for come within this time, or never.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A folder in which the program is run, and what is done there.
@@ -30,7 +30,7 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    /// Writes a file, and says where.
+    /// Writes a file, and returns its path.
     fn file(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
         std::fs::write(self.path(name), text).expect("the file can be written");
         self.path(name)
@@ -95,14 +95,14 @@ impl Place {
         ended(shell.env("copyback", env!("CARGO_BIN_EXE_copyback")))
     }
 
-    /// Starts the program and lets it be.
+    /// Starts the program and leaves it running.
     fn start(&self, arguments: &[&str]) -> Child {
         let mut command = self.command(arguments);
         command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program starts")
     }
 }
 
-/// Runs a command to its end, which must come: a pipe that nobody opens would be waited for.
+/// Runs a command to its end, which must come: a pipe without a reader would block it.
 fn ended(command: &mut Command) -> Output {
     let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().expect("the program starts");
@@ -122,7 +122,7 @@ fn names_in(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     let started = Instant::now();
     while !is_so() {

@@ -61,13 +61,13 @@ fn a_rerun_is_accepted_from_every_stage() {
 /// Long enough for the folder to change under it.
 const SHORT: &[&str] = &["run", "--quiet", "--requests", "100000"];
 
-/// Whether a run has looked at the folder and goes on.
+/// Whether a run has locked the folder and continues.
 fn is_locked(place: &Place) -> bool {
     let marker = std::fs::File::open(place.path("out").join(MARKER)).unwrap();
     matches!(marker.try_lock(), Err(std::fs::TryLockError::WouldBlock))
 }
 
-/// A pipe that comes into the place of a result holds the program there until it is killed.
+/// A pipe in the place of a result blocks the program there until it is killed.
 #[test]
 fn a_rerun_is_accepted_after_a_kill() {
     let place = Place::new();
@@ -93,7 +93,8 @@ fn a_rerun_is_accepted_after_a_kill() {
     }
 }
 
-/// Without the marker nothing is ours, and with it only what runs write: it may come from anywhere.
+/// Without the marker no file belongs to the program. With it, only files that runs write do: the marker may come from
+/// anywhere.
 #[test]
 fn a_marker_gives_no_power_over_other_files() {
     let place = Place::new();
@@ -117,8 +118,8 @@ fn a_marker_gives_no_power_over_other_files() {
     assert_eq!(names_in(&place.path("out")), whole);
 }
 
-/// What is behind a link in the folder was named by nobody, and is kept: whether the link is there before the run, or
-/// comes while it goes on.
+/// The user did not name the target of a link in the folder, and it is kept: whether the link is there before the run,
+/// or appears during it.
 #[test]
 fn what_a_link_in_the_folder_leads_to_is_kept() {
     let place = Place::new();
@@ -151,7 +152,8 @@ fn what_a_link_in_the_folder_leads_to_is_kept() {
     assert_eq!(names_in(&place.path("out")), whole);
 }
 
-/// What the program calls its temporary files nobody else calls his, and without the marker it is somebody's, too.
+/// No other program uses the names of the program's temporary files; without the marker such a file belongs to the
+/// user, too.
 #[test]
 fn a_file_that_is_called_nearly_as_a_temporary_one_is_kept() {
     let place = Place::new();
@@ -195,11 +197,11 @@ fn a_folder_is_taken_before_the_run_and_by_one_run_alone() {
     assert_eq!(place.bytes("out/.copyback.json"), marker);
     child.kill().unwrap();
     child.wait().unwrap();
-    // Whoever is killed gives the folder back.
+    // A killed run releases the folder.
     finished(&place, "after a kill");
 }
 
-/// What the user puts into a folder of that name while the run goes on is not in ours.
+/// Files that the user puts into a folder of that name during the run do not enter the run's folder.
 #[test]
 fn a_folder_that_is_another_one_when_results_are_written_is_looked_at_again() {
     let place = Place::new();
@@ -231,7 +233,8 @@ fn a_folder_in_the_place_of_a_result_is_told_before_the_run() {
     }
 }
 
-/// Where the document is, all is: it goes before what it tells of. A result that cannot be removed stops the run there.
+/// If the document is there, all results are: the program removes it before the others. A result that cannot be removed
+/// stops the run there.
 #[test]
 fn the_document_is_removed_first() {
     let place = Place::new();

@@ -1,9 +1,9 @@
-//! Outputs that are no files of a disk are written into; links stay, and what they lead to is replaced as a whole.
+//! Outputs that are not regular files are written into; links stay, and their targets are replaced as a whole.
 
 use super::*;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 
-/// Every command that writes, with `OUT` where its output's name goes.
+/// Every command that writes; `OUT` represents its output's name.
 fn writers() -> Vec<Vec<&'static str>> {
     vec![
         with(&RUN, &["--json", "OUT"]),
@@ -36,8 +36,8 @@ fn is_whole(writer: &[&str], bytes: &[u8]) -> bool {
     }
 }
 
-/// Through a link, so that a program that replaces what it is told to write costs this test its link, and not the
-/// machine its null device.
+/// Through a link: a program that replaced its output would cost this test its link, and not the machine its null
+/// device.
 #[test]
 fn a_device_is_written_into() {
     let place = place();
@@ -224,7 +224,8 @@ fn a_file_that_may_not_grow_is_told() {
     }
 }
 
-/// The built-in trace is unpacked first: whoever has no room for that learns where, and how to choose another place.
+/// The built-in trace is unpacked first: if there is no space for that, the error names the place, and how to choose
+/// another.
 #[test]
 fn no_place_for_temporary_files_is_told() {
     let place = place();
@@ -242,7 +243,7 @@ fn no_place_for_temporary_files_is_told() {
     }
 }
 
-/// A pipe that nobody reads any more is a failure where it was named, and none where it is standard output.
+/// A pipe without a reader is an error if the user named it, and none if it is standard output.
 #[test]
 fn a_pipe_whose_reader_goes_is_told_unless_it_is_standard_output() {
     let place = Place::new();
@@ -259,7 +260,7 @@ fn a_pipe_whose_reader_goes_is_told_unless_it_is_standard_output() {
     assert_eq!((code(&output), said(&output).as_str()), (0, ""));
 }
 
-/// A reader of standard output that goes away costs no other output.
+/// If the reader of standard output ends, no other output is lost.
 #[test]
 fn files_are_written_before_standard_output() {
     let place = Place::new();

@@ -1,6 +1,6 @@
-//! Is the picture of the README, `docs/tails.svg`, the one that the default comparison draws?
+//! The picture of the README, `docs/tails.svg`, is the one that the default comparison draws.
 //!
-//! `UPDATE_DOCS=1` draws it anew.
+//! `UPDATE_DOCS=1` redraws it.
 
 mod chart;
 use crate::common::{code, copyback, said};
@@ -81,7 +81,7 @@ fn picture_is_the_one_that_the_program_draws() {
     compare(folder.path());
     let times = times(folder.path());
 
-    // The picture ends where the report says.
+    // The picture ends at the report's values.
     let text = std::fs::read_to_string(folder.path().join("results.json")).expect("there are results");
     let document: serde_json::Value = serde_json::from_str(&text).expect("the results are JSON");
     let results = document["results"].as_array().expect("the schemes' results are a list");
