@@ -1,15 +1,15 @@
-"""Learn when to collect: a small network says once a millisecond how many slots collections may have.
+"""Learn when to collect: a small network decides once a millisecond how many slots collections may have.
 
-The workload is bursty: 20 ms of requests, 60 ms of silence. A reactive drive collects the more, the fewer blocks are
-free, which is in the bursts. The network sees more than that, and is to learn to collect in silence. It is trained by
-the cross-entropy method, on seeds of its own, and judged by the 99.9th percentile of all response times on five seeds
-that it has not seen, in runs three times as long as those that it was trained on::
+The workload is bursty: 20 ms of requests, 60 ms of silence. A reactive drive collects more when fewer blocks are free,
+which is during the bursts. The network observes more than free blocks, and has to learn to collect in silence. The
+cross-entropy method trains it, on seeds of its own. The score is the 99.9th percentile of all response times on five
+other seeds, in runs three times as long as those of the training::
 
     python docs/examples/learned_gc.py
 
-All start collecting below the same watermark, and a run is measured when the blocks that were free at its begin have
-long been used up: nobody gains by leaving collection for later. What each has done is printed beside its tail, and so is
-the best of the shares that stay the same, chosen on the seeds of the training.
+All policies start collecting below the same watermark. A run is measured long after the blocks that were free at first
+are used up, so that no policy gains by postponing collections. The output has the tail of each policy and its work. It
+also has the best constant share, chosen on the seeds of the training.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ WORKLOAD = {
     "workload.arrivals": {"kind": "on-off", "rate": 5000, "burst": "20 ms", "burst_rate": 20_000},
     "workload.addresses": {"kind": "uniform"},
 }
-# Sixteen dies, and as many victims at once; requests that wait for space let collection go first.
+# Sixteen dies, and as many victims at once. If requests wait for space, collection has precedence.
 DRIVE = {
     "allocation.policy": "dynamic",
     "trigger.scope": "device",
@@ -54,7 +54,7 @@ REACTIVE = {"admit.shares.policy": "feedback"}
 
 
 class Network(copyback.SharesPolicy):
-    """Two layers, from what a drive shows to the share of collection."""
+    """Two layers, from an observation to the share of collection."""
 
     def __init__(self, weights: np.ndarray) -> None:
         first, self.second = np.split(np.asarray(weights, float), [HIDDEN * (SEEN + 1)])
@@ -68,7 +68,7 @@ class Network(copyback.SharesPolicy):
 
 
 class Rule(copyback.SharesPolicy):
-    """Nearly all in silence, nothing in bursts: what a person would say."""
+    """Nearly all slots in silence, none in bursts: the rule that a person would choose."""
 
     def __init__(self) -> None:
         self.observe = Observer(dies=16)
@@ -79,7 +79,7 @@ class Rule(copyback.SharesPolicy):
 
 
 class Served(NamedTuple):
-    """A tail, and the work that it took."""
+    """The tail of response times, and the work of the drive."""
 
     p99_9_ms: float
     write_amplification: float
@@ -90,12 +90,12 @@ class Served(NamedTuple):
 
 
 def constant(percent: float) -> dict[str, object]:
-    """A share that stays the same."""
+    """Return the settings of a constant share."""
     return {"admit.shares.policy": "fixed", "admit.shares.gc": percent}
 
 
 def serve(seed: int, measured: int, policy=None, settings=None) -> Served:
-    """Serve the workload by a policy of Python, or by settings; free blocks are a plane's, on average, at the end."""
+    """Serve the workload with a policy of Python, or with settings. Free blocks: the mean of all planes at the end."""
     run = copyback.run(
         device="small",
         seed=seed,
@@ -112,13 +112,13 @@ def serve(seed: int, measured: int, policy=None, settings=None) -> Served:
 
 
 def judged(policy=None, settings=None, seeds=HELD_OUT) -> Served:
-    """Medians over seeds that no training has used."""
+    """Return medians over seeds that no training has used."""
     served = [serve(seed, 60_000, policy, settings) for seed in seeds]
     return Served(*(statistics.median(values) for values in zip(*served, strict=True)))
 
 
 def worth(policy=None, settings=None) -> float:
-    """Mean tail on the seeds of the training."""
+    """Return the mean tail on the seeds of the training."""
     return statistics.fmean(serve(seed, 20_000, policy, settings).p99_9_ms for seed in TRAINING)
 
 
@@ -127,7 +127,7 @@ def worth_of_weights(weights: np.ndarray) -> float:
 
 
 def train(generations: int, seed: int = 1) -> np.ndarray:
-    """The cross-entropy method: of 32 networks the best six say where the next are drawn."""
+    """Train by the cross-entropy method: the next networks are drawn around the best six of 32."""
     rng = np.random.default_rng(seed)
     mean, spread = np.zeros(WEIGHTS), np.ones(WEIGHTS)
     best, least = mean, np.inf
@@ -145,12 +145,12 @@ def train(generations: int, seed: int = 1) -> np.ndarray:
 
 
 def untrained() -> np.ndarray:
-    """The network from which training starts: half of the slots, always."""
+    """Return the weights from which training starts: always half of the slots."""
     return np.zeros(WEIGHTS)
 
 
 def best_constant(percentages=CONSTANTS) -> float:
-    """Of the shares that stay the same the best one on the seeds of the training."""
+    """Return the constant share with the best tail on the seeds of the training."""
     return min(percentages, key=lambda percent: worth(settings=constant(percent)))
 
 

@@ -1,4 +1,4 @@
-"""Where the program is, and work that is quick and has something to collect."""
+"""The path of the program, and a quick workload with collections."""
 
 import json
 import os
@@ -9,12 +9,12 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-# A drive that is full at once, with reads and writes.
+# Reads and writes on a small drive, which is full at the start.
 QUICK = {"workload": "mixed-70-30", "requests": 2000}
 
 
 def without_wall(text: str) -> dict:
-    """A document without the only part of it that differs from one time to the next."""
+    """A document without the only part that differs between equal runs."""
     document = json.loads(text)
     del document["wall"]
     return document
@@ -22,7 +22,7 @@ def without_wall(text: str) -> dict:
 
 @pytest.fixture(scope="session")
 def program():
-    """The program as Rust builds it, and not the package's own."""
+    """The program of the Rust build, not the package's."""
     path = os.environ.get("COPYBACK_PROGRAM")
     if path is None:
         pytest.skip("COPYBACK_PROGRAM does not say where the program is; `make python` does")

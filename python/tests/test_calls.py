@@ -1,4 +1,4 @@
-"""Is a call a good guest: does it let others run, end when asked to, say how far it is, and name what is wrong?"""
+"""A call lets other threads run, ends on an interrupt, reports its progress, and names mistakes."""
 
 import os
 import signal
@@ -42,7 +42,7 @@ def test_an_interrupt_ends_it_within_a_tenth_of_a_second(work):
         work()
     assert time.monotonic() - sent[0] < 0.1
     timer.join()
-    # Nothing works on behind the caller's back; memory of a large drive that is being made is made and freed, though.
+    # No work continues in the background, except that a large drive is allocated completely and then freed.
     until = time.monotonic() + 10
     while busy_s() > 0.03:
         assert time.monotonic() < until
@@ -70,7 +70,7 @@ def test_other_threads_run_meanwhile():
     is_over.set()
     thread.join()
     meanwhile = np.array([at for at in counted if start < at < end])
-    # It is let in all the time, and not only between calls.
+    # The thread runs during calls, and not only between them.
     assert len(meanwhile) > 100 and np.diff(meanwhile).max() < 0.5 * (end - start)
 
 
@@ -81,10 +81,10 @@ def test_progress_is_heard_of():
     )
     last = heard[-1]
     known = [(name, total, done) for name, total, done, is_over in last if total is not None and is_over]
-    # Before that the drive was filled, as far as that was heard of.
+    # The reports before that, if any, are of the preconditioning.
     runs = [run for run in known if "preconditioning" not in run[0]]
     assert all(total == 100 for name, total, _ in known if "preconditioning" in name)
-    # They go side by side: either may begin first.
+    # They run concurrently: either may begin first.
     assert sorted(runs) == [("baseline", 20000, 20000), ("pgc", 20000, 20000)]
 
 
@@ -96,7 +96,7 @@ def test_bars_are_shown_where_they_are_wanted(capsys):
 
 
 def test_what_takes_long_is_told_where_nobody_sees_bars(caplog):
-    # A drive that takes some ten seconds to fill, of which nobody waits for more than two.
+    # A drive takes some ten seconds to fill; the test waits for two of them at most.
     lines = []
 
     def hear(tracks, told):
@@ -141,7 +141,7 @@ def test_mistakes_have_place_value_and_help(tmp_path):
 
 
 def test_a_failed_validation_says_so_and_keeps_its_document():
-    # One seed more than none: noise is all that is seen.
+    # With two seeds, the result is mostly noise.
     done = copyback.validate(only="greedy", quick=True, seeds=2)
     assert done.document["seeds"] == 2
     assert done.passed == (done.verdict is None)

@@ -1,4 +1,4 @@
-"""A sweep on two worker processes: the bytes of one machine, whoever dies."""
+"""A sweep on two worker processes gives the bytes of one machine, even if a worker or the client dies."""
 
 import importlib.util
 import json
@@ -54,7 +54,7 @@ MANY = GRID.replace("[1, 2, 3, 4]", str(list(range(1, 41)))).replace("400", "400
 
 
 def lines(journal: Path) -> int:
-    """Cells that a journal holds; its first line is not one."""
+    """Return the number of cells in a journal; its first line is not a cell."""
     return max(0, journal.read_bytes().count(b"\n") - 1) if journal.exists() else 0
 
 
@@ -78,7 +78,7 @@ def test_a_worker_that_is_killed_loses_no_cell(client, tmp_path):
 
 
 class Counting:
-    """A client that counts the cells that it is given, and may change their descriptions."""
+    """A client that counts its cells, and may change their descriptions."""
 
     def __init__(self, client, change=lambda text: text) -> None:
         self.client, self.change, self.count = client, change, 0
@@ -123,7 +123,7 @@ def traced(folder: Path, records: int, last: str = "") -> str:
 
 
 def test_an_error_of_a_cell_is_told_as_on_one_machine(client, tmp_path):
-    # So far behind that it is found only when the cell runs.
+    # So late in the file that only the run of the cell finds it.
     traced(tmp_path, 60_000, "1,erase,0,4096\n")
     told = []
     for more in [{}, {"client": Counting(client)}]:
@@ -140,7 +140,7 @@ def test_a_trace_that_workers_lack_is_sent_once(client, tmp_path, monkeypatch):
     view.mkdir()
     traced(folder, 2_000)
     copyback.sweep(folder / "grid.toml", out=tmp_path / "here.parquet", progress=False)
-    # What workers see: the same sweep file, and beside it another trace.
+    # Workers see the same sweep file, but another trace beside it.
     traced(view, 100)
     seen = Counting(client, lambda text: text.replace(str(folder), str(view)))
     read = []

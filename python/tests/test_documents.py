@@ -1,4 +1,4 @@
-"""Is what the document of the package shows true?"""
+"""The examples in the package's document are true."""
 
 import doctest
 

@@ -1,4 +1,4 @@
-"""Are figures of papers drawn of what was measured and published, and the same each time?"""
+"""Figures of papers show measured and published values, and are the same each time."""
 
 import subprocess
 import sys
@@ -19,10 +19,10 @@ from copyback.figures._specs import Panel
 
 @pytest.fixture(scope="module")
 def tables():
-    """Tables and claims as a reproduction has them, with numbers that are easy to follow."""
+    """Tables and claims like those of a reproduction, with simple numbers."""
     cells = [(case, seed) for case in ("a", "b") for seed in (1, 2)]
     rows = [(case, seed, scheme) for case, seed in cells for scheme in ("baseline", "mine")]
-    # The baseline takes 10 ms and 20 ms; mine half of it with seed 1, and a quarter with seed 2.
+    # The baseline takes 10 ms and 20 ms; the other scheme half of it with seed 1, and a quarter with seed 2.
     ns = {"a": 10e6, "b": 20e6}
     share = {("baseline", 1): 1.0, ("baseline", 2): 1.0, ("mine", 1): 0.5, ("mine", 2): 0.25}
     return {
@@ -103,11 +103,11 @@ def test_published_values_stand_where_their_claims_do(tables):
         return {key[1:]: value for key, value in _data.published_of(drawn, values, [own]).items()}
 
     assert found(claim(), base="baseline") == {("mine", "a"): pytest.approx(0.4)}
-    # Of what was measured, where nothing is normalised.
+    # If values are not normalised, the base is the measured value.
     assert found(claim(), factor=1e-6) == {("mine", "a"): pytest.approx(4.0)}
     both = [{"cell": "case=a"}, {"cell": "case=b"}]
     assert found(claim(cells=both), base="baseline") == {("mine", "mean"): pytest.approx(0.4)}
-    # The most of several is no mean, a direction no number, another unit no height.
+    # A maximum is no mean, a direction is no number, and a value in another unit is no height.
     assert found(claim(cells=both, aggregate="min"), base="baseline") == {}
     assert found(claim(published_effect=None), base="baseline") == {}
     assert found(claim(measure="figure", unit="us"), unit="ms") == {}
@@ -116,7 +116,7 @@ def test_published_values_stand_where_their_claims_do(tables):
 
 
 def experiment(paper, stem):
-    """An experiment's file over the one whose grid it takes."""
+    """The file of an experiment, merged over the file whose grid it uses."""
     path = ROOT / "experiments" / paper / f"{stem}.toml"
     own = tomllib.loads(path.read_text())
     below = tomllib.loads((path.parent / own["grid"]).read_text()) if "grid" in own else {}
@@ -161,7 +161,7 @@ def test_a_figure_is_drawn_as_svg_and_pdf_alike_each_time(reproduced, tmp_path):
         assert first == second and b"CreationDate" not in first and b"<dc:date>" not in first
     svg = (tmp_path / "first" / "ispass11-8a.svg").read_text()
     assert all(word in svg for word in ("NPGC", "PGC", "published", "mean response (ms)", "64 KiB"))
-    # A figure may be drawn anew.
+    # A figure may be redrawn.
     reproduced.draw(tmp_path / "first")
 
 

@@ -1,4 +1,4 @@
-"""Is the environment one of Gymnasium's, does its agent decide, and does learning pay?"""
+"""The environment follows Gymnasium's interface, its agent decides, and learning pays."""
 
 import importlib
 import subprocess
@@ -30,7 +30,7 @@ KINDS = [("share", None), ("share", 5), ("first", None), ("both", None), ("both"
 @pytest.mark.parametrize(("decides", "levels"), KINDS)
 def test_gymnasium_takes_it_for_an_environment(decides, levels):
     with warnings.catch_warnings():
-        # That numbers of requests have no highest value, and that nothing is rendered.
+        # Warnings that numbers of requests have no upper bound, and that the environment renders nothing.
         warnings.simplefilter("ignore", UserWarning)
         check_env(GcEnv(requests=1000, set=BURSTS, decides=decides, levels=levels))
 
@@ -50,12 +50,12 @@ def test_an_episode_is_the_run_with_the_same_shares():
     seen, rewards, result = episode(env, 7, [0.3])
     settings = {**SETTINGS, **BURSTS, "admit.shares.policy": "fixed", "admit.shares.gc": 30}
     fixed = copyback.run(seed=7, requests=2000, set=settings)
-    # Up to the first decision collections have 20 %, with which plugins begin.
+    # Up to the first decision, collections have the initial share of plugins, 20 %.
     assert seen[0][5] == pytest.approx(0.2)
     assert (seen[1:-1, 5] == np.float32(0.3)).all()
     assert result["baseline"]["reads"] == fixed["baseline"]["reads"]
     assert sum(rewards) == pytest.approx(-seen[1:-1, 1].sum(), rel=1e-5)
-    # In silence nothing comes, which is three quarters of the time.
+    # In three quarters of the time no request arrives.
     assert 0.6 < ((seen[:, 2] + seen[:, 3]) == 0).mean() < 0.9
 
 
@@ -66,7 +66,7 @@ def test_the_agent_decides():
 
 
 def test_the_agent_lets_go_first_whom_it_names():
-    # An episode is the run whose order is the named one; the run of another order is another.
+    # An episode equals the run with the named order; a run with another order differs.
     def named(line):
         class Named(copyback.OrderPolicy):
             def pick(self, view):
@@ -81,7 +81,7 @@ def test_the_agent_lets_go_first_whom_it_names():
         of_env, of_run = episode(env, 7, line)[2]["baseline"], named(line)["baseline"]
         assert of_env["gc"]["collections"] > 0
         if line == 0:
-            # Until the first decision the order is that of line 0.
+            # Until the first decision, the order is that of line 0.
             assert of_env["response"] == of_run["response"]
         means.append(of_env["response"]["all"]["mean_ns"])
     assert means[0] < means[2], "requests wait less where collections come last"
@@ -145,13 +145,13 @@ def test_a_mistake_in_the_settings_comes_out():
 
 @pytest.mark.once
 def test_learning_pays():
-    """Is the learned network better than free blocks by a tenth, and than any share that stays the same?
+    """The learned network is better by a tenth than the shares by free blocks, and than any constant share.
 
-    The one that was not trained is not. None of them leaves work for later: as much is free at the end.
+    The untrained network is not. None of them postpones work: the number of free blocks at the end is similar.
     """
     sys.path.insert(0, str(ROOT / "docs" / "examples"))
     learned_gc = importlib.import_module("learned_gc")
-    # Three seeds of five, and half of the shares, to be quick.
+    # Three of the five seeds, and half of the shares, to be quick.
     seeds = learned_gc.HELD_OUT[:3]
     reactive = learned_gc.judged(settings=learned_gc.REACTIVE, seeds=seeds)
     untrained = learned_gc.judged(learned_gc.Network(learned_gc.untrained()), seeds=seeds)
@@ -177,8 +177,8 @@ def test_a_wrong_action_shifts_no_other():
 
 @pytest.mark.parametrize("delay_s", [0.02, 0.03, 0.05, 0.08])
 def test_an_interrupt_loses_no_question(delay_s):
-    """Ctrl-C in the midst of a step, wherever it comes: steps go on behind it."""
-    # An episode that takes seconds, so that it is under way then.
+    """Ctrl-C at any moment of a step: later steps work."""
+    # An episode that takes seconds, so that Ctrl-C comes during it.
     long = BURSTS | {"workload.requests": 200_000}
     script = f"""
 import os, signal, threading
@@ -205,7 +205,7 @@ def test_an_environment_is_of_one_drive():
 def test_an_interrupted_step_shifts_no_other():
     env = GcEnv(requests=1000, set=BURSTS)
     env.reset(seed=5)
-    # As far as an interrupt lets it come: the answer is given, and what followed was not seen.
+    # The state after an interrupt: the action was sent, and its observation was not received.
     env.send([0.5])
     shares = [env.step([share])[0][5] for share in (0.1, 0.2)]
     assert np.allclose(shares, [0.1, 0.2])

@@ -1,4 +1,4 @@
-"""Do the notebooks of docs/ run, and say what they show?"""
+"""The notebooks of docs/ run, and contain their true outputs."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 
 
 def texts(notebook):
-    """What cells print; how a data frame is shown is its library's own."""
+    """The texts that cells print; the layout of a data frame is its library's."""
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     return [output["text"] for output in outputs if output.get("name") == "stdout"]
 
@@ -26,7 +26,7 @@ def pictures(notebook):
 def executed(path: Path, folder: Path):
     notebook = nbformat.read(path, as_version=4)
     resources = {"metadata": {"path": folder}}
-    # Times of day would make the bytes differ each time.
+    # Timestamps would make the bytes differ each time.
     client = NotebookClient(notebook, timeout=120, kernel_name="python3", record_timing=False, resources=resources)
     client.execute()
     for cell in notebook.cells:

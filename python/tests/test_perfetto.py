@@ -1,4 +1,4 @@
-"""Does Perfetto's own definition of its traces read ours?"""
+"""Perfetto's own definition of traces reads ours."""
 
 import polars as pl
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2

@@ -1,4 +1,4 @@
-"""Do figures show what the results say?"""
+"""Figures show the numbers of the results."""
 
 import itertools
 import re
@@ -21,12 +21,12 @@ SCHEMES = ["baseline", "pgc", "ideal-no-gc"]
 
 
 def dash(line):
-    """How a line is dashed."""
+    """The dashes of a line."""
     return line._dash_pattern[1]
 
 
 def named(ax):
-    """The texts that stand at lines."""
+    """The labels at lines."""
     return [text for text in ax.texts if text.get_text() in [line.get_label() for line in ax.get_lines()]]
 
 
@@ -63,12 +63,12 @@ def test_tails_pass_through_the_percentiles_of_the_report(runs):
         latency = runs[line.get_label()]["response"]["read"]
         times_ms, beyond = line.get_data()
         for nines, name in [(2, "p99_ns"), (3, "p99_9_ns")]:
-            # Where the share falls to it is a bin of the histogram, 1/128 wide at most.
+            # The percentile is known to a bin of the histogram, which is at most 1/128 wide.
             at = times_ms[np.argmax(np.asarray(beyond) <= 10.0**-nines)]
             assert at == pytest.approx(latency[name] / 1e6, rel=1 / 64)
         assert min(beyond) == pytest.approx(1 / latency["count"])
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
-    # Down to the last nine that the requests are enough for, or to where it is asked for.
+    # Down to the last nine that the number of requests supports, or to the requested one.
     low, high = ax.get_ylim()
     assert low <= 1 / runs["baseline"]["response"]["read"]["count"] < 10 * low and high == 1
     assert plot.ccdf(runs, nines=6).get_ylim() == (1e-6, 1)
@@ -146,7 +146,7 @@ def test_commands_are_where_the_table_says(commands):
     ax = plot.timeline(commands, of="commands", from_ms=10, to_ms=30, dies=[3, 0])
     names = ("die", "drive", "command", "issued_ns", "end_ns", "op", "source")
     rows = list(zip(*(columns[name] for name in names), strict=True))
-    # Of two planes of a command, one is drawn.
+    # A command of two planes is drawn once.
     shown = {row for row in rows if row[0] in (0, 3) and row[3] < 30e6 and row[4] > 10e6}
     assert sum(len(bars.get_paths()) for bars in ax.collections) == len({row[:3] for row in shown}) > 0
     labels = set(ax.get_legend_handles_labels()[1])
@@ -226,7 +226,7 @@ def test_lines_are_named_where_there_is_room_and_in_a_legend_otherwise(runs):
     for text in named(ax):
         line = next(line for line in ax.get_lines() if line.get_label() == text.get_text())
         assert text.get_color() == line.get_color()
-    # So many lines leave no room.
+    # This many lines leave no space.
     _, ax = plt.subplots(figsize=(1.2, 0.8))
     for at in range(12):
         ax.plot([0, 1], [at, 12 - at], label=f"a long name {at}")
@@ -250,7 +250,7 @@ def test_groups_of_two_keys_have_names_that_do_not_overlap(swept):
 
 
 def test_the_interval_of_a_percentile_is_no_narrower_than_a_bin():
-    # The command's own figures: 1 ms lies between 2^19 and 2^20 ns, which 1,024 bins halve into 512 ns each.
+    # As in the command: 1 ms lies between 2^19 and 2^20 ns, which are divided into 1,024 bins of 512 ns.
     for value, width in [(900, 1), (2_047, 1), (2_048, 2), (123_456, 64), (1e6, 512), (4e10, 2**25)]:
         for metric in ["response.read.p99_9_ns", "p50_ns"]:
             assert interval([value] * 3, resolution([value] * 3, metric)) == (value, width)
@@ -276,7 +276,7 @@ def test_lines_and_bars_show_the_bin_of_equal_percentiles(tmp_path):
         vertices = band.get_paths()[0].vertices
         for x, y in zip(*line.get_data(), strict=True):
             of = [v for scheme, soft, v in rows if (scheme, soft) == (line.get_label(), x)]
-            # Reads that wait for nothing take the same time.
+            # Reads that do not wait take the same time.
             assert len(of) == 2 and of[0] == of[1] and y == pytest.approx(of[0] / 1e6)
             half = 2.0 ** (np.floor(np.log2(of[0])) - 10) / 1e6
             at = vertices[np.isclose(vertices[:, 0], x), 1]

@@ -1,4 +1,4 @@
-"""Do policies of Python decide, do they decide as the same policies do in Rust, and are wrong answers named?"""
+"""Policies of Python decide, decide like the same policies in Rust, and wrong answers are named."""
 
 import json
 import random
@@ -18,12 +18,12 @@ AXES = ("victim", "order", "preemption", "trigger", "allocation", "admit")
 
 
 def document(runs):
-    """All that a run says, without who decided, and how long that took."""
+    """The document of a run, without its policies and its duration."""
     whole = json.loads(runs.json)
     del whole["wall"]
     for result in whole["results"]:
         del result["hash"]
-        # A run ends with the last update of its shares, where there are any.
+        # If a run has shares, it ends with their last update.
         del result["report"]["utilization"]
         for axis in AXES:
             result["config"].pop(axis, None)
@@ -32,7 +32,7 @@ def document(runs):
 
 
 class Greedy(copyback.VictimPolicy):
-    """``greedy``: of blocks with equally few valid units, of the first eight to have so few the least worn."""
+    """``greedy``: the fewest valid units; of the first eight equal blocks, the least worn."""
 
     def __init__(self):
         self.turn = 0
@@ -73,14 +73,14 @@ class Priority(copyback.OrderPolicy):
 
 
 class Fixed(copyback.SharesPolicy):
-    """``fixed``: what is so from the beginning stays so."""
+    """``fixed``: the shares stay as they are at the start."""
 
     def update(self, view):
         return view.gc
 
 
 class Dynamic(copyback.AllocationPolicy):
-    """``dynamic`` on the drive ``small``: turns go round its 4 channels first, of 4 dies each."""
+    """``dynamic`` on the drive ``small``: round robin over its 4 channels first, of 4 dies each."""
 
     def __init__(self):
         self.turns = [turn % 4 * 4 + turn // 4 for turn in range(16)]
@@ -146,7 +146,7 @@ def test_a_scheme_of_ones_own_stands_beside_others():
     own = copyback.Scheme("worst", of="pgc", policies=[Wasteful], set={"trigger.soft": 0.03})
     result = copyback.compare(schemes=["pgc", own, copyback.Scheme("greedy", policies=[Greedy])], **ran)
     assert result.schemes == ["pgc", "worst", "greedy"] == list(plot_labels(result))
-    # Each is what it is alone: nothing that one has is another's.
+    # Each has the results of a run alone: schemes share no setting or policy.
     assert result["pgc"] == copyback.run(scheme="pgc", **ran)["pgc"]
     alone = copyback.run(scheme="pgc", policies=[Wasteful], set={"trigger.soft": 0.03}, **ran)
     assert result["worst"] == alone["pgc"] == copyback.run(scheme=own, **ran)["worst"]
@@ -331,11 +331,11 @@ def test_names_and_hashes_do_not_depend_on_what_was_handed_in_before():
     before = decided()
     with pytest.raises(ZeroDivisionError) as raised:
         copyback.run(workload="mixed-70-30", requests=300, policies=[Breaks])
-    # The traceback is alive, and with it all that it names.
+    # The traceback is alive, and with it all objects that it refers to.
     assert decided() == before
     assert before[1] == "First"
     del raised
-    # So is a run that goes on: names are those of one call.
+    # So is a run under way: names belong to one call.
     begun, goes_on = threading.Event(), threading.Event()
 
     class Waits(First):
@@ -411,13 +411,13 @@ def test_a_victim_is_picked_25_000_times_a_second():
     for _ in range(3):
         picks = 0
         rates.append((seconds([First]) - seconds([])) / picks)
-    # The best of three in processor time, as other programs share the machine. A release build picks over 100,000 times
-    # a second; this build is not optimised, and a quarter of that is asked of it.
+    # The best of three in processor time, because other programs share the machine. A release build picks over
+    # 100,000 times a second; this build is not optimised, and must reach a quarter of that.
     assert 1 / min(rates) > 25_000
 
 
 def test_a_thread_that_looks_too_late_finds_nothing_that_is_gone():
-    """Columns are made while other threads may end the view: they end the run, or say that the view is over."""
+    """Columns are made while other threads may end the view: the run ends, or an error says that the view is over."""
     script = """
 import gc, sys, threading, time
 import numpy

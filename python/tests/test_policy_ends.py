@@ -1,4 +1,4 @@
-"""Do the interpreter and Ctrl-C end runs, whatever their policies do?"""
+"""The interpreter and Ctrl-C end runs with any policy."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ import pytest
 
 @pytest.mark.parametrize("how", ["interrupted", "on a thread"])
 def test_the_interpreter_ends_with_a_run_under_way(how):
-    """A policy of a run that goes on must not come back to an interpreter that is gone."""
+    """A run under way must not call a policy of an interpreter that has ended."""
     script = f"""
 import os, signal, threading, time
 import copyback
@@ -81,7 +81,7 @@ print("done")
 
 
 def test_an_interrupt_ends_a_policy_that_never_returns():
-    """Ctrl-C comes out of ``run`` at once, and the policy's thread is not left at work."""
+    """``run`` raises Ctrl-C at once, and the policy's thread does not continue."""
     script = """
 import os, signal, sys, threading, time
 import copyback

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.once
 PICTURE = Path(__file__).parent / "pictures" / "report.png"
 RUNS = ("compare", "--schemes", "baseline,pgc", "--requests", "4000", "--warmup", "1000", "--quiet")
 UNIT_NS = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}
-# All charts of a page: how many shapes have a colour of a run or of a cause, or how many pixels of a canvas are drawn.
+# For each chart of a page: the number of shapes in a colour of a run or a cause, or the number of drawn pixels.
 DRAWN = """() => [...document.querySelectorAll(".chart")].map((chart) => {
   const title = chart.closest("section").querySelector("h3").textContent;
   const canvas = chart.querySelector("canvas");
@@ -61,7 +61,7 @@ def folder(program, tmp_path_factory):
 
 @pytest.fixture
 def opened(browser):
-    """Opens a page, and fails where it said, wanted or broke anything."""
+    """Opens a page; fails if the page logs a message, requests a resource, or raises an error."""
     wrong, contexts = [], []
 
     def call(path: Path, width: int = 1000, theme: str = "light"):
@@ -92,7 +92,7 @@ def chart(page, title: str):
 
 
 def span(found) -> list[float]:
-    """Which part of its axis a chart shows, in per cent."""
+    """The part of its axis that a chart shows, in per cent."""
     return found.evaluate(
         "(e) => { const z = echarts.getInstanceByDom(e).getOption().dataZoom[0]; return [z.start, z.end]; }"
     )
@@ -201,7 +201,7 @@ def test_it_is_used_by_keyboard(folder, opened):
         data.locator("summary").focus()
         page.keyboard.press("Enter")
         data.locator("tbody td").first.wait_for()
-    # A scheme that is hidden is hidden everywhere.
+    # A hidden scheme is hidden in all charts.
     page.get_by_role("button", name="pgc").first.focus()
     page.keyboard.press("Enter")
     assert page.locator(".legend [aria-pressed='false']").count() == page.locator(".legend").count()
@@ -228,7 +228,7 @@ SIZE = (64, 24)
 
 
 def seen(page, tmp_path) -> Image.Image:
-    """All charts one below another, as grey as few points see them, without most of their texts."""
+    """All charts, one below another, in grey at low resolution, without most of their texts."""
     charts = page.locator(".chart")
     strip = Image.new("L", (SIZE[0], SIZE[1] * charts.count()), 255)
     for at in range(charts.count()):
@@ -240,7 +240,7 @@ def seen(page, tmp_path) -> Image.Image:
 
 
 def differences(strip: Image.Image, kept: Image.Image) -> list[float]:
-    """How far each chart is from the one that is kept, as a part of that one's ink."""
+    """The difference of each chart from the kept one, as a share of the kept chart's ink."""
     boxes = [(0, top, SIZE[0], top + SIZE[1]) for top in range(0, kept.height, SIZE[1])]
     apart, ink = ImageChops.difference(strip, kept), ImageChops.invert(kept)
     mean = [(ImageStat.Stat(apart.crop(box)).mean[0], ImageStat.Stat(ink.crop(box)).mean[0]) for box in boxes]
@@ -248,11 +248,11 @@ def differences(strip: Image.Image, kept: Image.Image) -> list[float]:
 
 
 def test_charts_look_as_in_the_picture_that_is_kept(folder, opened, tmp_path):
-    """Each chart, beside the one that is kept: UPDATE_PICTURES=1 keeps a new one.
+    """Each chart equals the kept one: UPDATE_PICTURES=1 replaces it.
 
-    Fonts and the edges of lines differ from one machine to the next, where a line is and how dark an area do not. So
-    charts are seen coarsely and blurred, and may differ by a quarter of their ink. Without its marks each differs by
-    more than that, which is looked at here, too.
+    Fonts and the edges of lines differ between machines; the positions of lines and the darkness of areas do not.
+    Charts are therefore compared at low resolution and blurred, and may differ by a quarter of their ink. The test
+    also checks that each chart without its marks differs by more than that.
     """
     page = opened(folder / "runs.html", 1000)
     strip = seen(page, tmp_path)
@@ -291,7 +291,7 @@ def test_a_page_says_what_it_is_what_was_found_and_draws_what_is_asked(folder, p
     assert "read.p99 < 3 ms" in found
     labels = chart(page, "Response times: distribution").locator("text", has_text="read.p99 < 3 ms")
     assert labels.count() == 1
-    # Of another class it says nothing.
+    # It has no sentence on another class.
     panel(page, "Response times: distribution").locator("select").select_option("write")
     assert labels.count() == 0
 

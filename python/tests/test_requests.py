@@ -1,4 +1,4 @@
-"""Do requests come from any table, frame or iterator, as fast as they should?"""
+"""Requests come from any table, frame or iterator, fast enough."""
 
 import itertools
 import os
@@ -108,8 +108,8 @@ def test_half_a_million_a_second_from_arrow():
         assert copyback.trace.info(table, requests=count)["requests"] == count
         return time.process_time() - start
 
-    # They are handed over, hashed, read and measured. Processor time, as other programs share the machine. A release
-    # build reads over 2 million a second; this build is not optimised, and a quarter of that is asked of it.
+    # Requests are passed, hashed, read and measured. Processor time, because other programs share the machine. A
+    # release build reads over 2 million a second; this build is not optimised, and must reach a quarter of that.
     assert count / min(seconds() for _ in range(2)) > 500_000
 
 
@@ -145,7 +145,7 @@ def test_an_endless_iterable_gives_as_many_requests_as_are_asked_for():
 
 @pytest.mark.parametrize("kind", ["tuples", "iterator"])
 def test_ctrl_c_ends_the_handing_over(kind):
-    """The exception comes out within a tenth of a second, and is not taken for a mistake in a request."""
+    """The exception is raised within a tenth of a second, and is not reported as a mistake in a request."""
     trace = (
         [(at, "read", 0, 4096) for at in range(5_000_000)]
         if kind == "tuples"

@@ -1,4 +1,4 @@
-"""Does the package give what the program gives, to the byte?"""
+"""The package gives the same bytes as the program."""
 
 import subprocess
 import sys
@@ -50,7 +50,7 @@ def test_texts(program):
     own = copyback.compare(schemes="baseline,pgc", **QUICK)
     words = ["compare", "--schemes", "baseline,pgc", "--workload", "mixed-70-30", "--requests", "2000"]
     theirs = program(*words)
-    # The program suggests commands, which carry its options; so does the package.
+    # The program suggests commands with its options; so does the package.
     assert str(own) == theirs
     assert copyback.explain("victim.greedy") == program("schemes", "victim.greedy")
     assert copyback.config(scheme="pgc") == program("run", "--scheme", "pgc", "--print-config")

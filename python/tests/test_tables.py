@@ -1,4 +1,4 @@
-"""Do pandas, polars, DuckDB and pyarrow take every table as it is?"""
+"""pandas, polars, DuckDB and pyarrow read every table directly."""
 
 import html
 import re
@@ -64,7 +64,7 @@ def test_what_is_not_there_is_said(runs):
 
 
 def test_a_notebook_sees_a_table(runs):
-    # Cell for cell what the program prints: its rounding, and no percentile of too few requests.
+    # The cells that the program prints: with its rounding, and without percentiles of too few requests.
     text = runs._repr_html_()
     cells = re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", text)
     printed = runs.text(1_000)

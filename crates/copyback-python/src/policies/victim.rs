@@ -254,7 +254,7 @@ impl VictimPolicy for Policy {
             let (answer, (columns, kept)) = self.object.asked(py, intern!(py, "pick"), (&shown,), || {
                 let (columns, kept) = shown.get().end();
                 if kept.is_some() {
-                    // Whoever looks there later finds what is there, and no memory that is somebody else's.
+                    // Later reads of the array find this memory, which is never freed.
                     view.blocks.keep_for_ever();
                 }
                 (columns, kept)

@@ -94,12 +94,12 @@ impl Contents {
         times(self.values, 0x9e37_79b9_7f4a_7c15 % PRIME as u64) + 1
     }
 
-    /// By how much a member of data counts in a parity, or in a copy.
+    /// The factor of a member of data in a parity, or in a copy.
     fn factor(&self, parity: u32, member: u32) -> u64 {
         if parity == 0 || self.layout.is_mirror() { 1 } else { u64::from(member) + 2 }
     }
 
-    /// Cells of a unit that an operation is about.
+    /// The cells of a unit that an operation accesses.
     fn cells(&self, operation: &Operation) -> std::ops::Range<u64> {
         operation.hull[0] / self.grain_bytes..operation.hull[1].div_ceil(self.grain_bytes)
     }

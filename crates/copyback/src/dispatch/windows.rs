@@ -11,13 +11,13 @@ use crate::tasks::background::SOURCES;
 pub struct Tasks(u8);
 
 impl Tasks {
-    /// Whether it has none.
+    /// Whether it has no task.
     #[inline(always)]
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether it has this one.
+    /// Whether it has a task.
     #[inline(always)]
     pub fn has(self, task: Source) -> bool {
         self.0 >> task.at() & 1 == 1
@@ -27,7 +27,7 @@ impl Tasks {
         self.0 = self.0 & !(1 << task.at()) | u8::from(is_in) << task.at();
     }
 
-    /// All of them, in the order of their numbers.
+    /// All its tasks, in the order of their numbers.
     pub fn iter(self) -> impl Iterator<Item = Source> {
         SOURCES.iter().copied().filter(move |&task| self.has(task))
     }
@@ -40,9 +40,9 @@ pub(crate) struct Windows {
     used: Vec<u32>,
     /// Tasks with transactions that wait for admission to each die's window.
     waiting: Vec<Tasks>,
-    /// No more requests of the host will come.
+    /// The host sends no more requests.
     is_host_done: bool,
-    /// Tasks that are at work.
+    /// Active tasks.
     active: Tasks,
     /// Transactions of each task in all windows: its debit.
     debits: [u32; SOURCES_MAX],
@@ -66,13 +66,13 @@ impl Windows {
         self.slots
     }
 
-    /// Those that are in use.
+    /// The slots of a die that are in use.
     #[inline(always)]
     pub fn used(&self, die: DieId) -> u32 {
         self.used[die.at()]
     }
 
-    /// Whether one is free.
+    /// Whether a slot of a die is free.
     #[inline(always)]
     pub fn has_room(&self, die: DieId) -> bool {
         self.used[die.at()] < self.slots
@@ -84,28 +84,28 @@ impl Windows {
         self.waiting[die.at()]
     }
 
-    /// How many dies there are.
+    /// The number of dies.
     pub fn dies(&self) -> u32 {
         self.used.len() as u32
     }
 
-    /// Whether no more requests of the host will come.
+    /// Whether the host sends no more requests.
     pub fn is_host_done(&self) -> bool {
         self.is_host_done
     }
 
-    /// No more requests of the host will come.
+    /// The host sends no more requests.
     pub fn end_host(&mut self) {
         self.is_host_done = true;
     }
 
-    /// Tasks that are at work.
+    /// The active tasks.
     #[inline(always)]
     pub fn active(&self) -> Tasks {
         self.active
     }
 
-    /// A task begins to work, or ends.
+    /// A task becomes active, or inactive.
     pub fn set_active(&mut self, task: Source, is_active: bool) {
         self.active.set(task, is_active);
     }
@@ -123,7 +123,7 @@ impl Windows {
         self.debits[task.at()] += 1;
     }
 
-    /// It leaves it.
+    /// A transaction of a task leaves a window.
     #[inline(always)]
     pub fn leave(&mut self, die: DieId, task: Source) {
         self.free_slot(die);
@@ -136,7 +136,7 @@ impl Windows {
         self.used[die.at()] += 1;
     }
 
-    /// One less is.
+    /// A job releases a slot.
     #[inline(always)]
     pub fn free_slot(&mut self, die: DieId) {
         hold!(self.used[die.at()] > 0, Window, "{die:?} is given back a slot, and none is in use");
@@ -151,7 +151,7 @@ impl Windows {
 
 #[cfg(test)]
 impl Windows {
-    /// What tests change from outside, to see that it is noticed.
+    /// The counts that tests change, to see that the checks notice.
     pub fn used_mut(&mut self, die: DieId) -> &mut u32 {
         &mut self.used[die.at()]
     }

@@ -161,7 +161,7 @@ impl Drive {
     }
 
     /// Dies that are being collected: dies that running collections have reserved, and dies whose blocks relocations
-    /// move while other work goes on. Collections that stand still do not count.
+    /// move while other work goes on. Paused collections do not count.
     pub fn dies_collecting(&self) -> u32 {
         let keeps_die = |die: &&Die| die.is_reserved() && !self.stands_still(die.reserved_by());
         let reserved = match self.is_paused() {

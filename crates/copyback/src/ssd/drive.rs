@@ -126,7 +126,7 @@ impl Drive {
                 return !goes_on;
             }
             Ended::Part => return false,
-            // 3. A command, or its data of a plane: its transactions end, each of which lets others in
+            // 3. A command ended, or its data of a plane arrived: its transactions end, and each admits others
             //    (`admission::transaction_end`); then its job takes its next step, or ends (`gc::walk`).
             Ended::InArray(die, at) => {
                 self.note_gain(die);
@@ -138,7 +138,7 @@ impl Drive {
                 self.end_page_out(die, events);
                 (die, channel)
             }
-            // 4. Something that lets the die take another command, or the collection of the die go on.
+            // 4. The die may take another command, or its collection may continue.
             Ended::Loaded(die, channel) => {
                 self.end_load(die, events);
                 (die, channel)
@@ -156,8 +156,8 @@ impl Drive {
         };
         // 5. The channel of a transfer that ended goes to the next one.
         self.pass_channel_on(channel, die, events);
-        // 6. What ended is taken by the requests (`Ssd::take_completion`), 7. and marked dies are looked at
-        //    (`dispatch_ready`), when all of this moment has happened.
+        // 6. The requests take what ended (`Ssd::take_completion`). 7. Marked dies are visited (`dispatch_ready`) when
+        //    all events of this moment have been handled.
         true
     }
 

@@ -72,8 +72,8 @@ fn everything_leaves_in_idle_time() {
     assert!(run_out(&idle, writes(&of), 1_004_000 + 1).flash.host_page_programs > 0);
 }
 
-/// Flash units programmed for each that the host wrote over a tenth of a capacity of random writes of a unit each,
-/// after `before` capacities of them.
+/// Flash units programmed for each unit that the host wrote, over random writes of a unit each to a tenth of the
+/// capacity, after writes of `before` capacities.
 fn amplification(more: &str, before: u64, seed: u64) -> f64 {
     let config = config(&format!(
         "geometry = {{ page_size = \"16 KiB\", mapping_unit = \"4 KiB\", blocks_per_plane = 64, pages_per_block = 64 }}
@@ -93,19 +93,19 @@ fn amplification(more: &str, before: u64, seed: u64) -> f64 {
     (flash.host_units + flash.gc_units + flash.padding_units) as f64 / flash.host_units as f64
 }
 
-/// Preconditioning leaves the drive that a run would: where writes do not wait for each other, the page of each is
-/// padded. Were it not, the first tenth of a capacity would be written with 15 % less than later ones.
+/// Preconditioning leaves the drive in the state after a run: if writes do not wait for each other, the page of each is
+/// padded. Without padding, the first tenth of the capacity would cost 15 % fewer programs than later ones.
 #[test]
 fn preconditioning_pads_writes_as_the_run_does() {
     for more in ["", "buffer = { policy = \"lru\", size = \"256 KiB\" }"] {
         let [first, later] = [0, 4].map(|before| amplification(more, before, 1));
-        // Of three seeds, and of tenths of one run, figures differ by up to 2 %.
+        // The values of three seeds, and of tenths of one run, differ by up to 2 %.
         assert!((first / later - 1.0).abs() < 0.04, "{more}: {first} and {later}");
     }
 }
 
-/// What is padded before a run is part of the drive: runs with a buffer and without share none, whose pages hold
-/// several units.
+/// Padding before a run is part of the drive: if pages hold several units, runs with and without a buffer share no
+/// image.
 #[test]
 fn drives_that_pad_otherwise_are_not_shared() {
     let key = |unit: &str, more: &str| {
@@ -117,8 +117,8 @@ fn drives_that_pad_otherwise_are_not_shared() {
     assert_eq!(key("16 KiB", ""), key("16 KiB", buffer));
 }
 
-/// Buffers whose pages leave one by one do not fill those of the flash, and preconditioning does not pretend that they
-/// did: under them each small write is padded before a run and in it.
+/// Buffers that evict pages one by one do not fill flash pages, and neither does preconditioning: with them each small
+/// write is padded, before a run and during it.
 #[test]
 fn buffers_that_do_not_fill_pages_are_padded_before_a_run() {
     for policy in ["die-lists", "plane-lists", "die-writes"] {

@@ -9,13 +9,13 @@ use crate::ssd::requests::firmware_delays::FirmwareDelays;
 
 /// The parts through which host data passes. Only a part's own module writes its fields.
 pub(in crate::ssd) struct HostData {
-    /// What DRAM holds, if the drive has a write buffer.
+    /// The content of DRAM, if the drive has a write buffer.
     pub(in crate::ssd) buffer: Option<Buffer>,
-    /// Requests that firmware is making, if that takes time.
+    /// Requests that firmware is processing, if that takes time.
     pub(in crate::ssd) delays: Option<Box<FirmwareDelays>>,
     /// Pages that fill, if small writes wait for each other.
     pub(in crate::ssd) filling: Option<Box<FillingPages>>,
-    /// Parity of stripes, if there is some.
+    /// Parity of stripes, if there is any.
     pub(in crate::ssd) parity: Option<Box<Parity>>,
     /// Transactions that ended or were split, for the requests that they belong to.
     pub(in crate::ssd) endings: Endings,

@@ -1,8 +1,8 @@
-//! Parts of requests: how many are open, and what those that ended say of their request.
+//! Parts of requests: the number of open parts, and the results of ended parts.
 //!
-//! A part is a transaction, something that waits for room in DRAM, or something that ends there. A request is done when
-//! all of it was submitted and no part is open. An entry is written over when its request's number is given to another
-//! one, so nothing is allocated for each.
+//! A part is a transaction, a sub-request that waits for room in DRAM, or an access that ends there. A request is
+//! complete when all of it was submitted and no part is open. An entry is overwritten when its request's number is
+//! reused, so that no entry is allocated for a request.
 
 use crate::observe::report::{CAUSES, Cause};
 use crate::sim::index::RequestId;

@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 pub struct Params {
     /// Which valid pages share a row.
     pub gather: Gather,
-    /// Whether writes that wait share rows with valid pages.
+    /// Whether waiting writes share rows with valid pages.
     pub combine: bool,
 }
 
