@@ -225,7 +225,7 @@ class OrderView:
     """The classes of requests that may run on a die now."""
 
     may_run: list[_Class]
-    """The classes of which at least one request may run."""
+    """The classes with at least one request that may run."""
     came: list[int | None]
     """For gc, read, write: the position in arrival order of the first that may run; ``None`` if none may."""
     die: DieView
@@ -346,4 +346,4 @@ class Scope:
     def __new__(cls) -> Scope: ...
 
 def plug_in(scope: Scope, axis: str, policy: object) -> Plugged:
-    """Register a policy: an object, of which every drive gets a copy, or a class or function that makes one."""
+    """Register a policy: an object, whose copy every drive gets, or a class or function that makes one."""

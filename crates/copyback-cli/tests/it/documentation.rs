@@ -295,7 +295,7 @@ fn sources() -> String {
 }
 
 /// The pages on the design name files, functions and tests that exist. A path is below one of the folders that the
-/// pages state; `NAME` stands for a new file.
+/// pages state; `NAME` represents a new file.
 #[test]
 fn pages_on_the_design_name_what_exists() {
     let bases = ["", "crates", "crates/copyback/src", "crates/copyback", "crates/copyback-workload/src"];

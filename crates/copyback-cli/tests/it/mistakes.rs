@@ -23,7 +23,7 @@ const OF_DRIVES: &[(&str, &str)] = &[
     ("host.queue_depth", "0"),
 ];
 
-/// The same of the array.
+/// Impossible values of the array's keys.
 const OF_ARRAYS: &[(&str, &str)] = &[
     ("array.drives", "1"),
     ("array.drives", "65"),

@@ -127,7 +127,7 @@ impl DieView {
 /// The classes of requests that may run on a die now.
 #[pyclass(frozen, get_all, module = "copyback")]
 pub struct OrderView {
-    /// The classes of which at least one request may run.
+    /// The classes with at least one request that may run.
     may_run: Vec<&'static str>,
     /// For each class (gc, read, write), the position in the order of arrival of its first request that may run; `None`
     /// if none may.

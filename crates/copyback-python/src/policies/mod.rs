@@ -96,8 +96,8 @@ impl Plugged {
     }
 }
 
-/// Registers a policy for an axis: an object, of which every drive gets a copy (`copy.deepcopy`), or a class or
-/// function that makes one.
+/// Registers a policy for an axis: an object, whose copy (`copy.deepcopy`) every drive gets, or a class or function
+/// that makes one.
 #[pyfunction]
 pub fn plug_in(scope: &Scope, axis: &str, policy: Bound<'_, PyAny>) -> PyResult<Plugged> {
     let named = if policy.is_callable() { policy.clone() } else { policy.get_type().into_any() };

@@ -19,7 +19,7 @@ use crate::tasks::gc::trigger::TriggerConfig;
 pub struct DriveConfig<'a> {
     /// The flash.
     pub device: Device<'a>,
-    /// Where is a logical unit?
+    /// What is the place of a logical unit?
     pub mapping: &'a MappingConfig,
     /// Which open block of a plane takes a write, and how do its pages fill?
     pub frontier: &'a FrontierConfig,

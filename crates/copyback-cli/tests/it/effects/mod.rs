@@ -109,7 +109,7 @@ fn stack(scheme: &Preset, (workload, scenario): (&str, &[&str])) -> Result<Stack
     Ok(stack)
 }
 
-/// The same for each scenario, made once.
+/// The layers of a scheme in each scenario, made once.
 struct Stacks(Vec<Stack>);
 
 impl Stacks {
@@ -248,7 +248,7 @@ fn plan_notes(scheme: &str, load: &str, sets: &[String]) -> BTreeSet<String> {
     }
 }
 
-/// The same of a scheme in a scenario.
+/// The notes of a scheme in a scenario.
 fn notes(scheme: &Preset, (load, scenario): (&str, &[&str]), sets: &[String]) -> BTreeSet<String> {
     let all: Vec<String> = scenario.iter().map(|set| (*set).to_owned()).chain(sets.iter().cloned()).collect();
     plan_notes(scheme.name, load, &all)

@@ -135,7 +135,7 @@ fn of_fio(folder: &Path, text: &str) -> Option<Vec<Asked>> {
     of_fio_each(folder, &[options.to_owned()]).map(|mut all| all.remove(0))
 }
 
-/// The same of several jobs, each with these options: to start fio takes longer than to run it.
+/// The requests of several jobs, each with its options, in one run of fio: its start takes longer than a run.
 fn of_fio_each(folder: &Path, jobs: &[String]) -> Option<Vec<Vec<Asked>>> {
     let log = |at: usize| if at == 0 { folder.join("io.log") } else { folder.join(format!("io.{at}.log")) };
     let section = |(at, options): (usize, &String)| format!("[j{at}]\n{options}write_iolog={}\n", log(at).display());

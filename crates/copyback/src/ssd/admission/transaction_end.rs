@@ -5,7 +5,7 @@
 //! 1. What waits for the transaction continues: another transaction (`resolve`), or its request, which takes it from
 //!    the list of endings when the whole event has been handled.
 //! 2. Its slot is free (`leave_window`).
-//!    1. A job that waits for the die keeps the slot. The policy is told of it.
+//!    1. A job that waits for the die keeps the slot. The policy is notified.
 //!    2. Otherwise the policy names transactions to enter, one by one. Each sees what the one before it took.
 //! 3. Each entering transaction reserves its page, takes a slot, and marks its die. A write without a page waits for
 //!    one, and may start a collection.

@@ -24,12 +24,12 @@ use crate::tasks::gc::trigger::{Level, Start, TriggerPolicy, Wanted};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stop {
-    /// Where its own collection would stop.
+    /// The level at which its own collection would stop.
     #[default]
     Own,
-    /// Where it no longer reports.
+    /// The level at which it no longer reports.
     Report,
-    /// When as many blocks are free as possible: the reserve.
+    /// As many free blocks as possible: the reserve.
     Reserve,
 }
 

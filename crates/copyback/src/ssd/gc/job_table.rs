@@ -9,7 +9,7 @@ use std::ops::{Index, IndexMut};
 pub(in crate::ssd) struct JobTable {
     /// Invariant: each entry is a job that has a plane, or is free.
     jobs: Vec<Job>,
-    /// Free entries, of which a new job takes the last. Invariant: none of them is the job of a plane.
+    /// Free entries; a new job takes the last one. Invariant: none of them is the job of a plane.
     free: Vec<JobId>,
     /// The job of each plane. Invariant: a job has the planes of its footprint, and a plane has one job at most.
     on_plane: Vec<JobId>,

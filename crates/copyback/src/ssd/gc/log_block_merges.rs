@@ -52,7 +52,7 @@ impl Drive {
     }
 
     /// Programs a page with the units that a merge has gathered for it. If an earlier page of the block was never
-    /// written, programs that one first, without units.
+    /// written, programs that page first, without units.
     #[inline(never)]
     pub(in crate::ssd) fn program_gathered(&mut self, die: DieId, id: JobId, units: usize, events: &mut EventQueue) {
         let plane = self.gc.jobs[id].plane();

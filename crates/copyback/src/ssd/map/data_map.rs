@@ -8,7 +8,7 @@ use crate::sim::index::{LogicalUnit, PageId};
 use crate::ssd::map::Translation;
 use crate::ssd::map::hotness::Hotness;
 
-/// The parts that know where data is or how it is used, and whether they must be told of moves.
+/// The parts that know where data is or how it is used, and whether moves must be reported to them.
 pub(in crate::ssd) struct DataMap {
     /// The newest bound write of each unit.
     pub(in crate::ssd) newest: Newest,

@@ -167,7 +167,7 @@ impl Drive {
         }
     }
 
-    /// Rewrites the parity of `units` stripes, in each of which these members are written.
+    /// Rewrites the parity of `units` stripes; each stripe has these members written.
     fn begin_parity(&mut self, place: Place, units: u32, written: Members, events: &mut EventQueue) {
         let parity = self.parity();
         let first = parity.stripes.unit(place).expect("a stripe has parity");

@@ -222,7 +222,7 @@ impl Drive {
             self.add_to_page(id, place, events);
             return match self.txns[rest].role {
                 Role::MapWrite => self.add_to_page(rest, place, events),
-                // The write precedes others, some of which may have a page already.
+                // The write precedes other waiting writes; one of them may have a page already.
                 _ => {
                     let filling = self.host_data.filling.as_mut().expect("pages fill");
                     let before = filling.spent;

@@ -96,7 +96,7 @@ fn figure_5a_the_baseline_leaves_plane_1_idle() {
     );
 }
 
-/// The same as a drawing: plane 1 is idle until collection ends. Requests 0 to 7 are I to P.
+/// Figure 5a as a drawing: plane 1 is idle until collection ends. Requests 0 to 7 are I to P.
 #[test]
 fn figure_5a_drawn() {
     let drawn = figure_5(r#"preemption = { policy = "none" }"#).drawing();

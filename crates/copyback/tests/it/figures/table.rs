@@ -32,7 +32,7 @@ impl Figure<'_> {
         self.run().0
     }
 
-    /// The same as a drawing: two columns are a unit of time.
+    /// The commands as a drawing: two columns are a unit of time.
     pub fn drawing(&self) -> String {
         self.run().1
     }

@@ -67,7 +67,7 @@ fn figure_5_spd_writes_rows() {
     assert_eq!(response_ns(&outcome.requests[8]), ROW_NS + LATENCY_NS);
 }
 
-/// The same with all dies on one channel: the fifth page needs the third set.
+/// Figure 5 with all dies on one channel: the fifth page needs the third set.
 #[test]
 fn figure_5_on_one_channel() {
     let mut config = drive("spd", 1, BUFFER);

@@ -162,7 +162,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// The same of a drive that counts them itself.
+    /// The counts of a drive's own report.
     pub fn of(report: &Report) -> Self {
         let flash = &report.flash;
         Self {
@@ -233,7 +233,7 @@ impl Foretold {
 
 const KINDS: usize = 7;
 
-/// The same of many cases: in how many of them there was any, and how many.
+/// The sums over many cases: for each kind, the number of cases with any, and the total.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Timed {
     cases: u64,
