@@ -14,7 +14,7 @@ static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
 /// How long a running policy may take to return by itself.
 const GRACE: Duration = Duration::from_millis(300);
-/// How long the interpreter waits for calls after it interrupts their policies.
+/// How long the interpreter waits for calls at most. After [`GRACE`] it interrupts their policies.
 const PATIENCE: Duration = Duration::from_secs(3);
 const TICK: Duration = Duration::from_millis(2);
 /// How often policies are interrupted. An interrupt has no effect between two calls of a policy.
