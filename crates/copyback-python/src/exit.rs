@@ -27,7 +27,7 @@ fn under_way() -> MutexGuard<'static, Vec<Weak<Watch>>> {
 /// The number of threads that write Python's requests to a file. Each removes its file if the caller is gone.
 static WRITING: AtomicUsize = AtomicUsize::new(0);
 
-/// Such a thread, for as long as this value lives.
+/// Counts a writing thread, for as long as this value lives.
 pub struct Writing;
 
 impl Writing {

@@ -42,7 +42,7 @@ pub struct ArrayConfig {
     /// When a write of a stripe begins: after all its `reads` (default), or after its `own`, which leaves only the
     /// parity to wait for the others.
     pub write_after: WriteAfter,
-    /// What the controller takes of a request's time before it reaches a drive (default 0).
+    /// The controller's delay of a request before it reaches a drive (default 0).
     pub delay: Nanos,
     /// Whether a read of a drive that collects goes to its mirror, or is rebuilt, if the alternative does not collect
     /// (default `false`).
@@ -55,7 +55,7 @@ pub struct ArrayConfig {
     /// Bytes a second at which each failed drive is rebuilt, onto an empty one of its kind (default: they are not).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rebuild: Option<Rate>,
-    /// What drives have otherwise than the others.
+    /// Settings of single drives that differ from the others'.
     #[serde(rename = "override", skip_serializing_if = "Vec::is_empty")]
     pub overrides: Vec<Override>,
 }
@@ -122,7 +122,7 @@ pub enum Seeds {
     Same,
 }
 
-/// What some drives have otherwise. `[[array.override]]`
+/// Settings of some drives that differ from the others'. `[[array.override]]`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Override {

@@ -128,7 +128,7 @@ impl Drive {
         &self.records.counters
     }
 
-    /// What the drive did since the run began.
+    /// The drive's work since the run began.
     pub fn counts(&self) -> Counts {
         self.records.before.since(&self.ftl)
     }

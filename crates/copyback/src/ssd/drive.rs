@@ -21,7 +21,7 @@ use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
 use crate::tasks::gc::trigger::TriggerPolicy;
 
-/// What ended at an event.
+/// The kinds of events of the flash, by what ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ended {
     /// A step of the job that has reserved its die ended. If it ended with a transfer: the channel of that.
@@ -161,7 +161,7 @@ impl Drive {
         true
     }
 
-    /// What an event of the flash means.
+    /// Translates an event of the flash into what ended.
     #[inline(always)]
     fn what_ended(&mut self, local: u32, events: &mut EventQueue) -> Ended {
         let (dies, channels) = (self.geometry.dies, self.geometry.channels);

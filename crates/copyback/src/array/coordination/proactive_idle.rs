@@ -29,7 +29,7 @@ params! {
     idle_poll: Nanos = Nanos(1_000_000),
     /// Idle is an array without requests for so long.
     idle_after: Nanos = Nanos(10_000_000),
-    /// What becomes of collections when a request comes.
+    /// What running collections do when a request arrives.
     on_request: OnRequest = OnRequest::Pause,
     /// Which request ends a drive's collection in idle time.
     pause_on: PauseOn = PauseOn::AnyRequest,

@@ -45,7 +45,7 @@ pub struct Params {
     pub gc: Vec<GcBuilderName>,
     /// Transactions of a queue that are looked at for a partner.
     pub scan_max: u32,
-    /// The same for a collection.
+    /// Transactions of a queue that are searched for a partner of a collection's command.
     pub gc_scan_max: u32,
     /// Time to look for a partner of a collection's read.
     pub gc_scan: Nanos,

@@ -151,7 +151,7 @@ fn a_page_that_is_on_its_way_to_a_plane_takes_one_page_from_the_host() {
 fn a_plane_that_a_page_would_bring_below_its_watermark_is_the_last_to_get_it() {
     let (mut drive, _) = drive(3, 1, GLOBAL);
     let mut units = (0..).map(LogicalUnit);
-    // So many pages of each plane are gone; a request waits at die 1, and none at die 2.
+    // This many pages of each plane are used; a request waits at die 1, and none at die 2.
     for (plane, pages) in [(0, 9), (1, 1), (2, 5)] {
         for _ in 0..pages {
             drive.ftl.write_page(PlaneId(plane), &[units.next().unwrap()], 0);

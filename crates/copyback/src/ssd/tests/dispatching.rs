@@ -29,7 +29,7 @@ struct Hand {
     clock: Timer,
     /// Requests and their names.
     names: Vec<(TxnId, &'static str)>,
-    /// Who ended when.
+    /// The end of each request.
     ends: Vec<(&'static str, u64)>,
     /// The most requests that A and B had in windows at once.
     most: [u32; 2],

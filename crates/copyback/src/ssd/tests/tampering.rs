@@ -209,7 +209,7 @@ const HARD_AT_SOFT: &str =
 const ALL_STOP_AT_SOFT: &str = "preemption = { policy = \"points\", at_hard = \"all\" }\n\
      trigger = { policy = \"watermark\", soft = 3, hard = 1.0 }";
 
-/// What another configuration answers.
+/// The policy of another configuration.
 fn preemption_of(drive: &Drive, settings: &str) -> Preemption {
     Preemption::new(&config(settings).preemption, &drive.geometry, drive.flash.timing())
 }

@@ -36,7 +36,7 @@ fn a7(admit: &str) -> Hand {
     hand
 }
 
-/// Who waits in front of chip 0, once the first reads have ended, and the requests in windows.
+/// The requests that wait in front of chip 0 when the first reads have ended, and the requests in windows.
 fn after_the_first_reads(hand: &mut Hand) -> ([bool; 2], [u32; 2]) {
     hand.run_until(READ_NS - 1);
     assert_eq!((hand.debits(), hand.ends.len()), ([8, 0], 0));

@@ -69,7 +69,7 @@ pub struct Params {
     /// A coordinated drive reports below.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub report: Option<ShareOrCount>,
-    /// Such a drive collects unasked below.
+    /// A coordinated drive collects below this without an order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_resort: Option<ShareOrCount>,
     /// What follows a collection.
@@ -88,7 +88,7 @@ pub struct Params {
     pub idle: Option<idle::Params>,
 }
 
-/// What is counted against the watermarks.
+/// The quantity that is compared with the watermarks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Count {
