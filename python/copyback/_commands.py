@@ -298,6 +298,9 @@ def reproduce(
     paper: Path,
     *,
     figure: str | Sequence[str] = (),
+    headlines: bool = False,
+    worlds: int | None = None,
+    full_size: bool = False,
     quick: bool = False,
     out: Path | None = None,
     json: Path | None = None,
@@ -317,13 +320,16 @@ def reproduce(
     ``claim`` tables; ``figure`` chooses some of its figures. Tables and a journal go to the folder ``out``
     [``reproduction``]. With ``figures`` (a folder), the paper's figures are drawn there, with published values beside
     measured ones (needs matplotlib). The result's ``tables`` has the tables of a sweep for each experiment.
+    ``headlines`` asks only what the abstract, introduction and conclusion claim. ``worlds`` asks that in so many draws
+    of the open decisions (``full_size``: with the whole drive and all requests); the result then has no tables.
     """
     package = Package()
     if figures is not None:
         package.check_figures(os.fspath(paper), figures)
     chosen = [figure] if isinstance(figure, str) else list(figure)
     words = [
-        *of_options(figure=chosen, quick=quick, out=out, json=json, fit=fit, seed=seed, warmup=warmup),
+        *of_options(figure=chosen, headlines=headlines, worlds=worlds, full_size=full_size, quick=quick),
+        *of_options(out=out, json=json, fit=fit, seed=seed, warmup=warmup),
         *of_options(traces=traces, fresh=fresh, jobs=jobs),
         *of_settings(set),
         *_positional(paper),

@@ -18,12 +18,16 @@ pub struct Claim {
     pub source: String,
     /// Whether it counts.
     pub kind: Kind,
+    /// The paper's sentence, if the claim is a headline.
+    pub quote: Option<String>,
+    /// The cause of a miss, if the claim's file states one.
+    pub cause: Option<Cause>,
     /// The comparison; or why there can be none.
     pub test: Result<Test, String>,
 }
 
 /// Whether a claim can fail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// It can, and counts.
@@ -34,6 +38,38 @@ pub enum Kind {
     Construction,
     /// The paper has no number for it: a question of the project's own.
     Own,
+}
+
+/// Why a claim misses, as its file states it.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Cause {
+    /// Who decided what misses.
+    pub origin: Origin,
+    /// The cause, in a sentence.
+    pub text: String,
+}
+
+/// The origin of a miss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Origin {
+    /// A decision of this project, which the paper leaves open.
+    Decision,
+    /// A trace that nobody publishes.
+    Trace,
+    /// The paper's own arithmetic.
+    Arithmetic,
+}
+
+impl Origin {
+    /// As tables print it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Decision => "our decision",
+            Self::Trace => "unpublished trace",
+            Self::Arithmetic => "the paper's arithmetic",
+        }
+    }
 }
 
 /// A comparison and the published figure.
@@ -72,7 +108,7 @@ pub struct Test {
 }
 
 /// How a claim compares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Measure {
     /// In per cent of the base.
@@ -169,27 +205,19 @@ impl Test {
         }
     }
 
+    /// How effects of the claim are printed.
+    pub fn format(&self) -> Format {
+        Format { measure: self.measure, unit: self.unit.clone(), digits: self.digits() }
+    }
+
     /// An effect as the claim states it.
     pub fn shown(&self, effect: f64) -> String {
-        match self.measure {
-            Measure::Change => format!("{effect:+.*} %", self.digits()),
-            Measure::Times => format!("{:.2}x", 1.0 + effect / 100.0),
-            Measure::Points | Measure::Trend => format!("{effect:+.*} pp", self.digits()),
-            Measure::Rise => format!("{effect:+.*} {}", self.digits(), self.unit),
-            Measure::Share => format!("{effect:.*} %", self.digits()),
-            Measure::Figure => format!("{} {}", figure(effect), self.unit).trim_end().to_owned(),
-        }
+        self.format().shown(effect)
     }
 
     /// The width of an interval as the claim states its effect.
     pub fn shown_width(&self, width: f64) -> String {
-        match self.measure {
-            Measure::Times => format!("{:.2}x", width / 100.0),
-            Measure::Change | Measure::Share => format!("{width:.*} %", self.digits()),
-            Measure::Points | Measure::Trend => format!("{width:.*} pp", self.digits()),
-            Measure::Rise => format!("{width:.*} {}", self.digits(), self.unit),
-            Measure::Figure => self.shown(width),
-        }
+        self.format().shown_width(width)
     }
 
     /// The unit of an effect, as a number.
@@ -219,6 +247,42 @@ impl Test {
                 let unit = most.find(' ').map_or("", |at| &most[at..]);
                 format!("{}-{most}", least.trim_end_matches(unit))
             }
+        }
+    }
+}
+
+/// How effects of a claim are printed.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Format {
+    /// The comparison.
+    pub measure: Measure,
+    /// The unit of a figure.
+    pub unit: String,
+    /// Digits behind the point.
+    pub digits: usize,
+}
+
+impl Format {
+    /// An effect as its claim states it.
+    pub fn shown(&self, effect: f64) -> String {
+        match self.measure {
+            Measure::Change => format!("{effect:+.*} %", self.digits),
+            Measure::Times => format!("{:.2}x", 1.0 + effect / 100.0),
+            Measure::Points | Measure::Trend => format!("{effect:+.*} pp", self.digits),
+            Measure::Rise => format!("{effect:+.*} {}", self.digits, self.unit),
+            Measure::Share => format!("{effect:.*} %", self.digits),
+            Measure::Figure => format!("{} {}", figure(effect), self.unit).trim_end().to_owned(),
+        }
+    }
+
+    /// The width of an interval as its claim states the effect.
+    pub fn shown_width(&self, width: f64) -> String {
+        match self.measure {
+            Measure::Times => format!("{:.2}x", width / 100.0),
+            Measure::Change | Measure::Share => format!("{width:.*} %", self.digits),
+            Measure::Points | Measure::Trend => format!("{width:.*} pp", self.digits),
+            Measure::Rise => format!("{width:.*} {}", self.digits, self.unit),
+            Measure::Figure => self.shown(width),
         }
     }
 }

@@ -13,13 +13,22 @@ pub struct Paper {
     pub name: &'static str,
     /// File stems and texts.
     texts: &'static [(&'static str, &'static str)],
+    /// The text of its headlines.
+    headlines: &'static str,
+    /// The text of what it leaves open.
+    open: &'static str,
 }
+
+/// The stem of the file with a paper's headlines.
+const HEADLINES: &str = "headlines";
 
 macro_rules! experiments {
     ($paper:literal: $($stem:literal),+ $(,)?) => {
         Paper {
             name: $paper,
             texts: &[$(($stem, include_str!(concat!("../../../../experiments/", $paper, "/", $stem, ".toml")))),+],
+            headlines: include_str!(concat!("../../../../experiments/", $paper, "/headlines.toml")),
+            open: include_str!(concat!("../../../../experiments/", $paper, "/open.toml")),
         }
     };
 }
@@ -85,6 +94,16 @@ impl Paper {
         self.texts.iter().map(file).collect()
     }
 
+    /// The file with its headlines.
+    pub fn headlines(&self) -> Result<(String, SweepFile), Failure> {
+        Ok((HEADLINES.to_owned(), self.parse(HEADLINES, self.headlines)?))
+    }
+
+    /// What it leaves open.
+    pub fn open(&self) -> Arc<Text> {
+        Arc::new(Text { name: format!("experiments/{}/open.toml", self.name), text: self.open.to_owned() })
+    }
+
     fn parse(&self, stem: &str, text: &str) -> Result<SweepFile, LayerError> {
         let named = |stem: &str| format!("experiments/{}/{stem}.toml", self.name);
         let text_of = |stem: &str, text: &str| Arc::new(Text { name: named(stem), text: text.to_owned() });
@@ -103,7 +122,7 @@ impl Paper {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reproduce::claim::Claim;
+    use crate::reproduce::claim::{Claim, Kind};
     use crate::sweep::grid::{self, Overrides};
     use copyback::config::presets::{self, SCHEMES};
 
@@ -128,6 +147,24 @@ mod tests {
         }
     }
 
+    /// Each paper has five to eight headlines, each with a quoted sentence and a comparison; one that is not calibrated can
+    /// fail.
+    #[test]
+    fn every_paper_declares_its_headlines() {
+        for paper in PAPERS {
+            let (_, file) = paper.headlines().unwrap();
+            let claims = Claim::of_file(&file).unwrap_or_else(|error| panic!("{}: {error}", paper.name));
+            let counted = claims.iter().filter(|claim| claim.kind == Kind::Claim).count();
+            assert!((5..=8).contains(&counted), "{}: {counted} headlines", paper.name);
+            for claim in &claims {
+                assert!(claim.quote.as_ref().is_some_and(|quote| quote.len() > 15), "{}: {}", paper.name, claim.text);
+                assert!(claim.test.is_ok(), "{}: {}", paper.name, claim.text);
+            }
+            assert!(file.seeds.len() > 1, "{}: an interval needs seeds", paper.name);
+            assert!(!grid::cells(&file, &Overrides::default()).unwrap().cells.is_empty());
+        }
+    }
+
     /// What Fig. 11 shows takes all of its overload: a part of it would miss claims that the whole meets.
     #[test]
     fn a_part_of_an_overload_is_not_judged() {
@@ -149,7 +186,9 @@ mod tests {
             for entry in std::fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
                 let stem = path.file_stem().unwrap().to_str().unwrap();
-                assert!(paper.texts.iter().any(|(known, _)| *known == stem), "{} is not listed", path.display());
+                let is_apart = [HEADLINES, "open"].contains(&stem);
+                let is_listed = paper.texts.iter().any(|(known, _)| *known == stem);
+                assert!(is_apart || is_listed, "{} is not listed", path.display());
             }
         }
     }

@@ -5,6 +5,7 @@ mod claim;
 mod count;
 mod document;
 mod experiments;
+mod headlines;
 mod judge;
 mod metric;
 mod parse;
@@ -12,6 +13,7 @@ mod show;
 #[cfg(test)]
 mod tests;
 mod verdict;
+mod worlds;
 
 use crate::args::ReproduceArgs;
 use crate::columns::Column;
@@ -24,12 +26,15 @@ use crate::sweep::journal::{self, CellResult, Journal};
 use crate::sweep::table::{self as sweep_table, Results};
 use crate::sweep::{self, latencies, notes, seeds};
 use claim::Claim;
+use copyback::config::layers::Text;
 use copyback_workload::printable::printable;
 use count::Counts;
 use document::About;
 pub use document::CLAIMS;
+use headlines::Headlines;
 use judge::Measured;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// An experiment with its cells.
 struct Experiment {
@@ -93,8 +98,11 @@ pub struct Tables {
 
 /// Does what the command line says but for the text.
 pub fn reproduced(args: &ReproduceArgs, package: Option<&dyn Package>) -> Result<Reproduced, Failure> {
-    let mut experiments = chosen(args)?;
     let name = paper_name(args);
+    if let Some(count) = args.worlds {
+        return worlds::reproduced(&question(&name, args)?, count, args);
+    }
+    let mut experiments = chosen(args)?;
     let figures = match &args.drawn_into {
         Some(folder) => Some((folder, package::needed(package, "--figures")?)),
         None => None,
@@ -119,11 +127,21 @@ pub fn reproduced(args: &ReproduceArgs, package: Option<&dyn Package>) -> Result
         });
         done.push(Done { experiment, results: results.results, measured });
     }
-    let about = About { name: &name, is_quick: args.quick, changes: changes(args) };
-    let json = document::document(&about, &done);
+    let (json, text) = match args.headlines {
+        true => {
+            let document = Headlines::of(&name, args.quick, changes(args), &done);
+            let json = serde_json::to_string_pretty(&document);
+            let json = json.map_err(|error| Failure::run(format!("cannot write the headlines: {error}")))? + "\n";
+            (json, headlines::text(&document))
+        }
+        false => {
+            let about = About { name: &name, is_quick: args.quick, changes: changes(args) };
+            (document::document(&about, &done), text(&name, &folder, args, &done))
+        }
+    };
     files::write_text(&claims_of(&name, &folder, args), &json)?;
     let is_printed = args.json.as_ref().map_or(Ok(false), |path| files::write_text(path, &json))?;
-    let text = text(&name, &folder, args, &done) + &journal.note().unwrap_or_default();
+    let text = text + &journal.note().unwrap_or_default();
     let mut reproduced = Reproduced { name, tables, json, text, is_printed };
     if let Some((folder, package)) = figures {
         reproduced.text += &package.draw_figures(folder, &reproduced)?;
@@ -148,7 +166,8 @@ fn table_of(name: &str, folder: &Path, experiment: &Experiment, args: &Reproduce
 /// Where the document stands beside the tables, for `copyback report`.
 fn claims_of(name: &str, folder: &Path, args: &ReproduceArgs) -> PathBuf {
     let quick = if args.quick { "-quick" } else { "" };
-    folder.join(format!("{name}{quick}{}", document::CLAIMS))
+    let ending = if args.headlines { headlines::HEADLINES } else { document::CLAIMS };
+    folder.join(format!("{name}{quick}{ending}"))
 }
 
 /// Refuses outputs that cannot be written, or that would destroy what the experiments read.
@@ -191,15 +210,40 @@ fn paper_name(args: &ReproduceArgs) -> String {
     }
 }
 
+/// The files that the command line names: a paper's experiments, or its headlines, or a file of the user's own.
+fn files_of(args: &ReproduceArgs) -> Result<Vec<(String, SweepFile)>, Failure> {
+    match experiments::find(&args.paper) {
+        Some(paper) if args.headlines || args.worlds.is_some() => Ok(vec![paper.headlines()?]),
+        Some(paper) => Ok(paper.files()?),
+        None if files::looks_like_path(&args.paper) => {
+            Ok(vec![(paper_name(args), sweep::read(Path::new(&args.paper))?)])
+        }
+        None => Err(experiments::unknown(&args.paper)),
+    }
+}
+
+/// The headlines and the open decisions: those of a paper, or of a file of the user's own with `open.toml` beside it.
+fn question(name: &str, args: &ReproduceArgs) -> Result<worlds::Question, Failure> {
+    let files = files_of(args)?;
+    let open = match experiments::find(&args.paper) {
+        Some(paper) => paper.open(),
+        None => {
+            let path = Path::new(&args.paper).with_file_name("open.toml");
+            if files::looks_like_path(&args.paper) && !path.exists() {
+                let message = format!("--worlds reads open decisions from {}, which is not there", path.display());
+                let help = "write it next to the file, with a table [[open]] for each decision";
+                return Err(Failure::input(message).with_help(help));
+            }
+            let text = files::read_text("table of open decisions", &path)?;
+            Arc::new(Text { name: path.display().to_string(), text })
+        }
+    };
+    Ok(worlds::Question { name: name.to_owned(), files, open })
+}
+
 /// The experiments that the command line chooses, their cells made.
 fn chosen(args: &ReproduceArgs) -> Result<Vec<Experiment>, Failure> {
-    let files = match experiments::find(&args.paper) {
-        Some(paper) => paper.files()?,
-        None if files::looks_like_path(&args.paper) => {
-            vec![(paper_name(args), sweep::read(Path::new(&args.paper))?)]
-        }
-        None => return Err(experiments::unknown(&args.paper)),
-    };
+    let files = files_of(args)?;
     let over = Overrides { is_quick: args.quick, ..Overrides::of(&args.cells) };
     let (mut chosen, mut known) = (Vec::new(), Vec::new());
     for (stem, file) in files {
@@ -208,6 +252,10 @@ fn chosen(args: &ReproduceArgs) -> Result<Vec<Experiment>, Failure> {
         known.push(stem.clone());
         if !experiments::choose(&args.figures, &stem, &mut claims) {
             continue;
+        }
+        if args.headlines && claims.iter().all(|claim| claim.quote.is_none()) {
+            let error = Failure::input(format!("no claim of {stem} is a headline"));
+            return Err(error.with_help("give a [[claim]] the paper's sentence: quote = \"...\""));
         }
         let grid = grid::cells(&file, &over)?;
         chosen.push(Experiment { stem, file, claims, cells: grid.cells, left_out: grid.left_out });

@@ -1,7 +1,7 @@
 //! From a table `[[claim]]` to a claim.
 
 use super::cells::{Coordinates, is_same};
-use super::claim::{Aggregate, Claim, Kind, Measure, OverSeeds, Test};
+use super::claim::{Aggregate, Cause, Claim, Kind, Measure, Origin, OverSeeds, Test};
 use super::metric::Metric;
 use super::verdict::{Published, Rule};
 use crate::sweep::file::SweepFile;
@@ -32,6 +32,9 @@ const AGGREGATES: &[(&str, Aggregate)] = &[
     ("each", Aggregate::Each),
 ];
 
+const ORIGINS: &[(&str, Origin)] =
+    &[("decision", Origin::Decision), ("trace", Origin::Trace), ("arithmetic", Origin::Arithmetic)];
+
 const OVER_SEEDS: &[(&str, OverSeeds)] = &[("mean", OverSeeds::Mean), ("median", OverSeeds::Median)];
 
 impl Claim {
@@ -56,12 +59,28 @@ impl Claim {
         let text = needed(&mut table, "text")?.value;
         let source = needed(&mut table, "where")?.value;
         let kind = choice(&mut table, "kind", KINDS)?;
+        let quote = table.take_text("quote")?.map(|quote| quote.value);
+        let cause = cause(&mut table)?;
         if let Some(why) = table.take_text("not_measured")? {
             table.finish()?;
-            return Ok(Self { figure, text, source, kind, test: Err(why.value) });
+            return Ok(Self { figure, text, source, kind, quote, cause, test: Err(why.value) });
         }
         let test = test(table, file, kind)?;
-        Ok(Self { figure, text, source, kind, test: Ok(test) })
+        Ok(Self { figure, text, source, kind, quote, cause, test: Ok(test) })
+    }
+}
+
+/// The cause of a miss: its origin, and a sentence.
+fn cause(table: &mut Table) -> Result<Option<Cause>, LayerError> {
+    let place = table.place.clone();
+    let origin = table.has("origin").then(|| choice(table, "origin", ORIGINS)).transpose()?;
+    match (origin, table.take_text("cause")?) {
+        (None, None) => Ok(None),
+        (Some(origin), Some(text)) => Ok(Some(Cause { origin, text: text.value })),
+        _ => {
+            let error = LayerError::new("a cause needs its origin, and an origin its cause");
+            Err(error.with_help("write `origin` and `cause`, or neither").at(Some(place)))
+        }
     }
 }
 

@@ -66,15 +66,18 @@ fn details(claim: &Claim, measured: &Measured) -> Vec<String> {
     for (name, effect) in [("own", measured.own), ("all", measured.all)] {
         parts.extend(effect.map(|effect| format!("{name} {}", test.shown(effect))));
     }
-    let work = [("pages moved", measured.pages_moved), ("erases", measured.erases), ("time in GC", measured.gc_time)];
-    for (name, change) in work {
-        parts.extend(change.map(|change| format!("{name} {}", shown_work(change))));
-    }
+    parts.extend(work(measured));
     for null in &measured.null {
         let effect = null.outcome.as_ref().map_or_else(|_| "-".to_owned(), |(effect, _)| test.shown(*effect));
         parts.push(format!("null {} {effect}", null.scheme));
     }
     parts
+}
+
+/// The change of the work of collection.
+pub fn work(measured: &Measured) -> Vec<String> {
+    let work = [("pages moved", measured.pages_moved), ("erases", measured.erases), ("time in GC", measured.gc_time)];
+    work.into_iter().filter_map(|(name, change)| Some(format!("{name} {}", shown_work(change?)))).collect()
 }
 
 /// The mean, and what cells differ by where that matters.

@@ -16,7 +16,7 @@
 //! claim that names bounds is met between them. A claim without a number has a direction only.
 
 /// What came out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Direction and size agree, or the direction where no number was published.

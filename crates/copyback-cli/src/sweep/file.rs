@@ -206,6 +206,18 @@ impl SweepFile {
         Ok(file)
     }
 
+    /// Adds a setting, as `--set` takes it, to one case.
+    pub fn add_to_case(&mut self, case: &str, set: &str) -> Result<(), LayerError> {
+        let Some(own) = self.cases.iter().position(|own| own.name == case) else {
+            let known = self.cases.iter().map(|case| case.name.as_str());
+            let error = LayerError::new(format!("there is no case `{case}`"));
+            return Err(error.with_help(suggestion(case, "cases", known)));
+        };
+        let text = Arc::new(Text { name: format!("{case}@{set}"), text: set.to_owned() });
+        self.cases[own].settings.extend(settings_of(Table::parse(&text)?)?);
+        Ok(())
+    }
+
     fn refuse_settings_that_vary(&self) -> Result<(), LayerError> {
         let own = self.cases.iter().flat_map(|case| &case.settings).chain(&self.settings);
         let varies = |setting: &&Setting| self.vary.iter().any(|vary| vary.key == setting.key);

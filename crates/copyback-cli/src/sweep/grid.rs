@@ -23,6 +23,8 @@ pub struct Overrides {
     pub warmup: Option<Warmup>,
     /// Take the file's shorter runs.
     pub is_quick: bool,
+    /// Divide the file's requests and warm-up by this.
+    pub part: Option<u64>,
     /// Folder that relative traces are looked for in.
     pub traces: Option<PathBuf>,
     /// Settings over those of the file.
@@ -285,12 +287,14 @@ fn refuse_unnamed(case: &Case, settings: &[&Setting], plan: &Plan) -> Result<(),
 fn requests(file: &SweepFile, case: &Case, over: &Overrides) -> Option<u64> {
     let whole = case.requests.or(file.requests);
     let quick = case.quick_requests.or(file.quick_requests).or_else(|| whole.map(|n| n.div_ceil(QUICK_PART)));
-    over.requests.or(if over.is_quick { quick } else { whole })
+    let part = over.part.map_or(whole, |part| whole.map(|n| n.div_ceil(part)));
+    over.requests.or(if over.is_quick { quick } else { part })
 }
 
 fn warmup(file: &SweepFile, case: &Case, over: &Overrides) -> Option<Warmup> {
     let whole = case.warmup.or(file.warmup);
-    over.warmup.or(if over.is_quick { whole.map(|warmup| warmup.divided_by(QUICK_PART)) } else { whole })
+    let part = if over.is_quick { Some(QUICK_PART) } else { over.part };
+    over.warmup.or(part.map_or(whole, |part| whole.map(|warmup| warmup.divided_by(part))))
 }
 
 /// What results call a device.

@@ -44,3 +44,4 @@ mod validate;
 mod verdicts;
 mod warmup;
 mod widths;
+mod worlds;

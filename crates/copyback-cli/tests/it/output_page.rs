@@ -267,6 +267,45 @@ fn the_page_describes_the_document_of_a_reproduction() {
     compare("a reproduction", &found, &Page::read().chapter("The JSON of a reproduction"));
 }
 
+/// What a headline and a constraint are made of, and two open decisions.
+const HEADLINES: &str = "schemes = [\"baseline\", \"pgc\", \"earlier\"]\nrequests = 300\nseeds = [1, 2]\n\
+                         null = \"earlier\"\n[[variant]]\nname = \"earlier\"\nof = \"baseline\"\n\
+                         set.trigger.soft = 0.04\n\
+                         [[claim]]\nfigure = \"1\"\ntext = \"reads\"\nwhere = \"here\"\nquote = \"faster\"\n\
+                         metric = \"response.read.mean_ns\"\nscheme = \"pgc\"\nagainst = \"baseline\"\n\
+                         published = 50\norigin = \"trace\"\ncause = \"another trace\"\n\
+                         [[claim]]\nfigure = \"2\"\ntext = \"reads\"\nwhere = \"here\"\nquote = \"there are\"\n\
+                         kind = \"calibrated\"\nmetric = \"reads\"\nscheme = \"pgc\"\nmeasure = \"figure\"\n\
+                         unit = \"reads\"\nat_least = 1\n";
+const OPEN: &str = "[[open]]\nname = \"order\"\nkey = \"order.first\"\nvalues = [\"read\", \"gc-read-write\"]\n\
+                    decided = \"read\"\nsentence = \"not stated\"\nwhere = \"here\"\n\
+                    [[open]]\nname = \"pace\"\nkey = \"workload.time_scale\"\nrange = [0.5, 2.0]\n\
+                    decided = 1\nsentence = \"not stated\"\nwhere = \"here\"\n";
+
+#[test]
+fn the_page_describes_the_documents_of_headlines_and_worlds() {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, out, json] = ["claims.toml", "out", "claims.json"].map(|name| folder.path().join(name));
+    std::fs::write(&file, HEADLINES).unwrap();
+    std::fs::write(folder.path().join("open.toml"), OPEN).unwrap();
+    let documents = [(&["--headlines"][..], "The JSON of headlines"), (&["--worlds", "4"][..], "The JSON of worlds")];
+    for (options, chapter) in documents {
+        let arguments = ["reproduce", file.to_str().unwrap(), "--quiet", "--out", out.to_str().unwrap()];
+        let output = copyback(&[&arguments[..], options, &["--json", json.to_str().unwrap()]].concat());
+        assert_eq!(code(&output), 0, "{}", said(&output));
+        let mut document: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+        // Their members are those of `headlines` and of `worlds`.
+        for alike in ["constraints", "decided"] {
+            if let Some(value) = document.get_mut(alike) {
+                *value = Value::Null;
+            }
+        }
+        let mut found = BTreeSet::new();
+        paths("", &document, &mut found);
+        compare(chapter, &found, &Page::read().chapter(chapter));
+    }
+}
+
 #[test]
 fn the_page_describes_the_tables_of_a_sweep() {
     let folder = tempfile::tempdir().unwrap();

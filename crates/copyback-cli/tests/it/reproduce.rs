@@ -3,7 +3,7 @@
 use crate::common::{code, copyback, printed, said};
 use std::path::Path;
 
-const GRID: &str = r#"
+pub const GRID: &str = r#"
 schemes = ["baseline", "dynamic-allocation", "ideal-no-gc"]
 workloads = ["oltp", "mixed-70-30"]
 requests = 4000
@@ -14,7 +14,7 @@ seeds = [1, 2]
 trigger.soft = [0.05, 0.1]
 "#;
 
-const CLAIMS: &str = r#"
+pub const CLAIMS: &str = r#"
 [[claim]]
 figure = "1"
 text = "ideal, both watermarks"
@@ -66,7 +66,7 @@ aggregate = "max"
 published = 50
 "#;
 
-fn reproduce(folder: &Path, text: &str, more: &[&str]) -> std::process::Output {
+pub fn reproduce(folder: &Path, text: &str, more: &[&str]) -> std::process::Output {
     let path = folder.join("mine.toml");
     std::fs::write(&path, text).unwrap();
     let out = folder.join("out");
@@ -74,7 +74,7 @@ fn reproduce(folder: &Path, text: &str, more: &[&str]) -> std::process::Output {
     copyback(&[&arguments[..], more].concat())
 }
 
-fn results(output: &std::process::Output) -> serde_json::Value {
+pub fn results(output: &std::process::Output) -> serde_json::Value {
     assert_eq!(code(output), 0, "{}", said(output));
     serde_json::from_str(&printed(output)).unwrap()
 }

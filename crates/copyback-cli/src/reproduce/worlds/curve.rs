@@ -1,0 +1,241 @@
+//! The specification curve as SVG: for each headline a panel with the effect in every world, sorted, and below it the
+//! values of the decisions that matter most, from pale (the least, or the first choice) to dark.
+//!
+//! Consistent worlds are on the left, filled; those that contradict the paper on the right, hollow. The dashed line is
+//! the published value, the diamond the world of this project's decisions.
+
+use super::record::{Asked, Row, Status, Worlds};
+use super::summary::{OfHeadline, Summary};
+use crate::reproduce::claim::Measure;
+use crate::reproduce::headlines::Holds;
+use std::fmt::Write;
+
+const LEFT: f64 = 168.0;
+const RIGHT: f64 = 24.0;
+const COLUMNS: f64 = 760.0;
+const TOP: f64 = 84.0;
+const CURVE: f64 = 96.0;
+const STRIP: f64 = 11.0;
+const STRIPS: usize = 3;
+const GAP: f64 = 40.0;
+/// Between the consistent worlds and the others.
+const BETWEEN: f64 = 14.0;
+
+const INK: &str = "#333333";
+const PALE: &str = "#dddddd";
+const PUBLISHED: &str = "#d55e00";
+
+/// Colours that colour-blind readers can distinguish (Okabe and Ito).
+fn colour(holds: Holds) -> &'static str {
+    match holds {
+        Holds::Size => "#009e73",
+        Holds::Direction => "#56b4e9",
+        Holds::Control => "#e69f00",
+        Holds::No => "#000000",
+        Holds::Unknown => "#999999",
+    }
+}
+
+/// What a colour means.
+fn meaning(holds: Holds) -> &'static str {
+    match holds {
+        Holds::Size => "holds in size",
+        Holds::Direction => "in direction only",
+        Holds::Control => "a control shows it, too",
+        Holds::No => "does not hold",
+        Holds::Unknown => "not judged",
+    }
+}
+
+/// The picture.
+pub fn draw(document: &Worlds, summary: &Summary) -> String {
+    let high = CURVE + STRIPS as f64 * STRIP + GAP;
+    let (width, height) = (LEFT + COLUMNS + RIGHT, TOP + document.headlines.len() as f64 * high);
+    let heading = format!(
+        "{}: {} worlds, {} of them consistent with the paper",
+        document.paper,
+        document.worlds.len(),
+        summary.consistent
+    );
+    let heading = escaped(&heading);
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
+         height=\"{height:.0}\" font-family=\"system-ui, 'Segoe UI', Helvetica, Arial, sans-serif\" font-size=\"11\" \
+         fill=\"{INK}\">\n<title>{heading}</title>\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\
+         <text x=\"8\" y=\"20\" font-size=\"14\" font-weight=\"600\">{heading}</text>\n"
+    );
+    svg += &legend();
+    for (at, (asked, of)) in document.headlines.iter().zip(&summary.headlines).enumerate() {
+        svg += &Panel { document, asked, of, at, top: TOP + at as f64 * high }.draw();
+    }
+    svg + "</svg>\n"
+}
+
+fn legend() -> String {
+    let all = [Holds::Size, Holds::Direction, Holds::Control, Holds::No];
+    let mut svg = String::new();
+    let mut x = 14.0;
+    for holds in all {
+        let _ = writeln!(
+            svg,
+            "<circle cx=\"{x:.0}\" cy=\"38\" r=\"4\" fill=\"{}\"/><text x=\"{:.0}\" y=\"42\">{}</text>",
+            colour(holds),
+            x + 8.0,
+            meaning(holds)
+        );
+        x += 32.0 + 6.2 * meaning(holds).len() as f64;
+    }
+    svg + "<text x=\"8\" y=\"58\">Filled, left: worlds that are consistent with the paper; hollow, right: the others. \
+           Dashed: published. Diamond: as decided.</text>\n"
+}
+
+/// A headline's panel.
+struct Panel<'a> {
+    document: &'a Worlds,
+    asked: &'a Asked,
+    of: &'a OfHeadline,
+    at: usize,
+    top: f64,
+}
+
+/// A world of a panel.
+struct Point<'a> {
+    row: &'a Row,
+    effect: f64,
+    x: f64,
+}
+
+impl Panel<'_> {
+    /// Where an effect is drawn: a half and a double are equally far from none.
+    fn scaled(&self, effect: f64) -> f64 {
+        match self.asked.format.as_ref().map(|format| format.measure) {
+            Some(Measure::Change | Measure::Times) => (1.0 + effect / 100.0).max(0.005).ln(),
+            _ => effect,
+        }
+    }
+
+    fn points(&self) -> Vec<Point<'_>> {
+        let of_status = |status: Status| {
+            let rows = self.document.worlds.iter().filter(move |row| row.status == status);
+            let mut all: Vec<(&Row, f64)> = rows.filter_map(|row| Some((row, row.effects[self.at]?))).collect();
+            all.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.world.cmp(&b.0.world)));
+            all
+        };
+        let (left, right) = (of_status(Status::Consistent), of_status(Status::Inconsistent));
+        let between = if left.is_empty() || right.is_empty() { 0.0 } else { BETWEEN };
+        let step = (COLUMNS - between) / (left.len() + right.len()).max(1) as f64;
+        let consistent = left.len();
+        let place = |(index, (row, effect)): (usize, (_, f64))| {
+            let gap = if index >= consistent { between } else { 0.0 };
+            Point { row, effect, x: LEFT + gap + (index as f64 + 0.5) * step }
+        };
+        left.into_iter().chain(right).enumerate().map(place).collect()
+    }
+
+    fn draw(&self) -> String {
+        let Self { asked, top, .. } = self;
+        let title = escaped(&format!("{} {}", asked.figure, asked.text));
+        let mut svg = format!("<text x=\"8\" y=\"{:.1}\" font-weight=\"600\">{title}</text>\n", top - 4.0);
+        let points = self.points();
+        let decided = self.document.decided.effects[self.at];
+        let marked = asked.published_effect.into_iter().chain(decided).chain([0.0]);
+        let all: Vec<f64> = points.iter().map(|point| point.effect).chain(marked).map(|e| self.scaled(e)).collect();
+        let least = all.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let span = if most > least { most - least } else { 1.0 };
+        let y = |effect: f64| top + 6.0 + (CURVE - 12.0) * (1.0 - (self.scaled(effect) - least) / span);
+        let right = LEFT + COLUMNS;
+        svg += &line(LEFT, right, y(0.0), PALE, "");
+        if let Some(published) = asked.published_effect {
+            svg += &line(LEFT, right, y(published), PUBLISHED, " stroke-dasharray=\"5 3\"");
+            svg += &label(y(published), PUBLISHED, &format!("published {}", asked.published));
+        } else {
+            svg += &label(top + 26.0, PUBLISHED, &format!("published: {}", asked.published));
+        }
+        let is_far = asked.published_effect.is_none_or(|published| (y(published) - y(0.0)).abs() > 11.0);
+        if is_far {
+            svg += &label(y(0.0), INK, &asked.shown(0.0));
+        }
+        let step = COLUMNS / points.len().max(1) as f64;
+        let radius = (step * 0.45).clamp(1.2, 3.5);
+        for Point { row, effect, x } in &points {
+            let shade = colour(row.holds[self.at]);
+            let fill = if row.status == Status::Consistent { shade } else { "none" };
+            let _ = writeln!(
+                svg,
+                "<circle cx=\"{x:.1}\" cy=\"{:.1}\" r=\"{radius:.1}\" fill=\"{fill}\" stroke=\"{shade}\" \
+                 stroke-width=\"0.8\"><title>world {}: {}</title></circle>",
+                y(*effect),
+                row.world,
+                escaped(&asked.shown(*effect))
+            );
+        }
+        if let Some(decided) = decided {
+            let (x, y) = (LEFT - 8.0, y(decided));
+            let shade = colour(self.document.decided.holds[self.at]);
+            let _ = writeln!(
+                svg,
+                "<path d=\"M{x:.1} {:.1}l5 5l-5 5l-5 -5z\" fill=\"{shade}\" stroke=\"{INK}\" stroke-width=\"0.6\">\
+                 <title>as decided: {}</title></path>",
+                y - 5.0,
+                escaped(&asked.shown(decided))
+            );
+        }
+        svg + &self.strips(&points)
+    }
+
+    /// A line for each decision that matters, with a mark for each world.
+    fn strips(&self, points: &[Point<'_>]) -> String {
+        let mut svg = String::new();
+        let named = self.of.decides.iter().take(STRIPS).filter(|decides| decides.share > 0.0);
+        for (strip, decides) in named.enumerate() {
+            let top = self.top + CURVE + strip as f64 * STRIP;
+            let name = escaped(&format!("{} {:.0} %", decides.decision, 100.0 * decides.share));
+            let _ = writeln!(svg, "<text x=\"8\" y=\"{:.1}\" font-size=\"10\">{name}</text>", top + 9.0);
+            let decision = self.document.decisions.iter().position(|decision| decision.name == decides.decision);
+            let Some(decision) = decision else { continue };
+            let shades = shades(self.document, decision);
+            let step = COLUMNS / points.len().max(1) as f64;
+            for point in points {
+                let opacity = shades.iter().find(|(world, _)| *world == point.row.world).map_or(0.0, |(_, s)| *s);
+                let _ = writeln!(
+                    svg,
+                    "<rect x=\"{:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.0}\" fill=\"#0072b2\" \
+                     fill-opacity=\"{opacity:.2}\"><title>{}</title></rect>",
+                    point.x - 0.45 * step,
+                    0.9 * step,
+                    STRIP - 2.0,
+                    escaped(&point.row.values[decision])
+                );
+            }
+        }
+        svg
+    }
+}
+
+/// How dark each world's value is: by rank, so that ranges of factors are as readable as others.
+fn shades(document: &Worlds, decision: usize) -> Vec<(usize, f64)> {
+    let mut worlds: Vec<(usize, f64)> =
+        document.worlds.iter().map(|row| (row.world, row.numbers[decision].unwrap_or(0.0))).collect();
+    let mut distinct: Vec<f64> = worlds.iter().map(|(_, number)| *number).collect();
+    distinct.sort_by(f64::total_cmp);
+    distinct.dedup();
+    let last = distinct.len().saturating_sub(1).max(1) as f64;
+    for (_, number) in &mut worlds {
+        let rank = distinct.partition_point(|other| other < number) as f64;
+        *number = 0.08 + 0.92 * rank / last;
+    }
+    worlds
+}
+
+fn line(from: f64, to: f64, y: f64, colour: &str, more: &str) -> String {
+    format!("<path d=\"M{from:.1} {y:.1}H{to:.1}\" stroke=\"{colour}\"{more}/>\n")
+}
+
+fn label(y: f64, colour: &str, text: &str) -> String {
+    format!("<text x=\"8\" y=\"{:.1}\" fill=\"{colour}\">{}</text>\n", y + 4.0, escaped(text))
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

@@ -1,0 +1,134 @@
+//! What came out of all worlds: the document, from which every table and picture is made.
+
+use crate::reproduce::claim::{Claim, Format};
+use crate::reproduce::headlines::Holds;
+use serde::{Deserialize, Serialize};
+
+/// The document's layout.
+pub const SCHEMA: &str = "copyback/worlds/1";
+
+/// The worlds of a paper.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Worlds {
+    /// The document's layout.
+    pub schema: String,
+    /// The paper, or the file.
+    pub paper: String,
+    /// The seed of the draw.
+    pub seed: u64,
+    /// Whether worlds ran the drives and runs of `--headlines`.
+    pub full_size: bool,
+    /// The part of the requests that a world ran, as a divisor.
+    pub part: u64,
+    /// What the command line has other than the files.
+    pub changes: Vec<String>,
+    /// The open decisions.
+    pub decisions: Vec<DecisionAbout>,
+    /// The headlines.
+    pub headlines: Vec<Asked>,
+    /// What a world that is consistent with the paper fulfils.
+    pub constraints: Vec<Asked>,
+    /// The world of this project's decisions, at the same size.
+    pub decided: Row,
+    /// The drawn worlds.
+    pub worlds: Vec<Row>,
+}
+
+/// An open decision.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DecisionAbout {
+    /// Its name.
+    pub name: String,
+    /// What may be decided, in words.
+    pub admissible: String,
+    /// The names of its choices; none for a range.
+    pub choices: Vec<String>,
+    /// What this project decided.
+    pub decided: String,
+    /// The sentence that leaves it open.
+    pub sentence: String,
+    /// Where in the paper.
+    #[serde(rename = "where")]
+    pub source: String,
+}
+
+/// A headline, or a constraint.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The figure, table or section.
+    pub figure: String,
+    /// What is claimed.
+    pub text: String,
+    /// The paper's sentence.
+    pub quote: String,
+    /// The published value.
+    pub published: String,
+    /// The published value as a number, in the unit of effects.
+    pub published_effect: Option<f64>,
+    /// How effects are printed.
+    pub format: Option<Format>,
+}
+
+/// One world.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// Its number; 0 for this project's decisions.
+    pub world: usize,
+    /// The seed of its runs.
+    pub seed: u64,
+    /// What it decides, as tables have it.
+    pub values: Vec<String>,
+    /// The same as numbers: choices by their places.
+    pub numbers: Vec<Option<f64>>,
+    /// What came out.
+    pub status: Status,
+    /// Why it is not consistent, or did not run.
+    pub why: Vec<String>,
+    /// The effect for each headline.
+    pub effects: Vec<Option<f64>>,
+    /// What holds of each headline.
+    pub holds: Vec<Holds>,
+}
+
+/// What came out of a world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// It ran, and keeps what the paper prints.
+    Consistent,
+    /// It ran, and contradicts what the paper prints.
+    Inconsistent,
+    /// Its settings exclude each other, or its run failed.
+    Impossible,
+}
+
+impl Status {
+    /// As tables print it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Consistent => "consistent",
+            Self::Inconsistent => "inconsistent",
+            Self::Impossible => "impossible",
+        }
+    }
+}
+
+impl Asked {
+    /// A claim, as worlds ask it.
+    pub fn of(claim: &Claim) -> Self {
+        let test = claim.test.as_ref().ok();
+        Self {
+            figure: claim.figure.clone(),
+            text: claim.text.clone(),
+            quote: claim.quote.clone().unwrap_or_default(),
+            published: test.map_or_else(|| "-".to_owned(), crate::reproduce::claim::Test::shown_published),
+            published_effect: test.and_then(|test| test.rule.published.number()),
+            format: test.map(crate::reproduce::claim::Test::format),
+        }
+    }
+
+    /// An effect in the claim's unit.
+    pub fn shown(&self, effect: f64) -> String {
+        self.format.as_ref().map_or_else(|| format!("{effect:.1}"), |format| format.shown(effect))
+    }
+}

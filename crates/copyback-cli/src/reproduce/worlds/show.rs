@@ -1,0 +1,114 @@
+//! The worlds on a terminal.
+
+use super::record::{Row, Status, Worlds};
+use super::summary::{Decides, Described, OfHeadline, Summary};
+use crate::format::percent;
+use crate::table::{self, BOLD, Cell};
+
+/// Decisions that a line names.
+const NAMED: usize = 3;
+
+/// The text.
+pub fn text(document: &Worlds, summary: &Summary) -> String {
+    let bold = |text: &str| Cell::styled(text, BOLD);
+    let header = ["headline", "published", "decided", "5 %", "median", "95 %", "in size", "in direction"];
+    let mut rows = vec![header.map(bold).to_vec()];
+    for at in 0..document.headlines.len() {
+        rows.push(row(document, summary, at));
+    }
+    let size = if document.full_size { "full size".to_owned() } else { format!("1/{} of the requests", document.part) };
+    let changes = document.changes.iter().map(|change| format!(", with {change}")).collect::<String>();
+    let mut text = format!(
+        "{}: {} worlds, {} open decisions, seed {}, {size}{changes}\n\
+         {} worlds are consistent with the paper, {} inconsistent, {} impossible\n",
+        document.paper,
+        document.worlds.len(),
+        document.decisions.len(),
+        document.seed,
+        summary.consistent,
+        summary.inconsistent,
+        summary.impossible,
+    );
+    if document.decided.status == Status::Inconsistent {
+        text += &format!("As decided, at this size, it is inconsistent: {}\n", document.decided.why.join("; "));
+    }
+    text += &reasons(document);
+    if !summary.is_of_consistent {
+        text += "Too few worlds are consistent: the shares below are of all worlds that ran\n";
+    }
+    text += &format!("\n{}\n", table::lay_out(&rows));
+    for (asked, of) in document.headlines.iter().zip(&summary.headlines) {
+        text += &format!("{} {}\n", asked.figure, asked.text);
+        text += &format!("  what decides: {}\n", in_words(&of.decides));
+        text += &of.rule.as_ref().map(|rule| format!("  rule: {}\n", described(rule))).unwrap_or_default();
+    }
+    if let Some(rule) = &summary.consistency {
+        text += &format!("Consistent with the paper\n  rule: {}\n", described(rule));
+    }
+    text
+}
+
+/// Why worlds are inconsistent or impossible, each reason with its number of worlds.
+fn reasons(document: &Worlds) -> String {
+    let mut text = String::new();
+    for status in [Status::Inconsistent, Status::Impossible] {
+        for (why, count) in reasons_of(document, status) {
+            let worlds = if count == 1 { "world" } else { "worlds" };
+            text += &format!("  {}: {count} {worlds}: {why}\n", status.name());
+        }
+    }
+    text
+}
+
+/// The reasons of a status by how often they occur.
+pub fn reasons_of(document: &Worlds, status: Status) -> Vec<(String, usize)> {
+    let mut counts = std::collections::BTreeMap::new();
+    let rows = document.worlds.iter().filter(|row| row.status == status);
+    rows.flat_map(|row: &Row| &row.why).for_each(|why| *counts.entry(why.clone()).or_insert(0) += 1);
+    let mut counts: Vec<(String, usize)> = counts.into_iter().collect();
+    counts.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    counts
+}
+
+fn row(document: &Worlds, summary: &Summary, at: usize) -> Vec<Cell> {
+    let (asked, of) = (&document.headlines[at], &summary.headlines[at]);
+    let shown = |effect: Option<f64>| Cell::new(effect.map_or_else(|| "-".to_owned(), |effect| asked.shown(effect)));
+    let quantile = |which: usize| shown(of.quantiles.map(|quantiles| quantiles[which]));
+    vec![
+        Cell::new(format!("{:<5} {}", asked.figure, asked.text)),
+        Cell::new(&asked.published),
+        shown(document.decided.effects[at]),
+        quantile(0),
+        quantile(1),
+        quantile(2),
+        Cell::new(share(of.in_size, of)),
+        Cell::new(share(of.in_direction, of)),
+    ]
+}
+
+/// A number of worlds as a share of those that judge a headline.
+pub fn share(count: usize, of: &OfHeadline) -> String {
+    match of.judged {
+        0 => "-".into(),
+        judged => format!("{count} of {judged}"),
+    }
+}
+
+/// The decisions that matter most, with intervals.
+pub fn in_words(decides: &[Decides]) -> String {
+    let named = decides.iter().take(NAMED).filter(|decision| decision.share > 0.0);
+    let words: Vec<String> = named
+        .map(|Decides { decision, share, least, most }| {
+            format!("{decision} {} ({} to {})", percent(*share), percent(*least), percent(*most))
+        })
+        .collect();
+    if words.is_empty() { "none of them beyond chance".into() } else { words.join(", ") }
+}
+
+/// A rule with how often it is right.
+pub fn described(rule: &Described) -> String {
+    let Described { rule, right, right_without, right_validated, worlds } = rule;
+    format!(
+        "{rule} (right about {right} of {worlds}, about {right_validated} when validated; without it {right_without})"
+    )
+}
