@@ -8,6 +8,8 @@ mod experiments;
 mod headlines;
 mod judge;
 mod metric;
+#[cfg(test)]
+mod pages;
 mod parse;
 mod show;
 #[cfg(test)]

@@ -22,10 +22,12 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace is there")
 }
 
-/// `README.md` and the documents in `docs`, by path.
+/// `README.md` and the documents in `docs` and in `docs/reproduction`, by path.
 fn documents() -> Vec<PathBuf> {
     let folder = root().join("docs");
-    let entries = std::fs::read_dir(&folder).expect("there is a folder of documents").map(|e| e.unwrap().path());
+    let below = folder.join("reproduction");
+    let entries = |folder: &Path| std::fs::read_dir(folder).expect("there is a folder of documents");
+    let entries = entries(&folder).chain(entries(&below)).map(|e| e.unwrap().path());
     let mut documents: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|e| e == "md")).collect();
     documents.sort();
     documents.insert(0, root().join("README.md"));

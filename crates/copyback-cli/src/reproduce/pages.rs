@@ -1,0 +1,121 @@
+//! Do the pages show what the documents say? Tables and pictures of `docs/reproduction.md`, of the pages below
+//! `docs/reproduction` and of the README are written from the JSON documents in `docs/reproduction/data`, between
+//! `<!-- NAME -->` and `<!-- /NAME -->`.
+//!
+//! `UPDATE_DOCS=1 cargo test --package copyback-cli --lib pages` writes them. The documents themselves are those of
+//! `copyback reproduce PAPER --headlines` and `--worlds N`.
+
+use super::experiments::PAPERS;
+use super::headlines::{self, Headlines, Holds};
+use super::worlds::{self, Summary, Worlds};
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn is_update() -> bool {
+    std::env::var_os("UPDATE_DOCS").is_some()
+}
+
+/// A document of the folder, if it is there.
+fn read<T: serde::de::DeserializeOwned>(name: &str) -> Option<T> {
+    let text = std::fs::read_to_string(root().join("docs/reproduction/data").join(name)).ok()?;
+    Some(serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}")))
+}
+
+/// Compares a part of a page with what the program writes, or writes it.
+fn hold(page: &str, part: &str, content: &str) {
+    let path = root().join(page);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{page}: {error}"));
+    let (begin, end) = (format!("<!-- {part} -->\n"), format!("<!-- /{part} -->"));
+    let from = text.find(&begin).unwrap_or_else(|| panic!("{page} has no part `{part}`")) + begin.len();
+    let to = from + text[from..].find(&end).unwrap_or_else(|| panic!("the part `{part}` of {page} has no end"));
+    let expected = format!("\n{}\n\n", content.trim_end());
+    if text[from..to] == expected {
+        return;
+    }
+    assert!(is_update(), "{page}: `{part}` differs from its document; write it with UPDATE_DOCS=1");
+    std::fs::write(path, format!("{}{expected}{}", &text[..from], &text[to..])).unwrap();
+}
+
+/// Compares a file with what the program writes, or writes it.
+fn hold_file(name: &str, content: &str) {
+    let path = root().join(name);
+    if std::fs::read_to_string(&path).is_ok_and(|text| text == content) {
+        return;
+    }
+    assert!(is_update(), "{name} differs from its document; write it with UPDATE_DOCS=1");
+    std::fs::write(path, content).unwrap();
+}
+
+#[test]
+fn the_first_page_shows_the_headlines() {
+    for paper in PAPERS {
+        let name = paper.name;
+        let Some(document) = read::<Headlines>(&format!("{name}-headlines.json")) else { continue };
+        assert!(!document.quick && document.changes.is_empty(), "{name}: not the headlines as decided");
+        hold("docs/reproduction.md", &format!("headlines {name}"), &headlines::markdown(&document));
+        let (_, file) = paper.headlines().unwrap();
+        let claims = super::claim::Claim::of_file(&file).unwrap();
+        let texts: Vec<&str> = claims.iter().map(|claim| claim.text.as_str()).collect();
+        let shown: Vec<&str> = document.headlines.iter().map(|headline| headline.text.as_str()).collect();
+        assert_eq!(shown, texts, "{name}: the document is of other headlines");
+    }
+}
+
+/// How the README names papers and their schemes.
+const ROWS: &[(&str, &str, &str)] = &[
+    (
+        "ispass11",
+        "semi-preemptive, ISPASS 2011",
+        "`pgc`, `pgc-merge`, `pgc-pipeline`, `pgc-merge-pipeline`, `pgc-idle`",
+    ),
+    (
+        "tc12",
+        "coordinated in arrays, IEEE TC 2012",
+        "`ggc-reactive-inclusive`, `-selective`, `ggc-proactive-idle`, `-soft-limit`",
+    ),
+    (
+        "hpdc18",
+        "I/O-parallelized, HPDC 2018",
+        "`gc-par`, `gc-vic`, both with preemption, `hios`, `dynamic-allocation`, `ttflash`",
+    ),
+    ("atc18", "AutoSSD, ATC 2018", "`autossd`, `autossd-static`, `vanilla`, `strict`, `qosfc`, `rain`"),
+    ("tpds20", "from plane to die, TPDS 2020", "`twinblk`, `superpage`, `paragc`, `spd`, `spd-plus`, two baselines"),
+];
+
+#[test]
+fn the_readme_counts_the_headlines() {
+    let mut table =
+        "| paper | schemes | headlines | hold | direction only | control, too | do not hold | not judged |\n\
+                     |---|---|---|---|---|---|---|---|\n"
+            .to_owned();
+    for (name, title, schemes) in ROWS {
+        let counts = match read::<Headlines>(&format!("{name}-headlines.json")) {
+            Some(document) => {
+                let all = [Holds::Size, Holds::Direction, Holds::Control, Holds::No, Holds::Unknown];
+                let counts = all.iter().map(|holds| document.count(*holds));
+                let counts = std::iter::once(document.counted().count()).chain(counts);
+                counts.map(|count| count.to_string()).collect::<Vec<_>>().join(" | ")
+            }
+            None => "- | - | - | - | - | -".into(),
+        };
+        table += &format!("| {title} | {schemes} | {counts} |\n");
+    }
+    hold("README.md", "headlines", &table);
+}
+
+#[test]
+fn each_papers_page_shows_its_worlds() {
+    for paper in PAPERS {
+        let name = paper.name;
+        let Some(document) = read::<Worlds>(&format!("{name}-worlds.json")) else { continue };
+        let summary = Summary::of(&document);
+        let picture = format!("{name}-worlds.svg");
+        hold_file(&format!("docs/reproduction/{picture}"), &worlds::curve(&document, &summary));
+        let content =
+            format!("![The headlines in every world]({picture})\n\n{}", worlds::markdown(&document, &summary));
+        hold(&format!("docs/reproduction/{name}.md"), "worlds", &content);
+    }
+}
