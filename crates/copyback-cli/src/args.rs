@@ -383,10 +383,10 @@ pub struct ReproduceArgs {
     /// Only this figure, table or section, named as in the list of claims or in an experiment's file (repeatable)
     #[arg(long = "figure", short = 'f', value_name = "FIGURE")]
     pub figures: Vec<String>,
-    /// Only the headlines: what the abstract, the introduction and the conclusion claim, with quotes and causes of misses
+    /// Only the headlines: claims of abstract, introduction and conclusion, with quotes and causes of misses
     #[arg(long, conflicts_with_all = ["figures", "drawn_into"])]
     pub headlines: bool,
-    /// Ask each headline in this many worlds, drawn from the decisions that the paper leaves open; `--seed` draws others
+    /// Ask each headline in this many worlds, drawn from the paper's open decisions; `--seed` draws others
     #[arg(long, value_name = "N", conflicts_with_all = ["figures", "drawn_into", "headlines", "quick", "fit"])]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub worlds: Option<u32>,

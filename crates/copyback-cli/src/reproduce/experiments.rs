@@ -147,8 +147,8 @@ mod tests {
         }
     }
 
-    /// Each paper has five to eight headlines, each with a quoted sentence and a comparison; one that is not calibrated can
-    /// fail.
+    /// Each paper has five to eight headlines, each with a quoted sentence and a comparison; one that is not calibrated
+    /// can fail.
     #[test]
     fn every_paper_declares_its_headlines() {
         for paper in PAPERS {

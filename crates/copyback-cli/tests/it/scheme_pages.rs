@@ -46,7 +46,7 @@ fn pages_are_those_that_the_program_writes() {
 
 /// The text drawing of a page, without its legend.
 fn drawing(page: &str) -> Option<&str> {
-    let (_, drawn) = page.split_once("```text\n           0 ns")?;
+    let (_, drawn) = page.split_once("\nms         0")?;
     drawn.split("\n\n").next()
 }
 

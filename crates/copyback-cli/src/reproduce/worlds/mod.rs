@@ -1,7 +1,8 @@
 //! `--worlds N`: a paper's headlines under N draws of the decisions that it leaves open.
 //!
-//! Each world is a set of headlines' cells with the world's settings. Cells are journalled and resumed as those of every
-//! reproduction. A world that contradicts a printed value (a `calibrated` claim among the headlines) is reported apart.
+//! Each world is a set of headlines' cells with the world's settings. Cells are journalled and resumed as those of
+//! every reproduction. A world that contradicts a printed value (a `calibrated` claim among the headlines) is reported
+//! apart.
 
 mod curve;
 mod draw;
