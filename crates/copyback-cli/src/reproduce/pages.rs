@@ -31,7 +31,7 @@ fn hold(page: &str, part: &str, content: &str) {
     let (begin, end) = (format!("<!-- {part} -->\n"), format!("<!-- /{part} -->"));
     let from = text.find(&begin).unwrap_or_else(|| panic!("{page} has no part `{part}`")) + begin.len();
     let to = from + text[from..].find(&end).unwrap_or_else(|| panic!("the part `{part}` of {page} has no end"));
-    let expected = format!("\n{}\n\n", content.trim_end());
+    let expected = format!("{}\n", content.trim_end());
     if text[from..to] == expected {
         return;
     }
