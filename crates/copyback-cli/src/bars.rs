@@ -47,7 +47,7 @@ impl Screen for Log {
 
 impl Shown for Log {
     fn tell(&self, line: &str) {
-        // Nobody is left to tell where standard error is closed.
+        // If standard error is closed, no reader is left.
         drop(std::io::Write::write_all(&mut std::io::stderr(), format!("{line}\n").as_bytes()));
     }
 

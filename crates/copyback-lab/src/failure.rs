@@ -29,7 +29,7 @@ pub enum Failure {
     Input(Box<Diagnosis>),
     /// The run failed, or a check did not hold: exit code 1.
     Run(Box<Diagnosis>),
-    /// Whoever read the output has gone: nothing to say, and nothing went wrong.
+    /// The reader of the output has gone: nothing to say, and nothing went wrong.
     PipeClosed,
 }
 

@@ -175,7 +175,7 @@ pub struct Experiment {
     pub warmup: Option<Warmup>,
 }
 
-/// Makes the plan. `default_schemes`: those where nobody names any.
+/// Makes the plan. `default_schemes`: those if the caller names none.
 ///
 /// # Errors
 /// Where what was chosen is wrong, or does not fit together.

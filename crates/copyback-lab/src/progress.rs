@@ -18,7 +18,7 @@ pub trait Screen: Debug + Send + Sync {
 
 /// Work as a screen shows it.
 pub trait Shown: Send + Sync {
-    /// A line for whoever reads along. It is printable.
+    /// A line for the reader of a log. It is printable.
     fn tell(&self, line: &str);
 
     /// A part of the work begins, with its number of requests or steps if that is known. None if no part is shown.
@@ -75,7 +75,7 @@ impl Bars {
         }
     }
 
-    /// A line for whoever has no bars but reads along, as in a log.
+    /// A line for a reader without bars, as in a log.
     pub fn tell(&self, line: &str) {
         let line = &*printable(line);
         match (&self.shown, &self.audience) {

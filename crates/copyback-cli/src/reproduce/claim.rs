@@ -55,7 +55,7 @@ pub struct Cause {
 pub enum Origin {
     /// A decision of this project, which the paper leaves open.
     Decision,
-    /// A trace that nobody publishes.
+    /// An unpublished trace.
     Trace,
     /// The paper's own arithmetic.
     Arithmetic,

@@ -15,7 +15,7 @@ use std::sync::Once;
 /// Mutations of a trace's bytes, for each reader.
 const TRACE_MUTATIONS: u32 = 2000;
 
-/// The same of the target that tries every format of lines on each.
+/// Mutations of a file for the target that tries every line format on it.
 const LINES_MUTATIONS: u32 = 60;
 
 /// Mutations of a configuration or of `--set` arguments.

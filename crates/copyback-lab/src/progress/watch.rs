@@ -11,7 +11,7 @@ pub enum Audience {
     /// Nobody.
     #[default]
     Nobody,
-    /// Whoever looks at a screen, or reads a log.
+    /// The reader of a screen or of a log.
     Screen(Arc<dyn Screen>),
     /// A program.
     Program(Arc<Watch>),
