@@ -11,9 +11,8 @@
 //!
 //! Parameters: those of `lru`, and one more.
 //! - `size` (default `"1 MiB"`): room for data, a flash page at least. tpds20: 1 % of the footprint.
-//! - `latency` (default `"1 us"`): time of an access to the buffer, for each write and for each read of units in the
-//!   buffer. A read that finds none of its units there does not pay it: one look-up locates units, in the buffer or in
-//!   flash, and its time is that of `tasks.delays`.
+//! - `latency` (default `"1 us"`): time of an access to the buffer. Writes pay it, and reads of units with data: data
+//!   that is read from flash passes through the buffer's memory on its way to the host, and is not kept there.
 //! - `low_water` (default 1) and `idle_after` (default: none): when pages leave before there is no room, as with `lru`.
 //! - `short_set` (default `"pad"`): what is evicted if no die has as many pages as planes. `"pad"`: the pages of the
 //!   die that has most, of equal dies the one whose turn comes first; a drive that is written in rows pads the rest of

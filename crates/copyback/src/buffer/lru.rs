@@ -9,9 +9,8 @@
 //!
 //! Parameters:
 //! - `size` (default `"1 MiB"`): room for data, a flash page at least.
-//! - `latency` (default `"1 us"`): time of an access to the buffer, for each write and for each read of units in the
-//!   buffer. A read that finds none of its units there does not pay it: one look-up locates units, in the buffer or in
-//!   flash, and its time is that of `tasks.delays`.
+//! - `latency` (default `"1 us"`): time of an access to the buffer. Writes pay it, and reads of units with data: data
+//!   that is read from flash passes through the buffer's memory on its way to the host, and is not kept there.
 //! - `low_water` (default 1): once pages must be evicted, eviction continues until at most this share of `size` remains
 //!   in addition to waiting units, at most a page for each plane at once.
 //! - `idle_after` (default: none): when no request has come for so long, everything leaves, at most a page for each
@@ -30,8 +29,7 @@ use serde::{Deserialize, Serialize};
 pub struct Params {
     /// Room for data.
     pub size: Bytes,
-    /// Time of an access to the buffer; reads that find nothing there do not pay it, as flash data reaches the host
-    /// past the buffer.
+    /// Time of an access to the buffer, of writes and reads: flash data passes through its memory, too.
     pub latency: Nanos,
     /// Share of the size that stays once pages have to leave.
     #[serde(skip_serializing_if = "is_whole")]

@@ -260,7 +260,6 @@ buffers! {
 
 /// The buffer of a run: see the module's contract.
 pub struct Buffer {
-    latency_ns: u64,
     bookkeeping_bytes: f64,
     pages: Pages,
     policy: Policy,
@@ -290,7 +289,6 @@ impl Buffer {
         let units = params.size_bytes() / u64::from(geometry.unit_bytes);
         let Early { low_water, idle_after } = params.early();
         Self {
-            latency_ns: params.latency_ns(),
             bookkeeping_bytes,
             pages: Pages::new(units, policy.lists(), geometry),
             policy,
@@ -300,11 +298,6 @@ impl Buffer {
             is_idle: false,
             leaving_max_units: u64::from(geometry.planes) * u64::from(geometry.units_per_page),
         }
-    }
-
-    /// Time of an access.
-    pub fn latency_ns(&self) -> u64 {
-        self.latency_ns
     }
 
     /// Memory in addition to its pages and the links of their lists.

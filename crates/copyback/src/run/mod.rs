@@ -338,13 +338,13 @@ fn note_of_put_off(share: f64) -> Option<String> {
     })
 }
 
-/// That no request paid the buffer's latency: a read that finds nothing in the buffer does not.
+/// That no request paid the buffer's latency: reads of units without data do not.
 fn note_of_buffer(config: &RunConfig, report: &Report) -> Option<String> {
     let usual_ns = buffer::lru::Params::default().latency.0;
     let is_set = config.buffer.latency_ns().is_some_and(|latency_ns| latency_ns != usual_ns);
-    (is_set && report.units_written == 0 && report.buffer_read_hits == 0).then(|| {
-        "`buffer.latency` has no effect: no request wrote, and no read found its data in the buffer".to_owned()
-    })
+    let is_paid = report.units_written > 0 || report.units_read > report.unwritten_units_read;
+    (is_set && !is_paid)
+        .then(|| "`buffer.latency` has no effect: no request wrote, and no read found written data".to_owned())
 }
 
 /// Runs a workload until its warm-up ends, and returns the number of the first request that would be measured. In a

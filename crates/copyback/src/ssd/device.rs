@@ -79,7 +79,7 @@ impl Ssd {
         drive.host_data.buffer = buffer;
         Self {
             drive,
-            dram: HostDram::new(Timer(first_timer), Timer(first_timer + 1)),
+            dram: HostDram::new(config.buffer.latency_ns().unwrap_or(0), Timer(first_timer), Timer(first_timer + 1)),
             parts: RequestProgress::default(),
             units: ServedUnits::default(),
             subpage_writes: config.subpage_writes,
@@ -209,6 +209,10 @@ impl Ssd {
         let txn = self.drive.txn(id);
         if txn.request.is_none() {
             self.end_own_txn(id, events);
+            return None;
+        }
+        if self.dram.delays_reads() && matches!(txn.role, Role::Read | Role::Rebuild) {
+            self.pass_through_dram(id, events);
             return None;
         }
         let done = self.parts.end(txn.request, txn.gc_affected, &txn.breakdown_ns);

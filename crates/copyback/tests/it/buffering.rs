@@ -5,7 +5,7 @@
 
 use crate::common::*;
 use copyback::flash::geometry::Geometry;
-use copyback::observe::report::Report;
+use copyback::observe::report::{Cause, Report};
 use copyback::run::config::RunConfig;
 use copyback::run::{Options, Warmup, image_key, precondition, simulate};
 use copyback::workload::{Op, Request, rng};
@@ -157,5 +157,27 @@ fn the_latency_of_the_buffer_overlaps_the_read_of_the_rest_of_a_unit() {
         let outcome = run(&config, vec![pages(Op::Write, 0, 0, 1), part]);
         assert_eq!(responses(&outcome), [latency_ns, expected_ns], "latency {latency_ns} ns");
         assert_eq!(outcome.report.flash.host_page_reads, 1);
+    }
+}
+
+/// Data that a read finds in flash takes the latency of the buffer's memory after the channel, and stays with neither
+/// the buffer nor its counts. Without data there is nothing to transfer.
+#[test]
+fn a_read_of_flash_pays_the_latency_of_the_buffer() {
+    let read_ns = COMMAND_NS + READ_NS + TRANSFER_NS;
+    for latency_ns in [0, 1_000, 200_000] {
+        let buffer = format!("latency = \"{latency_ns} ns\", idle_after = \"1 ms\"");
+        let config = config(&format!("buffer = {{ policy = \"lru\", size = \"64 KiB\", {buffer} }}"));
+        // The unit leaves the buffer in idle time; then it is read twice, and a unit without data once.
+        let read = |at_ns: u64, unit: u64| pages(Op::Read, at_ns, unit, 1);
+        let requests = vec![pages(Op::Write, 0, 0, 1), read(10_000_000, 0), read(20_000_000, 0), read(30_000_000, 5)];
+        let outcome = run(&config, requests);
+        let paid_ns = read_ns + latency_ns;
+        assert_eq!(responses(&outcome), [latency_ns, paid_ns, paid_ns, 0], "latency {latency_ns} ns");
+        assert_eq!((outcome.report.flash.host_page_reads, outcome.report.buffer_read_hits), (2, 0));
+        // Two of three reads paid it.
+        let causes = &outcome.report.latency_breakdown.read_mean_ns;
+        let (_, mean_ns) = causes[Cause::Buffer as usize];
+        assert!((mean_ns - 2.0 / 3.0 * latency_ns as f64).abs() < 1e-6, "{mean_ns} of {latency_ns} ns");
     }
 }

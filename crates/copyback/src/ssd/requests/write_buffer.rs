@@ -1,6 +1,6 @@
 //! The path through DRAM: sub-requests that wait for room in a buffer, pages that leave it, and parts that end there.
 
-use crate::buffer::{Buffer, Leaving};
+use crate::buffer::Leaving;
 use crate::dispatch::txn::{Role, Txn};
 use crate::host::splitter::SubRequest;
 use crate::observe::report::Cause;
@@ -31,6 +31,8 @@ struct WaitingSubRequest {
 
 /// The DRAM of a drive.
 pub(in crate::ssd) struct HostDram {
+    /// The time of an access; 0 without a buffer.
+    latency_ns: u64,
     waiting: VecDeque<WaitingSubRequest>,
     /// The sum of units of those sub-requests.
     waiting_units: u64,
@@ -49,8 +51,9 @@ pub(in crate::ssd) struct HostDram {
 }
 
 impl HostDram {
-    pub(in crate::ssd) fn new(timer: Timer, idle_timer: Timer) -> Self {
+    pub(in crate::ssd) fn new(latency_ns: u64, timer: Timer, idle_timer: Timer) -> Self {
         Self {
+            latency_ns,
             waiting: VecDeque::new(),
             waiting_units: 0,
             spent: TimeSpent::default(),
@@ -69,6 +72,12 @@ fn leaving(first: LogicalUnit, units: u32, now_ns: u64) -> Txn {
 }
 
 impl HostDram {
+    /// Whether data read from flash takes time in DRAM on its way to the host.
+    #[inline(always)]
+    pub(in crate::ssd) fn delays_reads(&self) -> bool {
+        self.latency_ns > 0
+    }
+
     /// Whether parts end now that were not all taken.
     #[inline(always)]
     pub(in crate::ssd) fn is_due(&self) -> bool {
@@ -211,13 +220,23 @@ impl Ssd {
         events: &mut EventQueue,
     ) {
         let dram = &mut self.dram;
-        let latency_ns = self.drive.host_data.buffer.as_ref().map_or(0, Buffer::latency_ns);
-        let end_ns = events.now_ns() + latency_ns;
+        let end_ns = events.now_ns() + dram.latency_ns;
         self.parts.open(request);
         if dram.inside.is_empty() {
             events.schedule(dram.timer, end_ns);
         }
         dram.inside.push_back(InDram { end_ns, start_ns, request, waited });
+    }
+
+    /// Data that a request read from flash passes through DRAM.
+    #[inline(never)]
+    pub(in crate::ssd) fn pass_through_dram(&mut self, id: TxnId, events: &mut EventQueue) {
+        let txn = self.drive.txn(id);
+        let (request, arrival_ns) = (txn.request, txn.arrival_ns);
+        let waited = WaitBreakdown { breakdown_ns: txn.breakdown_ns, gc_affected: txn.gc_affected };
+        self.drive.remove_txn(id);
+        self.enter_dram(request, arrival_ns, waited, events);
+        self.parts.close(request);
     }
 
     /// The next request that completes with a part that ends in DRAM at this moment.

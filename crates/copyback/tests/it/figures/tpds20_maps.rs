@@ -117,7 +117,8 @@ fn a_die_write_waits_for_the_entries_of_all_its_pages() {
     let asked = [(Op::Read, 0), (Op::Write, 0), (Op::Write, 1), (Op::Write, 2)];
     let outcome = one_by_one(&config, &asked);
     let evicted_ns = READ_NS + TWO_PLANE_PROGRAM_NS;
-    assert_eq!(responses_ns(&outcome), [2 * READ_NS, LATENCY_NS, LATENCY_NS, evicted_ns + LATENCY_NS]);
+    let read_ns = 2 * READ_NS + LATENCY_NS;
+    assert_eq!(responses_ns(&outcome), [read_ns, LATENCY_NS, LATENCY_NS, evicted_ns + LATENCY_NS]);
     assert_eq!((outcome.report.evictions.parallel_pages, outcome.report.flash.padding_units), (2, 0));
 }
 
