@@ -267,6 +267,11 @@ impl BadRecords {
         }
     }
 
+    /// Whether no malformed record may be left out.
+    pub(crate) fn allows_none(&self) -> bool {
+        self.allowed == 0
+    }
+
     /// Whether one more malformed record may be left out.
     pub(crate) fn may_skip(&mut self) -> bool {
         if self.skipped < self.allowed {

@@ -97,6 +97,9 @@ fn settings_stand_in_for_a_header() {
                     arrival_us,op,offset_bytes,length_bytes,device; name each column in its order, and `other` for one that \
                     is not looked at";
     assert!(few.message.contains(expected), "{few}");
+    // The first record is no proof that only it is damaged.
+    let help = few.help.expect("the error has help");
+    assert!(help.contains("other columns, name them: `--format`, `--columns`"), "{help}");
 }
 
 #[test]
