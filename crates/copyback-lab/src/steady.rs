@@ -22,18 +22,7 @@ pub fn rows(steady: &Steady) -> Vec<(&'static str, String)> {
 
 /// How much of the writes the reserves absorbed.
 fn reserves(reserve: &Reserve) -> String {
-    let Reserve { consumed, buffered, put_off } = *reserve;
-    let (changed, in_buffers, put_off) = (what_reserves_did(consumed), percent(buffered), percent(put_off));
-    format!("{changed} (buffers {in_buffers}); programs after the last request: {put_off} of those before")
-}
-
-/// What free places in flash and in buffers absorbed, or by how much they grew.
-fn what_reserves_did(consumed: f64) -> String {
-    let share = percent(consumed.abs());
-    if consumed < 0.0 {
-        return format!("free blocks and buffers grew by {share} of the host's writes");
-    }
-    format!("free blocks and buffers absorbed {share} of the host's writes")
+    format!("{} (buffers {}); {}", reserve.change_text(), percent(reserve.buffered), reserve.put_off_text())
 }
 
 fn verdict(steady: &Steady) -> String {
@@ -79,13 +68,12 @@ fn what_moves(steady: &Steady) -> String {
         parts.push(format!("{}, {}", figure.name, texts.collect::<Vec<_>>().join(", ")));
     }
     let most = format!("(at most {:.0} %)", 100.0 * RESERVE_MAX);
-    let Reserve { consumed, put_off, .. } = steady.reserve.unwrap_or_default();
-    if consumed.abs() > RESERVE_MAX {
-        parts.push(format!("{} {most}", what_reserves_did(consumed)));
+    let reserve = steady.reserve.unwrap_or_default();
+    if reserve.consumed.abs() > RESERVE_MAX {
+        parts.push(format!("{} {most}", reserve.change_text()));
     }
-    if put_off > RESERVE_MAX {
-        let put_off = percent(put_off);
-        parts.push(format!("programs after the last request: {put_off} of those before {most}"));
+    if reserve.put_off > RESERVE_MAX {
+        parts.push(format!("{} {most}", reserve.put_off_text()));
     }
     parts.join("; ")
 }

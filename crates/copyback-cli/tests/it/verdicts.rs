@@ -59,6 +59,68 @@ fn a_run_that_cannot_keep_up_is_not_called_steady() {
     }
 }
 
+/// The verdict of a run with these files, and the figures by which it was judged.
+fn judged(device: &str, workloads: &str, trace: Option<&str>) -> (String, Vec<String>) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (d, w) = (path("d.toml", device), path("w.toml", workloads));
+    let t = trace.map(|trace| path("t.csv", trace));
+    let source = t.as_deref().map_or(["-w", &w], |trace| ["--trace", trace]);
+    let output = copyback(&[&["run", "-q", "-d", &d, "--json", "-", "--requests", "5000"], &source[..]].concat());
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let steady = &document["results"][0]["report"]["steady"];
+    let figures = steady["figures"].as_array().expect("a list");
+    let names = figures.iter().map(|figure| figure["name"].as_str().expect("a name").to_owned()).collect();
+    (steady["verdict"].as_str().expect("a verdict").to_owned(), names)
+}
+
+const SMALL: &str = "geometry = { channels = 2, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 2, \
+                     blocks_per_plane = 24, pages_per_block = 8, page_size = \"16 KiB\" }\n\
+                     timing = { read = \"60 us\", program = \"400 us\", erase = \"2.5 ms\", channel = \"800 MB/s\" }\n\
+                     capacity = { over_provisioning = 0.5 }\n";
+
+/// Closed workloads that start one after the other have ever more requests outstanding, and none arrives by itself: the
+/// drive is not overloaded, and its throughput is judged as that of one closed workload.
+#[test]
+fn closed_workloads_are_not_overloaded_and_judged_by_throughput() {
+    let load = |mode: &str| {
+        let one = |at: usize| {
+            format!(
+                "[workloads.w{at}]\nmode = '{mode}'\nqueue_depth = 16\nstart = '{} ms'\nrequests = 20000\nread_share = 0.0\n\
+                 size = {{ kind = 'fixed', mean = '16 KiB' }}\naddresses = {{ kind = 'uniform' }}\n",
+                1000 * at
+            )
+        };
+        (0..6).map(one).collect::<String>()
+    };
+    let (verdict, figures) = judged(SMALL, &load("closed"), None);
+    assert_ne!(verdict, "overloaded");
+    assert_eq!(figures, ["write amplification", "throughput"]);
+    let single = "[workload]\nrequests = 5000\nread_share = 0.0\nsize = { kind = 'fixed', mean = '16 KiB' }\n\
+                  addresses = { kind = 'uniform' }\n";
+    let (_, of_one) = judged(&format!("{SMALL}host = {{ mode = \"closed\" }}\n"), single, None);
+    assert_eq!(of_one, figures);
+}
+
+/// A request of more pages than a drive can hold transactions keeps later parts of itself waiting. If it ends long
+/// before the next one arrives, the drive keeps up.
+#[test]
+fn one_large_request_at_a_time_is_no_overload() {
+    let device = "geometry = { channels = 2, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 2, \
+                  blocks_per_plane = 1024, pages_per_block = 32, page_size = \"4 KiB\" }\n\
+                  timing = { read = \"6 us\", program = \"10 us\", erase = \"100 us\", channel = \"3 GB/s\" }\n\
+                  capacity = { over_provisioning = 0.5 }\nprecondition = { mode = \"empty\" }\n";
+    let bytes = 70_000 * 4096;
+    let rows: String = (0..6).map(|at| format!("{},W,0,{bytes}\n", 60_000_000 * at)).collect();
+    let (verdict, _) = judged(device, "", Some(&format!("arrival_us,op,offset_bytes,length_bytes\n{rows}")));
+    assert_ne!(verdict, "overloaded");
+}
+
 #[test]
 fn a_reproduction_counts_the_cells_that_are_not_steady() {
     let folder = tempfile::tempdir().unwrap();

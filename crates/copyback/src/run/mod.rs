@@ -165,7 +165,7 @@ pub enum RunError {
     /// An invariant broke: a defect of the simulator or of a policy.
     #[error("invariant broken{}: {what}", at(.at_ns))]
     Invariant {
-        /// The workload, if it has a name.
+        /// The invariant, if it has a name.
         invariant: Option<Invariant>,
         /// Its name, and how it is broken.
         what: String,
@@ -301,8 +301,7 @@ pub fn simulate_asked(
 ) -> Result<Outcome, RunError> {
     let (mut source, streams) = asked.parts();
     let preconditioning = drives.iter().fold(Counts::default(), |sum, (_, image)| sum.and(&image.preconditioning));
-    let mut simulation = begun(config, drives, &mut *source, options)?;
-    streams.into_iter().for_each(|streams| simulation.share(streams));
+    let mut simulation = begun(config, drives, &mut *source, streams, options)?;
     let ran = guarded(|| simulation.run(progress));
     ran.map_err(|broken| broken.at(Some(simulation.now_ns())))??;
     let end_ns = simulation.now_ns();
@@ -374,8 +373,7 @@ pub fn warmup_end_of(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<u64, RunError> {
     let (mut source, streams) = asked.parts();
-    let mut simulation = begun(config, drives, &mut *source, options)?;
-    streams.into_iter().for_each(|streams| simulation.share(streams));
+    let mut simulation = begun(config, drives, &mut *source, streams, options)?;
     let ran = guarded(|| simulation.run_warmup(progress));
     ran.map_err(|broken| broken.at(Some(simulation.now_ns())))?
 }
@@ -384,6 +382,7 @@ fn begun<'a>(
     config: &RunConfig,
     drives: Drives<'_>,
     source: &'a mut dyn RequestSource,
+    streams: Option<Vec<Stream>>,
     options: &Options,
 ) -> Result<Simulation<'a>, RunError> {
     config.check()?;
@@ -410,6 +409,7 @@ fn begun<'a>(
     simulation.measure(&config.measure);
     simulation.collector.responses = options.keep_responses.then(Default::default);
     simulation.collector.rates = options.keep_rates.then(Default::default);
+    streams.into_iter().for_each(|streams| simulation.share(streams));
     options.warmup.iter().for_each(|warmup| simulation.warm_up(*warmup));
     options.microscope.iter().for_each(|focus| simulation.look_closely(*focus));
     Ok(simulation)

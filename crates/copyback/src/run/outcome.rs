@@ -120,7 +120,7 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
         notes: microscope.iter().flat_map(View::notes).collect(),
         microscope,
     };
-    if is_overloaded(simulation.host(), &outcome) {
+    if simulation.has_open_loop() && is_overloaded(simulation.host().outstanding_max, &outcome) {
         outcome.report.steady.verdict = Verdict::Overloaded;
     }
     outcome

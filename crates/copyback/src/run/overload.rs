@@ -3,7 +3,6 @@
 //! Requests then wait the longer, the longer the run: no response time is that of a steady state, whatever write
 //! amplification does.
 
-use crate::host::config::{HostConfig, HostMode};
 use crate::observe::report::{Arrivals, Outcome, Sample};
 
 /// Parts of a run, until its last arrival, over which outstanding requests are compared.
@@ -15,14 +14,13 @@ const OUTSTANDING_MIN: u32 = 64;
 /// Duration of an overloaded run, in multiples of the time in which requests arrive.
 const LASTS: f64 = 2.0;
 
-/// Whether requests came faster than the drives served them.
-pub(super) fn is_overloaded(host: &HostConfig, outcome: &Outcome) -> bool {
-    if host.mode == HostMode::Closed {
-        return false;
-    }
+/// Whether requests of an open loop came faster than the drives served them, which had `outstanding_max` at most.
+pub(super) fn is_overloaded(outstanding_max: u32, outcome: &Outcome) -> bool {
     let report = &outcome.report;
-    let fills_up = report.peak_outstanding >= OUTSTANDING_MIN.min(host.outstanding_max);
-    report.held_by_transaction_limit > 0 || (fills_up && (lasts(outcome) > LASTS || rises(outcome)))
+    // A few requests of many pages fill a drive, too. If each ends before the next one arrives, none piles up.
+    let fills_up =
+        report.peak_outstanding >= OUTSTANDING_MIN.min(outstanding_max) || report.held_by_transaction_limit > 0;
+    fills_up && (lasts(outcome) > LASTS || rises(outcome))
 }
 
 /// How long a run lasted, in multiples of the time in which its requests arrived; not finite if they arrived at once.

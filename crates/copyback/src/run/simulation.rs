@@ -26,6 +26,7 @@ use crate::sim::index::{BlockId, RequestId};
 use crate::sim::invariant::{Invariant, broken, hold};
 use crate::sim::queue::{EventQueue, Timer};
 use crate::ssd::Ssd;
+use copyback_workload::spec::Pace;
 use copyback_workload::{Error, Request, RequestSource};
 use measures::Start;
 pub use requests::ARRIVAL_MAX_NS;
@@ -196,13 +197,27 @@ impl<'a> Simulation<'a> {
         simulation
     }
 
-    /// Leaves a warm-up out of the measurement; the limit of requests counts from its end. Before the run starts.
+    /// Whether requests of some workload arrive at their own times, whatever the drives do.
+    pub fn has_open_loop(&self) -> bool {
+        self.tenants
+            .as_ref()
+            .map_or(self.host.mode == HostMode::Open, |tenants| tenants.paces().any(|pace| pace == Pace::Open))
+    }
+
+    /// Whether each request begins when another one ends: the drives then decide the throughput.
+    pub fn is_closed_loop(&self) -> bool {
+        let is_closed = self.host.mode == HostMode::Closed;
+        self.tenants.as_ref().map_or(is_closed, |tenants| tenants.paces().all(|pace| pace == Pace::Closed))
+    }
+
+    /// Leaves a warm-up out of the measurement; the limit of requests counts from its end. Before the run starts, and
+    /// after its workloads are known.
     pub fn warm_up(&mut self, warmup: Warmup) {
         if warmup.is_none() {
             return;
         }
         let units = self.units_held();
-        self.watch = Some(Watch::new(warmup, self.host.mode == HostMode::Closed, units));
+        self.watch = Some(Watch::new(warmup, self.is_closed_loop(), units));
         self.collector.warm_up();
         self.fetch_max = u64::MAX;
     }

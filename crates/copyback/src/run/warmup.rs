@@ -245,10 +245,9 @@ impl Unfinished {
                     let (range, slope) = (100.0 * figure.range, 100.0 * figure.slope);
                     format!("{} has a range of {range:.1} % and a slope of {slope:.1} %", figure.name)
                 });
-                let reserve = steady.reserve.filter(|reserve| !reserve.is_small()).map(|reserve| {
-                    let taken_in = 100.0 * reserve.consumed;
-                    format!("free blocks and buffers absorbed {taken_in:.1} % of the host's writes")
-                });
+                // Work after the last request is no reason: the workload has not ended when the rule is asked.
+                let reserve = steady.reserve.filter(|reserve| !reserve.is_small());
+                let reserve = reserve.map(|reserve| reserve.change_text());
                 let too_short = || "each round must erase 10 blocks and take some time".into();
                 shown.or(reserve).unwrap_or_else(too_short)
             }

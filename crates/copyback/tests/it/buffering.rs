@@ -181,3 +181,16 @@ fn a_read_of_flash_pays_the_latency_of_the_buffer() {
         assert!((mean_ns - 2.0 / 3.0 * latency_ns as f64).abs() < 1e-6, "{mean_ns} of {latency_ns} ns");
     }
 }
+
+/// A read of a unit without data, or a trim, ends as it begins. If it is the last request, the host is done all the
+/// same, and nothing leaves the buffer in idle time.
+#[test]
+fn a_last_request_without_work_ends_the_run() {
+    let idle = drive(16, ", idle_after = \"1 ms\"");
+    for last in [pages(Op::Read, 500_000, 60, 1), pages(Op::Trim, 500_000, 60, 1)] {
+        let mut requests = writes(&[0, 2, 4, 6, 8]);
+        requests.push(last);
+        let report = run(&idle, requests).report;
+        assert_eq!(left(&report), (0, 0, 5), "{last:?}");
+    }
+}

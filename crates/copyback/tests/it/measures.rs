@@ -265,7 +265,7 @@ fn times_in_use_are_cut_where_the_warm_up_ends() {
 }
 
 /// Shares of collections: at any end of the warm-up, no plane of a collecting die is in use for longer than the die
-/// collects (`--check` verifies that), and the parts of two runs add up.
+/// collects (`--check` verifies that).
 #[test]
 fn shares_of_collections_are_cut_where_the_warm_up_ends() {
     let config = config("precondition = { mode = \"random\", overwrites = 2.0 }");

@@ -42,6 +42,21 @@ impl Reserve {
         Some(Self { consumed: in_flash + buffered, buffered, put_off })
     }
 
+    /// What free blocks and buffers absorbed, or by how much they grew, for a person.
+    pub fn change_text(&self) -> String {
+        let percent = 100.0 * self.consumed.abs();
+        if self.consumed < 0.0 {
+            format!("free blocks and buffers grew by {percent:.1} % of the host's writes")
+        } else {
+            format!("free blocks and buffers absorbed {percent:.1} % of the host's writes")
+        }
+    }
+
+    /// Work that was put off until after the last request, for a person.
+    pub fn put_off_text(&self) -> String {
+        format!("programs after the last request: {:.1} % of those before", 100.0 * self.put_off)
+    }
+
     /// Whether the reserves used, or built up, are too small to matter: collection ahead of need makes write
     /// amplification too high.
     pub fn is_small(&self) -> bool {

@@ -3,7 +3,6 @@
 use super::Simulation;
 use super::totals::FlashTotals;
 use crate::host::config::HostConfig;
-use crate::host::config::HostMode;
 use crate::observe::config::MeasureConfig;
 use crate::observe::report::{Arrivals, Bin, FlashWork, OpRates, Sample, SampleWork};
 use crate::observe::steady::{Mark, Steady, Track};
@@ -144,7 +143,7 @@ impl Simulation<'_> {
 
     /// Whether the drives had settled, at the end of the run.
     pub fn steady(&self) -> Steady {
-        self.track.judge(self.mark(), self.host.mode == HostMode::Closed)
+        self.track.judge(self.mark(), self.is_closed_loop())
     }
 
     /// Samples the drives before what happens now, or looks at them for the window.

@@ -99,6 +99,10 @@ impl Simulation<'_> {
             self.begin(request, arrival_ns)?;
             self.next = None;
             self.fetch()?;
+            // A request without work in flash ends while it begins, before the source was found to be empty.
+            if self.next.is_none() && self.requests.live() == 0 {
+                self.end_of_requests();
+            }
         }
     }
 

@@ -213,6 +213,11 @@ impl Tenants {
         Self { list, due, unfinished, over: Vec::new(), beginning: 0, failed: None, has_told_end: false }
     }
 
+    /// How requests of each workload begin.
+    pub(super) fn paces(&self) -> impl Iterator<Item = Pace> + '_ {
+        self.list.iter().map(|tenant| tenant.stream.pace)
+    }
+
     /// A workload has changed.
     fn refresh(&mut self, at: usize) {
         let tenant = &mut self.list[at];
