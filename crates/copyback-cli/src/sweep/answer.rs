@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::format::{count, counted, is_maximum, names};
 use crate::matched;
 use crate::table::{self, BOLD, Cell};
-use copyback::observe::steady::Verdict;
+use copyback_lab::steady::is_unsettled;
 use std::collections::BTreeSet;
 
 /// A scheme in cells that differ in their seeds only.
@@ -67,7 +67,7 @@ impl Row<'_> {
             }
             _ => self.meets(test),
         };
-        self.runs.iter().all(|run| run.steady == Verdict::Steady) && tests.iter().all(meets)
+        !self.runs.iter().any(|run| is_unsettled(run.steady)) && tests.iter().all(meets)
     }
 
     /// What is shown of a column whose numbers have this format: means with their errors.
@@ -134,17 +134,15 @@ pub fn text(objective: &Objective, results: &Results<'_>) -> Result<(String, Vec
         let terminal_columns = table::terminal_columns(table::PAGE);
         text.push_str(&format!("\n{}", table(shown, &asked, terminal_columns)));
     }
-    if let (Some((asked, is_most)), false) = (&best, kept.is_empty()) {
-        let built = of_built.meet;
-        text.push_str(&best_of(&built, asked, *is_most));
+    // Without a condition and without an extreme, the rows are no recommendation.
+    if !kept.is_empty() && (!tests.is_empty() || best.is_some()) {
+        if of_built.meet.is_empty() {
+            text.push_str("\nNo drive that can be built meets it\n");
+        } else if let Some((asked, is_most)) = &best {
+            text.push_str(&best_of_built(&of_built.meet, asked, *is_most, &tests));
+        }
         if let Some(row) = of_built.nearest {
             text.push_str(&format!("Nearest that can be built: {}\n", missed(row, &tests)));
-        }
-        let sure: Vec<&Row<'_>> = built.iter().copied().filter(|row| row.is_sure(&tests)).collect();
-        if sure.len() < built.len() {
-            let meet = if tests.is_empty() { "" } else { " whose whole interval meets it" };
-            let best = if sure.is_empty() { "none\n".into() } else { best_of(&sure, asked, *is_most) };
-            text.push_str(&format!("Among steady rows{meet}: {}", best.trim_start()));
         }
         text.push_str(&note_of_ideals(&kept));
     }
@@ -153,6 +151,19 @@ pub fn text(objective: &Objective, results: &Results<'_>) -> Result<(String, Vec
     }
     let text = text + &note_of_maxima(&rows, &asked) + &note_of_missing(&rows, &asked, &tests);
     Ok((text, cells(&kept, &asked)))
+}
+
+/// The best row of all, and of those that are steady and meet the conditions with their whole intervals.
+fn best_of_built(built: &[&Row<'_>], asked: &Asked, is_most: bool, tests: &[Test]) -> String {
+    let mut text = best_of(built, asked, is_most);
+    let sure: Vec<&Row<'_>> = built.iter().copied().filter(|row| row.is_sure(tests)).collect();
+    if sure.len() < built.len() {
+        let has_intervals = built.iter().any(|row| row.runs.len() > 1);
+        let meet = if tests.is_empty() || !has_intervals { "" } else { " whose whole interval meets it" };
+        let best = if sure.is_empty() { "none\n".into() } else { best_of(&sure, asked, is_most) };
+        text.push_str(&format!("Among steady rows{meet}: {}", best.trim_start()));
+    }
+    text
 }
 
 /// What a row is instead of what was asked.
@@ -165,7 +176,7 @@ fn missed(row: &Row<'_>, tests: &[Test]) -> String {
     format!("{}: {}", row.name(), tests.iter().filter_map(misses).collect::<Vec<_>>().join(", "))
 }
 
-/// That some rows are not recommended, as nobody can build them.
+/// That some rows are no recommendation, as such drives cannot be built.
 fn note_of_ideals(kept: &[&Row<'_>]) -> String {
     let mut schemes: Vec<&str> = kept.iter().filter(|row| !row.can_be_built()).map(|row| row.scheme).collect();
     let mut seen = BTreeSet::new();

@@ -293,7 +293,12 @@ fn no_drive_is_recommended_that_nobody_can_build() {
     // Its row is in the table nevertheless; if no other row is left, nothing is recommended.
     assert_eq!(lines(&text).len(), 4, "{text}");
     let alone = place.asked(&["--where", "scheme = ideal-no-gc", "--min", "response.read.mean"]);
-    assert!(alone.contains("Least `response.read.mean`: no such row has one") && alone.contains(says), "{alone}");
+    assert!(alone.contains("No drive that can be built meets it") && alone.contains(says), "{alone}");
+    assert!(!alone.contains("Least `"), "{alone}");
+    // A condition alone is a question for a drive, too.
+    let condition = place.asked(&["--where", "gc.die_time_ns <= 0"]);
+    assert!(condition.contains("No drive that can be built meets it") && condition.contains(says), "{condition}");
+    assert!(condition.contains("Nearest that can be built: `baseline`"), "{condition}");
 }
 
 /// If no row meets the conditions, the nearest row of a drive that can be built is shown.
@@ -324,4 +329,12 @@ fn if_only_ideal_drives_meet_what_is_asked_the_nearest_real_one_is_shown() {
     let of_baseline = times.iter().filter(|((_, scheme), _)| scheme == "baseline");
     let ((spare, _), _) = of_baseline.min_by(|(_, a), (_, b)| a.total_cmp(b)).expect("baseline was run");
     assert!(nearest.contains(&format!("`baseline` in capacity.over_provisioning={spare}: ")), "{nearest}");
+}
+
+/// Drives that only read have nothing to settle: their rows count as steady ones.
+#[test]
+fn rows_without_writes_count_as_steady() {
+    let place = Place::with("workload = \"random-read\"\nrequests = 50\nschemes = [\"baseline\", \"pgc\"]\n");
+    let text = place.asked(&["--where", "response.read.p99 < 1s", "--min", "response.read.mean"]);
+    assert!(text.contains("Least `response.read.mean`") && !text.contains("Among steady rows"), "{text}");
 }

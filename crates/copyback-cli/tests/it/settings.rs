@@ -202,6 +202,54 @@ fn settings_that_a_run_does_not_come_to_are_noted() {
     }
 }
 
+/// Settings of tasks that are off, of requests that collections do not make, and of overwrites that are counted.
+#[test]
+fn settings_of_what_a_run_lacks_are_noted() {
+    let rows: &[(&str, &[&str], &[&str])] = &[
+        ("tasks.delays.gc=['5 us', '5 us']", &[], &["tasks.delays.gc"]),
+        ("tasks.delays.gc=['5 us', '5 us']", &["preemption.policy=always"], &[]),
+        ("tasks.delays.scrub=['5 us', '5 us']", &[], &["tasks.delays.scrub"]),
+        ("tasks.delays.wear=['5 us', '5 us']", &[], &["tasks.delays.wear"]),
+        ("precondition.steady=0.2", &["precondition.mode=random"], &[]),
+        (
+            "precondition.steady=0.2",
+            &["precondition.mode=random", "precondition.overwrites=1"],
+            &["precondition.steady"],
+        ),
+        (
+            "precondition.footprint=0.5",
+            &["precondition.mode=random", "precondition.overwrites=0"],
+            &["precondition.footprint"],
+        ),
+    ];
+    for (set, others, expected) in rows {
+        let mut words = vec!["-w", "mixed-70-30", "--requests", "100", "--set", set];
+        words.extend(others.iter().flat_map(|other| ["--set", other]));
+        assert_eq!(without_effect(&words), *expected, "{set} {others:?}");
+    }
+}
+
+/// A file whose name begins as presets are shown is the user's all the same.
+#[test]
+fn files_named_like_presets_have_their_notes() {
+    let folder = tempfile::tempdir().unwrap();
+    let device = "geometry = { channels = 2, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 1, \
+                  blocks_per_plane = 24, pages_per_block = 8, page_size = \"16 KiB\" }\n\
+                  timing = { read = \"60 us\", program = \"400 us\", erase = \"2.5 ms\", channel = \"800 MB/s\" }\n\
+                  capacity = { over_provisioning = 0.5 }\npreemption = { policy = \"none\" }\n";
+    for name in ["d.toml", "device d.toml"] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, device).unwrap();
+        let words = ["run", "-q", "--json", "-", "--requests", "100", "-S", "pgc", "-w", "mixed-70-30", "-d", name];
+        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_copyback"));
+        let output = program.args(words).current_dir(folder.path()).output().expect("the program starts");
+        assert_eq!(code(&output), 0, "{}", said(&output));
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let notes = document["results"][0]["notes"].to_string();
+        assert!(notes.contains("`[preemption]` of") && notes.contains("has no effect"), "{name}: {notes}");
+    }
+}
+
 /// A preset's own settings are no mistake of its user.
 #[test]
 fn settings_of_presets_are_not_noted() {
