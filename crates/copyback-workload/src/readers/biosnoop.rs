@@ -175,7 +175,7 @@ impl LineFormat for Biosnoop {
     fn notes(&self) -> Vec<String> {
         let mut notes = vec!["arrival = time less latency: requests are printed when they complete".to_owned()];
         if self.disks.list().len() > 1 {
-            notes.extend(super::fio::named_devices(self.disks.list()));
+            notes.extend(super::fio::named_devices(self.disks.list().iter().map(Vec::as_slice)));
         }
         notes.extend(self.clock.note());
         notes

@@ -410,7 +410,7 @@ impl LineFormat for Csv {
         }
         notes.extend(self.operations.notes());
         if let Devices::Names(names) = &self.devices {
-            notes.extend(super::fio::named_devices(names.list()));
+            notes.extend(super::fio::named_devices(names.list().iter().map(Vec::as_slice)));
         }
         notes
     }

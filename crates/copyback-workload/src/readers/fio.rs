@@ -103,21 +103,18 @@ impl LineFormat for Fio {
                     .to_owned(),
             );
         }
-        notes.extend(named_devices(self.files.list()));
+        notes.extend(named_devices(self.files.list().iter().map(Vec::as_slice)));
         notes
     }
 }
 
 /// Which device number each file got.
-pub(crate) fn named_devices(files: &[Vec<u8>]) -> Vec<String> {
-    let mut notes: Vec<String> = files
-        .iter()
-        .take(NAMES_MAX)
-        .enumerate()
-        .map(|(index, name)| format!("device {index} is `{}`", shown(name)))
-        .collect();
-    if files.len() > NAMES_MAX {
-        notes.push(format!("… and {}", counted((files.len() - NAMES_MAX) as u64, "more device")));
+pub(crate) fn named_devices<'a>(files: impl ExactSizeIterator<Item = &'a [u8]>) -> Vec<String> {
+    let more = files.len().saturating_sub(NAMES_MAX);
+    let first = files.take(NAMES_MAX).enumerate();
+    let mut notes: Vec<String> = first.map(|(index, name)| format!("device {index} is `{}`", shown(name))).collect();
+    if more > 0 {
+        notes.push(format!("… and {}", counted(more as u64, "more device")));
     }
     notes
 }

@@ -495,7 +495,7 @@ impl RecordReader for ParquetReader {
             notes.push(format!("{ignored} left out, as `workload.operations` says"));
         }
         notes.extend(self.operations.notes());
-        notes.extend(super::fio::named_devices(self.devices.list()));
+        notes.extend(super::fio::named_devices(self.devices.list().iter().map(Vec::as_slice)));
         self.bad.notes(&mut notes);
         notes
     }

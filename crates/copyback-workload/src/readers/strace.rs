@@ -34,6 +34,8 @@ struct Unfinished {
 pub(crate) struct Strace {
     files: Names,
     unfinished: BTreeMap<u64, Unfinished>,
+    /// Bytes of those calls' arguments. Invariant: at most [`UNFINISHED_BYTES_MAX`].
+    unfinished_bytes: usize,
     /// Calls of any name.
     calls: u64,
     failed: u64,
@@ -63,6 +65,9 @@ const WITHOUT_PLACE: &[&str] = &[
 
 /// Largest number of concurrent calls: a thread has one, and a damaged trace as many as it has lines.
 const UNFINISHED_MAX: usize = 1 << 16;
+/// Bytes of arguments that are kept for concurrent calls. strace shows 32 bytes of data by default, so a call has some
+/// 100 bytes; a line has up to 1 MiB.
+const UNFINISHED_BYTES_MAX: usize = 64 << 20;
 
 impl Strace {
     fn operation(name: &[u8]) -> Option<Op> {
@@ -138,6 +143,7 @@ impl Strace {
             let rest = &resumed[at + RESUMED.len()..];
             // Its first part may be before the trace's beginning.
             let Some(first) = self.unfinished.remove(&pid) else { return Ok(Parsed::Other) };
+            self.unfinished_bytes -= first.arguments.len();
             if first.name != resumed[..at] {
                 return Err(LineError(format!(
                     "`{}` resumes, but the process left `{}` unfinished",
@@ -155,14 +161,32 @@ impl Strace {
         match arguments.trim_ascii_end().strip_suffix(UNFINISHED) {
             Some(arguments) => {
                 let first = Unfinished { arrival_ns, name: name.to_vec(), arguments: arguments.to_vec() };
-                self.unfinished.insert(pid, first);
-                if self.unfinished.len() > UNFINISHED_MAX {
-                    return Err(LineError(format!("more than {UNFINISHED_MAX} calls are unfinished at once")));
-                }
-                Ok(Parsed::Other)
+                self.keep(pid, first)
             }
             None => self.call(arrival_ns, name, arguments),
         }
+    }
+}
+
+impl Strace {
+    /// Keeps the first part of a call until it resumes.
+    fn keep(&mut self, pid: u64, first: Unfinished) -> Result<Parsed, LineError> {
+        let bytes = first.arguments.len();
+        if self.unfinished_bytes + bytes > UNFINISHED_BYTES_MAX {
+            return Err(LineError(format!(
+                "the arguments of calls that are unfinished at once have more than {} MiB; record with strace's option \
+                 -s 0, which leaves the data out",
+                UNFINISHED_BYTES_MAX >> 20
+            )));
+        }
+        self.unfinished_bytes += bytes;
+        if let Some(never_resumed) = self.unfinished.insert(pid, first) {
+            self.unfinished_bytes -= never_resumed.arguments.len();
+        }
+        if self.unfinished.len() > UNFINISHED_MAX {
+            return Err(LineError(format!("more than {UNFINISHED_MAX} calls are unfinished at once")));
+        }
+        Ok(Parsed::Other)
     }
 }
 
@@ -313,8 +337,7 @@ impl LineFormat for Strace {
     }
 
     fn notes(&self) -> Vec<String> {
-        let paths: Vec<Vec<u8>> = self.files.list().iter().map(|name| path_of(name).to_vec()).collect();
-        let mut notes = super::fio::named_devices(&paths);
+        let mut notes = super::fio::named_devices(self.files.list().iter().map(|name| path_of(name)));
         if self.without_paths {
             notes.push(
                 "files are told apart by descriptor alone; record with strace's option -y to name them".to_owned(),

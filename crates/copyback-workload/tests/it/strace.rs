@@ -101,3 +101,19 @@ fn strace_with_vectors_and_calls_that_say_no_place() {
     assert!(without.message.contains("it was read as format `strace`"), "{without}");
     assert!(without.help.is_some_and(|help| help.contains("(write 1)")));
 }
+
+/// Arguments of unfinished calls are kept up to 64 MiB in all: 70 lines of 1 MiB exceed that, and calls that resume
+/// free their part.
+#[test]
+fn strace_with_much_unfinished_data_is_refused() {
+    let data = "a".repeat(1_000_000);
+    let begin = |pid: u64| format!("{pid} 1.0 pwrite64(5, \"{data}\", <unfinished ...>\n");
+    let end = |pid: u64| format!("{pid} 1.1 <... pwrite64 resumed> 4096, 0) = 4096\n");
+    // By its first line the format is detected.
+    let first = "99 0.5 pread64(5, \"\", 1, 0) = 1\n";
+    let all_open: String = std::iter::once(first.to_owned()).chain((100..170).map(begin)).collect();
+    let refused = error(all_open.as_bytes());
+    assert!(refused.message.contains("have more than 64 MiB; record with strace's option -s 0"), "{refused}");
+    let one_by_one: String = (100..170).map(|pid| begin(pid) + &end(pid)).collect();
+    assert_eq!(strace(&(first.to_owned() + &one_by_one)).0.len(), 71);
+}

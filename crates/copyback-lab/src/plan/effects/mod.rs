@@ -3,8 +3,10 @@
 mod unlooked;
 mod workload;
 
+use crate::workloads;
 use copyback::config::Axis;
 use copyback::config::layers::{Dropped, Layer, WORKLOADS};
+use copyback::config::presets::{self, ARRAYS, DEVICES, Preset, SCHEMES};
 use copyback::host::config::{HostConfig, HostMode};
 use copyback::run::config::{AXES, Resolved, RunConfig, Stack};
 use unlooked::UNLOOKED;
@@ -177,9 +179,17 @@ pub(super) fn loop_of(mode: HostMode) -> &'static str {
     }
 }
 
-/// Whether a text is the user's own, and no preset.
+/// Whether a text is the user's own, and no preset: a file may be named `device d.toml`.
 fn is_users(name: &str) -> bool {
-    !["device ", "scheme ", "array ", "workload "].iter().any(|preset| name.starts_with(preset))
+    let has = |presets: &'static [Preset], preset: &str| presets::find(presets, preset).is_some();
+    let is_preset = match name.split_once(' ') {
+        Some(("device", preset)) => has(DEVICES, preset),
+        Some(("scheme", preset)) => has(SCHEMES, preset),
+        Some(("array", preset)) => has(ARRAYS, preset),
+        Some(("workload", preset)) => workloads::text(preset).is_some(),
+        _ => false,
+    };
+    !is_preset
 }
 
 /// A table of a user's device in whose place a scheme has its own.

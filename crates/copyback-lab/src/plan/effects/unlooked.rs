@@ -10,6 +10,7 @@ use copyback::ftl::mapping::MappingConfig;
 use copyback::ftl::victim::VictimConfig;
 use copyback::host::config::Target;
 use copyback::run::config::RunConfig;
+use copyback::run::precondition::PreconditionConfig;
 use copyback::tasks::gc::granularity::{GranularityConfig, GranularityPolicy};
 
 /// Settings and the reason why a run does not use them.
@@ -51,6 +52,11 @@ pub(super) const UNLOOKED: &[Unlooked] = &[
         why: |run| of_task(run, Source::SCRUB, "scrub"),
     },
     Unlooked { keys: &["admit.wear", "admit.shares.wear"], why: |run| of_task(run, Source::WEAR, "wear") },
+    Unlooked { keys: &["tasks.delays.gc"], why: of_requests_of_collections },
+    Unlooked { keys: &["tasks.delays.scrub"], why: |run| of_task(run, Source::SCRUB, "scrub") },
+    Unlooked { keys: &["tasks.delays.wear"], why: |run| of_task(run, Source::WEAR, "wear") },
+    Unlooked { keys: &["precondition.steady"], why: of_counted_overwrites },
+    Unlooked { keys: &["precondition.footprint"], why: of_no_overwrites },
     Unlooked { keys: &["order."], why: of_timed_collections },
     Unlooked { keys: &["frontier.fill_ends"], why: of_writes_to_flash },
     Unlooked { keys: &["frontier.fill_awaited"], why: of_map_pages },
@@ -170,6 +176,22 @@ fn of_the_map(run: &RunConfig) -> Option<String> {
 fn of_task(run: &RunConfig, source: Source, name: &str) -> Option<String> {
     let is_on = run.tasks.on().any(|(_, own)| own == source);
     if_so(!is_on, format!("this task is off: `[tasks.{name}]` switches it on"))
+}
+
+fn of_requests_of_collections(run: &RunConfig) -> Option<String> {
+    let has_requests = run.preemption.as_task().is_some() || of_the_map(run).is_none();
+    let why = "collections reserve their die and make no requests; they do under `preemption.policy = \"always\"`";
+    if_so(!has_requests, why)
+}
+
+fn of_counted_overwrites(run: &RunConfig) -> Option<String> {
+    let is_counted = matches!(run.precondition, PreconditionConfig::Random { overwrites: Some(_), .. });
+    if_so(is_counted, "`precondition.overwrites` says when the overwrites end")
+}
+
+fn of_no_overwrites(run: &RunConfig) -> Option<String> {
+    let has_none = matches!(run.precondition, PreconditionConfig::Random { overwrites: Some(0.0), .. });
+    if_so(has_none, "`precondition.overwrites = 0`: no unit is overwritten")
 }
 
 fn of_timed_collections(run: &RunConfig) -> Option<String> {
