@@ -126,8 +126,11 @@ def worth_of_weights(weights: np.ndarray) -> float:
     return worth(Network(weights))
 
 
-def train(generations: int, seed: int = 1) -> np.ndarray:
-    """Train by the cross-entropy method: the next networks are drawn around the best six of 32."""
+def train(generations: int, seed: int = 1, worth=worth_of_weights) -> np.ndarray:
+    """Train by the cross-entropy method: the next networks are drawn around the best six of 32.
+
+    ``worth`` is a function of the weights, and is called in other processes. Its least value is the best.
+    """
     rng = np.random.default_rng(seed)
     mean, spread = np.zeros(WEIGHTS), np.ones(WEIGHTS)
     best, least = mean, np.inf
@@ -135,12 +138,12 @@ def train(generations: int, seed: int = 1) -> np.ndarray:
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         for generation in range(generations):
             networks = mean + spread * rng.standard_normal((32, WEIGHTS))
-            worths = np.array(pool.map(worth_of_weights, networks, chunksize=1))
+            worths = np.array(pool.map(worth, networks, chunksize=1))
             in_order = np.argsort(worths)
             if worths[in_order[0]] < least:
                 best, least = networks[in_order[0]], worths[in_order[0]]
             mean, spread = networks[in_order[:6]].mean(axis=0), networks[in_order[:6]].std(axis=0) + 0.05
-            print(f"{time.monotonic() - begun:4.0f} s, generation {generation}: p99.9 {least:.2f} ms", file=sys.stderr)
+            print(f"{time.monotonic() - begun:4.0f} s, generation {generation}: best {least:.2f}", file=sys.stderr)
     return best
 
 

@@ -2,12 +2,16 @@
 
 import json
 import os
+import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
+
+# A shell starts background jobs with Ctrl-C ignored, and tests of interrupts would wait for ever.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Reads and writes on a small drive, which is full at the start.
 QUICK = {"workload": "mixed-70-30", "requests": 2000}
