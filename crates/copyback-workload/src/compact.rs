@@ -1,8 +1,8 @@
-//! The layout `compact`: what a trace reads and writes lies side by side, and what it never does takes no room.
+//! The layout `compact`: removes the addresses that a trace never reads or writes.
 //!
-//! The trace is read twice. The first pass finds its extents: runs of neighbouring units without a gap that is never
-//! read or written. The second gives each the next free address when it is first read or written. A request lies within
-//! one extent, and so it stays whole: its response time is that of the trace's request.
+//! The trace is read twice. The first pass finds its extents: runs of neighbouring units that are all read or written.
+//! The second pass gives each extent the next free address when it is first read or written. A request lies within one
+//! extent, so no request is split.
 
 use crate::packed::LAYOUT_WITHOUT_EFFECT;
 use crate::units::{counted, format_bytes};
@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 /// The default unit of requests: the page of most file systems, and of most drives' maps.
 pub(crate) const UNIT_BYTES: u64 = 4096;
 
-/// How many extents are remembered, each in 50 bytes or so: 800 MB at the very most. Random requests of 4 KiB, no two
-/// of them neighbours, reach it after touching 64 GiB; sequential ones never do.
+/// Largest number of extents, each of some 50 bytes: 800 MB in total. Random requests of 4 KiB without neighbours reach
+/// it after 64 GiB; sequential requests never do.
 const EXTENTS_MAX: usize = 1 << 24;
 
-/// The place of an extent that is not yet read or written.
+/// The position of an extent that was not read or written yet.
 const NOWHERE: u64 = u64::MAX;
 
 /// Units that are neighbours in the trace and on the drive.
@@ -27,10 +27,10 @@ struct Extent {
     units: u64,
 }
 
-/// The extents of all devices, each device's apart.
+/// The extents of all devices, separately for each device.
 struct Extents {
     unit_bytes: u64,
-    /// By device and first unit; there is a gap between any two of a device.
+    /// By device and first unit; there is a gap between any two extents of a device.
     extents: BTreeMap<(u32, u64), Extent>,
     extents_max: usize,
 }
@@ -42,13 +42,13 @@ impl Extents {
         (request.offset_bytes / self.unit_bytes, last_byte / self.unit_bytes)
     }
 
-    /// The extent that holds a unit, and its first one.
+    /// The extent that holds a unit, and the extent's first unit.
     fn at(&mut self, device: u32, unit: u64) -> Option<(u64, &mut Extent)> {
         let ((of, first), extent) = self.extents.range_mut(..=(device, unit)).next_back()?;
         (*of == device && unit - first < extent.units).then_some((*first, extent))
     }
 
-    /// Adds the range of a request, joining the extents whose gaps it fills. It is the trace's `index`-th.
+    /// Adds the range of the trace's `index`-th request, and joins the extents whose gaps it fills.
     fn touch(&mut self, request: &Request, index: u64) -> Result<(), Error> {
         let device = request.device;
         let (mut first, last) = self.units_of(request);
@@ -62,7 +62,7 @@ impl Extents {
             }
             first = *before;
         }
-        // Of those that lie within or border on it, only the last can reach beyond its end.
+        // Of the extents within the range or next to it, only the last can reach beyond its end.
         while let Some((key, extent)) = self.extents.range((device, first)..=(device, end)).next() {
             let key = *key;
             end = end.max(key.1 + extent.units);
@@ -91,16 +91,16 @@ impl Extents {
     }
 }
 
-/// Packs a trace's addresses, each device's apart.
+/// Packs a trace's addresses, separately for each device.
 pub(crate) struct Compact<S> {
     inner: S,
-    /// The same trace for the first pass, and how many of its reads and writes are looked at; `None` once it is done.
+    /// The trace for the first pass, and the number of its reads and writes that count; `None` after the pass.
     survey: Option<(S, u64)>,
     extents: Extents,
     placed_units: u64,
     placed_extents: u64,
     laid_out: u64,
-    /// What is left of a trim, and how many parts of it were handed out.
+    /// The rest of a trim, and how many parts of the trim were returned.
     trim: Option<Request>,
     trim_parts: u64,
     split_trims: u64,
@@ -134,7 +134,7 @@ impl<S: RequestSource> Compact<S> {
         while left > 0 {
             let Some(request) = survey.next_request()? else { break };
             index += 1;
-            // What is only trimmed holds no data, and a trim of a whole device is no use of it.
+            // Addresses that are only trimmed hold no data, and a trim of a whole device does not use them.
             if request.op != Op::Trim {
                 left -= 1;
                 self.extents.touch(&request, index)?;
@@ -143,7 +143,7 @@ impl<S: RequestSource> Compact<S> {
         Ok(())
     }
 
-    /// A read or a write at its extent's place, which its first one gives it.
+    /// A read or a write at its extent's position, which the extent's first request determines.
     fn lay_out(&mut self, request: Request) -> Result<Request, Error> {
         let (unit, last) = self.extents.units_of(&request);
         let (index, unit_bytes) = (self.laid_out, self.extents.unit_bytes);
@@ -163,12 +163,12 @@ impl<S: RequestSource> Compact<S> {
         Ok(Request { offset_bytes, ..request })
     }
 
-    /// The next part of the trim at hand: as much of it as has places side by side on the drive.
+    /// The next part of the current trim: as long as its addresses are contiguous on the drive.
     fn next_trim(&mut self) -> Option<Request> {
         let mut part: Option<Request> = None;
         while let Some(trim) = self.trim {
             let Some((offset_bytes, from, to)) = self.extents.first_placed(&trim) else {
-                // The rest of it is left out.
+                // The rest of the trim is omitted.
                 (self.trim, self.has_moved) = (None, true);
                 break;
             };
@@ -313,7 +313,7 @@ mod tests {
     #[test]
     fn no_read_or_write_is_split_and_no_note_says_so() {
         let at = |page: u64, pages: u64| request(Op::Write, 0, (1 << 30) + page * 4096, pages * 4096);
-        // Pages first written in another order than theirs, and then read together.
+        // Pages that are first written out of order, and then read together.
         let (places, notes) = laid_out(vec![at(1, 1), at(0, 1), at(2, 1), at(0, 3)], EXTENTS_MAX).unwrap();
         assert_eq!(places, [(4096, 4096), (0, 4096), (8192, 4096), (0, 12_288)]);
         assert_eq!(notes.len(), 1, "{notes:?}");

@@ -1,4 +1,4 @@
-//! The devices of a trace: which one's requests are kept, and how many share a drive's addresses.
+//! The devices of a trace: the device whose requests are kept, and how many devices share a drive's addresses.
 
 use crate::RequestSource;
 use crate::spec::Device;
@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 /// The device whose requests are kept, if one was chosen.
 pub(crate) struct Chosen {
     device: Option<Device>,
-    /// The number of one that was chosen by its name, once its first request came.
+    /// The number of a device that was chosen by name, from its first request on.
     number: Option<u32>,
 }
 
@@ -38,7 +38,7 @@ impl Chosen {
         }
     }
 
-    /// The same, of a device that was chosen by a name that did not come so far.
+    /// Whether a device has the chosen name; checked until the first request of the chosen device.
     fn is_named(&mut self, device: u32, source: &impl RequestSource) -> bool {
         let Some(Device::Name(wanted)) = &self.device else { return true };
         let name = source.device_name(device).unwrap_or_else(|| device.to_string());
@@ -49,7 +49,7 @@ impl Chosen {
     }
 }
 
-/// Largest number of distinguished devices of a trace, lest their numbers fill the memory.
+/// Largest number of distinguished devices of a trace, a limit of memory.
 const DEVICES_MAX: usize = 10_000;
 
 /// Which devices the requests of a trace are for.
@@ -71,14 +71,14 @@ impl Devices {
         }
     }
 
-    /// What a user should know: how many they are, and how to choose one. `source` knows their names.
+    /// The note to the user: how many devices there are, and how to choose one. `source` knows their names.
     pub(crate) fn note(&self, source: &impl RequestSource) -> Option<String> {
         let count = match self.seen.len() {
             0 | 1 => return None,
             many if many > DEVICES_MAX => format!("more than {DEVICES_MAX}"),
             count => count.to_string(),
         };
-        // A name says more than a number that no tool prints.
+        // Prefer names: other tools do not print these numbers.
         let named = self.seen.iter().next().and_then(|device| source.device_name(*device));
         let example = named.map_or("N".to_owned(), |name| quoted(&name));
         Some(format!(
@@ -88,7 +88,7 @@ impl Devices {
     }
 }
 
-/// A name as a command line takes it.
+/// A name as a word of a command line.
 fn quoted(name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, ',' | '.' | '/' | '_' | '-' | ':');
     if name.chars().all(is_plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', "'\\''")) }

@@ -1,14 +1,14 @@
-//! What can be wrong with a workload, said so that its user can mend it.
+//! Errors of a workload, each with its remedy.
 
-/// A workload that cannot be read or made. The text names the place, the value and the remedy.
+/// A workload that cannot be read or generated. The text names the place, the value and the remedy.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
     /// The whole message.
     pub message: String,
-    /// What the user can do about it, if there is something to say.
+    /// The remedy, if there is one.
     pub help: Option<String>,
-    /// The output is at fault (a full disk, a device that fails), and no input is.
+    /// Whether the output is at fault (a full disk, a device that fails), and not an input.
     pub is_of_output: bool,
 }
 

@@ -1,23 +1,23 @@
-//! Traces that a calling program passes in. Each is kept in a temporary file, because readers take files, under a name
-//! without a path: otherwise results would depend on the file's location. A worker of a cluster that lacks a file of
-//! the client's keeps its content here under the client's path.
+//! Traces that a calling program passes in. Readers take files, so each trace is kept in a temporary file. Its name has
+//! no path: otherwise results would depend on the file's location. If a worker of a cluster lacks a file of the client,
+//! its content is kept here under the client's path.
 
 use crate::temporary::Temporary;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The beginning of the names; the hash of the content follows, so that equal content has one name.
+/// Prefix of the names; the hash of the content follows, so that equal content has one name.
 const PREFIX: &str = "requests:";
 
-/// Files by name, each with how many hold it.
+/// Files by name, each with its number of references.
 static KEPT: Mutex<BTreeMap<PathBuf, (Temporary, usize)>> = Mutex::new(BTreeMap::new());
 
 fn kept() -> MutexGuard<'static, BTreeMap<PathBuf, (Temporary, usize)>> {
     KEPT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A trace that is there for as long as this value lives.
+/// A trace that exists as long as this value.
 #[derive(Debug)]
 pub struct Handed {
     name: PathBuf,
@@ -31,13 +31,13 @@ impl Handed {
         Self { name }
     }
 
-    /// Keeps a file that is read in place of whatever is at a path.
+    /// Keeps a file that is read instead of the file at a path.
     pub fn in_place_of(path: &Path, file: Temporary) -> Self {
         kept().insert(path.to_path_buf(), (file, 1));
         Self { name: path.to_path_buf() }
     }
 
-    /// How `workload.trace` names it.
+    /// The value of `workload.trace` that selects the file.
     pub fn name(&self) -> &Path {
         &self.name
     }
@@ -60,7 +60,7 @@ pub fn file(path: &Path) -> Option<PathBuf> {
     kept().get(path).map(|(file, _)| file.path().to_path_buf())
 }
 
-/// Names in a folder for which files were handed over.
+/// Names in a folder for which the calling program passed files.
 pub fn names_in(folder: &Path) -> Vec<String> {
     let kept = kept();
     let names = kept.keys().filter(|path| path.parent() == Some(folder)).filter_map(|path| path.file_name()?.to_str());

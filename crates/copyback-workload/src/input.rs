@@ -1,7 +1,7 @@
-//! Opening a trace's file: the mistake in its path, and which wrappers its bytes come in.
+//! Opens a trace's file, and unpacks it: compression and tar.
 //!
-//! Compression is recognised by magic bytes, never by a file's name, and may be nested. What little data can unpack to
-//! has a limit, and so has the memory that a decompressor takes: a trace may come from anywhere.
+//! Compression is recognised by magic bytes, never by a file's name, and may be nested. The ratio of unpacked to packed
+//! data and the memory of a decompressor have limits, because a trace may come from an untrusted source.
 
 use crate::{Error, handed, standard_input};
 use std::fs::File;
@@ -10,31 +10,31 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Bytes, from whatever wrappers they came in.
+/// The unpacked bytes.
 pub(crate) type ByteStream = Box<dyn Read + Send>;
 
-/// How many wrappers may be nested: more is an accident or an attack.
+/// Largest number of nested wrappers; more is an accident or an attack.
 const WRAPPERS_MAX: usize = 4;
 
-/// How many times its own size a trace may unpack to. Text of a trace compresses to a tenth or a fiftieth; a stream of
-/// zeros to a thousandth and far less, and would keep the program reading for days.
+/// Largest ratio of unpacked to packed size. A text trace compresses to between a tenth and a fiftieth. A stream of
+/// zeros compresses to a thousandth and less, and could take days to read.
 const EXPANSION_MAX: u64 = 1000;
 
-/// Up to here the limit above does not count: so much is read in a moment, and a short trace of few different lines may
-/// well compress better than any other.
+/// Unpacked size below which that ratio is not checked: it is read at once, and a short trace with few different lines
+/// may compress better than others.
 const EXPANSION_FREE_BYTES: u64 = 64 << 20;
 
-/// What a decompressor of xz may allocate. Its strongest preset needs 65 MiB; a damaged header may ask for 4 GiB.
+/// Largest allocation of the xz decompressor. Its strongest preset needs 65 MiB; a damaged header may request 4 GiB.
 #[cfg(feature = "xz")]
 const XZ_MEMORY_BYTES_MAX: u64 = 256 << 20;
 
 /// A tar header is one such block, and file contents are padded to it.
 const TAR_BLOCK_BYTES: usize = 512;
 
-/// What was found while unwrapping, for notes; shared with readers that learn more as they go.
+/// Notes on the wrappers; readers share the list and add to it while they read.
 pub(crate) type SharedNotes = Arc<Mutex<Vec<String>>>;
 
-/// Opens a file, or returns why not and what else it may be named.
+/// Opens a file. The error suggests similar names.
 pub(crate) fn open_file(path: &Path) -> Result<File, Error> {
     if let Some(kept) = handed::file(path) {
         return File::open(&kept).map_err(|error| Error::new(format!("{}: {error}", path.display())));
@@ -75,7 +75,7 @@ fn near_names(path: &Path) -> Option<String> {
     (!names.is_empty()).then(|| names.join(" or "))
 }
 
-/// Takes off compression and a tar header, as often as they come.
+/// Unpacks compression and tar, as long as there is any.
 pub(crate) fn unwrap(stream: ByteStream, notes: &SharedNotes) -> Result<ByteStream, io::Error> {
     let packed_bytes = Arc::new(AtomicU64::new(0));
     let mut stream: ByteStream = Box::new(Packed { inner: stream, packed_bytes: packed_bytes.clone() });
@@ -166,7 +166,7 @@ impl Read for Unpacked {
     }
 }
 
-/// An error of a decompressor, in words that say what to do.
+/// An error of a decompressor, with its remedy.
 fn explain_memory(error: io::Error) -> io::Error {
     #[cfg(feature = "xz")]
     if let Some(liblzma::stream::Error::MemLimit) = error.get_ref().and_then(|inner| inner.downcast_ref()) {
@@ -177,7 +177,7 @@ fn explain_memory(error: io::Error) -> io::Error {
     error
 }
 
-/// The first bytes (fewer at the end of the stream), and a stream that still begins with them.
+/// The first bytes (fewer at the end of the stream), and a stream that begins with them.
 pub(crate) fn peek(mut stream: ByteStream, len_bytes: usize) -> Result<(Vec<u8>, ByteStream), io::Error> {
     let mut head = Vec::with_capacity(len_bytes);
     stream.by_ref().take(len_bytes as u64).read_to_end(&mut head)?;
@@ -247,7 +247,8 @@ impl<R: Read> Read for TarContent<R> {
             let read_bytes = self.inner.read(&mut buffer[..want_bytes])?;
             self.content_left_bytes -= read_bytes as u64;
             if read_bytes == 0 {
-                // Slices of traces with the archive's header still in front are about; what is there is used, and said.
+                // Some published slices of traces begin with the archive's header: the available part is used, with a
+                // note.
                 let missing = crate::units::format_bytes(self.content_left_bytes);
                 add_note(&self.notes, format!("the tar archive ends {missing} before its header says"));
                 self.ended = true;
@@ -258,7 +259,7 @@ impl<R: Read> Read for TarContent<R> {
     }
 }
 
-/// Fills the buffer, or gives `false` if the stream ends before.
+/// Fills the buffer; `false` if the stream ends before.
 fn read_whole(stream: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     match stream.read_exact(buffer) {
         Ok(()) => Ok(true),

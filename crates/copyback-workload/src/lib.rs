@@ -1,7 +1,7 @@
 //! The workload of a drive: block traces (readers and writers), generators, transformations and statistics.
 //!
-//! This crate knows nothing of flash. It hands out [`Request`]s, one after the other, through a [`RequestSource`];
-//! the simulator asks for the next one when it has room for it, so that memory does not grow with a trace.
+//! This crate knows nothing of flash. A [`RequestSource`] returns [`Request`]s one at a time. The simulator takes the
+//! next request when it can begin, so that memory does not grow with a trace.
 //!
 //! [`spec::WorkloadSpec`] is the table `[workload]` of a configuration, [`open()`] makes a source of it,
 //! [`stats::TraceStats`] describes a source, and [`write::write_trace`] keeps it in a file.

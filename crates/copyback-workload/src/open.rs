@@ -1,4 +1,4 @@
-//! From a table `[workload]` to a source of requests.
+//! Makes a source of requests from a table `[workload]`.
 
 use crate::compact::{self, Compact};
 use crate::packed::Packed;
@@ -80,7 +80,8 @@ fn compact(
 ) -> Transformed<Compact<Transformed<TraceSource>>> {
     let selection = WorkloadSpec { device: spec.device.clone(), window: spec.window, ..WorkloadSpec::default() };
     let [source, again] = [source, again].map(|source| Transformed::new(source, &selection, seed, u64::MAX));
-    // No more reads and writes are played, unless some are left out behind the layout and later ones take their turn.
+    // The run plays no more reads and writes than this, unless a later transformation omits some and later requests
+    // replace them.
     let leaves_out = spec.beyond_capacity == Some(BeyondCapacity::Reject);
     let first = spec.first.filter(|_| !leaves_out).unwrap_or(u64::MAX);
     let unit_bytes = spec.align.map_or(compact::UNIT_BYTES, |align| align.0);

@@ -9,26 +9,25 @@ use std::collections::{HashMap, VecDeque};
 /// The size of the pieces in which files are laid out on the drive, as a file system's allocator would.
 const EXTENT_BYTES: u64 = 1 << 20;
 
-/// How many extents can be packed: 4 TiB of them. Each is remembered, so that otherwise a few requests of damaged
-/// lengths would fill the memory.
+/// Largest number of packed extents: 4 TiB. Each takes memory, and a few requests with damaged lengths could fill it.
 const EXTENTS_MAX: u64 = 1 << 22;
 
-/// A note on a layout that moved nothing.
+/// The note on a layout that changed no address.
 pub(crate) const LAYOUT_WITHOUT_EFFECT: &str =
     "`workload.layout` has no effect: each address is where the trace has it";
 
-/// Gives every device's extents places on the drive, in the order of their first use.
+/// Places the extents of every device on the drive, in the order of their first use.
 pub(crate) struct Packed<S> {
     inner: S,
-    /// Only looked up, never walked: its order can't reach a result.
+    /// Only looked up, never iterated, so that its order cannot affect a result.
     places: HashMap<(u32, u64), u64>,
-    /// The only device that gets places, if one was selected: the others' would leave holes.
+    /// The selected device, if there is one: only its extents get space.
     only: Chosen,
     laid_out: u64,
     split_count: u64,
     /// Whether an address on the drive differs from the trace's.
     has_moved: bool,
-    /// Whether the layout was set, and is not the format's own.
+    /// Whether a setting selected the layout, and not the format.
     is_asked_for: bool,
     pending: VecDeque<Request>,
 }
@@ -47,7 +46,7 @@ impl<S> Packed<S> {
         }
     }
 
-    /// The same, of a trace whose format leaves addresses as they are unless a setting packs them.
+    /// The layout for a trace whose format keeps addresses, unless a setting packs them.
     pub(crate) fn asked_for(self) -> Self {
         Self { is_asked_for: true, ..self }
     }
@@ -101,7 +100,7 @@ impl<S: RequestSource> RequestSource for Packed<S> {
         if self.pending.is_empty() {
             let Some(request) = self.inner.next_request()? else { return Ok(None) };
             if !self.only.keeps(request.device, &self.inner) {
-                // Handed on as it is, to be left out and counted where devices are selected.
+                // Returned unchanged: the selection of devices omits and counts it.
                 return Ok(Some(request));
             }
             self.laid_out += 1;

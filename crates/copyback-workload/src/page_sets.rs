@@ -1,4 +1,4 @@
-//! Which pages of many devices were read, written and trimmed, in memory that has a bound.
+//! The pages of many devices that were read, written and trimmed, in bounded memory.
 //!
 //! Addresses are divided into pieces of 128 MiB (32,768 pages). A piece keeps its pages as runs while these are few,
 //! then as a bitmap of 4 KiB. All counts are exact as long as the pieces take no more than [`MEMORY_BYTES`]. Beyond
@@ -17,10 +17,10 @@ const WORDS: usize = 512;
 /// Pages in a piece.
 pub(crate) const PIECE_PAGES: u64 = WORDS as u64 * 64;
 
-/// What a piece takes in the map, with what its nodes leave free.
+/// Memory of a piece in the map, with the unused part of the map's nodes.
 const PIECE_BYTES: usize = 224;
 
-/// More runs than these take as much as a bitmap, and longer to go through.
+/// With more runs, a bitmap takes no more memory, and less time.
 const RUNS_MAX: usize = 512;
 
 /// First and last page of a run in its piece.
@@ -119,7 +119,7 @@ fn set_bits(words: &mut [u64; WORDS], first: u16, last: u16) {
 /// The location of a piece: its device and its number there.
 type Place = (u32, u64);
 
-/// How many sets there are: one for each operation.
+/// Number of sets: one for each operation.
 pub(crate) const SETS: usize = 3;
 
 /// Sets of pages, one for each operation.
@@ -127,7 +127,7 @@ pub(crate) struct PageSets {
     pieces: BTreeMap<Place, [Pages; SETS]>,
     taken_bytes: usize,
     memory_bytes: usize,
-    /// A piece is kept if its hash ends in this many zeros.
+    /// A piece is kept if its hash ends in this many zero bits.
     halvings: u32,
 }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The files of a base name, in the order of their CPUs, on the disk or handed over; none if a file has that very name,
-/// or there are no such files.
+/// The files of a base name in the order of their CPUs, on disk or passed by the caller. None if there are no such
+/// files, or if a file has the base name itself.
 pub fn files(base: &Path) -> Vec<PathBuf> {
     let Some(name) = base.file_name().and_then(|name| name.to_str()) else { return Vec::new() };
     if base.exists() || crate::standard_input::is_named(base) || crate::handed::file(base).is_some() {

@@ -1,7 +1,7 @@
 //! Workload presets: the TOML files of the workspace's folder `workloads/`, compiled in.
 //!
-//! Those named `-like` match the figures that a paper's table gives of a trace. They are not that trace: what the table
-//! doesn't say (burstiness, locality, correlations) is a stated choice.
+//! Presets named `-like` match the figures of a trace in a paper's table. They are not that trace: properties that the
+//! table omits (burstiness, locality, correlations) are stated choices.
 
 use crate::spec::WorkloadSpec;
 
@@ -27,7 +27,7 @@ pub fn text(name: &str) -> Result<&'static str, String> {
     })
 }
 
-/// The spec in a preset's text or a user's file of the same form.
+/// The spec in the text of a preset, or of a user's file with the same form.
 ///
 /// # Errors
 /// The mistake in the text, with its line.

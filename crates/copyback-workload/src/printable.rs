@@ -1,4 +1,4 @@
-//! Words of files, arguments and traces as a terminal or a page may show them.
+//! Texts of files, arguments and traces, made safe for terminals and pages.
 
 use std::borrow::Cow;
 
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn every_control_character_is_written_out() {
-        // C0, DEL and C1 of ISO 6429, and what Unicode (UAX 9, UAX 14) breaks or reorders lines with.
+        // C0, DEL and C1 of ISO 6429, and the characters of Unicode (UAX 9, UAX 14) that break or reorder lines.
         let controls = ('\0'..=' ').filter(|c| *c != ' ').chain('\u{7f}'..='\u{9f}');
         let marks = "\u{200e}\u{200f}\u{2028}\u{2029}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}\u{feff}";
         for c in controls.chain(marks.chars()) {

@@ -1,6 +1,6 @@
 //! A block request, and the sources of requests.
 
-/// What a request asks for.
+/// The operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Op {
@@ -12,11 +12,11 @@ pub enum Op {
     Trim,
 }
 
-/// How urgent a request is; a scheme may treat [`Priority::High`] apart (ispass11, state 3).
+/// How urgent a request is; a scheme may treat [`Priority::High`] differently (ispass11, state 3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Priority {
-    /// Served in its turn.
+    /// Not urgent.
     #[default]
     Normal,
     /// Marked urgent by the workload.
@@ -26,39 +26,39 @@ pub enum Priority {
 /// One block request of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// When it arrives, in nanoseconds since the workload's start. A closed-loop host ignores it.
+    /// Arrival time in nanoseconds since the workload's start. A closed-loop host ignores it.
     pub arrival_ns: u64,
     /// First byte, counted from the start of the device.
     pub offset_bytes: u64,
     /// Length in bytes, never zero.
     pub len_bytes: u64,
-    /// The device, volume or LUN of the trace (0 if the format knows only one).
+    /// The device, volume or LUN of the trace (0 if the format has only one).
     pub device: u32,
-    /// What it asks for.
+    /// The operation.
     pub op: Op,
     /// How urgent it is.
     pub priority: Priority,
 }
 
-/// Requests in the order of their arrival, handed out one at a time.
+/// A source of requests, in the order of their arrival, one at a time.
 pub trait RequestSource {
-    /// The next request, `None` at the end; after an error or the end it is not asked again.
+    /// The next request, `None` at the end. Callers stop after the end or an error.
     fn next_request(&mut self) -> Result<Option<Request>, crate::Error>;
 
-    /// Notes to the user about the records read so far: the format found, the assumptions, how many records were
-    /// skipped, moved or left out. Complete once the source has ended.
+    /// Notes to the user about the records read so far: the detected format, assumptions, how many records were
+    /// skipped, moved or omitted. Complete at the source's end.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// The source's name of a device that it has returned, if it has one in addition to its number: `259,0` of Linux, a
-    /// disk's or a file's.
+    /// The trace's name of a device, if it has one in addition to the number: `259,0` of Linux, the name of a disk or a
+    /// file.
     fn device_name(&self, _device: u32) -> Option<String> {
         None
     }
 }
 
-/// Requests that are written down.
+/// A source that returns the requests of a list.
 impl RequestSource for std::vec::IntoIter<Request> {
     fn next_request(&mut self) -> Result<Option<Request>, crate::Error> {
         Ok(self.next())

@@ -1,15 +1,15 @@
 //! Named random streams.
 //!
-//! Every component draws from a stream of its own, named after what it decides. So one more component, or one more
-//! draw in one of them, changes nothing for the others, and a seed gives the same numbers on every machine.
+//! Every component draws from its own stream, which is named after its decision. A new component, or a new draw in one
+//! component, therefore changes no other draws. A seed gives the same numbers on every machine.
 
 use rand_core::{Rng, SeedableRng};
 pub use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// The stream `name` of the run with this `seed`.
 ///
-/// The state is seeded with `splitmix64(splitmix64(fnv1a64(name)) ^ seed)`: FNV-1a turns the name into 64 bits the same
-/// way everywhere, splitmix64 spreads them, so that neither similar names nor neighbouring seeds give similar streams.
+/// The state is seeded with `splitmix64(splitmix64(fnv1a64(name)) ^ seed)`. FNV-1a maps the name to the same 64 bits on
+/// every machine. splitmix64 spreads them, so that neither similar names nor neighbouring seeds give similar streams.
 pub fn stream(seed: u64, name: &str) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(splitmix64(splitmix64(fnv1a64(name.as_bytes())) ^ seed))
 }
@@ -33,7 +33,7 @@ pub fn unit_f64(rng: &mut Xoshiro256PlusPlus) -> f64 {
     (rng.next_u64() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
 }
 
-/// A whole number in `0..bound`, without bias to speak of (at most `bound / 2^64`); zero for a bound of zero.
+/// A whole number in `0..bound`, with a bias of at most `bound / 2^64`; zero for a bound of zero.
 pub fn below(rng: &mut Xoshiro256PlusPlus, bound: u64) -> u64 {
     let product = u128::from(rng.next_u64()) * u128::from(bound);
     (product >> 64) as u64
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn a_stream_is_the_same_everywhere_and_for_ever() {
-        // The first draws, written down: a change here changes every result of every user.
+        // The first draws as constants: a change here would change every result.
         let mut rng = stream(1, "workload.op");
         let first = rng.next_u64();
         assert_eq!(first, stream(1, "workload.op").next_u64());

@@ -1,4 +1,4 @@
-//! Configurations are written in several formats, and their code is compiled for one.
+//! Compiles the code that reads and writes configurations once for all formats.
 
 #[doc(hidden)]
 pub use erased_serde;
@@ -9,9 +9,9 @@ pub use toml;
 
 /// Implements `Serialize` and `Deserialize` for a type that derives both with `#[serde(remote = "Self")]`.
 ///
-/// Every format is a type, for which the compiler makes a copy of the code of all fields of all tables. Here it makes
-/// one copy for writing, which hands fields to a format by dynamic dispatch, and one for reading from a
-/// [`toml::Table`] that holds the data of any format. An error keeps its message and loses its place in the text.
+/// Every format is a type, for which the compiler would copy the code of all fields of all tables. With this macro it
+/// makes one copy for writing, which passes fields to a format by dynamic dispatch, and one for reading from a
+/// [`toml::Table`], which holds the data of any format. An error keeps its message, but not its position in the text.
 #[macro_export]
 macro_rules! serde_once {
     ($type:ty) => {
@@ -42,7 +42,7 @@ macro_rules! serde_once {
                 use $crate::serde_once::serde::de::Error;
                 use $crate::serde_once::toml;
 
-                // Not generic, so that it is compiled here and nowhere else.
+                // Not generic, so that it is compiled only here.
                 fn from_table(table: toml::Table) -> Result<$type, toml::de::Error> {
                     <$type>::deserialize(table)
                 }

@@ -1,8 +1,8 @@
 //! A trace from standard input, which is named `-`.
 //!
-//! A trace is read several times: to find out its format, to try it, and once for each scheme. What comes from a pipe
-//! is therefore kept in a temporary file, once for the whole program, and every reader opens that. The file has a
-//! limit, as a pipe may have no end.
+//! A trace is read several times: to detect its format, to check it, and once for each scheme. Data from a pipe is
+//! therefore kept in one temporary file, which every reader opens. The file has a size limit, because a pipe may have
+//! no end.
 
 use crate::Error;
 use crate::temporary::Temporary;
@@ -11,13 +11,13 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// How a user names it.
+/// The name that selects standard input.
 const NAME: &str = "-";
 
-/// What messages call it.
+/// The name of standard input in messages.
 pub const SHOWN: &str = "standard input";
 
-/// What is kept of standard input at most, unless [`LIMIT`] says otherwise.
+/// Default of the size limit; [`LIMIT`] overrides it.
 const LIMIT_BYTES: u64 = 8 << 30;
 
 /// The environment variable that sets the limit, a size such as `64 GiB`.
@@ -30,7 +30,7 @@ pub fn is_named(path: &Path) -> bool {
     path == Path::new(NAME)
 }
 
-/// The file that holds what came from standard input. The first call reads all of it.
+/// The file that holds the data from standard input. The first call reads all data.
 ///
 /// # Errors
 /// If it cannot be read, or there is no space to keep it.
@@ -60,7 +60,7 @@ pub fn kept() -> Result<PathBuf, Error> {
     Ok(kept.insert(file).path().to_path_buf())
 }
 
-/// What is kept at most.
+/// The size limit.
 fn limit_bytes() -> Result<u64, Error> {
     let Ok(text) = std::env::var(LIMIT) else { return Ok(LIMIT_BYTES) };
     parse_bytes(&text).map_err(|message| {
@@ -68,7 +68,7 @@ fn limit_bytes() -> Result<u64, Error> {
     })
 }
 
-/// Removes the file. For a program that is about to end: a static value is never dropped.
+/// Removes the file, before the program ends: a static value is never dropped.
 pub fn forget() {
     drop(KEPT.lock().unwrap_or_else(PoisonError::into_inner).take());
 }

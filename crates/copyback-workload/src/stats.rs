@@ -1,4 +1,4 @@
-//! What a workload is like: the figures that papers' tables print, and histograms.
+//! Statistics of a workload: the figures in papers' tables, and histograms.
 
 use crate::page_sets::{Counts, Estimate, MEMORY_BYTES, PIECE_PAGES, PageSets};
 use crate::units::{counted, format_bytes};
@@ -15,7 +15,7 @@ pub const PAGE_BYTES: u64 = 4096;
 pub struct ClassStats {
     /// How many requests.
     pub requests: u64,
-    /// Their bytes together.
+    /// Their bytes in total.
     pub bytes: u64,
     /// The mean size; zero if there are none.
     pub mean_bytes: f64,
@@ -63,7 +63,7 @@ pub struct GapQuantiles {
     pub max_ns: u64,
 }
 
-/// Everything that is said of a workload.
+/// All statistics of a workload.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TraceStats {
     /// How many requests.
@@ -82,7 +82,7 @@ pub struct TraceStats {
     pub trims: ClassStats,
     /// The mean size of all requests.
     pub mean_bytes: f64,
-    /// Distinct pages read or written (each device's apart), in bytes.
+    /// Distinct pages read or written (separate for each device), in bytes.
     pub footprint_bytes: u64,
     /// Pages written for each distinct page written; zero without writes.
     pub overwrite_ratio: f64,
@@ -96,18 +96,18 @@ pub struct TraceStats {
     pub mean_gap_ns: f64,
     /// Quantiles of the gaps, to three digits.
     pub gaps: GapQuantiles,
-    /// Requests that start where the last one of the same device ended, as a share of all.
+    /// Requests that start at the end of the previous request of the same device, as a share of all.
     pub sequential_share: f64,
     /// Sizes in bytes, by powers of two.
     pub size_histogram: Vec<Bin>,
     /// Gaps in nanoseconds, by powers of two.
     pub gap_histogram: Vec<Bin>,
-    /// Each device, by its number; of more than 262,144 devices, those that came first.
+    /// Each device, by its number; of more than 262,144 devices, the first of them.
     pub devices: Vec<DeviceStats>,
     /// For estimated footprints and overwrites: one of this many pieces of addresses was counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub footprint_counted_one_of: Option<u64>,
-    /// What the source says of itself.
+    /// Notes of the source.
     pub notes: Vec<String>,
 }
 
@@ -131,8 +131,8 @@ impl TraceStats {
 pub struct Footprint {
     /// Whether `bytes` is an estimate: counting would take more than 256 MiB of memory.
     pub is_estimate: bool,
-    /// Distinct pages of [`PAGE_BYTES`] that are read or written (each device's apart), in bytes. What is only trimmed
-    /// holds no data.
+    /// Distinct pages of [`PAGE_BYTES`] that are read or written (separate for each device), in bytes. Pages that are
+    /// only trimmed hold no data.
     pub bytes: u64,
     /// The highest byte touched, plus one: the smallest capacity that holds the workload.
     pub end_bytes: u64,
@@ -161,7 +161,7 @@ impl Footprint {
 /// Largest number of distinguished devices: their data takes some 30 MB.
 const DEVICES_MAX: usize = 1 << 18;
 
-/// The longest gap that is distinguished from longer ones: about 73 years.
+/// The longest gap that is distinguished from longer gaps: about 73 years.
 const GAP_NS_MAX: u64 = 1 << 61;
 
 /// Sums, counts and bitmaps on the way to [`TraceStats`].
@@ -182,7 +182,7 @@ struct Collector {
     other_devices: u64,
 }
 
-/// What is counted of a device.
+/// Counts of a device.
 #[derive(Default)]
 struct OfDevice {
     requests: u64,
@@ -215,7 +215,7 @@ impl Collector {
     fn add(&mut self, request: &crate::Request) {
         let class = &mut self.classes[request.op as usize];
         class.requests += 1;
-        // Lengths of a damaged trace may add up to anything.
+        // Lengths of a damaged trace may overflow a sum.
         class.bytes = class.bytes.saturating_add(request.len_bytes);
         self.high_priority_requests += u64::from(request.priority == Priority::High);
         self.size_bins[bin_of(request.len_bytes)] += 1;
@@ -314,7 +314,7 @@ impl Collector {
     }
 }
 
-/// That footprints are estimates, and how good they are.
+/// The note that footprints are estimates, with their error.
 fn note_estimate(estimate: Estimate) -> String {
     let Estimate { one_of, error_share } = estimate;
     let (piece, memory) = (format_bytes(PIECE_PAGES * PAGE_BYTES), format_bytes(MEMORY_BYTES as u64));
@@ -334,7 +334,7 @@ fn bin_of(value: u64) -> usize {
     (u64::BITS - value.leading_zeros()) as usize
 }
 
-/// The bins that hold something, and those between them.
+/// The bins from the first that is not empty to the last.
 fn bins(counts: &[u64; 65]) -> Vec<Bin> {
     let Some(first) = counts.iter().position(|count| *count > 0) else { return Vec::new() };
     let last = counts.iter().rposition(|count| *count > 0).unwrap_or(first);

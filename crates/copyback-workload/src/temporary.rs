@@ -1,7 +1,7 @@
-//! Temporary files, known by name until they are gone, so that an interrupted program can take them with it.
+//! Temporary files, listed by name, so that an interrupted program can remove them.
 //!
-//! A value that is dropped removes its file, but a signal drops nothing. Files without a name (`O_TMPFILE`) would need
-//! no list, but they cannot replace a file that is there without getting a name first, and not every file system has
+//! A value removes its file when it is dropped, but a signal drops no values. Files without a name (`O_TMPFILE`) would
+//! need no list, but they cannot replace an existing file without getting a name first, and not every file system has
 //! them.
 
 use std::collections::BTreeSet;
@@ -14,14 +14,14 @@ use tempfile::NamedTempFile;
 static NAMES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 fn names() -> MutexGuard<'static, BTreeSet<PathBuf>> {
-    // A thread that panicked while it held the lock left whole paths.
+    // A thread that panicked while it held the lock left complete paths.
     NAMES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A temporary file, open and under a name of its own; removed when dropped.
+/// An open temporary file with its own name; removed when dropped.
 #[derive(Debug)]
 pub struct Temporary {
-    // Removed before its entry is.
+    // The file is removed before its entry in the list.
     file: NamedTempFile,
     entry: Entry,
 }
@@ -37,8 +37,8 @@ impl Drop for Entry {
 }
 
 impl Temporary {
-    /// Makes one in a folder, its name beginning and ending as said, for an output. The user's mask decides who may
-    /// read it.
+    /// Creates a file for an output in a folder, with this prefix and suffix of its name. The user's mask sets its
+    /// permissions.
     ///
     /// # Errors
     /// Those of the file system.
@@ -46,7 +46,7 @@ impl Temporary {
         Self::with_mode(folder, names, 0o666)
     }
 
-    /// The same for a copy of a user's data, which no other user may read.
+    /// Creates a file for a copy of a user's data, which no other user may read.
     ///
     /// # Errors
     /// Those of the file system.
@@ -64,7 +64,7 @@ impl Temporary {
         }
         #[cfg(not(unix))]
         let _ = mode;
-        // Made and entered in one: no file is there that the list does not have.
+        // Created and listed under one lock: the list has every file.
         let mut names = names();
         let file = builder.tempfile_in(folder)?;
         names.insert(file.path().to_path_buf());
@@ -87,7 +87,7 @@ impl Temporary {
         self.file.as_file_mut()
     }
 
-    /// Gives it its final name, replacing a file of that name.
+    /// Renames the file to its final name, and replaces a file of that name.
     ///
     /// # Errors
     /// Those of the file system; the file is removed then.
@@ -101,12 +101,12 @@ impl Temporary {
     }
 }
 
-/// No thread makes, renames or removes temporary files as long as this lives.
+/// While this value lives, no thread creates, renames or removes temporary files.
 #[derive(Debug)]
 pub struct Held(#[allow(dead_code, reason = "it is held, not read")] MutexGuard<'static, BTreeSet<PathBuf>>);
 
-/// Removes all temporary files. For a program that is about to end: as long as the returned value is kept, none is
-/// made, and a thread that wants one waits.
+/// Removes all temporary files, before the program ends. While the returned value lives, a thread that creates a
+/// temporary file waits.
 pub fn remove_all() -> Held {
     let mut names = names();
     for path in std::mem::take(&mut *names) {
@@ -116,7 +116,7 @@ pub fn remove_all() -> Held {
     Held(names)
 }
 
-/// Waits for the thread that removes all of them, which ends the program.
+/// Waits for the thread that removes all temporary files and ends the program.
 pub fn wait_for_interruption() {
     drop(names());
 }

@@ -1,4 +1,4 @@
-//! Several workloads that share a drive: the addresses of each, and their requests one by one.
+//! Several workloads that share a drive: their addresses and their requests.
 
 use crate::rng::{fnv1a64, splitmix64};
 use crate::spec::{Footprint, Pace, SpecError, Tenant, WorkloadSpec};
@@ -8,38 +8,38 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// One of several workloads, opened.
 pub struct Stream {
-    /// What results call it.
+    /// Its name in results.
     pub name: String,
-    /// Its requests; their addresses count from the begin of its own.
+    /// Its requests; addresses count from the start of its part of the drive.
     pub source: Box<dyn RequestSource + Send>,
     /// The start of its addresses.
     pub region_start_bytes: u64,
-    /// When its requests begin.
+    /// The rule by which its requests begin.
     pub pace: Pace,
     /// Largest number of outstanding requests, if its pace has a limit.
     pub queue_depth: u32,
-    /// Requests after which it thinks, and how long.
+    /// Number of requests between pauses, and the length of a pause.
     pub think: Option<(u64, u64)>,
-    /// When it is there, from and to, in order.
+    /// The times between which it runs, from and to, in order.
     pub phases_ns: Vec<[u64; 2]>,
-    /// Those that have to end before, by their places in the list.
+    /// The workloads that must end first, by their index in the list.
     pub after: Vec<usize>,
-    /// It begins no earlier, whenever those have ended.
+    /// Earliest start, even if these workloads ended before.
     pub not_before_ns: u64,
-    /// So long after its start it is not measured.
+    /// Time after its start that is not measured.
     pub warmup_ns: u64,
 }
 
 /// Workloads of one run by name, which is also their order.
 pub type Tenants = BTreeMap<String, Tenant>;
 
-/// The limit of names: each has measures of its own.
+/// Largest number of workloads: each has its own measures.
 pub const TENANTS_MAX: usize = 256;
 
-/// Checks workloads and how they fit together; a mistake names the key below `[workloads]`.
+/// Checks workloads, and whether they fit together. An error names the key below `[workloads]`.
 ///
 /// # Errors
-/// The first one found.
+/// The first mistake found.
 pub fn check(tenants: &Tenants) -> Result<(), SpecError> {
     let wrong = |key: String, message: String, help: &str| SpecError { key, message, help: Some(help.to_owned()) };
     if tenants.len() > TENANTS_MAX {
@@ -75,7 +75,7 @@ pub fn check(tenants: &Tenants) -> Result<(), SpecError> {
     }
 }
 
-/// A workload that never starts, because it waits for one that waits for it.
+/// A workload that never starts, because it waits for a workload that waits for it.
 fn in_circle(tenants: &Tenants) -> Option<&String> {
     let mut done = BTreeSet::new();
     loop {
@@ -89,10 +89,10 @@ fn in_circle(tenants: &Tenants) -> Option<&String> {
     }
 }
 
-/// The part of a drive that each has, begin and length, in whole units of `grain_bytes`.
+/// The part of a drive that each workload has: start and length, in whole units of `grain_bytes`.
 ///
 /// # Errors
-/// If one lies beyond the capacity or is empty.
+/// If a part exceeds the capacity or is empty.
 pub fn regions(tenants: &Tenants, capacity_bytes: u64, grain_bytes: u64) -> Result<Vec<[u64; 2]>, Error> {
     let whole = |bytes: u64| bytes - bytes % grain_bytes;
     let of_share = |share: f64| whole(((capacity_bytes as f64) * share.min(1.0)) as u64);
@@ -128,23 +128,23 @@ pub fn regions(tenants: &Tenants, capacity_bytes: u64, grain_bytes: u64) -> Resu
     Ok(regions)
 }
 
-/// The seed of one of several workloads: its name's, so that one more changes no draw of the others.
+/// The seed of one of several workloads. It depends on the name, so that a new workload changes no draw of the others.
 pub fn seed_of(seed: u64, name: &str) -> u64 {
     splitmix64(splitmix64(fnv1a64(name.as_bytes())) ^ seed)
 }
 
-/// What the host has for workloads that do not say.
+/// The host's defaults for workloads without their own settings.
 #[derive(Clone, Copy, Debug)]
 pub struct Usual {
     /// Whether its loop is closed.
     pub is_closed: bool,
     /// Its queue depth.
     pub queue_depth: u32,
-    /// Addresses of workloads begin at multiples of it.
+    /// Addresses of workloads begin at multiples of this.
     pub grain_bytes: u64,
 }
 
-/// Requests up to a number of bytes.
+/// A source that ends after a number of bytes.
 struct UpTo {
     source: Box<dyn RequestSource + Send>,
     bytes_left: u64,

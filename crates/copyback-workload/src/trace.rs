@@ -1,4 +1,4 @@
-//! A trace as a source of requests: opened, its format found, its times sorted and counted from zero.
+//! A trace as a source of requests: detects its format, sorts its times, and counts them from zero.
 
 use crate::input::{self, SharedNotes};
 use crate::readers::blktrace::Blktrace;
@@ -16,8 +16,8 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::io::{Read, Seek};
 use std::path::Path;
 
-/// A trace whose requests come in the order of their arrival, counted from the first one (from the recording's start in
-/// formats that count from there: fio's and the project's own, and tables with that comment).
+/// A trace that returns requests in the order of their arrival. Times count from the first request, or from the
+/// recording's start in formats that count from there: fio's, the project's own, and tables with that comment.
 pub(crate) struct TraceSource {
     file: String,
     reader: Box<dyn RecordReader>,
@@ -25,15 +25,15 @@ pub(crate) struct TraceSource {
     shared_notes: SharedNotes,
     batch: Vec<Record>,
     batch_at: usize,
-    /// Records held back for sorting that came in order.
+    /// Records held for sorting, which were in order in the file.
     held: VecDeque<Record>,
-    /// Records held back that came after a later one, by arrival and place.
+    /// Records held for sorting, which followed a later record in the file, by arrival and position.
     late: BinaryHeap<Reverse<Late>>,
     window_records: usize,
     ended: bool,
     sorted_count: u64,
     last_arrival_ns: Option<u64>,
-    /// What is taken from every arrival; found at the first request.
+    /// Time that is subtracted from every arrival; set at the first request.
     origin_ns: Option<u64>,
 }
 
@@ -80,7 +80,7 @@ impl TraceSource {
         }));
     }
 
-    /// The format that was found or named.
+    /// The format that was detected or set.
     pub(crate) fn format(&self) -> Format {
         self.format
     }
@@ -100,7 +100,7 @@ impl TraceSource {
         Ok(Some(self.batch[self.batch_at - 1]))
     }
 
-    /// Keeps a record for its turn.
+    /// Holds a record for sorting.
     #[inline]
     fn hold(&mut self, record: Record) -> Result<(), Error> {
         let arrival_ns = record.request.arrival_ns;
@@ -116,7 +116,7 @@ impl TraceSource {
         Ok(())
     }
 
-    /// The earliest record held; of equal ones, the first in the file.
+    /// The earliest record that is held; of equal records, the first in the file.
     #[inline]
     fn release(&mut self) -> Option<Record> {
         let Some(Reverse(Late(late))) = self.late.peek() else { return self.held.pop_front() };
@@ -140,7 +140,7 @@ impl TraceSource {
     }
 }
 
-/// A record in a heap, ordered as it has to be handed out.
+/// A record in a heap, in the order in which records are returned.
 struct Late(Record);
 
 fn order(record: &Record) -> (u64, u64) {

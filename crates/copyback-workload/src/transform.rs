@@ -1,5 +1,5 @@
 //! Transformations of a source, in this order: layout, device, time window, first N, time scale, align, capacity,
-//! priority. The layout `compact` comes behind device and window.
+//! priority. The layout `compact` follows device and window.
 
 use crate::devices::{Chosen, Devices};
 use crate::rng::{self, Xoshiro256PlusPlus};
@@ -16,7 +16,7 @@ pub(crate) struct Transformed<S> {
     time_scale: f64,
     align_bytes: u64,
     beyond: BeyondCapacity,
-    /// Whether the choice of that lets a generator have a footprint beyond the capacity.
+    /// Whether this choice lets a generator have a footprint beyond the capacity.
     allows_footprint: bool,
     capacity_bytes: u64,
     high_priority_share: Option<f64>,
@@ -29,11 +29,11 @@ pub(crate) struct Transformed<S> {
     /// Whether the time scale changed an arrival, and the alignment a request.
     has_scaled: bool,
     has_widened: bool,
-    /// Whether `align` widens requests and does nothing else.
+    /// Whether `align` only widens requests.
     align_only_widens: bool,
-    /// Those of a trace whose addresses a drive takes as they are.
+    /// The trace's devices, if the drive uses its addresses unchanged.
     devices: Option<Devices>,
-    /// Whether the layout `compact` is a choice that was not made.
+    /// Whether the layout `compact` is possible, but not set.
     may_be_compact: bool,
     folded: u64,
     rejected: u64,
@@ -72,23 +72,24 @@ impl<S: RequestSource> Transformed<S> {
         }
     }
 
-    /// The same, watching whether several devices share a drive's addresses. Without a drive there are none to share.
+    /// Also checks whether several devices share a drive's addresses. Without a drive, there are no addresses to share.
     pub(crate) fn sharing_addresses(self) -> Self {
         let devices = (self.capacity_bytes != u64::MAX).then(Devices::default);
         Self { devices, ..self }
     }
 
-    /// The same, of a trace whose addresses could be packed.
+    /// Also notes that the trace's addresses could be packed.
     pub(crate) fn may_be_compact(self) -> Self {
         Self { may_be_compact: true, ..self }
     }
 
-    /// The same, of requests that `align` only widens: neither are they drawn in it, nor does it set the layout's unit.
+    /// Also notes that `align` only widens requests: they are not drawn in its units, and it does not set the layout's
+    /// unit.
     pub(crate) fn only_widening(self) -> Self {
         Self { align_only_widens: self.align_bytes > 1, ..self }
     }
 
-    /// Picks and moves in time; `None` for a request that is left out.
+    /// Selects a request by device and time, and scales its arrival; `None` if the request is omitted.
     fn select(&mut self, mut request: Request) -> Option<Request> {
         if !self.device.keeps(request.device, &self.inner) {
             self.other_devices += 1;
@@ -143,7 +144,7 @@ impl<S: RequestSource> Transformed<S> {
         Ok(())
     }
 
-    /// Brings a request within the capacity; `None` for one that is left out.
+    /// Brings a request within the capacity; `None` if the request is omitted.
     fn fit(&mut self, mut request: Request) -> Result<Option<Request>, Error> {
         if request.offset_bytes + request.len_bytes <= self.capacity_bytes {
             return Ok(Some(request));
@@ -168,14 +169,14 @@ impl<S: RequestSource> Transformed<S> {
         }
     }
 
-    /// Draws whether a request that is handed out is urgent; without a share it stays what its source says.
+    /// Draws whether a returned request is urgent; without a share, the source decides.
     fn mark(&mut self, request: &mut Request) {
         let Some(share) = self.high_priority_share else { return };
         let urgent = rng::unit_f64(&mut self.priorities) < share;
         request.priority = if urgent { Priority::High } else { Priority::Normal };
     }
 
-    /// How a trace or a drive is made to fit.
+    /// The remedy if a trace exceeds the drive.
     fn room(&self) -> &'static str {
         match self.may_be_compact {
             true => {
@@ -268,7 +269,7 @@ impl<S: RequestSource> Transformed<S> {
         let has_moved = self.started_ns != Some(0) || self.window_ns.is_some_and(|[start_ns, _]| start_ns > 0);
         let is_window_idle = self.window_ns.is_some() && self.outside == 0 && !has_moved;
         note(is_window_idle, "window", "every request arrives within it".to_owned());
-        // A reader that asked for no more stopped at a limit of its own.
+        // A reader may have stopped at its own limit.
         let is_first_idle = self.first.is_some_and(|first| self.passed < first || !self.ended);
         let ends = if self.ended { "the workload has" } else { "the run ended after" };
         note(is_first_idle, "first", format!("{ends} {}", counted(self.passed, "request")));
@@ -299,7 +300,7 @@ impl<S: RequestSource> Transformed<S> {
     }
 }
 
-/// Plays a source several times over, each pass after the last one.
+/// Plays a source several times, one pass after another.
 pub(crate) struct Looped {
     source: Box<dyn RequestSource + Send>,
     reopen: Box<dyn FnMut() -> Result<Box<dyn RequestSource + Send>, Error> + Send>,
@@ -332,7 +333,7 @@ impl Looped {
         })
     }
 
-    /// A pass is complete: a setting has no effect only if it has none in any pass.
+    /// Called at the end of a pass. A setting has no effect only if it has none in any pass.
     fn keep_notes_without_effect(&mut self) {
         let mut notes = self.source.notes();
         notes.retain(|note| setting_without_effect(note).is_some_and(|key| self.has_had_none(key)));
@@ -372,7 +373,7 @@ impl RequestSource for Looped {
             self.base_ns = self.next_base_ns().ok_or_else(too_long)?;
             self.pass_count = 0;
             self.keep_notes_without_effect();
-            // What the last pass remembers is given back before the next one remembers as much.
+            // Frees the memory of the last pass before the next pass allocates as much.
             self.source = Box::new(Vec::new().into_iter());
             self.source = (self.reopen)()?;
         }
@@ -386,7 +387,7 @@ impl RequestSource for Looped {
             notes.push(format!("`workload.loop` has no effect: the run ended in the first of {} passes", self.passes));
         }
         if begun > 1 {
-            // The format is the same of each pass.
+            // Each pass has the same format.
             let counts = notes.iter().any(|note| !note.starts_with("format `"));
             let of_one = if counts { "; the notes before this one are of the last pass alone" } else { "" };
             let of_all = if self.passes_left > 0 { format!(" of {}", self.passes) } else { String::new() };
@@ -400,7 +401,7 @@ impl RequestSource for Looped {
     }
 }
 
-/// The key that a note says to have no effect.
+/// The key in a note on a setting without effect.
 fn setting_without_effect(note: &str) -> Option<&str> {
     note.split_once(" has no effect").map(|(key, _)| key)
 }

@@ -7,7 +7,7 @@ use serde::de::{Error as _, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// Units of size, largest first, with their bytes. Only the binary ones are printed.
+/// Units of size, largest first, with their bytes. Only binary units are printed.
 const BYTE_UNITS: &[(&str, u64)] = &[
     ("PiB", 1 << 50),
     ("TiB", 1 << 40),
@@ -58,14 +58,14 @@ pub fn parse_bytes(text: &str) -> Result<u64, String> {
     scaled(text, number, factor, "a size", "16 KiB")
 }
 
-/// Prints a size so that [`parse_bytes`] reads the same number of bytes back.
+/// Prints a size from which [`parse_bytes`] reads the same number of bytes.
 pub fn format_bytes(bytes: u64) -> String {
     let binary = BYTE_UNITS.iter().filter(|(name, _)| name.ends_with("iB") || *name == "B");
     format_exact(bytes, binary, "B")
 }
 
-/// A count of things, in numbers with separators: "1 request", "2 requests", "1,234 flushes". `one` is the name of one
-/// thing, whose plural is regular; other words that belong to the number follow the name.
+/// A count with its noun: "1 request", "2 requests", "1,234 flushes". `one` is the singular, with a regular plural;
+/// further words may follow the noun.
 pub fn counted(count: u64, one: &str) -> String {
     let ending = match count {
         1 => "",
@@ -106,13 +106,13 @@ pub fn parse_duration_ns(text: &str) -> Result<u64, String> {
     scaled(text, number, factor, "a time", "1.6 ms")
 }
 
-/// Prints a time so that [`parse_duration_ns`] reads the same number of nanoseconds back.
+/// Prints a time from which [`parse_duration_ns`] reads the same number of nanoseconds.
 pub fn format_duration_ns(duration_ns: u64) -> String {
     format_exact(duration_ns, TIME_UNITS.iter(), "ns")
 }
 
 /// A time in messages, with all its digits, in the largest unit up to seconds in which it is at least one:
-/// `123.456789 ms`, never `123456789 ns`. [`parse_duration_ns`] reads it back.
+/// `123.456789 ms`, never `123456789 ns`. [`parse_duration_ns`] reads the same time from it.
 pub fn exact_time(duration_ns: u64) -> String {
     let (unit, decimals) = match duration_ns {
         ..1_000 => ("ns", 0),
@@ -127,7 +127,7 @@ pub fn exact_time(duration_ns: u64) -> String {
     format!("{}{point}{fraction} {unit}", duration_ns / factor)
 }
 
-/// Without this the sign would be taken for a part of the unit.
+/// Without this, the sign would become part of the unit.
 fn refuse_negative(text: &str, what: &str, example: &str) -> Result<(), String> {
     match text.trim().strip_prefix(['-', '\u{2212}']) {
         Some(number) if number.trim_start().starts_with(|c: char| c.is_ascii_digit() || c == '.') => {
@@ -162,7 +162,7 @@ fn scaled(text: &str, number: &str, factor: u64, what: &str, example: &str) -> R
     if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') {
         return Err(malformed());
     }
-    // Eighteen decimals of any unit here are far below one part of a byte or a nanosecond.
+    // The eighteenth decimal of any unit here is far below a byte or a nanosecond.
     let fraction = &fraction[..fraction.len().min(18)];
     let too_large = || format!("`{text}` is too large: it does not fit 64 bits");
     let mantissa: u128 = format!("0{whole}{fraction}").parse().map_err(|_| too_large())?;

@@ -1,6 +1,7 @@
 //! Words of a file or a command line: fixed sets of names, and the nearest name to a mistyped one.
 
-/// Slips that a word of so many letters may have: one wrong, missing or added letter, or two that are swapped.
+/// Largest number of slips in a word of this many letters. A slip is a wrong, missing or added letter, or two swapped
+/// letters.
 fn slips_max(letters: usize) -> usize {
     match letters {
         0..=2 => 0,
@@ -10,15 +11,15 @@ fn slips_max(letters: usize) -> usize {
     }
 }
 
-/// How like a name is to a word: 1 if they are the same, 0 if it is not worth a suggestion. Both are in small letters,
-/// and have no signs between their parts.
+/// Similarity of a name and a word: 1 if they are equal, 0 if the name is not worth a suggestion. Both have lower-case
+/// letters, without signs between their parts.
 fn likeness(word: &str, name: &str) -> f64 {
     let (letters, of_name) = (word.chars().count(), name.chars().count());
     let slips = strsim::osa_distance(word, name);
     if slips <= slips_max(letters.min(of_name)) {
         return 1.0 - slips as f64 / (letters.max(of_name) + 1) as f64;
     }
-    // A part of a name, and a name with more behind it: `msec` for `ms`, `proactive` for `ggc-proactive-idle`.
+    // A part of a name, or a name with a suffix: `msec` for `ms`, `proactive` for `ggc-proactive-idle`.
     let share = letters.min(of_name) as f64 / letters.max(of_name) as f64;
     let is_begin = (letters > 2 && name.starts_with(word)) || (of_name > 1 && word.starts_with(name) && share >= 0.5);
     if is_begin {
@@ -27,8 +28,8 @@ fn likeness(word: &str, name: &str) -> f64 {
     if letters > 4 && name.contains(word) { 0.2 + 0.2 * share } else { 0.0 }
 }
 
-/// The name that a word may have meant: one with few slips, or one of which it is a part. None of other names, however
-/// many letters they share.
+/// The name that a word may mean: the word is a part of it, or differs by few slips. Other names are never suggested,
+/// even if they share many letters.
 pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |text: &str| text.chars().filter(|c| !"-_. ".contains(*c)).flat_map(char::to_lowercase).collect();
     let word: String = plain(word);
@@ -42,7 +43,7 @@ pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&
     best.map(|(name, _)| name)
 }
 
-/// What a word that is in no set gets as an answer.
+/// The error text for a word that is in no set.
 pub fn unknown(kind: &str, word: &str, names: &[&'static str]) -> String {
     let near = nearest(word, names.iter().copied()).map(|name| format!("did you mean `{name}`? ")).unwrap_or_default();
     format!("unknown {kind} `{word}`: {near}Known are {}", names.join(", "))
@@ -71,11 +72,11 @@ macro_rules! words {
 }
 pub(crate) use words;
 
-/// Has each of `ALL` of a type read, printed and (de)serialised by its word.
+/// Reads, prints and (de)serialises each of `ALL` of a type by its word.
 macro_rules! words_of {
     ($name:ident, $kind:literal, |$choice:ident| $word:expr) => {
         impl $name {
-            /// The word by which a file or a command line names it.
+            /// Its word in files and on the command line.
             pub fn word(self) -> &'static str {
                 let $choice = self;
                 $word

@@ -1,4 +1,4 @@
-//! What a table `[workload]` can say that makes no sense, found before anything runs.
+//! Checks of a table `[workload]` before a run.
 
 mod addresses;
 
@@ -15,7 +15,7 @@ pub struct SpecError {
     pub key: String,
     /// The mistake in its value.
     pub message: String,
-    /// What would be right.
+    /// The remedy.
     pub help: Option<String>,
 }
 
@@ -29,7 +29,7 @@ impl WorkloadSpec {
     /// Finds settings that contradict each other or make no sense.
     ///
     /// # Errors
-    /// The first one found.
+    /// The first mistake found.
     pub fn check(&self) -> Checked {
         match (&self.trace, self.requests) {
             (Some(_), _) => {
@@ -74,7 +74,7 @@ impl WorkloadSpec {
         }
     }
 
-    /// Only formats whose columns have names can have them by another name.
+    /// Only formats with named columns can rename them.
     fn check_columns(&self) -> Checked {
         if let Some(columns) = &self.columns {
             columns.check()?;
@@ -134,7 +134,7 @@ impl WorkloadSpec {
         self.addresses.as_ref().map_or(Ok(()), AddressSpec::check)
     }
 
-    /// The shares of reads and trims, and whether each kind that comes has a size.
+    /// Checks the shares of reads and trims, and that each kind of request has a size.
     fn check_kinds(&self) -> Checked {
         let trim_share = self.trim_share.unwrap_or(0.0);
         let Some(read_share) = self.read_share else {
@@ -161,7 +161,8 @@ impl WorkloadSpec {
         self.check_sizes(read_share > 0.0, read_share + trim_share < 1.0, trim_share > 0.0)
     }
 
-    /// Two processes go by the clock, or none does: of two closed loops no read would come before all writes, or after.
+    /// Two processes both have arrival times, or neither: in two closed loops, all reads would precede or follow all
+    /// writes.
     fn check_read_arrivals(&self) -> Checked {
         let Some(reads) = &self.read_arrivals else { return Ok(()) };
         if self.trim_before_write == Some(true) {
@@ -401,7 +402,7 @@ mod tests {
     fn each_mistake_names_its_key_and_a_remedy() {
         let generator = "requests = 1\nread_share = 0.5\nsize = { kind = \"fixed\", mean = \"4 KiB\" }\n";
         let with = |line: &str| format!("{generator}{line}\n");
-        // Reads and the rest by processes of their own.
+        // Reads and all other requests, each by its own process.
         let two = |reads: &str, rest: &str| {
             let arrivals = format!("read_arrivals = {{ kind = {reads} }}\narrivals = {{ kind = {rest} }}\n");
             generator.replace("read_share = 0.5\n", "") + &arrivals

@@ -1,9 +1,9 @@
-//! Which columns of a table hold what: the keys of `[workload.columns]`.
+//! The keys of `[workload.columns]`: which column of a table has which field.
 
 use super::check::{SpecError, wrong};
 use serde::{Deserialize, Serialize};
 
-/// What a column says of a request.
+/// A field of a request that a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Field {
     Arrival,
@@ -18,7 +18,7 @@ impl Field {
     pub(crate) const ALL: [Field; 6] =
         [Self::Arrival, Self::Op, Self::Offset, Self::Length, Self::Device, Self::Priority];
 
-    /// What a user calls it.
+    /// Its name in messages.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Arrival => "the arrival time",
@@ -30,7 +30,7 @@ impl Field {
         }
     }
 
-    /// Whether a table without it is no trace.
+    /// Whether a trace must have this column.
     pub(crate) fn is_required(self) -> bool {
         !matches!(self, Self::Device | Self::Priority)
     }
@@ -52,8 +52,8 @@ macro_rules! columns {
         #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields, default)]
         pub struct ColumnNames {
-            /// The names of all columns in their order, of a CSV without a header: keys of this table, short forms of
-            /// them, names that other keys mention, and any other name for a column that is not looked at.
+            /// The names of all columns in their order, for a CSV without a header: keys of this table, their short
+            /// forms, names that other keys mention, and any other name for a column to ignore.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub order: Option<Vec<String>>,
             $($(#[$doc])* #[serde(skip_serializing_if = "Option::is_none")] pub $key: Option<String>,)+
@@ -90,13 +90,13 @@ columns! {
     offset_sectors: Offset * 512,
     /// Length in bytes.
     length_bytes: Length * 1,
-    /// The same, as `trace convert` calls it.
+    /// Length in bytes, under the name that `trace convert` writes.
     len_bytes: Length * 1,
     /// Length in sectors of 512 bytes.
     length_sectors: Length * 512,
-    /// Device, volume or LUN, a number or a name; without the column all is one.
+    /// Device, volume or LUN, a number or a name; without the column, all requests have the same device.
     device: Device * 1,
-    /// 0 or `normal`, 1 or `high`; without the column all is normal.
+    /// 0 or `normal`, 1 or `high`; without the column, all requests are normal.
     priority: Priority * 1,
 }
 
@@ -113,7 +113,7 @@ const SHORT: &[(&str, &str)] = &[
     ("sectors", "length_sectors"),
 ];
 
-/// The key of a short form; any other name is itself.
+/// The key of a short form; any other name unchanged.
 pub(crate) fn full_name(name: &str) -> &str {
     SHORT.iter().find(|(short, _)| *short == name).map_or(name, |(_, full)| full)
 }
@@ -124,14 +124,14 @@ impl ColumnNames {
         self.order.is_none() && self.set().next().is_none()
     }
 
-    /// The header that a table without one would have.
+    /// The header that `order` describes.
     pub(crate) fn header(&self) -> Option<Vec<String>> {
         let is_named = |name: &str| self.set().any(|(_, named)| named == name);
         let full = |name: &String| if is_named(name) { name.clone() } else { full_name(name).to_owned() };
         Some(self.order.as_ref()?.iter().map(full).collect())
     }
 
-    /// Refuses names of two columns for one thing, and empty ones.
+    /// Refuses two columns for one field, and empty names.
     pub(super) fn check(&self) -> Result<(), SpecError> {
         if self.order.as_ref().is_some_and(|order| order.is_empty() || order.iter().any(String::is_empty)) {
             let help = "write for example [\"time_us\", \"op\", \"offset\", \"length\"]; any other name is of a column \

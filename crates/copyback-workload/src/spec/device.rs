@@ -1,4 +1,4 @@
-//! Which device of a trace is meant: the key `workload.device`.
+//! The key `workload.device`: the selected device of a trace.
 
 use serde::de::{Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub enum Device {
     /// By its number.
     Number(u32),
-    /// By its name: `259,0` of Linux, a disk's, a file's path, a text in a table.
+    /// By its name: `259,0` of Linux, the name of a disk, the path of a file, a text in a table.
     Name(String),
 }
 

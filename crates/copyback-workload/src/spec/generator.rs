@@ -24,7 +24,7 @@ words! {
 pub struct MixEntry {
     /// The size.
     pub size: Bytes,
-    /// How often it comes, relative to the others' weights.
+    /// How often it comes, relative to the weights of the other sizes.
     pub weight: f64,
 }
 
@@ -49,8 +49,8 @@ pub struct SizeSpec {
     /// The unit of these sizes, instead of the workload's `align`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub align: Option<Bytes>,
-    /// Requests of these sizes that do not continue the last one begin at multiples of it, a multiple of the workload's
-    /// `align`, which is the default.
+    /// Requests of these sizes that do not continue the last request begin at multiples of this size. It is a multiple
+    /// of the workload's `align`, which is the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset_align: Option<Bytes>,
 }
@@ -64,7 +64,7 @@ words! {
         Fixed = "fixed",
         /// Poisson at `burst_rate` during bursts of length `burst`, silence between them; the mean rate is `rate`.
         OnOff = "on-off",
-        /// All at time zero: the host's queue depth decides.
+        /// All at time zero: the host's queue depth determines when requests begin.
         Closed = "closed",
     }
 }
@@ -87,7 +87,7 @@ pub struct ArrivalSpec {
     /// Requests a second during a burst, of `on-off`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst_rate: Option<f64>,
-    /// When the process starts: its first burst begins then; default 0. Of all kinds but `closed`.
+    /// Time at which the process, and its first burst, starts; default 0. For all kinds but `closed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<Nanos>,
 }
@@ -95,22 +95,23 @@ pub struct ArrivalSpec {
 words! {
     /// How addresses are distributed over the footprint.
     pub enum AddressKind("address distribution") {
-        /// Everywhere alike.
+        /// All blocks of `align` equally often.
         Uniform = "uniform",
-        /// Each block of `align` once in random order, before any comes twice: for requests of that size.
+        /// Each block of `align` once, in random order, before any block comes again; for requests of that size.
         Once = "once",
         /// By Zipf's law with exponent `theta` over blocks of `align`, the ranks scattered over the footprint.
         Zipf = "zipf",
-        /// `1 - skew` of requests go to `skew` of the blocks of `align`, of those likewise to `skew` of them, and so on
-        /// (Gray et al., 1994); the blocks are scattered over the footprint.
+        /// `1 - skew` of requests go to `skew` of the blocks of `align`; within these, again `1 - skew` go to `skew`,
+        /// and so on (Gray et al., 1994). The blocks are scattered over the footprint.
         SelfSimilar = "self-similar",
         /// `zones`, each with its share of the requests and of the footprint, in their order.
         Zones = "zones",
-        /// `blocks` of `align` in turn, repeatedly; with `advance` each round is shifted by their number.
+        /// `blocks` of `align` in turn, repeatedly; with `advance` each round is shifted by the length of the list.
         Listed = "listed",
         /// `hot_share` of requests go to the first `hot_space` of the footprint.
         HotCold = "hot-cold",
-        /// `drive_share` of requests start on one `drive` of a striped array, the others evenly on the other drives.
+        /// `drive_share` of requests start on one `drive` of a striped array, the other requests evenly on the other
+        /// drives.
         ArraySkew = "array-skew",
     }
 }
@@ -129,28 +130,28 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AddressSpec {
-    /// The distribution of requests that do not continue the last one.
+    /// The distribution of requests that do not continue the last request.
     pub kind: AddressKind,
-    /// The probability that a request starts where the last one ended; default 0.
+    /// The probability that a request starts at the end of the last request; default 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sequential_share: Option<f64>,
-    /// Whether reads, writes and trims each continue where the last of their kind ended; default false.
+    /// Whether reads, writes and trims each continue the last request of their kind; default false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sequential_by_op: Option<bool>,
-    /// Bytes that are left out between the end of a request and the one that continues it; default 0.
+    /// Bytes between the end of a request and the start of the request that continues it; default 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skip: Option<Bytes>,
-    /// A request that continues the last one begins this many bytes before its end instead: twice a request's length
-    /// goes backwards.
+    /// A request that continues the last request begins this many bytes before its end instead; twice the length of a
+    /// request makes a backward stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skip_back: Option<Bytes>,
     /// Skip, forwards or back, only after this many bytes, instead of after each request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skip_every: Option<Bytes>,
-    /// A new address is drawn for one of this many requests, the others continue; default 1.
+    /// A new address is drawn once in this many requests; the others continue; default 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_length: Option<u64>,
-    /// Whether those others repeat the place of the last request instead of continuing it; default false.
+    /// Whether those others repeat the address of the last request instead of continuing it; default false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_repeats: Option<bool>,
     /// Zipf's exponent.
@@ -159,13 +160,13 @@ pub struct AddressSpec {
     /// The share of blocks that `1 - skew` of requests go to, of `self-similar`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skew: Option<f64>,
-    /// Of each zone its share of the requests and its share of the footprint, of `zones`: `[[0.8, 0.2], [0.2, 0.8]]`.
+    /// For each zone, its share of the requests and its share of the footprint, of `zones`: `[[0.8, 0.2], [0.2, 0.8]]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub zones: Vec<[f64; 2]>,
     /// Numbers of blocks of `align`, of `listed`: `[2, 0, 1]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocks: Vec<u64>,
-    /// Whether each round over `blocks` is shifted by their number from the last, of `listed`; default false.
+    /// Whether each round over `blocks` is shifted by the length of the list, of `listed`; default false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advance: Option<bool>,
     /// The share of requests to the hot part, of `hot-cold`; default 0.8.
@@ -186,11 +187,11 @@ pub struct AddressSpec {
     /// The favoured drive's share of requests, of `array-skew`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drive_share: Option<f64>,
-    /// The array's stripe unit, of `array-skew`. Requests longer than it reach the next drives too.
+    /// The array's stripe unit, of `array-skew`. Longer requests reach the next drives, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stripe_unit: Option<Bytes>,
-    /// `array-skew` gives addresses local to the drive that the request's `device` names, for a host that routes by
-    /// device; default false: addresses of the whole RAID-0.
+    /// Whether addresses are local to the drive that the request's `device` names, for a host that routes by device, of
+    /// `array-skew`; default false: addresses of the whole RAID-0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_drive: Option<bool>,
 }
@@ -198,12 +199,12 @@ pub struct AddressSpec {
 /// How much of the device a generator addresses, from its start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Footprint {
-    /// So many bytes. In a file: `"1.35 GiB"`.
+    /// This number of bytes. In a file: `"1.35 GiB"`.
     Size(Bytes),
     /// This share of the capacity. In a file: a number from 0 to 1.
     Share(f64),
-    /// What the drive's preconditioning has written, from its start: no read finds nothing. In a file: `"mapped"`. The
-    /// drive's configuration makes a share of it.
+    /// The part that the drive's preconditioning has written, from the drive's start: every read finds data. In a file:
+    /// `"mapped"`. The drive's configuration converts it to a share.
     Mapped,
 }
 
@@ -242,7 +243,7 @@ impl<'de> Deserialize<'de> for Footprint {
             }
 
             fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Footprint, E> {
-                // 1 is the whole device; any other whole number is most likely meant as bytes, and needs its unit.
+                // 1 is the whole device. Any other whole number probably means bytes, and needs a unit.
                 match number {
                     0 | 1 => Ok(Footprint::Share(number as f64)),
                     _ => {

@@ -1,4 +1,4 @@
-//! The table `[workload]`: a trace with reader options, or a generator's settings, and transformations of either.
+//! The table `[workload]`: a trace with reader options or a generator's settings, and transformations.
 
 mod check;
 mod columns;
@@ -39,7 +39,7 @@ words! {
 }
 
 words! {
-    /// Which of the block layer's events is taken for a request.
+    /// The event of the block layer that counts as a request.
     pub enum BlockAction("block layer event") {
         /// Q: the request entered the block layer, before merging.
         Queued = "Q",
@@ -78,7 +78,7 @@ words! {
     }
 }
 
-/// The table `[workload]`. Every key that may be left out is an `Option`, so that a spec is printed as it was written.
+/// The table `[workload]`. Every optional key is an `Option`, so that a spec is printed as it was written.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default, remote = "Self")]
 pub struct WorkloadSpec {
@@ -98,8 +98,8 @@ pub struct WorkloadSpec {
     /// The names of the columns of a CSV or Parquet trace, if they differ from the documented ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub columns: Option<ColumnNames>,
-    /// The meaning of the operations of a CSV or Parquet trace, if they have other words or numbers than the documented
-    /// ones: each word with `read`, `write`, `trim` or `ignore`.
+    /// The meaning of the operations of a CSV or Parquet trace whose words or numbers are not the documented ones: each
+    /// word with `read`, `write`, `trim` or `ignore`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operations: Option<Operations>,
     /// What zero means in five-column ASCII; default `auto`.
@@ -108,10 +108,11 @@ pub struct WorkloadSpec {
     /// Which event of blkparse or blktrace is a request; default `D`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<BlockAction>,
-    /// How many malformed records are left out before one stops the run; default 0.
+    /// Number of malformed records to skip; the next one stops the run. Default 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skip_bad: Option<u64>,
-    /// How many records are held to sort times that run backwards; default 1024 (65,536 for Tencent's whole seconds).
+    /// Number of records that are held to sort times that run backwards; default 1024 (65,536 for Tencent's whole
+    /// seconds).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reorder_window: Option<u64>,
     /// The layout of devices and files on the drive; default `auto`.
@@ -125,7 +126,7 @@ pub struct WorkloadSpec {
     /// `trim_share`, write.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_share: Option<f64>,
-    /// The share of requests that trim, with `read_arrivals` of those that do not read; default 0.
+    /// The share of requests that trim; with `read_arrivals`, the share among requests that do not read. Default 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trim_share: Option<f64>,
     /// The addressed part of the device, from its start: a size, a share of the capacity, or `"mapped"`, the part that
@@ -139,10 +140,10 @@ pub struct WorkloadSpec {
     /// default never. Their times continue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeat_after: Option<Footprint>,
-    /// Whether each write follows a trim of its addresses, a request of its own; default false.
+    /// Whether a separate trim of its addresses precedes each write; default false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trim_before_write: Option<bool>,
-    /// Sizes of requests of every kind that has no sizes of its own.
+    /// Sizes of all kinds of requests without their own sizes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<SizeSpec>,
     /// Sizes of reads.
@@ -157,8 +158,8 @@ pub struct WorkloadSpec {
     /// When requests arrive; default closed loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalSpec>,
-    /// Arrivals of reads by a separate process, instead of `read_share`; `arrivals` are then those of writes and trims
-    /// alone, and the two rates determine the share of reads. Default: reads are a share of `arrivals`.
+    /// Arrivals of reads by a separate process, instead of `read_share`. `arrivals` then applies to writes and trims
+    /// only, and the two rates determine the share of reads. Default: reads are a share of `arrivals`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_arrivals: Option<ArrivalSpec>,
     /// The distribution of addresses; default uniform.
@@ -174,21 +175,21 @@ pub struct WorkloadSpec {
     /// At most this many requests, counted after `device` and `window`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<u64>,
-    /// Arrival times are multiplied by it: 0.5 is twice as fast; default 1.
+    /// Factor of arrival times: 0.5 is twice as fast; default 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_scale: Option<f64>,
-    /// Requests begin and end at multiples of it. A trace's requests are widened to them; default none. Generated ones
-    /// are drawn in them; default 4 KiB.
+    /// Requests begin and end at multiples of this. A trace's requests are widened to multiples; default none.
+    /// Generated requests are drawn in multiples; default 4 KiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub align: Option<Bytes>,
-    /// What becomes of requests beyond the device's capacity; default `error`.
+    /// The handling of requests beyond the device's capacity; default `error`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beyond_capacity: Option<BeyondCapacity>,
-    /// The share of requests, a trace's or generated ones, that are marked urgent: drawn for each, whatever the trace
-    /// says. Default: as the trace says, which only the project's own format can; none of generated requests.
+    /// The share of requests that are marked urgent: drawn for each request, instead of the trace's marks. Default: the
+    /// trace's marks, which only the project's own format has; no generated request is urgent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub high_priority_share: Option<f64>,
-    /// How many times the whole is played, one pass after the other; default 1.
+    /// Number of passes over the workload, one after another; default 1.
     #[serde(rename = "loop", skip_serializing_if = "Option::is_none")]
     pub passes: Option<u32>,
 }
@@ -207,23 +208,23 @@ impl WorkloadSpec {
         Self { trace: Some(path.into()), ..Self::default() }
     }
 
-    /// Whether it says nothing at all.
+    /// Whether no key is set.
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether its requests have times at which they arrive. Only a generator may have none.
+    /// Whether its requests have arrival times. Only a generator may have none.
     pub fn has_times(&self) -> bool {
         let kind = self.arrivals.as_ref().map_or(ArrivalKind::Closed, |arrivals| arrivals.kind);
         self.trace.is_some() || self.requests.is_none() || kind != ArrivalKind::Closed
     }
 
-    /// Whether a generator draws a drive for each request; each drive has its part of all bytes.
+    /// Whether a generator draws a drive for each request; each drive has a part of the footprint.
     pub fn draws_drives(&self) -> bool {
         self.trace.is_none() && self.addresses.as_ref().is_some_and(|addresses| addresses.per_drive == Some(true))
     }
 
-    /// Whether a generator would write nothing. What a trace has is known only to who reads it.
+    /// Whether a generator would write nothing. For a trace, only its content tells.
     pub fn writes_nothing(&self) -> bool {
         let reads = if self.read_arrivals.is_some() { 0.0 } else { self.read_share.unwrap_or(0.0) };
         self.trace.is_none() && reads + self.trim_share.unwrap_or(0.0) >= 1.0
@@ -250,7 +251,7 @@ mod tests {
             ("read_share = 1.0", true),
             ("read_share = 0.5\ntrim_share = 0.5", true),
             ("read_share = 0.5\ntrim_share = 0.4", false),
-            // Reads have a process of their own: what does not trim writes.
+            // Reads have their own process: all other requests are trims or writes.
             (&format!("{own}trim_share = 1.0"), true),
             (&format!("{own}trim_share = 0.9"), false),
             ("trace = \"t\"", false),

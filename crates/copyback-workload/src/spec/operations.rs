@@ -1,4 +1,4 @@
-//! What the words and numbers of a table's operations mean: the table `[workload.operations]`.
+//! The table `[workload.operations]`: the meaning of the words and numbers of a table's operations.
 
 use crate::words::words;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ words! {
     }
 }
 
-/// The table `[workload.operations]`: each key is a word or a number as the trace has it, in its letters.
+/// The table `[workload.operations]`: each key is a word or a number as in the trace, with the same capital letters.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Operations(pub BTreeMap<String, Meaning>);

@@ -1,5 +1,5 @@
-//! `[workloads.NAME]`: one of several workloads that share a drive. A whole `[workload]`, with its part of the
-//! addresses, its time, and how it waits for its requests.
+//! The table `[workloads.NAME]`: one of several workloads that share a drive. It has all keys of `[workload]`, and
+//! settings for its addresses, its times and its loop.
 
 use super::check::wrong;
 use super::{Footprint, SpecError, WorkloadSpec};
@@ -25,48 +25,49 @@ words! {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default, remote = "Self")]
 pub struct Terms {
-    /// Its share of the addresses, behind those of the workloads before it in the order of their names that have one.
-    /// Default: all addresses, which it shares with others.
+    /// Its share of the addresses. Shares follow each other in the order of the workloads' names. Default: all
+    /// addresses, shared with other workloads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
     /// The start of its addresses: a size, or a share of the capacity; default 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub region_start: Option<Footprint>,
-    /// How many they are: a size, or a share of the capacity; default up to the end.
+    /// The length of its addresses: a size, or a share of the capacity; default up to the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub region_size: Option<Footprint>,
-    /// How its requests begin; default `open` if it has arrival times, unless the host's loop is closed.
+    /// How its requests begin. Default: `open` if it has arrival times, unless the host's loop is closed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<Pace>,
     /// Largest number of its outstanding requests, for `closed` and `paced`; default `host.queue_depth`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_depth: Option<u32>,
-    /// How long it waits after each `think_every` requests, once all of them have ended; default none. Of `closed` and
-    /// `paced`.
+    /// Pause after each `think_every` requests, once all of them have ended; default none. For `closed` and `paced`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub think_time: Option<Nanos>,
-    /// Requests between two such waits; default 1.
+    /// Requests between two such pauses; default 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub think_every: Option<u64>,
     /// When it starts; default 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<Nanos>,
-    /// From when on no request of it begins any more; default: it ends with its requests.
+    /// Time from which on none of its requests begins; default: it ends with its requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Nanos>,
-    /// When it is there instead: pairs of from and to, in order. Its own clock runs only then.
+    /// Instead of `start` and `stop`, the times between which it runs: pairs of from and to, in order. Its own clock
+    /// runs only then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phases: Option<Vec<[Nanos; 2]>>,
-    /// Workloads that have to end first; its times count from then.
+    /// Workloads that must end first; its times count from their end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<Vec<String>>,
-    /// It does not start before this time of the run, whenever those have ended; its times count from its start.
+    /// Earliest start, as a time of the run, even if these workloads ended before; its times count from its start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_before: Option<Nanos>,
-    /// How often it asks for as many bytes as its addresses have, before it ends; default: as its requests say.
+    /// It ends when its requests have as many bytes as its addresses, times this number. Default: it ends with its
+    /// requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passes: Option<f64>,
-    /// Requests of so long after its start are in none of its own results; default 0.
+    /// Its own results exclude requests within this time after its start; default 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup: Option<Nanos>,
 }
@@ -119,13 +120,13 @@ impl<'de> Deserialize<'de> for Tenant {
 }
 
 impl Tenant {
-    /// How its requests begin; `is_host_closed`: the host's loop is closed for who does not say otherwise.
+    /// How its requests begin; `is_host_closed`: the host's loop is closed for workloads without a `mode`.
     pub fn pace(&self, is_host_closed: bool) -> Pace {
         let usual = if self.spec.has_times() && !is_host_closed { Pace::Open } else { Pace::Closed };
         self.terms.mode.unwrap_or(usual)
     }
 
-    /// When it is there, in order, counted from its start or from the end of those that have to end first.
+    /// The times between which it runs, in order, counted from its start or from the end of the workloads in `after`.
     pub fn phases_ns(&self) -> Vec<[u64; 2]> {
         let Terms { start, stop, phases, .. } = &self.terms;
         match phases {
@@ -134,7 +135,7 @@ impl Tenant {
         }
     }
 
-    /// Whether part of the addresses is its own.
+    /// Whether it has its own part of the addresses.
     pub fn has_region(&self) -> bool {
         self.terms.share.is_some() || self.terms.region_start.is_some() || self.terms.region_size.is_some()
     }
@@ -142,7 +143,7 @@ impl Tenant {
     /// Finds settings that contradict each other or make no sense.
     ///
     /// # Errors
-    /// The first one found; its key is one below the workload's table.
+    /// The first mistake found; its key is below the workload's table.
     pub fn check(&self) -> Result<(), SpecError> {
         self.spec.check()?;
         self.check_region()?;

@@ -1,4 +1,4 @@
-//! What a table `[workload]` says of a generator and no request is made by.
+//! Finds settings of a generator that affect no request.
 
 use super::{HotScope, WorkloadSpec};
 
@@ -12,7 +12,7 @@ pub struct Unused {
 }
 
 impl WorkloadSpec {
-    /// Keys that are set, of a generator that passed its check, and that no request depends on.
+    /// Keys that are set, but that no request depends on, for a generator that passed its check.
     pub fn unused(&self) -> Vec<Unused> {
         if self.trace.is_some() {
             return Vec::new();
@@ -67,7 +67,7 @@ impl WorkloadSpec {
 mod tests {
     use super::*;
 
-    /// What is unused of a generator with these tables of sizes and these keys.
+    /// The unused keys of a generator with these tables of sizes and these keys.
     fn unused(sizes: &[&str], keys: &str) -> Vec<&'static str> {
         let size = |name: &&str| format!("{name} = {{ kind = \"fixed\", mean = \"4 KiB\" }}\n");
         let sizes: String = sizes.iter().map(size).collect();

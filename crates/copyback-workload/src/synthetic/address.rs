@@ -14,20 +14,20 @@ pub(crate) struct Addresses {
     sequential_rng: Xoshiro256PlusPlus,
     align_bytes: u64,
     footprint_bytes: u64,
-    /// The end of the last request, for each operation if these continue separately, else for all.
+    /// The end of the last request: one for each operation if these continue separately, otherwise one for all.
     last_end_bytes: [u64; 3],
     are_apart: bool,
     /// From the end of a request to the begin of the one that continues it.
     skip_bytes: i64,
-    /// How many bytes come between two skips, and how many have come since the last one.
+    /// Bytes between two skips, and bytes since the last skip.
     skip_every_bytes: u64,
     since_skip_bytes: [u64; 3],
-    /// Requests between two that get a new place; those left before the next one; whether they repeat the last place.
+    /// Number of requests for one drawn address; the remaining requests; whether these repeat the last address.
     run: Option<Run>,
     spilled: u64,
 }
 
-/// Requests for which one place is drawn.
+/// A run: requests for which one address is drawn.
 struct Run {
     length: u64,
     left: u64,
@@ -36,7 +36,7 @@ struct Run {
 }
 
 impl Run {
-    /// Whether the next request gets a new place.
+    /// Whether the next request gets a new address.
     fn is_new_place(&mut self) -> bool {
         self.left -= 1;
         let is_new = self.left == 0;
@@ -58,7 +58,7 @@ enum Place {
     Array(ArraySkew),
 }
 
-/// Each block once, in an order that is another in each round.
+/// Each block once, in a new order in each round.
 struct Round {
     scatter: Scatter,
     blocks: u64,
@@ -82,7 +82,7 @@ impl Round {
     }
 }
 
-/// Blocks in turn, of reads, writes and trims apart.
+/// Blocks in turn, separately for reads, writes and trims.
 struct Listed {
     blocks: Vec<u64>,
     /// Whether a round continues after the last one.
@@ -138,7 +138,7 @@ impl Addresses {
         }
     }
 
-    /// Draws the same places again, as [`Self::new`] with this seed would.
+    /// Draws the same addresses again, as [`Self::new`] with this seed would.
     pub(crate) fn begin_again(&mut self, seed: u64) {
         self.rng = rng::stream(seed, "workload.address");
         self.sequential_rng = rng::stream(seed, "workload.sequential");
@@ -163,7 +163,7 @@ impl Addresses {
             return (offset_bytes, u32::try_from(drive).unwrap_or(u32::MAX));
         }
         let of = if self.are_apart { op as usize } else { 0 };
-        // A run that comes to the end of the footprint gets a new place there.
+        // A run that reaches the end of the footprint gets a new address there.
         let fits = self.last_end_bytes[of] + len_bytes <= self.footprint_bytes;
         let run = self.run.as_mut().map(|run| (run.is_new_place(), run.repeats, run.last_start_bytes[of]));
         let in_run = run.is_some_and(|(is_new, repeats, _)| !is_new && (repeats || fits));
@@ -313,7 +313,8 @@ fn place(spec: &AddressSpec, align: u64, footprint_bytes: u64, seed: u64) -> Pla
             let blocks = footprint_bytes / align;
             let seed = rng::splitmix64(seed ^ rng::fnv1a64(b"workload.scatter"));
             let skew = spec.skew.unwrap_or(0.5);
-            // Of the space up to x a share x^(log(1 - skew) / log(skew)) of requests goes there: its inverse is drawn.
+            // The share of requests to the space up to x is x^(log(1 - skew) / log(skew)); the inverse of this is
+            // drawn.
             let exponent = libm::log(skew) / libm::log(1.0 - skew);
             Place::SelfSimilar { blocks, exponent, scatter: Scatter::new(blocks, seed) }
         }

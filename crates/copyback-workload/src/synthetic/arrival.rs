@@ -3,11 +3,11 @@
 use crate::rng::{self, Xoshiro256PlusPlus};
 use crate::spec::{ArrivalKind, ArrivalSpec, WorkloadSpec};
 
-/// When requests come: all by one process, or reads by one of their own.
+/// When requests arrive: by one process, or reads by a second process.
 pub(crate) enum Timetable {
     /// Each request of the process may be of any kind.
     Together(Arrivals),
-    /// Two processes that know nothing of each other.
+    /// Two independent processes.
     Apart { reads: Upcoming, others: Upcoming },
 }
 
@@ -24,12 +24,12 @@ impl Timetable {
         }
     }
 
-    /// The next arrival, and whether it belongs to the process of reads; `None` beyond what 64 bits hold.
+    /// The next arrival, and whether it belongs to the process of reads; `None` if it exceeds 64 bits.
     pub(crate) fn next_ns(&mut self) -> Option<(u64, bool)> {
         match self {
             Self::Together(arrivals) => Some((arrivals.next_ns()?, false)),
             Self::Apart { reads, others } => match (reads.ns, others.ns) {
-                // If both come at once, a read is first: the same on every run.
+                // If both arrive at once, the read is first, in every run.
                 (Some(read_ns), other_ns) if other_ns.is_none_or(|other_ns| read_ns <= other_ns) => {
                     reads.advance();
                     Some((read_ns, true))
@@ -65,7 +65,7 @@ pub(crate) struct Arrivals {
     process: Process,
     rng: Xoshiro256PlusPlus,
     start_ns: u64,
-    /// How far it has come since its start; of bursts, without the pauses.
+    /// Time since its start; of bursts, without the pauses.
     now_ns: u64,
     count: u64,
 }
@@ -84,7 +84,7 @@ impl Arrivals {
         Self { process: spec.map_or(Process::Closed, process), rng, start_ns, now_ns: 0, count: 0 }
     }
 
-    /// The next arrival; `None` beyond what 64 bits hold.
+    /// The next arrival; `None` if it exceeds 64 bits.
     pub(crate) fn next_ns(&mut self) -> Option<u64> {
         self.since_start_ns()?.checked_add(self.start_ns)
     }
@@ -94,7 +94,7 @@ impl Arrivals {
         self.count += 1;
         match self.process {
             Process::Closed => Some(0),
-            // From the index, not by adding up: a gap that is no whole number would drift.
+            // Computed from the index: a sum of gaps that are not whole numbers would drift.
             Process::Fixed { gap_ns } => whole_ns(index as f64 * gap_ns),
             Process::Poisson { gap_ns } => self.advance(gap_ns),
             Process::OnOff { gap_ns, burst_ns, pause_ns } => {
@@ -123,7 +123,7 @@ fn process(spec: &ArrivalSpec) -> Process {
         ArrivalKind::OnOff => {
             let burst_rate = spec.burst_rate.unwrap_or(rate);
             let burst_ns = spec.burst.map_or(1, |burst| burst.0.max(1));
-            // So that burst_rate over the burst is `rate` over burst and pause together.
+            // So that `burst_rate` over the burst is `rate` over burst and pause together.
             let pause_ns = burst_ns as f64 * (burst_rate / rate - 1.0);
             Process::OnOff { gap_ns: 1e9 / burst_rate, burst_ns, pause_ns }
         }

@@ -1,4 +1,4 @@
-//! Generators: requests whose kinds, sizes, arrivals and addresses are drawn, each from a random stream of its own.
+//! Generators: requests whose kinds, sizes, arrivals and addresses are drawn, each from its own random stream.
 
 mod address;
 mod arrival;
@@ -25,13 +25,13 @@ pub(crate) struct Generator {
     trim_sizes: Option<Sizes>,
     timetable: Timetable,
     addresses: Addresses,
-    /// What reads, writes and trims that do not continue the last one begin at multiples of.
+    /// Units at which reads, writes and trims begin that do not continue the last request.
     offset_align_bytes: [u64; 3],
     footprint_bytes: u64,
     /// Number and original sizes of requests larger than the footprint, by operation: read, write, trim.
     shortened: [(u64, u128); 3],
     repeat: Option<Repeat>,
-    /// Whether each write follows a trim of its addresses, and the write that follows next.
+    /// Whether a trim precedes each write, and the write that follows the last trim.
     trims_before_writes: bool,
     write_to_come: Option<Request>,
 }
@@ -82,7 +82,8 @@ impl Generator {
         self.addresses.begin_again(repeat.seed);
     }
 
-    /// The kind of a request that does not come by the arrivals of reads; if these exist, no other reads.
+    /// The kind of a request that is not an arrival of the reads' process. If that process exists, no other request
+    /// reads.
     fn draw_op(&mut self) -> Op {
         let draw = rng::unit_f64(&mut self.ops);
         if draw < self.read_share {
@@ -138,7 +139,7 @@ fn footprint(spec: &WorkloadSpec, align: Bytes, capacity_bytes: u64) -> Result<u
         }
         None => capacity_bytes,
     };
-    // Folding or rejecting is the user's word that a footprint beyond the device is meant.
+    // `fold` or `reject` says that the user intends a footprint beyond the device.
     if bytes > capacity_bytes && matches!(spec.beyond_capacity, None | Some(BeyondCapacity::Error)) {
         let (wanted, capacity) = (format_bytes(bytes), format_bytes(capacity_bytes));
         return Err(Error::new(format!("workload.footprint: {wanted} is beyond the capacity of {capacity}"))

@@ -47,7 +47,7 @@ impl Zipf {
     }
 
     fn inverse(&self, area: f64) -> f64 {
-        // Rounding may bring the product below what the logarithm takes.
+        // Rounding may bring the product below the logarithm's domain.
         let t = (area * (1.0 - self.theta)).max(-1.0);
         libm::exp(log1p_over(t) * area)
     }
@@ -63,8 +63,8 @@ fn log1p_over(x: f64) -> f64 {
     if x.abs() > 1e-8 { libm::log1p(x) / x } else { 1.0 - x * 0.5 }
 }
 
-/// A pseudo-random permutation of `0..count`: a Feistel network over the next even number of bits, walked until it
-/// lands inside, so that popular ranks are not neighbours and no table is needed.
+/// A pseudo-random permutation of `0..count`: a Feistel network over the next even number of bits, repeated until the
+/// result is below `count`. Popular ranks are then not neighbours, and no table is needed.
 pub(crate) struct Scatter {
     count: u64,
     half_bits: u32,
@@ -84,7 +84,7 @@ impl Scatter {
         let mut at = index;
         loop {
             at = self.permute(at);
-            // A cycle that starts inside returns inside; on average this takes fewer than four steps.
+            // A cycle that starts below `count` returns there, on average in fewer than four steps.
             if at < self.count {
                 return at;
             }

@@ -30,12 +30,12 @@ words! {
     }
 }
 
-/// The written requests, and the properties that the format could not keep.
+/// The number of written requests, and the properties that the format could not keep.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WriteSummary {
     /// How many requests.
     pub requests: u64,
-    /// What is not quite as it was.
+    /// Notes on what the format changed.
     pub notes: Vec<String>,
 }
 
@@ -50,11 +50,11 @@ pub(crate) trait RequestWriter {
 
 /// Writes all of a source's requests to the file of this name.
 ///
-/// A file appears under its name only when it is whole: until then it has another name in the same folder, and a
-/// failure removes it. A file that was there before is replaced; one that is no file is written into ([`Target`]).
+/// A file appears under its name when it is complete. Until then it has another name in the same folder, and a failure
+/// removes it. An existing regular file is replaced; a device or a pipe is written directly ([`Target`]).
 ///
 /// # Errors
-/// Whatever the source meets, what the format cannot hold (a trim, half a sector), or the disk's errors.
+/// Errors of the source, a request that the format cannot hold (a trim, half a sector), or errors of the disk.
 pub fn write_trace(
     source: &mut (impl RequestSource + ?Sized),
     path: &Path,
@@ -102,10 +102,10 @@ pub fn write_to<W: Write + Send>(
     Ok(WriteSummary { requests, notes })
 }
 
-/// The remedy if a file may not grow any further.
+/// The remedy if a file has reached its size limit.
 pub const RAISE_LIMIT: &str = "raise the limit on the size of files (ulimit -f), or write less";
 
-/// A disk's error as a workload's.
+/// An error of the disk as an error of the workload.
 pub(crate) fn io_error(error: &std::io::Error) -> Error {
     with_remedy(Error::of_output(format!("cannot write: {error}")), error)
 }

@@ -14,7 +14,7 @@ use parquet::schema::types::ColumnPath;
 use std::io::Write;
 use std::sync::Arc;
 
-/// So many requests are kept in memory and compressed together.
+/// Requests that are kept in memory and compressed together.
 const ROWS_PER_GROUP: usize = 1 << 18;
 
 const SCHEMA: &str = "message request {
@@ -50,7 +50,7 @@ fn properties() -> Result<WriterProperties, ParquetError> {
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
         .set_writer_version(WriterVersion::PARQUET_2_0)
         .set_key_value_metadata(Some(vec![KeyValue::new(VERSION_KEY.to_owned(), VERSION.to_owned())]));
-    // Times and addresses hardly repeat, so a dictionary of them would only cost; small numbers repeat all the time.
+    // Times and addresses hardly repeat, so a dictionary would only add bytes; small numbers repeat often.
     for name in &COLUMNS[..2] {
         let column = ColumnPath::from(*name);
         properties = properties

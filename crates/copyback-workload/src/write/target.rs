@@ -1,5 +1,5 @@
-//! The destination of an output. The file at its path is examined first: a file is replaced as a whole, and everything
-//! else is written to directly.
+//! The destination of an output: a regular file is replaced when its successor is complete; any other file is written
+//! directly.
 
 use crate::temporary::Temporary;
 use std::fs::{File, Metadata, OpenOptions};
@@ -14,15 +14,16 @@ pub const TEMPORARY_LETTERS: usize = 6;
 /// The end of their names, which a user is unlikely to choose.
 pub const TEMPORARY_SUFFIX: &str = ".tmp";
 
-/// Links that are followed; systems follow 8 to 40.
+/// Largest number of followed links; systems follow 8 to 40.
 const LINKS_MAX: usize = 40;
 
 /// The destination of an output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// A file, there or not, under its name behind all links. It is replaced when its successor is whole.
+    /// A regular file, which may not exist yet, under its name after all links. It is replaced when its successor is
+    /// complete.
     File(PathBuf),
-    /// No file of a disk: a pipe, a device node. It is written into.
+    /// A pipe or a device node. It is written directly.
     Stream(PathBuf),
     /// A descriptor that the program was started with, such as `/dev/fd/3`.
     Descriptor(u32),
@@ -38,10 +39,10 @@ pub fn folder_of(path: &Path) -> &Path {
 }
 
 impl Target {
-    /// Follows an output's name. Nothing is opened.
+    /// Resolves an output's name, without opening it.
     ///
     /// # Errors
-    /// A name of a folder, links that lead round, a descriptor that is not open for writing, or those of the file
+    /// If the name is a folder, if links form a cycle, if a descriptor is not open for writing, or an error of the file
     /// system.
     pub fn of(path: &Path) -> io::Result<Self> {
         if path == Path::new("-") {
@@ -58,7 +59,7 @@ impl Target {
             match std::fs::symlink_metadata(&at) {
                 Ok(data) if data.is_symlink() => at = folder_of(&at).join(std::fs::read_link(&at)?),
                 Ok(data) => return Self::of_standing(at, &data),
-                // The caller that writes reports a folder that does not exist.
+                // The caller reports a missing folder when it writes.
                 Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                     return Ok(Self::File(at));
                 }
@@ -75,12 +76,11 @@ impl Target {
         Ok(if data.is_file() { Self::File(path) } else { Self::Stream(path) })
     }
 
-    /// Writes an output: `make` fills a file, which becomes the target's content only when it is whole. On a disk it
-    /// replaces the file that was there, with its permissions; into anything else it is copied. `failed` makes an error
-    /// of one of the file system.
+    /// Writes an output: `make` fills a temporary file. When it is complete, it replaces a regular file, with the old
+    /// file's permissions, or is copied to any other target. `failed` converts errors of the file system.
     ///
     /// # Errors
-    /// Whatever `make` and `failed` return.
+    /// The errors of `make` and `failed`.
     pub fn write<T, E>(
         &self,
         make: impl FnOnce(&mut File) -> Result<T, E>,
@@ -93,7 +93,7 @@ impl Target {
             file.persist(path).map_err(failed)?;
             return Ok(made);
         }
-        // A file without a name: Parquet may go back in it, and a pipe gets nothing of what fails.
+        // A file without a name: Parquet may seek in it, and a pipe gets no part of a failed output.
         let mut file = tempfile::tempfile().map_err(&failed)?;
         let made = make(&mut file)?;
         self.copy(&mut file).map_err(failed)?;
@@ -109,7 +109,7 @@ impl Target {
 
     fn open(&self) -> io::Result<Box<dyn Write>> {
         Ok(match self {
-            // Another program's descriptor may be a file: what it holds stays.
+            // Another program's descriptor may be a file: its content is kept.
             Self::File(path) | Self::Stream(path) => Box::new(OpenOptions::new().append(true).open(path)?),
             Self::Descriptor(number) => Box::new(duplicate(*number)?),
             Self::StandardOutput => Box::new(io::stdout()),
@@ -119,7 +119,7 @@ impl Target {
 }
 
 /// The open descriptor that a name denotes; `None` if it denotes a file. Such names look like links, but their targets
-/// need not have a name, and the file behind `> file` must not be replaced while the shell holds it open.
+/// need not have a name. The file of `> file` must not be replaced while the shell holds it open.
 fn descriptor(path: &Path) -> io::Result<Option<Target>> {
     let number = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse::<u32>().ok());
     let (Some(number), Ok(folder)) = (number, std::fs::canonicalize(folder_of(path))) else { return Ok(None) };
@@ -141,7 +141,7 @@ fn descriptor(path: &Path) -> io::Result<Option<Target>> {
     }))
 }
 
-/// Whether a descriptor was opened for reading alone: the links of /proc say so.
+/// Whether a descriptor was opened for reading only, from the links of /proc.
 #[cfg(unix)]
 fn is_read_only(data: &Metadata) -> bool {
     use std::os::unix::fs::PermissionsExt;
@@ -158,8 +158,8 @@ fn is_read_only(_data: &Metadata) -> bool {
 fn duplicate(number: u32) -> io::Result<File> {
     use std::os::fd::BorrowedFd;
     let number = i32::try_from(number).map_err(io::Error::other)?;
-    // SAFETY: the number was open when the target was found, and it is borrowed for this one call; were it closed
-    // meanwhile, the call would fail.
+    // SAFETY: the number was open when the target was resolved, and it is borrowed for this one call. If it was closed
+    // meanwhile, the call fails.
     let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
     descriptor.try_clone_to_owned().map(File::from)
 }
@@ -169,8 +169,8 @@ fn duplicate(number: u32) -> io::Result<File> {
     Err(io::Error::other(format!("descriptor {number} cannot be written to on this system")))
 }
 
-/// Owner and permissions of the replaced file, if there is one. Only the superuser may give a file away: for others it
-/// is theirs already, or becomes theirs.
+/// Owner and permissions of the replaced file, if there is one. Only the superuser may change a file's owner: other
+/// users own the file already, or become its owner.
 fn take_over(file: &File, path: &Path) -> io::Result<()> {
     let Ok(before) = std::fs::metadata(path) else { return Ok(()) };
     #[cfg(unix)]

@@ -7,9 +7,9 @@ use crate::{Error, Op, Priority, Request};
 use std::collections::BTreeSet;
 use std::io::Write;
 
-/// A format of lines.
+/// A text format of one request a line.
 pub(crate) trait TextFormat {
-    /// What comes before the first request.
+    /// The text before the first request.
     fn start(&mut self, _output: &mut dyn Write) -> std::io::Result<()> {
         Ok(())
     }
@@ -17,10 +17,10 @@ pub(crate) trait TextFormat {
     /// The unit of its times.
     fn time_unit_ns(&self) -> u64;
 
-    /// Why it cannot hold a request, if it cannot.
+    /// The reason why it cannot hold a request, if there is one.
     fn refuses(&self, request: &Request) -> Option<Error>;
 
-    /// Whether it says how urgent a request is.
+    /// Whether it keeps priorities.
     fn has_priorities(&self) -> bool {
         false
     }
@@ -100,8 +100,8 @@ pub(crate) struct Csv {
 }
 
 impl Csv {
-    /// The names of the columns. If the first request arrives later than at the start, a comment before them says that
-    /// times count from there: otherwise a reader counts them from the first request on.
+    /// The names of the columns. If the first request arrives later than the start, a comment before them says that
+    /// times count from the start. Otherwise a reader counts them from the first request.
     fn header(&mut self, first_ns: u64, output: &mut dyn Write) -> std::io::Result<()> {
         self.has_header = true;
         if first_ns > 0 {
@@ -139,7 +139,7 @@ impl TextFormat for Csv {
     }
 
     fn end(&mut self, output: &mut dyn Write) -> std::io::Result<()> {
-        // Without a request, too, it is a table.
+        // A table without requests has its header, too.
         if self.has_header { Ok(()) } else { self.header(0, output) }
     }
 }
@@ -157,7 +157,7 @@ impl TextFormat for Msr {
 
     fn refuses(&self, request: &Request) -> Option<Error> {
         no_trim(request, WriteFormat::Msr).or_else(|| {
-            // The time must fit this program's own nanoseconds when it is read back; disks have 16 bits.
+            // The time must fit this program's nanoseconds when it is read again; disks have 16 bits.
             let too_late = request.arrival_ns / 100 > u64::MAX / 100 - MSR_START_FILETIME;
             let wrong = if too_late { "an arrival so late" } else { "a device number above 65,535" };
             let refused = too_late || request.device >= 1 << 16;
