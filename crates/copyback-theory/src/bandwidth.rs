@@ -1,9 +1,9 @@
-//! The bytes a second that a channel can transfer if every die always has work.
+//! Bytes a second that a channel transfers if every die always has work.
 
 use crate::Result;
 use crate::numeric::within;
 
-/// A channel, its dies, and one kind of command that all of them repeat.
+/// A channel, its dies, and one kind of command that all dies repeat.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Channel {
     /// Dies on the channel.
@@ -18,7 +18,7 @@ pub struct Channel {
     pub transfer_ns: f64,
 }
 
-/// Bytes in a second. The rate lies between the two values. They are equal if all pages of a block take the same time.
+/// Bounds of the rate, in bytes a second. They are equal if all pages of a block take the same time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bandwidth {
     /// Lower bound: all dies are at the same page of a block. The die or the channel limits each kind of page
@@ -29,7 +29,7 @@ pub struct Bandwidth {
 }
 
 impl Channel {
-    /// A command waits for the one before it to end.
+    /// The rate if each command waits for the end of the previous command.
     ///
     /// min(page/t_x, n·k·page/(t_array + k·t_x)) for n dies. With kinds of pages the ceiling has the mean of t_array,
     /// and in lockstep a round of all dies takes max(n·k·t_x, t_array + k·t_x) for each kind. Domain: counts and times
@@ -45,7 +45,7 @@ impl Channel {
         self.limited(|array_ns| array_ns + transfers_ns)
     }
 
-    /// A transfer overlaps the array time of the command before or behind it, through the cache register.
+    /// The rate if transfers overlap the array time of the previous or the next command, through the cache register.
     ///
     /// min(page/t_x, n·k·page/max(t_array, k·t_x)); with kinds of pages as [`Channel::plain`]. Domain: counts and times
     /// above 0.
@@ -126,11 +126,11 @@ mod tests {
 
     #[test]
     fn cache_commands_hide_the_shorter_of_array_and_transfer() {
-        // 8 pages a round: 8,000 bytes in 100 µs plain, in 80 µs where the transfers of 20 µs are hidden.
+        // 8 pages a round: 8,000 bytes in 100 µs plain, in 80 µs if the transfers of 20 µs are hidden.
         let slow_array = channel(&[80e3], 10e3);
         is(slow_array.plain().unwrap().ceiling, 8000.0 / 100e-6);
         is(slow_array.cached().unwrap().ceiling, 8000.0 / 80e-6);
-        // The channel's own rate stays the limit.
+        // The channel's own rate is still the limit.
         let slow_channel = channel(&[10e3], 10e3);
         is(slow_channel.cached().unwrap().ceiling, 1000.0 / 10e-6);
     }

@@ -1,4 +1,4 @@
-//! The range in which a mean lies, estimated from a few runs.
+//! The confidence interval of a mean, from a few runs.
 
 use crate::Result;
 use crate::numeric::{bisect, within};
@@ -8,7 +8,7 @@ use crate::numeric::{bisect, within};
 pub struct Interval {
     /// The mean of the samples.
     pub mean: f64,
-    /// The interval is `mean` ± this.
+    /// Half the width: the interval is `mean` ± this.
     pub half_width: f64,
 }
 
@@ -26,7 +26,7 @@ pub fn interval_95(samples: &[f64]) -> Result<Interval> {
     Ok(Interval { mean, half_width: t * (variance / n).sqrt() })
 }
 
-/// The point of Student's distribution below which it has `probability`.
+/// The quantile of Student's distribution at `probability`.
 ///
 /// Solved from the distribution's finite sums for whole degrees of freedom (Abramowitz and Stegun 1964, 26.7.3 and
 /// 26.7.4). Domain: one degree of freedom or more, 0.5 ≤ probability < 1.

@@ -1,12 +1,12 @@
-//! What theory says about flash drives, to check the simulator against.
+//! Theory of flash drives, to compare the simulator with.
 //!
-//! Closed forms, numerical solutions of equations, and a small Monte Carlo simulation for the cases that have neither.
-//! Nothing here is shared with the simulator: no code, no types, no random generator.
+//! Closed forms, numerical solutions of equations, and a small Monte Carlo simulation for cases without either. The
+//! crate shares no code, no type and no random generator with the simulator.
 //!
 //! Symbols: α = physical over logical capacity = 1 + OP, where OP is the over-provisioning. The physical capacity
-//! excludes what a plane always holds back (its reserve and its open blocks). b = mapping units a block. A = write
-//! amplification, under uniformly random writes unless a function says otherwise. S = a service time, λ = a rate of
-//! arrivals, ρ = λ·E\[S\] = a load.
+//! excludes the reserve and the open blocks of each plane. b = mapping units a block. A = write amplification, under
+//! uniformly random writes unless a function says otherwise. S = a service time, λ = a rate of arrivals, ρ = λ·E\[S\] =
+//! a load.
 
 pub mod bandwidth;
 pub mod confidence;

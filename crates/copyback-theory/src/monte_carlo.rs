@@ -1,18 +1,18 @@
-//! The write amplification of policies that no formula describes.
+//! Write amplification of policies without a formula, by simulation.
 //!
-//! The simulation of one plane is as simple as possible: a table from page to place, a list of the pages in each block,
-//! a scan of all blocks for each victim, a random generator of a few lines. It shares no code with the simulator that
-//! is compared with it. It need not be fast: [`REFERENCES`] keeps its results.
+//! The simulation of one plane is as simple as possible: a table from each page to its position, a list of the pages in
+//! each block, a scan of all blocks for each victim, a random generator of a few lines. It shares no code with the
+//! simulator. It need not be fast: [`REFERENCES`] keeps its results.
 
 /// How a victim is chosen among the full blocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Victim {
     /// The fewest valid pages; among equal blocks the lowest number, which is unrelated to their content.
     Greedy,
-    /// The fewest valid pages. Of the equal blocks that lost no page for the longest time, this many are compared, and
-    /// the one with the fewest erases is chosen. Under uniform writes equal blocks are exchangeable, and the result is
-    /// that of `Greedy`. Under skewed writes a block that lost no page for long is cold, and the choice among equal
-    /// blocks changes write amplification by some per cent.
+    /// The fewest valid pages. Of the equal blocks, `ties` blocks that lost no page for the longest time are compared,
+    /// and the block with the fewest erases is chosen. Under uniform writes equal blocks are exchangeable, and the
+    /// result equals `Greedy`. Under skewed writes a block that lost no page for long is cold, and the choice among
+    /// equal blocks changes write amplification by some per cent.
     WearAwareGreedy {
         /// Number of equal blocks whose erases are compared.
         ties: usize,
@@ -43,7 +43,7 @@ pub struct Plane {
     pub victim: Victim,
     /// Whether moved pages go to an open block of their own.
     pub two_frontiers: bool,
-    /// Share of the writes that go to as large a share less than 1 of the pages: 0.8 is 80 % to 20 %; 0.5 is uniform.
+    /// Share s of the writes that go to a share 1 − s of the pages: 0.8 is 80 % to 20 %; 0.5 is uniform.
     pub skew: f64,
 }
 
@@ -164,8 +164,8 @@ impl Plane {
         (f64::from(self.blocks) * f64::from(self.pages_per_block) / (1.0 + self.over_provisioning)).round() as usize
     }
 
-    /// Fills the plane, overwrites everything `before` times, and then `during` times. Returns the pages programmed a
-    /// page written during the latter.
+    /// Fills the plane, overwrites everything `before` times, and then `during` times. Returns the pages programmed for
+    /// each page written in the latter part.
     pub fn write_amplification(&self, before: u32, during: u32, seed: u64) -> f64 {
         let logical = self.logical_pages();
         let all = self.blocks + 1 + u32::from(self.two_frontiers);
@@ -337,7 +337,7 @@ mod tests {
         }
     }
 
-    /// The kept values agree with the tabulated ones, which were computed with planes of another size.
+    /// The kept values agree with tabulated values of planes of another size.
     #[test]
     fn the_references_are_those_of_the_table() {
         let tabulated = [7.331, 3.867, 2.423, 7.174, 3.847, 2.419];

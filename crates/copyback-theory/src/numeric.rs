@@ -2,14 +2,14 @@
 
 use crate::Result;
 
-/// A formula was asked for a value outside its domain.
+/// The error of an argument outside a formula's domain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DomainError {
     /// The name of the argument, in the formula's terms.
     pub what: &'static str,
     /// Its value.
     pub value: f64,
-    /// The values that the formula takes.
+    /// The formula's domain.
     pub domain: &'static str,
 }
 
@@ -21,7 +21,7 @@ impl std::fmt::Display for DomainError {
 
 impl std::error::Error for DomainError {}
 
-/// The value, if it lies in its domain.
+/// The value, if it is in the domain.
 pub(crate) fn within(what: &'static str, value: f64, is_inside: bool, domain: &'static str) -> Result<f64> {
     if is_inside && value.is_finite() { Ok(value) } else { Err(DomainError { what, value, domain }) }
 }

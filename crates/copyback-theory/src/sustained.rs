@@ -1,4 +1,4 @@
-//! How many random writes a second a drive in its steady state can take.
+//! Random writes a second of a drive in its steady state.
 //!
 //! Every page that the host writes costs A − 1 moves and A/b erases. The rate is highest if all dies are always busy.
 
@@ -80,7 +80,7 @@ impl Costs {
 }
 
 impl Costs {
-    /// The ceiling: pages of the host in a second of a drive whose dies, or whose channels, are never idle.
+    /// The upper bound: pages of the host in a second if the drive's dies, or its channels, are never idle.
     ///
     /// min(N_die / t, N_ch / ((2A − 1)·t_x)) with t of [`Costs::die_ns`]. Domain: A ≥ 1, k ≥ 1.
     ///
@@ -92,15 +92,16 @@ impl Costs {
         Ok(self.rate_of_dies(self.die_ns(a, k)?).min(self.rate_of_channels(a)?))
     }
 
-    /// A floor: the drive serves at least this rate if this many requests are always under way, each to a random die.
+    /// A lower bound: the drive serves at least this rate if this many requests are always outstanding, each to a
+    /// random die.
     ///
-    /// Two things keep a drive below its ceiling. First, dies run empty now and then. With many dies each sees Poisson
-    /// arrivals. It is busy for the share u of the time at which an M/G/1 queue holds on average as many requests as
-    /// there are for each die: q = u + u²·(1 + c²)/(2(1 − u)). Here c² is the squared variation of a request's service:
-    /// its program, and with probability A/b a collection. Collections are spaced more evenly than that, so that u is
-    /// rather too small. Second, transfers wait for the channel. Each waits for M/D/1's ρ_c·k·t_x/(2(1 − ρ_c)), at the
-    /// load ρ_c of the ceiling, and at most for one transfer of every other die. Domain: A ≥ 1, k ≥ 1, a request or
-    /// more a die.
+    /// A drive stays below its ceiling for two reasons. First, dies are sometimes idle. With many dies, arrivals at
+    /// each die are Poisson. A die is busy for the share u of the time at which an M/G/1 queue holds on average as many
+    /// requests as there are for each die: q = u + u²·(1 + c²)/(2(1 − u)). Here c² is the squared variation of a
+    /// request's service: its program, and with probability A/b a collection. Collections are spaced more evenly than
+    /// that, so u is slightly too small. Second, transfers wait for the channel. Each waits for M/D/1's ρ_c·k·t_x/(2(1
+    /// − ρ_c)), at the load ρ_c of the ceiling, and at most for one transfer of every other die. Domain: A ≥ 1, k ≥ 1,
+    /// a request or more a die.
     ///
     /// Source: Pollaczek and Khinchine's formula, for a closed system as in Bard 1979.
     ///
@@ -157,7 +158,7 @@ mod tests {
         // Two planes share the host's array time; if all steps go in pairs, they share it, too.
         is(DRIVE.die_ns(3.0, 2.0).unwrap(), 220e3 + 2.0 * 500e3 + 3.0 * 2.5e6 / 64.0);
         is(DRIVE.die_ns_all_multi_plane(3.0, 2.0).unwrap(), 3.0 * 220e3 + 2.0 * 80e3 + 3.0 * 2.5e6 / 128.0);
-        // With one plane at a time both formulas agree.
+        // With one plane a command, both formulas agree.
         is(DRIVE.die_ns_all_multi_plane(3.0, 1.0).unwrap(), DRIVE.die_ns(3.0, 1.0).unwrap());
     }
 

@@ -1,4 +1,4 @@
-//! How long a request waits for one die.
+//! The wait of a request for one die.
 //!
 //! One server, Poisson arrivals, no limit on the queue. Waits are from arrival to the start of service.
 
@@ -82,9 +82,9 @@ fn franx(load: f64, waiting_at_most: &[f64], wait: f64) -> f64 {
 
 /// Q_0 … Q_{count−1} of M/D/1: the probability that at most n customers wait.
 ///
-/// From the balance of the queue that departures leave behind. It passes from at most n to more than n as often as
-/// back: p_{n+1}·a_0 = p_0·P(a > n) + Σ_{i=1}^{n} p_i·P(a > n + 1 − i), where a is the number of arrivals in a service
-/// time. All terms are positive here, too.
+/// From the balance of the number of customers after departures: it rises above n as often as it falls back to n:
+/// p_{n+1}·a_0 = p_0·P(a > n) + Σ_{i=1}^{n} p_i·P(a > n + 1 − i), where a is the number of arrivals in a service time.
+/// All terms are positive here, too.
 fn waiting_at_most(load: f64, count: usize) -> Vec<f64> {
     // P(a > n) from the far end, where the terms are smallest.
     let far = count + 40;
@@ -122,8 +122,8 @@ fn waiting_at_most(load: f64, count: usize) -> Vec<f64> {
 pub fn m_d_1_wait_percentile(load: f64, quantile: f64) -> Result<f64> {
     let load = stable(load)?;
     within("a quantile", quantile, (0.0..0.999_999).contains(&quantile), "0 or more, below 0.999999")?;
-    // The tail falls by a factor of about e^(2(1 − ρ)/ρ) in a service time, so that a share of 10^-6 waits for about
-    // 7ρ/(1 − ρ) of them; this is twice that and more.
+    // The tail falls by a factor of about e^(2(1 − ρ)/ρ) in a service time, so a share of 10^-6 waits for about 7ρ/(1 −
+    // ρ) service times. The bound is at least twice that.
     let longest = (16.0 + 8.0 * load / (1.0 - load)).ceil() * 2.0;
     within("a load", load, longest < 5e3, "0 or more, below 0.995, for percentiles")?;
     let queue = waiting_at_most(load, longest as usize + 1);
@@ -182,8 +182,8 @@ pub fn vacations_mean_wait(customers: Class, step: Class) -> Result<f64> {
 /// E\[V²\]/(2·E\[V\]) + ρ·E\[V\]/(1 − ρ). `step.rate` is not used: there is always another step. Domain: ρ < 1.
 ///
 /// The last term is the cost of the closed gate, in addition to [`vacations_mean_wait`]. The server serves for the
-/// share ρ of the time. A customer that arrives then waits for a whole additional step; so does, in turn, one that
-/// arrives while those are served: ρ + ρ² + … = ρ/(1 − ρ) steps.
+/// share ρ of the time. A customer that arrives then waits for a whole additional step; so does a customer that arrives
+/// while such customers are served: ρ + ρ² + … = ρ/(1 − ρ) steps.
 ///
 /// Source: gated service with multiple vacations; Takagi 1991.
 ///

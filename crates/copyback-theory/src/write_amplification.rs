@@ -1,4 +1,4 @@
-//! Pages that a drive programs for each page that its host writes.
+//! Write amplification: pages programmed for each page that the host writes.
 //!
 //! One plane in its steady state, infinitely many blocks, page-level mapping, one open block for host and moved data.
 //! Writes are uniformly random over the logical capacity, or of two classes ([`fifo_hot_cold`]).
@@ -43,8 +43,8 @@ pub fn random(over_provisioning: f64) -> Result<f64> {
 /// Greedy with b units a block: the mean field's fixed point, exact for infinitely many blocks.
 ///
 /// The integer m and p ∈ \[0, 1\] with α = A·(H_b − H_m + p/m) and A = b / (b − m + p), where H are harmonic numbers:
-/// in the steady state victims have m valid units, or m − 1 with probability p. From α = H_b on victims are empty: A =
-/// 1. Domain: OP > 0, b ≥ 1.
+/// in the steady state victims have m valid units, or m − 1 with probability p. From α = H_b on, victims are empty, and
+/// A = 1. Domain: OP > 0, b ≥ 1.
 ///
 /// Source: Bux and Iliadis 2010; Van Houdt 2013 (d → ∞).
 ///
@@ -108,7 +108,7 @@ pub fn d_choices(d: u32, units_per_block: u32, over_provisioning: f64) -> Result
     Ok(alpha / lambda)
 }
 
-/// A class of logical units: how much of the space it takes, and how much of the writes.
+/// A class of logical units: its share of the space, and of the writes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Heat {
     /// Share of the logical capacity.

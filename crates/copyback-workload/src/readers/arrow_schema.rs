@@ -26,8 +26,8 @@ const FIELD_TYPE: usize = 3;
 const KIND_IS_DURATION: u8 = 18;
 const DURATION_UNIT: usize = 0;
 
-/// Nanoseconds of a column's unit, if the schema says that it holds durations. A schema that is not understood says
-/// nothing: the file may be older or newer than this program.
+/// Nanoseconds of a column's unit, if the schema says that it holds durations. An unknown schema is ignored: the file
+/// may be older or newer than this program.
 pub(super) fn duration_ns(schema: &str, name: &str) -> Option<u64> {
     let message = of_base64(schema)?;
     let message = message.strip_prefix(&CONTINUES).unwrap_or(&message);
@@ -51,7 +51,7 @@ pub(super) fn duration_ns(schema: &str, name: &str) -> Option<u64> {
     UNITS_NS.get(usize::from(unit)).copied()
 }
 
-/// A flatbuffer: whatever leads out of it is `None`.
+/// A flatbuffer; a read beyond its end is `None`.
 struct Buffer<'a>(&'a [u8]);
 
 impl<'a> Buffer<'a> {
@@ -71,7 +71,7 @@ impl<'a> Buffer<'a> {
         self.bytes(at).map(u32::from_le_bytes)
     }
 
-    /// What the offset there leads to.
+    /// The position that the offset at a position refers to.
     fn followed(&self, at: usize) -> Option<usize> {
         at.checked_add(self.u32(at)? as usize)
     }
@@ -124,7 +124,7 @@ fn of_base64(text: &str) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// What polars writes of durations in microseconds, and of three columns of other types.
+    /// What polars writes for durations in microseconds, and for three columns of other types.
     const POLARS: &str = "\
         /////1sBAAAEAAAA8v///xQAAAAEAAEAAAAKAAsACAAKAAQA+P///wwAAAAIAAgAAAAEAAQAAADoAAAArAAAAFgAAAAEAAAA7P//\
         /zgAAAAgAAAAGAAAAAECAAAQABIABAAQABEACAAAAAwAAAAAAPT///9AAAAAAQAAAAgACQAEAAgADAAAAGxlbmd0aF9ieXRlcwAA\

@@ -2,9 +2,9 @@
 //! `TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)`. Its option `-Q` adds `QUE(ms)` before the latency, `-P` a letter `P`
 //! for the pattern, and `-t` a time of day at the front.
 //!
-//! A line is printed when a request completes, and its time is that of the completion; the latency counts from when the
-//! request was issued to the device. A request therefore arrives at `TIME - LAT`, as the device saw it; the time that
-//! it queued before is not its device's. A process' name may have blanks, so a line is read from its end.
+//! A line is printed when a request completes, with the time of the completion. The latency counts from the issue to
+//! the device. A request therefore arrives at `TIME - LAT`: the time in queues of the host before that is excluded. A
+//! process' name may have blanks, so a line is read from its end.
 
 use super::blkparse::operation;
 use super::cursor::{Cursor, LineError, sectors_to_bytes, shown};
@@ -20,8 +20,8 @@ pub(crate) const FORMAT: FormatRow = lines!("biosnoop", |_| Biosnoop::default())
 /// Columns after the process' name, if no header says otherwise.
 const COLUMNS: &[&[u8]] = &[b"PID", b"DISK", b"T", b"SECTOR", b"BYTES", b"LAT(ms)"];
 
-/// Added to all times: the first request was issued before its completion, at which times begin. Only differences of
-/// times matter, and no request takes a day.
+/// Added to all times: times begin at the first completion, and the first request was issued before that. Only
+/// differences of times matter, and no request takes a day.
 pub(super) const SHIFT_NS: u64 = 86_400_000_000_000;
 
 /// The pattern of accesses: one of its letters. biosnoop leaves no blank between it and a long size.
@@ -90,7 +90,7 @@ impl Biosnoop {
         }
     }
 
-    /// The words behind the process' name, one for each column.
+    /// The words after the process' name, one for each column.
     fn values<'a>(&self, words: &mut Vec<&'a [u8]>) -> Result<Vec<&'a [u8]>, LineError> {
         let count = self.columns.len();
         if let Some(pattern) = self.columns.iter().rposition(|column| column == PATTERN) {
@@ -113,7 +113,7 @@ impl Biosnoop {
         Ok(words[before..].to_vec())
     }
 
-    /// The word of a column; `values` are those behind the process' name.
+    /// The word of a column; `values` are the words after the process' name.
     fn word<'a>(&self, values: &[&'a [u8]], column: &[u8]) -> &'a [u8] {
         let at = self.columns.iter().position(|known| known == column);
         at.and_then(|at| values.get(at)).copied().unwrap_or_default()

@@ -1,5 +1,5 @@
-//! The text that blkparse prints by default, which SNIA's YCSB/RocksDB traces (`ssdtrace`) are, too:
-//! `major,minor cpu sequence seconds pid action rwbs sector + sectors [name]`.
+//! The text that blkparse prints by default, and the form of SNIA's YCSB/RocksDB traces (`ssdtrace`): `major,minor cpu
+//! sequence seconds pid action rwbs sector + sectors [name]`.
 //!
 //! Events that move no data have no `+ sectors`: flushes, and completions of requests whose data went with another.
 
@@ -17,7 +17,7 @@ pub(crate) const FORMAT: FormatRow =
 /// Reads blkparse's text.
 pub(crate) struct Blkparse {
     wanted: BlockAction,
-    /// Events of each action that moved data, wanted or not, to help if the wanted one never comes.
+    /// Counts of events of each action that moved data, for the error if the selected action never occurs.
     seen: [u64; 3],
     in_summary: bool,
 }
@@ -44,7 +44,7 @@ pub(crate) fn note_few(wanted: BlockAction, seen: &[u64; 3]) -> Option<String> {
     })
 }
 
-/// The setting to suggest if a trace has events, but none of the wanted action.
+/// The setting to suggest if a trace has events, but none of the selected action.
 pub(crate) fn other_action(wanted: BlockAction, seen: &[u64; 3]) -> Option<String> {
     let (other, count) =
         BlockAction::ALL.iter().zip(seen).filter(|(action, _)| **action != wanted).max_by_key(|x| x.1)?;
@@ -70,7 +70,7 @@ pub(crate) fn operation(rwbs: &[u8]) -> Option<Op> {
 }
 
 impl Blkparse {
-    /// What a line without data is: a flush, counted once, or nothing.
+    /// The meaning of a line without data: a flush, counted once, or nothing.
     fn without_data(&self, action: usize, rwbs: &[u8]) -> Parsed {
         let is_counted = BlockAction::ALL[action] == self.wanted;
         if is_counted && is_flush(rwbs) { Parsed::Flush } else { Parsed::Other }

@@ -50,7 +50,7 @@ pub(crate) struct Blktrace {
 }
 
 impl Blktrace {
-    /// A reader for records of the byte order in which the first one is written, little-endian if it is in neither.
+    /// A reader for records in the byte order of the first record; little-endian if that has neither order.
     pub(crate) fn new(wanted: BlockAction, head: &[u8]) -> Self {
         Self { wanted, big_endian: has_magic(head, true), seen: [0; 3] }
     }

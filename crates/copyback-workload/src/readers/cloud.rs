@@ -5,8 +5,8 @@ use super::registry::{FormatRow, lines};
 use super::{LineError, LineFormat, Parsed, request};
 use crate::Op;
 
-/// The format of Tencent CBS. Its times are whole seconds, and its busy seconds have far more records than other traces
-/// come late by.
+/// The format of Tencent CBS. Its times are whole seconds. A busy second has far more records than the reorder window
+/// of other formats.
 pub(crate) const TENCENT: FormatRow = FormatRow { reorder_window: 1 << 16, ..lines!("tencent", |_| Tencent) };
 
 /// The format of Alibaba.

@@ -6,19 +6,19 @@ use crate::spec::{COLUMN_KEYS, ColumnKey, ColumnNames, Field, Meaning, Operation
 use crate::{Error, Op, Priority};
 use std::cell::Cell;
 
-/// So many names of columns are shown in a message.
+/// Largest number of column names in a message.
 const NAMES_MAX: usize = 12;
 
-/// A column that a reader looks at.
+/// A column that a reader uses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column {
-    /// Its place among all columns of the table.
+    /// Its position among all columns of the table.
     pub at: usize,
-    /// What it holds, in which unit.
+    /// Its field and unit.
     pub key: ColumnKey,
 }
 
-/// Whether names are those of a table's header: one of them is the time's.
+/// Whether names are a table's header: one of them is a time's name.
 pub(crate) fn is_header<'a>(mut names: impl Iterator<Item = &'a str>) -> bool {
     names.any(|name| COLUMN_KEYS.iter().any(|key| key.field == Field::Arrival && key.name == full_name(name)))
 }
@@ -46,7 +46,7 @@ fn find_one(file: &str, names: &[String], wanted: &ColumnNames, field: Field) ->
         None => columns_of(&|key, name| key.field == field && name == key.name),
     };
     if columns.is_empty() && named.is_none() {
-        // A name that a key mentions is that key's column.
+        // A name that a key of `[workload.columns]` mentions is that key's column.
         let is_free = |name: &str| wanted.set().all(|(_, wanted_name)| wanted_name != name);
         columns = columns_of(&|key, name| key.field == field && full_name(name) == key.name && is_free(name));
     }
@@ -103,7 +103,7 @@ fn keys_of(field: Field) -> impl Iterator<Item = &'static ColumnKey> {
     COLUMN_KEYS.iter().filter(move |key| key.field == field)
 }
 
-/// How to say which column it is.
+/// The remedy: how to name a column.
 fn remedy(field: Field) -> String {
     let key = keys_of(field).next().map_or("", |key| key.name);
     format!("name the column: --set workload.columns.{key}=NAME, or in the key of its unit")
@@ -116,7 +116,7 @@ pub(crate) fn list(names: &[String]) -> String {
     if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
 }
 
-/// The note on columns that say nothing of a request.
+/// The note on ignored columns.
 pub(crate) fn note_unused(names: &[String], found: &[Option<Column>; 6]) -> Option<String> {
     let is_used = |at: usize| found.iter().flatten().any(|column| column.at == at);
     let unused = names.iter().enumerate().filter(|(at, _)| !is_used(*at)).map(|(_, name)| name.clone());
@@ -124,7 +124,7 @@ pub(crate) fn note_unused(names: &[String], found: &[Option<Column>; 6]) -> Opti
     (!unused.is_empty()).then(|| format!("columns not looked at: {}", list(&unused)))
 }
 
-/// What the operations of a table mean: as `[workload.operations]` says, otherwise as documented.
+/// The meaning of the operations of a table: from `[workload.operations]`, otherwise as documented.
 #[derive(Debug, Default)]
 pub(crate) struct OpWords {
     own: Vec<OwnWord>,
@@ -133,12 +133,12 @@ pub(crate) struct OpWords {
 /// A word of `[workload.operations]`.
 #[derive(Debug)]
 struct OwnWord {
-    /// As the trace has it.
+    /// The word as in the trace.
     word: Vec<u8>,
-    /// The same as a number, if it is one.
+    /// The word as a number, if it is one.
     number: Option<i128>,
     meaning: Meaning,
-    /// Whether a row had it.
+    /// Whether a row had this word.
     is_met: Cell<bool>,
 }
 
@@ -148,7 +148,7 @@ impl OwnWord {
         op_of_meaning(self.meaning)
     }
 
-    /// Whether it means the same without the setting.
+    /// Whether it has the same meaning without the setting.
     fn is_usual(&self) -> bool {
         op_of_text(&self.word).is_ok_and(|op| op_of_meaning(self.meaning) == Some(op))
     }
@@ -204,7 +204,7 @@ fn op_of_meaning(meaning: Meaning) -> Option<Op> {
     }
 }
 
-/// How to say what an operation means.
+/// The remedy: how to set the meaning of an operation.
 fn say_what_it_means(word: &str) -> String {
     format!("say what it means: --set workload.operations.{word}=read (or write, trim, ignore)")
 }
@@ -223,7 +223,7 @@ const OP_WORDS: &[(&str, Op)] = &[
     ("2", Op::Trim),
 ];
 
-/// Whether a field is an operation's word, and no number.
+/// Whether a field is the word of an operation, not a number.
 pub(crate) fn is_op_word(field: &[u8]) -> bool {
     OP_WORDS
         .iter()
@@ -272,7 +272,7 @@ pub(crate) fn priority_of_number(number: i128) -> Result<Priority, LineError> {
     }
 }
 
-/// A number of the column's unit as nanoseconds or bytes.
+/// A number in the column's unit, as nanoseconds or bytes.
 pub(crate) fn scaled(number: i128, key: &ColumnKey) -> Result<u64, LineError> {
     let wrong = |what: &str| LineError(format!("its {} is {number}, {what}", key.name));
     let number = u64::try_from(number).map_err(|_| wrong(if number < 0 { "below zero" } else { "not below 2^64" }))?;

@@ -1,9 +1,9 @@
 //! A table as text: a header that names the columns, then a row a request, fields between commas (or `;`, tabs, `|`,
-//! blanks). The header may follow a comment's sign, and `workload.columns.order` replaces it.
+//! blanks). The header may begin with a comment sign; `workload.columns.order` replaces the header.
 //!
 //! Columns have any order: `arrival_ns`, `op`, `offset_bytes`, `length_bytes` and, if present, `device` and `priority`;
-//! other units have other names, some have short forms (`time_us`, `offset`), and `[workload.columns]` names others. A
-//! field may be in double quotes, but has no line end.
+//! Columns in other units have other names, some names have short forms (`time_us`, `offset`), and `[workload.columns]`
+//! sets other names. A field may be in double quotes, but has no line end.
 
 use super::columns::{self, Column, OpWords};
 use super::cursor::{Cursor, LineError, shown};
@@ -38,20 +38,20 @@ pub(crate) const FORMAT: FormatRow = FormatRow {
 /// Reads a table as text.
 pub(crate) struct Csv {
     separator: Separator,
-    /// The names of the columns, if the settings name them in their order.
+    /// The names of the columns, if `order` sets them.
     order: Option<String>,
-    /// What each column of the header holds.
+    /// The field of each column of the header.
     of_columns: Vec<Option<Column>>,
     unused: Option<String>,
-    /// The first line is a header, and was not read yet.
+    /// Whether the first line is a header that was not read yet.
     header_ahead: bool,
-    /// The settings name the columns, and the first line may be a header all the same.
+    /// Whether the settings name the columns, but the first line may still be a header.
     header_possible: bool,
     header_passed: bool,
     counts_from_start: bool,
     operations: OpWords,
     ignored: u64,
-    /// Devices by name; `None` as long as there was no device, or if they are numbers.
+    /// Devices by name; `None` before the first device, or if devices are numbers.
     devices: Devices,
 }
 
@@ -71,7 +71,7 @@ fn counts_from_start(head: &[u8]) -> bool {
     lines.any(|line| line.trim_ascii() == COUNTS_FROM_START.as_bytes())
 }
 
-/// The last comment before the first row, without its sign: numpy writes a header so.
+/// The last comment before the first row, without its sign: numpy writes headers as comments.
 fn last_comment(head: &[u8]) -> Option<&[u8]> {
     let text = head.strip_prefix(&[0xef, 0xbb, 0xbf]).unwrap_or(head);
     let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
@@ -96,12 +96,12 @@ fn names(line: &[u8]) -> Vec<String> {
     Separator::of(line).fields(line)
 }
 
-/// Whether a text begins with a header that says when requests arrive.
+/// Whether a text begins with a header that has a column of arrival times.
 pub(crate) fn recognises(head: &[u8]) -> bool {
     first_line(head).is_some_and(is_header) || last_comment(head).is_some_and(is_header)
 }
 
-/// Fewer columns are no table of requests.
+/// Fewest columns of a table of requests.
 const COLUMNS_MIN: usize = 3;
 
 /// The reason why a text has no known format, if it begins like a table with other column names: with a line of names
@@ -126,7 +126,7 @@ pub(crate) fn refuse_unknown_names(file: &str, head: &[u8]) -> Option<Error> {
     Some(Error::new(message).with_help(format!("{name_them}; or name all in their order: --columns {in_order}")))
 }
 
-/// Why a text of no known format is none, if its first line looks like a row of a table: it lacks a header.
+/// The reason why a text has no known format, if its first line looks like a row of a table: it lacks a header.
 #[cold]
 pub(crate) fn refuse_without_header(file: &str, line: &[u8]) -> Option<Error> {
     let line = line.trim_ascii_end();
@@ -139,7 +139,7 @@ pub(crate) fn refuse_without_header(file: &str, line: &[u8]) -> Option<Error> {
     let between = between(separator);
     let message =
         format!("{file}: it looks like a table without a header{between}; its first row is `{}`", shown(line));
-    // A header has the separator of its rows.
+    // A header has the same separator as its rows.
     let header = match separator {
         Separator::Comma => format!(", such as `{guessed}`"),
         _ => format!(", with the same separator, such as `{}`", guessed.replace(',', &separator.between())),
@@ -149,7 +149,7 @@ pub(crate) fn refuse_without_header(file: &str, line: &[u8]) -> Option<Error> {
     )))
 }
 
-/// How messages name a separator that is no comma.
+/// The name of a separator in messages, unless it is a comma.
 fn between(separator: Separator) -> String {
     match separator {
         Separator::Comma => String::new(),
@@ -162,7 +162,7 @@ fn is_name(field: &str) -> bool {
     field.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
 }
 
-/// What to try with a text of no known format whose first line may be a header.
+/// The remedy for a text of no known format whose first line may be a header.
 pub(crate) fn help_with_header(line: &[u8]) -> Option<String> {
     // Words of prose have blanks between them, too.
     let names = if Separator::of(line) == Separator::Blanks { Vec::new() } else { names(line) };
@@ -176,7 +176,7 @@ pub(crate) fn help_with_header(line: &[u8]) -> Option<String> {
 }
 
 impl Csv {
-    /// A reader for a text that begins so.
+    /// A reader for a text with this beginning.
     pub(crate) fn new(file: &str, head: &[u8], options: &ReaderOptions) -> Result<Self, Error> {
         let first = first_line(head).unwrap_or_default();
         let ordered = options.columns.header();
@@ -226,7 +226,7 @@ impl Csv {
         let mut rest = Some(line);
         let mut count = 0;
         let mut is_ignored = false;
-        // What is ignored may lack the rest.
+        // An ignored row may lack the other fields.
         let mut wrong = None;
         while rest.is_some() {
             let field = self.separator.next_field(&mut rest)?;
@@ -260,7 +260,7 @@ impl Csv {
         }
     }
 
-    /// A row of another number of columns than there are names.
+    /// The error of a row whose number of columns is not the number of names.
     #[cold]
     fn wrong_count(&self, count: usize) -> LineError {
         let (between, wanted) = (self.separator.word(), self.of_columns.len());
@@ -276,7 +276,7 @@ impl Csv {
 }
 
 impl Devices {
-    /// The number of a row's device. The first row says whether a table has numbers or names.
+    /// The number of a row's device. The first row determines whether devices are numbers or names.
     #[inline]
     fn number(&mut self, field: &[u8], column: &Column) -> Result<u32, LineError> {
         if let Self::Unknown = self {
@@ -299,7 +299,7 @@ fn set(request: &mut Request, column: &Column, field: &[u8]) -> Result<(), LineE
     }
     match key.field {
         Field::Arrival => request.arrival_ns = time(field, column)?,
-        // These depend on what the table had before.
+        // These fields depend on previous rows.
         Field::Op | Field::Device => {}
         Field::Offset => request.offset_bytes = columns::scaled(number(field, column)?, key)?,
         Field::Length => request.len_bytes = columns::scaled(number(field, column)?, key)?,
@@ -308,7 +308,7 @@ fn set(request: &mut Request, column: &Column, field: &[u8]) -> Result<(), LineE
     Ok(())
 }
 
-/// A whole number without its decimals if they are zeros: columns that once lacked a value are written so.
+/// A whole number without its decimals if they are zeros: tools write columns this way that once lacked a value.
 fn without_zeros(field: &[u8]) -> &[u8] {
     let Some(point) = field.iter().position(|byte| *byte == b'.') else { return field };
     let (whole, decimals) = (&field[..point], &field[point + 1..]);
@@ -332,7 +332,7 @@ fn number(field: &[u8], column: &Column) -> Result<i128, LineError> {
     }
 }
 
-/// A time; in units above a nanosecond it may have decimals; those below a nanosecond are cut off.
+/// A time, with decimals in units above a nanosecond; fractions of a nanosecond are cut off.
 fn time(field: &[u8], column: &Column) -> Result<u64, LineError> {
     if let Some(time_ns) = dates::ns(field) {
         return Ok(time_ns);
@@ -361,7 +361,7 @@ fn time(field: &[u8], column: &Column) -> Result<u64, LineError> {
 impl LineFormat for Csv {
     fn parse(&mut self, line: &[u8]) -> Result<Parsed, LineError> {
         if self.header_ahead {
-            // It was looked at before the first line was read.
+            // The header was used before the first line was read.
             self.header_ahead = false;
             return Ok(Parsed::Other);
         }
@@ -369,7 +369,7 @@ impl LineFormat for Csv {
         match self.row(line) {
             Ok(Some(request)) => Ok(Parsed::Request(request)),
             Ok(None) => Ok(Parsed::Other),
-            // A header that the settings take the place of has names, and no number.
+            // A header that `order` replaces has names, and no number.
             Err(_) if could_be_header && self.separator.fields(line).iter().all(|name| is_name(name)) => {
                 self.header_passed = true;
                 self.devices = Devices::Unknown;
@@ -424,7 +424,7 @@ mod tests {
 
     const HEADER: &[u8] = b"arrival_us,op,offset_bytes,length_bytes,device\n";
 
-    /// Rows without end, each of another device.
+    /// Endless rows, each with a new device.
     struct Hostile {
         row: u64,
         left: Vec<u8>,
@@ -460,7 +460,7 @@ mod tests {
             }
         };
         let message = &error.message;
-        // A name and its two places take 192 bytes, and its text twice.
+        // A name and its two entries take 192 bytes, plus twice its text.
         assert!((4_500..5_500).contains(&count), "after {count} names: {message}");
         assert!(message.starts_with(&format!("t.csv, line {}: with `volume-{}`", count + 2, count + 1)), "{message}");
         assert!(message.contains("take more than 1 MiB of memory; write numbers instead of names"), "{message}");

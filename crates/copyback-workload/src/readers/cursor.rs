@@ -1,13 +1,13 @@
 //! A cursor over one line's bytes: numbers and fields, without copying.
 
-/// The mistake in a line or a record. The place is added by the reader that knows it.
+/// The mistake in a line or a record. The reader adds the position.
 #[derive(Debug)]
 pub(crate) struct LineError(pub String);
 
-/// How much of a malformed text is shown.
+/// Length of a malformed text in a message.
 const SHOWN_BYTES_MAX: usize = 48;
 
-/// Bytes of a trace as a message can show them.
+/// Bytes of a trace as a text for messages.
 pub(crate) fn shown(bytes: &[u8]) -> String {
     let cut = &bytes[..bytes.len().min(SHOWN_BYTES_MAX)];
     let text: String = String::from_utf8_lossy(cut).chars().flat_map(char::escape_debug).collect();
@@ -92,7 +92,7 @@ impl<'a> Cursor<'a> {
         let wrong = || LineError(format!("expected {what} in hexadecimal at `{}`", shown(field)));
         let text = std::str::from_utf8(field).map_err(|_| wrong())?.trim();
         let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
-        // `from_str_radix` takes a sign, which no address has.
+        // `from_str_radix` accepts a sign, which no address has.
         if digits.starts_with(['+', '-']) {
             return Err(wrong());
         }
@@ -115,7 +115,7 @@ impl<'a> Cursor<'a> {
         self.byte(b',', "a comma")
     }
 
-    /// Everything up to the next comma, which is taken too, or to the line's end.
+    /// The field up to the next comma or the line's end. The comma is consumed, too.
     #[inline]
     pub(crate) fn field(&mut self) -> &'a [u8] {
         // Fields are short: a plain loop beats a vectorised search.
@@ -145,13 +145,13 @@ impl<'a> Cursor<'a> {
         &rest[..len]
     }
 
-    /// The next word, which is not taken.
+    /// The next word, without consuming it.
     pub(crate) fn word_ahead(&self) -> &'a [u8] {
         let mut ahead = *self;
         ahead.word()
     }
 
-    /// The next word, read by `read`, which must take all of it.
+    /// The next word, parsed by `read`, which must consume all of it.
     pub(crate) fn word_as<T>(
         &mut self,
         read: impl FnOnce(&mut Cursor<'a>) -> Result<T, LineError>,
@@ -162,7 +162,7 @@ impl<'a> Cursor<'a> {
         Ok(value)
     }
 
-    /// The line's end, but for blanks.
+    /// The line's end, after optional blanks.
     #[inline]
     pub(crate) fn end(&self) -> Result<(), LineError> {
         if self.rest.trim_ascii().is_empty() { Ok(()) } else { Err(self.expected("the line's end")) }

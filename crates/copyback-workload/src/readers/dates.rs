@@ -1,10 +1,10 @@
-//! Dates and times of ISO 8601: `2026-11-26T17:02:07.5Z`, with a blank for the `T`, an offset such as `+01:00` or
-//! `+0100` for the `Z`, or neither, which means the same.
+//! Dates and times of ISO 8601: `2026-11-26T17:02:07.5Z`. A blank may replace the `T`, and an offset such as `+01:00`
+//! or `+0100` the `Z`. Without an offset, times are universal time.
 
 /// Nanoseconds in a second.
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Takes this many digits from the start, and then a separator if one is given.
+/// Consumes this many digits, and then a separator if one is given.
 fn digits(rest: &mut &[u8], count: usize, separator: Option<u8>) -> Option<u64> {
     let (head, behind) = rest.split_at_checked(count)?;
     let value =
@@ -46,10 +46,10 @@ fn offset_s(rest: &[u8]) -> Option<(u64, bool)> {
     (rest.is_empty() && hours < 24 && minutes < 60).then_some((hours * 3600 + minutes * 60, is_ahead))
 }
 
-/// Nanoseconds since 1970 of a date, with a time of day or at midnight; `None` for any other text, for dates before,
-/// and after the year 2554, in which they no longer fit 64 bits. Decimals below a nanosecond are cut off.
+/// Nanoseconds since 1970 of a date, with a time of day or at midnight. `None` for any other text, for earlier dates,
+/// and for dates after the year 2554, which exceed 64 bits. Fractions of a nanosecond are cut off.
 pub(crate) fn ns(text: &[u8]) -> Option<u64> {
-    // Quick for what is only a number.
+    // A fast path for plain numbers.
     if text.get(4) != Some(&b'-') {
         return None;
     }

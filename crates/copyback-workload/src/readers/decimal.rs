@@ -1,15 +1,15 @@
 //! Numbers with a point or an exponent (`512.0`, `1e-05`), read as exact decimals, never through floating point.
 
-/// What a number is in some decimal unit.
+/// A number in a decimal unit.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Decimal {
     /// The whole units; `None` if they are 2^64 or more.
     pub value: Option<u64>,
-    /// Whether there was a part of a unit, which is cut off.
+    /// Whether a fraction of a unit was cut off.
     pub is_cut: bool,
 }
 
-/// Takes the digits at the front.
+/// Consumes the digits at the start.
 fn digits<'a>(rest: &mut &'a [u8]) -> &'a [u8] {
     let len = rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
     let (digits, behind) = rest.split_at(len);
@@ -17,8 +17,8 @@ fn digits<'a>(rest: &mut &'a [u8]) -> &'a [u8] {
     digits
 }
 
-/// The exponent at the start, zero without one; `None` if it has no digits. Beyond some bound all exponents mean the
-/// same: too much, or nothing.
+/// The exponent at the start, zero without one; `None` if it has no digits. Exponents beyond a bound are equivalent:
+/// the number is too large, or zero.
 fn exponent(rest: &mut &[u8]) -> Option<i64> {
     let Some(behind) = rest.strip_prefix(b"e").or_else(|| rest.strip_prefix(b"E")) else { return Some(0) };
     let is_negative = behind.first() == Some(&b'-');
@@ -29,7 +29,7 @@ fn exponent(rest: &mut &[u8]) -> Option<i64> {
     (!digits.is_empty()).then_some(if is_negative { -size } else { size })
 }
 
-/// Reads all of a text as a number, times ten to the power of `places`; `None` if it is no number from zero up.
+/// Reads a whole text as a number, times ten to the power of `places`; `None` if it is not a number of at least zero.
 pub(crate) fn read(text: &[u8], places: u32) -> Option<Decimal> {
     let mut rest = text;
     let whole = digits(&mut rest);

@@ -1,7 +1,7 @@
-//! Which format a file is in, from its content.
+//! Detects a file's format from its content.
 //!
-//! A format wins only with a request of its own among the examined lines: some formats have so many kinds of lines
-//! without a request that another's lines match them.
+//! A format wins only if a request in it is among the examined lines: some formats have so many kinds of lines without
+//! a request that the lines of another format match them.
 
 use super::csv;
 use super::foreign;
@@ -11,10 +11,10 @@ use super::{Parsed, ReaderOptions};
 use crate::Error;
 use crate::spec::Format;
 
-/// How much of a file is looked at.
+/// Number of bytes of a file that are examined.
 pub(crate) const HEAD_BYTES: usize = 1 << 16;
 
-/// The number of lines to try first, and the number if these have no request: a header may be long.
+/// The number of lines to try first, and the number to try if these have no request: a header may be long.
 const LINES_MAX: [usize; 2] = [32, 4096];
 
 /// A format and the reason for it.
@@ -60,7 +60,7 @@ pub(crate) fn detect(file: &str, head: &[u8], whole: bool, options: &ReaderOptio
         return Err(Error::new(format!("{file}: it is a Parquet file inside another compression"))
             .with_help("decompress it first: Parquet is compressed within and has to be read at will"));
     }
-    // If columns are named, the file is a table; and a header decides the format, whatever its rows look like.
+    // If columns are named, the file is a table. A header decides the format, even if the rows resemble another format.
     if !options.columns.is_empty() {
         return Ok(Detected::new(Format::Csv, "as `workload.columns` names columns"));
     }
@@ -85,7 +85,7 @@ pub(crate) fn detect(file: &str, head: &[u8], whole: bool, options: &ReaderOptio
 
 fn detect_text(head: &[u8], whole: bool, options: &ReaderOptions) -> Option<Detected> {
     let text = head.strip_prefix(&[0xef, 0xbb, 0xbf]).unwrap_or(head);
-    // The last line of a part of a file is most likely cut.
+    // The last line of a part of a file is probably incomplete.
     let end = if whole { text.len() } else { text.iter().rposition(|byte| *byte == b'\n')? };
     let lines = text[..end].split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
     let lines: Vec<&[u8]> = lines.filter(|line| !is_blank_or_comment(line)).take(LINES_MAX[1]).collect();
@@ -93,7 +93,7 @@ fn detect_text(head: &[u8], whole: bool, options: &ReaderOptions) -> Option<Dete
     let with_requests = |tried: &Tried| tried.requests > 0;
     best(few, options, with_requests)
         .or_else(|| best(&lines, options, with_requests))
-        // A file of events of one format only, none of which is a request: its reader reports what it lacks.
+        // The file has events of only one format, and no request: that format's reader reports what is missing.
         .or_else(|| best(few, options, |tried| tried.is_certain))
         .or_else(|| of_own_form(few, options))
 }
@@ -107,7 +107,7 @@ fn of_own_form(lines: &[&[u8]], options: &ReaderOptions) -> Option<Detected> {
     })
 }
 
-/// Why a format is taken that so many lines of all have.
+/// The reason for a format: the number of its lines among all lines.
 fn why(own: usize, all: usize) -> String {
     match all {
         1 => "which its first line has".to_owned(),
@@ -115,18 +115,18 @@ fn why(own: usize, all: usize) -> String {
     }
 }
 
-/// How a format fared with some lines.
+/// How well a format matches some lines.
 struct Tried {
     format: Format,
     /// Lines that belong to the format.
     parsed: usize,
-    /// Those of them that are requests.
+    /// Lines among these that are requests.
     requests: usize,
-    /// Whether one of them can belong to no other format.
+    /// Whether one of these lines can belong to no other format.
     is_certain: bool,
 }
 
-/// The format that most lines belong to, of those that may win.
+/// The format with most lines, among the formats that may win.
 fn best(lines: &[&[u8]], options: &ReaderOptions, may_win: impl Fn(&Tried) -> bool) -> Option<Detected> {
     let mut best: Option<Tried> = None;
     for format in Format::ALL {
@@ -139,7 +139,7 @@ fn best(lines: &[&[u8]], options: &ReaderOptions, may_win: impl Fn(&Tried) -> bo
         }
         tried.is_certain = parser.is_certain();
         let is_better = best.as_ref().is_none_or(|best| (tried.parsed, tried.requests) > (best.parsed, best.requests));
-        // One damaged line or the other is for the reader to refuse, with its place; a file that fits nowhere is not.
+        // The reader refuses a few damaged lines, with their position; detection refuses a file that matches no format.
         if may_win(&tried) && 2 * tried.parsed > lines.len() && is_better {
             best = Some(tried);
         }

@@ -1,6 +1,6 @@
-//! Finds the columns of a Parquet file that are durations. Parquet has no such type: they are stored as plain whole
-//! numbers, and only the writer's metadata has their unit: Arrow's schema, of polars and pyarrow, or pandas' JSON under
-//! the key `pandas`.
+//! Finds the columns of a Parquet file that are durations. Parquet has no such type: They are stored as plain whole
+//! numbers, and only the writer's metadata has their unit: Arrow's schema (polars, pyarrow), or pandas' JSON under the
+//! key `pandas`.
 
 use super::arrow_schema;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use serde_json::Value;
 /// Units by pandas' names, with their nanoseconds.
 const UNITS: [(&str, u64); 4] = [("ns", 1), ("us", 1000), ("ms", 1_000_000), ("s", 1_000_000_000)];
 
-/// What the writer of a file notes of its columns.
+/// The writer's metadata on the columns of a file.
 pub(super) struct Notes<'a> {
     pub arrow: Option<&'a str>,
     pub pandas: Option<&'a str>,
@@ -16,7 +16,7 @@ pub(super) struct Notes<'a> {
 
 impl Notes<'_> {
     /// Nanoseconds of a column's unit, if it holds durations. Arrow's schema describes the stored numbers, and takes
-    /// precedence: pandas notes the type before they were written.
+    /// precedence: pandas records the type before conversion.
     pub(super) fn unit_ns(&self, name: &str) -> Option<u64> {
         let by_arrow = self.arrow.and_then(|schema| arrow_schema::duration_ns(schema, name));
         by_arrow.or_else(|| {
@@ -33,9 +33,9 @@ fn unit_of(numpy_type: &str) -> Option<u64> {
     UNITS.into_iter().find(|(name, _)| *name == unit).map(|(_, factor)| factor)
 }
 
-/// What pandas notes of a column: its unit, if it is a duration. What is not understood says nothing.
+/// The unit of a column from pandas' metadata, if it is a duration. Unknown metadata is ignored.
 fn noted(pandas: &Value, name: &str) -> Option<u64> {
-    // The first files of pandas knew no `field_name`.
+    // Files of early versions of pandas have no `field_name`.
     let is_it = |column: &&Value| {
         let field_name = column.get("field_name").filter(|field_name| !field_name.is_null());
         field_name.or_else(|| column.get("name")).and_then(Value::as_str) == Some(name)

@@ -15,13 +15,13 @@ pub(crate) const FORMAT: FormatRow = lines!("etw", |_| Etw::default());
 #[derive(Default)]
 pub(crate) struct Etw {
     in_header: bool,
-    /// Whether the header's first line came.
+    /// Whether the header's first line was read.
     had_header: bool,
     begun_before: u64,
 }
 
-/// Whether a line is an event that moves no data: its name, a whole number of microseconds, and, if no header
-/// identifies the file, a process with its number in parentheses; or the system's version, or a line of a header.
+/// Whether a line is an event without data, the system's version, or a line of a header. An event has its name, a whole
+/// number of microseconds, and, if no header identifies the file, a process with its number in parentheses.
 fn is_other_event(name: &[u8], rest: &[u8], had_header: bool) -> bool {
     if name.starts_with(b"OS Version") {
         return true;
@@ -67,7 +67,7 @@ impl LineFormat for Etw {
         let len_bytes = Cursor::hex(at.field(), "a size")?;
         let elapsed_us = Cursor::new(at.field().trim_ascii()).uint("an elapsed time in microseconds")?;
         let disk = Cursor::new(at.field().trim_ascii()).uint32("a disk number")?;
-        // A request begun before the trace was arrives at its start.
+        // A request that began before the trace arrives at the trace's start.
         let arrival_us = completion_us.saturating_sub(elapsed_us);
         self.begun_before += u64::from(elapsed_us > completion_us);
         Ok(request(to_ns(arrival_us, 1000)?, op, offset_bytes, len_bytes, disk))

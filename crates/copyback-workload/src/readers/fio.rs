@@ -1,5 +1,5 @@
-//! fio's iolog. Version 2: `file action [offset length]`, with `wait` lines in microseconds. Version 3: the same behind
-//! a time in microseconds since the start.
+//! fio's iolog. Version 2: `file action [offset length]`, with `wait` lines in microseconds. Version 3: these after a
+//! time in microseconds since the start.
 
 use super::cursor::{Cursor, shown, to_ns};
 use super::names::{NAMES_MAX, Names};
@@ -19,7 +19,7 @@ const HEADER_START: &[u8] = b"fio version ";
 pub(crate) struct Fio {
     version: u64,
     files: Names,
-    /// The time so far, of version 2.
+    /// The current time, in version 2.
     waited_ns: u64,
     waits: u64,
 }

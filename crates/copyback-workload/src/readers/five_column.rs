@@ -1,5 +1,5 @@
 //! Five columns of ASCII: time, device, sector, sectors, flag. DiskSim writes milliseconds with decimals; SSDSim and
-//! MQSim write whole nanoseconds. What the flag means differs between programs that use them, so it can be set.
+//! MQSim write whole nanoseconds. The meaning of the flag differs between programs, so it can be set.
 
 use super::cursor::{Cursor, sectors_to_bytes};
 use super::registry::{FormatRow, lines};

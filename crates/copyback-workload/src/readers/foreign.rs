@@ -1,12 +1,12 @@
-//! Formats that are known and not read: each is named, with the reason and a way out, so that none is taken for
-//! another.
+//! Known formats that are not read. An error names the format, the reason and a remedy, so that no such file is read as
+//! another format.
 
 use super::records::Fields;
 use crate::Error;
 
 /// A format that is not read.
 struct Foreign {
-    /// What `format` may have been set to.
+    /// Names of the format as values of `format`.
     words: &'static [&'static str],
     name: &'static str,
     recognises: fn(&[u8]) -> bool,
@@ -62,14 +62,14 @@ const FOREIGN: &[Foreign] = &[
     },
 ];
 
-/// Why a file that begins so is not read, if it is of such a format.
+/// The reason why a file with this beginning is not read, if it has such a format.
 pub(crate) fn refuse(file: &str, head: &[u8]) -> Option<Error> {
     let foreign = FOREIGN.iter().find(|foreign| (foreign.recognises)(head))?;
     let (name, why) = (foreign.name, foreign.why);
     Some(Error::new(format!("{file}: it is {name}, {why}; it is not read")).with_help(foreign.help))
 }
 
-/// Why a format of this name is not read, if it is known; and what helps.
+/// The reason why a format of this name is not read, if it is known, and the remedy.
 pub fn not_read(word: &str) -> Option<(String, &'static str)> {
     let lower = word.to_ascii_lowercase();
     let foreign = FOREIGN.iter().find(|foreign| foreign.words.contains(&lower.as_str()))?;
@@ -85,14 +85,14 @@ fn is_srt(head: &[u8]) -> bool {
     head.split(|byte| *byte == b'\n').any(is_date)
 }
 
-/// Largest address of the next request of an object: a trace of this many has 24 TiB.
+/// Largest number of an object's next request: a trace with this many records has 24 TiB.
 const NEXT_MAX: i64 = 1 << 40;
 
-/// The largest object that is believed.
+/// Largest size of an object that counts as valid.
 const OBJECT_BYTES_MAX: u32 = 1 << 30;
 
 /// Records of 24 bytes: seconds (u32), object (u64), size (u32), and the number of the object's next request (i64),
-/// which is later in the file, or a value for none.
+/// which is later in the file or has a value for "none".
 fn is_oracle_general(head: &[u8]) -> bool {
     let mut last_s = 0;
     let mut fits = |(index, record): (usize, &[u8])| {

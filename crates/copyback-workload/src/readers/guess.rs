@@ -1,13 +1,13 @@
-//! Which column of an unknown table may hold what: an example for its user, who knows it.
+//! Guesses the columns of an unknown table, as an example for the user.
 
 use super::{columns, dates};
 use crate::spec::{Field, full_name};
 
-/// What stands for a column that says nothing of a request.
+/// The name of an ignored column.
 const OTHER: &str = "other";
 
-/// Parts of names, each with what such a column mostly holds; the first that a name has counts. Two letters have to be
-/// a word of the name.
+/// Parts of names, each with the usual field of such a column; the first part that a name contains counts. A part of
+/// two letters must be a whole word of the name.
 const HINTS: &[(&str, Field)] = &[
     ("time", Field::Arrival),
     ("date", Field::Arrival),
@@ -48,15 +48,15 @@ pub(crate) fn columns_of_row(row: &[String]) -> Vec<&'static str> {
     let guessed = row.iter().enumerate().map(|(at, field)| match op_at == Some(at) {
         true => "op",
         false if !is_number(field) => OTHER,
-        // Without a word for it, the operation is the second number.
+        // If no field is a word, the operation is the second number.
         false if at > 0 && op.is_some() => op.take().unwrap_or("op"),
         false => left.next().unwrap_or(OTHER),
     });
     guessed.collect()
 }
 
-/// A name for each column of a table whose header has names of its own: by these, and by its first row, if there is
-/// one.
+/// A name for each column of a table whose header has other names: from these names, and from the first row, if there
+/// is one.
 pub(crate) fn columns(names: &[String], row: &[String]) -> Vec<String> {
     let mut found: Vec<Option<Field>> = vec![None; names.len()];
     let has = |found: &[Option<Field>], field| found.contains(&Some(field));
@@ -70,7 +70,7 @@ pub(crate) fn columns(names: &[String], row: &[String]) -> Vec<String> {
         let field = known.or(by_word).or_else(hint).filter(|field| !has(&found, *field));
         found[at] = field;
     }
-    // What no name tells is among the columns that are left, in the usual order.
+    // Fields that no name suggests get the remaining columns, in the usual order.
     for field in Field::ALL.into_iter().filter(|field| field.is_required()) {
         let is_left = |at: &usize| found[*at].is_none() && row.get(*at).is_none_or(|field| is_number(field));
         if !has(&found, field)
@@ -88,7 +88,8 @@ fn words(name: &str) -> impl Iterator<Item = &str> {
     name.split(|letter: char| !letter.is_ascii_alphanumeric())
 }
 
-/// The key of a column that holds this, in the unit that its name may say; `value`: what its first row has.
+/// The key of a column with this field, in the unit that its name suggests; `value`: the column's text in the first
+/// row.
 fn named(name: &str, field: Option<Field>, value: &str) -> String {
     let Some(field) = field else { return OTHER.to_owned() };
     if columns::field_of(full_name(name)) == Some(field) {
@@ -99,7 +100,7 @@ fn named(name: &str, field: Option<Field>, value: &str) -> String {
     let says = |unit: &&str| lower.ends_with(*unit) || words(&lower).any(|word| word == *unit);
     let unit = ["ns", "us", "ms", "sec"].into_iter().find(says);
     match field {
-        // Decimals are mostly of seconds.
+        // Numbers with decimals are mostly seconds.
         Field::Arrival if unit == Some("sec") || (unit.is_none() && value.contains('.')) => "arrival_s".to_owned(),
         Field::Arrival => format!("arrival_{}", unit.unwrap_or("us")),
         Field::Op => "op".to_owned(),

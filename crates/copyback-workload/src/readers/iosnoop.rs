@@ -15,13 +15,13 @@ use crate::units::counted;
 /// The format.
 pub(crate) const FORMAT: FormatRow = lines!("iosnoop", |_| Iosnoop::default());
 
-/// Columns behind the process' name.
+/// Columns after the process' name.
 const COLUMNS: usize = 6;
 
 /// Reads iosnoop's text.
 #[derive(Default)]
 pub(crate) struct Iosnoop {
-    /// The position of times, as the header says; without a header a line's first words decide.
+    /// The columns of times from the header; without a header, a line's first words decide.
     times: Option<Times>,
     had_header: bool,
     without_times: bool,

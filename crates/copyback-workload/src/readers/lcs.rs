@@ -1,4 +1,4 @@
-//! libCacheSim's own format, `lcs`, of the versions that say what a request does: from version 2 on.
+//! libCacheSim's own format, `lcs`, from version 2 on: earlier versions do not state the operation.
 //!
 //! A head of 8,192 bytes (magic, version u64; statistics; at its end the magic again), then packed little-endian
 //! records: seconds u32, object u64, size (u32 in version 2, i64 later), operation (lowest byte) and tenant u32, the
@@ -28,13 +28,13 @@ pub(crate) const FORMAT: FormatRow = FormatRow::new(
     },
 );
 
-/// What a head begins and ends with.
+/// The magic number at the start and the end of the head.
 const MAGIC: u64 = 0x1234_5678_9abc_def0;
 
 /// The head's size in bytes.
 const HEAD_BYTES: u64 = 8192;
 
-/// Objects begin at multiples of it.
+/// Objects begin at multiples of this.
 const ALIGN_BYTES: u64 = 4096;
 
 /// Largest number of distinguished objects: their addresses take some 400 MB.
@@ -63,14 +63,14 @@ fn record_bytes(version: u64) -> Option<usize> {
     })
 }
 
-/// The version that a head says, if it is one.
+/// The version in a head; `None` if it is no head.
 fn version_of(head: &[u8]) -> Option<u64> {
     let fields = Fields { record: head, big_endian: false };
     let last = usize::try_from(HEAD_BYTES).ok()? - 8;
     (head.len() >= last + 8 && fields.u64(0) == MAGIC && fields.u64(last) == MAGIC).then(|| fields.u64(8))
 }
 
-/// Whether a file begins like one of a version without operations: the first, or the earlier head of 1,024 bytes.
+/// Whether a file begins like a version without operations: version 1, or the earlier head of 1,024 bytes.
 pub(crate) fn is_without_operations(head: &[u8]) -> bool {
     let fields = Fields { record: head, big_endian: false };
     let is_old = fields.u64(0) == MAGIC && head.len() >= 1024 && fields.u64(1016) == MAGIC;
@@ -78,7 +78,7 @@ pub(crate) fn is_without_operations(head: &[u8]) -> bool {
 }
 
 impl Lcs {
-    /// A reader of a file that begins so.
+    /// A reader of a file with this beginning.
     pub(crate) fn new(head: &[u8]) -> Self {
         let version = version_of(head).filter(|version| record_bytes(*version).is_some()).unwrap_or(2);
         Self { version, places: HashMap::new(), end_bytes: 0, others: 0 }
@@ -110,7 +110,7 @@ impl Lcs {
     }
 }
 
-/// What libCacheSim's number of an operation does; `None` for one that moves no data.
+/// The operation of libCacheSim's number; `None` if it moves no data.
 fn operation(number: u32) -> Option<Op> {
     match number {
         // get, gets, read
@@ -144,7 +144,7 @@ impl RecordFormat for Lcs {
         if i64::try_from(size).is_err() {
             return (Err(LineError(format!("its size is {}, below zero", size.cast_signed()))), 0);
         }
-        // What has no size moves no data, and needs no place.
+        // A request without a size moves no data, and needs no address.
         let place = if size == 0 { Ok(0) } else { self.place(fields.u64(4), size) };
         let parsed = place.and_then(|offset_bytes| {
             let arrival_ns = to_ns(fields.u32(0).into(), 1_000_000_000)?;

@@ -8,7 +8,7 @@ use crate::Error;
 use crate::spec::BlockAction;
 use crate::units::counted;
 
-/// One of the files, and its record read ahead.
+/// One of the files, and its next record.
 struct Part {
     reader: BinaryReader<Blktrace>,
     records: Vec<Record>,
@@ -17,7 +17,7 @@ struct Part {
 }
 
 impl Part {
-    /// The next record, which is not taken.
+    /// The next record, without consuming it.
     #[inline]
     fn peek(&mut self) -> Result<Option<Record>, Error> {
         while self.at == self.records.len() && !self.ended {
@@ -29,7 +29,7 @@ impl Part {
     }
 }
 
-/// Reads the files of all CPUs. Of requests at one time, the lower CPU's comes first.
+/// Reads the files of all CPUs. If requests have equal times, the lower CPU's is first.
 pub(crate) struct Merged {
     base: String,
     parts: Vec<Part>,
@@ -39,7 +39,7 @@ pub(crate) struct Merged {
 }
 
 impl Merged {
-    /// A reader of `file_count` files; those with records have readers.
+    /// A reader of `file_count` files; files with records have readers.
     pub(crate) fn new(
         base: String,
         readers: Vec<BinaryReader<Blktrace>>,
@@ -60,7 +60,7 @@ impl Merged {
         seen
     }
 
-    /// The next request of all.
+    /// The next request of all files.
     fn next(&mut self) -> Result<Option<Record>, Error> {
         let mut first: Option<(u64, usize)> = None;
         for (index, part) in self.parts.iter_mut().enumerate() {

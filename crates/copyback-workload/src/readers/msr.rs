@@ -52,7 +52,7 @@ impl LineFormat for Msr {
         let offset_bytes = at.uint("a byte offset")?;
         at.comma()?;
         let len_bytes = at.uint("a size in bytes")?;
-        // The response time is a result of the traced system, of no use here; some copies leave it out.
+        // The response time is a result of the traced system, and not used; some copies omit it.
         if at.rest.first() == Some(&b',') {
             at.comma()?;
             at.decimal(0, "a response time")?;

@@ -7,11 +7,11 @@ use std::collections::HashMap;
 /// Names and the index of each.
 pub(crate) struct Names {
     list: Vec<Vec<u8>>,
-    /// Only looked up, never walked: its order can't reach a result.
+    /// Only looked up, never iterated, so that its order cannot affect a result.
     indices: HashMap<Vec<u8>, usize>,
-    /// What the names take, each with [`NAME_BYTES`] for its places in the list and the table.
+    /// Memory of the names, each with [`NAME_BYTES`] for its entries in the list and the table.
     taken_bytes: usize,
-    /// What they may take.
+    /// Limit of this memory.
     most_bytes: usize,
 }
 
@@ -24,24 +24,25 @@ impl Default for Names {
 /// An upper bound of the memory of a name in addition to its bytes: 2.6 million short names take 352 MiB in all.
 const NAME_BYTES: usize = 192;
 
-/// What all names of a trace may take: two million of usual length (the reference of the formats states it). A damaged
-/// or hostile trace has a new one in each line.
+/// Memory limit of all names of a trace: two million of usual length (the reference of the formats states it). A
+/// damaged or hostile trace may have a new name in each line.
 const TAKEN_BYTES_MAX: usize = 512 << 20;
 
-/// How many names are listed in a note.
+/// Number of names in a note.
 pub(crate) const NAMES_MAX: usize = 8;
 
-/// Number of names that are compared one by one before the table is searched: most traces have no more, and it is
+/// Number of names that are compared one by one before the table is searched. Most traces have no more, and this is
 /// faster.
 const COMPARED_MAX: usize = 4;
 
 impl Names {
-    /// Names that take so much memory at most.
+    /// Names with this limit of memory.
     pub(crate) fn limited(most_bytes: usize) -> Self {
         Self { list: Vec::new(), indices: HashMap::new(), taken_bytes: 0, most_bytes }
     }
 
-    /// The name's index; a new name gets the next one. It takes no longer with many names: some traces have a million.
+    /// The name's index; a new name gets the next index. The time does not grow with the number of names: some traces
+    /// have a million.
     #[inline]
     pub(crate) fn index_of(&mut self, name: &[u8]) -> Result<usize, LineError> {
         let first = self.list.iter().take(COMPARED_MAX).position(|known| known == name);
@@ -75,7 +76,7 @@ impl Names {
         u32::try_from(index).map_err(|_| LineError("more than 2^32 names".to_owned()))
     }
 
-    /// The name of a device that [`Names::device_of`] numbered, as messages and settings have it.
+    /// The name of a device that [`Names::device_of`] numbered, for messages and settings.
     pub(crate) fn name_of(&self, device: u32) -> Option<String> {
         let name = self.list.get(usize::try_from(device).ok()?)?;
         let plain = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };

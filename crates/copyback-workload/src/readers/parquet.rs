@@ -28,7 +28,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 use std::fs::File;
 
-/// The format. A file is opened before its content is looked at, as it is read at will.
+/// The format. A file is opened before its content is examined, because Parquet needs random access.
 pub(crate) const FORMAT: FormatRow =
     FormatRow { options: &["columns", "operations"], ..FormatRow::new("parquet", Content::Settled) };
 
@@ -43,10 +43,10 @@ pub(crate) const COLUMNS: [&str; 6] = ["arrival_ns", "offset_bytes", "len_bytes"
 
 const BATCH_ROWS: usize = 4096;
 
-/// A row that has no value in a column.
+/// The error of a row without a value in a column.
 const NULL: u32 = u32::MAX;
 
-/// A column's values of some rows.
+/// The values of a column in some rows.
 struct Typed<T: DataType> {
     reader: ColumnReaderImpl<T>,
     values: Vec<T::T>,
@@ -69,7 +69,7 @@ enum Value<'a> {
     Text(&'a [u8]),
 }
 
-/// What a column of the file holds.
+/// The content of a column of the file.
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     column: Column,
@@ -77,7 +77,7 @@ struct Layout {
     is_nullable: bool,
 }
 
-/// A column of the present row group.
+/// A column of the current row group.
 struct Open {
     layout: Layout,
     stored: Stored,
@@ -160,7 +160,7 @@ impl Open {
     }
 }
 
-/// One row group's columns, read side by side.
+/// The columns of a row group, read in parallel.
 struct RowGroup {
     columns: Vec<Open>,
     rows_left: usize,
@@ -170,7 +170,7 @@ struct RowGroup {
 pub(crate) struct ParquetReader {
     file_name: String,
     file: SerializedFileReader<File>,
-    /// The same file, to look at its bytes.
+    /// The same file, to check its bytes.
     raw_file: File,
     layouts: Vec<Layout>,
     is_own: bool,
@@ -186,7 +186,7 @@ pub(crate) struct ParquetReader {
     devices: Names,
 }
 
-/// Whether a file begins like Parquet.
+/// Whether a file begins as Parquet does.
 pub(crate) fn recognises(head: &[u8]) -> bool {
     head.starts_with(b"PAR1")
 }
@@ -223,7 +223,7 @@ impl ParquetReader {
         })
     }
 
-    /// Goes to the next row group that has rows; `false` at the end.
+    /// Advances to the next row group that has rows; `false` at the end.
     fn next_row_group(&mut self) -> Result<bool, Error> {
         let file_name = self.file_name.clone();
         guarded(&file_name, || self.open_row_group())
@@ -274,7 +274,7 @@ impl ParquetReader {
         Ok(())
     }
 
-    /// Reads some rows of each column of the present row group; how many they are.
+    /// Reads some rows of each column of the current row group; returns their number.
     fn fill(&mut self) -> Result<usize, Error> {
         let file_name = self.file_name.clone();
         guarded(&file_name, || self.read_columns())
@@ -306,7 +306,7 @@ impl RowGroup {
             priority: Priority::Normal,
         };
         let mut is_ignored = false;
-        // What is ignored may lack the rest.
+        // An ignored row may lack the other fields.
         let mut wrong = None;
         for column in &self.columns {
             let value = column.value(row);
@@ -339,7 +339,7 @@ fn set(request: &mut Request, column: &Column, value: &Value<'_>) -> Result<(), 
     let name = key.name;
     match (key.field, value) {
         (_, Value::Null) => return Err(LineError(format!("its {name} is null"))),
-        // Operations mean what the settings say, and were looked at before.
+        // Operations depend on the settings, and were handled before.
         (Field::Op, Value::Number(_)) => {}
         (Field::Arrival, Value::Number(number)) => request.arrival_ns = columns::scaled(*number, key)?,
         (Field::Arrival, Value::Real(time)) => {
@@ -354,19 +354,19 @@ fn set(request: &mut Request, column: &Column, value: &Value<'_>) -> Result<(), 
         (Field::Device, Value::Number(number)) => request.device = columns::device_of(*number)?,
         (Field::Priority, Value::Number(number)) => request.priority = columns::priority_of_number(*number)?,
         (Field::Priority, Value::Text(text)) => request.priority = columns::priority_of_text(text)?,
-        // Types were looked at when the file was opened.
+        // Types were checked when the file was opened.
         (_, Value::Real(_) | Value::Text(_)) => return Err(LineError(format!("its {name} is no whole number"))),
     }
     Ok(())
 }
 
-/// What the file's metadata have under a key.
+/// The value of a key in the file's metadata.
 fn key_value<'a>(file: &'a SerializedFileReader<File>, key: &str) -> Option<&'a str> {
     let pairs = file.metadata().file_metadata().key_value_metadata()?;
     pairs.iter().find(|pair| pair.key == key)?.value.as_deref()
 }
 
-/// Whether the file has the project's own layout; an error if that is another version.
+/// Whether the file has the project's own layout; an error if it has another version of the layout.
 fn is_own(file_name: &str, file: &SerializedFileReader<File>) -> Result<bool, Error> {
     match key_value(file, VERSION_KEY) {
         None => Ok(false),
@@ -386,7 +386,7 @@ fn layouts(
     wanted: &ColumnNames,
 ) -> Result<(Vec<Layout>, Option<String>), Error> {
     let columns = file.metadata().file_metadata().schema_descr().columns();
-    // A column in a structure goes by its path, which is no key's name.
+    // The name of a column in a structure is its path, which is not the name of any key.
     let names: Vec<String> = columns.iter().map(|column| column.path().parts().join(".")).collect();
     let found = columns::find(file_name, &names, wanted)?;
     let notes = durations::Notes { arrow: key_value(file, arrow_schema::KEY), pandas: key_value(file, "pandas") };
@@ -416,7 +416,7 @@ fn layout(
     let fits = match descriptor.physical_type() {
         PhysicalType::INT32 | PhysicalType::INT64 => own_unit_ns.is_some() || is_integer(descriptor),
         PhysicalType::BYTE_ARRAY => is_text && !is_number_in_bytes(descriptor),
-        // A nanosecond of our days has more digits than such a number.
+        // A present-day time in nanoseconds has more digits than such a number.
         PhysicalType::FLOAT | PhysicalType::DOUBLE => is_time && column.key.factor > 1,
         PhysicalType::BOOLEAN | PhysicalType::INT96 | PhysicalType::FIXED_LEN_BYTE_ARRAY => false,
     };

@@ -7,7 +7,7 @@ use std::cell::Cell;
 const MESSAGE_CHARS_MAX: usize = 200;
 
 thread_local! {
-    /// Whether a panic of this thread, now, would be caught below.
+    /// Whether a panic of this thread would be caught below now.
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -17,8 +17,8 @@ pub fn panic_is_caught() -> bool {
     IS_GUARDED.get()
 }
 
-/// The library trusts the file's own numbers, and panics on some damage: that becomes an error like any other. Data
-/// that was half read is not used again.
+/// Converts a panic of the library to an error: the library trusts the file's numbers, and panics on some damage.
+/// Partly read data is not used again.
 pub(super) fn guarded<T>(file: &str, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     IS_GUARDED.set(true);
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
@@ -28,7 +28,7 @@ pub(super) fn guarded<T>(file: &str, read: impl FnOnce() -> Result<T, Error>) ->
 
 /// The error of a damaged file.
 pub(super) fn damaged(file: &str, message: &str) -> Error {
-    // The library quotes names from the file, however long they are and whatever would disturb a terminal is in them.
+    // The library quotes names from the file, which may be long, or contain characters that disturb a terminal.
     let plain = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
     let message: String = message.chars().take(MESSAGE_CHARS_MAX).map(plain).collect();
     Error::new(format!("{file}: this Parquet file cannot be read: {message}"))

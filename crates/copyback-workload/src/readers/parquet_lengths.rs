@@ -1,38 +1,37 @@
-//! Is what a Parquet file says of its own lengths possible?
+//! Checks the lengths that a Parquet file states.
 //!
-//! The footer and the pages' headers are structures of Thrift's compact protocol. The library believes them: it takes
-//! as many turns as a list says it has elements, and as much memory as a page says it unpacks to, before it looks
-//! whether the bytes are there. A few damaged bytes could so keep it busy for minutes or fill the memory, and are found
-//! here.
+//! The footer and the pages' headers are structures of Thrift's compact protocol. The library trusts them: it loops
+//! over the stated number of list elements, and allocates the stated unpacked size of a page, before it checks that the
+//! bytes exist. A few damaged bytes could keep it busy for minutes or fill the memory. This module detects them.
 
 use parquet::basic::Compression;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// The most that a page may unpack to. Writers begin a new page after 1 MiB or so.
+/// Largest unpacked size of a page. Writers begin a new page after some 1 MiB.
 const PAGE_BYTES_MAX: i64 = 256 << 20;
 
-/// The most that a page's header takes. Beyond four numbers it holds the page's least and greatest value.
+/// Largest size of a page's header. In addition to four numbers, it has the page's least and greatest value.
 const PAGE_HEADER_BYTES_MAX: u64 = 1 << 16;
 
 /// Brotli is read in pieces of this size.
 #[cfg(feature = "brotli")]
 const BROTLI_BUFFER_BYTES: usize = 1 << 14;
 
-/// Largest nesting of structures; those of Parquet do not reach ten.
+/// Largest nesting of structures; Parquet needs fewer than ten levels.
 const DEPTH_MAX: u32 = 32;
 
 /// What follows the footer: its length and the magic number.
 const TAIL_BYTES: u64 = 8;
 
-/// The mistake in a file, to be put behind its name.
+/// The mistake in a file; the caller adds the file's name.
 pub type Wrong = String;
 
-/// Checks the footer. What is no Parquet file at all is left to the library to refuse.
+/// Checks the footer. The library refuses files that are not Parquet.
 ///
 /// # Errors
-/// What cannot be in it.
+/// The impossible length.
 pub fn check_footer(file: &mut File) -> Result<(), Wrong> {
     let footer = read_footer(file).map_err(|error| error.to_string())?;
     let Some(footer) = footer else { return Ok(()) };
@@ -54,10 +53,10 @@ fn read_footer(file: &mut File) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(footer))
 }
 
-/// Checks the headers of all pages of some columns of a row group, each by its place and its name.
+/// Checks the headers of all pages of some columns of a row group, given by index and name.
 ///
 /// # Errors
-/// The column, and what cannot be in it.
+/// The column, and the impossible length.
 pub fn check_pages<'a>(
     file: &mut File,
     group: &RowGroupMetaData,
@@ -112,7 +111,7 @@ fn unpacks_beyond(file: &mut File, page_at: u64, page: &Page, codec: Compression
     Ok(counted.is_ok_and(|unpacked_bytes| unpacked_bytes > limit_bytes))
 }
 
-/// What a header says of its page.
+/// The fields of a page's header.
 #[derive(Debug, PartialEq, Eq)]
 struct Page {
     header_bytes: u64,
@@ -145,7 +144,7 @@ fn page(header: &[u8]) -> Option<Page> {
     Some(Page { header_bytes, packed_bytes, unpacked_bytes, levels_bytes })
 }
 
-/// What is of interest in a structure.
+/// The fields of a structure that are used.
 #[derive(Default)]
 struct Structure {
     /// The 32-bit numbers of its first fields, by the field's number; zero if absent. In a page's header, 2 is its
@@ -173,13 +172,13 @@ mod kind {
     pub const STRUCT: u8 = 12;
 }
 
-/// The field of a page's header that a dictionary's has.
+/// The field that only the header of a dictionary page has.
 const DICTIONARY_FIELD: i64 = 7;
 
-/// The field of a page's header that a page of the second version has.
+/// The field that only the header of a second-version page has.
 const SECOND_VERSION_FIELD: i64 = 8;
 
-/// Walks over values; every step is `None` if they are invalid.
+/// Parses values; every step is `None` if they are invalid.
 struct Walker<'a> {
     rest: &'a [u8],
 }
@@ -234,8 +233,8 @@ impl Walker<'_> {
         let head = self.byte()?;
         let count = if head >> 4 == 15 { self.unsigned()? } else { u64::from(head >> 4) };
         let kind = head & 0xf;
-        // Every element takes a byte or more. Only truth values do not, as the library reads them, and no list of
-        // Parquet's footers and page headers has any.
+        // Every element takes at least a byte, except booleans, as the library reads them. No list in Parquet's footers
+        // and page headers has booleans.
         let is_possible = count <= self.rest.len() as u64 && !matches!(kind, kind::TRUE | kind::FALSE);
         if count > 0 && !is_possible {
             return None;
@@ -301,10 +300,10 @@ mod tests {
         assert_eq!(page(&header(50, 40, &[0x4c, 0x15, 26, 0])), None);
         // A page that unpacks to 2 GiB less one byte.
         assert_eq!(page(&[0x25, 0xfe, 0xff, 0xff, 0xff, 0x0f, 0x15, 2, 0]), None);
-        // A list of more elements than there are bytes; and of truth values, which take none.
+        // A list with more elements than bytes; and a list of booleans, which take no bytes.
         assert_eq!(page(&header(50, 40, &[0x59, 0xf3, 0xff, 0xff, 0x7f])), None);
         assert_eq!(page(&header(50, 40, &[0x59, 0xf1, 1])), None);
-        // Structures in one another, without end.
+        // Endlessly nested structures.
         assert_eq!(page(&[0x1c; 100]), None);
         // A header that is cut off.
         assert_eq!(page(&[0x25, 100, 0x15]), None);

@@ -1,4 +1,4 @@
-//! What the types of Parquet's columns say of their values.
+//! The meaning of the types of Parquet columns.
 
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit};
 use parquet::schema::types::ColumnDescriptor;
@@ -26,7 +26,7 @@ pub(super) fn is_unsigned(descriptor: &ColumnDescriptor) -> bool {
     }
 }
 
-/// Whether a column's bytes are no text but a decimal number.
+/// Whether a column's bytes are a decimal number, not a text.
 pub(super) fn is_number_in_bytes(descriptor: &ColumnDescriptor) -> bool {
     matches!(descriptor.logical_type_ref(), Some(LogicalType::Decimal(_)))
         || descriptor.converted_type() == ConvertedType::DECIMAL

@@ -1,4 +1,4 @@
-//! Binary formats: records of a fixed head, their places, truncated ends.
+//! Binary formats: records with a fixed head, their positions, truncated ends.
 
 use super::cursor::LineError;
 use super::lines::read_error;
@@ -17,7 +17,7 @@ pub(crate) trait RecordFormat: Send {
         0
     }
 
-    /// Reads a record; also how many bytes of payload follow it.
+    /// Reads a record; also returns the number of payload bytes after it.
     fn parse(&mut self, record: &[u8]) -> (Result<Parsed, LineError>, u64);
 
     /// Notes to the user about the records parsed so far.
@@ -43,7 +43,7 @@ pub(crate) struct BinaryReader<F> {
     format: F,
     bad: BadRecords,
     record: Vec<u8>,
-    /// The part of the head that was not skipped yet.
+    /// The number of bytes of the file's header that were not skipped yet.
     head_left_bytes: u64,
     record_count: u64,
     request_count: u64,
@@ -52,7 +52,7 @@ pub(crate) struct BinaryReader<F> {
 }
 
 impl<F: RecordFormat> BinaryReader<F> {
-    /// `taken` says why the file is read in this format.
+    /// `taken`: the reason why the file is read in this format.
     pub(crate) fn new(file: String, stream: ByteStream, format: F, skip_bad: u64, taken: String) -> Self {
         let record = vec![0; format.record_bytes()];
         let head_left_bytes = format.head_bytes();
@@ -72,23 +72,23 @@ impl<F: RecordFormat> BinaryReader<F> {
         }
     }
 
-    /// The same, of a file that is none by itself: it may hold no requests.
+    /// A reader of one of several files, which may have no requests.
     pub(crate) fn may_be_empty(self) -> Self {
         Self { may_be_empty: true, ..self }
     }
 
-    /// What was read, with all that its format counts.
+    /// The format, with its counts.
     pub(crate) fn format(&self) -> &F {
         &self.format
     }
 
-    /// What a user should know of its records, whatever their format.
+    /// Notes to the user about the records, for all formats.
     pub(crate) fn notes_of_records(&self, notes: &mut Vec<String>) {
         self.bad.notes(notes);
         self.flushes.notes(notes);
     }
 
-    /// Fills the record; how many bytes there were.
+    /// Fills the record; returns the number of bytes.
     fn fill(&mut self) -> io::Result<usize> {
         let mut filled = 0;
         while filled < self.record.len() {
@@ -122,7 +122,7 @@ impl<F: RecordFormat> BinaryReader<F> {
         }
         self.record_count += 1;
         if filled < self.record.len() {
-            // The rest of a damaged end may be given up like any other bad record.
+            // A truncated end counts as a malformed record.
             return if self.bad.may_skip() {
                 Ok(false)
             } else {

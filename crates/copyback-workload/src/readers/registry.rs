@@ -1,7 +1,8 @@
-//! The registry of trace formats: what is known of a format, and the type [`Format`] that names one.
+//! The registry of trace formats: their properties, and the type [`Format`] that names one.
 //!
-//! A format is a file of `readers` with a [`FormatRow`], and a row of the list in `readers/mod.rs`. All else follows:
-//! its word in files and on the command line, detection, its reader, the pages that list formats, the fuzz corpus.
+//! A format is a file of `readers` with a [`FormatRow`], and a row of the list in `readers/mod.rs`. The registry
+//! provides everything else: its word in files and on the command line, detection, its reader, the pages that list
+//! formats, the fuzz corpus.
 
 use super::lines::LineReader;
 use super::records::{BinaryReader, RecordFormat};
@@ -20,7 +21,7 @@ pub(crate) struct Opening<'a> {
     pub head: &'a [u8],
     /// The settings of the user.
     pub options: &'a ReaderOptions,
-    /// Why the file is read in this format.
+    /// The reason why the file is read in this format.
     pub taken: String,
 }
 
@@ -36,7 +37,7 @@ pub(crate) enum Content {
         /// The reader.
         open: fn(Opening<'_>) -> Opened,
     },
-    /// Binary records, or a table, which the beginning of a file tells.
+    /// Binary records, or a table: recognised by the beginning of a file.
     Known {
         /// Whether a file with this beginning is of this format.
         recognises: fn(&[u8]) -> bool,
@@ -45,28 +46,28 @@ pub(crate) enum Content {
         /// The reader.
         open: fn(Opening<'_>) -> Opened,
     },
-    /// Settled before the content is looked at: `auto`, and Parquet, which is read at will.
+    /// Decided before the content is examined: `auto`, and Parquet, which needs random access.
     Settled,
 }
 
-/// What is known of a format.
+/// The properties of a format.
 pub(crate) struct FormatRow {
     /// Its name in files and on the command line.
     pub word: &'static str,
     /// How it is recognised and read.
     pub content: Content,
-    /// Its addresses are those of files or blobs, which are packed unless the user asks for another layout.
+    /// Whether its addresses are in files or blobs, which are packed unless the user sets another layout.
     pub has_addresses_of_files: bool,
-    /// The options of `[workload]` that its reader takes, of `event`, `zero_means`, `columns` and `operations`.
+    /// The options that its reader takes, among `event`, `zero_means`, `columns` and `operations` of `[workload]`.
     pub options: &'static [&'static str],
     /// Records that are held for sorting by default.
     pub reorder_window: usize,
-    /// What may help if a record comes too late to be sorted, beside sorting the trace.
+    /// A remedy, besides sorting the trace, if a record comes too late to be sorted.
     pub help_if_late: Option<&'static str>,
 }
 
 impl FormatRow {
-    /// A format without anything particular.
+    /// A format with default properties.
     pub(crate) const fn new(word: &'static str, content: Content) -> Self {
         Self {
             word,
@@ -130,12 +131,12 @@ macro_rules! formats {
             /// Every format, in the order in which they are listed to a user.
             pub const ALL: &'static [Self] = &[$($(#[cfg($($cfg)+)])? Self::$variant),+];
 
-            /// Whether it is text of one record a line.
+            /// Whether it is text with one record a line.
             pub fn is_of_lines(self) -> bool {
                 matches!(self.row().content, Content::Lines { .. })
             }
 
-            /// What is known of it.
+            /// Its properties.
             pub(crate) fn row(self) -> &'static FormatRow {
                 match self {
                     $($(#[cfg($($cfg)+)])? Self::$variant => {
@@ -154,7 +155,7 @@ mod tests {
     use crate::spec::{Format, WorkloadSpec};
     use crate::{Op, open};
 
-    /// The example of docs/policies.md, which has its file and its row: it is named, recognised, and read.
+    /// The example of docs/policies.md, which consists of its file and its row, is named, recognised, and read.
     #[test]
     fn a_format_is_a_file_and_a_row() {
         let folder = tempfile::tempdir().expect("a folder");

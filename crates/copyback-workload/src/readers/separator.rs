@@ -1,8 +1,8 @@
-//! What separates the columns of a table as text, and the fields between.
+//! Separators of columns in a text table, and the fields between them.
 
 use super::cursor::{LineError, shown};
 
-/// What separates columns.
+/// A separator of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Separator {
     Comma,
@@ -14,10 +14,11 @@ pub(crate) enum Separator {
 }
 
 impl Separator {
-    /// All, the most certain first: a text with a comma is mostly separated by commas, whatever else it has.
+    /// All separators, the most certain first: a text with a comma is mostly separated by commas, even if it has
+    /// others.
     const ALL: [Self; 5] = [Self::Comma, Self::Semicolon, Self::Tab, Self::Bar, Self::Blanks];
 
-    /// What messages call it.
+    /// Its name in messages.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Comma => "commas",
@@ -28,7 +29,7 @@ impl Separator {
         }
     }
 
-    /// What a text has between two columns.
+    /// The text between two columns.
     pub(crate) fn between(self) -> String {
         char::from(self.byte()).to_string()
     }
@@ -43,13 +44,13 @@ impl Separator {
         }
     }
 
-    /// The separator of a line of any number of columns.
+    /// The separator of a line with any number of columns.
     pub(crate) fn of(line: &[u8]) -> Self {
         let line = line.trim_ascii();
         Self::ALL.into_iter().find(|separator| line.contains(&separator.byte())).unwrap_or(Self::Comma)
     }
 
-    /// The separator that splits a line into so many columns; if none does, that of a line of any number.
+    /// The separator that splits a line into this number of columns; otherwise the separator for any number.
     pub(crate) fn of_columns(line: &[u8], count: usize) -> Self {
         let fits = |separator: &Self| separator.fields(line).len() == count;
         Self::ALL.into_iter().find(fits).unwrap_or_else(|| Self::of(line))
@@ -66,7 +67,7 @@ impl Separator {
         fields
     }
 
-    /// Takes a field and the separator after it; `rest` is `None` at the end.
+    /// Consumes a field and the separator after it; `rest` is `None` at the end.
     #[inline]
     pub(crate) fn next_field<'a>(self, rest: &mut Option<&'a [u8]>) -> Result<&'a [u8], LineError> {
         let line = rest.take().unwrap_or_default();
@@ -88,7 +89,7 @@ impl Separator {
         Ok(field)
     }
 
-    /// What comes after the separator behind a field; `None` at the end of the line.
+    /// The text after the separator that follows a field; `None` at the end of the line.
     fn behind(self, behind: &[u8]) -> Result<Option<&[u8]>, LineError> {
         let trimmed = self.trim_start(behind);
         if trimmed.is_empty() {
@@ -106,7 +107,7 @@ impl Separator {
         }
     }
 
-    /// A text without the blanks before it that are no separator.
+    /// A text without leading blanks that are not separators.
     fn trim_start(self, text: &[u8]) -> &[u8] {
         match self {
             Self::Tab => {
@@ -152,7 +153,7 @@ mod tests {
             assert_eq!(Separator::of(line.as_bytes()), separator, "{line}");
         }
         assert_eq!(Blanks.fields(b"0 \tW\t 8"), ["0", "W", "8"]);
-        // Of a comma that is no separator, the number of columns tells.
+        // The number of columns shows that the comma is no separator.
         assert_eq!(Separator::of_columns(b"0,5;W;8;4096", 4), Semicolon);
         assert_eq!(Separator::of_columns(b"x", 4), Comma);
         assert!(Comma.fields(b"\"a").is_empty() && Comma.fields(b"\"a\"b,c").is_empty());

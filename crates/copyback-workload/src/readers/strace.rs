@@ -1,12 +1,13 @@
 //! The output of `strace -e trace=pread64,pwrite64,preadv,pwritev,preadv2,pwritev2`, best with `-f -ttt -y`, which add
 //! all threads, the time of day with its date, and the files' paths.
 //!
-//! `[pid] time pread64(fd<path>, "data"..., length, offset) = transferred`. The time is in seconds since 1970 (`-ttt`),
-//! a time of day (`-t`, `-tt`), which begins anew at midnight, or not there at all: then all calls come at once. A call
-//! that another thread's line interrupts is printed in two parts, `<unfinished ...>` and `<... pread64 resumed>`; it
-//! arrived at the first. Of data nothing is used, however long (`-s`) and whatever is in them.
+//! `[pid] time pread64(fd<path>, "data"..., length, offset) =
+//! transferred`. The time is in seconds since 1970 (`-ttt`), or a time of day (`-t`, `-tt`), which begins again at
+//! midnight. If there is no time, all calls arrive at once. A call that another thread's line interrupts is printed in
+//! two parts, `<unfinished ...>` and `<... pread64 resumed>`; it arrives at the time of the first part. The data is
+//! ignored, at any length (`-s`).
 //!
-//! Calls that move data at a place that is not in their line (`write`, `io_submit`) are left out, counted and named.
+//! Calls whose line does not have the offset of their data (`write`, `io_submit`) are skipped, counted and named.
 
 use super::cursor::{Cursor, LineError, shown};
 use super::names::Names;
@@ -49,7 +50,7 @@ pub(crate) struct Strace {
 const UNFINISHED: &[u8] = b"<unfinished ...>";
 const RESUMED: &[u8] = b" resumed>";
 
-/// Calls that move data of files at a place that only the kernel knows, or several requests in a line.
+/// Calls that move data of files at an offset that only the kernel knows, or that make several requests.
 const WITHOUT_PLACE: &[&str] = &[
     "copy_file_range",
     "io_submit",
@@ -78,18 +79,18 @@ impl Strace {
         }
     }
 
-    /// Counts a call that moves data of a file somewhere, if it is one and did.
+    /// Counts a call that moved data of a file at an unknown offset, if the line has one.
     fn leave_out(&mut self, name: &[u8], text: &[u8]) {
         let Some(known) = WITHOUT_PLACE.iter().find(|known| known.as_bytes() == name) else { return };
         let moves = result(text).is_some_and(|result| !matches!(result.first(), Some(b'-' | b'?' | b'0') | None));
-        // With paths, what is a pipe or a socket is none of a file.
+        // If paths are printed, pipes and sockets are recognised: they are not files.
         let path = descriptor_len(text).and_then(|len| text[..len].split(|byte| *byte == b'<').nth(1));
         if moves && path.is_none_or(|path| path.starts_with(b"/")) {
             *self.left_out.entry(known).or_default() += 1;
         }
     }
 
-    /// The note on calls that move data and are no requests here.
+    /// The note on skipped calls that move data.
     fn note_left_out(&self) -> Option<String> {
         let all: u64 = self.left_out.values().sum();
         let names: Vec<String> = self.left_out.iter().map(|(name, count)| format!("{name} {count}")).collect();
@@ -121,7 +122,7 @@ impl Strace {
             return Ok(Parsed::Other);
         };
         let result = result(text).ok_or_else(|| expected(text))?;
-        // A call that failed, or whose process ended within it; its data may be missing then.
+        // A call that failed, or whose process ended during the call; its data may be missing.
         if result.starts_with(b"-") || result.starts_with(b"?") {
             self.failed += 1;
             return Ok(Parsed::Other);
@@ -201,13 +202,13 @@ fn result(text: &[u8]) -> Option<&[u8]> {
     text[..at].trim_ascii_end().ends_with(b")").then(|| text[at + 2..].trim_ascii())
 }
 
-/// What is used of a call's arguments.
+/// The arguments of a call that are used.
 struct Arguments<'a> {
     descriptor: &'a [u8],
     offset_bytes: u64,
 }
 
-/// Reads `fd<path>, data, length, offset)` from its beginning, so that nothing in the data is taken for something else.
+/// Reads `fd<path>, data, length, offset)` from its start, so that the data is not mistaken for other arguments.
 fn arguments(text: &[u8]) -> Option<Arguments<'_>> {
     let descriptor_len = descriptor_len(text)?;
     let rest = text[descriptor_len..].strip_prefix(b", ")?.trim_ascii_start();
@@ -229,13 +230,13 @@ fn descriptor_len(text: &[u8]) -> Option<usize> {
     if digits == 0 || text.get(digits) != Some(&b'<') {
         return (digits > 0).then_some(digits);
     }
-    // A file that is gone has this behind its path.
+    // A deleted file has this after its path.
     let ends = [&b">, "[..], b">(deleted), "];
     let found = ends.iter().filter_map(|end| memmem::find(text, end).map(|at| at + end.len() - ", ".len())).min()?;
     Some(found)
 }
 
-/// The length of a list in brackets, whatever quotations in it hold.
+/// The length of a list in brackets; brackets in quotations do not count.
 fn list_len(text: &[u8]) -> Option<usize> {
     let (mut at, mut depth) = (0, 0_u32);
     loop {
@@ -275,7 +276,7 @@ fn data_len(text: &[u8]) -> Option<usize> {
 }
 
 impl Strace {
-    /// Takes the time before a call, if there is one.
+    /// Consumes the time before a call, if there is one.
     fn take_time(&mut self, at: &mut Cursor<'_>) -> Result<u64, LineError> {
         let word = Cursor::new(at.word_ahead());
         if !word.rest.first().is_some_and(u8::is_ascii_digit) {

@@ -1,8 +1,8 @@
 //! Meta's bulk storage traces (Tectonic), as published with Baleen: fields between blanks, without a header.
 //!
 //! `block offset size time operation pipeline namespace user`, in bytes and seconds with decimals; newer traces have a
-//! host and a count, too. Operations are 1, 2 and 5 (GET, read here) and 3, 4 and 6 (PUT, written). The requests are
-//! those to a flash cache before hard disks.
+//! host and a count, too. Operations are 1, 2 and 5 (GET, read here) and 3, 4 and 6 (PUT, written). The requests are to
+//! a flash cache in front of hard disks.
 
 use super::cursor::Cursor;
 use super::registry::{FormatRow, lines};
@@ -18,7 +18,7 @@ pub(crate) const FORMAT: FormatRow =
 /// (`workload.layout`).
 const BLOCK_BYTES: u64 = 64 << 20;
 
-/// Numbers behind the operation, at least and at most.
+/// Fewest and most numbers after the operation.
 const FEATURES: std::ops::RangeInclusive<usize> = 3..=6;
 
 /// Reads Tectonic's traces.

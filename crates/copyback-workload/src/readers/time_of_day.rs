@@ -1,17 +1,17 @@
-//! Times of day, which begin anew at midnight.
+//! Times of day, which begin again at midnight.
 
 use super::cursor::Cursor;
 
 /// A day, after which times of day start again.
 const DAY_NS: u64 = 86_400_000_000_000;
 
-/// How far a time of day must run backwards to be the next day's: lines are out of order by far less.
+/// Backward step at which a time of day belongs to the next day: lines are out of order by far less.
 const NEXT_DAY_NS: u64 = DAY_NS / 2;
 
 /// Turns times of day into times since the midnight before the first of them.
 #[derive(Default)]
 pub(crate) struct Clock {
-    /// Midnights that passed.
+    /// Number of midnights so far.
     days: u64,
     last_of_day_ns: u64,
 }
@@ -23,7 +23,7 @@ impl Clock {
         if self.last_of_day_ns.saturating_sub(of_day_ns) > NEXT_DAY_NS {
             self.days += 1;
         }
-        // A line that was late in the night before stays there.
+        // A line from just before midnight that comes late stays on its day.
         let is_late = of_day_ns.saturating_sub(self.last_of_day_ns) > NEXT_DAY_NS && self.days > 0;
         if is_late {
             return (self.days - 1).checked_mul(DAY_NS)?.checked_add(of_day_ns);
@@ -32,7 +32,7 @@ impl Clock {
         self.days.checked_mul(DAY_NS)?.checked_add(of_day_ns)
     }
 
-    /// What a user should know.
+    /// The notes to the user.
     pub(crate) fn note(&self) -> Option<String> {
         (self.days > 0).then(|| format!("times of day that began anew were taken for {} later days", self.days))
     }

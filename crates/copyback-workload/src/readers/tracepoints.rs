@@ -1,5 +1,5 @@
 //! Linux tracepoints as text, as ftrace (`trace_pipe`), trace-cmd, perf script and Android's atrace print them: a
-//! process and a CPU, the time in seconds with a colon behind it, the event's name, and what it has to say.
+//! process and a CPU, the time in seconds followed by a colon, the event's name, and its fields.
 //!
 //! | event | what follows its name |
 //! |---|---|
@@ -9,7 +9,7 @@
 //! | `ufshcd_command` | `send` (D) or `complete` (C), then `: host: tag: n, DB: n, size: bytes, LBA: block, ...` |
 //! | of the tracer `blk` | instead of a name `major,minor`, the letter of the event, then as `block_bio_queue` |
 //!
-//! Priorities and what else newer kernels print behind the sectors are passed over, as are all other events.
+//! Priorities and other fields that newer kernels print after the sectors are ignored, as are all other events.
 
 use super::blkparse::{is_flush, note_few, operation, other_action};
 use super::cursor::{Cursor, LineError, sectors_to_bytes, shown};
@@ -30,14 +30,13 @@ pub(crate) struct Tracepoints {
     wanted: BlockAction,
     /// Events of each action that moved data, whether wanted or not.
     seen: [u64; 3],
-    /// UFS hosts, numbered behind the numbers that Linux gives to devices.
+    /// UFS hosts, with numbers above Linux' device numbers.
     hosts: Names,
     ufs_unit: Option<u64>,
     lost_lines: u64,
 }
 
-/// The unit in which UFS events count addresses: since Linux 5.14 logical blocks, which all UFS devices have of 4 KiB,
-/// before sectors.
+/// The unit of addresses in UFS events: since Linux 5.14 logical blocks, 4 KiB on all UFS devices; before, sectors.
 const UFS_BLOCK_BYTES: u64 = 4096;
 const SECTOR_BYTES: u64 = 512;
 
@@ -49,19 +48,19 @@ impl Tracepoints {
         Self { wanted, seen: [0; 3], hosts: Names::default(), ufs_unit: None, lost_lines: 0 }
     }
 
-    /// Counts an event that moves data, and makes a request of a wanted one.
+    /// Counts an event that moves data, and makes a request of it if its action is selected.
     fn found(&mut self, action: BlockAction, parsed: Parsed) -> Parsed {
         self.seen[action as usize] += 1;
         if action == self.wanted { parsed } else { Parsed::Other }
     }
 
-    /// An event of the block layer, from behind its name.
+    /// An event of the block layer, from the text after its name.
     fn block(&mut self, arrival_ns: u64, action: BlockAction, mut at: Cursor<'_>) -> Result<Parsed, LineError> {
         let device = at.word_as(linux_device_of)?;
         self.block_of(arrival_ns, action, device, at)
     }
 
-    /// The same, from behind the device.
+    /// An event of the block layer, from the text after the device.
     fn block_of(
         &mut self,
         arrival_ns: u64,
@@ -98,7 +97,7 @@ impl Tracepoints {
         Ok(self.found(action, parsed))
     }
 
-    /// An event of a UFS host, from behind its name.
+    /// An event of a UFS host, from the text after its name.
     fn ufs(&mut self, arrival_ns: u64, at: Cursor<'_>) -> Result<Parsed, LineError> {
         let text = at.rest.trim_ascii_start();
         let kind = &text[..text.iter().position(|byte| *byte == b':').unwrap_or(text.len())];
@@ -122,7 +121,7 @@ impl Tracepoints {
             at.uint(name)
         };
         let size = field("size: ").ok_or_else(|| lacks("size"))?;
-        // Commands whose data are not known have none here, or -1.
+        // Commands with unknown data have no size here, or -1.
         if size.starts_with(b"-") || size == b"0" {
             return Ok(Parsed::Other);
         }
@@ -182,7 +181,7 @@ fn is_between(line: &[u8]) -> bool {
             .is_some_and(|rest| rest.trim_ascii().iter().all(u8::is_ascii_digit))
     };
     let is_stack = line.first().is_some_and(u8::is_ascii_whitespace) && is_address(Cursor::new(text).word());
-    // trace-cmd's word on a CPU that recorded nothing.
+    // trace-cmd's line for a CPU that recorded nothing.
     let is_empty_cpu = text.starts_with(b"CPU ") && text.ends_with(b" is empty");
     is_stack || is_empty_cpu || is_assignment(b"cpus") || is_assignment(b"version")
 }
@@ -238,7 +237,7 @@ impl LineFormat for Tracepoints {
         self.seen.iter().any(|count| *count > 0)
     }
 
-    /// An event of the block layer, or any behind a CPU in brackets.
+    /// Whether a line is an event of the block layer, or any event after a CPU in brackets.
     fn is_own(&self, line: &[u8]) -> bool {
         let Some((time, mut at)) = timed(line) else { return false };
         let head = &line[..line.len() - at.rest.len() - time.len()];
@@ -273,8 +272,8 @@ impl LineFormat for Tracepoints {
 }
 
 impl Tracepoints {
-    /// A line of the tracer `blk`, from its device; one that was printed like blkparse's has a CPU, a sequence number,
-    /// a time and a process before the event's letter.
+    /// A line of the tracer `blk`, from its device. Lines in blkparse's form have a CPU, a sequence number, a time and
+    /// a process before the event's letter.
     fn of_tracer(&mut self, arrival_ns: u64, mut at: Cursor<'_>) -> Result<Parsed, LineError> {
         let device = at.word_as(linux_device_of)?;
         let mut action = at.word();

@@ -39,7 +39,7 @@ impl Vscsi {
         Self { version, other_commands: 0 }
     }
 
-    /// Whether these bytes begin like this version: every whole record in them carries the version's number.
+    /// Whether these bytes have this version: every complete record in them has the version's number.
     pub(crate) fn recognises(version: u16, head: &[u8]) -> bool {
         let format = Self::new(version);
         let mut records = head.chunks_exact(format.record_bytes()).peekable();
@@ -52,7 +52,7 @@ impl Vscsi {
     }
 }
 
-/// The operation of a SCSI command; `None` for one that moves no blocks.
+/// The operation of a SCSI command; `None` if it moves no blocks.
 fn operation(command: u16) -> Option<Op> {
     match command {
         0x08 | 0x28 | 0x88 | 0xa8 => Some(Op::Read),
