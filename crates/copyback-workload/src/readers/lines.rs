@@ -1,4 +1,4 @@
-//! Text formats: lines without copies, their places, malformed ones and truncated ends.
+//! Text formats: lines without copies, their positions, malformed lines, truncated ends.
 
 use super::{BATCH_RECORDS, BadRecords, Flushes, LineFormat, Parsed, Record, RecordReader};
 use crate::Error;
@@ -7,7 +7,7 @@ use crate::units::counted;
 use memchr::memchr;
 use std::io::{self, Read};
 
-/// The longest line that is still text of a trace and not a file of another kind.
+/// The longest line of a text trace; a file with longer lines is of another kind.
 const LINE_BYTES_MAX: usize = 1 << 20;
 
 const BUFFER_BYTES: usize = 1 << 18;
@@ -20,7 +20,7 @@ pub(crate) struct Lines {
     end: usize,
     ended: bool,
     line_count: u64,
-    /// Whether the line handed out last ended in a newline.
+    /// Whether the last returned line ended in a newline.
     terminated: bool,
 }
 
@@ -67,7 +67,7 @@ impl Lines {
         (start, end)
     }
 
-    /// Moves the rest to the front and reads more behind it.
+    /// Moves the rest to the start of the buffer, and reads more after it.
     fn fill(&mut self) -> io::Result<()> {
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;
@@ -91,7 +91,7 @@ impl Lines {
     }
 }
 
-/// Whether a line carries nothing in any format.
+/// Whether a line is empty or a comment in every format.
 pub(crate) fn is_blank_or_comment(line: &[u8]) -> bool {
     match line.iter().find(|byte| !byte.is_ascii_whitespace()) {
         None | Some(b'#' | b';') => true,
@@ -112,7 +112,7 @@ pub(crate) struct LineReader<F> {
 }
 
 impl<F: LineFormat> LineReader<F> {
-    /// `taken` says why the file is read in this format.
+    /// `taken`: the reason why the file is read in this format.
     pub(crate) fn new(file: String, stream: ByteStream, format: F, skip_bad: u64, taken: String) -> Self {
         Self {
             file,
@@ -133,7 +133,7 @@ impl<F: LineFormat> LineReader<F> {
             return Ok(None);
         };
         let line = &self.lines.buffer[start..end];
-        // Requests begin with a digit or a letter in nearly every line: only other lines need a closer look.
+        // Nearly all lines are requests, which begin with a digit or a letter: only other lines need further checks.
         if !line.first().is_some_and(u8::is_ascii_alphanumeric)
             && is_blank_or_comment(line)
             && !self.format.is_row(line)
@@ -159,7 +159,7 @@ impl<F: LineFormat> LineReader<F> {
 
     #[cold]
     fn malformed(&mut self, start: usize, end: usize, message: &str) -> Result<(), Error> {
-        // What archives and crashed writers pad files with; it holds nothing, but a user should know.
+        // Archives and crashed writers pad files with zeros; these hold no request, but a note states them.
         if self.lines.buffer[start..end].iter().all(|byte| *byte == 0) {
             self.padding_lines += 1;
             return Ok(());
@@ -196,7 +196,7 @@ impl<F: LineFormat> LineReader<F> {
     }
 }
 
-/// What went wrong below the text: the disk, or a compressed stream.
+/// The error of the disk or of a compressed stream.
 pub(crate) fn read_error(file: &str, after: u64, error: &io::Error) -> Error {
     if error.kind() == io::ErrorKind::UnexpectedEof {
         return Error::new(format!("{file}: the compressed data end too early, after line or record {after}"))

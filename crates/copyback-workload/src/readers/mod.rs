@@ -1,4 +1,4 @@
-//! Readers: one file a format, all streaming, all behind [`RecordReader`].
+//! Readers of trace formats: one file for each format, all streaming, all with the trait [`RecordReader`].
 
 mod arrow_schema;
 pub(crate) mod biosnoop;
@@ -39,7 +39,7 @@ mod time_of_day;
 pub(crate) mod tracepoints;
 pub(crate) mod vscsi;
 
-/// The example of docs/policies.md, compiled where its reader puts it.
+/// The example of docs/policies.md, compiled at the path that the page states.
 #[cfg(test)]
 #[path = "../../../../docs/examples/named_values.rs"]
 pub(crate) mod named_values;
@@ -49,7 +49,7 @@ use crate::units::counted;
 use crate::{Error, Op, Priority, Request};
 pub(crate) use cursor::LineError;
 
-// The stricter of two formats of lines that are alike comes first: in this order they are listed and tried.
+// Formats are listed and tried in this order. Of two similar formats of lines, the stricter is first.
 registry::formats! {
     /// Found out from the content.
     Auto => FormatRow::new("auto", Content::Settled),
@@ -105,7 +105,7 @@ registry::formats! {
 
 crate::words::words_of!(Format, "format", |format| format.row().word);
 
-/// A request as in the trace, and its place: its line or record, counted from one.
+/// A request as in the trace, and its position: its line or record, counted from one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record {
     pub place: u64,
@@ -120,7 +120,7 @@ pub(crate) trait RecordReader: Send {
     /// Notes to the user about the records read so far.
     fn notes(&self) -> Vec<String>;
 
-    /// Whether its times count from the recording's start, and not from some moment in the past.
+    /// Whether its times count from the recording's start, and not from an arbitrary moment.
     fn counts_from_start(&self) -> bool {
         false
     }
@@ -134,18 +134,18 @@ pub(crate) trait RecordReader: Send {
 /// How many records a reader appends at a time.
 pub(crate) const BATCH_RECORDS: usize = 1024;
 
-/// What a line holds.
+/// The content of a line.
 #[derive(Debug)]
 pub(crate) enum Parsed {
     /// A request.
     Request(Request),
-    /// Something that belongs to the format but asks for no data: a header, another event.
+    /// A line of the format without a request for data: a header, another event.
     Other,
     /// A flush of the drive's write buffer.
     Flush,
 }
 
-/// Flushes that a reader found and left out.
+/// Flushes that a reader skipped.
 #[derive(Default)]
 pub(crate) struct Flushes(u64);
 
@@ -165,10 +165,10 @@ impl Flushes {
 
 /// A format of one record a line.
 pub(crate) trait LineFormat: Send {
-    /// Reads a line without its end. Blank lines and comments don't come here.
+    /// Reads a line without its end. The caller skips blank lines and comments.
     fn parse(&mut self, line: &[u8]) -> Result<Parsed, LineError>;
 
-    /// Whether a line that begins as comments do is a row all the same.
+    /// Whether a line that begins like a comment is a row in this format.
     fn is_row(&self, _line: &[u8]) -> bool {
         false
     }
@@ -188,7 +188,7 @@ pub(crate) trait LineFormat: Send {
         None
     }
 
-    /// Whether a line came that can belong to no other format, though it may be no request.
+    /// Whether a line was read that can belong to no other format, even if it is no request.
     fn is_certain(&self) -> bool {
         false
     }
@@ -234,8 +234,8 @@ pub(crate) fn request(arrival_ns: u64, op: Op, offset_bytes: u64, len_bytes: u64
     Parsed::Request(Request { arrival_ns, offset_bytes, len_bytes, device, op, priority: Priority::Normal })
 }
 
-/// The longest request that is taken for one. Block layers cut requests far below it, so a longer one is a damaged
-/// number, and following it page by page would fill the memory.
+/// The longest valid request. Block layers cut requests far below this, so a longer request is a damaged number. Its
+/// pages could fill the memory.
 const LEN_BYTES_MAX: u64 = 1 << 40;
 
 /// Counts malformed records against the user's limit.
@@ -244,7 +244,7 @@ pub(crate) struct BadRecords {
     allowed: u64,
     skipped: u64,
     zero_length: u64,
-    /// The format that was detected, and why; empty if the format is certain.
+    /// The detected format and the reason; empty if the format is certain.
     taken: String,
 }
 
@@ -253,7 +253,7 @@ impl BadRecords {
         Self { allowed, skipped: 0, zero_length: 0, taken }
     }
 
-    /// The format as which the file is read, as the end of a message.
+    /// The end of a message: the format as which the file is read.
     fn taken(&self) -> String {
         if self.taken.is_empty() { String::new() } else { format!("; {}", self.taken) }
     }
@@ -281,7 +281,7 @@ impl BadRecords {
         false
     }
 
-    /// Checks what every format must keep; `None` for a request that moves no data, which is left out and counted.
+    /// Checks the rules of all formats; `None` for a request that moves no data, which is skipped and counted.
     #[inline]
     pub(crate) fn check(&mut self, request: Request) -> Result<Option<Request>, LineError> {
         if request.len_bytes == 0 {
@@ -295,7 +295,7 @@ impl BadRecords {
             )));
         }
         let Request { offset_bytes, len_bytes, .. } = request;
-        // The end itself is a number of 64 bits everywhere behind this.
+        // The request's end must fit 64 bits in all later code.
         if offset_bytes.checked_add(len_bytes).is_none() {
             let end = u128::from(offset_bytes) + u128::from(len_bytes);
             return Err(LineError(format!(
@@ -306,7 +306,7 @@ impl BadRecords {
         Ok(Some(request))
     }
 
-    /// The message that ends reading, with the remedies that may help.
+    /// The error that ends reading, with possible remedies.
     pub(crate) fn error(&self, place: &str, message: &str) -> Error {
         let allowed = self.allowed;
         let error = Error::new(format!("{place}: {message}{}", self.taken()));
