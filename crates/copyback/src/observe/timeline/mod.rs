@@ -112,6 +112,11 @@ struct Axis {
 }
 
 impl Axis {
+    /// Round times, from the shortest: 1, 2, 5, 10 ns, and so on.
+    pub(super) fn round_steps_ns() -> impl Iterator<Item = u64> {
+        (0..19).flat_map(|power| [1, 2, 5].map(|digit| digit * 10u64.pow(power)))
+    }
+
     /// The axis of a timeline with so long a time between two ticks: the largest unit of which that is a tenth.
     fn new(timeline: &Timeline, tick_ns: u64) -> Self {
         let units = [("s", 1e9), ("ms", 1e6), ("us", 1e3)];

@@ -70,8 +70,7 @@ impl Frame {
         // If the array does nothing, no label needs space: a few ticks suffice.
         let px_per_ns =
             if wanted > 0.0 { wanted.min(most) } else { 3.0 * TICK_PX / (last_ns - first_ns).max(1) as f64 };
-        let rounds = || (0..19).flat_map(|power| [1, 2, 5].map(|digit| digit * 10u64.pow(power)));
-        let tick_ns = rounds().find(|&step| step as f64 * px_per_ns >= TICK_PX).unwrap_or(u64::MAX);
+        let tick_ns = Axis::round_steps_ns().find(|&step| step as f64 * px_per_ns >= TICK_PX).unwrap_or(u64::MAX);
         Self {
             from_ns: first_ns,
             to_ns: last_ns,

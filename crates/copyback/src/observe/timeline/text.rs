@@ -121,9 +121,8 @@ fn step_ns(timeline: &Timeline, columns: usize) -> u64 {
     let wanted_ns = timeline.shortest_array_ns().unwrap_or(1000) / 4;
     let (first_ns, last_ns) = timeline.in_use_ns();
     let least_ns = (last_ns - first_ns).div_ceil(columns as u64 * STAVES_MAX);
-    let rounds = || (0..19).flat_map(|power| [1, 2, 5].map(|digit| digit * 10u64.pow(power)));
-    let longest_below = rounds().take_while(|&step| step <= wanted_ns).last().unwrap_or(1);
-    rounds().find(|&step| step >= least_ns).unwrap_or(u64::MAX).max(longest_below)
+    let longest_below = Axis::round_steps_ns().take_while(|&step| step <= wanted_ns).last().unwrap_or(1);
+    Axis::round_steps_ns().find(|&step| step >= least_ns).unwrap_or(u64::MAX).max(longest_below)
 }
 
 /// The times and the ticks above the columns from `start` to `end`.
