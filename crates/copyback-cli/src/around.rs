@@ -128,11 +128,17 @@ fn after_end(option: &str, from: &str, end: &str) -> Failure {
         .with_help(format!("name an earlier time with {option}-from; nothing was drawn"))
 }
 
-/// Refuses a drawing of an array that begins when the run is over.
-pub fn blank_microscope(from_ns: u64, outcome: &Outcome) -> Option<Blank> {
+/// Refuses a drawing of an array that begins when the run is over, and says that one of a pause is empty.
+pub fn blank_microscope(from_ns: Option<u64>, outcome: &Outcome) -> Option<Blank> {
     let end_ns = end_ns(outcome);
-    let [from, end] = [from_ns, end_ns].map(exact_time);
-    (from_ns >= end_ns).then(|| Blank::Beyond(after_end("--microscope", &from, &end)))
+    if let Some(from_ns) = from_ns.filter(|from_ns| *from_ns >= end_ns) {
+        let [from, end] = [from_ns, end_ns].map(exact_time);
+        return Some(Blank::Beyond(after_end("--microscope", &from, &end)));
+    }
+    let is_empty = outcome.microscope.as_ref().is_some_and(|view| view.rows().is_empty());
+    let note = "--microscope: no request is under way and no drive collects in the window; name another time with \
+                --microscope-from";
+    is_empty.then(|| Blank::Pause(note.to_owned()))
 }
 
 /// When the last request ended.

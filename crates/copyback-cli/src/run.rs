@@ -109,7 +109,7 @@ pub fn ran(args: &RunArgs) -> Result<Ran, Failure> {
     let note_of_end = around::note_of_end(to_ns, outcome);
     let blank_perfetto = of_perfetto.and_then(|span| around::blank("--perfetto", span, outcome, |_| true));
     let blank_microscope =
-        microscope.as_ref().and_then(|drawing| around::blank_microscope(drawing.focus().from_ns?, outcome));
+        microscope.as_ref().and_then(|drawing| around::blank_microscope(drawing.focus().from_ns, outcome));
     let mut beyond = None;
     for blank in [blank_timeline, blank_perfetto, blank_microscope].into_iter().flatten() {
         match blank {

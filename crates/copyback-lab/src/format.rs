@@ -1,7 +1,7 @@
 //! Numbers as people read them.
 
 use copyback_workload::printable::{is_unprintable, printable};
-pub use copyback_workload::units::{counted, format_count as count};
+pub use copyback_workload::units::{counted, format_count as count, rounded_bytes as size, three_digits};
 
 /// A time with three significant digits: `75.0 us`.
 pub fn time(ns: f64) -> String {
@@ -12,32 +12,6 @@ pub fn time(ns: f64) -> String {
         ns => (ns / 1e9, "s"),
     };
     format!("{} {unit}", three_digits(value))
-}
-
-/// A number below a few thousand with three significant digits.
-pub fn three_digits(value: f64) -> String {
-    match value.abs() {
-        0.0 => "0".into(),
-        v if v < 9.995 => format!("{value:.2}"),
-        v if v < 99.95 => format!("{value:.1}"),
-        _ => format!("{value:.0}"),
-    }
-}
-
-/// A size with three significant digits: `1.50 GiB`.
-pub fn size(bytes: f64) -> String {
-    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
-    let mut value = bytes;
-    let mut at = 0;
-    while value >= 1024.0 && at + 1 < units.len() {
-        value /= 1024.0;
-        at += 1;
-    }
-    if at == 0 {
-        format!("{} B", count(bytes.round() as u64))
-    } else {
-        format!("{} {}", three_digits(value), units[at])
-    }
 }
 
 /// A rate or another large number: `1.25 M`.

@@ -64,6 +64,35 @@ pub fn format_bytes(bytes: u64) -> String {
     format_exact(bytes, binary, "B")
 }
 
+/// A number below a few thousand with three significant digits; with two decimals at least, unless these are zeros.
+pub fn three_digits(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".into(),
+        v if v < 0.005 => format!("{value:.1e}"),
+        v if v < 9.995 => format!("{value:.2}"),
+        v if v < 99.95 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
+/// A size with three significant digits: `1.50 GiB`.
+pub fn rounded_bytes(bytes: f64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+    let mut value = bytes;
+    let mut at = 0;
+    while value >= 1024.0 && at + 1 < units.len() {
+        value /= 1024.0;
+        at += 1;
+    }
+    if at == 0 && bytes > 0.0 && bytes < 0.5 {
+        format!("{} B", three_digits(bytes))
+    } else if at == 0 {
+        format!("{} B", format_count(bytes.round() as u64))
+    } else {
+        format!("{} {}", three_digits(value), units[at])
+    }
+}
+
 /// A count with its noun: "1 request", "2 requests", "1,234 flushes". `one` is the singular, with a regular plural;
 /// further words may follow the noun.
 pub fn counted(count: u64, one: &str) -> String {
@@ -324,6 +353,14 @@ mod tests {
         assert_eq!(format_bytes(0), "0 B");
         assert_eq!(format_duration_ns(1_600_000), "1.6 ms");
         assert_eq!(format_duration_ns(90_000_000_000), "1.5 min");
+    }
+
+    #[test]
+    fn numbers_have_three_digits_and_small_ones_do_not_vanish() {
+        let numbers = [(0.0, "0"), (0.000_015, "1.5e-5"), (0.25, "0.25"), (9.996, "10.0"), (123.4, "123")];
+        numbers.iter().for_each(|(value, text)| assert_eq!(three_digits(*value), *text));
+        let sizes = [(0.0, "0 B"), (0.02, "0.02 B"), (1023.0, "1,023 B"), (430_020.0 * 1024.0, "420 MiB")];
+        sizes.iter().for_each(|(bytes, text)| assert_eq!(rounded_bytes(*bytes), *text));
     }
 
     #[test]

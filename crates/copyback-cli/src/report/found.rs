@@ -73,7 +73,9 @@ pub fn sentence(rows: &[Row], base: Option<&str>, conditions: &[Condition]) -> S
             let alike = real().filter(|(_, other)| *other == value).map(|(row, _)| row.name.clone()).collect();
             Best { row, value, alike }
         });
-        sentences.extend(best.map(|best| best_of(&best, base, rows.len(), measure)));
+        let built = rows.iter().filter(|row| !row.is_ideal).count();
+        let of_all = format!("{}{}", format::counted(built as u64, "result"), that_can_be_built(rows));
+        sentences.extend(best.map(|best| best_of(&best, base, (built, &of_all), measure)));
     }
     sentences.extend(conditions.iter().map(|condition| met(rows, condition)));
     sentences.join(" ")
@@ -91,7 +93,7 @@ struct Best<'a> {
     alike: Vec<String>,
 }
 
-fn best_of(best: &Best<'_>, base: Option<(&Row, f64)>, count: usize, measure: &Measure) -> String {
+fn best_of(best: &Best<'_>, base: Option<(&Row, f64)>, (count, of_all): (usize, &str), measure: &Measure) -> String {
     let Best { row, value, alike } = best;
     let amplification = |row: &Row| row.number("write_amplification.total").map(format::three_digits);
     let (shown, words) = (format::time(*value), measure.words);
@@ -109,8 +111,13 @@ fn best_of(best: &Best<'_>, base: Option<(&Row, f64)>, count: usize, measure: &M
             let (of_base_shown, change) = (format::time(of_base), format::change(*value, of_base));
             format!("{best}: {words} {shown}{at} ({}: {of_base_shown}{from}; {change}).", base.name)
         }
-        None => format!("Of {}, {best}: {words} {shown}{at}.", format::counted(count as u64, "result")),
+        None => format!("Of {of_all}, {best}: {words} {shown}{at}."),
     }
+}
+
+/// What distinguishes the counted rows, if others were left out.
+fn that_can_be_built(rows: &[Row]) -> &'static str {
+    if rows.iter().any(|row| row.is_ideal) { " that can be built" } else { "" }
 }
 
 /// Which rows that can be built meet a condition, or which of them is nearest to it.
@@ -120,21 +127,23 @@ fn met(rows: &[Row], condition: &Condition) -> String {
     let judged = Judged::new(built(), |row| condition.standing(value(row)));
     let meets: Vec<&str> = judged.meet.iter().map(|row| row.name.as_str()).collect();
     let text = &condition.text;
+    let can_be_built = that_can_be_built(rows);
     if meets.is_empty() {
         return match judged.nearest.and_then(|row| Some((row, value(row)?))) {
             Some((row, value)) => {
-                format!("No result meets {text}; {} is nearest, with {}.", row.name, condition.shown(value))
+                let (name, value) = (&row.name, condition.shown(value));
+                format!("No result{can_be_built} meets {text}; {name} is nearest, with {value}.")
             }
             None => format!("No result has the number of {text}."),
         };
     }
     let count = built().count();
     if meets.len() == count && count > 1 {
-        return format!("All results meet {text}.");
+        return format!("All results{can_be_built} meet {text}.");
     }
     let verb = if meets.len() == 1 { "meets" } else { "meet" };
     if meets.len() > NAMED_MAX {
-        return format!("{} of {count} results meet {text}.", meets.len());
+        return format!("{} of {count} results{can_be_built} meet {text}.", meets.len());
     }
     format!("{} {verb} {text}.", meets.join(", "))
 }
@@ -175,7 +184,10 @@ mod tests {
         let rows = [row("baseline", 1e6, 2.0), row("mine", 1e6, 2.0), row("ideal-no-gc", 0.5e6, 2.0)];
         let said = sentence(&rows, Some("baseline"), &[]);
         assert!(said.starts_with("No scheme that can be built has shorter tails than baseline: "), "{said}");
-        assert!(sentence(&rows, None, &[]).starts_with("Of 3 results, baseline, mine do equally well: "), "{said}");
+        assert!(
+            sentence(&rows, None, &[]).starts_with("Of 2 results that can be built, baseline, mine do equally well: "),
+            "{said}"
+        );
     }
 
     #[test]
@@ -184,8 +196,8 @@ mod tests {
         let numbers = |name: &str| rows[0].number(name).is_some();
         let condition = |text: &str| Condition::parse(text, &numbers).expect("it can be asked");
         assert_eq!(met(&rows, &condition("read.p99_9 < 5 ms")), "pgc meets read.p99_9 < 5 ms.");
-        assert_eq!(met(&rows, &condition("read.p99.9 < 1 s")), "All results meet read.p99.9 < 1 s.");
-        let nearest = "No result meets read.p99_9 < 1 ms; pgc is nearest, with 2.56";
+        assert_eq!(met(&rows, &condition("read.p99.9 < 1 s")), "All results that can be built meet read.p99.9 < 1 s.");
+        let nearest = "No result that can be built meets read.p99_9 < 1 ms; pgc is nearest, with 2.56";
         assert!(met(&rows, &condition("read.p99_9 < 1 ms")).starts_with(nearest));
         assert_eq!(met(&rows, &condition("wa <= 3")), "pgc meets wa <= 3.");
         assert!(Condition::parse("nothing < 3", &numbers).is_err());

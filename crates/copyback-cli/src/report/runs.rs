@@ -84,9 +84,14 @@ impl Runs {
         let short = |name: &str| name.rsplit(['/', '\\']).next().unwrap_or(name).to_owned();
         let schemes: Vec<String> = self.schemes().into_iter().map(str::to_owned).collect();
         let workload = self.document["name"].as_str().or(input("workload")).or(input("trace"));
-        let of = workload.map(|name| format!(" under {}", short(name))).unwrap_or_default();
+        let several = self.document["results"][0]["report"]["workloads"].as_object().into_iter().flatten();
+        let several: Vec<&str> = several.map(|(name, _)| name.as_str()).collect();
+        let several = (!several.is_empty()).then(|| several.join(" with "));
+        let workload = workload.map(short).or(several);
+        let of = workload.map(|name| format!(" under {name}")).unwrap_or_default();
+        let array = input("array").map(|name| format!(", array {}", short(name))).unwrap_or_default();
         let drive = input("device").map(|name| format!(", drive {}", short(name))).unwrap_or_default();
-        format!("{}{of}{drive}", found::listed(&schemes))
+        format!("{}{of}{array}{drive}", found::listed(&schemes))
     }
 
     /// What was found.

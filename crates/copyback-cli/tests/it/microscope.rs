@@ -24,6 +24,23 @@ fn refused(arguments: &[&str], says: &[&str]) {
     says.iter().for_each(|part| assert!(text.contains(part), "{arguments:?} does not say `{part}`: {text}"));
 }
 
+/// Between two requests ten seconds apart nothing happens: the drawing is empty, and a note says so.
+#[test]
+fn a_window_in_a_pause_is_noted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(path("t.csv"), "arrival_us,op,offset_bytes,length_bytes\n0,W,0,4096\n10000000,W,4096,4096\n")
+        .unwrap();
+    let (trace, drawing) = (path("t.csv"), path("m.svg"));
+    let noted = |from: &str| {
+        let words = ["run", "-q", "--trace", &trace, "--array", "raid-0", "--microscope", &drawing];
+        let output = copyback(&[&words[..], &["--microscope-from", from, "--microscope-for", "1 s"]].concat());
+        assert_eq!(code(&output), 0, "{}", said(&output));
+        printed(&output).contains("no request is under way and no drive collects in the window")
+    };
+    assert!(noted("5s") && !noted("0s"));
+}
+
 #[test]
 fn what_cannot_be_seen_is_refused() {
     let of_array = |more: &[&'static str]| [ARRAY, &["--microscope", "-"], more].concat();

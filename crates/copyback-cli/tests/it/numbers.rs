@@ -29,7 +29,7 @@ fn requests_beyond_the_footprint_are_told_of_with_what_is_left_of_them() {
     let text = output(&run);
     let note = text.lines().find(|line| line.contains("shortened to the footprint")).expect("a note");
     // Two of 8 GiB, on a drive of 800 MiB.
-    for says in ["2 writes", "of 800 MiB", "`workload.size` or `workload.write_size`", "1600 MiB instead of 16 GiB"] {
+    for says in ["2 writes", "of 800 MiB", "`workload.size` or `workload.write_size`", "1.56 GiB instead of 16.0 GiB"] {
         assert!(note.contains(says), "`{says}` in {note}");
     }
 }

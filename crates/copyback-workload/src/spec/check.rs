@@ -69,7 +69,11 @@ impl WorkloadSpec {
             Some(("requests", _)) => {
                 Err(wrong("requests", "a trace has its own requests", "set `first` to replay only so many of them"))
             }
-            Some((key, _)) => Err(wrong(key, "it sets a generator, but a trace is given", "remove it, or `trace`")),
+            Some((key, _)) => Err(wrong(
+                key,
+                "it sets a generator, but the workload replays a trace",
+                "remove it, or `trace`; without a named workload, `requests` in the workload's table makes a generator",
+            )),
             None => Ok(()),
         }
     }

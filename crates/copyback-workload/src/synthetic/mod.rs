@@ -7,7 +7,7 @@ mod zipf;
 
 use crate::rng::{self, Xoshiro256PlusPlus};
 use crate::spec::{BeyondCapacity, Footprint, GENERATED_ALIGN_DEFAULT, SizeSpec, WorkloadSpec};
-use crate::units::{Bytes, format_bytes, format_count};
+use crate::units::{Bytes, format_bytes, format_count, rounded_bytes};
 use crate::{Error, Op, Priority, Request, RequestSource};
 use address::Addresses;
 use arrival::Timetable;
@@ -188,8 +188,8 @@ impl RequestSource for Generator {
                 continue;
             }
             let key = format!("{}_size", kind.trim_end_matches('s'));
-            let asked = format_bytes(u64::try_from(asked_bytes).unwrap_or(u64::MAX));
-            let left = format_bytes(count.saturating_mul(self.footprint_bytes));
+            let asked = rounded_bytes(asked_bytes as f64);
+            let left = rounded_bytes(count as f64 * self.footprint_bytes as f64);
             let count = format_count(count);
             notes.push(format!(
                 "{count} {kind} shortened to the footprint of {footprint}, which is less than they ask for \

@@ -1,7 +1,7 @@
 //! What of a run is measured beyond what is always measured.
 
 use crate::config::KeyError;
-use copyback_workload::units::{Bytes, Nanos};
+use copyback_workload::units::{Bytes, Nanos, exact_time};
 use serde::{Deserialize, Serialize};
 
 /// The most bins that a window may have.
@@ -72,7 +72,7 @@ impl MeasureConfig {
     /// warm-up that lasted until `warmup_end_ns`.
     pub fn notes(&self, end_ns: u64, warmup_end_ns: u64) -> Vec<String> {
         let Some(span) = self.span() else { return Vec::new() };
-        let (end, start) = (Nanos(end_ns), self.window_start);
+        let (end, start) = (exact_time(end_ns), self.window_start);
         if end_ns < span.start_ns {
             return vec![format!("the run ended at {end}, before its window (`measure.window_start = \"{start}\"`)")];
         }
@@ -90,7 +90,7 @@ impl MeasureConfig {
             notes.push(format!(
                 "{of_warmup} of the {begun} bins of the window (`measure.window`) begin in the warm-up, which lasted \
                  until {}, and count its requests; a later `measure.window_start` leaves them out",
-                Nanos(warmup_end_ns)
+                exact_time(warmup_end_ns)
             ));
         }
         notes

@@ -6,7 +6,7 @@
 
 use crate::config::layers::{Layer, LayerError};
 use crate::observe::steady::{self, Mark, ROUNDS, Steady, Verdict};
-use copyback_workload::units::{counted, format_duration_ns, parse_duration_ns};
+use copyback_workload::units::{counted, exact_time, format_duration_ns, parse_duration_ns};
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
@@ -214,8 +214,8 @@ impl fmt::Display for Unfinished {
             Warmup::Time(ns) => write!(
                 f,
                 "the workload ended after {requests} and {}, within the warm-up of {}",
-                format_duration_ns(self.simulated_ns),
-                format_duration_ns(ns)
+                exact_time(self.simulated_ns),
+                exact_time(ns)
             ),
             Warmup::Steady if !self.has_written => {
                 write!(

@@ -206,7 +206,7 @@ function breakdown(parent, label, bars) {
     label, height: 120 + 34 * Math.min(bars().length, 24),
     option: () => ({
       aria: { enabled: true, label: { enabled: false }, decal: { show: true, decals: DECALS } },
-      grid: { left: 8, right: 24, top: 56, bottom: 34, containLabel: true },
+      grid: { left: 20, right: 24, top: 56, bottom: 34, containLabel: true },
       legend: { top: 0, left: 0, textStyle: { color: ink() }, itemWidth: 18, selectedMode: false },
       tooltip: {
         trigger: "axis", axisPointer: { type: "shadow" },

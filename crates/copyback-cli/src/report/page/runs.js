@@ -93,7 +93,7 @@ function wear(runs) {
   chart(panel, {
     label: "erases of blocks", height: 80 + 40 * runs.length,
     option: () => ({
-      grid: { left: 8, right: 24, top: 8, bottom: 34, containLabel: true },
+      grid: { left: 20, right: 24, top: 8, bottom: 34, containLabel: true },
       tooltip: { trigger: "item", formatter: (one) => wearTip(shown()[one.dataIndex]) },
       xAxis: axis({ type: "value", min: 0, name: "erases of a block", nameGap: 24 }),
       yAxis: axis({ type: "category", inverse: true, data: shown().map((run) => run.label), axisLabel: { color: ink(), width: 130, overflow: "truncate" } }),

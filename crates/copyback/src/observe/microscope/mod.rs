@@ -231,6 +231,11 @@ impl View {
         &self.rows[start..end]
     }
 
+    /// What overlaps the window, by kind, drive and operation.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
     /// What its reader should know.
     pub fn notes(&self) -> Vec<String> {
         let [from, to, wanted] = [self.from_ns, self.to_ns, self.wanted_ns].map(exact_time);

@@ -227,7 +227,8 @@ impl Timeline {
         let parts = [(self.from_ns, first_ns), (last_ns, self.to_ns)];
         let idle: Vec<String> = parts
             .into_iter()
-            .filter(|(from_ns, to_ns)| from_ns < to_ns)
+            // Not if both ends have the same label.
+            .filter(|(from_ns, to_ns)| from_ns < to_ns && axis.label(*from_ns) != axis.label(*to_ns))
             .map(|(from_ns, to_ns)| axis.span(from_ns, to_ns))
             .collect();
         (!idle.is_empty()).then(|| format!("idle: {}", idle.join(", ")))
