@@ -10,7 +10,8 @@ use crate::reproduce::claim::Measure;
 use crate::reproduce::headlines::Holds;
 use std::fmt::Write;
 
-const LEFT: f64 = 168.0;
+// The longest name of a decision fits, with its share.
+const LEFT: f64 = 232.0;
 const RIGHT: f64 = 24.0;
 const COLUMNS: f64 = 760.0;
 const TOP: f64 = 84.0;
@@ -150,7 +151,9 @@ impl Panel<'_> {
             svg += &line(LEFT, right, y(published), PUBLISHED, " stroke-dasharray=\"5 3\"");
             svg += &label(y(published), PUBLISHED, &format!("published {}", asked.published));
         } else {
-            svg += &label(top + 26.0, PUBLISHED, &format!("published: {}", asked.published));
+            // A direction alone has no place on the axis: its label is where the zero's is not.
+            let below = if y(0.0) < top + 0.5 * CURVE { 14.0 } else { -14.0 };
+            svg += &label(y(0.0) + below, PUBLISHED, &format!("published: {}", asked.published));
         }
         let is_far = asked.published_effect.is_none_or(|published| (y(published) - y(0.0)).abs() > 11.0);
         if is_far {
