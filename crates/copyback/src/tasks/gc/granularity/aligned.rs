@@ -1,7 +1,7 @@
 //! An aligned row: the blocks of one offset on all planes of a die, which were filled together; what is valid in them
 //! goes into rows again, and they are erased with one command.
 //!
-//! Source: Die-GC of tpds20 (Section 4.2.3, Fig. 6). Needs a drive that is written in rows (`frontier.policy = "row"`).
+//! Source: Die-GC of tpds20 (Section 4.3.1, Fig. 6). Needs a drive that is written in rows (`frontier.policy = "row"`).
 //! Pages of one offset are read with one command and rows are programmed with one, as many pages as a die has planes.
 //! An odd last page takes a dirty page of its die along from the buffer, and is padded if there is none.
 //!
