@@ -57,6 +57,8 @@ pub struct PageOut {
     pub part: usize,
     /// Whether it is the last.
     pub is_last: bool,
+    /// Whether the other pages wait in their registers: [`Flash::let_out`] or a program of the die comes next.
+    pub is_held: bool,
     /// Since when the plane's use counts that ends now.
     pub busy_from_ns: u64,
 }

@@ -49,6 +49,8 @@ pub struct Command {
     pub cached: bool,
     /// Whether it has its die to itself and no observer.
     pub alone: bool,
+    /// Whether its first page has left, and the others wait in their registers behind another command's load.
+    pub held: bool,
     /// Reads: the part whose data leaves next.
     pub out: u8,
     /// The planes' parts.
@@ -76,6 +78,7 @@ impl Command {
             planes: 0,
             cached: false,
             alone: false,
+            held: false,
             out: 0,
             parts: [NO_PART; PLANES_MAX as usize],
             issued_ns,
@@ -89,7 +92,7 @@ impl Command {
     #[inline(always)]
     pub(super) fn set_alone(&mut self, op: FlashOp, source: Source, job: JobId, part: CommandPlane, issued_ns: u64) {
         (self.op, self.source, self.job) = (op, source, job);
-        (self.planes, self.cached, self.alone, self.out) = (1, false, true, 0);
+        (self.planes, self.cached, self.alone, self.held, self.out) = (1, false, true, false, 0);
         self.parts[0] = part;
         (self.issued_ns, self.loaded_ns) = (issued_ns, issued_ns);
     }

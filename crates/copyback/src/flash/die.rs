@@ -33,8 +33,8 @@ pub(crate) struct Die {
     pub array: u8,
     /// Which of `commands` uses, or waits for, the channel.
     pub bus: u8,
-    /// A command between the two: a program that is loaded while the array works on the one before, or a read whose
-    /// register is full while the page before is still leaving.
+    /// A command between the two: a program that is loaded while the array works on the one before, a read whose
+    /// register is full while the page before is still leaving, or a read whose other pages are held.
     pub staged: u8,
     pub phase: Phase,
     pub bus_ns: u64,

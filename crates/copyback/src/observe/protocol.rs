@@ -51,6 +51,17 @@ impl Flight {
             FlashOp::Program | FlashOp::Erase | FlashOp::Copyback => end_ns <= now_ns,
         }
     }
+
+    /// Whether a program may go beside this read: the first of its pages has left, no other is leaving, and the program
+    /// uses none of the registers in which the others wait.
+    fn is_beside(&self, op: FlashOp, addresses: &[Address], now_ns: u64) -> bool {
+        let waits = |a: &Address| self.addresses[self.planes_out..].iter().any(|own| own.plane == a.plane);
+        op == FlashOp::Program
+            && self.op == FlashOp::Read
+            && self.planes_out > 0
+            && self.out_until_ns <= now_ns
+            && !addresses.iter().any(waits)
+    }
 }
 
 #[derive(Clone, Default)]
@@ -113,7 +124,7 @@ impl ProtocolChecker {
     pub fn on_command(&mut self, die: u32, place: usize, now_ns: u64, op: FlashOp, pages: &[(PlaneId, PageId)]) {
         let addresses: Vec<Address> = pages.iter().map(|&(plane, page)| self.address(plane, page)).collect();
         self.check_addresses(die, op, &addresses);
-        let is_cached = self.check_die_takes(die, place, now_ns, op);
+        let is_cached = self.check_die_takes(die, place, now_ns, op, &addresses);
         for &address in &addresses {
             self.check_page(op, address);
         }
@@ -171,7 +182,7 @@ impl ProtocolChecker {
     }
 
     /// Whether the command goes through the cache register behind another.
-    fn check_die_takes(&self, die: u32, place: usize, now_ns: u64, op: FlashOp) -> bool {
+    fn check_die_takes(&self, die: u32, place: usize, now_ns: u64, op: FlashOp, addresses: &[Address]) -> bool {
         let flights = &self.dies[die as usize].flights;
         let under_way = |at: usize| flights[at].as_ref().filter(|f| !f.is_over(now_ns));
         hold!(
@@ -181,6 +192,9 @@ impl ProtocolChecker {
             under_way(place)
         );
         let Some(before) = under_way(1 - place) else { return false };
+        if before.is_beside(op, addresses, now_ns) {
+            return false;
+        }
         let can_cache = match op {
             FlashOp::Read => self.commands.cache_read,
             FlashOp::Program => self.commands.cache_program,

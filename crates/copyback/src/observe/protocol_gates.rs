@@ -196,6 +196,35 @@ fn a_die_works_on_one_command_at_a_time() {
     );
 }
 
+/// A read of two planes: when its first page has left, a program may go to another plane than the second's.
+#[test]
+fn a_program_goes_beside_a_page_that_waits_in_another_register() {
+    let begins = |w: &mut ProtocolChecker, early_ns: u64, plane: u32| {
+        w.on_command(0, 0, 0, Read, &[page(0, 1, 0), page(1, 1, 0)]);
+        w.on_transfer(0, 0, Carries::Cycles, 0, 2 * CYCLES_NS);
+        let sensed_ns = 2 * CYCLES_NS + READ_NS;
+        w.on_array(0, 0, 2 * CYCLES_NS, sensed_ns);
+        w.on_transfer(0, 0, Carries::DataOut { units: 2 }, sensed_ns, sensed_ns + PAGE_NS);
+        w.on_command(0, 1, sensed_ns + PAGE_NS - early_ns, Program, &[page(plane, 0, 0)]);
+        sensed_ns + PAGE_NS
+    };
+    gate(Invariant::OnfiOneCommand, |w, early_ns| {
+        begins(w, early_ns, 0);
+    });
+    let full = broken("", |w| {
+        begins(w, 0, 1);
+    });
+    assert_eq!(full, Some(Invariant::OnfiOneCommand), "the register is full");
+    let leaves = broken("", |w| {
+        let out_ns = begins(w, 0, 2);
+        let in_ns = out_ns + CYCLES_NS + PAGE_NS;
+        w.on_transfer(0, 1, Carries::DataIn, out_ns, in_ns);
+        w.on_array(0, 1, in_ns, in_ns + PROGRAM_NS[0]);
+        w.on_transfer(0, 0, Carries::DataOut { units: 2 }, in_ns, in_ns + PAGE_NS);
+    });
+    assert_eq!(leaves, None);
+}
+
 #[test]
 fn a_device_without_cache_commands_gets_none() {
     for (commands, op) in [("cache_read = false", Read), ("cache_program = false", Program)] {

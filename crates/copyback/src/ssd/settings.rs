@@ -36,6 +36,8 @@ pub(super) struct ComposeSettings {
     pub merge: bool,
     /// Host work joins commands of collections on other planes.
     pub gc_host: bool,
+    /// Pages of reads that joined a read of a collection leave behind the load of its program.
+    pub holds_partners: bool,
     /// Host requests never join commands of a collection.
     pub is_collection_alone: bool,
     /// Waiting writes share rows with moved data.
@@ -89,6 +91,7 @@ impl Settings {
             gc_host: has(GcBuilderName::GcHost),
             is_collection_alone,
             combines: granularity.combines() && !is_merged,
+            holds_partners: list.holds_partners() && !preemption.is_preemptive() && !granularity.leaves_plane(),
             scan_ns,
             scan_max,
             gc_scan_max,

@@ -112,11 +112,13 @@ fn logged(config: &RunConfig, script: Vec<Request>) -> Outcome {
     simulate(config, image, source, &options, &mut |_| {}).unwrap()
 }
 
-/// hpdc18 Section 4.1 says that pairing "does not hurt GC execution time". It does: by the transfers of the partners.
+/// hpdc18 Section 4.1 says that pairing "does not hurt GC execution time". It does, by the transfers of writes that
+/// join, and of reads if their pages leave together with the collection's.
 #[test]
 fn a_paired_step_ends_one_page_transfer_later_for_each_partner() {
     let four_planes = "geometry = { planes_per_die = 4 }\n";
-    let outcome = logged(&config(&format!("{USED}{four_planes}{PAR}")), overload(1_500, 2));
+    let together = PAR.replace("gc_scan", "gc_transfers = \"together\", gc_scan");
+    let outcome = logged(&config(&format!("{USED}{four_planes}{together}")), overload(1_500, 2));
     let mut seen = [[0; 4]; 2];
     for command in outcome.commands.iter().filter(|c| c.parts[0].source == Source::GC && c.op != FlashOp::Erase) {
         let partners = command.parts.len() as u64 - 1;

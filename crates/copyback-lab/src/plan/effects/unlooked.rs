@@ -36,6 +36,7 @@ pub(super) const UNLOOKED: &[Unlooked] = &[
     Unlooked { keys: &["trigger.stagger"], why: of_several_planes },
     Unlooked { keys: &["preemption.at_hard"], why: of_a_hard_watermark },
     Unlooked { keys: &["compose.gc_scan"], why: of_partners_of_reads },
+    Unlooked { keys: &["compose.gc_transfers"], why: of_pages_of_partners },
     Unlooked { keys: &["compose.gc_scan_max"], why: of_partners_of_collections },
     Unlooked { keys: &["compose.scan_max"], why: of_partners },
     Unlooked {
@@ -104,6 +105,18 @@ fn of_a_hard_watermark(run: &RunConfig) -> Option<String> {
 fn of_partners_of_reads(run: &RunConfig) -> Option<String> {
     let why = "only `gc+host` looks for partners of a collection's reads, and `compose.gc` does not list it";
     if_so(!has(run, GcBuilderName::GcHost), why)
+}
+
+fn of_pages_of_partners(run: &RunConfig) -> Option<String> {
+    let policy = run.preemption.name();
+    let at_points = format!(
+        "pages of reads that joined leave at the preemption points that `preemption.policy = \"{policy}\"` has between \
+         the read and the program of a page"
+    );
+    let elsewhere = "programs of collections may go to other dies (`granularity.destination = \"global\"`)";
+    of_partners_of_reads(run)
+        .or_else(|| if_so(run.preemption.lets_host_first(), at_points))
+        .or_else(|| if_so(run.granularity.build().leaves_plane(), elsewhere))
 }
 
 fn of_partners_of_collections(run: &RunConfig) -> Option<String> {

@@ -8,8 +8,7 @@
 //!
 //! Builders for commands of collection, apart from those:
 //! - `gc+host`: transactions of the host on other planes join reads and programs of collection, one for each free
-//!   plane, under the same rules. hpdc18 Section 4.1, Algorithm 2. Transfers of the collection go first; its step ends
-//!   one page transfer later for each that joined.
+//!   plane, under the same rules. hpdc18 Section 4.1, Algorithm 2.
 //! - `merge`: a queued read of a page that collection has just read ends with that page's transfer, and a queued write
 //!   of what collection is about to program goes into that program. Pages of the victim for which a request waits are
 //!   moved first. ispass11 Section III-B.
@@ -30,6 +29,13 @@
 //!   simulator has an index and needs no limit: 65536 costs it no more.
 //! - `gc_scan` (default `"300 ns"`): with `gc+host`, time to look for a partner before each read of a collection.
 //!   hpdc18 Section 4.1: "at most hundreds of nanoseconds"; partners of programs are found in no time, as there.
+//! - `gc_transfers` (default `"first"`): with `gc+host`, when the page of a read that joined a read of a collection
+//!   leaves the die. `"first"`: after the collection's program has been loaded, while the array works on it (hpdc18
+//!   Section 4.1: "transferring GC data in/out of the chip is prioritized over the normal I/O requests"). `"together"`:
+//!   behind the collection's page, so that the program begins one transfer later for each read that joined. Also under
+//!   `"first"` the page leaves at once if the program does not follow at once (a preemption point, another read, a
+//!   program on another die), or if a write waits that may need its register to join the program. A write that joins
+//!   delays the program by its transfer in both cases.
 
 use crate::config::{CommandsConfig, KeyError};
 use copyback_workload::units::Nanos;
@@ -49,6 +55,26 @@ pub struct Params {
     pub gc_scan_max: u32,
     /// Time to look for a partner of a collection's read.
     pub gc_scan: Nanos,
+    /// When pages of reads that joined a read of a collection leave.
+    #[serde(skip_serializing_if = "GcTransfers::is_default")]
+    pub gc_transfers: GcTransfers,
+}
+
+/// When the page of a read that joined a read of a collection leaves the die.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GcTransfers {
+    /// After the load of the collection's program.
+    #[default]
+    First,
+    /// Behind the collection's page.
+    Together,
+}
+
+impl GcTransfers {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// A builder.
@@ -82,6 +108,7 @@ impl Default for Params {
             scan_max: 16,
             gc_scan_max: 1024,
             gc_scan: Nanos(300),
+            gc_transfers: GcTransfers::default(),
         }
     }
 }

@@ -57,6 +57,12 @@ impl ComposeConfig {
         if p.gc.contains(&GcBuilderName::GcHost) { p.gc_scan.0 } else { 0 }
     }
 
+    /// Whether pages of reads that joined a read of a collection leave after its program is loaded.
+    pub fn holds_partners(&self) -> bool {
+        let Self::List(p) = self;
+        p.gc.contains(&GcBuilderName::GcHost) && p.gc_transfers == list::GcTransfers::First
+    }
+
     /// Checks the parameters.
     pub fn check(&self, commands: &CommandsConfig) -> Result<(), KeyError> {
         let Self::List(p) = self;

@@ -83,8 +83,10 @@ impl<O: Observer> Way<'_, O> {
         events: &mut EventQueue,
     ) {
         // The end of a transfer needs an event only if something can follow at that moment: data has arrived, or a
-        // command may follow through the cache register. Otherwise the array's time starts at a known moment.
-        let is_heard = phase == Phase::Out || (!ALONE && phase == Phase::Load && self.hears_loads);
+        // command may follow through the cache register, or pages that were held leave. Otherwise the array's time
+        // starts at a known moment.
+        let may_follow = || self.hears_loads || self.d.staged != NO_COMMAND;
+        let is_heard = phase == Phase::Out || (!ALONE && phase == Phase::Load && may_follow());
         let listener = if is_heard { self.die } else { DieId::NONE };
         let end_ns = self.channel.occupy(events.now_ns(), duration_ns, listener);
         if !ALONE && let Some(observer) = self.observer.as_deref_mut() {
@@ -155,20 +157,22 @@ impl<O: Observer> Flash<O> {
         self.planes_in_use += u32::from(command.planes);
         let mut way = self.way(die);
         let (at, is_first) = (way.d.free_place(), way.d.is_ready());
+        // Beside held pages it uses the registers of other planes.
+        let follows = !is_first && (way.d.staged == NO_COMMAND || !way.d.command(way.d.staged).held);
         way.d.commands[at] = *command;
-        way.d.commands[at].cached = !is_first;
+        way.d.commands[at].cached = follows;
         if is_first {
             way.d.busy_since_ns = now_ns;
         }
         let (at, op) = (at as u8, command.op);
-        if op == FlashOp::Read && !is_first {
+        if op == FlashOp::Read && follows {
             // The cycles of a read that follows another are transferred with that read's data.
             let cycles_ns = u64::from(command.planes) * way.timing.command_ns;
             way.start_array::<false>((at, op), now_ns + cycles_ns + way.timing.cache_busy_ns, events);
         } else {
             way.launch::<false>(at, op, u64::from(command.planes), events);
         }
-        !is_first
+        follows
     }
 
     /// Sends a read or a program of one plane on its way, on a die that is ready and takes no other command before its
@@ -257,15 +261,22 @@ impl<O: Observer> Flash<O> {
         let begins = way.d.array == NO_COMMAND;
         if begins {
             way.start_array::<false>((at, FlashOp::Program), now_ns, events);
+            let held = std::mem::replace(&mut way.d.staged, NO_COMMAND);
+            if held != NO_COMMAND {
+                let command = way.d.command(held);
+                let out_ns = way.timing.transfer_ns(command.parts[usize::from(command.out)].units);
+                way.want_channel::<false>((held, FlashOp::Read), Phase::Out, out_ns, events);
+            }
         } else {
             way.d.staged = at;
         }
         begins
     }
 
-    /// A read's data of one plane has arrived; that of its next plane leaves, or that of the read behind it.
+    /// A read's data of one plane has arrived; that of its next plane leaves, or that of the read behind it. `holds`:
+    /// behind the first page of a job's read, the others are held.
     #[inline]
-    pub fn take_page(&mut self, die: DieId, events: &mut EventQueue) -> PageOut {
+    pub fn take_page(&mut self, die: DieId, holds: bool, events: &mut EventQueue) -> PageOut {
         let now_ns = events.now_ns();
         let mut way = self.way(die);
         let at = way.d.bus;
@@ -273,7 +284,11 @@ impl<O: Observer> Flash<O> {
         let part = usize::from(command.out);
         way.d.command_mut(at).out += 1;
         let is_last = part + 1 == usize::from(command.planes);
-        if !is_last {
+        let is_held = holds && part == 0 && !is_last && command.job.is_some();
+        if is_held {
+            way.d.command_mut(at).held = true;
+            (way.d.bus, way.d.staged) = (NO_COMMAND, at);
+        } else if !is_last {
             // The planes' data leaves in one go: a channel that turned to another die between two planes would end
             // up with all its dies sensing at once, and idle.
             way.d.bus_ns = way.timing.transfer_ns(command.parts[part + 1].units);
@@ -289,7 +304,20 @@ impl<O: Observer> Flash<O> {
             self.rest_if_ready(die, now_ns);
         }
         let busy_from_ns = self.release_plane(command.parts[part].plane, command.issued_ns, now_ns);
-        PageOut { command, part, is_last, busy_from_ns }
+        PageOut { command, part, is_last, is_held, busy_from_ns }
+    }
+
+    /// Lets held pages of a die leave at once, in one go.
+    pub fn let_out(&mut self, die: DieId, events: &mut EventQueue) {
+        let mut way = self.way(die);
+        let at = std::mem::replace(&mut way.d.staged, NO_COMMAND);
+        let command = way.d.command_mut(at);
+        command.held = false;
+        let units = command.parts[usize::from(command.out)].units;
+        way.d.bus = at;
+        way.d.bus_ns = way.timing.transfer_ns(units);
+        let duration_ns = way.d.bus_ns;
+        way.start_transfer::<false>((at, FlashOp::Read), Phase::Out, duration_ns, events);
     }
 
     // ---- the array --------------------------------------------------------------------------------------------------
@@ -401,9 +429,12 @@ fn wait_for_channel(
     (die, d): (DieId, &Die),
     events: &mut EventQueue,
 ) {
-    let turn = match (d.phase, d.command(d.bus).source) {
+    let command = d.command(d.bus);
+    let turn = match (d.phase, command.source) {
         (Phase::Command, _) => Turn::Cycles,
         (_, source) if source == Source::HOST => Turn::Data,
+        // Held pages are the host's.
+        (Phase::Out, _) if command.held => Turn::Data,
         _ => Turn::Urgent,
     };
     waiters.wait(number, channel, die, turn);

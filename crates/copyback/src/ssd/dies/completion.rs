@@ -172,7 +172,8 @@ impl Drive {
     #[inline(never)]
     pub(in crate::ssd) fn end_page_out(&mut self, die: DieId, events: &mut EventQueue) {
         let now_ns = events.now_ns();
-        let PageOut { command, part, is_last, busy_from_ns } = self.flash.take_page(die, events);
+        let holds = self.scheme.settings.compose.holds_partners;
+        let PageOut { command, part, is_last, is_held, busy_from_ns } = self.flash.take_page(die, holds, events);
         self.count_plane_in_gc(die, busy_from_ns, now_ns);
         let id = command.parts[part].txn;
         if self.scheme.settings.compose.merge && part == 0 && command.job.is_some() {
@@ -190,11 +191,15 @@ impl Drive {
                 self.finish_txn(id, events);
             }
         }
+        if is_held && !self.program_before_partners(die, &command, events) {
+            self.flash.let_out(die, events);
+        }
         if is_last {
             if self.issue_rest(die, &command, events) {
                 return;
             }
-            if command.job.is_some() {
+            // If its pages were held, the job's next step has begun already.
+            if command.job.is_some() && !command.held {
                 self.on_step_end(die, &command, events);
             }
             self.mark_ready_unless_stepping(die);

@@ -286,6 +286,37 @@ impl Drive {
         self.issue(die, &command, events);
     }
 
+    /// The page of a collection's read has left its die, and pages of reads that joined it wait in their registers: the
+    /// collection's program goes before them, if it follows at once and joins no write of their planes. Returns whether
+    /// it does.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::ssd) fn program_before_partners(
+        &mut self,
+        die: DieId,
+        read: &Command,
+        events: &mut EventQueue,
+    ) -> bool {
+        let id = read.job;
+        let goes_on = self.dies[die].reserved_by() == id && self.gc.jobs[id].purpose().reserves_die;
+        if !goes_on || self.stands_still(id) {
+            return false;
+        }
+        let index = self.queues.index();
+        if read.parts()[1..].iter().any(|part| index.first_write_for(die, part.plane).is_some()) {
+            return false;
+        }
+        self.gc.jobs[id].end_step();
+        match self.next_step(id) {
+            Some(step @ Step::Program { .. }) => self.issue_step(die, id, step, events),
+            _ => {
+                self.gc.jobs[id].begin_step();
+                return false;
+            }
+        }
+        true
+    }
+
     /// The end of the page that a collection reads next, after the order of its moves has changed.
     fn end_of_next_page(&mut self, id: JobId) -> usize {
         let (ftl, geometry) = (&self.ftl, &self.geometry);

@@ -5,6 +5,7 @@
 //! follow from the papers' texts; the modules state what the figures leave open.
 
 mod hpdc18;
+mod hpdc18_transfers;
 mod ispass11;
 mod table;
 mod tpds20;

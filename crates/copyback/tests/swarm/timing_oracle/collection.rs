@@ -338,8 +338,10 @@ impl Oracle<'_> {
         } else {
             job.in_controller.extend(units);
             let mut parts = vec![Part { units: count, txns: Vec::new() }];
+            let partner_planes = self.planes_of_partners(die, first);
             parts.extend(self.reads_with_collection(die, first));
             self.start_read(die, true, first, parts);
+            self.dies[die].commands.last_mut().expect("a read has begun").partner_planes = partner_planes;
         }
     }
 

@@ -34,8 +34,19 @@ pub(super) struct Command {
     /// Whether it is a step of the die's collection.
     pub is_step: bool,
     pub parts: Vec<Part>,
+    /// Reads of the collection: the planes of the reads that joined.
+    pub partner_planes: Vec<usize>,
+    /// Whether its other pages were kept, so that the collection has gone on already.
+    pub was_kept: bool,
     pub array_ns: u64,
     pub stage: Stage,
+}
+
+impl Command {
+    fn new(kind: Kind, is_step: bool, parts: Vec<Part>, array_ns: u64) -> Self {
+        let (page, partner_planes) = (None, Vec::new());
+        Self { kind, page, is_step, parts, partner_planes, was_kept: false, array_ns, stage: Stage::In }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,6 +61,9 @@ pub(super) enum Stage {
     Full,
     /// Has or wants the channel for the data of this part.
     Out(usize),
+    /// A read of the collection whose other pages, from this part on, wait in their registers until the collection's
+    /// program is loaded.
+    Kept(usize),
 }
 
 /// What a die could take now.
@@ -109,30 +123,30 @@ impl Oracle<'_> {
     pub(super) fn start_read(&mut self, die: usize, is_step: bool, place: Place, parts: Vec<Part>) {
         let array_ns = time_of(&self.config.timing.read.list(), place.page);
         let page = is_step.then_some(place);
-        self.start(die, Command { kind: Kind::Read, page, is_step, parts, array_ns, stage: Stage::In });
+        self.start(die, Command { page, ..Command::new(Kind::Read, is_step, parts, array_ns) });
     }
 
     /// Programs of pages at this offset.
     pub(super) fn start_program(&mut self, die: usize, is_step: bool, page: usize, parts: Vec<Part>) {
         let array_ns = time_of(&self.config.timing.program.list(), page);
-        self.start(die, Command { kind: Kind::Program, page: None, is_step, parts, array_ns, stage: Stage::In });
+        self.start(die, Command::new(Kind::Program, is_step, parts, array_ns));
     }
 
     pub(super) fn start_copyback(&mut self, die: usize, page: usize) {
         let timing = &self.config.timing;
         let array_ns = time_of(&timing.read.list(), page) + time_of(&timing.program.list(), page);
         let parts = vec![Part { units: 0, txns: Vec::new() }];
-        self.start(die, Command { kind: Kind::Copyback, page: None, is_step: true, parts, array_ns, stage: Stage::In });
+        self.start(die, Command::new(Kind::Copyback, true, parts, array_ns));
     }
 
     pub(super) fn start_erase(&mut self, die: usize) {
         let array_ns = self.config.timing.erase.0;
         let parts = vec![Part { units: 0, txns: Vec::new() }];
-        self.start(die, Command { kind: Kind::Erase, page: None, is_step: true, parts, array_ns, stage: Stage::In });
+        self.start(die, Command::new(Kind::Erase, true, parts, array_ns));
     }
 
     fn start(&mut self, die: usize, command: Command) {
-        let follows = !self.dies[die].commands.is_empty();
+        let follows = self.dies[die].commands.iter().any(|c| !matches!(c.stage, Stage::Kept(_)));
         let is_read = command.kind == Kind::Read;
         let transfer_ns = self.transfer_ns(&command);
         self.result.counts.multi_plane += u64::from(command.parts.len() > 1);
@@ -194,11 +208,14 @@ impl Oracle<'_> {
     }
 
     fn command_ends(&mut self, die: usize, command: &Command) {
+        let is_free = self.dies[die].commands.is_empty();
         if command.is_step && command.kind == Kind::Erase {
             self.end_job(die);
-        } else if command.is_step && self.steps_follow_at_once() {
-            // No other work may use the die: the job continues at once.
-            self.take_step(die);
+        } else if command.is_step && self.steps_follow_at_once() && !(is_free && command.was_kept) {
+            // No other work may use the die: the job continues at once, unless a page that was kept is still leaving.
+            if is_free {
+                self.take_step(die);
+            }
             return;
         }
         self.change(die);
@@ -238,7 +255,9 @@ impl Oracle<'_> {
         let has_cache = compose.builders.contains(&BuilderName::Cache) || self.pipelines();
         let command = self.on_channel(die);
         let is_load = command.kind == Kind::Program && command.stage == Stage::In;
-        matches!(command.stage, Stage::Out(_)) || (is_load && has_cache && self.config.commands.cache_program)
+        let is_kept = self.dies[die].commands.iter().any(|c| matches!(c.stage, Stage::Kept(_)));
+        let is_followed = (has_cache && self.config.commands.cache_program) || is_kept;
+        matches!(command.stage, Stage::Out(_)) || (is_load && is_followed)
     }
 
     fn want_channel(&mut self, die: usize) {
@@ -270,7 +289,11 @@ impl Oracle<'_> {
             let command = self.on_channel(die);
             command.stage == Stage::In && command.kind != Kind::Program
         };
-        let is_urgent = |&die: &usize| gc_first && self.on_channel(die).is_step;
+        let is_urgent = |&die: &usize| {
+            // Pages that were kept are the host's.
+            let command = self.on_channel(die);
+            gc_first && command.is_step && !(command.was_kept && matches!(command.stage, Stage::Out(_)))
+        };
         let first = c.waiting.iter().position(is_cycles).or_else(|| c.waiting.iter().position(is_urgent)).unwrap_or(0);
         let die = c.waiting[first];
         let end_ns = self.now_ns + self.transfer_ns(self.on_channel(die));
@@ -288,6 +311,12 @@ impl Oracle<'_> {
             _ if self.in_array(die).is_some() => self.dies[die].commands[at].stage = Stage::Loaded,
             _ => {
                 self.start_array(die, at, 0);
+                let kept = |c: &Command| if let Stage::Kept(part) = c.stage { Some(part) } else { None };
+                let mut commands = self.dies[die].commands.iter().enumerate();
+                if let Some((at, part)) = commands.find_map(|(at, c)| Some((at, kept(c)?))) {
+                    self.dies[die].commands[at].stage = Stage::Out(part);
+                    self.want_channel(die);
+                }
                 if is_heard {
                     self.change(die);
                 }
@@ -309,14 +338,25 @@ impl Oracle<'_> {
         let command = &mut self.dies[die].commands[at];
         let moved = command.page.filter(|_| part == 0);
         if part + 1 < command.parts.len() {
-            command.stage = Stage::Out(part + 1);
+            let may_be_kept = moved.is_some() && self.keeps_partners();
+            let command = &mut self.dies[die].commands[at];
+            command.stage = if may_be_kept { Stage::Kept(part + 1) } else { Stage::Out(part + 1) };
+            command.was_kept |= may_be_kept;
             let served = std::mem::take(&mut command.parts[part].txns);
-            let end_ns = self.now_ns + self.transfer_ns(&self.dies[die].commands[at]);
-            self.channels[channel].transfer = Some((die, end_ns));
+            if !may_be_kept {
+                let end_ns = self.now_ns + self.transfer_ns(&self.dies[die].commands[at]);
+                self.channels[channel].transfer = Some((die, end_ns));
+            }
             if let Some(page) = moved {
                 self.serve_reads_of(die, page);
             }
             self.part_of_command_ends(&Part { units: 0, txns: served });
+            if may_be_kept && !self.program_before_partners(die, at) {
+                let command = &mut self.dies[die].commands[at];
+                (command.stage, command.was_kept) = (Stage::Out(part + 1), false);
+                let end_ns = self.now_ns + self.transfer_ns(&self.dies[die].commands[at]);
+                self.channels[channel].transfer = Some((die, end_ns));
+            }
             return;
         }
         let command = self.dies[die].commands.remove(at);

@@ -6,6 +6,7 @@ use super::known::compose_of;
 use super::preemption::State;
 use super::{Oracle, Place};
 use copyback::dispatch::compose::GcBuilderName;
+use copyback::dispatch::compose::list::GcTransfers;
 use copyback::ftl::frontier::FrontierConfig;
 
 impl Oracle<'_> {
@@ -16,6 +17,32 @@ impl Oracle<'_> {
     pub(super) fn gc_scan_max(&self) -> usize {
         let compose = compose_of(self.config);
         compose.gc_scan_max as usize
+    }
+
+    /// Whether pages of reads that went with the collection's leave after its program is loaded.
+    pub(super) fn keeps_partners(&self) -> bool {
+        self.pairs() && !self.is_preemptive() && compose_of(self.config).gc_transfers == GcTransfers::First
+    }
+
+    /// The collection's page has left. Its program goes before the pages of its partners, if it comes next and no write
+    /// waits for their planes; whether it does.
+    pub(super) fn program_before_partners(&mut self, die: usize, at: usize) -> bool {
+        let planes = self.dies[die].commands[at].partner_planes.clone();
+        let is_asked_for = |&plane: &usize| self.first_write_for(die, plane, self.gc_scan_max()).is_some();
+        let goes = !planes.iter().any(is_asked_for) && self.next_step(die) == Step::Program;
+        if goes {
+            self.take_step(die);
+        }
+        goes
+    }
+
+    /// The planes of reads that go with the collection's next read.
+    pub(super) fn planes_of_partners(&self, die: usize, lead: Place) -> Vec<usize> {
+        if !self.pairs() {
+            return Vec::new();
+        }
+        let found = self.partner_reads(die, lead, self.gc_scan_max());
+        found.iter().map(|&txn| self.place_of[&self.txns[txn].units[0]].plane).collect()
     }
 
     /// Reads of the host that go with a read of the collection.
