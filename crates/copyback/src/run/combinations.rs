@@ -172,7 +172,7 @@ impl RunConfig {
         if self.preemption.excludes_plane() {
             let why = "a collection of several planes has pages in the registers of all of them, which requests would \
                        have to keep off";
-            return refuse("preemption.at_register", why, "set `preemption.at_register = \"all\"`");
+            return refuse("preemption.at_register", why, "set `preemption.at_register = \"none\"`");
         }
         if !self.frontier.shares_block() && !self.frontier.keeps_hot_apart() {
             let why = "pages of a collection go to any plane of its die, and would take blocks there that host writes \

@@ -62,6 +62,8 @@ pub(super) struct CollectionSettings {
     pub is_undisturbed: bool,
     /// Whether reads, and writes, of a collection's own plane wait while a page of it is in the plane's register.
     pub excludes_at_register: [bool; 2],
+    /// Whether reads of other planes wait then, too.
+    pub excludes_all_reads: bool,
     /// Watermark of free blocks or pages. Below it, requests that consume free space (or all requests) do not preempt
     /// collection.
     pub hard_watermark: u32,
@@ -89,9 +91,9 @@ impl Settings {
             gc_builders: list.gc_builders().to_vec(),
             merge: has(GcBuilderName::Merge),
             gc_host: has(GcBuilderName::GcHost),
+            holds_partners: list.holds_partners() && !preemption.is_preemptive() && !granularity.leaves_plane(),
             is_collection_alone,
             combines: granularity.combines() && !is_merged,
-            holds_partners: list.holds_partners() && !preemption.is_preemptive() && !granularity.leaves_plane(),
             scan_ns,
             scan_max,
             gc_scan_max,
@@ -103,6 +105,7 @@ impl Settings {
             steps_at_once,
             is_undisturbed: is_collection_alone && steps_at_once,
             excludes_at_register: [false, true].map(|is_write| preemption.excludes_plane(NextStep::Program, is_write)),
+            excludes_all_reads: preemption.excludes_reads(NextStep::Program),
             hard_watermark: config.trigger.build(&ftl.geometry).hard_watermark(),
             hard_stops_all: preemption.at_hard() == AtHard::All,
             watermark_pages: config.trigger.blocks_per_plane(config.device.geometry).0 * ftl.geometry.pages_per_block,

@@ -145,7 +145,7 @@ fn a_read_waits_for_one_step_at_most() {
         let reads = outcome.requests.iter().filter(|r| r.op == 0 && r.gc_affected);
         reads.map(|r| r.response_ns).max().expect("a collection was met")
     };
-    let all = "preemption = { policy = \"points\", at_register = \"all\" }\n";
+    let all = "preemption = { policy = \"points\", at_register = \"none\" }\n";
     // The longest step is the erase. Then follow a poll, at most five reads that arrived meanwhile, and one that was
     // under way.
     let bound_ns = COMMAND_NS + ERASE_NS + POLL_NS + 6 * READ_ALL_NS;

@@ -184,16 +184,17 @@ pub const KNOBS: &[&[Setting]] = &[
         "preemption.policy = \"points\"",
         "preemption.policy = \"points\"\npreemption.poll = \"0 ns\"\npreemption.at_hard = \"all\"\n\
          compose.gc = [\"pipeline\"]",
-        "preemption.policy = \"points\"\npreemption.at_register = \"writes\"\ncompose.gc = [\"merge\"]",
-        "preemption.policy = \"points\"\npreemption.at_register = \"all\"\npreemption.poll = \"70 us\"\n\
+        "preemption.policy = \"points\"\npreemption.at_register = \"plane\"\ncompose.gc = [\"merge\"]",
+        "preemption.policy = \"points\"\npreemption.at_register = \"all-reads\"",
+        "preemption.policy = \"points\"\npreemption.at_register = \"none\"\npreemption.poll = \"70 us\"\n\
          compose.gc = [\"merge\", \"pipeline\"]",
         "preemption.policy = \"points\"\npreemption.fence = \"writes\"",
         "preemption.policy = \"points\"\npreemption.fence = \"all\"",
         "preemption.policy = \"points\"\npreemption.serves = \"reads\"\npreemption.poll = \"0 ns\"\n\
-         preemption.at_register = \"all\"\npreemption.fence = \"none\"",
+         preemption.at_register = \"none\"\npreemption.fence = \"none\"",
         "preemption.policy = \"points\"\npreemption.serves = \"reads\"\ncompose.gc = [\"gc+host\"]",
         "preemption.policy = \"points\"\ncompose.gc = [\"gc+host\"]",
-        "preemption.policy = \"points\"\npreemption.at_register = \"all\"\n\
+        "preemption.policy = \"points\"\npreemption.at_register = \"none\"\n\
          compose.gc = [\"gc+host\", \"merge\", \"pipeline\"]",
         "preemption.policy = \"deadline\"",
         "preemption.policy = \"deadline\"\npreemption.fence = \"all\"",

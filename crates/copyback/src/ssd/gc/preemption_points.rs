@@ -249,7 +249,8 @@ impl Drive {
         hold!(may_go, DieReservation, "{op:?} of {source:?} on {die:?}, which {:?} has", d.reserved_by());
         let is_excluded = self.scheme.settings.collection.excludes_at_register[usize::from(op != FlashOp::Read)]
             && self.holds_page(job);
-        let uses_plane = command.parts().iter().any(|part| self.geometry.plane_of_flash(part.plane) == job.plane());
+        let uses_plane = (op == FlashOp::Read && self.scheme.settings.collection.excludes_all_reads)
+            || command.parts().iter().any(|part| self.geometry.plane_of_flash(part.plane) == job.plane());
         hold!(!(is_excluded && uses_plane), PlaneExcluded, "{op:?} of {source:?} on {:?} of {die:?}", job.plane());
     }
 

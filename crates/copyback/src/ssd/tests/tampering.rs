@@ -319,7 +319,7 @@ const ROWS: &[Row] = &[
     }),
     // The policy admits requests to the plane whose register holds a page.
     row!(PlaneExcluded, "preemption = { policy = \"points\" }", both, |drive, _| {
-        drive.scheme.preemption = preemption_of(drive, "preemption = { policy = \"points\", at_register = \"all\" }");
+        drive.scheme.preemption = preemption_of(drive, "preemption = { policy = \"points\", at_register = \"none\" }");
         true
     }),
     // State 2: below the hard watermark a write goes before a collection.

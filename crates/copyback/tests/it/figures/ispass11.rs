@@ -264,7 +264,8 @@ fn figure_7_state_3_finishes_collection_first_for_an_urgent_write() {
 const BATCH: &[(&str, f64, Asks)] = &[("z1", 3.0, Write(0)), ("z2", 12.0, Read(0, 1, 0)), ("z3", 13.0, Write(0))];
 
 fn fenced(fence: &str) -> Figure<'static> {
-    figure(&POINTS.replace("poll = \"0 ns\"", &format!("poll = \"0 ns\", fence = \"{fence}\"")), BATCH)
+    let points = format!("poll = \"0 ns\", at_register = \"plane\", fence = \"{fence}\"");
+    figure(&POINTS.replace("poll = \"0 ns\"", &points), BATCH)
 }
 
 #[test]

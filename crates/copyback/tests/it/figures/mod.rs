@@ -7,6 +7,7 @@
 mod hpdc18;
 mod hpdc18_transfers;
 mod ispass11;
+mod ispass11_register;
 mod table;
 mod tpds20;
 mod tpds20_maps;

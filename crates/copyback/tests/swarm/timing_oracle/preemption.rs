@@ -182,16 +182,18 @@ impl Oracle<'_> {
         if t.is_read { t.units.iter().find_map(|unit| Some(self.place_of.get(unit)?.plane)) } else { Some(t.plane) }
     }
 
-    /// Point (1): a page waits between its read and its program, and its plane is not free for all.
+    /// Point (1): a page waits between its read and its program, and so does this request.
     fn is_excluded(&self, die: usize, plane: Option<usize>, is_write: bool, step: Step) -> bool {
         let own = self.dies[die].reserved_by.as_ref().map(|job| job.plane);
         let PreemptionConfig::Points(points) = &self.config.preemption else { return false };
-        let is_open_for = match points.at_register {
-            AtRegister::OtherPlanes => false,
-            AtRegister::Writes => is_write,
-            AtRegister::All => true,
+        let is_there = own.is_some() && plane == own;
+        let waits = match points.at_register {
+            AtRegister::Reads => !is_write && is_there,
+            AtRegister::AllReads => !is_write,
+            AtRegister::Plane => is_there,
+            AtRegister::None => false,
         };
-        step == Step::Program && own.is_some() && plane == own && !is_open_for
+        step == Step::Program && waits
     }
 
     /// Whether the plane is excluded for a partner of a preempting request.

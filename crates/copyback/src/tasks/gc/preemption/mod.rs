@@ -97,6 +97,10 @@ pub trait PreemptionPolicy {
     fn excludes_plane(&self, _step: NextStep, _is_write: bool) -> bool {
         false
     }
+    /// Whether no plane takes a read before the collection's next step. Constant over a run, as above.
+    fn excludes_reads(&self, _step: NextStep) -> bool {
+        false
+    }
 }
 
 /// Writes the registry: for each row its place in the configuration, in the run-time enum and in the checks.
@@ -171,6 +175,10 @@ macro_rules! preemptions {
             #[inline]
             pub fn excludes_plane(&self, step: NextStep, is_write: bool) -> bool {
                 match &self.policy { $( Policy::$variant(p) => p.excludes_plane(step, is_write) ),+ }
+            }
+            #[inline]
+            pub fn excludes_reads(&self, step: NextStep) -> bool {
+                match &self.policy { $( Policy::$variant(p) => p.excludes_reads(step) ),+ }
             }
         }
     };

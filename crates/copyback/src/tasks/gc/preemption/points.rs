@@ -4,7 +4,7 @@
 //! program, (2) before it. The last point (2) is before the erase. At each point the controller polls the queue, serves
 //! all waiting requests, and resumes the collection when none waits. No executing command is interrupted.
 //!
-//! At point (1) a page waits in a register of the collection's plane, so that this plane serves no request. If free
+//! At point (1) a page waits in a register of the collection's plane, so that this plane serves no read. If free
 //! blocks of the trigger's scope have fallen below `trigger.hard`, writes may not preempt (state 2 of Fig. 7); while a
 //! write of high priority waits there, no request may (state 3), until the collection is complete and that write is
 //! served.
@@ -24,9 +24,9 @@
 //! Parameters:
 //! - `poll` (default `"600 ns"`): time of a queue poll; one before each step. ispass11 Section III-A: 20
 //!   instructions and 5 memory accesses, two polls a move are 0.53 % of 225 us.
-//! - `at_register` (default `"other-planes"`): what may be served at point (1): `"other-planes"`, requests for them;
-//!   `"writes"`, those and writes to the collection's plane (its page has left for the controller; the paper excludes
-//!   reads only); `"all"`.
+//! - `at_register` (default `"reads"`): what waits at point (1): `"reads"` of the collection's plane (Section III-A:
+//!   "an incoming request of reading a page cannot be serviced"); `"all-reads"`, of every plane, as "the registers are
+//!   already occupied" reads to the letter; `"plane"`, all requests for the collection's plane; `"none"`.
 //! - `serves` (default `"all"`): which requests may go first: `"all"`, or `"reads"` alone, so that writes wait for the
 //!   collection's end (tpds20 Section 6.1: "read requests of all evaluated schemes are processed with highest
 //!   priority").
@@ -49,7 +49,7 @@ use serde::{Deserialize, Serialize};
 pub struct Params {
     /// Time of a queue poll.
     pub poll: Nanos,
-    /// Requests that point (1) may serve.
+    /// Requests that wait at point (1).
     pub at_register: AtRegister,
     /// The requests that may preempt.
     #[serde(skip_serializing_if = "Serves::is_default")]
@@ -60,17 +60,19 @@ pub struct Params {
     pub at_hard: AtHard,
 }
 
-/// Requests that may be served while a page waits between its read and its program.
+/// Requests that wait while a page is between its read and its program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AtRegister {
-    /// Requests for other planes.
+    /// Reads of the collection's plane.
     #[default]
-    OtherPlanes,
-    /// Those, and writes to the collection's plane.
-    Writes,
-    /// All.
-    All,
+    Reads,
+    /// Reads of every plane.
+    AllReads,
+    /// All requests for the collection's plane.
+    Plane,
+    /// None.
+    None,
 }
 
 /// The requests that may preempt.
@@ -99,7 +101,7 @@ impl Default for Params {
 
 impl Parameters for Params {
     fn excludes_plane(&self) -> bool {
-        self.at_register != AtRegister::All
+        self.at_register != AtRegister::None
     }
 }
 
@@ -139,16 +141,25 @@ impl PreemptionPolicy for Policy {
 
     #[inline]
     fn admits(&self, view: &View<'_>, candidate: Candidate) -> bool {
-        !candidate.is_on_its_plane || !self.excludes_plane(view.step, candidate.is_write)
+        let is_excluded = match candidate.is_on_its_plane {
+            true => self.excludes_plane(view.step, candidate.is_write),
+            false => !candidate.is_write && self.excludes_reads(view.step),
+        };
+        !is_excluded
     }
 
     #[inline]
     fn excludes_plane(&self, step: NextStep, is_write: bool) -> bool {
         step == NextStep::Program
             && match self.at_register {
-                AtRegister::OtherPlanes => true,
-                AtRegister::Writes => !is_write,
-                AtRegister::All => false,
+                AtRegister::Reads | AtRegister::AllReads => !is_write,
+                AtRegister::Plane => true,
+                AtRegister::None => false,
             }
+    }
+
+    #[inline]
+    fn excludes_reads(&self, step: NextStep) -> bool {
+        step == NextStep::Program && self.at_register == AtRegister::AllReads
     }
 }
