@@ -22,7 +22,7 @@ const PLACES: [&str; 42] = [
     "npgc",
     "pgc-merge",
     "pgc-pipeline",
-    "",
+    "gc-par-unpaired-same",
     "pgc-idle",
     "gc-vic",
     "gc-vic-pgc",

@@ -48,6 +48,7 @@ pub const SCHEMES: &[Preset] = presets!(
     "pgc-idle",
     "gc-par",
     "gc-vic",
+    "gc-par-unpaired-same",
     "gc-par-pgc",
     "gc-vic-pgc",
     "hios",
