@@ -36,12 +36,12 @@ macro_rules! experiments {
 /// All papers.
 pub const PAPERS: &[Paper] = &[
     experiments!(
-        "ispass11": "fig8a", "fig8b", "fig8c", "fig8d", "fig9", "fig9c", "fig10", "fig10c", "fig11", "fig12", "polling",
-        "merging"
+        "ispass11": "fig2", "fig8a", "fig8b", "fig8c", "fig8d", "fig9", "fig9c", "fig10", "fig10c", "fig11", "fig12",
+        "polling", "merging"
     ),
     experiments!(
         "hpdc18": "table2", "fig8", "fig9", "fig10", "fig11", "fig12", "fig13", "section6.6", "fig4", "fig4d", "section4.4",
-        "global-gc"
+        "section4.4-parity", "global-gc"
     ),
     experiments!("atc18": "fig1", "fig4a", "fig4b", "fig4c", "fig5", "fig5c", "fig6", "fig6b", "fig8", "fig9", "fig10"),
     experiments!("tc12": "fig1", "fig3", "fig6", "fig7", "fig7-writes", "fig8", "fig9", "fig11", "fig11-enterprise", "fig11-skew", "stop", "force", "scope", "gc-aware-reads"),
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(stems("ispass11", &["fig8a", "12"]), ["fig8a", "fig12"]);
         assert_eq!(stems("ispass11", &["iii-a"]), ["polling"]);
         assert_eq!(stems("hpdc18", &["T2"]), ["table2"]);
-        assert_eq!(stems("hpdc18", &["4.4"]), ["section4.4", "global-gc"]);
+        assert_eq!(stems("hpdc18", &["4.4"]), ["section4.4", "section4.4-parity", "global-gc"]);
         assert_eq!(stems("hpdc18", &[]).len(), find("hpdc18").unwrap().texts.len());
         assert!(stems("ispass11", &["1"]).is_empty());
         let (whole, part) = (chosen("ispass11", &["9"]), chosen("ispass11", &["9a"]));

@@ -28,9 +28,10 @@ axis! {
 /// What a policy sees of the die that a read would go to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DieLoad {
-    /// A request of a task other than the host executes there, or is in its window.
+    /// A request of a task other than the host executes there, or is in its window; or a job has reserved the die.
     pub is_at_background_work: bool,
-    /// A block of the read's plane is being relocated, with or without a current command.
+    /// A block of the read's plane is being relocated, with or without a current command; or a job has reserved the
+    /// die.
     pub is_plane_collecting: bool,
 }
 

@@ -12,7 +12,8 @@
 //! - A stripe is one unit on each channel; with four channels three of data and one of parity. A unit stays on its
 //!   channel, also when it is moved; its die there is chosen when it is written.
 //! - A read of the host is rebuilt if, when it reaches its die or when it would enter the window there, a request of
-//!   another task (collection, scrubbing, the map) executes there or is in the window. The other members are read
+//!   another task (collection, scrubbing, the map) executes there or is in the window, or while a collection has
+//!   reserved the die (`preemption.policy = "none"`). The other members are read
 //!   instead, as requests of the host that may have to wait in their turn; the read completes with the last of them. If
 //!   parity of the stripe is not in flash yet, or the rest of the stripe holds no data, nothing is rebuilt.
 //! - A write reads what its stripes' new parity needs (`redundancy::planner`): for one unit of three the old data and

@@ -15,7 +15,8 @@
 //! - A collection begins only while no block of its group is relocated, for whichever task. Of the planes that may
 //!   begin, the one with the fewest free blocks does; when it has collected one block, another whose group is at
 //!   rest is next, and only then itself again. Writes that wait for space on a plane wait for its turn too: the
-//!   group's cap holds always. That is what atc18 says against it: it "can quickly deplete free blocks".
+//!   group's cap holds always. That is what atc18 says against it: it "can quickly deplete free blocks". If collections
+//!   reserve their dies (`preemption.policy = "none"`), the next die of the group that waits has the turn.
 //! - A read of the host is rebuilt while a block of its plane is relocated, also between two commands of the
 //!   relocation, and when its die works for another task (as under `rain`). If parity of the stripe is not in flash
 //!   yet, it waits.

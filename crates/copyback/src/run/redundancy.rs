@@ -5,6 +5,7 @@ use super::precondition::PreconditionConfig;
 use crate::buffer::BufferConfig;
 use crate::config::{CapacityConfig, KeyError};
 use crate::ftl::allocation::{AllocationConfig, Known};
+use crate::tasks::gc::granularity::GranularityPolicy;
 use copyback_workload::units::Bytes;
 
 /// How many times as many blocks a drive is tried with whose parity has no room.
@@ -103,11 +104,23 @@ impl RunConfig {
             let why = "parity is written unit by unit, as its stripes are, and gathers in pages that fill";
             return refuse("frontier.fill_limit", why, &format!("set it to \"1 ms\", {other}"));
         }
-        if !self.admit.tells_tasks_apart() || self.preemption.is_timeless() {
+        if !self.admit.tells_tasks_apart() && self.preemption.as_task().is_some() {
             let why = "a read is rebuilt if its die works for another task, and `admit.policy` distinguishes no tasks \
                        apart";
-            let help = "set `admit.policy = \"strict\"` and `preemption.policy = \"always\"`";
-            return refuse("admit.policy", why, &format!("{help}, {other}"));
+            return refuse("admit.policy", why, &format!("set `admit.policy = \"strict\"`, {other}"));
+        }
+        if self.preemption.is_timeless() {
+            let why = "a read is rebuilt if its die collects, and collections take no time";
+            return refuse("preemption.policy", why, &format!("set `preemption.policy = \"always\"`, {other}"));
+        }
+        if self.granularity.build().leaves_plane() {
+            let why = "a unit stays on its channel, and moves to other dies may leave it";
+            let help = format!("set `granularity.destination = \"local\"`, {other}");
+            return refuse("granularity.destination", why, &help);
+        }
+        if self.preemption.lets_host_first() {
+            let why = "requests that preempt a collection are those of the host, and parity has requests of its own";
+            return refuse("preemption.policy", why, &format!("set it to \"always\" or \"none\", {other}"));
         }
         if !matches!(self.buffer, BufferConfig::None(_)) {
             let why = "pages evicted from a buffer have no parity";

@@ -231,7 +231,15 @@ const PARITY_ROWS: &[(&str, Option<&str>)] = &[
     ("frontier = { policy = \"single\" }", Some("frontier.fill_limit")),
     ("admit = { policy = \"window\" }", Some("admit.policy")),
     ("preemption = { policy = \"none\" }", Some("admit.policy")),
-    ("preemption = { policy = \"ideal\" }", Some("admit.policy")),
+    ("preemption = { policy = \"ideal\" }", Some("preemption.policy")),
+    // Collections that reserve their dies distinguish themselves; what preempts them does not.
+    ("preemption = { policy = \"none\" }\nadmit = { policy = \"all\" }", None),
+    ("preemption = { policy = \"points\" }\nadmit = { policy = \"all\" }", Some("preemption.policy")),
+    (
+        "preemption = { policy = \"none\" }\nadmit = { policy = \"all\" }\n\
+         granularity = { policy = \"block\", destination = \"global\" }",
+        Some("granularity.destination"),
+    ),
     ("buffer = { policy = \"lru\" }", Some("buffer.policy")),
     ("precondition = { mode = \"aged\" }", Some("precondition.mode")),
     // Turns depend on the places of a stripe's members, which only addresses determine in advance.

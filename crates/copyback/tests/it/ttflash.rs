@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use copyback::flash::geometry::Geometry;
-use copyback::observe::report::GcEvent;
+use copyback::observe::report::{GcEvent, Outcome};
 use copyback::run::config::RunConfig;
 use copyback::workload::rng;
 use copyback::workload::units::Bytes;
@@ -110,4 +110,39 @@ fn pages_of_several_units_go_both_ways() {
     let flash = &outcome.report.flash;
     assert!(outcome.report.gc.collections > 50, "{} collections", outcome.report.gc.collections);
     assert!(flash.copybacks > 0 && flash.copybacks < flash.gc_page_programs, "{flash:?}");
+}
+
+/// gc-par with parity (hpdc18 Section 4.4): requests join commands of collections that reserve their dies, reads that
+/// find such a die are rebuilt, and with ttflash one die of a group collects at a time.
+#[test]
+fn collections_that_share_their_commands_take_turns_and_reads_are_rebuilt() {
+    let run_with = |redundancy: &str, scheme: &str| {
+        let mut config = drive(redundancy);
+        let shared = unchecked(scheme);
+        (config.preemption, config.granularity, config.compose) =
+            (shared.preemption, shared.granularity, shared.compose);
+        (config.frontier, config.order, config.admit) = (shared.frontier, shared.order, shared.admit);
+        run(&config, random(&config, 20_000, 400_000))
+    };
+    let par = r#"
+        preemption = { policy = "none" }
+        order = { policy = "priority" }
+        compose = { policy = "list", gc = ["gc+host"] }
+        frontier = { policy = "second-active", fill_limit = "1 ms" }
+    "#;
+    let of_die = |plane: u32| place(plane) / 2;
+    let ttflash = run_with("policy = \"ttflash\"", par);
+    assert!(ttflash.gc_events.len() > 300, "{} collections", ttflash.gc_events.len());
+    assert!(pairs(&ttflash).iter().all(|(a, b)| of_die(a.plane) != of_die(b.plane)), "two of a group of dies");
+    assert!(!pairs(&ttflash).is_empty(), "the groups do not wait for each other");
+    let rain = run_with("policy = \"rain\"", par);
+    assert!(pairs(&rain).iter().any(|(a, b)| of_die(a.plane) == of_die(b.plane)), "rain has no turns");
+    for outcome in [&ttflash, &rain] {
+        let parity = outcome.report.parity.as_ref().expect("there is parity");
+        assert!(parity.rebuilt > 300, "{parity:?}");
+        assert!(outcome.report.flash.programs_paired_with_gc > 300, "{:?}", outcome.report.flash);
+    }
+    let read = |outcome: &Outcome| outcome.report.response.read.mean_ns;
+    let waits = run_with("policy = \"rain\", rebuild = \"never\"", par);
+    assert!(read(&ttflash) < read(&waits) && read(&rain) < read(&waits), "{} ns", read(&waits));
 }

@@ -21,8 +21,22 @@
 //! - `unpaired` (default `"other"`): the block for a collection's pages without a partner: `"other"`, the first block;
 //!   `"same"`, the block set apart, as a literal reading of Algorithm 2 has it: the partners fall behind at the first
 //!   program without a partner, and nothing is paired for the rest of the collection (Fig. 6c).
+//! - `fill_limit` (default: none): the host's open page gathers writes smaller than a page, of any address, until it is
+//!   full or has this age; the rest of it is then padded. Without it writes do not wait: those that wait at the die
+//!   when its page is bound share it. atc18 Section 4.2: "multiple host writes are aggregated to fill the page"; the
+//!   limit is own.
+//! - `fill_ends` (default `"dram"`): the point at which a write that fills a page completes: `"dram"`, when it enters
+//!   the page, or `"flash"`, with the page's program.
+//! - `fill_pages` (default two for each location of an open page, 64 at least; at most 2,000): pages of the host that
+//!   may be in the controller at once, including full pages on their way to flash; a write that needs another page
+//!   waits. Locations are planes or dies, as far as the address determines the allocation. Own.
+//! - `fill_awaited` (default `"at-once"`): the treatment of the map's open page when a request waits for its content:
+//!   `"at-once"`, it is sent, the rest padded; `"waits"`, it waits to fill as any page does. Own.
 
 use super::Parameters;
+use super::fill::{Fill, FillAwaited, FillEnds, Given};
+use crate::config::KeyError;
+use copyback_workload::units::Nanos;
 use serde::{Deserialize, Serialize};
 
 /// See the page above.
@@ -31,6 +45,25 @@ use serde::{Deserialize, Serialize};
 pub struct Params {
     /// The block for a collection's pages without a partner.
     pub unpaired: Unpaired,
+    /// How long an open page waits for more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fill_limit: Option<Nanos>,
+    /// The point at which a write completes that waits for its page to fill.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fill_ends: Option<FillEnds>,
+    /// Pages in the controller.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fill_pages: Option<u32>,
+    /// What becomes of a page of the map for which a request waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fill_awaited: Option<FillAwaited>,
+}
+
+impl Params {
+    fn given(&self) -> Given {
+        let (limit, ends, pages) = (self.fill_limit, self.fill_ends, self.fill_pages);
+        Given { limit, ends, pages, awaited: self.fill_awaited }
+    }
 }
 
 /// The block for a collection's pages without a partner.
@@ -47,6 +80,14 @@ pub enum Unpaired {
 impl Parameters for Params {
     fn second_active(&self) -> Option<Unpaired> {
         Some(self.unpaired)
+    }
+
+    fn fill(&self) -> Option<Fill> {
+        self.given().fill()
+    }
+
+    fn check(&self) -> Result<(), KeyError> {
+        self.given().check()
     }
 }
 

@@ -249,6 +249,9 @@ impl Drive {
             self.admission.gate.enter(die, self.txns[id].task);
             self.tell_of_entry(id);
         } else {
+            if self.goes_elsewhere(id, true, events) {
+                return;
+            }
             self.admission.gate.enter(die, self.txns[id].task);
         }
         let queue = if role.is_write() {

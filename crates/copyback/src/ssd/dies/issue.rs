@@ -122,7 +122,8 @@ impl Drive {
         let txns = [Queue::Move, Queue::Read, Queue::Write].map(|queue| self.head(die, queue).unwrap_or(TxnId::NONE));
         let d = &self.dies[die];
         let job_may_begin = self.admission.gate.has_room(die) && !d.defers_to_high_priority();
-        let first_job = d.first_job().filter(|_| job_may_begin);
+        let is_its_turn = |id: JobId| !self.collections_take_turns() || self.is_turn_of_job(id);
+        let first_job = d.first_job().filter(|&id| job_may_begin && is_its_turn(id));
         let job = first_job.map_or(u64::MAX, |id| self.gc.jobs[id].sequence());
         let came = [came(Queue::Move).min(job), came(Queue::Read), came(Queue::Write)];
         // Moves of other dies' collections are not part of this die's collection: they do not wait for requests that

@@ -148,6 +148,15 @@ impl Relocations {
         self.turns.as_ref().is_none_or(|turns| turns.at_work[turns.group_of[plane.at()] as usize] == 0)
     }
 
+    /// The planes of a plane's group, those behind it first; none if planes do not take turns.
+    pub fn others_in_turn(&self, plane: PlaneId) -> impl Iterator<Item = PlaneId> + use<> {
+        let planes = self.turns.as_ref().map_or(0, |turns| turns.group_of.len() as u32);
+        let group_of = |plane: u32| self.turns.as_ref().map(|turns| turns.group_of[plane as usize]);
+        let in_turn = (1..planes).map(move |behind| (plane.0 + behind) % planes);
+        let of_group: Vec<u32> = in_turn.filter(|&other| group_of(other) == group_of(plane.0)).collect();
+        of_group.into_iter().map(PlaneId)
+    }
+
     /// The pages that relocations of a plane's blocks still have to program.
     #[inline]
     pub fn own(&self, plane: PlaneId) -> OwnMoves {
@@ -225,6 +234,14 @@ impl Relocations {
         let result = what(relocation);
         reservations.change_unsent(relocation.plane(), before, relocation.pages_unsent(self.units_per_page));
         result
+    }
+
+    /// A job that reserves its die begins to relocate a block of a plane, or ends: its group's turn.
+    pub fn take_turn(&mut self, plane: PlaneId, begins: bool) {
+        if let Some(turns) = &mut self.turns {
+            let at_work = &mut turns.at_work[turns.group_of[plane.at()] as usize];
+            *at_work = if begins { *at_work + 1 } else { *at_work - 1 };
+        }
     }
 
     /// A relocation has a page to program that no plane takes.

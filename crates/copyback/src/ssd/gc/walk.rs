@@ -151,6 +151,7 @@ impl Drive {
         }
         self.dies[die].delay_poll(choice_ns);
         self.reserve_die(die, id, now_ns);
+        self.gc.relocations.take_turn(plane, true);
         if !self.scheme.settings.compose.is_collection_alone {
             self.pair_open_blocks(plane);
         }
@@ -270,6 +271,11 @@ impl Drive {
         self.dies.release(die);
         self.note_gain(die);
         self.dies[die].end_turn_of_collection(defers);
+        if self.collections_take_turns() {
+            self.gc.relocations.take_turn(plane, false);
+            let others = self.gc.relocations.others_in_turn(plane);
+            others.for_each(|other| self.mark_ready(self.geometry.die_of(other)));
+        }
         if self.looks_up() {
             let job = &self.gc.jobs[id];
             let pages = job.footprint().blocks().count() as u32 * self.geometry.pages_per_block;

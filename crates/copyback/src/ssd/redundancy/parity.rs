@@ -15,7 +15,7 @@ use crate::host::splitter::SubRequest;
 use crate::observe::report::ParityTotals;
 use crate::redundancy::planner::{Members, Stripe, Write};
 use crate::redundancy::{DieLoad, RedundancyConfig, RedundancyPolicy};
-use crate::sim::index::{DieId, LogicalUnit, PlaneId, TxnId};
+use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
 use crate::ssd::drive::{Drive, Queue};
@@ -87,6 +87,14 @@ impl Drive {
     /// Whether the rest of a plane's parity group allows its collection now.
     pub(in crate::ssd) fn is_its_turn(&self, plane: PlaneId) -> bool {
         self.gc.relocations.is_turn_of(plane)
+    }
+
+    /// Whether the rest of the parity group of a job's plane allows it to begin, or it has begun.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::ssd) fn is_turn_of_job(&self, id: JobId) -> bool {
+        let job = &self.gc.jobs[id];
+        job.beginning().is_some() || self.is_its_turn(job.plane())
     }
 
     /// Whether there is parity.
@@ -245,9 +253,11 @@ impl Drive {
             return false;
         }
         let (die, plane) = (txn.die, self.plane_of_read(id));
+        // A job that has reserved the die keeps all of its planes from reads.
+        let is_reserved = self.dies[die].is_reserved();
         let load = DieLoad {
-            is_at_background_work: self.is_at_background_work(die),
-            is_plane_collecting: plane.is_some() && self.gc.relocations.are_on(plane),
+            is_at_background_work: is_reserved || self.is_at_background_work(die),
+            is_plane_collecting: is_reserved || (plane.is_some() && self.gc.relocations.are_on(plane)),
         };
         if !self.parity().policy.rebuilds(load) {
             return false;
