@@ -15,7 +15,7 @@ from copyback.figures import Package
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from copyback._plugins import Handed
+    from copyback._plugins import Handed, Supplied
     from copyback._words import Path, Setting
 
 Keep = Literal["gc_events", "requests", "commands"]
@@ -38,11 +38,11 @@ def _call(
     progress: bool | None,
     keep: Sequence[Keep] = (),
     crew: Crew | None = None,
-    scope: _copyback.Scope | None = None,
+    policies: Sequence[tuple[str | None, _copyback.SuppliedPolicy]] = (),
 ) -> _copyback.Runs | _copyback.Sweep | _copyback.Document | str:
     with _progress.bars(progress) as hear:
         try:
-            return _copyback.call(list(words), list(keep), hear, crew, scope)
+            return _copyback.call(list(words), list(keep), hear, crew, list(policies))
         except BaseException:
             if crew is not None:
                 crew.cancel()
@@ -50,9 +50,9 @@ def _call(
 
 
 def _runs(
-    command: str, words: Iterable[str], progress: bool | None, keep: Sequence[Keep], scope: _copyback.Scope
+    command: str, words: Iterable[str], progress: bool | None, keep: Sequence[Keep], policies: Supplied
 ) -> Runs:
-    done = _call([command, *words], progress, keep, scope=scope)
+    done = _call([command, *words], progress, keep, policies=policies)
     assert isinstance(done, _copyback.Runs)
     return Runs(done)
 
@@ -171,9 +171,9 @@ def run(
         *of_options(timeline_around=timeline_around, perfetto=perfetto, perfetto_from=perfetto_from),
         *of_options(perfetto_for=perfetto_for, perfetto_around=perfetto_around),
     ]
-    with assembled([] if scheme is None else [scheme], policies) as (names, settings, scope):
+    with assembled([] if scheme is None else [scheme], policies) as (names, settings, supplied):
         words += [*of_options(scheme=names), *of_settings({**settings, **checked_settings(set)})]
-        done = _runs("run", words, progress, kept, scope)
+        done = _runs("run", words, progress, kept, supplied)
     del handed
     return done
 
@@ -218,9 +218,9 @@ def compare(
         *of_options(skip_bad=skip_bad, fit=fit, open=open, closed=closed, seed=seed, requests=requests),
         *of_options(warmup=warmup, check=check, jobs=jobs, out=out, json=json, fio=fio),
     ]
-    with assembled(_each(schemes), policies) as (names, settings, scope):
+    with assembled(_each(schemes), policies) as (names, settings, supplied):
         words += [*of_options(schemes=",".join(names) or None), *of_settings({**settings, **checked_settings(set)})]
-        done = _runs("compare", words, progress, kept, scope)
+        done = _runs("compare", words, progress, kept, supplied)
     del handed
     return done
 
@@ -287,9 +287,9 @@ def sweep(
         *of_options(fresh=fresh or has_policies, jobs=jobs),
         *_positional(file),
     ]
-    with assembled(chosen, policies) as (names, settings, scope):
+    with assembled(chosen, policies) as (names, settings, supplied):
         own = [*of_options(schemes=",".join(names) or None), *of_settings({**settings, **checked_settings(set)})]
-        done = _call(["sweep", *own, *words], progress, crew=None if client is None else Crew(client), scope=scope)
+        done = _call(["sweep", *own, *words], progress, crew=None if client is None else Crew(client), policies=supplied)
     assert isinstance(done, _copyback.Sweep)
     return Sweep(done)
 

@@ -17,12 +17,11 @@ __all__ = [
     "Handed",
     "InputError",
     "OrderView",
-    "Plugged",
     "PreemptionView",
     "RunError",
     "Runs",
-    "Scope",
     "SharesView",
+    "SuppliedPolicy",
     "Sweep",
     "Table",
     "TriggerView",
@@ -34,8 +33,8 @@ __all__ = [
     "hand_over",
     "listed",
     "main",
-    "plug_in",
     "styles",
+    "supply",
 ]
 
 class Error(Exception):
@@ -128,7 +127,7 @@ def call(
     keep: Sequence[str],
     hear: Callable[[list[tuple[str, int | None, int, bool]], list[str]], None] | None = None,
     crew: _Crew | None = None,
-    scope: Scope | None = None,
+    policies: Sequence[tuple[str | None, SuppliedPolicy]] = (),
 ) -> Runs | Sweep | Document | str: ...
 
 _Class = Literal["gc", "read", "write"]
@@ -327,23 +326,17 @@ class AllocationView:
     """Whether a collection has reserved each die, or waits for it: 0 or 1."""
 
 @final
-class Plugged:
-    """A policy that is available until ``close``, or for as long as this object lives."""
+class SuppliedPolicy:
+    """A policy that is supplied for a call, until ``close``."""
 
     @property
     def axis(self) -> str: ...
     @property
     def name(self) -> str: ...
     def close(self) -> None:
-        """Remove the policy, and interrupt calls of it that are under way."""
+        """End the policy, and interrupt calls of it that are under way."""
     def raised(self) -> BaseException | None:
         """Return the exception that the policy raised, once."""
 
-@final
-class Scope:
-    """The policies of one call. No other call sees their names."""
-
-    def __new__(cls) -> Scope: ...
-
-def plug_in(scope: Scope, axis: str, policy: object) -> Plugged:
-    """Register a policy: an object, whose copy every drive gets, or a class or function that makes one."""
+def supply(axis: str, policy: object) -> SuppliedPolicy:
+    """Make a policy of an axis: from an object, whose copy every drive gets, or a class or function that makes one."""

@@ -1,4 +1,4 @@
-"""Policies of Python, registered for the duration of a call."""
+"""Policies of Python, supplied for a call."""
 
 from __future__ import annotations
 
@@ -19,11 +19,6 @@ if TYPE_CHECKING:
 
 Handed = Policy | Callable[[], Policy]
 """A policy, or a factory of policies: a class, or a function without arguments."""
-
-_BESIDE: dict[str, dict[str, Setting]] = {
-    "admit.shares": {"admit.policy": "debit", "preemption.policy": "always"},
-}
-"""Settings that a policy of an axis needs."""
 
 
 @dataclass(frozen=True)
@@ -65,69 +60,74 @@ class Scheme:
         object.__setattr__(self, "policies", listed(self.policies))
 
 
+Supplied = list[tuple[str | None, _copyback.SuppliedPolicy]]
+"""Policies of a call, each with the name of its scheme; ``None``: for all schemes."""
+
+
 class Assembled(NamedTuple):
-    """The schemes and settings of a command line, and the scope that resolves the policies they name."""
+    """The schemes of a call, their own settings, and the policies of all."""
 
     schemes: list[str]
     settings: dict[str, Setting]
-    scope: _copyback.Scope
+    policies: Supplied
 
 
 @contextmanager
 def assembled(schemes: Iterable[Path | Scheme], policies: Handed | Iterable[Handed]) -> Iterator[Assembled]:
-    """Register the policies of all schemes and those of each, for as long as the context lasts."""
-    plugs = _Plugs()
+    """Supply the policies of all schemes and those of each, for as long as the context lasts."""
+    supplied = _Supplied()
     try:
-        settings = plugs.settings(listed(policies))
-        names = []
+        supplied.add(None, listed(policies))
+        names: list[str] = []
+        settings: dict[str, Setting] = {}
         for scheme in schemes:
             if not isinstance(scheme, Scheme):
                 names.append(name_of("schemes", scheme))
                 continue
-            own = {**plugs.settings(listed(scheme.policies)), **checked_settings(scheme.set, f"set of {scheme.name}")}
+            supplied.add(scheme.name, listed(scheme.policies))
+            own = checked_settings(scheme.set, f"set of {scheme.name}")
             settings |= {f"{scheme.name}:{key}": value for key, value in own.items()}
             names.append(f"{scheme.name}={name_of('of', scheme.of)}")
-        yield Assembled(names, settings, plugs.scope)
+        yield Assembled(names, settings, supplied.policies)
     except _copyback.Error:
         # The policy's own exception says more than the run's error.
-        if (raised := plugs.raised()) is not None:
+        if (raised := supplied.raised()) is not None:
             raise raised from None
         raise
     finally:
-        plugs.close()
+        supplied.close()
 
 
-class _Plugs:
-    """The policies of one call. Other calls do not change their names."""
+class _Supplied:
+    """The policies of one call."""
 
     def __init__(self) -> None:
         """Begin without policies."""
-        self.scope = _copyback.Scope()
-        self._plugged: dict[int, _copyback.Plugged] = {}
+        self.policies: Supplied = []
+        self._made: dict[int, _copyback.SuppliedPolicy] = {}
 
-    def settings(self, policies: Iterable[Handed]) -> dict[str, Setting]:
-        """Register policies; return the settings that make a scheme use them."""
-        settings: dict[str, Setting] = {}
+    def add(self, scheme: str | None, policies: Iterable[Handed]) -> None:
+        """Supply policies for one scheme, or for all."""
+        axes = []
         for policy in policies:
             # A policy of two schemes has one name, so that each scheme's results equal those of a run alone.
-            plug = self._plugged.get(id(policy))
-            if plug is None:
-                plug = self._plugged[id(policy)] = _copyback.plug_in(self.scope, _axis_of(policy), policy)
-            if f"{plug.axis}.name" in settings:
-                message = f"two policies of one axis were handed in: {plug.axis}"
+            own = self._made.get(id(policy))
+            if own is None:
+                own = self._made[id(policy)] = _copyback.supply(_axis_of(policy), policy)
+            if own.axis in axes:
+                message = f"two policies of one axis were handed in: {own.axis}"
                 raise ValueError(message)
-            settings |= _BESIDE.get(plug.axis, {})
-            settings |= {f"{plug.axis}.policy": "plugin", f"{plug.axis}.name": plug.name}
-        return settings
+            axes.append(own.axis)
+            self.policies.append((scheme, own))
 
     def raised(self) -> BaseException | None:
         """Return the first exception that a policy raised."""
-        return next((raised for plug in self._plugged.values() if (raised := plug.raised()) is not None), None)
+        return next((raised for own in self._made.values() if (raised := own.raised()) is not None), None)
 
     def close(self) -> None:
-        """Remove the policies, and interrupt their calls."""
-        for plug in self._plugged.values():
-            plug.close()
+        """End the policies, and interrupt their calls."""
+        for own in self._made.values():
+            own.close()
 
 
 def listed(policies: Handed | Iterable[Handed]) -> tuple[Handed, ...]:

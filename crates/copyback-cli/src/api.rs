@@ -13,6 +13,7 @@ pub use crate::sweep::crew::{Crew, Took, cell};
 use crate::tables::TABLES;
 use crate::{compare, diagnostics, from_mqsim, listing, report, reproduce, run, sweep, trace, validate};
 use clap::Parser;
+use copyback_lab::SuppliedPolicy;
 pub use copyback_workload::handed::Handed;
 use copyback_workload::printable::printable_lines;
 use copyback_workload::temporary::Temporary;
@@ -115,15 +116,28 @@ impl Runs {
 }
 
 /// Does what a command line says, of which `words` are all behind the program's name. Colours are left out; nothing is
-/// printed but what a file `-` asks for. A `crew` runs the cells of a sweep.
+/// printed but what a file `-` asks for. A `crew` runs the cells of a sweep. `policies` replace those of schemes in
+/// `run`, `compare` and `sweep`.
 ///
 /// # Errors
-/// As those of the program; where `watch` was stopped, some error.
-pub fn call(words: &[String], asked: Asked, watch: &Arc<Watch>, crew: Option<Arc<dyn Crew>>) -> Result<Done, Failure> {
-    called(words, asked, watch, crew).map_err(diagnostics::with_command)
+/// Those of the program; after `watch` was stopped, any error.
+pub fn call(
+    words: &[String],
+    asked: Asked,
+    watch: &Arc<Watch>,
+    crew: Option<Arc<dyn Crew>>,
+    policies: Vec<SuppliedPolicy>,
+) -> Result<Done, Failure> {
+    called(words, asked, watch, crew, policies).map_err(diagnostics::with_command)
 }
 
-fn called(words: &[String], asked: Asked, watch: &Arc<Watch>, crew: Option<Arc<dyn Crew>>) -> Result<Done, Failure> {
+fn called(
+    words: &[String],
+    asked: Asked,
+    watch: &Arc<Watch>,
+    crew: Option<Arc<dyn Crew>>,
+    policies: Vec<SuppliedPolicy>,
+) -> Result<Done, Failure> {
     let own_words = words;
     crate::execute::quiet_broken_invariants();
     let words = std::iter::once("copyback").chain(words.iter().map(String::as_str));
@@ -132,15 +146,16 @@ fn called(words: &[String], asked: Asked, watch: &Arc<Watch>, crew: Option<Arc<d
     let done = match cli.command {
         Command::Run(args) if args.print_config => Done::Text(run::config_text(&args)?),
         Command::Run(args) => {
-            let args = RunArgs { common: of_program(args.common.clone(), asked, watch), ..*args };
+            let args = RunArgs { common: of_program(args.common.clone(), asked, watch, policies), ..*args };
             Done::Runs(Box::new(Runs { results: run::ran(&args)?.results, common: args.common }))
         }
         Command::Compare(args) => {
-            let args = CompareArgs { common: of_program(args.common, asked, watch), ..args };
+            let args = CompareArgs { common: of_program(args.common, asked, watch, policies), ..args };
             Done::Runs(Box::new(Runs { results: compare::compared(&args)?.results, common: args.common }))
         }
         Command::Sweep(mut args) => {
             args.cells.hearing.watch = watch;
+            args.cells.policies = policies;
             let crew = crew.map(|crew| Hired::new(crew, own_words.to_vec())).transpose()?;
             if args.list {
                 return Ok(Done::Text(sweep::listed(&args)?));
@@ -184,8 +199,8 @@ fn called(words: &[String], asked: Asked, watch: &Arc<Watch>, crew: Option<Arc<d
     })
 }
 
-fn of_program(common: Common, asked: Asked, watch: Option<Arc<Watch>>) -> Common {
-    let mut common = Common { asked, ..common.spelled_out() };
+fn of_program(common: Common, asked: Asked, watch: Option<Arc<Watch>>, policies: Vec<SuppliedPolicy>) -> Common {
+    let mut common = Common { asked, policies, ..common.spelled_out() };
     common.hearing.watch = watch;
     common
 }

@@ -8,6 +8,7 @@ use crate::progress::{Audience, Watch};
 use crate::results::Asked;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use copyback::run::Warmup;
+use copyback_lab::SuppliedPolicy;
 use copyback_workload::units::parse_duration_ns;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -254,6 +255,9 @@ pub struct Common {
     /// Tables that a calling program requests, in addition to those of all runs.
     #[arg(skip)]
     pub asked: Asked,
+    /// Policies of a calling program.
+    #[arg(skip)]
+    pub policies: Vec<SuppliedPolicy>,
     /// Check every invariant of the simulation while it runs (slower)
     #[arg(long)]
     pub check: bool,
@@ -278,7 +282,7 @@ impl Common {
     /// What is to be simulated, with these schemes.
     pub fn experiment(&self, schemes: &[String]) -> Experiment {
         let Self { device, array, workload, trace, fio, fio_args, format, columns, skip_bad, .. } = self.clone();
-        let Self { experiment: file, fit, sets: settings, seed, requests, warmup, .. } = self.clone();
+        let Self { experiment: file, fit, sets: settings, policies, seed, requests, warmup, .. } = self.clone();
         let schemes = schemes.to_vec();
         Experiment {
             file,
@@ -294,6 +298,7 @@ impl Common {
             skip_bad,
             fit,
             settings,
+            policies,
             seed,
             requests,
             warmup,
@@ -416,6 +421,9 @@ pub struct CellArgs {
     /// Set one key of the configuration in every cell, overriding the file (repeatable)
     #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
     pub sets: Vec<String>,
+    /// Policies of a calling program.
+    #[arg(skip)]
+    pub policies: Vec<SuppliedPolicy>,
     /// Set the number of blocks a plane so that a cell's trace addresses this share of its drive, for example 0.9:
     /// cells of one trace then hold the same data, each at its own over-provisioning
     #[arg(long, value_name = "SHARE")]

@@ -301,8 +301,8 @@ const COMMAND_COLUMNS: usize = 80;
 
 /// Commands worth a try. They keep the drive and the workload that the user chose.
 fn next_steps(plan: &Plan, common: &Common) -> String {
-    if common.sets.iter().any(|set| set.contains(".policy=plugin")) {
-        // No command line has the policies of the program that called.
+    if !common.policies.is_empty() {
+        // A command line cannot have the policies of the calling program.
         return String::new();
     }
     let (chosen, limits) = (chosen(common), limits(common));

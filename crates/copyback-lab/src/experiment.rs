@@ -57,3 +57,82 @@ impl Results {
         Ok(Self { command, plan, finished, asked })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policies::{PolicyMaker, SuppliedPolicy};
+    use copyback::ftl::blocks::Blocks;
+    use copyback::ftl::victim::plugin::Plugin;
+    use copyback::ftl::victim::{VictimPolicy, View, fifo, greedy};
+    use copyback::sim::index::{BlockId, PlaneId};
+    use std::sync::Arc;
+
+    /// A built-in policy as the calling program's own.
+    #[derive(Clone)]
+    struct Own<P>(P);
+
+    impl<P: VictimPolicy> VictimPolicy for Own<P> {
+        fn on_close(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId) {
+            self.0.on_close(blocks, plane, block);
+        }
+        fn on_invalidate(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId) {
+            self.0.on_invalidate(blocks, plane, block);
+        }
+        fn on_take(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId) {
+            self.0.on_take(blocks, plane, block);
+        }
+        fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
+            self.0.pick(view)
+        }
+    }
+
+    impl<P: VictimPolicy + Clone + Send + Sync + 'static> Plugin for Own<P> {
+        fn copied(&self) -> Box<dyn Plugin> {
+            Box::new(self.clone())
+        }
+    }
+
+    /// Schemes on a workload that collects, with supplied policies and settings.
+    fn experiment(schemes: &[&str], policies: Vec<SuppliedPolicy>, settings: &[&str]) -> Experiment {
+        let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        let (schemes, settings) = (owned(schemes), owned(settings));
+        let workload = Some("mixed-70-30".to_owned());
+        Experiment { schemes, workload, requests: Some(300), policies, settings, ..Experiment::default() }
+    }
+
+    fn reports(experiment: &Experiment) -> Vec<String> {
+        let results = experiment.compare().expect("it runs");
+        results.schemes().map(|result| serde_json::to_string(result.report).expect("a report is JSON")).collect()
+    }
+
+    #[test]
+    fn a_supplied_policy_decides_as_the_built_in_one_for_its_scheme_alone() {
+        let greedy = PolicyMaker::Victim(Arc::new(|geometry, seed| {
+            Box::new(Own(greedy::Policy::new(&greedy::Params::default(), geometry, seed)))
+        }));
+        let fifo = PolicyMaker::Victim(Arc::new(|geometry, seed| {
+            Box::new(Own(fifo::Policy::new(&fifo::Params::default(), geometry, seed)))
+        }));
+        let named = |scheme: Option<&str>, maker: &PolicyMaker| SuppliedPolicy {
+            scheme: scheme.map(str::to_owned),
+            name: "Mine".into(),
+            maker: maker.clone(),
+        };
+        let schemes = ["baseline", "first=baseline"];
+        let supplied = experiment(&schemes, vec![named(None, &greedy), named(Some("first"), &fifo)], &[]);
+        let built_in = experiment(&schemes, Vec::new(), &["victim.policy=greedy", "first:victim.policy=fifo"]);
+        let (supplied, built_in) = (reports(&supplied), reports(&built_in));
+        assert_eq!(supplied, built_in);
+        assert_ne!(built_in[0], built_in[1], "the policies decide differently");
+    }
+
+    #[test]
+    fn a_policy_of_another_experiment_is_unknown() {
+        let chosen = ["victim.policy=plugin", "victim.name=Mine"];
+        let failure = experiment(&["baseline"], Vec::new(), &chosen).compare().err().expect("it is refused");
+        assert_eq!(failure.message(), "`victim.name`: there is no plugin `Mine`");
+        assert_eq!(failure.place().map(|(name, .., value)| (name, value)), Some(("--set", "Mine")));
+        assert!(failure.help().is_some());
+    }
+}

@@ -34,6 +34,7 @@ pub mod memory;
 pub mod notes;
 pub mod overload;
 pub mod plan;
+pub mod policies;
 pub mod preconditioned;
 pub mod progress;
 pub mod requests;
@@ -45,3 +46,4 @@ pub mod workloads;
 
 pub use experiment::Experiment;
 pub use failure::Failure;
+pub use policies::SuppliedPolicy;

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::files::Input;
 use crate::fio::{self, Jobs};
+use crate::policies::{self, Policies, SuppliedPolicy};
 use crate::workloads;
 use copyback::config::layers::{Layer, LayerError, Located, Place, WORKLOADS};
 use copyback::config::presets::{self, DEVICES, SCHEMES};
@@ -167,6 +168,8 @@ pub struct Experiment {
     pub fit: Option<Share>,
     /// Settings over all of it: `table.key=value`, or of one scheme `SCHEME:table.key=value`.
     pub settings: Vec<String>,
+    /// Policies of the calling program, which replace those of the schemes. `settings` go over their settings.
+    pub policies: Vec<SuppliedPolicy>,
     /// The seed of every random stream; 1 without it.
     pub seed: Option<u64>,
     /// Requests that are measured; those of the warm-up come before them. All that there are without it.
@@ -180,7 +183,10 @@ pub struct Experiment {
 /// # Errors
 /// Where what was chosen is wrong, or does not fit together.
 pub fn plan(chosen: &Experiment, default_schemes: &[&str]) -> Result<Plan, Failure> {
-    let plan = plan_as_said(chosen, default_schemes)?;
+    let (policies, mut settings) = policies::named(&chosen.policies)?;
+    settings.extend_from_slice(&chosen.settings);
+    let chosen = &Experiment { settings, ..chosen.clone() };
+    let plan = plan_as_said(chosen, &policies, default_schemes)?;
     let Some(share) = chosen.fit else {
         jobs::check(&plan)?;
         return Ok(plan);
@@ -192,13 +198,13 @@ pub fn plan(chosen: &Experiment, default_schemes: &[&str]) -> Result<Plan, Failu
     let fitted = fitted(&plan, share, &mut Footprints::default())?;
     let mut chosen = chosen.clone();
     chosen.settings.push(fitted.set());
-    let sized = plan_as_said(&chosen, default_schemes).map_err(|failure| fitted.refused(failure, &plan))?;
+    let sized = plan_as_said(&chosen, &policies, default_schemes).map_err(|failure| fitted.refused(failure, &plan))?;
     jobs::check(&sized)?;
     Ok(Plan { fitted: Some(fitted), ..sized })
 }
 
 /// The plan with the drive that the command line and the experiment describe.
-fn plan_as_said(common: &Experiment, default_schemes: &[&str]) -> Result<Plan, Failure> {
+fn plan_as_said(common: &Experiment, policies: &Policies, default_schemes: &[&str]) -> Result<Plan, Failure> {
     let (of_all, of_one) = split(&common.settings);
     let common = &Experiment { settings: of_all, ..common.clone() };
     let schemes = &common.schemes;
@@ -256,10 +262,10 @@ fn plan_as_said(common: &Experiment, default_schemes: &[&str]) -> Result<Plan, F
         let array_first = array_layer.iter().filter(|_| common.array.is_none());
         let above = array_first.chain(above).chain(array_last).cloned().collect();
         let sets = Layers::sets_of(sets, &chosen);
-        let layers = Layers { device: below.first().cloned(), scheme: layer, above, sets };
+        let layers = Layers { device: below.first().cloned(), scheme: layer, above, sets, policies };
         let stack = layers.stack();
         let Chosen { label: scheme, word, .. } = chosen;
-        let resolved = stack.resolve().map_err(|error| of_scheme(error, &scheme, is_alone))?;
+        let resolved = layers.resolve(&stack).map_err(|error| of_scheme(error, &scheme, is_alone))?;
         let members = layers.members(&resolved.run, stack.place_of("array.override"), seed, &mut inputs)?;
         for (key, trace) in workloads::traces(&resolved) {
             workloads::check_trace(trace, stack.place_of(&key))?;
@@ -293,6 +299,8 @@ pub struct Choice<'a> {
     pub folder: &'a Path,
     /// Settings over all of it, as `--set` takes them.
     pub sets: Vec<String>,
+    /// Policies of the calling program that settings may name.
+    pub policies: &'a Policies,
     /// The share of the drive that the workload's trace is to take; the drive is scaled to it.
     pub fit: Option<Share>,
     /// Seed of all runs.
@@ -376,11 +384,11 @@ fn plan_as_chosen(choice: &Choice<'_>, known: &mut KnownTraces) -> Result<Plan, 
         let mut own = Layer::of_sets(&chosen.sets)?;
         resolve_overrides(&mut own, choice.folder);
         let sets = vec![sets.clone(), own];
-        let layers =
-            Layers { device: Some(device.clone()), scheme: layer, above: workload.iter().cloned().collect(), sets };
+        let (device, above) = (Some(device.clone()), workload.iter().cloned().collect());
+        let layers = Layers { device, scheme: layer, above, sets, policies: choice.policies };
         let stack = layers.stack();
         let is_alone = choice.schemes.len() == 1;
-        let resolved = stack.resolve().map_err(|error| of_scheme(error, &chosen.label, is_alone))?;
+        let resolved = layers.resolve(&stack).map_err(|error| of_scheme(error, &chosen.label, is_alone))?;
         let members = layers.members(&resolved.run, stack.place_of("array.override"), choice.seed, &mut inputs)?;
         for (key, trace) in workloads::traces(&resolved) {
             workloads::check_trace(trace, stack.place_of(&key))?;

@@ -3,7 +3,7 @@
 use crate::crew::PythonCrew;
 use crate::exit;
 use crate::package::OfPython;
-use crate::policies::Scope;
+use crate::policies::SuppliedPolicy;
 use crate::results::object;
 use copyback_cli::api::{self, Asked, Done, Failure, Package, Watch};
 use pyo3::exceptions::PySystemExit;
@@ -23,18 +23,18 @@ const PATIENCE: Duration = Duration::from_millis(40);
 /// `keep` names the tables to keep beside those of all runs (`"gc_events"`, `"requests"`, `"commands"`). `hear` is
 /// called regularly with two lists: `(name, total or None, done, is_over)` for each part of the work, and the log lines
 /// since the last call. `crew` is called with the descriptions of a sweep's cells, and yields `(number, answer of cell
-/// or None, error or None)` of each. `scope` resolves the names of policies in `words`.
+/// or None, error or None)` of each. `policies` are supplied for a scheme, or for all: `None`.
 #[pyfunction]
-#[pyo3(signature = (words, keep, hear = None, crew = None, scope = None))]
+#[pyo3(signature = (words, keep, hear = None, crew = None, policies = Vec::new()))]
 pub fn call(
     py: Python<'_>,
     words: Vec<String>,
     keep: Vec<String>,
     hear: Option<Py<PyAny>>,
     crew: Option<Py<PyAny>>,
-    scope: Option<&Scope>,
+    policies: Vec<(Option<String>, PyRef<'_, SuppliedPolicy>)>,
 ) -> PyResult<Py<PyAny>> {
-    let scope = scope.map(Scope::copied);
+    let policies: Vec<_> = policies.into_iter().map(|(scheme, policy)| policy.of(scheme)).collect();
     let crew = crew.map(PythonCrew::hired);
     let has = |table: &str| keep.iter().any(|kept| kept == table);
     let asked =
@@ -45,10 +45,7 @@ pub fn call(
     let own = watch.clone();
     let begun = std::thread::Builder::new().name("copyback".into()).spawn(move || {
         // On a thread inside this one, so that its Python thread state is freed when the call is over.
-        let work = || {
-            let _within = scope.as_ref().map(Scope::enter);
-            api::call(&words, asked, &own, crew)
-        };
+        let work = || api::call(&words, asked, &own, crew, policies);
         let done = std::thread::scope(|threads| threads.spawn(work).join());
         if let Ok(done) = done {
             // If the call was interrupted, the receiver is gone.

@@ -28,8 +28,7 @@ mod _copyback {
     use crate::exit::end_calls;
     #[pymodule_export]
     use crate::policies::{
-        AllocationView, DieView, OrderView, Plugged, PreemptionView, Scope, SharesView, TriggerView, VictimView,
-        plug_in,
+        AllocationView, DieView, OrderView, PreemptionView, SharesView, SuppliedPolicy, TriggerView, VictimView, supply,
     };
     #[pymodule_export]
     use crate::requests::{Handed, hand_over};

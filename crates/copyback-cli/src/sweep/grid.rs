@@ -10,6 +10,7 @@ use crate::plan::{self, Choice, ChosenWorkload, Plan, Share};
 use crate::workloads;
 use copyback::config::layers::{Layer, LayerError, Located};
 use copyback::run::Warmup;
+use copyback_lab::policies::Policies;
 use copyback_workload::printable::printable;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -29,6 +30,8 @@ pub struct Overrides {
     pub traces: Option<PathBuf>,
     /// Settings over those of the file.
     pub sets: Vec<String>,
+    /// Policies of the calling program, which settings may name.
+    pub policies: Policies,
     /// The share of its drive that the trace of each cell is to take.
     pub fit: Option<Share>,
     /// The seed, instead of the file's.
@@ -242,6 +245,7 @@ fn cell(
         workload,
         folder: &file.folder,
         sets,
+        policies: &over.policies,
         fit: over.fit,
         seed,
         requests: requests(file, case, over),

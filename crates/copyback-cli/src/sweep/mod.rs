@@ -32,6 +32,7 @@ use crate::preconditioned::{self, Preconditioned};
 use crate::progress::{Audience, Bars};
 use copyback::config::layers::{LayerError, Located, Text};
 use copyback::run::Warmup;
+use copyback_lab::policies;
 use copyback_workload::printable::printable;
 use crew::Hired;
 use file::SweepFile;
@@ -84,9 +85,11 @@ impl Swept {
 
 /// The cells that a command line asks for.
 fn planned(args: &SweepArgs) -> Result<(SweepFile, Grid), Failure> {
-    let (sets, of_one) = plan::split(&args.cells.sets);
+    let (policies, mut sets) = policies::named(&args.cells.policies)?;
+    sets.extend_from_slice(&args.cells.sets);
+    let (sets, of_one) = plan::split(&sets);
     let file = read(&args.file)?.with_schemes(&args.schemes, of_one)?;
-    let over = Overrides { requests: args.requests, sets, ..Overrides::of(&args.cells) };
+    let over = Overrides { requests: args.requests, sets, policies, ..Overrides::of(&args.cells) };
     let grid = grid::cells(&file, &over)?;
     if grid.cells.is_empty() {
         return Err(grid::nothing_left(&grid.left_out));

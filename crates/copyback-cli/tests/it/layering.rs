@@ -16,6 +16,7 @@ const ORDER: &[&str] = &[
     "flat",
     "fio",
     "workloads",
+    "policies",
     "plan",
     "requests",
     "preconditioned",

@@ -82,7 +82,7 @@ pub fn named_scheme(scheme: &Located) -> Result<(String, Located), LayerError> {
     Ok((name.to_owned(), Located { place, ..argument(of) }))
 }
 
-impl Layers {
+impl Layers<'_> {
     /// What goes over everything of a run: settings of all schemes, and above them the scheme's own.
     pub fn sets_of(of_all: &[Layer], chosen: &Chosen) -> Vec<Layer> {
         of_all.iter().chain(&chosen.own).cloned().collect()

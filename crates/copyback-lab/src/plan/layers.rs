@@ -1,18 +1,21 @@
 //! The layers of a run, lowest first.
 
-use copyback::config::layers::Layer;
-use copyback::run::config::Stack;
+use crate::policies::Policies;
+use copyback::config::layers::{Layer, LayerError};
+use copyback::run::config::{Resolved, Stack};
 
 /// The layers of a run.
-pub(super) struct Layers {
+pub(super) struct Layers<'a> {
     pub device: Option<Layer>,
     pub scheme: Layer,
     pub above: Vec<Layer>,
     /// What goes over everything, also over what a drive of an array has otherwise.
     pub sets: Vec<Layer>,
+    /// Policies of the calling program that the layers may name.
+    pub policies: &'a Policies,
 }
 
-impl Layers {
+impl Layers<'_> {
     /// All layers; `otherwise`: what a drive has otherwise, which goes over all that is said of the others, so that a
     /// configuration that says everything leaves it its own.
     pub fn all(&self, otherwise: impl IntoIterator<Item = Layer>) -> impl Iterator<Item = Layer> {
@@ -27,7 +30,12 @@ impl Layers {
         stack
     }
 
-    /// Those of a drive that is another one. Whether it is told when to collect is its array's.
+    /// The configuration that a stack amounts to.
+    pub fn resolve(&self, stack: &Stack) -> Result<Resolved, LayerError> {
+        stack.resolve_with(&|run| self.policies.supply(run))
+    }
+
+    /// Those of a drive with settings of its own. The array decides whether the drive is coordinated.
     pub fn of_drive(&self, otherwise: impl IntoIterator<Item = Layer>) -> Stack {
         let mut stack = Stack::new();
         self.all(otherwise).for_each(|layer| stack.push(layer.without("coordination")));

@@ -11,7 +11,7 @@ use copyback::run::arrays::Member;
 use copyback::run::config::RunConfig;
 use std::path::Path;
 
-impl Layers {
+impl Layers<'_> {
     /// The drives of a run: those that an override of its array names have a device or a scheme of their own.
     /// `place`: where overrides are.
     pub fn members(
@@ -52,7 +52,8 @@ impl Layers {
             let mut numbers = named.drives.clone();
             numbers.sort_unstable();
             let drives: Vec<String> = numbers.iter().map(u32::to_string).collect();
-            let resolved = self.of_drive(device.into_iter().chain(scheme)).resolve().map_err(|mut error| {
+            let stack = self.of_drive(device.into_iter().chain(scheme));
+            let resolved = self.resolve(&stack).map_err(|mut error| {
                 error.message = format!("with drive {}: {}", drives.join(", "), error.message);
                 error.place = error.place.or(place.clone());
                 error

@@ -3,8 +3,8 @@
 use super::columns::{self, Array, Column};
 use super::thread::attach;
 use super::{KEEP_COPIES, Maker, Object};
-use copyback::config::plugins;
-use copyback::ftl::allocation::plugin::{PLUGINS, Plugin, View};
+use copyback::ftl::allocation::plugin::{Plugin, View};
+use copyback::run::policies::PolicyMaker;
 use copyback::sim::index::DieId;
 use copyback::sim::lent::Lent;
 use pyo3::intern;
@@ -34,13 +34,12 @@ pub struct AllocationView {
     is_collecting: Py<PyAny>,
 }
 
-pub(super) fn plug_in(maker: Maker) -> plugins::Plugged {
-    let (scope, name) = (maker.scope, maker.name.clone());
+pub(super) fn maker(maker: Maker) -> PolicyMaker {
     let make = move |geometry: &copyback::flash::geometry::Geometry| {
         let dies = geometry.dies;
         attach(|py| Box::new(Policy::new(py, maker.make(py), dies)) as Box<dyn Plugin>)
     };
-    PLUGINS.plug_in(scope, &name, Arc::new(make))
+    PolicyMaker::Allocation(Arc::new(make))
 }
 
 /// The allocation of a drive.

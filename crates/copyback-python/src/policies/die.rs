@@ -3,8 +3,8 @@
 use super::borrowed::Borrowed;
 use super::thread::attach;
 use super::{Maker, Object};
-use copyback::config::plugins;
 use copyback::dispatch::order::{self, OrderPolicy};
+use copyback::run::policies::PolicyMaker;
 use copyback::sim::index::PlaneId;
 use copyback::tasks::gc::preemption::{self, Candidate, NextStep, State};
 use copyback::tasks::view::{self, Class, Waiting};
@@ -136,10 +136,9 @@ pub struct OrderView {
     die: Py<DieView>,
 }
 
-pub(super) fn plug_in_order(maker: Maker) -> plugins::Plugged {
-    let (scope, name) = (maker.scope, maker.name.clone());
+pub(super) fn order_maker(maker: Maker) -> PolicyMaker {
     let make = move |_: &_| attach(|py| Box::new(OrderOf(maker.make(py))) as Box<dyn OrderPolicy + Send>);
-    order::plugin::PLUGINS.plug_in(scope, &name, Arc::new(make))
+    PolicyMaker::Order(Arc::new(make))
 }
 
 /// The order policy of a drive.
@@ -189,8 +188,7 @@ pub struct PreemptionView {
     die: Py<DieView>,
 }
 
-pub(super) fn plug_in_preemption(maker: Maker) -> plugins::Plugged {
-    let (scope, name) = (maker.scope, maker.name.clone());
+pub(super) fn preemption_maker(maker: Maker) -> PolicyMaker {
     let make = move |_: &_| {
         attach(|py| {
             let object = maker.make(py);
@@ -198,7 +196,7 @@ pub(super) fn plug_in_preemption(maker: Maker) -> plugins::Plugged {
             Box::new(PreemptionOf { object, hears_points }) as Box<dyn preemption::plugin::Plugin>
         })
     };
-    preemption::plugin::PLUGINS.plug_in(scope, &name, Arc::new(make))
+    PolicyMaker::Preemption(Arc::new(make))
 }
 
 /// The preemption policy of a drive.

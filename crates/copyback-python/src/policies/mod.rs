@@ -1,4 +1,4 @@
-//! Policies of Python: objects that the simulator calls, through the plugins of its axes.
+//! Policies of Python: objects that the simulator calls as supplied policies of its axes.
 //!
 //! The thread of a run calls its policies, and holds the GIL during the call. A view shows the simulator's own memory,
 //! and becomes invalid when the call returns: see [`borrowed`] and [`columns`].
@@ -19,7 +19,8 @@ pub use shares::SharesView;
 pub use trigger::TriggerView;
 pub use victim::VictimView;
 
-use copyback::config::plugins::{self, fail};
+use copyback::config::plugins::fail;
+use copyback::run::policies::PolicyMaker;
 use interrupts::{Call, Interrupted, PolicyId};
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::PyValueError;
@@ -34,59 +35,42 @@ const KEEP_COPIES: &str = "an array of a view is valid during the call only; kee
 /// The first exception that a policy raised, on any drive.
 type Raised = Arc<Mutex<Option<PyErr>>>;
 
-/// The policies of one call of a command. No other call sees their names.
+/// A policy that Python supplies for an experiment, until `close` is called.
 #[pyclass(frozen, module = "copyback")]
-pub struct Scope(plugins::Scope);
-
-#[pymethods]
-impl Scope {
-    #[new]
-    fn new() -> Self {
-        Self(plugins::Scope::new())
-    }
-}
-
-impl Scope {
-    /// Configurations that this thread reads use the scope, for as long as the returned value lives.
-    pub fn enter(&self) -> plugins::Entered {
-        self.0.enter()
-    }
-
-    /// The same scope.
-    pub fn copied(&self) -> Self {
-        Self(self.0)
-    }
-}
-
-/// A policy that is available until `close` is called or this value is dropped.
-#[pyclass(frozen, module = "copyback")]
-pub struct Plugged {
-    axis: &'static str,
+pub struct SuppliedPolicy {
     name: String,
-    plugged: Mutex<Option<plugins::Plugged>>,
+    maker: PolicyMaker,
     id: PolicyId,
+    source: Source,
     raised: Raised,
 }
 
+impl SuppliedPolicy {
+    /// The policy in an experiment: for one scheme, or for all.
+    pub fn of(&self, scheme: Option<String>) -> copyback_lab::SuppliedPolicy {
+        copyback_lab::SuppliedPolicy { scheme, name: self.name.clone(), maker: self.maker.clone() }
+    }
+}
+
 #[pymethods]
-impl Plugged {
+impl SuppliedPolicy {
     /// The table of the configuration that chooses it, such as `"victim"`.
     #[getter]
     fn axis(&self) -> &str {
-        self.axis
+        self.maker.axis()
     }
 
-    /// The name by which a configuration chooses it.
+    /// Its name in results; the second of two policies with one name gets a number there.
     #[getter]
     fn name(&self) -> &str {
         &self.name
     }
 
-    /// Removes the policy, even if a traceback keeps this object alive, and interrupts calls under way.
+    /// Ends the policy: interrupts calls under way, and lets the object go, which results may still refer to.
     fn close(&self, py: Python<'_>) {
         interrupts::interrupt(py, Some(self.id));
-        let plugged = self.plugged.lock().unwrap_or_else(PoisonError::into_inner).take();
-        drop(plugged);
+        let object = self.source.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(object);
     }
 
     /// Returns the exception that the policy raised, once; `None` if it raised none.
@@ -96,23 +80,24 @@ impl Plugged {
     }
 }
 
-/// Registers a policy for an axis: an object, whose copy (`copy.deepcopy`) every drive gets, or a class or function
+/// Makes a policy of an axis from an object, whose copy (`copy.deepcopy`) every drive gets, or from a class or function
 /// that makes one.
 #[pyfunction]
-pub fn plug_in(scope: &Scope, axis: &str, policy: Bound<'_, PyAny>) -> PyResult<Plugged> {
+pub fn supply(axis: &str, policy: Bound<'_, PyAny>) -> PyResult<SuppliedPolicy> {
     let named = if policy.is_callable() { policy.clone() } else { policy.get_type().into_any() };
     let name = named.getattr("__name__").map_or_else(|_| "policy".to_owned(), |name| name.to_string());
     let (axis, id, raised) = (axis_named(axis)?, PolicyId::new(), Raised::default());
-    let maker = Maker { scope: scope.0, id, axis, name, policy: policy.unbind(), raised: raised.clone() };
-    let plugged = match axis {
-        "victim" => victim::plug_in(maker),
-        "order" => die::plug_in_order(maker),
-        "preemption" => die::plug_in_preemption(maker),
-        "trigger" => trigger::plug_in(maker),
-        "admit.shares" => shares::plug_in(maker),
-        _ => allocation::plug_in(maker),
+    let source: Source = Arc::new(Mutex::new(Some(policy.unbind())));
+    let maker = Maker { id, axis, name: name.clone(), policy: source.clone(), raised: raised.clone() };
+    let maker = match axis {
+        "victim" => victim::maker(maker),
+        "order" => die::order_maker(maker),
+        "preemption" => die::preemption_maker(maker),
+        "trigger" => trigger::maker(maker),
+        "admit.shares" => shares::maker(maker),
+        _ => allocation::maker(maker),
     };
-    Ok(Plugged { axis, name: plugged.name().to_owned(), plugged: Mutex::new(Some(plugged)), id, raised })
+    Ok(SuppliedPolicy { name, maker, id, source, raised })
 }
 
 fn axis_named(axis: &str) -> PyResult<&'static str> {
@@ -121,20 +106,25 @@ fn axis_named(axis: &str) -> PyResult<&'static str> {
     known.ok_or_else(|| PyValueError::new_err(format!("`{axis}` takes no policies; {} do", axes.join(", "))))
 }
 
+/// The user's object, class or function; none when it is closed.
+type Source = Arc<Mutex<Option<Py<PyAny>>>>;
+
 /// Makes the policy of a drive from the user's object, class or function.
 struct Maker {
-    scope: plugins::Scope,
     id: PolicyId,
     axis: &'static str,
     name: String,
-    policy: Py<PyAny>,
+    policy: Source,
     raised: Raised,
 }
 
 impl Maker {
     /// The policy of one more drive.
     fn make(&self, py: Python<'_>) -> Object {
-        let policy = self.policy.bind(py);
+        let policy = self.policy.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|own| own.clone_ref(py));
+        // A closed policy has a caller that waits no longer.
+        let Some(policy) = policy else { copyback::run::stop() };
+        let policy = policy.bind(py);
         let call = Call::begin(self.id);
         let made = if policy.is_callable() { policy.call0() } else { copy_of(policy) };
         drop(call);

@@ -2,9 +2,9 @@
 
 use super::thread::attach;
 use super::{Maker, Object};
-use copyback::config::plugins;
 use copyback::dispatch::admit::shares::State;
-use copyback::dispatch::admit::shares::plugin::{PLUGINS, Percent, Plugin};
+use copyback::dispatch::admit::shares::plugin::{Percent, Plugin};
+use copyback::run::policies::PolicyMaker;
 use pyo3::intern;
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -34,10 +34,9 @@ pub struct SharesView {
     scrub: f64,
 }
 
-pub(super) fn plug_in(maker: Maker) -> plugins::Plugged {
-    let (scope, name) = (maker.scope, maker.name.clone());
+pub(super) fn maker(maker: Maker) -> PolicyMaker {
     let make = move || attach(|py| Box::new(Policy(maker.make(py))) as Box<dyn Plugin>);
-    PLUGINS.plug_in(scope, &name, Arc::new(make))
+    PolicyMaker::Shares(Arc::new(make))
 }
 
 /// The shares of a drive.

@@ -3,9 +3,9 @@
 use super::borrowed::Borrowed;
 use super::thread::attach;
 use super::{Maker, Object};
-use copyback::config::plugins;
+use copyback::run::policies::PolicyMaker;
 use copyback::sim::index::{DieId, PlaneId};
-use copyback::tasks::gc::trigger::plugin::{Asked, PLUGINS, Plugin};
+use copyback::tasks::gc::trigger::plugin::{Asked, Plugin};
 use copyback::tasks::view::DriveView;
 use pyo3::exceptions::PyIndexError;
 use pyo3::intern;
@@ -63,10 +63,9 @@ impl TriggerView {
     }
 }
 
-pub(super) fn plug_in(maker: Maker) -> plugins::Plugged {
-    let (scope, name) = (maker.scope, maker.name.clone());
+pub(super) fn maker(maker: Maker) -> PolicyMaker {
     let make = move |_: &_| attach(|py| Box::new(Policy(maker.make(py))) as Box<dyn Plugin>);
-    PLUGINS.plug_in(scope, &name, Arc::new(make))
+    PolicyMaker::Trigger(Arc::new(make))
 }
 
 /// The trigger of a drive.

@@ -4,10 +4,10 @@ use super::borrowed::{Borrowed, gone};
 use super::columns::{self, Array, Column, Kind};
 use super::thread::attach;
 use super::{KEEP_COPIES, Maker, Object};
-use copyback::config::plugins;
 use copyback::ftl::blocks::{Block, Blocks};
-use copyback::ftl::victim::plugin::{PLUGINS, Plugin};
+use copyback::ftl::victim::plugin::Plugin;
 use copyback::ftl::victim::{VictimPolicy, View};
+use copyback::run::policies::PolicyMaker;
 use copyback::sim::index::{BlockId, PlaneId};
 use pyo3::exceptions::PyIndexError;
 use pyo3::intern;
@@ -18,9 +18,8 @@ use std::mem::offset_of;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-pub(super) fn plug_in(maker: Maker) -> plugins::Plugged {
-    let (scope, name) = (maker.scope, maker.name.clone());
-    PLUGINS.plug_in(scope, &name, Arc::new(move |_, _| attach(|py| Box::new(Policy::new(py, maker.make(py))))))
+pub(super) fn maker(maker: Maker) -> PolicyMaker {
+    PolicyMaker::Victim(Arc::new(move |_, _| attach(|py| Box::new(Policy::new(py, maker.make(py))))))
 }
 
 /// The fields of a block that a view shows, each with its offset in the block.

@@ -1,5 +1,5 @@
 //! What users write: the device, as plain data; how axes of policies are registered; layers of TOML over each other. No
-//! policy is known here: [`layers::Configuration`] is handed in by `run`, which knows all of them.
+//! policy is known here: [`layers::Configuration`] is implemented in `run`, which knows all of them.
 
 mod axis;
 pub mod device;

@@ -1,165 +1,98 @@
-//! Policies that a program which calls this one hands in: each axis that takes them has a registry of its own, and a
-//! configuration names one of it (`policy = "plugin"`, `name = "MyVictim"`).
+//! Policies that the calling program supplies. A configuration names one (`policy = "plugin"`, `name = "MyVictim"`), and
+//! holds what makes it ([`Supplied`]).
 //!
-//! Policies belong to a [`Scope`]: those of one call, for example. A name is unique within its scope only, so that
-//! policies of other or earlier calls change no name in a result. A configuration is read within a scope, and keeps it
-//! with the name ([`PluginName`]); the scope is not written out.
-//!
-//! They exist as long as their owner holds a [`Plugged`]. Their answers are checked at each call; a wrong answer, or
-//! none, ends the run ([`fail`]).
+//! Text holds the name only. The reader of a configuration adds the maker before the configuration is checked
+//! ([`super::layers::Stack::resolve_with`]). The engine checks each answer of such a policy; a wrong answer, or none,
+//! ends the run ([`fail`]).
 
 use super::KeyError;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::cell::Cell;
-use std::collections::BTreeMap;
-use std::marker::PhantomData;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-/// What names of policies are looked up in. The default is the scope of a process that makes none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Scope(u64);
-
-thread_local! {
-    static CURRENT: Cell<Scope> = const { Cell::new(Scope(0)) };
-}
-
-impl Scope {
-    /// A scope without policies.
-    pub fn new() -> Self {
-        static MADE: AtomicU64 = AtomicU64::new(0);
-        Self(MADE.fetch_add(1, Ordering::Relaxed) + 1)
-    }
-
-    /// Reads configurations of this thread within the scope, for as long as the returned value lives.
-    pub fn enter(self) -> Entered {
-        Entered { before: CURRENT.replace(self), of_thread: PhantomData }
-    }
-}
-
-/// A scope in which a thread reads configurations.
-pub struct Entered {
-    before: Scope,
-    of_thread: PhantomData<*const ()>,
-}
-
-impl Drop for Entered {
-    fn drop(&mut self) {
-        CURRENT.set(self.before);
-    }
-}
-
-/// A configuration's reference to a policy: the name that results show, and the scope in which it was read.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct PluginName {
-    scope: Scope,
+/// A supplied policy in a configuration: the name that results show, and what makes the policy of each drive.
+///
+/// In text it is the name; what is read has no maker.
+pub struct Supplied<F: ?Sized> {
     name: String,
+    make: Option<Arc<F>>,
 }
 
-impl PluginName {
+impl<F: ?Sized> Supplied<F> {
     /// The name that results show.
-    pub fn as_str(&self) -> &str {
+    pub fn name(&self) -> &str {
         &self.name
     }
+
+    /// Sets what makes the policy; `None` if the calling program supplied no policy of this name.
+    pub fn supply(&mut self, make: Option<Arc<F>>) {
+        self.make = make;
+    }
+
+    /// What makes the policy of a drive.
+    ///
+    /// # Panics
+    /// If the configuration was not checked.
+    pub fn maker(&self) -> &F {
+        self.make.as_deref().expect("a checked configuration has the makers of its policies")
+    }
+
+    /// Checks that the calling program supplied the policy. `axis`: the table that names it.
+    ///
+    /// # Errors
+    /// If it has no maker.
+    pub fn check(&self, axis: &str) -> Result<(), KeyError> {
+        if self.make.is_some() {
+            return Ok(());
+        }
+        let what = match self.name() {
+            "" => "a plugin needs a name".to_owned(),
+            name => format!("there is no plugin `{name}`"),
+        };
+        let help = "only a program that calls Copyback can supply policies (Python: copyback.run(policies=...)); \
+                    name one of Copyback's own";
+        Err(KeyError::new(format!("{axis}.name"), what).with_help(help))
+    }
+
+    /// The address of the maker.
+    fn address(&self) -> Option<*const ()> {
+        self.make.as_ref().map(|make| Arc::as_ptr(make).cast())
+    }
 }
 
-impl Serialize for PluginName {
+impl<F: ?Sized> Default for Supplied<F> {
+    fn default() -> Self {
+        Self { name: String::new(), make: None }
+    }
+}
+
+impl<F: ?Sized> Clone for Supplied<F> {
+    fn clone(&self) -> Self {
+        Self { name: self.name.clone(), make: self.make.clone() }
+    }
+}
+
+impl<F: ?Sized> PartialEq for Supplied<F> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.name(), self.address()) == (other.name(), other.address())
+    }
+}
+
+impl<F: ?Sized> std::fmt::Debug for Supplied<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Supplied").field(&self.name).finish()
+    }
+}
+
+impl<F: ?Sized> Serialize for Supplied<F> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.name)
     }
 }
 
-impl<'de> Deserialize<'de> for PluginName {
+impl<'de, F: ?Sized> Deserialize<'de> for Supplied<F> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self { scope: CURRENT.get(), name: String::deserialize(deserializer)? })
-    }
-}
-
-/// What makes the policies of one axis, by scope and name.
-pub struct Plugins<F: ?Sized + Send + Sync + 'static> {
-    axis: &'static str,
-    kept: Mutex<BTreeMap<PluginName, Arc<F>>>,
-}
-
-impl<F: ?Sized + Send + Sync> Plugins<F> {
-    /// None yet.
-    pub const fn new(axis: &'static str) -> Self {
-        Self { axis, kept: Mutex::new(BTreeMap::new()) }
-    }
-
-    fn kept(&self) -> MutexGuard<'_, BTreeMap<PluginName, Arc<F>>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Adds a policy to a scope, under this name or, if the scope has one of that name, with a number behind it.
-    pub fn plug_in(&'static self, scope: Scope, name: &str, make: Arc<F>) -> Plugged {
-        let mut kept = self.kept();
-        let numbered = std::iter::once(name.to_owned()).chain((2_u32..).map(|number| format!("{name}#{number}")));
-        let mut names = numbered.map(|name| PluginName { scope, name });
-        let named = names.find(|named| !kept.contains_key(named)).expect("there are names enough");
-        kept.insert(named.clone(), make);
-        let (name, gone) = (named.name.clone(), named);
-        // Dropped when the lock is free again: the policy's own code may run then.
-        let pull = Box::new(move || {
-            let gone = self.kept().remove(&gone);
-            drop(gone);
-        });
-        Plugged { axis: self.axis, name, pull: Some(pull) }
-    }
-
-    /// What makes the policy of this name.
-    pub fn get(&self, named: &PluginName) -> Option<Arc<F>> {
-        self.kept().get(named).cloned()
-    }
-
-    /// What makes the policy of this name, which a checked configuration has.
-    ///
-    /// # Panics
-    /// By [`fail`], if its owner has taken it away since.
-    pub fn made(&self, named: &PluginName) -> Arc<F> {
-        self.get(named).unwrap_or_else(|| fail(self.axis, &named.name, "was taken away before the run began", None))
-    }
-
-    /// Checks that there is a policy of this name.
-    pub fn check(&self, named: &PluginName) -> Result<(), KeyError> {
-        if self.kept().contains_key(named) {
-            return Ok(());
-        }
-        let what = match named.as_str() {
-            "" => "a plugin needs a name".to_owned(),
-            name => format!("there is no plugin `{name}`"),
-        };
-        let help = "only a program that calls Copyback can register policies (Python: copyback.run(policies=...)); \
-                    name one of Copyback's own";
-        Err(KeyError::new(format!("{}.name", self.axis), what).with_help(help))
-    }
-}
-
-/// A policy that is there for as long as this value lives.
-pub struct Plugged {
-    axis: &'static str,
-    name: String,
-    pull: Option<Box<dyn FnOnce() + Send + Sync>>,
-}
-
-impl Plugged {
-    /// The axis: the table of the configuration that chooses it.
-    pub fn axis(&self) -> &'static str {
-        self.axis
-    }
-
-    /// How a configuration names it.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-}
-
-impl Drop for Plugged {
-    fn drop(&mut self) {
-        if let Some(pull) = self.pull.take() {
-            pull();
-        }
+        Ok(Self { name: String::deserialize(deserializer)?, make: None })
     }
 }
 
@@ -167,17 +100,22 @@ impl Drop for Plugged {
 ///
 /// # Errors
 /// As those of that policy.
-pub fn named<'de, D: Deserializer<'de>, P: DeserializeOwned>(deserializer: D) -> Result<(PluginName, P), D::Error> {
+pub fn named<'de, D, F, P>(deserializer: D) -> Result<(Supplied<F>, P), D::Error>
+where
+    D: Deserializer<'de>,
+    F: ?Sized,
+    P: DeserializeOwned,
+{
     let mut table = toml::Table::deserialize(deserializer)?;
     let name = match table.remove("name") {
-        None => PluginName::default(),
+        None => Supplied::default(),
         Some(name) => name.try_into().map_err(|error: toml::de::Error| D::Error::custom(error.message()))?,
     };
     let params = table.try_into().map_err(|error: toml::de::Error| D::Error::custom(error.message()))?;
     Ok((name, params))
 }
 
-/// What a policy that was handed in did wrong.
+/// A mistake of a supplied policy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{axis}` plugin `{name}` {what}")]
 pub struct Fault {
@@ -191,7 +129,7 @@ pub struct Fault {
     pub help: Option<String>,
 }
 
-/// Ends a run from within a policy that was handed in: the run returns the fault as its error.
+/// Ends a run from within a supplied policy: the run returns the fault as its error.
 ///
 /// # Panics
 /// Always, with a [`Fault`] that the caller of the simulation catches.
@@ -205,43 +143,34 @@ pub fn fail(axis: &'static str, name: &str, what: impl Into<String>, help: Optio
 mod tests {
     use super::*;
 
-    static PLUGINS: Plugins<dyn Fn() -> u32 + Send + Sync> = Plugins::new("victim");
+    type Make = dyn Fn() -> u32 + Send + Sync;
 
-    fn named(scope: Scope, name: &str) -> PluginName {
-        let _within = scope.enter();
+    fn read(name: &str) -> Supplied<Make> {
         toml::Value::from(name).try_into().expect("any text is a name")
     }
 
     #[test]
-    fn a_plugin_is_there_while_somebody_holds_it() {
-        let scope = Scope::new();
-        let first = PLUGINS.plug_in(scope, "mine", Arc::new(|| 1));
-        let second = PLUGINS.plug_in(scope, "mine", Arc::new(|| 2));
-        assert_eq!((first.name(), second.name(), second.axis()), ("mine", "mine#2", "victim"));
-        let (mine, other) = (named(scope, "mine"), named(scope, "mine#2"));
-        assert_eq!((PLUGINS.made(&mine)(), PLUGINS.made(&other)()), (1, 2));
-        drop(first);
-        assert!(PLUGINS.get(&mine).is_none() && PLUGINS.check(&other).is_ok());
-        let error = PLUGINS.check(&mine).unwrap_err();
+    fn a_name_that_was_read_needs_a_maker() {
+        let mut mine = read("mine");
+        let error = mine.check("victim").unwrap_err();
         assert_eq!((error.key.as_str(), error.message.as_str()), ("victim.name", "there is no plugin `mine`"));
-        let unwound = std::panic::catch_unwind(|| PLUGINS.made(&named(scope, "mine"))).err().expect("it is gone");
-        assert_eq!(
-            unwound.downcast_ref::<Fault>().expect("a fault").to_string(),
-            "`victim` plugin `mine` was taken away before the run began"
-        );
+        assert_eq!(read("").check("order").unwrap_err().message, "a plugin needs a name");
+        mine.supply(Some(Arc::new(|| 1)));
+        assert!(mine.check("victim").is_ok());
+        assert_eq!((mine.maker())(), 1);
     }
 
     #[test]
-    fn a_scope_has_names_of_its_own_that_are_written_without_it() {
-        let (one, other) = (Scope::new(), Scope::new());
-        let first = PLUGINS.plug_in(one, "same", Arc::new(|| 1));
-        let second = PLUGINS.plug_in(other, "same", Arc::new(|| 2));
-        assert_eq!((first.name(), second.name()), ("same", "same"));
-        let (mine, theirs) = (named(one, "same"), named(other, "same"));
-        assert_eq!((PLUGINS.made(&mine)(), PLUGINS.made(&theirs)()), (1, 2));
-        assert_ne!(mine, theirs);
-        let written = |name: &PluginName| toml::Value::try_from(name).expect("a text");
-        assert_eq!((written(&mine), written(&theirs)), ("same".into(), "same".into()));
-        assert!(PLUGINS.check(&named(Scope::default(), "same")).is_err(), "scopes see each other");
+    fn text_has_the_name_and_equality_the_maker() {
+        let one: Arc<Make> = Arc::new(|| 1);
+        let (mut first, mut second) = (read("same"), read("same"));
+        first.supply(Some(one.clone()));
+        second.supply(Some(one));
+        assert_eq!(first, second);
+        second.supply(Some(Arc::new(|| 2)));
+        assert_ne!(first, second);
+        let written = |name: &Supplied<Make>| toml::Value::try_from(name).expect("a text");
+        assert_eq!((written(&first), written(&second)), ("same".into(), "same".into()));
+        assert_eq!(format!("{first:?}"), "Supplied(\"same\")");
     }
 }

@@ -8,6 +8,7 @@ mod log_blocks;
 pub mod memory;
 mod outcome;
 pub mod overload;
+pub mod policies;
 pub mod precondition;
 pub mod preconditioning;
 mod redundancy;
@@ -143,7 +144,7 @@ pub enum RunError {
     /// A caller stopped it: see [`stop`].
     #[error("the run was stopped")]
     Stopped,
-    /// A registered policy gave an invalid answer.
+    /// A supplied policy gave an invalid answer.
     #[error("{0}")]
     Plugin(Fault),
     /// The workload ended before the warm-up did: nothing is left to be measured.

@@ -1,13 +1,13 @@
-//! Policies that a program hands in: do they decide, do they decide as built-in ones do, and is a wrong answer named?
+//! Policies that the calling program supplies: do they decide, do they decide as built-in ones do, and is a wrong answer named?
 
-use crate::common::{config, pages};
-use copyback::config::plugins::Scope;
+use crate::common::{pages, unchecked};
 use copyback::dispatch::order::{self, OrderPolicy};
 use copyback::flash::geometry::Geometry;
 use copyback::ftl::blocks::Blocks;
 use copyback::ftl::victim::plugin::Plugin;
-use copyback::ftl::victim::{self, VictimPolicy, View, greedy};
+use copyback::ftl::victim::{VictimPolicy, View, greedy};
 use copyback::observe::report::Outcome;
+use copyback::run::policies::{Policies, PolicyMaker};
 use copyback::run::{Options, RunError, precondition, simulate};
 use copyback::sim::index::{BlockId, PlaneId};
 use copyback::tasks::gc::trigger::plugin::{self as trigger, Asked};
@@ -60,21 +60,31 @@ impl Plugin for Always {
 
 /// One page after the other is overwritten, until blocks were collected.
 fn overwritten(tables: &str) -> Result<Outcome, RunError> {
+    overwritten_with(tables, &Policies::default())
+}
+
+/// The same with a supplied policy, whose table also has `keys`.
+fn supplied(name: &str, maker: PolicyMaker, keys: &str) -> Result<Outcome, RunError> {
+    let mut policies = Policies::default();
+    let name = policies.add(name, &maker);
+    overwritten_with(&format!("{} = {{ policy = \"plugin\", name = \"{name}\"{keys} }}", maker.axis()), &policies)
+}
+
+fn overwritten_with(tables: &str, policies: &Policies) -> Result<Outcome, RunError> {
     let requests: Vec<_> = (0..600).map(|i| pages(Op::Write, i * 300_000, i * 7 % 40, 1)).collect();
-    let config = config(tables);
+    let mut config = unchecked(tables);
+    policies.supply(&mut config);
     let options = Options { check: true, ..Options::default() };
     simulate(&config, precondition(&config, 1)?, Box::new(requests.into_iter()), &options, &mut |_| {})
 }
 
 #[test]
-fn a_victim_that_is_handed_in_decides_as_the_same_policy_does() {
+fn a_supplied_victim_decides_as_the_same_policy_does() {
     let make = |geometry: &Geometry, seed| {
         Box::new(Greedy(greedy::Policy::new(&greedy::Params::default(), geometry, seed))) as Box<dyn Plugin>
     };
-    let plugged = victim::plugin::PLUGINS.plug_in(Scope::default(), "greedy-by-hand", Arc::new(make));
     let own = overwritten("victim = { policy = \"greedy\" }").expect("it runs");
-    let handed = overwritten(&format!("victim = {{ policy = \"plugin\", name = \"{}\" }}", plugged.name()));
-    let handed = handed.expect("it runs");
+    let handed = supplied("greedy-by-hand", PolicyMaker::Victim(Arc::new(make)), "").expect("it runs");
     assert!(own.report.gc.collections > 10, "there is something to decide");
     assert_eq!(format!("{:?}", own.report), format!("{:?}", handed.report));
 }
@@ -87,17 +97,15 @@ fn a_wrong_victim_is_named() {
         ("elsewhere", 16, "picked block 16 of plane 1, and was asked for plane 0"),
     ] {
         let make = move |_: &Geometry, _| Box::new(Always(block)) as Box<dyn Plugin>;
-        let plugged = victim::plugin::PLUGINS.plug_in(Scope::default(), name, Arc::new(make));
-        let error = overwritten(&format!("victim = {{ policy = \"plugin\", name = \"{}\" }}", plugged.name()));
-        let error = error.expect_err("it does not run").to_string();
+        let error = supplied(name, PolicyMaker::Victim(Arc::new(make)), "").expect_err("it does not run").to_string();
         assert_eq!(error, format!("`victim` plugin `{name}` {what}"));
     }
 }
 
 #[test]
-fn a_plugin_that_nobody_handed_in_is_refused() {
+fn a_plugin_that_is_not_supplied_is_refused() {
     for axis in ["victim", "order", "trigger", "preemption", "allocation"] {
-        let error = crate::common::unchecked(&format!("{axis} = {{ policy = \"plugin\", name = \"nobody\" }}")).check();
+        let error = unchecked(&format!("{axis} = {{ policy = \"plugin\", name = \"nobody\" }}")).check();
         assert_eq!(
             error.err().map(|error| error.to_string()),
             Some(format!("`{axis}.name`: there is no plugin `nobody`"))
@@ -124,23 +132,13 @@ impl OrderPolicy for ReadsOnly {
 }
 
 #[test]
-fn an_order_that_is_handed_in_decides_and_is_checked() {
-    let plugins = &order::plugin::PLUGINS;
-    let last = plugins.plug_in(
-        Scope::default(),
-        "gc-last",
-        Arc::new(|_: &Geometry| Box::new(GcLast) as Box<dyn OrderPolicy + Send>),
-    );
+fn a_supplied_order_decides_and_is_checked() {
+    let last = |_: &Geometry| Box::new(GcLast) as Box<dyn OrderPolicy + Send>;
     let own = overwritten("order = { policy = \"priority\", first = \"read-write-gc\" }").expect("it runs");
-    let handed =
-        overwritten(&format!("order = {{ policy = \"plugin\", name = \"{}\" }}", last.name())).expect("it runs");
+    let handed = supplied("gc-last", PolicyMaker::Order(Arc::new(last)), "").expect("it runs");
     assert_eq!(format!("{:?}", own.report), format!("{:?}", handed.report));
-    let reads = plugins.plug_in(
-        Scope::default(),
-        "reads",
-        Arc::new(|_: &Geometry| Box::new(ReadsOnly) as Box<dyn OrderPolicy + Send>),
-    );
-    let error = overwritten(&format!("order = {{ policy = \"plugin\", name = \"{}\" }}", reads.name()));
+    let reads = |_: &Geometry| Box::new(ReadsOnly) as Box<dyn OrderPolicy + Send>;
+    let error = supplied("reads", PolicyMaker::Order(Arc::new(reads)), "");
     let message = error.expect_err("it does not run").to_string();
     assert_eq!(message, "`order` plugin `reads` picked Read where Write may run");
 }
@@ -156,13 +154,11 @@ impl trigger::Plugin for Below {
 }
 
 #[test]
-fn a_trigger_that_is_handed_in_decides() {
+fn a_supplied_trigger_decides() {
     let make = |_: &Geometry| Box::new(Below(4)) as Box<dyn trigger::Plugin>;
-    let plugged = trigger::PLUGINS.plug_in(Scope::default(), "below-4", Arc::new(make));
     let own = overwritten("trigger = { policy = \"watermark\", soft = 4 }").expect("it runs");
     // Preconditioning and checks still use the watermark's parameters.
-    let table = format!("trigger = {{ policy = \"plugin\", name = \"{}\", soft = 2 }}", plugged.name());
-    let handed = overwritten(&table).expect("it runs");
+    let handed = supplied("below-4", PolicyMaker::Trigger(Arc::new(make)), ", soft = 2").expect("it runs");
     assert_eq!(own.report.gc.collections, handed.report.gc.collections);
     let lower = overwritten("trigger = { policy = \"watermark\", soft = 2 }").expect("it runs");
     assert!(lower.report.gc.collections < handed.report.gc.collections, "watermarks alone would say something else");

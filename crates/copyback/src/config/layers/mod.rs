@@ -366,7 +366,13 @@ impl<C: Configuration> Stack<C> {
 
     /// The configuration that the layers amount to, checked as a whole.
     pub fn resolve(&self) -> Result<Resolved<C>, LayerError> {
+        self.resolve_with(&|_| ())
+    }
+
+    /// The same. Before the check, `complete` adds what no text can hold, such as policies of the calling program.
+    pub fn resolve_with(&self, complete: &dyn Fn(&mut C)) -> Result<Resolved<C>, LayerError> {
         let mut resolved = self.resolve_parts()?;
+        complete(&mut resolved.run);
         let is_alone = resolved.tenants.is_empty();
         if is_alone {
             self.check_loop(&mut resolved)?;

@@ -3,13 +3,13 @@
 //! It sees what every order sees, and names one of the classes that may run; another answer ends the run. Each drive
 //! has an order of its own.
 //!
-//! Source: none of its own; docs/python.md shows how a policy is written and handed in.
+//! Source: none of its own; docs/python.md shows how a policy is written and supplied.
 //!
 //! Parameters:
-//! - `name`: the policy's name, as the caller registered it.
+//! - `name`: the policy's name, as the caller supplied it.
 
 use super::{Class, OrderPolicy, Parameters, View};
-use crate::config::plugins::{PluginName, Plugins, fail};
+use crate::config::plugins::{Supplied, fail};
 use crate::config::{Device, KeyError};
 use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
@@ -18,20 +18,17 @@ use serde::{Deserialize, Serialize};
 /// Makes an order for a drive of this shape.
 pub type Make = dyn Fn(&Geometry) -> Box<dyn OrderPolicy + Send> + Send + Sync;
 
-/// The registered policies.
-pub static PLUGINS: Plugins<Make> = Plugins::new("order");
-
 /// See the page above.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// The registered policy's name.
-    pub name: PluginName,
+    /// The policy, by its name.
+    pub name: Supplied<Make>,
 }
 
 impl Parameters for Params {
     fn check(&self, _: &Device<'_>) -> Result<(), KeyError> {
-        PLUGINS.check(&self.name)
+        self.name.check("order")
     }
 }
 
@@ -44,7 +41,7 @@ pub struct Policy {
 impl Policy {
     /// The policy for a drive.
     pub fn new(params: &Params, geometry: &Geometry, _timing: &Timing) -> Self {
-        Self { name: params.name.as_str().to_owned(), plugin: PLUGINS.made(&params.name)(geometry) }
+        Self { name: params.name.name().to_owned(), plugin: params.name.maker()(geometry) }
     }
 }
 

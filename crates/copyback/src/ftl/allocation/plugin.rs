@@ -4,15 +4,15 @@
 //! pages of preconditioning are placed as under `dynamic`. With parity a unit has a channel, and the die must be on
 //! that channel; another die ends the run. Each drive has its own allocation, and a copy of a drive has a copy of it.
 //!
-//! Source: none of its own; docs/python.md shows how a policy is written and handed in.
+//! Source: none of its own; docs/python.md shows how a policy is written and supplied.
 //!
 //! Parameters:
-//! - `name`: the policy's name, as the caller registered it.
+//! - `name`: the policy's name, as the caller supplied it.
 
 use super::dynamic::Dynamic;
 use super::{Load, Place};
 use crate::config::KeyError;
-use crate::config::plugins::{PluginName, Plugins, fail};
+use crate::config::plugins::{Supplied, fail};
 use crate::flash::geometry::Geometry;
 use crate::sim::index::{ChannelId, DieId, LogicalUnit, PlaneId};
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ pub struct View<'a> {
     pub load: &'a dyn Load,
 }
 
-/// A policy that was handed in.
+/// A policy of the calling program.
 pub trait Plugin: Send + Sync {
     /// The die of a page. It changes nothing: the engine reports what is placed.
     fn place(&self, view: &View<'_>) -> DieId;
@@ -41,20 +41,17 @@ pub trait Plugin: Send + Sync {
 /// Makes a policy for a drive of this shape.
 pub type Make = dyn Fn(&Geometry) -> Box<dyn Plugin> + Send + Sync;
 
-/// Those that there are.
-pub static PLUGINS: Plugins<Make> = Plugins::new("allocation");
-
 /// See the page above.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Which of those that were handed in.
-    pub name: PluginName,
+    /// The policy, by its name.
+    pub name: Supplied<Make>,
 }
 
 impl Params {
     pub(super) fn check(&self) -> Result<(), KeyError> {
-        PLUGINS.check(&self.name)
+        self.name.check("allocation")
     }
 }
 
@@ -78,11 +75,11 @@ impl Plugged {
     /// The policy for a drive.
     pub fn new(params: &Params, geometry: &Geometry) -> Self {
         Self {
-            name: params.name.as_str().to_owned(),
+            name: params.name.name().to_owned(),
             dies: geometry.dies,
             dies_per_channel: geometry.dies / geometry.channels,
             dynamic: Dynamic::new(geometry),
-            plugin: PLUGINS.made(&params.name)(geometry),
+            plugin: params.name.maker()(geometry),
         }
     }
 

@@ -4,20 +4,20 @@
 //! if no full block has anything to free; another answer ends the run. Each drive has its own policy, and a copy of a
 //! drive has a copy of it.
 //!
-//! Source: none of its own; docs/python.md shows how a policy is written and handed in.
+//! Source: none of its own; docs/python.md shows how a policy is written and supplied.
 //!
 //! Parameters:
-//! - `name`: the policy's name, as the caller registered it.
+//! - `name`: the policy's name, as the caller supplied it.
 
 use super::{Block, Blocks, Parameters, Planes, VictimPolicy, View};
-use crate::config::plugins::{PluginName, Plugins, fail};
+use crate::config::plugins::{Supplied, fail};
 use crate::config::{Device, KeyError};
 use crate::flash::geometry::Geometry;
 use crate::ftl::blocks::BlockState;
 use crate::sim::index::{BlockId, PlaneId};
 use serde::{Deserialize, Serialize};
 
-/// A policy that was handed in.
+/// A policy of the calling program.
 pub trait Plugin: VictimPolicy + Send + Sync {
     /// A policy in the same state, for a copy of the drive.
     fn copied(&self) -> Box<dyn Plugin>;
@@ -26,20 +26,17 @@ pub trait Plugin: VictimPolicy + Send + Sync {
 /// Makes a policy of a drive of this shape in a run of this seed.
 pub type Make = dyn Fn(&Geometry, u64) -> Box<dyn Plugin> + Send + Sync;
 
-/// Those that there are.
-pub static PLUGINS: Plugins<Make> = Plugins::new("victim");
-
 /// See the page above.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Which of those that were handed in.
-    pub name: PluginName,
+    /// The policy, by its name.
+    pub name: Supplied<Make>,
 }
 
 impl Parameters for Params {
     fn check(&self, _: &Device<'_>) -> Result<(), KeyError> {
-        PLUGINS.check(&self.name)
+        self.name.check("victim")
     }
 }
 
@@ -52,7 +49,7 @@ pub struct Policy {
 impl Policy {
     /// The policy for a drive.
     pub fn new(params: &Params, geometry: &Geometry, seed: u64) -> Self {
-        Self { name: params.name.as_str().to_owned(), plugin: PLUGINS.made(&params.name)(geometry, seed) }
+        Self { name: params.name.name().to_owned(), plugin: params.name.maker()(geometry, seed) }
     }
 
     /// What is wrong with an answer, if anything.

@@ -5,16 +5,16 @@
 //! shares control how much is collected; with a share of 0 the task stops, except for the guard. Each drive has its own
 //! shares.
 //!
-//! Source: none of its own; docs/python.md shows how a policy is written and handed in.
+//! Source: none of its own; docs/python.md shows how a policy is written and supplied.
 //!
 //! Parameters:
-//! - `name`: the policy's name, as the caller registered it.
+//! - `name`: the policy's name, as the caller supplied it.
 //! - `period` (default `"1 ms"`, at least `"1 us"`): time between two updates.
 //! - `gc`, `scrub` (default 20): shares before the first update.
 //! - `map` (default 20), `wear` (default 5): shares of the map, if that is a separate task, and of wear levelling.
 
 use super::State;
-use crate::config::plugins::{PluginName, Plugins, fail};
+use crate::config::plugins::{Supplied, fail};
 use crate::config::{KeyError, number};
 use crate::flash::command::Source;
 use crate::flash::source::Account;
@@ -42,15 +42,12 @@ pub trait Plugin: Send {
 /// Makes shares for a drive.
 pub type Make = dyn Fn() -> Box<dyn Plugin> + Send + Sync;
 
-/// The registered policies.
-pub static PLUGINS: Plugins<Make> = Plugins::new("admit.shares");
-
 /// See the page above.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// The registered policy's name.
-    pub name: PluginName,
+    /// The policy, by its name.
+    pub name: Supplied<Make>,
     /// Time between two updates.
     pub period: Nanos,
     /// Share of collection before the first update.
@@ -65,13 +62,13 @@ pub struct Params {
 
 impl Default for Params {
     fn default() -> Self {
-        Self { name: PluginName::default(), period: Nanos(1_000_000), gc: 20.0, scrub: 20.0, map: 20.0, wear: 5.0 }
+        Self { name: Supplied::default(), period: Nanos(1_000_000), gc: 20.0, scrub: 20.0, map: 20.0, wear: 5.0 }
     }
 }
 
 impl Params {
     pub(super) fn check(&self) -> Result<(), KeyError> {
-        PLUGINS.check(&self.name)?;
+        self.name.check("admit.shares")?;
         if self.period.0 < PERIOD_MIN_NS {
             let why = format!("shares cannot be updated every {}", self.period);
             return Err(KeyError::new("admit.shares.period", why).with_help("use 1 us or more"));
@@ -107,8 +104,8 @@ impl Plugged {
             (Account::Parity, params.wear),
         ];
         set.into_iter().for_each(|(account, share)| of[account.at()] = share);
-        let plugin = PLUGINS.made(&params.name)();
-        Self { name: params.name.as_str().to_owned(), period_ns: params.period.0, of, plugin }
+        let plugin = params.name.maker()();
+        Self { name: params.name.name().to_owned(), period_ns: params.period.0, of, plugin }
     }
 
     /// The share of a task.

@@ -4,14 +4,14 @@
 //! would let preempt. A request that `points` excludes, for example because of a page in a register of its plane, stays
 //! excluded. Each drive has its own policy.
 //!
-//! Source: none of its own; docs/python.md shows how a policy is written and handed in.
+//! Source: none of its own; docs/python.md shows how a policy is written and supplied.
 //!
 //! Parameters:
-//! - `name`: the policy's name, as the caller registered it.
+//! - `name`: the policy's name, as the caller supplied it.
 //! - all of `points` (`poll`, `at_register`, `serves`, `fence`, `at_hard`), which are kept if this policy replaces it.
 
 use super::{AtHard, Candidate, DieView, Fence, NextStep, Parameters, PreemptionPolicy, View, points};
-use crate::config::plugins::{PluginName, Plugins, named};
+use crate::config::plugins::{Supplied, named};
 use crate::config::{Device, KeyError};
 use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
@@ -28,14 +28,11 @@ pub trait Plugin: Send {
 /// Makes a policy for a drive of this shape.
 pub type Make = dyn Fn(&Geometry) -> Box<dyn Plugin> + Send + Sync;
 
-/// The registered policies.
-pub static PLUGINS: Plugins<Make> = Plugins::new("preemption");
-
 /// See the page above.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Params {
-    /// The registered policy's name.
-    pub name: PluginName,
+    /// The policy, by its name.
+    pub name: Supplied<Make>,
     /// The requests that may preempt at all.
     #[serde(flatten)]
     pub points: points::Params,
@@ -50,7 +47,7 @@ impl<'de> Deserialize<'de> for Params {
 
 impl Parameters for Params {
     fn check(&self, _: &Device<'_>) -> Result<(), KeyError> {
-        PLUGINS.check(&self.name)
+        self.name.check("preemption")
     }
 
     fn excludes_plane(&self) -> bool {
@@ -68,7 +65,7 @@ impl Policy {
     /// The policy for a drive.
     pub fn new(params: &Params, geometry: &Geometry, timing: &Timing) -> Self {
         let points = points::Policy::new(&params.points, geometry, timing);
-        Self { points, plugin: PLUGINS.made(&params.name)(geometry) }
+        Self { points, plugin: params.name.maker()(geometry) }
     }
 }
 

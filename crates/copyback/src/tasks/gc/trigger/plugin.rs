@@ -5,15 +5,15 @@
 //! preconditioned. A plane on which host writes wait for space is collected whatever the program says. Each drive has a
 //! trigger of its own.
 //!
-//! Source: none of its own; docs/python.md shows how a policy is written and handed in.
+//! Source: none of its own; docs/python.md shows how a policy is written and supplied.
 //!
 //! Parameters:
-//! - `name`: the policy's name, as the caller registered it.
+//! - `name`: the policy's name, as the caller supplied it.
 //! - all of `watermark`, which are kept if this policy replaces it.
 
 use super::idle::Idle;
 use super::{DriveView, Level, Parameters, Scope, TriggerPolicy, Wanted, watermark};
-use crate::config::plugins::{PluginName, Plugins, named};
+use crate::config::plugins::{Supplied, named};
 use crate::config::{GeometryConfig, KeyError, ShareOrCount};
 use crate::flash::geometry::Geometry;
 use crate::ftl::core::Ftl;
@@ -49,14 +49,11 @@ pub trait Plugin: Send + Sync {
 /// Makes a policy for a drive of this shape.
 pub type Make = dyn Fn(&Geometry) -> Box<dyn Plugin> + Send + Sync;
 
-/// The registered policies.
-pub static PLUGINS: Plugins<Make> = Plugins::new("trigger");
-
 /// See the page above.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Params {
-    /// The registered policy's name.
-    pub name: PluginName,
+    /// The policy, by its name.
+    pub name: Supplied<Make>,
     /// The watermarks whose decision it sees.
     #[serde(flatten)]
     pub watermark: watermark::Params,
@@ -71,7 +68,7 @@ impl<'de> Deserialize<'de> for Params {
 
 impl Parameters for Params {
     fn check(&self, geometry: &GeometryConfig) -> Result<(), KeyError> {
-        PLUGINS.check(&self.name)?;
+        self.name.check("trigger")?;
         self.watermark.check(geometry)
     }
 
@@ -117,7 +114,7 @@ impl std::fmt::Debug for Policy {
 impl Policy {
     /// The policy for a drive.
     pub fn new(params: &Params, geometry: &Geometry) -> Self {
-        let plugin = PLUGINS.made(&params.name)(geometry);
+        let plugin = params.name.maker()(geometry);
         Self { watermark: watermark::Policy::new(&params.watermark, geometry), plugin: plugin.into() }
     }
 }
