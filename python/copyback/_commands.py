@@ -9,7 +9,7 @@ from copyback import _copyback, _progress
 from copyback._dask import Crew
 from copyback._plugins import Scheme, assembled, listed
 from copyback._results import Document, Runs, Sweep
-from copyback._words import checked_settings, name_of, of_options, of_settings, of_trace
+from copyback._words import checked_settings, name_of, of_options, of_settings, of_trace, settings_of
 from copyback.figures import Package
 
 if TYPE_CHECKING:
@@ -36,25 +36,16 @@ def _kept(keep: str | Iterable[str] | None) -> list[Keep]:
 def _call(
     words: Iterable[str],
     progress: bool | None,
-    keep: Sequence[Keep] = (),
     crew: Crew | None = None,
-    policies: Sequence[tuple[str | None, _copyback.SuppliedPolicy]] = (),
-) -> _copyback.Runs | _copyback.Sweep | _copyback.Document | str:
+    policies: Supplied | None = None,
+) -> _copyback.Sweep | _copyback.Document | str:
     with _progress.bars(progress) as hear:
         try:
-            return _copyback.call(list(words), list(keep), hear, crew, list(policies))
+            return _copyback.call(list(words), hear, crew, policies or [])
         except BaseException:
             if crew is not None:
                 crew.cancel()
             raise
-
-
-def _runs(
-    command: str, words: Iterable[str], progress: bool | None, keep: Sequence[Keep], policies: Supplied
-) -> Runs:
-    done = _call([command, *words], progress, keep, policies=policies)
-    assert isinstance(done, _copyback.Runs)
-    return Runs(done)
 
 
 def _document(words: Iterable[str], progress: bool | None) -> Document:
@@ -162,20 +153,18 @@ def run(
     """
     kept = _kept(keep)
     name, handed = of_trace(trace, _most(requests, warmup, set))
-    words = [
-        *_positional(experiment),
-        *of_options(device=device, array=array, workload=workload, trace=name, format=format),
-        *of_options(skip_bad=skip_bad, fit=fit, open=open, closed=closed, seed=seed, requests=requests),
-        *of_options(warmup=warmup, check=check, jobs=jobs, out=out, json=json, timeline=timeline),
-        *of_options(fio=fio, fio_json=fio_json),
-        *of_options(timeline_around=timeline_around, perfetto=perfetto, perfetto_from=perfetto_from),
-        *of_options(perfetto_for=perfetto_for, perfetto_around=perfetto_around),
-    ]
-    with assembled([] if scheme is None else [scheme], policies) as (names, settings, supplied):
-        words += [*of_options(scheme=names), *of_settings({**settings, **checked_settings(set)})]
-        done = _runs("run", words, progress, kept, supplied)
+    options: dict[str, object] = {
+        "experiment": experiment, "device": device, "array": array, "workload": workload, "trace": name, "fio": fio,
+        "format": format, "skip_bad": skip_bad, "fit": fit, "open": open, "closed": closed, "seed": seed,
+        "requests": requests, "warmup": warmup, "check": check, "jobs": jobs, "out": out, "json": json,
+        "fio_json": fio_json, "timeline": timeline, "timeline_around": timeline_around, "perfetto": perfetto,
+        "perfetto_from": perfetto_from, "perfetto_for": perfetto_for, "perfetto_around": perfetto_around, "keep": kept,
+    }  # fmt: skip
+    with assembled([] if scheme is None else [scheme], policies) as own, _progress.bars(progress) as hear:
+        options |= {"schemes": own.schemes, "settings": settings_of({**own.settings, **checked_settings(set)})}
+        done = _copyback.run(options, own.policies, hear)
     del handed
-    return done
+    return Runs(done)
 
 
 def compare(
@@ -212,17 +201,16 @@ def compare(
     """
     kept = _kept(keep)
     name, handed = of_trace(trace, _most(requests, warmup, set))
-    words = [
-        *_positional(experiment),
-        *of_options(device=device, array=array, workload=workload, trace=name, format=format),
-        *of_options(skip_bad=skip_bad, fit=fit, open=open, closed=closed, seed=seed, requests=requests),
-        *of_options(warmup=warmup, check=check, jobs=jobs, out=out, json=json, fio=fio),
-    ]
-    with assembled(_each(schemes), policies) as (names, settings, supplied):
-        words += [*of_options(schemes=",".join(names) or None), *of_settings({**settings, **checked_settings(set)})]
-        done = _runs("compare", words, progress, kept, supplied)
+    options: dict[str, object] = {
+        "experiment": experiment, "device": device, "array": array, "workload": workload, "trace": name, "fio": fio,
+        "format": format, "skip_bad": skip_bad, "fit": fit, "open": open, "closed": closed, "seed": seed,
+        "requests": requests, "warmup": warmup, "check": check, "jobs": jobs, "out": out, "json": json, "keep": kept,
+    }  # fmt: skip
+    with assembled(_each(schemes), policies) as own, _progress.bars(progress) as hear:
+        options |= {"schemes": own.schemes, "settings": settings_of({**own.settings, **checked_settings(set)})}
+        done = _copyback.compare(options, own.policies, hear)
     del handed
-    return done
+    return Runs(done)
 
 
 def _each(schemes: str | Scheme | Iterable[Path | Scheme] | None) -> Iterable[Path | Scheme]:
@@ -289,7 +277,8 @@ def sweep(
     ]
     with assembled(chosen, policies) as (names, settings, supplied):
         own = [*of_options(schemes=",".join(names) or None), *of_settings({**settings, **checked_settings(set)})]
-        done = _call(["sweep", *own, *words], progress, crew=None if client is None else Crew(client), policies=supplied)
+        crew = None if client is None else Crew(client)
+        done = _call(["sweep", *own, *words], progress, crew=crew, policies=supplied)
     assert isinstance(done, _copyback.Sweep)
     return Sweep(done)
 
@@ -380,12 +369,9 @@ def config(
     set: Mapping[str, Setting] | None = None,
 ) -> str:
     """Return the configuration of a run with every default filled in, as TOML."""
-    words = [
-        *_positional(experiment),
-        *of_options(scheme=scheme, device=device, array=array, workload=workload, print_config=True),
-        *of_settings(set),
-    ]
-    return _text(["run", *words])
+    options = {"experiment": experiment, "device": device, "array": array, "workload": workload}
+    schemes = [] if scheme is None else [name_of("scheme", scheme)]
+    return _copyback.config({**options, "schemes": schemes, "settings": settings_of(set)})
 
 
 def schemes() -> dict[str, str]:

@@ -29,10 +29,13 @@ __all__ = [
     "__version__",
     "call",
     "cell",
+    "compare",
+    "config",
     "end_calls",
     "hand_over",
     "listed",
     "main",
+    "run",
     "styles",
     "supply",
 ]
@@ -122,13 +125,16 @@ def styles(names: Sequence[str]) -> list[tuple[int, str, list[int]]]: ...
 def listed(what: str) -> list[tuple[str, str]]: ...
 def cell(description: str, sent: Mapping[str, bytes], folder: str) -> str: ...
 def main(words: Sequence[str], package: object | None = None) -> int: ...
+
+_Hear: TypeAlias = Callable[[list[tuple[str, int | None, int, bool]], list[str]], None]
+_Policies: TypeAlias = Sequence[tuple[str | None, SuppliedPolicy]]
+
+def run(options: Mapping[str, Any], policies: _Policies = ..., hear: _Hear | None = None) -> Runs: ...
+def compare(options: Mapping[str, Any], policies: _Policies = ..., hear: _Hear | None = None) -> Runs: ...
+def config(options: Mapping[str, Any]) -> str: ...
 def call(
-    words: Sequence[str],
-    keep: Sequence[str],
-    hear: Callable[[list[tuple[str, int | None, int, bool]], list[str]], None] | None = None,
-    crew: _Crew | None = None,
-    policies: Sequence[tuple[str | None, SuppliedPolicy]] = (),
-) -> Runs | Sweep | Document | str: ...
+    words: Sequence[str], hear: _Hear | None = None, crew: _Crew | None = None, policies: _Policies = ...
+) -> Sweep | Document | str: ...
 
 _Class = Literal["gc", "read", "write"]
 

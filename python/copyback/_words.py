@@ -91,12 +91,20 @@ def _kind(value: object) -> str:
     return type(value).__name__
 
 
+def settings_of(settings: Mapping[str, Setting] | None) -> list[str]:
+    """Write ``set={"trigger.soft": 0.05}`` as texts of TOML: ``trigger.soft=0.05``."""
+    # A text may be a quantity ("50 us"): the library parses it.
+    return [
+        f"{key}={value if isinstance(value, str) else _written(value, f'set[{key!r}]')}"
+        for key, value in checked_settings(settings).items()
+    ]
+
+
 def of_settings(settings: Mapping[str, Setting] | None) -> Iterator[str]:
     """Spell ``set={"trigger.soft": 0.05}`` as the program does: ``--set trigger.soft=0.05``."""
-    for key, value in checked_settings(settings).items():
-        # A text may be a quantity ("50 us"): the program parses it.
+    for setting in settings_of(settings):
         yield "--set"
-        yield f"{key}={value if isinstance(value, str) else _written(value, f'set[{key!r}]')}"
+        yield setting
 
 
 def of_options(**options: object) -> Iterator[str]:

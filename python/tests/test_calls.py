@@ -76,9 +76,8 @@ def test_other_threads_run_meanwhile():
 
 def test_progress_is_heard_of():
     heard = []
-    _copyback.call(
-        ["compare", "--requests", "20000", "--schemes", "baseline,pgc"], [], lambda tracks, _: heard.append(tracks)
-    )
+    options = {"requests": 20_000, "schemes": ["baseline", "pgc"]}
+    _copyback.compare(options, hear=lambda tracks, _: heard.append(tracks))
     last = heard[-1]
     known = [(name, total, done) for name, total, done, is_over in last if total is not None and is_over]
     # The reports before that, if any, are of the preconditioning.
@@ -104,9 +103,9 @@ def test_what_takes_long_is_told_where_nobody_sees_bars(caplog):
         if lines:
             raise KeyboardInterrupt
 
-    large = ["run", "--set", "geometry.blocks_per_plane=40000", "--workload", "random-write"]
+    large = {"settings": ["geometry.blocks_per_plane=40000"], "workload": "random-write"}
     with pytest.raises(KeyboardInterrupt):
-        _copyback.call(large, [], hear)
+        _copyback.run(large, hear=hear)
     assert "to precondition" in lines[0]
     with _progress.bars(None) as heard:
         heard([], lines)
@@ -118,7 +117,7 @@ def test_what_hears_may_raise():
         raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match="enough"):
-        _copyback.call(["run", "--workload", "random-write"], [], hear)
+        _copyback.run({"workload": "random-write"}, hear=hear)
 
 
 def test_mistakes_have_place_value_and_help(tmp_path):
@@ -196,3 +195,46 @@ def test_names_that_are_none_are_refused_with_place_and_help():
         with pytest.raises(copyback.InputError, match="1, which is no name and no path") as caught:
             call()
         assert caught.value.value == "1" and caught.value.file and caught.value.help
+
+
+@pytest.mark.parametrize(
+    ("arguments", "place", "value"),
+    [
+        ({"requests": 0}, "requests", "0"),
+        ({"requests": 1.5}, "requests", "1.5"),
+        ({"seed": -1}, "seed", "-1"),
+        ({"seed": 2**63}, "seed", str(2**63)),
+        ({"jobs": 1025}, "jobs", "1025"),
+        ({"skip_bad": "few"}, "skip_bad", "'few'"),
+        ({"fit": 7.0}, "fit", "7.0"),
+        ({"warmup": "long"}, "warmup", "'long'"),
+        ({"device": 5}, "device", "5"),
+        ({"out": 5}, "out", "5"),
+        ({"check": "yes"}, "check", "'yes'"),
+    ],
+    ids=repr,
+)
+def test_arguments_that_are_none_are_refused_with_place_and_help(arguments, place, value):
+    for call in [copyback.run, copyback.compare]:
+        with pytest.raises(copyback.InputError) as caught:
+            call(**arguments)
+        assert (caught.value.file, caught.value.value) == (place, value) and caught.value.help
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        ({"open": True, "closed": True}, ["open", "closed"]),
+        ({"workload": "oltp", "trace": "a.csv"}, ["workload", "trace"]),
+        ({"timeline_around": "worst-read"}, ["timeline_around", "timeline"]),
+        (
+            {"perfetto": "p", "perfetto_around": "worst-read", "perfetto_for": "1 ms"},
+            ["perfetto_around", "perfetto_for"],
+        ),
+    ],
+    ids=repr,
+)
+def test_arguments_that_exclude_or_need_others_are_refused(arguments, names):
+    with pytest.raises(copyback.InputError) as caught:
+        copyback.run(**arguments)
+    assert all(f"`{name}`" in caught.value.message for name in names) and caught.value.help

@@ -1,19 +1,22 @@
 //! What the commands do, for a program that calls this one: the same words, the same results, nothing printed.
 
-use crate::args::{Cli, Command, Common, CompareArgs, DeviceCommand, RunArgs, TraceCommand};
+pub use crate::args::Slowest;
+use crate::args::{Cli, Command, DeviceCommand, TraceCommand};
 pub use crate::columns::Column;
 pub use crate::failure::Failure;
 pub use crate::package::Package;
+use crate::progress::Audience;
 pub use crate::progress::{Track, Watch};
 pub use crate::reproduce::{Reproduced, Tables};
-pub use crate::results::Asked;
+pub use crate::request::{Drawings, Request};
+pub use crate::results::KeptTables;
 use crate::results::Results;
 use crate::sweep::crew::Hired;
 pub use crate::sweep::crew::{Crew, Took, cell};
 use crate::tables::TABLES;
 use crate::{compare, diagnostics, from_mqsim, listing, report, reproduce, run, sweep, trace, validate};
 use clap::Parser;
-use copyback_lab::SuppliedPolicy;
+pub use copyback_lab::{Experiment, SuppliedPolicy};
 pub use copyback_workload::handed::Handed;
 use copyback_workload::printable::printable_lines;
 use copyback_workload::temporary::Temporary;
@@ -53,7 +56,7 @@ pub enum Done {
 /// Runs that are done.
 pub struct Runs {
     results: Results,
-    common: Common,
+    request: Request,
 }
 
 impl Runs {
@@ -69,11 +72,10 @@ impl Runs {
 
     /// What the program prints, so many characters wide.
     pub fn text(&self, columns: usize) -> Result<String, Failure> {
-        let text = match self.results.command {
-            "run" => run::text,
-            _ => compare::text,
-        };
-        text(&self.results, &self.common, columns)
+        match self.results.command {
+            "run" => run::text(&self.results, &self.request.show, columns),
+            _ => compare::text(&self.results, &self.request, columns),
+        }
     }
 
     /// The table of `compare`, cell by cell: groups of columns, their titles, and for each scheme its values, and
@@ -88,7 +90,7 @@ impl Runs {
             "run" => run::latex,
             _ => compare::latex,
         };
-        latex(&self.results, &self.common.show)
+        latex(&self.results, &self.request.show)
     }
 
     /// What users should know of the runs, a line each.
@@ -103,55 +105,86 @@ impl Runs {
 
     /// Names of the tables that there are.
     pub fn tables(&self) -> impl Iterator<Item = &'static str> {
-        let Results { plan, asked, .. } = &self.results;
-        TABLES.iter().filter(|table| table.is_of(plan, *asked)).map(|table| table.name)
+        let Results { plan, tables, .. } = &self.results;
+        TABLES.iter().filter(|table| table.is_of(plan, *tables)).map(|table| table.name)
     }
 
     /// The columns of a table; none where there is no table of this name.
     pub fn table(&self, name: &str) -> Result<Option<Vec<Column>>, Failure> {
-        let Results { plan, asked, .. } = &self.results;
-        let table = TABLES.iter().find(|table| table.name == name && table.is_of(plan, *asked));
+        let Results { plan, tables, .. } = &self.results;
+        let table = TABLES.iter().find(|table| table.name == name && table.is_of(plan, *tables));
         table.map(|table| table.columns(&self.results)).transpose()
     }
 }
 
-/// Does what a command line says, of which `words` are all behind the program's name. Colours are left out; nothing is
-/// printed but what a file `-` asks for. A `crew` runs the cells of a sweep. `policies` replace those of schemes in
-/// `run`, `compare` and `sweep`.
+/// Simulates one scheme, and writes the requested files.
+///
+/// # Errors
+/// Those of [`Experiment::run`], and of files that cannot be written.
+pub fn run(request: Request, drawings: &Drawings) -> Result<Runs, Failure> {
+    reported(|| {
+        drawings.check()?;
+        Ok(Runs { results: run::ran(&request, drawings)?.results, request })
+    })
+}
+
+/// Simulates several schemes, and writes the requested files.
+///
+/// # Errors
+/// Those of [`Experiment::compare`], and of files that cannot be written.
+pub fn compare(request: Request) -> Result<Runs, Failure> {
+    reported(|| Ok(Runs { results: compare::compared(&request)?.results, request }))
+}
+
+/// The configuration of a run with every default filled in, as TOML.
+///
+/// # Errors
+/// Those of [`Experiment::plan_of_one`].
+pub fn config(request: &Request) -> Result<String, Failure> {
+    reported(|| run::config_text(request))
+}
+
+/// Does some work whose broken invariants are errors, and no panics on standard error.
+fn reported<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    crate::execute::quiet_broken_invariants();
+    work().map_err(diagnostics::with_command)
+}
+
+/// Executes a command line; `words` are all words after the program's name. Colours are left out; nothing is printed,
+/// except to a file `-`. A `crew` runs the cells of a sweep, and `policies` replace those of its schemes.
 ///
 /// # Errors
 /// Those of the program; after `watch` was stopped, any error.
 pub fn call(
     words: &[String],
-    asked: Asked,
     watch: &Arc<Watch>,
     crew: Option<Arc<dyn Crew>>,
     policies: Vec<SuppliedPolicy>,
 ) -> Result<Done, Failure> {
-    called(words, asked, watch, crew, policies).map_err(diagnostics::with_command)
+    reported(|| called(words, watch, crew, policies))
 }
 
 fn called(
     words: &[String],
-    asked: Asked,
     watch: &Arc<Watch>,
     crew: Option<Arc<dyn Crew>>,
     policies: Vec<SuppliedPolicy>,
 ) -> Result<Done, Failure> {
     let own_words = words;
-    crate::execute::quiet_broken_invariants();
     let words = std::iter::once("copyback").chain(words.iter().map(String::as_str));
     let cli = Cli::try_parse_from(words).map_err(|wrong| refused(&wrong))?;
+    let audience = Audience::Program(watch.clone());
     let watch = Some(watch.clone());
     let done = match cli.command {
-        Command::Run(args) if args.print_config => Done::Text(run::config_text(&args)?),
+        Command::Run(args) if args.print_config => Done::Text(run::config_text(&args.into_request().0)?),
         Command::Run(args) => {
-            let args = RunArgs { common: of_program(args.common.clone(), asked, watch, policies), ..*args };
-            Done::Runs(Box::new(Runs { results: run::ran(&args)?.results, common: args.common }))
+            let (request, drawings) = args.into_request();
+            let request = Request { audience, ..request };
+            Done::Runs(Box::new(Runs { results: run::ran(&request, &drawings)?.results, request }))
         }
         Command::Compare(args) => {
-            let args = CompareArgs { common: of_program(args.common, asked, watch, policies), ..args };
-            Done::Runs(Box::new(Runs { results: compare::compared(&args)?.results, common: args.common }))
+            let request = Request { audience, ..args.common.into_request(args.schemes) };
+            Done::Runs(Box::new(Runs { results: compare::compared(&request)?.results, request }))
         }
         Command::Sweep(mut args) => {
             args.cells.hearing.watch = watch;
@@ -197,12 +230,6 @@ fn called(
         Done::Text(text) => Done::Text(plain(&text)),
         done => done,
     })
-}
-
-fn of_program(common: Common, asked: Asked, watch: Option<Arc<Watch>>, policies: Vec<SuppliedPolicy>) -> Common {
-    let mut common = Common { asked, policies, ..common.spelled_out() };
-    common.hearing.watch = watch;
-    common
 }
 
 /// A text without what only a terminal understands.

@@ -3,9 +3,8 @@
 mod trace;
 
 use crate::bars::Terminal;
-use crate::plan::{Experiment, Share};
+use crate::plan::Share;
 use crate::progress::{Audience, Watch};
-use crate::results::Asked;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use copyback::run::Warmup;
 use copyback_lab::SuppliedPolicy;
@@ -94,7 +93,7 @@ pub struct RunArgs {
 }
 
 /// The drawing of `copyback run`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct TimelineArgs {
     /// Draw the commands of a die over time, into a file .svg or .txt (`-`: text on standard output, instead of the
     /// summary)
@@ -125,7 +124,7 @@ pub enum Slowest {
 }
 
 /// The trace of `copyback run` for Perfetto.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct PerfettoArgs {
     /// Write a part of the run as a trace for https://ui.perfetto.dev: commands by channel, die and plane, requests,
     /// collections, counters
@@ -144,7 +143,7 @@ pub struct PerfettoArgs {
 }
 
 /// The drawing of an array of `copyback run`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct MicroscopeArgs {
     /// Draw a part of a run of an array: response times of the volume and of its drives, and the times at which these
     /// collect, into a file .svg or .txt (`-`: text on standard output, instead of the summary); with --out also as a
@@ -252,12 +251,6 @@ pub struct Common {
     /// Add a table of every flash command, with its die and times, to the folder
     #[arg(long, requires = "out")]
     pub out_commands: bool,
-    /// Tables that a calling program requests, in addition to those of all runs.
-    #[arg(skip)]
-    pub asked: Asked,
-    /// Policies of a calling program.
-    #[arg(skip)]
-    pub policies: Vec<SuppliedPolicy>,
     /// Check every invariant of the simulation while it runs (slower)
     #[arg(long)]
     pub check: bool,
@@ -267,43 +260,6 @@ pub struct Common {
     /// Receives progress updates.
     #[command(flatten)]
     pub hearing: Hearing,
-}
-
-impl Common {
-    /// Expands the short options to `--set` values.
-    pub fn spelled_out(mut self) -> Self {
-        let modes = [("open", self.open), ("closed", self.closed)];
-        self.sets.extend(modes.iter().filter(|(_, is_set)| *is_set).map(|(mode, _)| format!("host.mode={mode}")));
-        self
-    }
-}
-
-impl Common {
-    /// What is to be simulated, with these schemes.
-    pub fn experiment(&self, schemes: &[String]) -> Experiment {
-        let Self { device, array, workload, trace, fio, fio_args, format, columns, skip_bad, .. } = self.clone();
-        let Self { experiment: file, fit, sets: settings, policies, seed, requests, warmup, .. } = self.clone();
-        let schemes = schemes.to_vec();
-        Experiment {
-            file,
-            device,
-            array,
-            schemes,
-            workload,
-            trace,
-            fio,
-            fio_args,
-            format,
-            columns,
-            skip_bad,
-            fit,
-            settings,
-            policies,
-            seed,
-            requests,
-            warmup,
-        }
-    }
 }
 
 /// The receiver of a command's progress updates.

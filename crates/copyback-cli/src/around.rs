@@ -1,17 +1,17 @@
-//! Which while of a run is drawn: one that the command line names, or one around its slowest request, for which the run
-//! is done twice.
+//! The time window of a drawing: named, or around the slowest request. To find that request, the run is simulated twice.
 
-use crate::args::{Common, Slowest};
+use crate::args::Slowest;
 use crate::execute::{self, How};
 use crate::failure::Failure;
 use crate::output;
 use crate::plan::Plan;
+use crate::request::Request;
 use copyback::observe::commands::{CommandFilter, CommandRecord};
 use copyback::observe::report::{Outcome, RequestRecord};
 use copyback::observe::timeline::Mark;
 use copyback_workload::units::exact_time;
 
-/// A while of simulated time.
+/// A time window, in simulated time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// Its first nanosecond.
@@ -22,22 +22,22 @@ pub struct Span {
     pub request: Option<Mark>,
 }
 
-/// Where a drawing begins and how long it is, or around what.
+/// The time window that a user requests.
 #[derive(Clone, Copy, Debug)]
-pub enum Asked {
-    /// A while.
+pub enum Window {
+    /// These times.
     Span(Span),
-    /// From where measuring begins, for so long.
+    /// From the start of measuring on.
     Measured {
-        /// How long.
+        /// Its length.
         for_ns: u64,
     },
-    /// Around a request.
+    /// The time around a request.
     Around(Slowest),
 }
 
-impl Asked {
-    /// The while that it is in a run that was done.
+impl Window {
+    /// The times that it has in a run that has ended.
     pub fn in_run(self, outcome: &Outcome) -> Result<Span, Failure> {
         match self {
             Self::Span(span) => Ok(span),
@@ -53,12 +53,12 @@ impl Asked {
     }
 }
 
-/// Of the time that a request took, so much is shown before and behind it.
+/// The part of a request's response time that is drawn before and after it.
 const MARGIN: u64 = 5;
 
 impl Span {
-    /// The time of the slowest read or write, and a fifth of it on both sides; none where there is no such request. Of
-    /// several that took as long, the first.
+    /// The time of the slowest read or write, and a fifth of it on both sides; `None` if there is no such request. Of
+    /// several with one response time, it is the first.
     pub fn around(slowest: Slowest, requests: &[RequestRecord]) -> Option<Self> {
         let (op, word) = match slowest {
             Slowest::WorstRead => (0, "read"),
@@ -75,32 +75,33 @@ impl Span {
     }
 }
 
-/// The whiles that drawings are of. Where one is told by the run itself, that is done for it beforehand.
-pub fn spans(plan: &Plan, common: &Common, asked: [Option<Asked>; 2]) -> Result<[Option<Span>; 2], Failure> {
-    let known = asked.map(|asked| match asked {
-        Some(Asked::Span(span)) => Some(span),
+/// The times of drawings. If a run has to show them, it is simulated first.
+pub fn spans(plan: &Plan, request: &Request, windows: [Option<Window>; 2]) -> Result<[Option<Span>; 2], Failure> {
+    let known = windows.map(|window| match window {
+        Some(Window::Span(span)) => Some(span),
         _ => None,
     });
-    if asked.iter().flatten().all(|asked| matches!(asked, Asked::Span(_))) {
+    if windows.iter().flatten().all(|window| matches!(window, Window::Span(_))) {
         return Ok(known);
     }
-    let keep_requests = asked.iter().flatten().any(|asked| matches!(asked, Asked::Around(_)));
-    let finished = execute::execute(plan, &How { keep_requests, keep_commands: None, ..output::how(common) })?;
-    let [timeline, perfetto] = asked.map(|asked| asked.map(|asked| asked.in_run(&finished[0].outcome)).transpose());
+    let keep_requests = windows.iter().flatten().any(|window| matches!(window, Window::Around(_)));
+    let finished = execute::execute(plan, &How { keep_requests, keep_commands: None, ..output::how(request) })?;
+    let in_run = |window: Window| window.in_run(&finished[0].outcome);
+    let [timeline, perfetto] = windows.map(|window| window.map(in_run).transpose());
     Ok([timeline?, perfetto?])
 }
 
-/// The commands that drawings need; none where nothing is drawn.
+/// The commands that drawings need; `None` if nothing is drawn.
 pub fn filter(spans: [Option<Span>; 2]) -> Option<CommandFilter> {
     let from_ns = spans.iter().flatten().map(|span| span.from_ns).min()?;
     let to_ns = spans.iter().flatten().map(|span| span.to_ns).max()?;
     Some(CommandFilter { from_ns, to_ns, most: DRAWN_MAX + 1, ..CommandFilter::default() })
 }
 
-/// Commands of a drawing at most: more than anybody can look at.
+/// Most commands of a drawing: more cannot be read.
 const DRAWN_MAX: usize = 1_000_000;
 
-/// Refuses a while of more commands than a drawing has.
+/// Refuses a time window with more commands than a drawing has.
 pub fn refuse_too_many(spans: [Option<Span>; 2], commands: &[CommandRecord]) -> Result<(), Failure> {
     for (what, narrow, span) in
         [("--timeline", "--timeline-from and --timeline-to", spans[0]), ("--perfetto", "--perfetto-for", spans[1])]

@@ -2,14 +2,15 @@
 
 pub mod shown;
 
-use crate::args::{Common, CompareArgs};
+use crate::args::CompareArgs;
 use crate::execute::Finished;
 use crate::failure::Failure;
 use crate::format;
 use crate::latex;
 use crate::notes;
 use crate::output;
-use crate::plan::{self, DEFAULT_SCHEMES, Plan};
+use crate::plan::{self, DEFAULT_SCHEMES, Experiment, Plan};
+use crate::request::Request;
 use crate::results::Results;
 use crate::steady;
 use crate::table::{self, BOLD, Cell, DIM};
@@ -23,15 +24,16 @@ const SCHEMES_OF_ARRAYS: &[&str] =
 const SCHEMES_THAT_MERGE: &[&str] = &["baseline", "pgc", "baseline-d", "spd"];
 
 /// Runs the command.
-pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
-    let Compared { results, is_printed } = compared(args)?;
+pub fn compare(args: CompareArgs) -> Result<(), Failure> {
+    let request = args.common.into_request(args.schemes);
+    let Compared { results, is_printed } = compared(&request)?;
     if is_printed {
         return Ok(());
     }
-    crate::files::print(&text(&results, &args.common, table::terminal_columns(table::PAGE))?)
+    crate::files::print(&text(&results, &request, table::terminal_columns(table::PAGE))?)
 }
 
-/// A comparison that is done and written.
+/// A comparison that has ended, and whose files are written.
 pub struct Compared {
     /// What came out.
     pub results: Results,
@@ -39,32 +41,31 @@ pub struct Compared {
     is_printed: bool,
 }
 
-/// Does what the command line says but for the text.
-pub fn compared(args: &CompareArgs) -> Result<Compared, Failure> {
-    let common = &args.common;
-    let plan = common.experiment(&args.schemes).plan_of_several()?;
-    shown::check(&common.show, &plan)?;
-    let asked = output::asked(common);
-    output::check(common, &plan, &[], asked)?;
-    let folder = output::begin(common, &plan, asked)?;
-    let results = Results::of("compare", plan, &output::how(common), asked)?;
-    let is_printed = output::write(common, folder, &results, &|| latex(&results, &common.show), &[])?;
+/// Simulates several schemes, and writes their files. The caller prints the text.
+pub fn compared(request: &Request) -> Result<Compared, Failure> {
+    let plan = request.experiment.plan_of_several()?;
+    shown::check(&request.show, &plan)?;
+    let tables = output::tables(request);
+    output::check(request, &plan, &[], tables)?;
+    let folder = output::begin(request, &plan, tables)?;
+    let results = Results::of("compare", plan, &output::how(request), tables)?;
+    let is_printed = output::write(request, folder, &results, &|| latex(&results, &request.show), &[])?;
     Ok(Compared { results, is_printed })
 }
 
 /// The comparison as a person reads it, so many characters wide.
-pub fn text(results: &Results, common: &Common, terminal_columns: usize) -> Result<String, Failure> {
+pub fn text(results: &Results, request: &Request, terminal_columns: usize) -> Result<String, Failure> {
     let Results { plan, finished, .. } = results;
     let mut text = heading(plan, finished);
-    if common.show.is_empty() {
+    if request.show.is_empty() {
         text.push_str(&tables(plan, finished, terminal_columns));
         let of_each = crate::tenants::text(plan, finished, &[], terminal_columns)?;
         text.push_str(&if of_each.is_empty() { of_each } else { format!("\n{of_each}") });
     } else {
-        text.push_str(&shown::table(plan, finished, &common.show, terminal_columns)?);
+        text.push_str(&shown::table(plan, finished, &request.show, terminal_columns)?);
     }
     text.push_str(&notes::notes(plan, finished));
-    text.push_str(&next_steps(plan, common));
+    text.push_str(&next_steps(plan, &request.experiment));
     Ok(text)
 }
 
@@ -300,12 +301,12 @@ fn against(column: &Column, done: &Finished, first: &Finished) -> String {
 const COMMAND_COLUMNS: usize = 80;
 
 /// Commands worth a try. They keep the drive and the workload that the user chose.
-fn next_steps(plan: &Plan, common: &Common) -> String {
-    if !common.policies.is_empty() {
+fn next_steps(plan: &Plan, experiment: &Experiment) -> String {
+    if !experiment.policies.is_empty() {
         // A command line cannot have the policies of the calling program.
         return String::new();
     }
-    let (chosen, limits) = (chosen(common), limits(common));
+    let (chosen, limits) = (chosen(experiment), limits(experiment));
     let is_default = chosen.is_empty();
     let has = |scheme: &str| plan.runs.iter().any(|planned| planned.scheme == scheme);
     let mut steps = Vec::new();
@@ -325,7 +326,8 @@ fn next_steps(plan: &Plan, common: &Common) -> String {
         steps.push((own, "your own trace, fitted in"));
     }
     if let Some(first) = plan.runs.first() {
-        let own = common.sets.iter().filter(|set| plan::set_of_scheme(set).is_some_and(|(of, _)| of == first.scheme));
+        let own =
+            experiment.settings.iter().filter(|set| plan::set_of_scheme(set).is_some_and(|(of, _)| of == first.scheme));
         let own: String = own.map(|set| argument("--set", Some(set))).collect();
         let scheme = argument("--scheme", Some(&first.word));
         steps.push((format!("run{chosen}{own}{limits}{scheme}"), "one scheme in depth"));
@@ -341,28 +343,28 @@ fn next_steps(plan: &Plan, common: &Common) -> String {
 }
 
 /// The arguments that chose the drive and the workload.
-fn chosen(common: &Common) -> String {
+fn chosen(experiment: &Experiment) -> String {
     let path = |path: &std::path::PathBuf| path.display().to_string();
-    let mut text = argument("", common.experiment.as_ref().map(path));
-    text += &argument("--device", common.device.as_ref());
-    text += &argument("--array", common.array.as_ref());
-    text += &argument("--workload", common.workload.as_ref());
-    text += &argument("--trace", common.trace.as_ref().map(path));
-    text += &argument("--fio", common.fio.as_ref().map(path));
-    text += &argument("--fio-args", common.fio_args.as_ref());
-    text += &argument("--format", common.format.as_ref());
-    text += &argument("--columns", (!common.columns.is_empty()).then(|| common.columns.join(",")));
-    text += &argument("--skip-bad", common.skip_bad);
-    text += &argument("--fit", common.fit);
+    let mut text = argument("", experiment.file.as_ref().map(path));
+    text += &argument("--device", experiment.device.as_ref());
+    text += &argument("--array", experiment.array.as_ref());
+    text += &argument("--workload", experiment.workload.as_ref());
+    text += &argument("--trace", experiment.trace.as_ref().map(path));
+    text += &argument("--fio", experiment.fio.as_ref().map(path));
+    text += &argument("--fio-args", experiment.fio_args.as_ref());
+    text += &argument("--format", experiment.format.as_ref());
+    text += &argument("--columns", (!experiment.columns.is_empty()).then(|| experiment.columns.join(",")));
+    text += &argument("--skip-bad", experiment.skip_bad);
+    text += &argument("--fit", experiment.fit);
     // Those of one scheme are of commands that name it.
-    let of_all = common.sets.iter().filter(|set| plan::set_of_scheme(set).is_none());
+    let of_all = experiment.settings.iter().filter(|set| plan::set_of_scheme(set).is_none());
     of_all.for_each(|set| text += &argument("--set", Some(set)));
-    text + &argument("--warmup", common.warmup)
+    text + &argument("--warmup", experiment.warmup)
 }
 
 /// The arguments that say which requests are drawn and how many of them count, whatever the drive and the workload.
-fn limits(common: &Common) -> String {
-    argument("--seed", common.seed) + &argument("--requests", common.requests)
+fn limits(experiment: &Experiment) -> String {
+    argument("--seed", experiment.seed) + &argument("--requests", experiment.requests)
 }
 
 /// An argument as a shell takes it; nothing where it was not given.

@@ -21,6 +21,7 @@ mod page;
 mod perfetto;
 mod report;
 mod reproduce;
+mod request;
 mod run;
 mod scene;
 pub mod styles;
@@ -31,7 +32,7 @@ mod timeline;
 mod trace;
 mod validate;
 
-use args::{Cli, Command, CompareArgs, DeviceCommand, RunArgs, SweepArgs};
+use args::{Cli, Command, DeviceCommand, SweepArgs};
 use clap::Parser;
 use clap::error::{ContextKind, ErrorKind};
 use copyback_lab::{
@@ -57,8 +58,8 @@ pub fn main_of(words: impl IntoIterator<Item = OsString>, package: Option<&dyn a
     interrupt::watch();
     execute::quiet_broken_invariants();
     let done = match cli.command {
-        Command::Run(args) => run::run(&RunArgs { common: args.common.clone().spelled_out(), ..*args }),
-        Command::Compare(args) => compare::compare(&CompareArgs { common: args.common.spelled_out(), ..args }),
+        Command::Run(args) => run::run(*args),
+        Command::Compare(args) => compare::compare(args),
         Command::Reproduce(args) => reproduce::reproduce(&args, package),
         Command::Sweep(args) => hired(&args, &words, package).and_then(|crew| sweep::sweep(&args, crew.as_ref())),
         Command::Validate(args) => validate::validate(&args),

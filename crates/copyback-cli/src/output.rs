@@ -1,13 +1,13 @@
 //! What both `run` and `compare` do with results: JSON, a folder of tables.
 
-use crate::args::Common;
 use crate::execute::{self, How};
 use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::format;
 use crate::out_dir::{self, OutDir};
 use crate::plan::{Plan, Planned};
-use crate::results::{Asked, Results};
+use crate::request::Request;
+use crate::results::{KeptTables, Results};
 use copyback::flash::geometry::Geometry;
 use copyback::observe::commands::CommandFilter;
 use copyback::observe::report::Report;
@@ -19,11 +19,11 @@ use std::path::Path;
 
 /// Refuses outputs that cannot be written, or that would destroy something, before time is spent on what they would
 /// hold.
-pub fn check(common: &Common, plan: &Plan, drawings: &[Output], tables: Asked) -> Result<(), Failure> {
-    let json = common.json.as_deref().map(|path| Output::new("--json", path));
-    let latex = common.latex.as_deref().map(|path| Output::new("--latex", path));
+pub fn check(request: &Request, plan: &Plan, drawings: &[Output], tables: KeptTables) -> Result<(), Failure> {
+    let json = request.json.as_deref().map(|path| Output::new("--json", path));
+    let latex = request.latex.as_deref().map(|path| Output::new("--latex", path));
     let single: Vec<Output> = drawings.iter().cloned().chain(json).chain(latex).collect();
-    let folder = common.out.as_deref();
+    let folder = request.out.as_deref();
     let inside = folder.map(|folder| out_dir::outputs(folder, plan, tables));
     let all: Vec<Output> = single.iter().cloned().chain(inside.into_iter().flatten()).collect();
     files::refuse_clashes(&all, &plan.inputs)?;
@@ -33,51 +33,46 @@ pub fn check(common: &Common, plan: &Plan, drawings: &[Output], tables: Asked) -
     out_dir::check(folder, plan)
 }
 
-/// The tables that are asked for beside those that all runs have.
-pub fn asked(common: &Common) -> Asked {
-    let Asked { gc_events, requests, commands, microscope } = common.asked;
-    Asked {
-        gc_events: gc_events || common.out.is_some(),
-        requests: requests || common.out_requests,
-        commands: commands || common.out_commands,
-        microscope,
-    }
+/// The tables of a call; a folder of results always has the collections.
+pub fn tables(request: &Request) -> KeptTables {
+    KeptTables { gc_events: request.tables.gc_events || request.out.is_some(), ..request.tables }
 }
 
-/// How the command line wants runs to be done.
-pub fn how(common: &Common) -> How {
+/// How the runs of a call are executed.
+pub fn how(request: &Request) -> How {
+    let KeptTables { gc_events, requests, commands, microscope: _ } = tables(request);
     How {
-        jobs: common.jobs.map_or_else(execute::cores, |jobs| jobs as usize),
-        audience: common.hearing.audience(),
-        check: common.check,
-        keep_gc_events: asked(common).gc_events,
+        jobs: request.jobs.map_or_else(execute::cores, |jobs| jobs as usize),
+        audience: request.audience.clone(),
+        check: request.check,
+        keep_gc_events: gc_events,
         keep_rates: false,
-        keep_requests: asked(common).requests,
-        keep_commands: asked(common).commands.then(CommandFilter::default),
+        keep_requests: requests,
+        keep_commands: commands.then(CommandFilter::default),
         microscope: None,
     }
 }
 
-/// Takes the folder of `--out` for this program alone, right before the run.
-pub fn begin<'a>(common: &'a Common, plan: &Plan, tables: Asked) -> Result<Option<OutDir<'a>>, Failure> {
-    common.out.as_deref().map(|folder| OutDir::begin(folder, plan, tables)).transpose()
+/// Takes the folder of results for this program alone, right before the run.
+pub fn begin<'a>(request: &'a Request, plan: &Plan, tables: KeptTables) -> Result<Option<OutDir<'a>>, Failure> {
+    request.out.as_deref().map(|folder| OutDir::begin(folder, plan, tables)).transpose()
 }
 
 /// Writes the requested files; `latex` is the printed table. Returns whether one of them took standard output. That one
 /// comes last, because its reader may go away.
 pub fn write(
-    common: &Common,
+    request: &Request,
     folder: Option<OutDir<'_>>,
     results: &Results,
     latex: &dyn Fn() -> Result<String, Failure>,
     drawn: &[(&Path, Vec<u8>)],
 ) -> Result<bool, Failure> {
-    let json = if common.json.is_some() || folder.is_some() { results.json()? } else { String::new() };
+    let json = if request.json.is_some() || folder.is_some() { results.json()? } else { String::new() };
     folder.map_or(Ok(()), |folder| folder.write(results, &json))?;
-    let latex = common.latex.as_ref().map_or_else(|| Ok(String::new()), |_| latex())?;
+    let latex = request.latex.as_ref().map_or_else(|| Ok(String::new()), |_| latex())?;
     let mut texts: Vec<(&Path, &[u8])> =
-        common.json.as_deref().map(|path| (path, json.as_bytes())).into_iter().collect();
-    texts.extend(common.latex.as_deref().map(|path| (path, latex.as_bytes())));
+        request.json.as_deref().map(|path| (path, json.as_bytes())).into_iter().collect();
+    texts.extend(request.latex.as_deref().map(|path| (path, latex.as_bytes())));
     texts.extend(drawn.iter().map(|(path, bytes)| (*path, bytes.as_slice())));
     texts.sort_by_key(|(path, _)| files::is_standard_output(path));
     let mut is_taken = false;

@@ -5,7 +5,7 @@ pub mod latencies;
 mod sections;
 mod tasks;
 
-use crate::args::{Common, RunArgs};
+use crate::args::RunArgs;
 use crate::around::{self, Blank};
 use crate::compare::shown;
 use crate::execute::{self, How};
@@ -19,8 +19,9 @@ use crate::notes;
 use crate::output;
 use crate::perfetto::Perfetto;
 use crate::plan::Plan;
+use crate::request::{Drawings, Request};
 use crate::requests;
-use crate::results::{Asked, Results};
+use crate::results::{KeptTables, Results};
 use crate::steady;
 use crate::table::{self, BOLD, Cell};
 use crate::timeline::Drawing;
@@ -32,18 +33,20 @@ use sections::{
 };
 
 /// Runs the command.
-pub fn run(args: &RunArgs) -> Result<(), Failure> {
-    if args.print_config {
-        return files::print(&config_text(args)?);
+pub fn run(args: RunArgs) -> Result<(), Failure> {
+    let print_config = args.print_config;
+    let (request, drawings) = args.into_request();
+    if print_config {
+        return files::print(&config_text(&request)?);
     }
-    let Ran { results, is_printed } = ran(args)?;
+    let Ran { results, is_printed } = ran(&request, &drawings)?;
     if is_printed {
         return Ok(());
     }
-    files::print(&text(&results, &args.common, table::terminal_columns(table::PAGE))?)
+    files::print(&text(&results, &request.show, table::terminal_columns(table::PAGE))?)
 }
 
-/// A run that is done and written.
+/// A run that has ended, and whose files are written.
 pub struct Ran {
     /// What came out.
     pub results: Results,
@@ -52,49 +55,45 @@ pub struct Ran {
 }
 
 /// The configuration with every default filled in, as TOML.
-pub fn config_text(args: &RunArgs) -> Result<String, Failure> {
-    let plan = plan_of_one(args)?;
-    // What a run would refuse is no configuration of one.
+pub fn config_text(request: &Request) -> Result<String, Failure> {
+    let plan = request.experiment.plan_of_one()?;
+    // A configuration that a run would refuse is refused here, too.
     requests::try_traces(&plan.runs[0], plan.seed, plan.requests_in_all())?;
     Ok(plan.runs[0].config_text(&plan))
 }
 
-fn plan_of_one(args: &RunArgs) -> Result<Plan, Failure> {
-    let schemes: Vec<String> = args.scheme.iter().cloned().collect();
-    args.common.experiment(&schemes).plan_of_one()
-}
-
-/// Does what the command line says but for the text.
-pub fn ran(args: &RunArgs) -> Result<Ran, Failure> {
-    let common = &args.common;
-    let plan = plan_of_one(args)?;
-    let drawings = [
-        ("--timeline", &args.timeline.timeline),
-        ("--perfetto", &args.perfetto.perfetto),
-        ("--microscope", &args.microscope.microscope),
-        ("--fio-json", &args.fio_json),
+/// Simulates one scheme, and writes its files. The caller prints the text.
+pub fn ran(request: &Request, drawings: &Drawings) -> Result<Ran, Failure> {
+    let Drawings { timeline, perfetto, microscope, fio_json } = drawings;
+    let plan = request.experiment.plan_of_one()?;
+    let files = [
+        ("--timeline", &timeline.timeline),
+        ("--perfetto", &perfetto.perfetto),
+        ("--microscope", &microscope.microscope),
+        ("--fio-json", fio_json),
     ];
-    let drawings: Vec<Output> =
-        drawings.into_iter().filter_map(|(what, path)| Some(Output::new(what, path.as_deref()?))).collect();
-    let asked = Asked { microscope: args.microscope.microscope.is_some(), ..output::asked(common) };
-    output::check(common, &plan, &drawings, asked)?;
-    let timeline = Drawing::new(&args.timeline, &plan.runs[0].resolved.run)?;
-    let perfetto = Perfetto::new(&args.perfetto, &plan)?;
-    let microscope = Microscope::new(&args.microscope, &plan)?;
-    let chosen = Chosen::of(&common.show);
+    let files: Vec<Output> =
+        files.into_iter().filter_map(|(what, path)| Some(Output::new(what, path.as_deref()?))).collect();
+    let tables = KeptTables { microscope: microscope.microscope.is_some(), ..output::tables(request) };
+    output::check(request, &plan, &files, tables)?;
+    let to_ns = timeline.timeline_to;
+    let timeline = Drawing::new(timeline, &plan.runs[0].resolved.run)?;
+    let perfetto = Perfetto::new(perfetto, &plan)?;
+    let microscope = Microscope::new(microscope, &plan)?;
+    let chosen = Chosen::of(&request.show);
     chosen.check(&plan)?;
-    if common.latex.is_some() {
+    if request.latex.is_some() {
         chosen.check_table()?;
     }
-    let folder = output::begin(common, &plan, asked)?;
+    let folder = output::begin(request, &plan, tables)?;
     let [of_timeline, of_perfetto] =
-        around::spans(&plan, common, [timeline.as_ref().map(|t| t.asked), perfetto.as_ref().map(|p| p.asked)])?;
-    let usual = output::how(common);
+        around::spans(&plan, request, [timeline.as_ref().map(|t| t.window), perfetto.as_ref().map(|p| p.window)])?;
+    let usual = output::how(request);
     let how = How {
         keep_commands: usual.keep_commands.or_else(|| around::filter([of_timeline, of_perfetto])),
         keep_requests: usual.keep_requests || perfetto.is_some(),
         keep_gc_events: usual.keep_gc_events || perfetto.is_some(),
-        keep_rates: args.fio_json.is_some(),
+        keep_rates: fio_json.is_some(),
         microscope: microscope.as_ref().map(Microscope::focus),
         ..usual
     };
@@ -105,7 +104,7 @@ pub fn ran(args: &RunArgs) -> Result<Ran, Failure> {
         let dies = timeline.dies(span, &outcome.commands);
         around::blank("--timeline", span, outcome, |command| dies.contains(&command.die))
     });
-    let to_ns = args.timeline.timeline_to.filter(|_| blank_timeline.is_none() && timeline.is_some());
+    let to_ns = to_ns.filter(|_| blank_timeline.is_none() && timeline.is_some());
     let note_of_end = around::note_of_end(to_ns, outcome);
     let blank_perfetto = of_perfetto.and_then(|span| around::blank("--perfetto", span, outcome, |_| true));
     let blank_microscope =
@@ -118,19 +117,19 @@ pub fn ran(args: &RunArgs) -> Result<Ran, Failure> {
         }
     }
     outcome.notes.extend(note_of_end);
-    let results = Results { command: "run", plan, finished, asked };
+    let results = Results { command: "run", plan, finished, tables };
     let outcome = &results.finished[0].outcome;
-    let of_latex = || latex(&results, &common.show);
+    let of_latex = || latex(&results, &request.show);
     if let Some(failure) = beyond {
-        // The other outputs are written all the same: the run may have taken hours.
-        output::write(common, folder, &results, &of_latex, &[])?;
+        // The other outputs are still written: the run may have taken hours.
+        output::write(request, folder, &results, &of_latex, &[])?;
         return Err(failure);
     }
     let timeline = timeline.zip(of_timeline).map(|(t, span)| (t.path(), t.draw(span, &outcome.commands).into_bytes()));
     let perfetto = perfetto.zip(of_perfetto).map(|(p, span)| (p.path(), p.encoded(span, outcome)));
     let microscope = microscope.zip(outcome.microscope.as_ref()).map(|(drawing, view)| drawing.drawn(view));
     let microscope = microscope.map(|(path, text)| (path, text.into_bytes()));
-    let of_fio = match &args.fio_json {
+    let of_fio = match fio_json {
         Some(path) => {
             let (planned, done) = (&results.plan.runs[0], &results.finished[0]);
             Some((path.as_path(), fio_json::document(planned, done, &results.plan.jobs)?))
@@ -138,7 +137,7 @@ pub fn ran(args: &RunArgs) -> Result<Ran, Failure> {
         None => None,
     };
     let drawn: Vec<_> = timeline.into_iter().chain(perfetto).chain(microscope).chain(of_fio).collect();
-    let is_printed = output::write(common, folder, &results, &of_latex, &drawn)?;
+    let is_printed = output::write(request, folder, &results, &of_latex, &drawn)?;
     Ok(Ran { results, is_printed })
 }
 
@@ -163,8 +162,8 @@ fn table_of(results: &Results, show: &[String]) -> Result<Vec<Vec<Cell>>, Failur
 }
 
 /// The summary as a person reads it, so many characters wide.
-pub fn text(results: &Results, common: &Common, terminal_columns: usize) -> Result<String, Failure> {
-    let chosen = Chosen::of(&common.show);
+pub fn text(results: &Results, show: &[String], terminal_columns: usize) -> Result<String, Failure> {
+    let chosen = Chosen::of(show);
     let (plan, done) = (&results.plan, &results.finished[0]);
     let planned = &plan.runs[0];
     let report = &done.outcome.report;
@@ -186,7 +185,7 @@ pub fn text(results: &Results, common: &Common, terminal_columns: usize) -> Resu
         ("Over time", over_time(&done.outcome.series)),
     ];
     if !report.workloads.is_empty() {
-        let of_each = crate::tenants::text(plan, std::slice::from_ref(done), &common.show, terminal_columns)?;
+        let of_each = crate::tenants::text(plan, std::slice::from_ref(done), show, terminal_columns)?;
         parts.insert(2, ("Each workload", of_each));
     }
     let tasks = tasks::rows(&planned.resolved.run, report, &done.outcome.series);

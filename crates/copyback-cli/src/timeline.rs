@@ -1,7 +1,7 @@
 //! `--timeline FILE`: who used a die when, drawn.
 
 use crate::args::TimelineArgs;
-use crate::around::{Asked, Span};
+use crate::around::{Span, Window};
 use crate::failure::Failure;
 use crate::files;
 use copyback::flash::geometry::Geometry;
@@ -32,7 +32,7 @@ pub struct Drawing<'a> {
     geometry: Geometry,
     dies: Vec<u32>,
     /// What is drawn.
-    pub asked: Asked,
+    pub window: Window,
 }
 
 impl<'a> Drawing<'a> {
@@ -56,8 +56,8 @@ impl<'a> Drawing<'a> {
                 .with_help("name a time after --timeline-from"));
         }
         let span = Span { from_ns, to_ns, request: None };
-        let asked = args.timeline_around.map_or(Asked::Span(span), Asked::Around);
-        Ok(Some(Self { path, is_svg, geometry, dies, asked }))
+        let window = args.timeline_around.map_or(Window::Span(span), Window::Around);
+        Ok(Some(Self { path, is_svg, geometry, dies, window }))
     }
 
     /// Where it goes.

@@ -4,7 +4,7 @@ use crate::execute::{How, execute};
 use crate::failure::Failure;
 pub use crate::plan::Experiment;
 use crate::plan::{DEFAULT_SCHEMES, Plan, plan};
-use crate::results::{Asked, Results};
+use crate::results::{KeptTables, Results};
 
 impl Experiment {
     /// The plan of one run: presets and files found, settings applied, and everything checked. Nothing is simulated.
@@ -35,7 +35,7 @@ impl Experiment {
     /// # Errors
     /// Those of [`Self::plan_of_one`], and where the run fails.
     pub fn run(&self) -> Result<Results, Failure> {
-        Results::of("run", self.plan_of_one()?, &How::default(), Asked::default())
+        Results::of("run", self.plan_of_one()?, &How::default(), KeptTables::default())
     }
 
     /// Simulates several schemes on the same requests, from the same drive.
@@ -43,18 +43,18 @@ impl Experiment {
     /// # Errors
     /// Those of [`Self::plan_of_several`], and where a run fails.
     pub fn compare(&self) -> Result<Results, Failure> {
-        Results::of("compare", self.plan_of_several()?, &How::default(), Asked::default())
+        Results::of("compare", self.plan_of_several()?, &How::default(), KeptTables::default())
     }
 }
 
 impl Results {
-    /// Executes a plan. `command`: `run` or `compare`; `asked`: what `how` keeps for tables.
+    /// Executes a plan. `command`: `run` or `compare`; `tables`: those that `how` keeps.
     ///
     /// # Errors
     /// Where a run fails.
-    pub fn of(command: &'static str, plan: Plan, how: &How, asked: Asked) -> Result<Self, Failure> {
+    pub fn of(command: &'static str, plan: Plan, how: &How, tables: KeptTables) -> Result<Self, Failure> {
         let finished = execute(&plan, how)?;
-        Ok(Self { command, plan, finished, asked })
+        Ok(Self { command, plan, finished, tables })
     }
 }
 
@@ -125,6 +125,19 @@ mod tests {
         let (supplied, built_in) = (reports(&supplied), reports(&built_in));
         assert_eq!(supplied, built_in);
         assert_ne!(built_in[0], built_in[1], "the policies decide differently");
+    }
+
+    #[test]
+    fn impossible_numbers_and_two_workloads_are_refused_with_their_place() {
+        let refused = |experiment: Experiment| experiment.compare().err().expect("it is refused");
+        let of_seed = refused(Experiment { seed: Some(u64::MAX), ..Experiment::default() });
+        assert_eq!(of_seed.place(), Some(("seed", 1, 1, "18446744073709551615")));
+        let of_requests = refused(Experiment { requests: Some(0), ..Experiment::default() });
+        assert_eq!(of_requests.place(), Some(("requests", 1, 1, "0")));
+        assert!(of_seed.help().is_some() && of_requests.help().is_some());
+        let two = Experiment { trace: Some("a.csv".into()), ..experiment(&[], Vec::new(), &[]) };
+        let says = "`workload` and `trace` exclude each other: an experiment has one workload";
+        assert_eq!(refused(two).message(), says);
     }
 
     #[test]

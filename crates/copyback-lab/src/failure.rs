@@ -68,6 +68,12 @@ impl Failure {
         Self::Input(Box::new(Diagnosis::new(message)))
     }
 
+    /// A wrong value of an argument, which is the place.
+    pub fn of_argument(name: &str, value: &str, message: impl Into<String>) -> Self {
+        let (text, span) = (Text { name: name.to_owned(), text: value.to_owned() }, 0..value.len());
+        Self::input(message).at(Some(Place { text: Arc::new(text), span }))
+    }
+
     /// A run that failed.
     pub fn run(message: impl Into<String>) -> Self {
         Self::Run(Box::new(Diagnosis::new(message)))

@@ -183,6 +183,7 @@ pub struct Experiment {
 /// # Errors
 /// Where what was chosen is wrong, or does not fit together.
 pub fn plan(chosen: &Experiment, default_schemes: &[&str]) -> Result<Plan, Failure> {
+    refusals::refuse_impossible(chosen)?;
     let (policies, mut settings) = policies::named(&chosen.policies)?;
     settings.extend_from_slice(&chosen.settings);
     let chosen = &Experiment { settings, ..chosen.clone() };

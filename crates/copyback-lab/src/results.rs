@@ -12,20 +12,20 @@ use copyback::run::Warmup;
 use copyback::run::config::Resolved;
 use serde::Serialize;
 
-/// Tables that are there only where one asks for them.
+/// Tables that results have only on request.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Asked {
+pub struct KeptTables {
     /// Of every collection; a folder of results always has it.
     pub gc_events: bool,
     /// Of every request.
     pub requests: bool,
     /// Of every flash command.
     pub commands: bool,
-    /// Of what the microscope saw.
+    /// Of the microscope's window.
     pub microscope: bool,
 }
 
-impl Asked {
+impl KeptTables {
     /// Everything.
     pub const ALL: Self = Self { gc_events: true, requests: true, commands: true, microscope: true };
 }
@@ -38,8 +38,8 @@ pub struct Results {
     pub plan: Plan,
     /// How they went, in the plan's order.
     pub finished: Vec<Finished>,
-    /// What was kept of them.
-    pub asked: Asked,
+    /// Tables that were kept of them.
+    pub tables: KeptTables,
 }
 
 /// The program, as results name it.

@@ -6,7 +6,7 @@ use crate::columns::Column;
 use crate::failure::Failure;
 use crate::flat;
 use crate::plan::Plan;
-use crate::results::{Asked, Results};
+use crate::results::{KeptTables, Results};
 use copyback::observe::microscope::{Kind, Row};
 use copyback::observe::report::ALL_CAUSES;
 use copyback::run::config::RunConfig;
@@ -19,14 +19,14 @@ pub struct Table {
     /// Its name.
     pub name: &'static str,
     /// Whether runs have it.
-    is_of: fn(&Plan, Asked) -> bool,
+    is_of: fn(&Plan, KeptTables) -> bool,
     columns: fn(&Results) -> Made,
 }
 
 impl Table {
     /// Whether the runs of a plan have it.
-    pub fn is_of(&self, plan: &Plan, asked: Asked) -> bool {
-        (self.is_of)(plan, asked)
+    pub fn is_of(&self, plan: &Plan, kept: KeptTables) -> bool {
+        (self.is_of)(plan, kept)
     }
 
     /// Its columns, all of one length.
@@ -40,7 +40,7 @@ impl Table {
     }
 }
 
-const fn table(name: &'static str, is_of: fn(&Plan, Asked) -> bool, columns: fn(&Results) -> Made) -> Table {
+const fn table(name: &'static str, is_of: fn(&Plan, KeptTables) -> bool, columns: fn(&Results) -> Made) -> Table {
     Table { name, is_of, columns }
 }
 
@@ -53,10 +53,10 @@ pub const TABLES: &[Table] = &[
     table("drives", |plan, _| any(plan, |run| run.array_or_alone().is_some()), drives),
     table("workloads", |plan, _| plan.runs.iter().any(|planned| !planned.resolved.tenants.is_empty()), workloads),
     table("bandwidth", |plan, _| any(plan, |run| run.measure.bandwidth.is_some()), |results| Ok(bandwidth(results))),
-    table("gc_events", |_, asked| asked.gc_events, |results| Ok(gc_events(results))),
-    table("requests", |_, asked| asked.requests, |results| Ok(requests(results))),
-    table("commands", |_, asked| asked.commands, |results| Ok(commands::columns(results))),
-    table("microscope", |_, asked| asked.microscope, |results| Ok(microscope(results))),
+    table("gc_events", |_, kept| kept.gc_events, |results| Ok(gc_events(results))),
+    table("requests", |_, kept| kept.requests, |results| Ok(requests(results))),
+    table("commands", |_, kept| kept.commands, |results| Ok(commands::columns(results))),
+    table("microscope", |_, kept| kept.microscope, |results| Ok(microscope(results))),
 ];
 
 fn any(plan: &Plan, has: fn(&RunConfig) -> bool) -> bool {

@@ -2,12 +2,15 @@
 
 use crate::crew::PythonCrew;
 use crate::exit;
+use crate::options::Options;
 use crate::package::OfPython;
 use crate::policies::SuppliedPolicy;
 use crate::results::object;
-use copyback_cli::api::{self, Asked, Done, Failure, Package, Watch};
+use copyback_cli::api::{self, Done, Failure, Package, Request, Watch};
+use copyback_lab::progress::Audience;
 use pyo3::exceptions::PySystemExit;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -18,35 +21,87 @@ pub const TICK: Duration = Duration::from_millis(10);
 /// How long an interrupted command may take to end. A command that takes longer ends later, and its result is dropped.
 const PATIENCE: Duration = Duration::from_millis(40);
 
+/// Policies, each for the scheme of a name, or for all schemes.
+type Policies<'py> = Vec<(Option<String>, PyRef<'py, SuppliedPolicy>)>;
+
+fn supplied(policies: Policies<'_>) -> Vec<copyback_lab::SuppliedPolicy> {
+    policies.into_iter().map(|(scheme, policy)| policy.of(scheme)).collect()
+}
+
+/// Simulates one scheme. `options` has the arguments of `copyback.run` by name; `schemes`, `settings` and `keep` are
+/// lists of texts.
+///
+/// `hear` is called regularly with two lists: `(name, total or None, done, is_over)` for each part of the work, and the
+/// log lines since the last call.
+#[pyfunction]
+#[pyo3(signature = (options, policies = Vec::new(), hear = None))]
+pub fn run(
+    py: Python<'_>,
+    options: Bound<'_, PyDict>,
+    policies: Policies<'_>,
+    hear: Option<Py<PyAny>>,
+) -> PyResult<Py<PyAny>> {
+    let options = Options(options);
+    let (request, drawings) = (options.request(supplied(policies))?, options.drawings()?);
+    perform(py, hear.as_ref(), move |watch| {
+        let request = Request { audience: Audience::Program(watch), ..request };
+        api::run(request, &drawings).map(|runs| Done::Runs(Box::new(runs)))
+    })
+}
+
+/// Simulates several schemes. The arguments are those of `run`.
+#[pyfunction]
+#[pyo3(signature = (options, policies = Vec::new(), hear = None))]
+pub fn compare(
+    py: Python<'_>,
+    options: Bound<'_, PyDict>,
+    policies: Policies<'_>,
+    hear: Option<Py<PyAny>>,
+) -> PyResult<Py<PyAny>> {
+    let request = Options(options).request(supplied(policies))?;
+    perform(py, hear.as_ref(), move |watch| {
+        let request = Request { audience: Audience::Program(watch), ..request };
+        api::compare(request).map(|runs| Done::Runs(Box::new(runs)))
+    })
+}
+
+/// The configuration of a run with every default filled in, as TOML. The options are those of `run`.
+#[pyfunction]
+pub fn config(py: Python<'_>, options: Bound<'_, PyDict>) -> PyResult<Py<PyAny>> {
+    let request = Options(options).request(Vec::new())?;
+    perform(py, None, move |_| api::config(&request).map(Done::Text))
+}
+
 /// Executes a command line. `words` are all words after the program's name.
 ///
-/// `keep` names the tables to keep beside those of all runs (`"gc_events"`, `"requests"`, `"commands"`). `hear` is
-/// called regularly with two lists: `(name, total or None, done, is_over)` for each part of the work, and the log lines
-/// since the last call. `crew` is called with the descriptions of a sweep's cells, and yields `(number, answer of cell
-/// or None, error or None)` of each. `policies` are supplied for a scheme, or for all: `None`.
+/// `hear` is that of `run`. `crew` is called with the descriptions of a sweep's cells, and yields `(number, answer of
+/// cell or None, error or None)` of each. `policies` are supplied for a scheme of the sweep, or for all: `None`.
 #[pyfunction]
-#[pyo3(signature = (words, keep, hear = None, crew = None, policies = Vec::new()))]
+#[pyo3(signature = (words, hear = None, crew = None, policies = Vec::new()))]
 pub fn call(
     py: Python<'_>,
     words: Vec<String>,
-    keep: Vec<String>,
     hear: Option<Py<PyAny>>,
     crew: Option<Py<PyAny>>,
-    policies: Vec<(Option<String>, PyRef<'_, SuppliedPolicy>)>,
+    policies: Policies<'_>,
 ) -> PyResult<Py<PyAny>> {
-    let policies: Vec<_> = policies.into_iter().map(|(scheme, policy)| policy.of(scheme)).collect();
-    let crew = crew.map(PythonCrew::hired);
-    let has = |table: &str| keep.iter().any(|kept| kept == table);
-    let asked =
-        Asked { gc_events: has("gc_events"), requests: has("requests"), commands: has("commands"), microscope: false };
+    let (policies, crew) = (supplied(policies), crew.map(PythonCrew::hired));
+    perform(py, hear.as_ref(), move |watch| api::call(&words, &watch, crew, policies))
+}
+
+/// Does some work on a thread of its own, and waits for its result.
+fn perform(
+    py: Python<'_>,
+    hear: Option<&Py<PyAny>>,
+    work: impl FnOnce(Arc<Watch>) -> Result<Done, Failure> + Send + 'static,
+) -> PyResult<Py<PyAny>> {
     let watch = Arc::new(Watch::default());
     let (sender, mut receiver) = channel();
     let under_way = exit::UnderWay::new(&watch);
     let own = watch.clone();
     let begun = std::thread::Builder::new().name("copyback".into()).spawn(move || {
         // On a thread inside this one, so that its Python thread state is freed when the call is over.
-        let work = || api::call(&words, asked, &own, crew, policies);
-        let done = std::thread::scope(|threads| threads.spawn(work).join());
+        let done = std::thread::scope(|threads| threads.spawn(|| work(own)).join());
         if let Ok(done) = done {
             // If the call was interrupted, the receiver is gone.
             let _ = sender.send(done);
@@ -54,7 +109,7 @@ pub fn call(
         drop((sender, under_way));
     });
     begun?;
-    let done = wait(py, &mut receiver, &watch, hear.as_ref())?;
+    let done = wait(py, &mut receiver, &watch, hear)?;
     if done.is_err() && exit::is_ending() {
         // The interpreter stopped the run: end this thread without a message.
         return Err(PySystemExit::new_err(()));

@@ -1,12 +1,13 @@
 //! The Python module `copyback._copyback`: calls of the program's commands, and their results as Arrow tables.
 //!
-//! It has no logic of its own: the package `python/copyback` builds a command line, and the crate `copyback-cli`
-//! executes it.
+//! It has no logic of its own: the package `python/copyback` passes typed arguments, or the words of a command line, and
+//! the crates `copyback-lab` and `copyback-cli` execute them.
 
 mod calls;
 mod crew;
 mod errors;
 mod exit;
+mod options;
 mod package;
 mod policies;
 mod requests;
@@ -19,7 +20,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _copyback {
     #[pymodule_export]
-    use crate::calls::{call, main};
+    use crate::calls::{call, compare, config, main, run};
     #[pymodule_export]
     use crate::crew::cell;
     #[pymodule_export]

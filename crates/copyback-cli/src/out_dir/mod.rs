@@ -6,7 +6,7 @@ use crate::columns::{About, Column, write_table};
 use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::plan::{Plan, Planned};
-use crate::results::{Asked, Results, run_hash};
+use crate::results::{KeptTables, Results, run_hash};
 use crate::tables::TABLES;
 use marker::Marker;
 use std::collections::BTreeSet;
@@ -29,15 +29,15 @@ fn is_result(name: &str) -> bool {
 }
 
 /// Names of the files of a plan.
-fn names(plan: &Plan, asked: Asked) -> BTreeSet<String> {
-    let tables = TABLES.iter().filter(|table| table.is_of(plan, asked));
+fn names(plan: &Plan, kept: KeptTables) -> BTreeSet<String> {
+    let tables = TABLES.iter().filter(|table| table.is_of(plan, kept));
     let configurations = plan.runs.iter().map(|planned| config_name(&planned.scheme));
     tables.map(|table| table.file()).chain(configurations).chain([JSON.to_owned()]).collect()
 }
 
 /// All that is written, and what an earlier run left there, which is removed.
-pub fn outputs(folder: &Path, plan: &Plan, asked: Asked) -> Vec<Output> {
-    let names = &names(plan, asked) | &marker::files_of_earlier_run(folder);
+pub fn outputs(folder: &Path, plan: &Plan, tables: KeptTables) -> Vec<Output> {
+    let names = &names(plan, tables) | &marker::files_of_earlier_run(folder);
     names.iter().map(|name| Output::new("--out", folder.join(name))).collect()
 }
 
@@ -61,7 +61,7 @@ pub fn check(folder: &Path, plan: &Plan) -> Result<(), Failure> {
     }
     files::check_writable(standing)?;
     marker::foreign_file(folder).map_or(Ok(()), |name| Err(foreign(folder, &name)))?;
-    let names = &names(plan, Asked::ALL) | &marker::files_of_earlier_run(folder);
+    let names = &names(plan, KeptTables::ALL) | &marker::files_of_earlier_run(folder);
     names.iter().map(|name| folder.join(name)).try_for_each(|path| match std::fs::symlink_metadata(&path) {
         Ok(data) if data.is_file() => files::check_output(&path),
         Ok(data) => Err(no_file(&path, &data)),
@@ -109,13 +109,13 @@ pub struct OutDir<'a> {
 impl<'a> OutDir<'a> {
     /// Makes the folder, and what it is known by, before time is spent on results. What came into it since it was
     /// checked is seen now; what comes later under a result's name is in a folder that says so.
-    pub fn begin(folder: &'a Path, plan: &Plan, asked: Asked) -> Result<Self, Failure> {
+    pub fn begin(folder: &'a Path, plan: &Plan, tables: KeptTables) -> Result<Self, Failure> {
         std::fs::create_dir_all(folder).map_err(|error| {
             Failure::input(format!("cannot make the folder {}: {error}", folder.display()))
                 .with_help("name one that can be made: --out")
         })?;
         check(folder, plan)?;
-        let own = names(plan, asked);
+        let own = names(plan, tables);
         let marker = Self::mark(folder, &own)?;
         Ok(Self { folder, own, marker })
     }

@@ -6,7 +6,7 @@ mod proto;
 mod tests;
 
 use crate::args::PerfettoArgs;
-use crate::around::{Asked, Span};
+use crate::around::{Span, Window};
 use crate::failure::Failure;
 use crate::plan::Plan;
 use crate::tables::op_name;
@@ -33,7 +33,7 @@ pub struct Perfetto<'a> {
     path: &'a Path,
     geometry: Geometry,
     /// What is written.
-    pub asked: Asked,
+    pub window: Window,
 }
 
 impl<'a> Perfetto<'a> {
@@ -51,13 +51,13 @@ impl<'a> Perfetto<'a> {
                 .with_help("name a time such as \"100 ms\""));
         }
         let from = |from_ns: u64| Span { from_ns, to_ns: from_ns.saturating_add(for_ns), request: None };
-        let asked = match (args.perfetto_around, args.perfetto_from) {
-            (Some(slowest), _) => Asked::Around(slowest),
-            (None, Some(from_ns)) => Asked::Span(from(from_ns)),
-            (None, None) if plan.warmup.is_none() => Asked::Span(from(0)),
-            (None, None) => Asked::Measured { for_ns },
+        let window = match (args.perfetto_around, args.perfetto_from) {
+            (Some(slowest), _) => Window::Around(slowest),
+            (None, Some(from_ns)) => Window::Span(from(from_ns)),
+            (None, None) if plan.warmup.is_none() => Window::Span(from(0)),
+            (None, None) => Window::Measured { for_ns },
         };
-        Ok(Some(Self { path, geometry: Geometry::new(&planned.resolved.run.device()), asked }))
+        Ok(Some(Self { path, geometry: Geometry::new(&planned.resolved.run.device()), window }))
     }
 
     /// Where it goes.

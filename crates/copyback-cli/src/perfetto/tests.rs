@@ -47,7 +47,8 @@ fn traced(words: &[&str]) -> (Read, crate::results::Results) {
     let path = folder.path().join("trace.perfetto");
     let base = ["copyback", "run", "--quiet", "--workload", "mixed-70-30", "--perfetto", path.to_str().unwrap()];
     let Command::Run(args) = Cli::try_parse_from(base.iter().chain(words)).unwrap().command else { panic!("a run") };
-    let Ok(done) = ran(&args) else { panic!("it runs") };
+    let (request, drawings) = args.into_request();
+    let Ok(done) = ran(&request, &drawings) else { panic!("it runs") };
     (read(&std::fs::read(&path).unwrap()), done.results)
 }
 

@@ -1,7 +1,7 @@
 //! Is a mistake in a configuration an error with a place and a remedy, on every path that takes one?
 
 use crate::common::*;
-use copyback_cli::api::{Asked, Done, Failure, call};
+use copyback_cli::api::{Done, Failure, call};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ const OF_ARRAYS: &[(&str, &str)] = &[
 fn failure(words: &[&str]) -> Failure {
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
     // As the Python package calls the program.
-    match call(&words, Asked::default(), &Arc::default(), None, Vec::new()) {
+    match call(&words, &Arc::default(), None, Vec::new()) {
         Ok(Done::Text(text)) => panic!("{words:?} is taken:\n{text}"),
         Ok(_) => panic!("{words:?} is taken"),
         Err(failure) => failure,

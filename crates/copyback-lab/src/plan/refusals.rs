@@ -1,7 +1,7 @@
 //! Plans that would do nothing of what was meant: refused before they are run.
 
-use super::Planned;
 use super::effects::{self, OF_ONE_MODE, OfOneMode};
+use super::{Experiment, Planned};
 use crate::advice;
 use crate::failure::Failure;
 use copyback::config::layers::{Layer, LayerError, Located};
@@ -9,6 +9,31 @@ use copyback::host::config::{HostMode, Target};
 use copyback::run::Warmup;
 use copyback::run::config::Resolved;
 use std::collections::BTreeSet;
+
+/// Refuses numbers that no run can have, and several workloads in the place of one.
+pub(super) fn refuse_impossible(chosen: &Experiment) -> Result<(), Failure> {
+    let Experiment { workload, trace, fio, fio_args, seed, requests, .. } = chosen;
+    let sources = [
+        ("workload", workload.is_some()),
+        ("trace", trace.is_some()),
+        ("fio", fio.is_some()),
+        ("fio_args", fio_args.is_some()),
+    ];
+    let named: Vec<&str> = sources.iter().filter(|(_, is_set)| *is_set).map(|(name, _)| *name).collect();
+    if let [first, second, ..] = named[..] {
+        let message = format!("`{first}` and `{second}` exclude each other: an experiment has one workload");
+        return Err(Failure::input(message).with_help("leave one of them out"));
+    }
+    if let Some(seed) = seed.filter(|seed| i64::try_from(*seed).is_err()) {
+        return Err(Failure::of_argument("seed", &seed.to_string(), format!("`seed` is {seed}, which is too large"))
+            .with_help(format!("use a whole number up to {}", i64::MAX)));
+    }
+    if *requests == Some(0) {
+        return Err(Failure::of_argument("requests", "0", "`requests` is 0, and a run measures at least one request")
+            .with_help("use 1 or more"));
+    }
+    Ok(())
+}
 
 /// Refuses a warm-up that would last until the workload ends: a drive that nobody writes to does not settle.
 pub(super) fn refuse_endless(warmup: Option<Warmup>, runs: &[Planned]) -> Result<(), Failure> {

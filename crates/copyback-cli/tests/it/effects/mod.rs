@@ -11,7 +11,7 @@ use copyback::config::presets::{Preset, SCHEMES};
 use copyback::observe::report::Report;
 use copyback::run::config::{AXES, Resolved, RunConfig, Stack};
 use copyback::run::{Image, Options, image_key, precondition, simulate_drives};
-use copyback_cli::api::{Asked, Done, call};
+use copyback_cli::api::{Done, call};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -234,7 +234,7 @@ fn plan_notes(scheme: &str, load: &str, sets: &[String]) -> BTreeSet<String> {
         let mut words =
             ["run", "-S", scheme, "-d", &device, "-w", &workload, "--requests", "1"].map(str::to_owned).to_vec();
         words.extend(sets.iter().flat_map(|set| ["--set".to_owned(), set.clone()]));
-        call(&words, Asked::default(), &Arc::default(), None, Vec::new())
+        call(&words, &Arc::default(), None, Vec::new())
     };
     let empty = [sets, &["precondition.mode=empty".to_owned()]].concat();
     match called(&empty).or_else(|_| called(sets)) {

@@ -1,0 +1,160 @@
+//! Arguments of Python's functions as typed values. A wrong value is an `InputError` with the argument as its place.
+
+use crate::errors::exception;
+use copyback_cli::api::{Drawings, Experiment, Failure, KeptTables, Request, Slowest};
+use copyback_lab::SuppliedPolicy;
+use copyback_workload::units::parse_duration_ns;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::fmt::Display;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// The largest seed and the largest number of requests: TOML has no larger integers.
+const WHOLE_MAX: u64 = i64::MAX as u64;
+/// The most runs in parallel.
+const JOBS_MAX: u64 = 1024;
+
+/// Arguments by name. `None` and a missing argument are the same.
+pub struct Options<'py>(pub Bound<'py, PyDict>);
+
+impl<'py> Options<'py> {
+    fn get(&self, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        Ok(self.0.get_item(name)?.filter(|value| !value.is_none()))
+    }
+
+    /// The error of a wrong value; `why` follows the value in the message.
+    fn refused(&self, name: &str, value: &Bound<'py, PyAny>, why: impl Display, help: &str) -> PyErr {
+        let shown = value.repr().map_or_else(|_| "a value".to_owned(), |shown| shown.to_string());
+        let message = format!("`{name}` has {shown}, {why}");
+        exception(self.0.py(), &Failure::of_argument(name, &shown, message).with_help(help))
+    }
+
+    /// A path.
+    pub fn path(&self, name: &str) -> PyResult<Option<PathBuf>> {
+        let Some(value) = self.get(name)? else { return Ok(None) };
+        value.extract().map(Some).map_err(|_| {
+            let kind = value.get_type().name().map_or_else(|_| "that".to_owned(), |kind| kind.to_string());
+            let help = format!("use a text or a pathlib.Path, not {kind}");
+            self.refused(name, &value, "which is no name and no path", &help)
+        })
+    }
+
+    /// A name, or a path as text.
+    pub fn text(&self, name: &str) -> PyResult<Option<String>> {
+        let Some(path) = self.path(name)? else { return Ok(None) };
+        Ok(Some(path.into_os_string().to_string_lossy().into_owned()))
+    }
+
+    /// Texts.
+    pub fn texts(&self, name: &str) -> PyResult<Vec<String>> {
+        let Some(value) = self.get(name)? else { return Ok(Vec::new()) };
+        value.extract().map_err(|_| self.refused(name, &value, "which is no list of texts", "use a list of texts"))
+    }
+
+    /// A truth value; false without it.
+    pub fn flag(&self, name: &str) -> PyResult<bool> {
+        let Some(value) = self.get(name)? else { return Ok(false) };
+        value.extract().map_err(|_| self.refused(name, &value, "which is no truth value", "use True or False"))
+    }
+
+    /// A whole number in this range.
+    fn whole(&self, name: &str, least: u64, most: u64) -> PyResult<Option<u64>> {
+        let Some(value) = self.get(name)? else { return Ok(None) };
+        let whole = value.extract().ok().filter(|whole| (least..=most).contains(whole));
+        whole.map(Some).ok_or_else(|| {
+            let help = match most {
+                JOBS_MAX => format!("use a whole number from {least} to {most}"),
+                _ => format!("use a whole number from {least} on"),
+            };
+            self.refused(name, &value, "which is out of range or no whole number", &help)
+        })
+    }
+
+    /// A value that its text describes.
+    fn parsed<T: FromStr<Err: Display>>(&self, name: &str) -> PyResult<Option<T>> {
+        let Some(value) = self.get(name)? else { return Ok(None) };
+        let text = value.str()?.to_string();
+        text.parse().map(Some).map_err(|why| self.refused(name, &value, "which cannot be used", &format!("{why}")))
+    }
+
+    /// A simulated time as text, in nanoseconds.
+    fn time(&self, name: &str) -> PyResult<Option<u64>> {
+        let Some(value) = self.get(name)? else { return Ok(None) };
+        let text = value.str()?.to_string();
+        let time = parse_duration_ns(&text).map(Some);
+        time.map_err(|why| self.refused(name, &value, "which is no time", &format!("{why}")))
+    }
+
+    fn slowest(&self, name: &str) -> PyResult<Option<Slowest>> {
+        let Some(value) = self.get(name)? else { return Ok(None) };
+        match value.str()?.to_string().as_str() {
+            "worst-read" => Ok(Some(Slowest::WorstRead)),
+            "worst-write" => Ok(Some(Slowest::WorstWrite)),
+            _ => Err(self.refused(name, &value, "which is no request", "use \"worst-read\" or \"worst-write\"")),
+        }
+    }
+
+    /// The number of runs in parallel.
+    pub fn jobs(&self) -> PyResult<Option<u32>> {
+        Ok(self.whole("jobs", 1, JOBS_MAX)?.and_then(|jobs| jobs.try_into().ok()))
+    }
+
+    /// The experiment that the arguments describe.
+    fn experiment(&self, policies: Vec<SuppliedPolicy>) -> PyResult<Experiment> {
+        let mut settings = self.texts("settings")?;
+        let (open, closed) = (self.flag("open")?, self.flag("closed")?);
+        if open && closed {
+            let failure = Failure::input("`open` and `closed` exclude each other").with_help("leave one of them out");
+            return Err(exception(self.0.py(), &failure));
+        }
+        settings.extend(open.then(|| "host.mode=open".to_owned()));
+        settings.extend(closed.then(|| "host.mode=closed".to_owned()));
+        Ok(Experiment {
+            file: self.path("experiment")?,
+            device: self.text("device")?,
+            array: self.text("array")?,
+            schemes: self.texts("schemes")?,
+            workload: self.text("workload")?,
+            trace: self.path("trace")?,
+            fio: self.path("fio")?,
+            format: self.text("format")?,
+            skip_bad: self.whole("skip_bad", 0, WHOLE_MAX)?,
+            fit: self.parsed("fit")?,
+            settings,
+            policies,
+            seed: self.whole("seed", 0, WHOLE_MAX)?,
+            requests: self.whole("requests", 1, WHOLE_MAX)?,
+            warmup: self.parsed("warmup")?,
+            ..Experiment::default()
+        })
+    }
+
+    /// The call of `run` or `compare` that the arguments describe.
+    pub fn request(&self, policies: Vec<SuppliedPolicy>) -> PyResult<Request> {
+        let keep = self.texts("keep")?;
+        let has = |table: &str| keep.iter().any(|kept| kept == table);
+        let (gc_events, requests, commands) = (has("gc_events"), has("requests"), has("commands"));
+        Ok(Request {
+            experiment: self.experiment(policies)?,
+            json: self.path("json")?,
+            out: self.path("out")?,
+            tables: KeptTables { gc_events, requests, commands, microscope: false },
+            check: self.flag("check")?,
+            jobs: self.jobs()?,
+            ..Request::default()
+        })
+    }
+
+    /// The drawings of `run` that the arguments describe.
+    pub fn drawings(&self) -> PyResult<Drawings> {
+        let mut drawings = Drawings { fio_json: self.path("fio_json")?, ..Drawings::default() };
+        drawings.timeline.timeline = self.path("timeline")?;
+        drawings.timeline.timeline_around = self.slowest("timeline_around")?;
+        drawings.perfetto.perfetto = self.path("perfetto")?;
+        drawings.perfetto.perfetto_from = self.time("perfetto_from")?;
+        drawings.perfetto.perfetto_for = self.time("perfetto_for")?;
+        drawings.perfetto.perfetto_around = self.slowest("perfetto_around")?;
+        Ok(drawings)
+    }
+}
