@@ -15,7 +15,7 @@ from copyback.figures import Package
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from copyback._plugins import Handed, Supplied
+    from copyback._plugins import Handed
     from copyback._words import Path, Setting
 
 Keep = Literal["gc_events", "requests", "commands"]
@@ -33,19 +33,9 @@ def _kept(keep: str | Iterable[str] | None) -> list[Keep]:
     return cast("list[Keep]", names)
 
 
-def _call(
-    words: Iterable[str],
-    progress: bool | None,
-    crew: Crew | None = None,
-    policies: Supplied | None = None,
-) -> _copyback.Sweep | _copyback.Document | str:
+def _call(words: Iterable[str], progress: bool | None) -> _copyback.Document | str:
     with _progress.bars(progress) as hear:
-        try:
-            return _copyback.call(list(words), hear, crew, policies or [])
-        except BaseException:
-            if crew is not None:
-                crew.cancel()
-            raise
+        return _copyback.call(list(words), hear)
 
 
 def _document(words: Iterable[str], progress: bool | None) -> Document:
@@ -270,17 +260,19 @@ def sweep(
     if has_policies and client is not None:
         message = "policies of this process are not on the workers of a cluster; leave client or policies out"
         raise ValueError(message)
-    words = [
-        *of_options(out=out, requests=requests, fit=fit, seed=seed, warmup=warmup, traces=traces),
-        *of_options(fresh=fresh or has_policies, jobs=jobs),
-        *_positional(file),
-    ]
-    with assembled(chosen, policies) as (names, settings, supplied):
-        own = [*of_options(schemes=",".join(names) or None), *of_settings({**settings, **checked_settings(set)})]
-        crew = None if client is None else Crew(client)
-        done = _call(["sweep", *own, *words], progress, crew=crew, policies=supplied)
-    assert isinstance(done, _copyback.Sweep)
-    return Sweep(done)
+    options: dict[str, object] = {
+        "file": file, "out": out, "requests": requests, "fit": fit, "seed": seed, "warmup": warmup, "traces": traces,
+        "fresh": fresh or has_policies, "jobs": jobs,
+    }  # fmt: skip
+    crew = None if client is None else Crew(client)
+    with assembled(chosen, policies) as own, _progress.bars(progress) as hear:
+        options |= {"schemes": own.schemes, "settings": settings_of({**own.settings, **checked_settings(set)})}
+        try:
+            return Sweep(_copyback.sweep(options, own.policies, hear, crew))
+        except BaseException:
+            if crew is not None:
+                crew.cancel()
+            raise
 
 
 def reproduce(

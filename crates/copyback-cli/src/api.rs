@@ -11,12 +11,12 @@ pub use crate::reproduce::{Reproduced, Tables};
 pub use crate::request::{Drawings, Request};
 pub use crate::results::KeptTables;
 use crate::results::Results;
-use crate::sweep::crew::Hired;
-pub use crate::sweep::crew::{Crew, Took, cell};
+pub use crate::sweep::SweepRequest;
 use crate::tables::TABLES;
 use crate::{compare, diagnostics, from_mqsim, listing, report, reproduce, run, sweep, trace, validate};
 use clap::Parser;
-pub use copyback_lab::{Experiment, SuppliedPolicy};
+pub use copyback_lab::sweep::crew::{Crew, OnAnswer, cell};
+pub use copyback_lab::{Experiment, SuppliedPolicy, Sweep};
 pub use copyback_workload::handed::Handed;
 use copyback_workload::printable::printable_lines;
 use copyback_workload::temporary::Temporary;
@@ -144,6 +144,22 @@ pub fn config(request: &Request) -> Result<String, Failure> {
     reported(|| run::config_text(request))
 }
 
+/// Runs the cells of a sweep, and writes its tables. A `crew` runs the cells instead of this process.
+///
+/// # Errors
+/// Those of [`Sweep::plan`], of the first cell that failed, and of files that cannot be written.
+pub fn sweep(request: &SweepRequest, crew: Option<Arc<dyn Crew>>) -> Result<Done, Failure> {
+    reported(|| swept(request, crew))
+}
+
+fn swept(request: &SweepRequest, crew: Option<Arc<dyn Crew>>) -> Result<Done, Failure> {
+    let mut swept = sweep::swept(request, crew)?;
+    let text = plain(&std::mem::take(&mut swept.text));
+    let latex = std::mem::take(&mut swept.latex);
+    let (table, latencies) = swept.columns();
+    Ok(Done::Sweep { text, latex, table, latencies })
+}
+
 /// Does some work whose broken invariants are errors, and no panics on standard error.
 fn reported<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     crate::execute::quiet_broken_invariants();
@@ -151,26 +167,15 @@ fn reported<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> 
 }
 
 /// Executes a command line; `words` are all words after the program's name. Colours are left out; nothing is printed,
-/// except to a file `-`. A `crew` runs the cells of a sweep, and `policies` replace those of its schemes.
+/// except to a file `-`.
 ///
 /// # Errors
 /// Those of the program; after `watch` was stopped, any error.
-pub fn call(
-    words: &[String],
-    watch: &Arc<Watch>,
-    crew: Option<Arc<dyn Crew>>,
-    policies: Vec<SuppliedPolicy>,
-) -> Result<Done, Failure> {
-    reported(|| called(words, watch, crew, policies))
+pub fn call(words: &[String], watch: &Arc<Watch>) -> Result<Done, Failure> {
+    reported(|| called(words, watch))
 }
 
-fn called(
-    words: &[String],
-    watch: &Arc<Watch>,
-    crew: Option<Arc<dyn Crew>>,
-    policies: Vec<SuppliedPolicy>,
-) -> Result<Done, Failure> {
-    let own_words = words;
+fn called(words: &[String], watch: &Arc<Watch>) -> Result<Done, Failure> {
     let words = std::iter::once("copyback").chain(words.iter().map(String::as_str));
     let cli = Cli::try_parse_from(words).map_err(|wrong| refused(&wrong))?;
     let audience = Audience::Program(watch.clone());
@@ -186,18 +191,10 @@ fn called(
             let request = Request { audience, ..args.common.into_request(args.schemes) };
             Done::Runs(Box::new(Runs { results: compare::compared(&request)?.results, request }))
         }
-        Command::Sweep(mut args) => {
-            args.cells.hearing.watch = watch;
-            args.cells.policies = policies;
-            let crew = crew.map(|crew| Hired::new(crew, own_words.to_vec())).transpose()?;
-            if args.list {
-                return Ok(Done::Text(sweep::listed(&args)?));
-            }
-            let mut swept = sweep::swept(&args, crew.as_ref())?;
-            let text = plain(&std::mem::take(&mut swept.text));
-            let latex = std::mem::take(&mut swept.latex);
-            let (table, latencies) = swept.columns();
-            Done::Sweep { text, latex, table, latencies }
+        Command::Sweep(args) if args.list => Done::Text(sweep::listed(&args.into_request().sweep)?),
+        Command::Sweep(args) => {
+            let request = SweepRequest { audience, ..args.into_request() };
+            swept(&request, None)?
         }
         Command::Reproduce(mut args) => {
             args.cells.hearing.watch = watch;

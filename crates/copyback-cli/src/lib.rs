@@ -12,7 +12,6 @@ mod from_mqsim;
 mod interrupt;
 mod latex;
 mod listing;
-mod matched;
 mod microscope;
 mod out_dir;
 mod output;
@@ -32,18 +31,18 @@ mod timeline;
 mod trace;
 mod validate;
 
-use args::{Cli, Command, DeviceCommand, SweepArgs};
+use args::{Cli, Command, DeviceCommand};
 use clap::Parser;
 use clap::error::{ContextKind, ErrorKind};
 use copyback_lab::{
-    columns, execute, failure, fio, flat, format, memory, notes, overload, plan, preconditioned, progress, requests,
-    results, steady, tables, workloads,
+    columns, execute, failure, fio, flat, format, matched, notes, plan, progress, requests, results, steady, tables,
+    workloads,
 };
 use copyback_workload::printable::{is_unprintable, printable, printable_lines};
 use failure::Failure;
 use std::ffi::OsString;
 use std::path::Path;
-use sweep::crew::Hired;
+use std::sync::Arc;
 
 /// Does what a command line says, of which `words` are all behind the program's name; returns the exit code. What takes
 /// libraries of Python is done by `package`, where there is one.
@@ -61,7 +60,7 @@ pub fn main_of(words: impl IntoIterator<Item = OsString>, package: Option<&dyn a
         Command::Run(args) => run::run(*args),
         Command::Compare(args) => compare::compare(args),
         Command::Reproduce(args) => reproduce::reproduce(&args, package),
-        Command::Sweep(args) => hired(&args, &words, package).and_then(|crew| sweep::sweep(&args, crew.as_ref())),
+        Command::Sweep(args) => sweep::sweep(args, |address| crew(address, package)),
         Command::Validate(args) => validate::validate(&args),
         Command::Report(args) => report::report(&args),
         Command::Trace(command) => trace::trace(&command),
@@ -115,10 +114,12 @@ fn print_of_words(said: &clap::Error, words: &[OsString]) -> std::io::Result<()>
     }
 }
 
-/// The crew that a sweep asks for.
-fn hired(args: &SweepArgs, words: &[OsString], package: Option<&dyn api::Package>) -> Result<Option<Hired>, Failure> {
-    let (Some(address), Some(package)) = (&args.dask, package) else { return Ok(None) };
-    let words = words.iter().map(|word| word.to_str().map(str::to_owned)).collect::<Option<_>>();
-    let words = words.ok_or_else(|| Failure::input("a command line that is no UTF-8 cannot travel to workers"))?;
-    Hired::new(package.crew(address)?, words).map(Some)
+/// The processes behind a scheduler, which run the cells of a sweep.
+fn crew(address: &str, package: Option<&dyn api::Package>) -> Result<Arc<dyn api::Crew>, Failure> {
+    let package = package.ok_or_else(|| {
+        let message =
+            format!("--dask {address}: Dask is reached through the Python package, which this program is not");
+        Failure::input(message).with_help("pip install '.[dask]', then the same command")
+    })?;
+    package.crew(address)
 }

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::reproduce::Reproduced;
-use crate::sweep::crew::Crew;
+use copyback_lab::sweep::crew::Crew;
 use std::path::Path;
 use std::sync::Arc;
 

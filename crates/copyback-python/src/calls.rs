@@ -6,7 +6,7 @@ use crate::options::Options;
 use crate::package::OfPython;
 use crate::policies::SuppliedPolicy;
 use crate::results::object;
-use copyback_cli::api::{self, Done, Failure, Package, Request, Watch};
+use copyback_cli::api::{self, Done, Failure, Package, Request, SweepRequest, Watch};
 use copyback_lab::progress::Audience;
 use pyo3::exceptions::PySystemExit;
 use pyo3::prelude::*;
@@ -72,21 +72,33 @@ pub fn config(py: Python<'_>, options: Bound<'_, PyDict>) -> PyResult<Py<PyAny>>
     perform(py, None, move |_| api::config(&request).map(Done::Text))
 }
 
-/// Executes a command line. `words` are all words after the program's name.
+/// Runs the cells of a sweep. `options` has the arguments of `copyback.sweep` by name; `schemes` and `settings` are lists
+/// of texts. `hear` is that of `run`.
 ///
-/// `hear` is that of `run`. `crew` is called with the descriptions of a sweep's cells, and yields `(number, answer of
-/// cell or None, error or None)` of each. `policies` are supplied for a scheme of the sweep, or for all: `None`.
+/// `crew` is called with the descriptions of cells, and yields `(number, answer of cell or None, error or None)` of
+/// each.
 #[pyfunction]
-#[pyo3(signature = (words, hear = None, crew = None, policies = Vec::new()))]
-pub fn call(
+#[pyo3(signature = (options, policies = Vec::new(), hear = None, crew = None))]
+pub fn sweep(
     py: Python<'_>,
-    words: Vec<String>,
+    options: Bound<'_, PyDict>,
+    policies: Policies<'_>,
     hear: Option<Py<PyAny>>,
     crew: Option<Py<PyAny>>,
-    policies: Policies<'_>,
 ) -> PyResult<Py<PyAny>> {
-    let (policies, crew) = (supplied(policies), crew.map(PythonCrew::hired));
-    perform(py, hear.as_ref(), move |watch| api::call(&words, &watch, crew, policies))
+    let request = Options(options).sweep(supplied(policies))?;
+    let crew = crew.map(PythonCrew::hired);
+    perform(py, hear.as_ref(), move |watch| {
+        let request = SweepRequest { audience: Audience::Program(watch), ..request };
+        api::sweep(&request, crew)
+    })
+}
+
+/// Executes a command line. `words` are all words after the program's name. `hear` is that of `run`.
+#[pyfunction]
+#[pyo3(signature = (words, hear = None))]
+pub fn call(py: Python<'_>, words: Vec<String>, hear: Option<Py<PyAny>>) -> PyResult<Py<PyAny>> {
+    perform(py, hear.as_ref(), move |watch| api::call(&words, &watch))
 }
 
 /// Does some work on a thread of its own, and waits for its result.
@@ -157,7 +169,7 @@ fn tell(py: Python<'_>, watch: &Watch, hear: Option<&Py<PyAny>>) -> PyResult<()>
 
 /// The program: executes a command line, prints, and returns the exit code. `package` has the methods that need Python
 /// libraries: `check_figures(paper, folder)`, `draw_figures(folder, json, tables)`, and `crew(address)`, which returns
-/// a crew as `call` takes it.
+/// a crew as `sweep` takes it.
 #[pyfunction]
 #[pyo3(signature = (words, package = None))]
 pub fn main(py: Python<'_>, words: Vec<OsString>, package: Option<Py<PyAny>>) -> u8 {

@@ -1,7 +1,7 @@
 //! Crews of Python: Python code that runs the cells of a sweep.
 
 use crate::package::failure;
-use copyback_cli::api::{self, Crew, Failure, Took};
+use copyback_cli::api::{self, Crew, Failure, OnAnswer};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use std::collections::BTreeMap;
@@ -19,14 +19,14 @@ impl PythonCrew {
 }
 
 impl Crew for PythonCrew {
-    fn run(&self, descriptions: &[String], took: Took<'_>) -> Result<(), Failure> {
+    fn run(&self, descriptions: &[String], on_answer: OnAnswer<'_>) -> Result<(), Failure> {
         Python::attach(|py| {
             let of_python = |error: PyErr| failure(py, &error);
             let answers = self.0.bind(py).call1((descriptions,)).and_then(|all| all.try_iter()).map_err(of_python)?;
             for answer in answers {
                 let answer = answer.and_then(|answer| answer.extract::<(usize, Option<String>, Option<String>)>());
                 let (at, text, error) = answer.map_err(of_python)?;
-                took(at, text.as_deref().ok_or_else(|| error.unwrap_or_default()))?;
+                on_answer(at, text.as_deref().ok_or_else(|| error.unwrap_or_default()))?;
             }
             Ok(())
         })

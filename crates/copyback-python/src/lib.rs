@@ -20,7 +20,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _copyback {
     #[pymodule_export]
-    use crate::calls::{call, compare, config, main, run};
+    use crate::calls::{call, compare, config, main, run, sweep};
     #[pymodule_export]
     use crate::crew::cell;
     #[pymodule_export]

@@ -1,7 +1,7 @@
 //! Arguments of Python's functions as typed values. A wrong value is an `InputError` with the argument as its place.
 
 use crate::errors::exception;
-use copyback_cli::api::{Drawings, Experiment, Failure, KeptTables, Request, Slowest};
+use copyback_cli::api::{Drawings, Experiment, Failure, KeptTables, Request, Slowest, Sweep, SweepRequest};
 use copyback_lab::SuppliedPolicy;
 use copyback_workload::units::parse_duration_ns;
 use pyo3::prelude::*;
@@ -156,5 +156,22 @@ impl<'py> Options<'py> {
         drawings.perfetto.perfetto_for = self.time("perfetto_for")?;
         drawings.perfetto.perfetto_around = self.slowest("perfetto_around")?;
         Ok(drawings)
+    }
+
+    /// The call of `sweep` that the arguments describe.
+    pub fn sweep(&self, policies: Vec<SuppliedPolicy>) -> PyResult<SweepRequest> {
+        let sweep = Sweep {
+            file: self.path("file")?.unwrap_or_default(),
+            schemes: self.texts("schemes")?,
+            settings: self.texts("settings")?,
+            policies,
+            fit: self.parsed("fit")?,
+            seed: self.whole("seed", 0, WHOLE_MAX)?,
+            requests: self.whole("requests", 1, WHOLE_MAX)?,
+            warmup: self.parsed("warmup")?,
+            traces: self.path("traces")?,
+        };
+        let (out, fresh, jobs) = (self.path("out")?, self.flag("fresh")?, self.jobs()?);
+        Ok(SweepRequest { sweep, out, fresh, jobs, ..SweepRequest::default() })
     }
 }

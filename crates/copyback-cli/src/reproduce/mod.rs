@@ -246,7 +246,7 @@ fn question(name: &str, args: &ReproduceArgs) -> Result<worlds::Question, Failur
 /// The experiments that the command line chooses, their cells made.
 fn chosen(args: &ReproduceArgs) -> Result<Vec<Experiment>, Failure> {
     let files = files_of(args)?;
-    let over = Overrides { is_quick: args.quick, ..Overrides::of(&args.cells) };
+    let over = Overrides { is_quick: args.quick, ..args.cells.overrides() };
     let (mut chosen, mut known) = (Vec::new(), Vec::new());
     for (stem, file) in files {
         let mut claims = Claim::of_file(&file)?;
@@ -282,7 +282,7 @@ fn run(
         own.flat_map(|(_, claims)| *claims).try_for_each(|claim| judge::check(claim, result))?;
         Ok(())
     };
-    let mut results = sweep::run(&all, journal, &args.cells, None, &check)?.results;
+    let mut results = sweep::run(&all, journal, &args.cells.how(), None, &check)?.results;
     let mut parted = Vec::new();
     for (experiment, count) in experiments.iter_mut().zip(counts) {
         experiment.cells = all.drain(..count).collect();

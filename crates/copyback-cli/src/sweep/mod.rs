@@ -1,67 +1,52 @@
 //! `copyback sweep`: a grid of devices, schemes, workloads, settings and seeds, into one table.
 
 mod answer;
-pub mod crew;
-pub mod file;
-pub mod grid;
-pub mod journal;
-pub mod latencies;
-pub mod notes;
-pub mod objective;
-pub mod quantity;
+mod request;
 mod screen;
-pub mod seeds;
-pub mod table;
-pub mod text;
-pub mod variant;
-mod workload;
 
-use crate::args::{CellArgs, SweepArgs};
+use crate::args::SweepArgs;
 use crate::columns::Column;
 use crate::execute::{self, How};
 use crate::failure::Failure;
-use crate::files::{self, Input, Output};
-use crate::flat;
+use crate::files::{self, Output};
 use crate::format::counted;
 use crate::latex;
-use crate::memory;
-use crate::notes::notes_of_runs;
-use crate::overload;
-use crate::plan::{self, Fitted, Plan};
-use crate::preconditioned::{self, Preconditioned};
-use crate::progress::{Audience, Bars};
-use copyback::config::layers::{LayerError, Located, Text};
+use crate::plan::Fitted;
 use copyback::run::Warmup;
-use copyback_lab::policies;
+use copyback_lab::Sweep;
+pub use copyback_lab::sweep::{
+    PlannedSweep, crew, file, grid, inputs, journal, latencies, notes, objective, quantity, read, run, seeds, table,
+    text,
+};
 use copyback_workload::printable::printable;
-use crew::Hired;
+use crew::{Crew, RemoteSweep};
 use file::SweepFile;
-use grid::{Cell, Grid, Overrides};
-use journal::{CellResult, Journal, RunResult};
-use latencies::Distribution;
+use grid::{Cell, Grid};
+use journal::{CellResult, Journal};
 use objective::{Columns, Objective};
-use std::collections::BTreeMap;
+pub use request::SweepRequest;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use table::Results;
 
-/// Runs the command.
-pub fn sweep(args: &SweepArgs, crew: Option<&Hired>) -> Result<(), Failure> {
-    if args.list {
-        return files::print(&listed(args)?);
+/// Runs the command. `crew`: connects to the processes that run the cells.
+pub fn sweep(args: SweepArgs, crew: impl FnOnce(&str) -> Result<Arc<dyn Crew>, Failure>) -> Result<(), Failure> {
+    let (is_list, dask) = (args.list, args.dask.clone());
+    let request = args.into_request();
+    if is_list {
+        return files::print(&listed(&request.sweep)?);
     }
-    let swept = swept(args, crew)?;
+    let swept = swept(&request, dask.as_deref().map(crew).transpose()?)?;
     if swept.is_printed { Ok(()) } else { files::print(&swept.text) }
 }
 
 /// The cells, for `--list`.
-pub fn listed(args: &SweepArgs) -> Result<String, Failure> {
-    let (file, grid) = planned(args)?;
+pub fn listed(sweep: &Sweep) -> Result<String, Failure> {
+    let PlannedSweep { file, grid } = sweep.plan()?;
     Ok(list(&file, &grid))
 }
 
-/// A sweep that is done and written.
+/// A sweep that has ended, and whose files are written.
 pub struct Swept {
     /// What the program prints of it.
     pub text: String,
@@ -83,55 +68,41 @@ impl Swept {
     }
 }
 
-/// The cells that a command line asks for.
-fn planned(args: &SweepArgs) -> Result<(SweepFile, Grid), Failure> {
-    let (policies, mut sets) = policies::named(&args.cells.policies)?;
-    sets.extend_from_slice(&args.cells.sets);
-    let (sets, of_one) = plan::split(&sets);
-    let file = read(&args.file)?.with_schemes(&args.schemes, of_one)?;
-    let over = Overrides { requests: args.requests, sets, policies, ..Overrides::of(&args.cells) };
-    let grid = grid::cells(&file, &over)?;
-    if grid.cells.is_empty() {
-        return Err(grid::nothing_left(&grid.left_out));
-    }
-    Ok((file, grid))
-}
-
-/// Does what the command line says but for the text. `crew`: who runs cells instead of this process.
-pub fn swept(args: &SweepArgs, crew: Option<&Hired>) -> Result<Swept, Failure> {
-    if let (Some(address), None) = (&args.dask, crew) {
-        let message =
-            format!("--dask {address}: Dask is reached through the Python package, which this program is not");
-        return Err(Failure::input(message).with_help("pip install '.[dask]', then the same command"));
-    }
-    let objective = Objective::parse(&args.objective)?;
-    let (file, grid) = planned(args)?;
+/// Runs a sweep, and writes its files. The caller prints the text. A crew runs cells instead of this process.
+pub fn swept(request: &SweepRequest, crew: Option<Arc<dyn Crew>>) -> Result<Swept, Failure> {
+    let crew = crew.map(|crew| RemoteSweep::new(crew, &request.sweep)).transpose()?;
+    let objective = Objective::parse(&request.objective)?;
+    let planned = request.sweep.plan()?;
+    let PlannedSweep { file, grid } = &planned;
     if let Some(objective) = &objective {
-        objective.check_names(&Columns::usual(&file, &grid.cells)?)?;
+        objective.check_names(&Columns::usual(file, &grid.cells)?)?;
     }
-    let to = Outputs::of(args, &file, &grid.cells)?;
+    let to = Outputs::of(request, file, &grid.cells)?;
     if objective.is_some() && files::is_standard_output(&to.table) {
         let message = "standard output takes the table or the answer to --where, --min, --max and --show, not both";
         return Err(Failure::input(message).with_help("name a file for the table: --out FILE.parquet"));
     }
     let mut journal = match &to.journal {
-        Some(path) => Journal::open(path, &name_of(&to.table), args.cells.fresh)?,
+        Some(path) => Journal::open(path, &name_of(&to.table), request.fresh)?,
         None => Journal::none(),
     };
     let check = |_: usize, result: &CellResult| {
-        let columns = Columns::of(&file, &grid.cells, std::iter::once(result));
+        let columns = Columns::of(file, &grid.cells, std::iter::once(result));
         objective.as_ref().map_or(Ok(()), |objective| objective.check(&columns)).map_err(Failure::from)
     };
-    let done = run(&grid.cells, &mut journal, &args.cells, crew, &check)?;
-    let results = Results { file: &file, cells: &grid.cells, results: done.results };
+    let jobs = request.jobs.map_or_else(execute::cores, |jobs| jobs as usize);
+    let how = How { jobs, audience: request.audience.clone(), ..How::default() };
+    let done = planned.run(&mut journal, &how, crew.as_ref(), &check)?;
+    let results = Results { file, cells: &grid.cells, results: done.results };
     to.write(&results)?;
-    let mut text = heading(&file, &grid, &done.skipped);
+    let mut text = heading(file, grid, &done.skipped);
     let (body, latex) = body(objective.as_ref(), &results)?;
-    let is_taken = args.latex.as_deref().map_or(Ok(false), |path| files::write_text(path, &latex))?;
+    let is_taken = request.latex.as_deref().map_or(Ok(false), |path| files::write_text(path, &latex))?;
     text.push_str(&body);
-    text.push_str(&notes(&file, &journal, &grid, &results));
+    text.push_str(&notes(file, &journal, grid, &results));
     text.push_str(&to.note());
     let (results, is_printed) = (results.results, is_taken || files::is_standard_output(&to.table));
+    let PlannedSweep { file, grid } = planned;
     Ok(Swept { text, file, cells: grid.cells, results, latex, is_printed })
 }
 
@@ -156,15 +127,15 @@ struct Outputs {
 }
 
 impl Outputs {
-    /// Those of a command line. Refuses what cannot be written, or would destroy something.
-    fn of(args: &SweepArgs, file: &SweepFile, cells: &[Cell]) -> Result<Self, Failure> {
-        let named = || PathBuf::from(format!("{}.parquet", file_stem(&args.file)));
-        let table = args.out.clone().unwrap_or_else(named);
+    /// Those of a call. Refuses what cannot be written, or would destroy something.
+    fn of(request: &SweepRequest, file: &SweepFile, cells: &[Cell]) -> Result<Self, Failure> {
+        let named = || PathBuf::from(format!("{}.parquet", file::default_name(&request.sweep.file)));
+        let table = request.out.clone().unwrap_or_else(named);
         let journal = journal_of(&table)?;
         let (text, latencies) = (table::text_beside(&table), latencies::path_beside(&table));
-        check_outputs(&table, journal.as_deref(), args.latex.as_deref(), file, cells)?;
+        check_outputs(&table, journal.as_deref(), request.latex.as_deref(), file, cells)?;
         refuse_other_format(&table)?;
-        if args.out.is_none() {
+        if request.out.is_none() {
             refuse_unknown_table(&table, &table, journal.as_deref())?;
         }
         // Nobody has named this one.
@@ -222,11 +193,6 @@ fn check_outputs(
     files::refuse_clashes(&outputs, inputs(file, cells))
 }
 
-/// All that a sweep reads.
-pub fn inputs<'a>(file: &'a SweepFile, cells: &'a [Cell]) -> impl Iterator<Item = &'a Input> {
-    file.inputs.iter().chain(cells.iter().flat_map(|cell| &cell.plan.inputs))
-}
-
 /// Refuses a file that is there and that nobody named, unless the journal of the table says that a sweep wrote it.
 fn refuse_unknown_table(file: &Path, table: &Path, journal: Option<&Path>) -> Result<(), Failure> {
     match journal {
@@ -244,31 +210,6 @@ pub fn refuse_unwritten(table: &Path, help: &str) -> Result<(), Failure> {
     }
     let message = format!("{} exists, and no journal next to it shows that a sweep wrote it", table.display());
     Err(Failure::input(message).with_help(help))
-}
-
-/// Reads a sweep file.
-pub fn read(path: &Path) -> Result<SweepFile, Failure> {
-    let inputs = std::cell::RefCell::new(Vec::new());
-    let text_of = |path: &Path| -> Result<Arc<Text>, Failure> {
-        let (name, text) = (path.display().to_string(), files::read_text("sweep", path)?);
-        inputs.borrow_mut().push(Input::text("sweep", name.clone(), Some(path.to_path_buf()), &text));
-        Ok(Arc::new(Text { name, text }))
-    };
-    let folder = files::folder_of(path);
-    let neighbour = |name: &Located| {
-        let found = text_of(&folder.join(&name.value));
-        let missing = |failure: Failure| LayerError::new(format!("the grid cannot be used: {}", failure.message()));
-        found.map_err(|failure| {
-            missing(failure).with_help("name a sweep file of the same folder").at(name.place.clone())
-        })
-    };
-    let folder = if folder == Path::new(".") { Path::new("") } else { folder };
-    let file = SweepFile::parse(&text_of(path)?, &file_stem(path), folder, &neighbour)?;
-    Ok(SweepFile { inputs: inputs.into_inner(), ..file })
-}
-
-fn file_stem(path: &Path) -> String {
-    path.file_stem().map_or_else(|| "sweep".to_owned(), |stem| stem.to_string_lossy().into_owned())
 }
 
 /// The journal stands beside the table; where that is no file, there is none.
@@ -297,120 +238,6 @@ fn refuse_other_format(out: &Path) -> Result<(), Failure> {
 /// How a journal names its table: without the folder, which may be moved.
 fn name_of(table: &Path) -> String {
     table.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
-}
-
-/// Results, in the order of the cells.
-pub struct Done {
-    /// Results.
-    pub results: Vec<CellResult>,
-    /// How many cells the journal held already, and how many there are.
-    pub skipped: (usize, usize),
-}
-
-/// What is asked of a cell's result as soon as it is there: a mistake that it shows is told before the others have run.
-pub type Check<'a> = &'a (dyn Fn(usize, &CellResult) -> Result<(), Failure> + Sync);
-
-/// Runs the cells that the journal does not hold, and writes each down as it ends.
-pub fn run(
-    cells: &[Cell],
-    journal: &mut Journal,
-    args: &CellArgs,
-    crew: Option<&Hired>,
-    check: Check<'_>,
-) -> Result<Done, Failure> {
-    let jobs = args.jobs.map_or_else(execute::cores, |jobs| jobs as usize);
-    let program = journal::program();
-    let keys: Vec<String> = cells.iter().map(|cell| journal::key(&cell.plan, &program)).collect();
-    // Two cells may be the same: they are run once.
-    let mut to_do: BTreeMap<&String, usize> = BTreeMap::new();
-    for (at, key) in keys.iter().enumerate() {
-        match journal.find(key) {
-            Some(result) => check(at, result)?,
-            None => _ = to_do.entry(key).or_insert(at),
-        }
-    }
-    let mut to_do: Vec<usize> = to_do.into_values().collect();
-    // Cells that start from the same drives follow each other, so that no drive is kept for longer than it is used.
-    let mut first_of: BTreeMap<Vec<String>, usize> = BTreeMap::new();
-    to_do.sort_unstable();
-    for &at in &to_do {
-        first_of.entry(preconditioned::keys(&cells[at].plan)).or_insert(at);
-    }
-    to_do.sort_by_cached_key(|&at| (first_of[&preconditioned::keys(&cells[at].plan)], at));
-    if crew.is_none() {
-        memory::check_cells(to_do.iter().map(|&at| &cells[at].plan), jobs)?;
-    }
-    let drives = Preconditioned::of(to_do.iter().map(|&at| &cells[at].plan));
-    let skipped = cells.len() - keys.iter().filter(|key| journal.find(key).is_none()).count();
-    let jobs_of_cell = (jobs / to_do.len().max(1)).max(1);
-    let bars = Bars::new(&args.hearing.audience(), std::iter::once("cells"));
-    let bar = bars.add("cells", Some(to_do.len() as u64));
-    let (ended, has_failed) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let took = |at: usize, result: &CellResult| {
-        let label = &cells[to_do[at]].label;
-        let result = journal.append(&keys[to_do[at]], label, result)?;
-        check(to_do[at], &result)?;
-        bar.step(label);
-        bars.tell(&format!("{}/{} {label}", ended.fetch_add(1, Ordering::Relaxed) + 1, to_do.len()));
-        Ok(result)
-    };
-    let here = || {
-        execute::in_parallel(jobs, to_do.len(), |at| {
-            let cell = &cells[to_do[at]];
-            if has_failed.load(Ordering::Relaxed) {
-                // A cell before this one has failed, and its error is the one that is told.
-                return Err(Failure::run("not begun").of_run(&cell.label));
-            }
-            let result = one(&cell.plan, jobs_of_cell, &drives, bars.audience_of_part()).map_err(|failure| {
-                has_failed.store(true, Ordering::Relaxed);
-                failure.of_run(&cell.label)
-            })?;
-            took(at, &result).inspect_err(|_| has_failed.store(true, Ordering::Relaxed))
-        })
-    };
-    let new = match crew {
-        Some(crew) => {
-            let asked: Vec<_> = to_do.iter().map(|&at| (at, keys[at].as_str(), &cells[at].plan)).collect();
-            crew.run(&program, &asked, &|at| cells[to_do[at]].label.clone(), &mut |at, result| took(at, result))?
-        }
-        None => here()?,
-    };
-    drop(bar);
-    for (at, result) in to_do.into_iter().zip(new) {
-        journal.remember(keys[at].clone(), result);
-    }
-    let results = keys.iter().map(|key| journal.find(key).expect("every cell is done").clone()).collect();
-    Ok(Done { results, skipped: (skipped, cells.len()) })
-}
-
-/// Runs one cell: all schemes from the same preconditioned drive.
-fn one(plan: &Plan, jobs: usize, drives: &Preconditioned, audience: Audience) -> Result<CellResult, Failure> {
-    let how = How {
-        jobs,
-        audience,
-        check: false,
-        keep_gc_events: false,
-        keep_rates: false,
-        keep_requests: false,
-        keep_commands: None,
-        microscope: None,
-    };
-    let finished = execute::execute_from(drives, plan, &how)?;
-    let mut runs = Vec::new();
-    for (at, (planned, done)) in plan.runs.iter().zip(&finished).enumerate() {
-        let mut numbers = flat::numbers(&done.outcome.report)?;
-        if let Some(matched) = &done.matched {
-            numbers.extend(flat::numbers(matched)?.into_iter().map(|(name, n)| (format!("matched.{name}"), n)));
-        }
-        let numbers = numbers.into_iter().collect();
-        let kept = done.outcome.histograms.iter().filter(|(class, _)| latencies::CLASSES.contains(class));
-        let latencies = kept.map(|(class, histogram)| ((*class).to_owned(), Distribution::of(histogram))).collect();
-        let (scheme, hash) = (planned.scheme.clone(), crate::results::run_hash(plan, at));
-        runs.push(RunResult { scheme, hash, steady: done.outcome.report.steady.verdict, numbers, latencies });
-    }
-    // That a drive cannot keep up says more of the results than anything else.
-    let overload = overload::note(plan, &finished).unwrap_or_default();
-    Ok(CellResult { runs, notes: overload + &notes_of_runs(plan, &finished) })
 }
 
 fn heading(file: &SweepFile, grid: &Grid, (skipped, all): &(usize, usize)) -> String {

@@ -9,9 +9,11 @@ use std::path::Path;
 /// Modules of `copyback-lab`; each uses only those before it.
 const ORDER: &[&str] = &[
     "format",
+    "matched",
     "failure",
     "advice",
     "files",
+    "outputs",
     "columns",
     "flat",
     "fio",
@@ -30,6 +32,7 @@ const ORDER: &[&str] = &[
     "results",
     "tables",
     "experiment",
+    "sweep",
 ];
 
 /// What no file of `copyback-lab` has.

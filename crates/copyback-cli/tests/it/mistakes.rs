@@ -38,7 +38,7 @@ const OF_ARRAYS: &[(&str, &str)] = &[
 fn failure(words: &[&str]) -> Failure {
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
     // As the Python package calls the program.
-    match call(&words, &Arc::default(), None, Vec::new()) {
+    match call(&words, &Arc::default()) {
         Ok(Done::Text(text)) => panic!("{words:?} is taken:\n{text}"),
         Ok(_) => panic!("{words:?} is taken"),
         Err(failure) => failure,

@@ -259,7 +259,7 @@ impl Bench<'_> {
 
     /// The experiments of a world, with their cells.
     fn experiments(&self, world: &World) -> Result<Vec<Experiment>, Failure> {
-        let mut over = Overrides { seed: Some(world.seed), ..Overrides::of(&self.args.cells) };
+        let mut over = Overrides { seed: Some(world.seed), ..self.args.cells.overrides() };
         let is_small = !self.args.full_size;
         let of_drive: &[String] = if is_small { &self.open.sets } else { &[] };
         let sets = Sets::of(of_drive.iter().chain(&world.sets).chain(&over.sets));

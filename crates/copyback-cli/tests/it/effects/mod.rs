@@ -234,7 +234,7 @@ fn plan_notes(scheme: &str, load: &str, sets: &[String]) -> BTreeSet<String> {
         let mut words =
             ["run", "-S", scheme, "-d", &device, "-w", &workload, "--requests", "1"].map(str::to_owned).to_vec();
         words.extend(sets.iter().flat_map(|set| ["--set".to_owned(), set.clone()]));
-        call(&words, &Arc::default(), None, Vec::new())
+        call(&words, &Arc::default())
     };
     let empty = [sets, &["precondition.mode=empty".to_owned()]].concat();
     match called(&empty).or_else(|_| called(sets)) {

@@ -1,7 +1,7 @@
 //! Is an output an input of the same run, or another output? Names do not tell: links of both kinds lead to one file.
 
-use super::Input;
 use crate::failure::Failure;
+use crate::files::Input;
 use copyback_workload::per_cpu;
 use copyback_workload::write::target::{Target, folder_of};
 use std::collections::BTreeMap;

@@ -2,20 +2,19 @@
 
 use super::file::{self, Case, Setting, Source, SweepFile};
 use super::journal;
-use crate::args::CellArgs;
 use crate::failure::Failure;
 use crate::files;
 use crate::format::counted;
 use crate::plan::{self, Choice, ChosenWorkload, Plan, Share};
+use crate::policies::Policies;
 use crate::workloads;
 use copyback::config::layers::{Layer, LayerError, Located};
 use copyback::run::Warmup;
-use copyback_lab::policies::Policies;
 use copyback_workload::printable::printable;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// What the command line says about a sweep.
+/// What replaces parts of a sweep file.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
     /// Where runs stop, whatever the file says.
@@ -36,14 +35,6 @@ pub struct Overrides {
     pub fit: Option<Share>,
     /// The seed, instead of the file's.
     pub seed: Option<u64>,
-}
-
-impl Overrides {
-    /// Settings of all cells.
-    pub fn of(args: &CellArgs) -> Self {
-        let (traces, sets) = (args.traces.clone(), args.sets.clone());
-        Self { traces, sets, fit: args.fit, seed: args.seed, warmup: args.warmup, ..Self::default() }
-    }
 }
 
 /// One cell of the grid.

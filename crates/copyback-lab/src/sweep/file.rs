@@ -451,3 +451,8 @@ fn vary_below(path: &str, entry: Entry, varied: &mut Vec<Vary>) -> Result<(), La
     varied.push(Vary { settings: values.iter().map(setting).collect(), key });
     Ok(())
 }
+
+/// The default name of a sweep: the name of its file without the ending.
+pub fn default_name(path: &Path) -> String {
+    path.file_stem().map_or_else(|| "sweep".to_owned(), |stem| stem.to_string_lossy().into_owned())
+}

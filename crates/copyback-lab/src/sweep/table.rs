@@ -5,8 +5,8 @@ use super::grid::Cell;
 use super::journal::{CellResult, RunResult};
 use crate::columns::{About, Column, csv, write_table};
 use crate::failure::Failure;
-use crate::files;
 use crate::flat::Number;
+use crate::outputs;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,7 @@ pub struct Results<'a> {
 /// Writes the table: first what a run is, then a column for each varied key, then its numbers, its configuration and
 /// its hash. A number that a run has not is null.
 pub fn write(path: &Path, results: &Results<'_>) -> Result<(), Failure> {
-    files::write_whole(path, |file| write_table(file, "sweep", &about(results), columns(results)))
+    outputs::write_whole(path, |file| write_table(file, "sweep", &about(results), columns(results)))
 }
 
 /// Names of the columns that each table of a sweep begins with.
@@ -36,7 +36,7 @@ pub fn text_beside(table: &Path) -> PathBuf {
 
 /// Writes the same table as text.
 pub fn write_text(path: &Path, results: &Results<'_>) -> Result<(), Failure> {
-    files::write_whole(path, |file| csv::write(file, &columns(results)))
+    outputs::write_whole(path, |file| csv::write(file, &columns(results)))
 }
 
 /// Whether a sweep wrote the text: it begins with the names that all have.

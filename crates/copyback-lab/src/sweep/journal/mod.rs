@@ -281,7 +281,7 @@ fn own_library() -> Option<PathBuf> {
 }
 
 #[cfg(test)]
-pub mod tests {
+mod tests {
     use super::line::write_line;
     use super::*;
 

@@ -1,57 +1,86 @@
-//! Cells that other processes run. A cell travels as a description: the command line, the folder that it was given in,
-//! and which cell. Its result comes back as its line of the journal, whose check sum says that it came whole.
+//! Cells that other processes run. A cell travels as a description: the sweep, the working folder, and the number of
+//! the cell. Its result comes back as its line of the journal, which has a check sum.
 //!
-//! Whoever runs a cell plans the sweep from the same files, and compares the cell's key, a hash of all that its results
-//! depend on, with the one that it was given: with another program, sweep file or trace, it refuses.
+//! The worker plans the sweep from the same files. It compares the cell's key, a hash of all that the results depend on,
+//! with the key of the description. With another program, sweep file or trace, it refuses.
 
 mod carried;
 
 use super::grid::Cell;
 use super::journal::{self, CellResult};
-use crate::args::{Cli, Command, SweepArgs};
-use crate::diagnostics::with_command;
+use super::{Sweep, run_cell};
+use crate::execute::How;
 use crate::failure::Failure;
 use crate::memory;
-use crate::plan::Plan;
+use crate::plan::{Plan, Share};
 use crate::preconditioned::Preconditioned;
-use crate::progress::Audience;
-use clap::Parser;
+use copyback::run::Warmup;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Hears of a cell: its number among those that were given, and what [`cell`] answered or why it never will.
-pub type Took<'a> = &'a mut dyn FnMut(usize, Result<&str, String>) -> Result<(), Failure>;
+/// Receives the answer of [`cell`], or the reason why there is none, with the number of the description.
+pub type OnAnswer<'a> = &'a mut dyn FnMut(usize, Result<&str, String>) -> Result<(), Failure>;
 
 /// Processes that run cells.
 pub trait Crew: Send + Sync {
-    /// Has [`cell`] called once with each description, in any order, and tells of each answer as it comes. The first
-    /// error of `took` ends it.
+    /// Calls [`cell`] once with each description, in any order, and passes each answer on as it comes. The first error
+    /// of `on_answer` ends it.
     ///
     /// # Errors
-    /// That of `took`, or where the crew cannot be reached.
-    fn run(&self, descriptions: &[String], took: Took<'_>) -> Result<(), Failure>;
+    /// That of `on_answer`; or if the crew cannot be reached.
+    fn run(&self, descriptions: &[String], on_answer: OnAnswer<'_>) -> Result<(), Failure>;
 }
 
-/// A crew, and the command line that it needs to plan the sweep.
+/// A crew, and the sweep that its processes plan.
 #[derive(Clone)]
-pub struct Hired {
+pub struct RemoteSweep {
     crew: Arc<dyn Crew>,
-    words: Vec<String>,
+    sweep: Description,
     folder: PathBuf,
 }
 
-impl std::fmt::Debug for Hired {
+impl std::fmt::Debug for RemoteSweep {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Hired").field("words", &self.words).finish_non_exhaustive()
+        formatter.debug_struct("RemoteSweep").field("sweep", &self.sweep).finish_non_exhaustive()
     }
 }
 
-/// What travels to whoever runs a cell.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+/// A sweep as it travels.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 struct Description {
+    file: PathBuf,
+    schemes: Vec<String>,
+    settings: Vec<String>,
+    fit: Option<String>,
+    seed: Option<u64>,
+    requests: Option<u64>,
+    warmup: Option<String>,
+    traces: Option<PathBuf>,
+}
+
+impl Description {
+    fn of(sweep: &Sweep) -> Self {
+        let Sweep { file, schemes, settings, policies: _, fit, seed, requests, warmup, traces } = sweep.clone();
+        let (fit, warmup) = (fit.map(|share| share.to_string()), warmup.map(|warmup| warmup.to_string()));
+        Self { file, schemes, settings, fit, seed, requests, warmup, traces }
+    }
+
+    /// The sweep of a working folder.
+    fn in_folder(&self, folder: &Path) -> Result<Sweep, Failure> {
+        let Self { file, schemes, settings, fit, seed, requests, warmup, traces } = self.clone();
+        let fit: Option<Share> = fit.map(|text| text.parse()).transpose().map_err(Failure::input)?;
+        let warmup: Option<Warmup> = warmup.map(|text| text.parse()).transpose().map_err(Failure::input)?;
+        let (file, traces) = (folder.join(file), traces.map(|traces| folder.join(traces)));
+        Ok(Sweep { file, schemes, settings, policies: Vec::new(), fit, seed, requests, warmup, traces })
+    }
+}
+
+/// What travels to a worker.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+struct CellDescription {
     program: String,
-    words: Vec<String>,
+    sweep: Description,
     folder: PathBuf,
     /// The files that the cell reads, with their hashes.
     files: Vec<(PathBuf, String)>,
@@ -64,41 +93,47 @@ struct Description {
 enum Answer {
     Line(String),
     Failure(Failure),
-    /// Files that are not there, or are others there: the crew calls again, with their content.
+    /// Files that the worker lacks, or has with other content: the crew calls again, with their content.
     Lacking(Vec<(PathBuf, String)>),
 }
 
-impl Hired {
-    /// A crew for a command line, of which `words` are all behind the program's name.
-    pub fn new(crew: Arc<dyn Crew>, words: Vec<String>) -> Result<Self, Failure> {
+impl RemoteSweep {
+    /// A crew for a sweep, whose paths are relative to this process's working folder.
+    ///
+    /// # Errors
+    /// If the sweep has policies of this process; or if the working folder is unknown.
+    pub fn new(crew: Arc<dyn Crew>, sweep: &Sweep) -> Result<Self, Failure> {
+        if !sweep.policies.is_empty() {
+            return Err(Failure::input("policies of this process are not on the workers of a cluster")
+                .with_help("leave the cluster or the policies out"));
+        }
         let folder = std::env::current_dir()
             .map_err(|error| Failure::input(format!("cannot tell the working folder: {error}")))?;
-        Ok(Self { crew, words, folder })
+        Ok(Self { crew, sweep: Description::of(sweep), folder })
     }
 
-    /// Has the cells run whose places in the grid and keys are given; results are in that order, as `took` returns
-    /// them.
+    /// Runs cells, each with its number in the grid and its key. Results are in that order, as `on_result` returns them.
     pub fn run(
         &self,
         program: &str,
         cells: &[(usize, &str, &Plan)],
         label: &dyn Fn(usize) -> String,
-        took: &mut dyn FnMut(usize, &CellResult) -> Result<CellResult, Failure>,
+        on_result: &mut dyn FnMut(usize, &CellResult) -> Result<CellResult, Failure>,
     ) -> Result<Vec<CellResult>, Failure> {
         let describe = |&(at, key, plan): &(usize, &str, &Plan)| {
-            let (program, words, folder) = (program.to_owned(), self.words.clone(), self.folder.clone());
+            let (program, sweep, folder) = (program.to_owned(), self.sweep.clone(), self.folder.clone());
             let files = carried::files(plan, &self.folder);
-            serde_json::to_string(&Description { program, words, folder, files, at, key: key.to_owned() })
+            serde_json::to_string(&CellDescription { program, sweep, folder, files, at, key: key.to_owned() })
         };
         let descriptions: Result<Vec<String>, _> = cells.iter().map(describe).collect();
         let descriptions = descriptions.map_err(|_| {
-            Failure::input(format!("{} is no UTF-8, and cannot travel", self.folder.display()))
-                .with_help("begin the sweep in a folder with another name")
+            Failure::input(format!("a path of the sweep in {} is no UTF-8, and cannot travel", self.folder.display()))
+                .with_help("rename the folder or the file")
         })?;
         let mut results: Vec<Option<CellResult>> = vec![None; cells.len()];
         self.crew.run(&descriptions, &mut |at, answer| {
             let result = read(answer, cells[at].1).map_err(|failure| failure.of_run(&label(at)))?;
-            results[at] = Some(took(at, &result)?);
+            results[at] = Some(on_result(at, &result)?);
             Ok(())
         })?;
         let missing = results.iter().filter(|result| result.is_none()).count();
@@ -127,11 +162,11 @@ fn read(answer: Result<&str, String>, key: &str) -> Result<CellResult, Failure> 
     }
 }
 
-/// Runs the cell of a description, and answers with its result or its failure: what [`Crew`] calls, in whichever
-/// process. Content of files is `sent` with its hash once an answer has said that it is lacking; it is kept in `folder`
-/// for as long as the process lives.
+/// Runs the cell of a description, and returns its result or its failure as text: a [`Crew`] calls this in any process.
+/// If an answer says that files are lacking, the next call has their content and hashes in `sent`. The content is kept
+/// in `folder` for as long as the process lives.
 pub fn cell(description: &str, sent: &[(String, &[u8])], folder: &Path) -> String {
-    let answer = ran(description, sent, folder).map_err(with_command).unwrap_or_else(Answer::Failure);
+    let answer = ran(description, sent, folder).unwrap_or_else(Answer::Failure);
     serde_json::to_string(&answer).expect("texts are JSON")
 }
 
@@ -139,13 +174,13 @@ fn ran(description: &str, sent: &[(String, &[u8])], kept_in: &Path) -> Result<An
     let program = journal::program();
     let value: serde_json::Value = serde_json::from_str(description)
         .map_err(|error| Failure::input(format!("the description of a cell cannot be read: {error}")))?;
-    // Before the rest, which another version may spell otherwise.
-    let asked = value["program"].as_str().unwrap_or_default();
-    if asked != program {
-        let message = format!("the worker has another build of copyback ({program}) than the client ({asked})");
+    // Before the rest, whose layout depends on the version.
+    let client = value["program"].as_str().unwrap_or_default();
+    if client != program {
+        let message = format!("the worker has another build of copyback ({program}) than the client ({client})");
         return Err(Failure::input(message).with_help("install the same wheel where workers run, and restart them"));
     }
-    let description: Description = serde_json::from_value(value)
+    let description: CellDescription = serde_json::from_value(value)
         .map_err(|error| Failure::input(format!("the description of a cell cannot be read: {error}")))?;
     let _reading = match carried::present(&description.files, sent, kept_in)? {
         Ok(reading) => reading,
@@ -155,51 +190,37 @@ fn ran(description: &str, sent: &[(String, &[u8])], kept_in: &Path) -> Result<An
     let cell = &cells[at];
     memory::check_cells(std::iter::once(&cell.plan), 1)?;
     let drives = Preconditioned::of([&cell.plan]);
-    let result = super::one(&cell.plan, 1, &drives, Audience::Nobody)?;
+    let how = How { jobs: 1, ..How::default() };
+    let result = run_cell(&cell.plan, &how, &drives)?;
     Ok(Answer::Line(journal::write_line(&description.key, &cell.label, &result)))
 }
 
 /// A sweep that this process has planned, and what it was planned from.
-type Planned = (Vec<String>, PathBuf, Arc<Vec<Cell>>);
+type Planned = (Description, PathBuf, Arc<Vec<Cell>>);
 
-/// The sweep that this process planned last: its next cell is likely one of the same.
+/// The sweep that this process planned last: its next cell likely belongs to the same sweep.
 static LAST: Mutex<Option<Planned>> = Mutex::new(None);
 
-/// The cells of a description's sweep, of which its own has the key that it says.
-fn planned(description: &Description) -> Result<Arc<Vec<Cell>>, Failure> {
-    let Description { program, words, folder, at, key, .. } = description;
+/// The cells of a description's sweep, if the described cell has the described key.
+fn planned(description: &CellDescription) -> Result<Arc<Vec<Cell>>, Failure> {
+    let CellDescription { program, sweep, folder, at, key, .. } = description;
     let is_same = |cells: &[Cell]| cells.get(*at).is_some_and(|cell| journal::key(&cell.plan, program) == *key);
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((own_words, own_folder, cells)) = &*last
-        && (own_words, own_folder) == (words, folder)
+    if let Some((own_sweep, own_folder, cells)) = &*last
+        && (own_sweep, own_folder) == (sweep, folder)
         && is_same(cells)
     {
         return Ok(cells.clone());
     }
-    let cells = Arc::new(super::planned(&args(words, folder)?)?.1.cells);
+    let cells = Arc::new(sweep.in_folder(folder)?.plan()?.grid.cells);
     if !is_same(&cells) {
         let message = format!("the worker's folder {} differs from the client's", folder.display());
         return Err(Failure::input(message).with_help(
-            "put the sweep file, and all files that it names, in a folder that workers share with the \
-                        client",
+            "put the sweep file, and all files that it names, in a folder that workers share with the client",
         ));
     }
-    *last = Some((words.clone(), folder.clone(), cells.clone()));
+    *last = Some((sweep.clone(), folder.clone(), cells.clone()));
     Ok(cells)
-}
-
-/// A command line of another folder.
-fn args(words: &[String], folder: &Path) -> Result<SweepArgs, Failure> {
-    let words = std::iter::once("copyback").chain(words.iter().map(String::as_str));
-    match Cli::try_parse_from(words).map(|cli| cli.command) {
-        Ok(Command::Sweep(mut args)) => {
-            args.file = folder.join(&args.file);
-            args.cells.traces = args.cells.traces.map(|traces| folder.join(traces));
-            Ok(args)
-        }
-        Ok(_) => Err(Failure::input("the description of a cell is of no sweep")),
-        Err(wrong) => Err(Failure::input(wrong.to_string())),
-    }
 }
 
 #[cfg(test)]
@@ -214,7 +235,7 @@ mod tests {
     }
 
     impl Crew for Far {
-        fn run(&self, descriptions: &[String], took: Took<'_>) -> Result<(), Failure> {
+        fn run(&self, descriptions: &[String], on_answer: OnAnswer<'_>) -> Result<(), Failure> {
             let content: Vec<Vec<u8>> = self.traces.iter().map(|path| fs::read(path).expect("a trace")).collect();
             self.traces.iter().for_each(|path| fs::remove_file(path).expect("it is away"));
             for (at, description) in descriptions.iter().enumerate() {
@@ -224,7 +245,7 @@ mod tests {
                 assert_eq!(paths, self.traces.iter().collect::<Vec<_>>(), "all files of the base name");
                 let sent = files.iter().zip(&content).map(|((_, hash), content)| (hash.clone(), &content[..]));
                 let sent: Vec<(String, &[u8])> = sent.collect();
-                took(at, Ok(&cell(description, &sent, &self.kept_in)))?;
+                on_answer(at, Ok(&cell(description, &sent, &self.kept_in)))?;
             }
             for (path, content) in self.traces.iter().zip(&content) {
                 fs::write(path, content).expect("it is back");
@@ -246,17 +267,14 @@ mod tests {
         traces.iter().zip(0..).for_each(|(path, cpu)| fs::write(path, event(1000 * cpu, 8 * cpu)).unwrap());
         let file = folder.path().join("grid.toml");
         fs::write(&file, "schemes = [\"baseline\"]\ndevice = \"small\"\ntrace = \"big\"\n").unwrap();
-        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-        let words =
-            |out: &str| ["sweep", &path("grid.toml"), "--quiet", "--out", &path(out)].map(str::to_owned).to_vec();
-        let sweep = |out: &str, crew: Option<Arc<dyn Crew>>| {
-            let sweep = args(&words(out), folder.path()).unwrap();
-            let crew = crew.map(|crew| Hired::new(crew, words(out)).unwrap());
-            super::super::swept(&sweep, crew.as_ref()).unwrap_or_else(|failure| panic!("{failure:?}"));
-            fs::read(path(out)).unwrap()
+        let sweep = Sweep { file, ..Sweep::default() };
+        let run = |crew: Option<RemoteSweep>| {
+            let (planned, mut journal) = (sweep.plan().unwrap(), journal::Journal::none());
+            let done = planned.run(&mut journal, &How::default(), crew.as_ref(), &|_, _| Ok(()));
+            done.unwrap_or_else(|failure| panic!("{failure:?}")).results
         };
-        let here = sweep("here.parquet", None);
+        let here = run(None);
         let far = Far { traces, kept_in: folder.path().to_path_buf() };
-        assert_eq!(sweep("there.parquet", Some(Arc::new(far))), here, "the same bytes");
+        assert_eq!(run(Some(RemoteSweep::new(Arc::new(far), &sweep).unwrap())), here, "the same results");
     }
 }

@@ -1,8 +1,10 @@
-//! Writing outputs. What stands under an output's name decides how ([`Target`]): a file is replaced when its successor
-//! is whole, and devices, pipes and descriptors are written into.
+//! Files that results go to. A file is replaced when its successor is complete; devices, pipes and descriptors are
+//! written into. What has an output's name decides which ([`Target`]).
+
+mod clashes;
 
 use crate::failure::Failure;
-use copyback_workload::printable::printable_lines;
+pub use clashes::{Output, refuse_clashes};
 use copyback_workload::write::target::{TEMPORARY_LETTERS, TEMPORARY_PREFIX, TEMPORARY_SUFFIX, Target, folder_of};
 use std::fs::File;
 use std::io::Write;
@@ -123,15 +125,4 @@ pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<bool, Failure> {
 /// Writes a text; true where standard output is taken by it.
 pub fn write_text(path: &Path, text: &str) -> Result<bool, Failure> {
     write_bytes(path, text.as_bytes())
-}
-
-/// Prints to standard output. Styles are left out where it is no terminal; what else would change a terminal is written
-/// out.
-pub fn print(text: &str) -> Result<(), Failure> {
-    let mut out = anstream::stdout().lock();
-    match out.write_all(printable_lines(text).as_bytes()).and_then(|()| out.flush()) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Err(Failure::PipeClosed),
-        Err(error) => Err(Failure::run(format!("cannot write to standard output: {error}"))),
-    }
 }

@@ -6,7 +6,7 @@
 use super::table::{self, Results};
 use crate::columns::{Column, write_table};
 use crate::failure::Failure;
-use crate::files;
+use crate::outputs;
 use hdrhistogram::Histogram;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use std::collections::BTreeMap;
@@ -97,7 +97,7 @@ pub fn is_of_a_sweep(path: &Path) -> bool {
 
 /// Writes the table.
 pub fn write(path: &Path, results: &Results<'_>) -> Result<(), Failure> {
-    files::write_whole(path, |file| write_table(file, TABLE, &table::about(results), columns(results)))
+    outputs::write_whole(path, |file| write_table(file, TABLE, &table::about(results), columns(results)))
 }
 
 /// The columns of the table: what a run is, and a row for each class and each bin of it that holds something.

@@ -5,7 +5,6 @@ mod columns;
 mod near;
 pub mod standing;
 
-use crate::args::ObjectiveArgs;
 use crate::steady;
 pub use columns::{
     Asked, Columns, Source, is_of_some_runs, is_usual, numbers_of_workloads, percent_of, short_of, spelled_out,
@@ -15,7 +14,20 @@ use copyback::observe::steady::Verdict;
 pub use near::{LISTED, near_names};
 use std::sync::Arc;
 
-/// What is asked.
+/// An objective as texts. `min` goes before `max`.
+#[derive(Clone, Debug, Default)]
+pub struct ObjectiveText {
+    /// Conditions that a row must meet, such as `response.read.p99_9 < 5ms`.
+    pub conditions: Vec<String>,
+    /// The number of which the least is reported.
+    pub min: Option<String>,
+    /// The number of which the most is reported.
+    pub max: Option<String>,
+    /// Columns to show, by name; the usual ones if it is empty.
+    pub show: Vec<String>,
+}
+
+/// Conditions on the rows of a sweep's table, and the number that is to be least or most.
 #[derive(Clone, Debug, Default)]
 pub struct Objective {
     /// All of them are to hold.
@@ -115,14 +127,17 @@ pub struct Test {
 }
 
 impl Objective {
-    /// What the command line asks; nothing where it asks nothing.
-    pub fn parse(args: &ObjectiveArgs) -> Result<Option<Self>, LayerError> {
-        let conditions = args.conditions.iter().map(|text| Condition::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    /// Reads an objective; `None` if it has no part.
+    ///
+    /// # Errors
+    /// If a condition lacks a name, a comparison or a value.
+    pub fn parse(text: &ObjectiveText) -> Result<Option<Self>, LayerError> {
+        let conditions = text.conditions.iter().map(|text| Condition::parse(text)).collect::<Result<Vec<_>, _>>()?;
         let best = |flag: &str, name: &Option<String>, is_most| {
             name.as_ref().map(|text| Best { name: Name::of(&argument(flag, text), 0..text.len()), is_most })
         };
-        let best = best("--min", &args.min, false).or(best("--max", &args.max, true));
-        let show = crate::matched::completed(&args.show);
+        let best = best("--min", &text.min, false).or(best("--max", &text.max, true));
+        let show = crate::matched::completed(&text.show);
         let show: Vec<Name> = show.iter().map(|text| Name::of(&argument("--show", text), 0..text.len())).collect();
         let is_asked = !conditions.is_empty() || best.is_some() || !show.is_empty();
         Ok(is_asked.then_some(Self { conditions, best, show }))

@@ -1,0 +1,60 @@
+//! Calls of `sweep`: the grid, how its cells are executed, and what is written of them.
+
+use crate::args::{CellArgs, ObjectiveArgs, SweepArgs};
+use crate::execute::{self, How};
+use crate::progress::Audience;
+use copyback_lab::Sweep;
+use copyback_lab::sweep::grid::Overrides;
+use copyback_lab::sweep::objective::ObjectiveText;
+use std::path::PathBuf;
+
+/// A call of `sweep`.
+#[derive(Clone, Debug, Default)]
+pub struct SweepRequest {
+    /// The grid.
+    pub sweep: Sweep,
+    /// Conditions and objectives on the table.
+    pub objective: ObjectiveText,
+    /// The Parquet table to write; by default the sweep file's name in the working folder.
+    pub out: Option<PathBuf>,
+    /// The file of the printed table, for LaTeX with booktabs.
+    pub latex: Option<PathBuf>,
+    /// Ignore earlier results.
+    pub fresh: bool,
+    /// Cells to run in parallel, from 1 on; one for each core without it.
+    pub jobs: Option<u32>,
+    /// Receives progress updates.
+    pub audience: Audience,
+}
+
+impl SweepArgs {
+    /// The call that the arguments describe.
+    pub fn into_request(self) -> SweepRequest {
+        let ObjectiveArgs { conditions, min, max, show } = self.objective;
+        let CellArgs { sets: settings, fit, seed, warmup, traces, fresh, jobs, hearing } = self.cells;
+        let (file, schemes, requests, policies) = (self.file, self.schemes, self.requests, Vec::new());
+        SweepRequest {
+            sweep: Sweep { file, schemes, settings, policies, fit, seed, requests, warmup, traces },
+            objective: ObjectiveText { conditions, min, max, show },
+            out: self.out,
+            latex: self.latex,
+            fresh,
+            jobs,
+            audience: hearing.audience(),
+        }
+    }
+}
+
+impl CellArgs {
+    /// What the arguments replace in every cell.
+    pub fn overrides(&self) -> Overrides {
+        let (traces, sets) = (self.traces.clone(), self.sets.clone());
+        Overrides { traces, sets, fit: self.fit, seed: self.seed, warmup: self.warmup, ..Overrides::default() }
+    }
+
+    /// How the cells are executed.
+    pub fn how(&self) -> How {
+        let jobs = self.jobs.map_or_else(execute::cores, |jobs| jobs as usize);
+        How { jobs, audience: self.hearing.audience(), ..How::default() }
+    }
+}

@@ -1,0 +1,252 @@
+//! Sweeps: grids of devices, schemes, workloads, settings and seeds.
+//!
+//! A [`Sweep`] names a sweep file, and what replaces parts of it. It is planned into the cells of a grid, each with a
+//! plan of its own. Cells run side by side, or on a [`crew::Crew`] of other processes. A [`journal::Journal`] keeps
+//! their results, so that a sweep that was stopped continues. [`objective::Objective`] selects rows of the results.
+
+pub mod crew;
+pub mod file;
+pub mod grid;
+pub mod journal;
+pub mod latencies;
+pub mod notes;
+pub mod objective;
+pub mod quantity;
+pub mod seeds;
+pub mod table;
+pub mod text;
+pub mod variant;
+mod workload;
+
+use crate::execute::{self, How};
+use crate::failure::Failure;
+use crate::files::{self, Input};
+use crate::flat;
+use crate::memory;
+use crate::notes::notes_of_runs;
+use crate::overload;
+use crate::plan::{self, Plan, Share};
+use crate::policies::{self, SuppliedPolicy};
+use crate::preconditioned::{self, Preconditioned};
+use crate::progress::Bars;
+use copyback::config::layers::{LayerError, Located, Text};
+use copyback::run::Warmup;
+use crew::RemoteSweep;
+use file::SweepFile;
+use grid::{Cell, Grid, Overrides};
+use journal::{CellResult, Journal, RunResult};
+use latencies::Distribution;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// A sweep file, and what replaces parts of it in every cell.
+#[derive(Clone, Debug, Default)]
+pub struct Sweep {
+    /// The TOML file.
+    pub file: PathBuf,
+    /// Schemes instead of the file's: names, TOML files, or `NAME=SCHEME`; the file's if it is empty.
+    pub schemes: Vec<String>,
+    /// Settings over those of the file: `table.key=value`, or of one scheme `SCHEME:table.key=value`.
+    pub settings: Vec<String>,
+    /// Policies of the calling program, which replace those of the schemes.
+    pub policies: Vec<SuppliedPolicy>,
+    /// The share of the drive that each cell's trace is to take; the drive is scaled to it.
+    pub fit: Option<Share>,
+    /// The seed, instead of the file's.
+    pub seed: Option<u64>,
+    /// Requests that are measured in each run.
+    pub requests: Option<u64>,
+    /// What is simulated first, and left out of all results.
+    pub warmup: Option<Warmup>,
+    /// The folder of recorded traces; the file's own without it.
+    pub traces: Option<PathBuf>,
+}
+
+/// A sweep whose cells are planned and checked.
+pub struct PlannedSweep {
+    /// The sweep file, with the schemes of the sweep.
+    pub file: SweepFile,
+    /// The cells, and the traces that are missing.
+    pub grid: Grid,
+}
+
+impl Sweep {
+    /// Reads the file and plans every cell. Nothing is simulated.
+    ///
+    /// # Errors
+    /// If the file or a setting is wrong, or no cell is left because all traces are missing.
+    pub fn plan(&self) -> Result<PlannedSweep, Failure> {
+        let (policies, mut settings) = policies::named(&self.policies)?;
+        settings.extend_from_slice(&self.settings);
+        let (sets, of_one) = plan::split(&settings);
+        let file = read(&self.file)?.with_schemes(&self.schemes, of_one)?;
+        let over = Overrides {
+            requests: self.requests,
+            warmup: self.warmup,
+            traces: self.traces.clone(),
+            sets,
+            policies,
+            fit: self.fit,
+            seed: self.seed,
+            ..Overrides::default()
+        };
+        let grid = grid::cells(&file, &over)?;
+        if grid.cells.is_empty() {
+            return Err(grid::nothing_left(&grid.left_out));
+        }
+        Ok(PlannedSweep { file, grid })
+    }
+}
+
+impl PlannedSweep {
+    /// Runs the cells, as [`run`] does.
+    ///
+    /// # Errors
+    /// Those of [`run`].
+    pub fn run(
+        &self,
+        journal: &mut Journal,
+        how: &How,
+        crew: Option<&RemoteSweep>,
+        check: Check<'_>,
+    ) -> Result<Done, Failure> {
+        run(&self.grid.cells, journal, how, crew, check)
+    }
+}
+
+/// All that a sweep reads.
+pub fn inputs<'a>(file: &'a SweepFile, cells: &'a [Cell]) -> impl Iterator<Item = &'a Input> {
+    file.inputs.iter().chain(cells.iter().flat_map(|cell| &cell.plan.inputs))
+}
+
+/// Reads a sweep file.
+pub fn read(path: &Path) -> Result<SweepFile, Failure> {
+    let inputs = std::cell::RefCell::new(Vec::new());
+    let text_of = |path: &Path| -> Result<Arc<Text>, Failure> {
+        let (name, text) = (path.display().to_string(), files::read_text("sweep", path)?);
+        inputs.borrow_mut().push(Input::text("sweep", name.clone(), Some(path.to_path_buf()), &text));
+        Ok(Arc::new(Text { name, text }))
+    };
+    let folder = files::folder_of(path);
+    let neighbour = |name: &Located| {
+        let found = text_of(&folder.join(&name.value));
+        let missing = |failure: Failure| LayerError::new(format!("the grid cannot be used: {}", failure.message()));
+        found.map_err(|failure| {
+            missing(failure).with_help("name a sweep file of the same folder").at(name.place.clone())
+        })
+    };
+    let folder = if folder == Path::new(".") { Path::new("") } else { folder };
+    let file = SweepFile::parse(&text_of(path)?, &file::default_name(path), folder, &neighbour)?;
+    Ok(SweepFile { inputs: inputs.into_inner(), ..file })
+}
+
+/// The results of cells.
+pub struct Done {
+    /// Results, in the order of the cells.
+    pub results: Vec<CellResult>,
+    /// How many cells the journal held already, and how many there are.
+    pub skipped: (usize, usize),
+}
+
+/// Checks the result of a cell as soon as it is there, so that a mistake ends a sweep before the other cells have run.
+pub type Check<'a> = &'a (dyn Fn(usize, &CellResult) -> Result<(), Failure> + Sync);
+
+/// Runs the cells that the journal does not hold, and appends each to the journal as it ends. Of `how` the sweep uses
+/// `jobs`, `audience` and `check`. A crew runs cells instead of this process.
+///
+/// # Errors
+/// That of the first cell that failed, that of `check`, or if the journal cannot be written.
+pub fn run(
+    cells: &[Cell],
+    journal: &mut Journal,
+    how: &How,
+    crew: Option<&RemoteSweep>,
+    check: Check<'_>,
+) -> Result<Done, Failure> {
+    let jobs = how.jobs;
+    let program = journal::program();
+    let keys: Vec<String> = cells.iter().map(|cell| journal::key(&cell.plan, &program)).collect();
+    // Two cells may be the same: they are run once.
+    let mut to_do: BTreeMap<&String, usize> = BTreeMap::new();
+    for (at, key) in keys.iter().enumerate() {
+        match journal.find(key) {
+            Some(result) => check(at, result)?,
+            None => _ = to_do.entry(key).or_insert(at),
+        }
+    }
+    let mut to_do: Vec<usize> = to_do.into_values().collect();
+    // Cells that start from the same drives follow each other, so that no drive is kept for longer than it is used.
+    let mut first_of: BTreeMap<Vec<String>, usize> = BTreeMap::new();
+    to_do.sort_unstable();
+    for &at in &to_do {
+        first_of.entry(preconditioned::keys(&cells[at].plan)).or_insert(at);
+    }
+    to_do.sort_by_cached_key(|&at| (first_of[&preconditioned::keys(&cells[at].plan)], at));
+    if crew.is_none() {
+        memory::check_cells(to_do.iter().map(|&at| &cells[at].plan), jobs)?;
+    }
+    let drives = Preconditioned::of(to_do.iter().map(|&at| &cells[at].plan));
+    let skipped = cells.len() - keys.iter().filter(|key| journal.find(key).is_none()).count();
+    let jobs_of_cell = (jobs / to_do.len().max(1)).max(1);
+    let bars = Bars::new(&how.audience, std::iter::once("cells"));
+    let bar = bars.add("cells", Some(to_do.len() as u64));
+    let (ended, has_failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let took = |at: usize, result: &CellResult| {
+        let label = &cells[to_do[at]].label;
+        let result = journal.append(&keys[to_do[at]], label, result)?;
+        check(to_do[at], &result)?;
+        bar.step(label);
+        bars.tell(&format!("{}/{} {label}", ended.fetch_add(1, Ordering::Relaxed) + 1, to_do.len()));
+        Ok(result)
+    };
+    let here = || {
+        execute::in_parallel(jobs, to_do.len(), |at| {
+            let cell = &cells[to_do[at]];
+            if has_failed.load(Ordering::Relaxed) {
+                // An earlier cell has failed, and its error is reported.
+                return Err(Failure::run("not begun").of_run(&cell.label));
+            }
+            let how = How { jobs: jobs_of_cell, audience: bars.audience_of_part(), check: how.check, ..How::default() };
+            let result = run_cell(&cell.plan, &how, &drives).map_err(|failure| {
+                has_failed.store(true, Ordering::Relaxed);
+                failure.of_run(&cell.label)
+            })?;
+            took(at, &result).inspect_err(|_| has_failed.store(true, Ordering::Relaxed))
+        })
+    };
+    let new = match crew {
+        Some(crew) => {
+            let asked: Vec<_> = to_do.iter().map(|&at| (at, keys[at].as_str(), &cells[at].plan)).collect();
+            crew.run(&program, &asked, &|at| cells[to_do[at]].label.clone(), &mut |at, result| took(at, result))?
+        }
+        None => here()?,
+    };
+    drop(bar);
+    for (at, result) in to_do.into_iter().zip(new) {
+        journal.remember(keys[at].clone(), result);
+    }
+    let results = keys.iter().map(|key| journal.find(key).expect("every cell is done").clone()).collect();
+    Ok(Done { results, skipped: (skipped, cells.len()) })
+}
+
+/// Runs one cell: all schemes from the same preconditioned drive.
+fn run_cell(plan: &Plan, how: &How, drives: &Preconditioned) -> Result<CellResult, Failure> {
+    let finished = execute::execute_from(drives, plan, how)?;
+    let mut runs = Vec::new();
+    for (at, (planned, done)) in plan.runs.iter().zip(&finished).enumerate() {
+        let mut numbers = flat::numbers(&done.outcome.report)?;
+        if let Some(matched) = &done.matched {
+            numbers.extend(flat::numbers(matched)?.into_iter().map(|(name, n)| (format!("matched.{name}"), n)));
+        }
+        let numbers = numbers.into_iter().collect();
+        let kept = done.outcome.histograms.iter().filter(|(class, _)| latencies::CLASSES.contains(class));
+        let latencies = kept.map(|(class, histogram)| ((*class).to_owned(), Distribution::of(histogram))).collect();
+        let (scheme, hash) = (planned.scheme.clone(), crate::results::run_hash(plan, at));
+        runs.push(RunResult { scheme, hash, steady: done.outcome.report.steady.verdict, numbers, latencies });
+    }
+    // Overload comes first: it says more of the results than any other note.
+    let overload = overload::note(plan, &finished).unwrap_or_default();
+    Ok(CellResult { runs, notes: overload + &notes_of_runs(plan, &finished) })
+}
