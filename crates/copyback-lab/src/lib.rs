@@ -45,9 +45,11 @@ pub mod small_writes;
 pub mod steady;
 pub mod sweep;
 pub mod tables;
+pub mod validate;
 pub mod workloads;
 
 pub use experiment::Experiment;
 pub use failure::Failure;
 pub use policies::SuppliedPolicy;
 pub use sweep::Sweep;
+pub use validate::Validation;

@@ -1,9 +1,8 @@
-//! What a person reads: a table for each group, and below it where theory's values come from and why tolerances are
-//! what they are.
+//! The printed result: a table for each group, with the sources of theory's values and the reasons of tolerances below.
 
-use super::gate::{GROUPS, Group, Judged, Verdict};
 use crate::table::{self, BOLD, Cell, DIM};
 use anstyle::{AnsiColor, Style};
+use copyback_lab::validate::gate::{GROUPS, Group, Judged, Verdict};
 
 /// Columns that everything fits into.
 const COLUMNS: usize = 120;
@@ -103,8 +102,8 @@ fn note(mark: &str, about: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::gate::{Figure, Gate};
     use super::*;
+    use copyback_lab::validate::gate::{Figure, Gate};
 
     #[test]
     fn a_table_fits_and_marks_what_failed() {

@@ -33,6 +33,7 @@ const ORDER: &[&str] = &[
     "tables",
     "experiment",
     "sweep",
+    "validate",
 ];
 
 /// What no file of `copyback-lab` has.

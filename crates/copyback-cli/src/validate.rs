@@ -1,0 +1,57 @@
+//! `copyback validate`: prints how the simulator compares with theory.
+
+mod table;
+
+use crate::args::ValidateArgs;
+use crate::execute;
+use crate::failure::Failure;
+use crate::files::{self, Output};
+use copyback_lab::validate::Validation;
+use copyback_lab::validate::gate::How;
+
+/// Seeds of each random case.
+const SEEDS: u64 = 5;
+/// The same with `--quick`.
+const SEEDS_QUICK: u64 = 4;
+
+/// Runs the command.
+pub fn validate(args: &ValidateArgs) -> Result<(), Failure> {
+    let Validated { text, verdict, is_printed, .. } = validated(args)?;
+    if !is_printed {
+        files::print(&text)?;
+    }
+    verdict
+}
+
+/// A validation that has ended, and whose document is written.
+pub struct Validated {
+    /// The JSON document.
+    pub json: String,
+    /// What the program prints of it.
+    pub text: String,
+    /// Why it did not pass, if so.
+    pub verdict: Result<(), Failure>,
+    /// Whether standard output is taken by the document.
+    is_printed: bool,
+}
+
+/// Runs a validation, and writes its document. The caller prints the text.
+pub fn validated(args: &ValidateArgs) -> Result<Validated, Failure> {
+    let validation = Validation { device: args.device.clone(), is_quick: args.quick, only: args.only.clone() };
+    let planned = validation.plan()?;
+    if let Some(path) = args.json.as_deref() {
+        files::check_output(path)?;
+        files::refuse_clashes(&[Output::new("--json", path)], &planned.inputs)?;
+    }
+    let how = How {
+        jobs: args.jobs.map_or_else(execute::cores, |jobs| jobs as usize),
+        seed: args.seed.unwrap_or(1),
+        seeds: args.seeds.map_or(if args.quick { SEEDS_QUICK } else { SEEDS }, u64::from),
+        audience: args.hearing.audience(),
+    };
+    let done = planned.run(&how)?;
+    let json = done.json()?;
+    let is_printed = args.json.as_ref().map_or(Ok(false), |path| files::write_text(path, &json))?;
+    let text = table::text(&done.gates, done.passed());
+    Ok(Validated { json, text, verdict: done.verdict(), is_printed })
+}
