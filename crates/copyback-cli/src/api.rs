@@ -5,7 +5,7 @@ use crate::args::{Cli, Command, DeviceCommand, TraceCommand};
 pub use crate::columns::Column;
 pub use crate::failure::Failure;
 pub use crate::package::Package;
-use crate::progress::Audience;
+use crate::progress::ProgressSink;
 pub use crate::progress::{Track, Watch};
 pub use crate::reproduce::{Reproduced, Tables};
 pub use crate::request::{Drawings, Request};
@@ -109,7 +109,7 @@ impl Runs {
         TABLES.iter().filter(|table| table.is_of(plan, *tables)).map(|table| table.name)
     }
 
-    /// The columns of a table; none where there is no table of this name.
+    /// The columns of a table; `None` if there is no table of this name.
     pub fn table(&self, name: &str) -> Result<Option<Vec<Column>>, Failure> {
         let Results { plan, tables, .. } = &self.results;
         let table = TABLES.iter().find(|table| table.name == name && table.is_of(plan, *tables));
@@ -178,32 +178,32 @@ pub fn call(words: &[String], watch: &Arc<Watch>) -> Result<Done, Failure> {
 fn called(words: &[String], watch: &Arc<Watch>) -> Result<Done, Failure> {
     let words = std::iter::once("copyback").chain(words.iter().map(String::as_str));
     let cli = Cli::try_parse_from(words).map_err(|wrong| refused(&wrong))?;
-    let audience = Audience::Program(watch.clone());
+    let sink = ProgressSink::Program(watch.clone());
     let watch = Some(watch.clone());
     let done = match cli.command {
         Command::Run(args) if args.print_config => Done::Text(run::config_text(&args.into_request().0)?),
         Command::Run(args) => {
             let (request, drawings) = args.into_request();
-            let request = Request { audience, ..request };
+            let request = Request { sink, ..request };
             Done::Runs(Box::new(Runs { results: run::ran(&request, &drawings)?.results, request }))
         }
         Command::Compare(args) => {
-            let request = Request { audience, ..args.common.into_request(args.schemes) };
+            let request = Request { sink, ..args.common.into_request(args.schemes) };
             Done::Runs(Box::new(Runs { results: compare::compared(&request)?.results, request }))
         }
         Command::Sweep(args) if args.list => Done::Text(sweep::listed(&args.into_request().sweep)?),
         Command::Sweep(args) => {
-            let request = SweepRequest { audience, ..args.into_request() };
+            let request = SweepRequest { sink, ..args.into_request() };
             swept(&request, None)?
         }
         Command::Reproduce(mut args) => {
-            args.cells.hearing.watch = watch;
+            args.cells.progress.watch = watch;
             let mut reproduced = reproduce::reproduced(&args, None)?;
             reproduced.text = plain(&reproduced.text);
             Done::Reproduced(Box::new(reproduced))
         }
         Command::Validate(mut args) => {
-            args.hearing.watch = watch;
+            args.progress.watch = watch;
             let validated = validate::validated(&args)?;
             Done::Document { json: validated.json, text: validated.text, verdict: validated.verdict.err() }
         }
@@ -246,10 +246,10 @@ fn refused(wrong: &clap::Error) -> Failure {
     }
 }
 
-/// Takes a trace over, which `write` makes as a file; `workload.trace` may name it for as long as the value lives.
+/// Keeps a trace that `write` writes into a file. `workload.trace` may name it for as long as the value lives.
 ///
 /// # Errors
-/// Where there is no room for the file, or `write` fails.
+/// If the file cannot be made, or `write` fails.
 pub fn hand_over(write: impl FnOnce(&mut File) -> Result<(), Failure>) -> Result<Handed, Failure> {
     let folder = std::env::temp_dir();
     let mut file = Temporary::private_in(&folder, ("copyback-requests-", ""))
@@ -260,7 +260,7 @@ pub fn hand_over(write: impl FnOnce(&mut File) -> Result<(), Failure>) -> Result
     Ok(Handed::new(&digits[..16], file))
 }
 
-/// A table of texts for LaTeX with booktabs, of which the first rows are headings.
+/// A table of texts for LaTeX with booktabs. The first `headings` rows are headings.
 pub fn latex_table(rows: &[Vec<String>], headings: usize) -> String {
     crate::latex::table(rows, headings)
 }

@@ -5,7 +5,7 @@ mod trace;
 
 use crate::bars::Terminal;
 use crate::plan::Share;
-use crate::progress::{Audience, Watch};
+use crate::progress::{ProgressSink, Watch};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use copyback::run::Warmup;
 use copyback_workload::units::parse_duration_ns;
@@ -260,12 +260,12 @@ pub struct Common {
     pub jobs: Option<u32>,
     /// Receives progress updates.
     #[command(flatten)]
-    pub hearing: Hearing,
+    pub progress: ProgressArgs,
 }
 
 /// The receiver of a command's progress updates.
 #[derive(Clone, Debug, Default, Args)]
-pub struct Hearing {
+pub struct ProgressArgs {
     /// No progress on the terminal
     #[arg(long, short = 'q')]
     pub quiet: bool,
@@ -274,13 +274,13 @@ pub struct Hearing {
     pub watch: Option<Arc<Watch>>,
 }
 
-impl Hearing {
-    /// The audience of the whole command.
-    pub fn audience(&self) -> Audience {
+impl ProgressArgs {
+    /// The sink of the whole command.
+    pub fn sink(&self) -> ProgressSink {
         match &self.watch {
-            Some(watch) => Audience::Program(watch.clone()),
-            None if self.quiet => Audience::Nobody,
-            None => Audience::Screen(Arc::new(Terminal)),
+            Some(watch) => ProgressSink::Program(watch.clone()),
+            None if self.quiet => ProgressSink::Discard,
+            None => ProgressSink::Screen(Arc::new(Terminal)),
         }
     }
 }
@@ -312,7 +312,7 @@ pub struct ValidateArgs {
     pub jobs: Option<u32>,
     /// Receives progress updates.
     #[command(flatten)]
-    pub hearing: Hearing,
+    pub progress: ProgressArgs,
 }
 
 /// `copyback report`

@@ -1,8 +1,8 @@
-//! How far runs are, on standard error: bars where that is a terminal, else lines for what takes long.
+//! Progress of runs on standard error: bars on a terminal, otherwise lines for long work.
 
 use crate::format;
 use copyback::run::Progress;
-use copyback_lab::progress::{Audience, Part, Screen, Shown};
+use copyback_lab::progress::{ProgressSink, Screen, ShownPart, ShownWork};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::borrow::Cow;
 use std::io::IsTerminal;
@@ -13,7 +13,7 @@ use std::time::Instant;
 #[derive(Debug)]
 pub struct Terminal;
 
-/// Standard error that is no terminal: lines alone.
+/// Standard error that is no terminal: lines only.
 #[derive(Debug)]
 struct Log;
 
@@ -30,7 +30,7 @@ struct Bar {
 }
 
 impl Screen for Terminal {
-    fn open(&self, names: &mut dyn Iterator<Item = &str>) -> Box<dyn Shown> {
+    fn open(&self, names: &mut dyn Iterator<Item = &str>) -> Box<dyn ShownWork> {
         if !std::io::stderr().is_terminal() {
             return Box::new(Log);
         }
@@ -40,30 +40,30 @@ impl Screen for Terminal {
 }
 
 impl Screen for Log {
-    fn open(&self, _names: &mut dyn Iterator<Item = &str>) -> Box<dyn Shown> {
+    fn open(&self, _names: &mut dyn Iterator<Item = &str>) -> Box<dyn ShownWork> {
         Box::new(Self)
     }
 }
 
-impl Shown for Log {
-    fn tell(&self, line: &str) {
+impl ShownWork for Log {
+    fn log(&self, line: &str) {
         // If standard error is closed, no reader is left.
         drop(std::io::Write::write_all(&mut std::io::stderr(), format!("{line}\n").as_bytes()));
     }
 
-    fn add(&self, _name: &str, _total: Option<u64>) -> Option<Box<dyn Part>> {
+    fn add(&self, _name: &str, _total: Option<u64>) -> Option<Box<dyn ShownPart>> {
         None
     }
 
-    fn of_part(&self) -> Audience {
-        Audience::Screen(Arc::new(Self))
+    fn of_part(&self) -> ProgressSink {
+        ProgressSink::Screen(Arc::new(Self))
     }
 }
 
-impl Shown for Bars {
-    fn tell(&self, _line: &str) {}
+impl ShownWork for Bars {
+    fn log(&self, _line: &str) {}
 
-    fn add(&self, name: &str, requests: Option<u64>) -> Option<Box<dyn Part>> {
+    fn add(&self, name: &str, requests: Option<u64>) -> Option<Box<dyn ShownPart>> {
         let bar = self.bars.add(ProgressBar::no_length());
         let template = match requests {
             Some(_) => "{prefix} {bar:24} {percent:>3} % {msg}, {eta} left",
@@ -79,13 +79,13 @@ impl Shown for Bars {
         Some(Box::new(Bar { bar, started: Instant::now() }))
     }
 
-    fn of_part(&self) -> Audience {
-        Audience::Nobody
+    fn of_part(&self) -> ProgressSink {
+        ProgressSink::Discard
     }
 }
 
-impl Part for Bar {
-    fn say(&self, what: Cow<'static, str>) {
+impl ShownPart for Bar {
+    fn set_status(&self, what: Cow<'static, str>) {
         self.bar.set_message(what);
         self.bar.tick();
     }

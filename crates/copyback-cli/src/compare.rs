@@ -17,10 +17,10 @@ use crate::table::{self, BOLD, Cell, DIM};
 use copyback::observe::report::{Latency, Report};
 use copyback::observe::steady::Verdict;
 
-/// When the drives of an array collect.
+/// Schemes that coordinate the collections of an array.
 const SCHEMES_OF_ARRAYS: &[&str] =
     &["uncoordinated", "ggc-reactive-inclusive", "ggc-reactive-selective", "ggc-proactive-idle", "ideal-no-gc"];
-/// Schemes that leave merges of log blocks what those decide.
+/// Schemes for a map with log blocks.
 const SCHEMES_THAT_MERGE: &[&str] = &["baseline", "pgc", "baseline-d", "spd"];
 
 /// Runs the command.
@@ -93,7 +93,7 @@ pub fn latex(results: &Results, show: &[String]) -> Result<String, Failure> {
     Ok(latex::of_cells(rows_of(results, show)?, headings))
 }
 
-/// What stands below the table: the results of each of several workloads, and what users should know of the runs.
+/// The text below the table: the results of each of several workloads, and notes on the runs.
 pub fn remarks(results: &Results) -> String {
     let Results { plan, finished, .. } = results;
     let of_each = crate::tenants::text(plan, finished, &[], table::PAGE).unwrap_or_default();
@@ -120,7 +120,7 @@ struct Column {
     value: fn(&Finished) -> Option<f64>,
     print: fn(f64) -> String,
     none: fn(&Finished) -> &'static str,
-    /// Why it is zero with both schemes, where no collection is the reason.
+    /// The reason for zero with both schemes, if nothing was collected.
     without_gc: &'static str,
 }
 
@@ -243,7 +243,7 @@ fn groups(finished: &[Finished]) -> Vec<&'static [Column]> {
     groups
 }
 
-/// One table where the terminal is wide enough, else as few as its width allows; no group of columns is cut.
+/// One table if the terminal is wide enough, otherwise as few as its width allows. No group of columns is cut.
 fn tables(plan: &Plan, finished: &[Finished], terminal_columns: usize) -> String {
     let mut tables: Vec<Vec<&Column>> = Vec::new();
     for group in groups(finished) {
@@ -300,7 +300,7 @@ fn against(column: &Column, done: &Finished, first: &Finished) -> String {
 /// Columns in which commands are explained.
 const COMMAND_COLUMNS: usize = 80;
 
-/// Commands worth a try. They keep the drive and the workload that the user chose.
+/// Commands to try next. They keep the chosen drive and workload.
 fn next_steps(plan: &Plan, experiment: &Experiment) -> String {
     if !experiment.policies.is_empty() {
         // A command line cannot have the policies of the calling program.
@@ -333,7 +333,7 @@ fn next_steps(plan: &Plan, experiment: &Experiment) -> String {
         steps.push((format!("run{chosen}{own}{limits}{scheme}"), "one scheme in depth"));
     }
     steps.push(("schemes".into(), "what to choose from"));
-    // A long command stands for itself; it does not push the other explanations out of sight.
+    // A long command does not move the explanations of the others out of sight.
     let widths = steps.iter().map(|(command, _)| command.chars().count());
     let width = widths.filter(|width| *width <= COMMAND_COLUMNS).max().unwrap_or(0);
     let lines = steps
@@ -356,18 +356,18 @@ fn chosen(experiment: &Experiment) -> String {
     text += &argument("--columns", (!experiment.columns.is_empty()).then(|| experiment.columns.join(",")));
     text += &argument("--skip-bad", experiment.skip_bad);
     text += &argument("--fit", experiment.fit);
-    // Those of one scheme are of commands that name it.
+    // A setting of one scheme belongs to commands with that scheme.
     let of_all = experiment.settings.iter().filter(|set| plan::set_of_scheme(set).is_none());
     of_all.for_each(|set| text += &argument("--set", Some(set)));
     text + &argument("--warmup", experiment.warmup)
 }
 
-/// The arguments that say which requests are drawn and how many of them count, whatever the drive and the workload.
+/// The arguments for the seed and the number of requests, which fit every drive and workload.
 fn limits(experiment: &Experiment) -> String {
     argument("--seed", experiment.seed) + &argument("--requests", experiment.requests)
 }
 
-/// An argument as a shell takes it; nothing where it was not given.
+/// An argument as a shell takes it; empty if it was not given.
 fn argument(flag: &str, value: Option<impl ToString>) -> String {
     let Some(value) = value.map(|value| format::quoted(&value.to_string())) else { return String::new() };
     if flag.is_empty() { format!(" {value}") } else { format!(" {flag} {value}") }

@@ -44,13 +44,13 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Does what a command line says, of which `words` are all behind the program's name; returns the exit code. What takes
-/// libraries of Python is done by `package`, where there is one.
+/// Executes a command line; `words` are all words after the program's name. Returns the exit code. A `package` does the
+/// work that needs Python libraries.
 pub fn main_of(words: impl IntoIterator<Item = OsString>, package: Option<&dyn api::Package>) -> u8 {
     let words: Vec<OsString> = words.into_iter().collect();
     let cli = match Cli::try_parse_from(std::iter::once(OsString::from("copyback")).chain(words.iter().cloned())) {
         Ok(cli) => cli,
-        // What cannot be printed is no success, though it be help.
+        // Help that cannot be printed is no success.
         Err(said) if names_several_traces(&said, &words) => return diagnostics::report(workloads::several_traces()),
         Err(said) => return if print_of_words(&said, &words).is_ok() { said.exit_code() as u8 } else { 1 },
     };
@@ -71,7 +71,7 @@ pub fn main_of(words: impl IntoIterator<Item = OsString>, package: Option<&dyn a
         Command::Workloads { name } => listing::workloads(name.as_deref()),
     };
     copyback_workload::standard_input::forget();
-    // Whoever is interrupted dies of that, and not of what it leads to.
+    // An interrupted program ends by the interruption, and not by its consequences.
     copyback_workload::temporary::wait_for_interruption();
     match done {
         Ok(()) => 0,

@@ -17,8 +17,7 @@ use copyback_workload::printable::printable;
 use copyback_workload::spec::WorkloadSpec;
 use std::path::Path;
 
-/// Refuses outputs that cannot be written, or that would destroy something, before time is spent on what they would
-/// hold.
+/// Refuses outputs that cannot be written, or that would destroy something, before anything is simulated.
 pub fn check(request: &Request, plan: &Plan, drawings: &[Output], tables: KeptTables) -> Result<(), Failure> {
     let json = request.json.as_deref().map(|path| Output::new("--json", path));
     let latex = request.latex.as_deref().map(|path| Output::new("--latex", path));
@@ -43,7 +42,7 @@ pub fn how(request: &Request) -> How {
     let KeptTables { gc_events, requests, commands, microscope: _ } = tables(request);
     How {
         jobs: request.jobs.map_or_else(execute::cores, |jobs| jobs as usize),
-        audience: request.audience.clone(),
+        sink: request.sink.clone(),
         check: request.check,
         keep_gc_events: gc_events,
         keep_rates: false,
@@ -82,7 +81,7 @@ pub fn write(
     Ok(is_taken)
 }
 
-/// What a run left out of its results, and the rest; empty where it left nothing out.
+/// The warm-up of a run; empty if it has none.
 pub fn warmup_text(report: &Report) -> String {
     let Some(warmup) = report.warmup else { return String::new() };
     format!("{}, {} of simulated time", format::counted(warmup.requests, "request"), format::time(warmup.end_ns as f64))
@@ -107,7 +106,7 @@ pub fn device_line(run: &RunConfig) -> String {
     format!("a drive of {holds} ({})", flash_of(run))
 }
 
-/// What requests are for, in a line: a drive, or the volume of an array.
+/// The target of requests in a line: a drive, or the volume of an array.
 pub fn target_line(planned: &Planned) -> String {
     let run = &planned.resolved.run;
     let Some(array) = &run.array else { return device_line(run) };
@@ -120,7 +119,7 @@ pub fn target_line(planned: &Planned) -> String {
     }
 }
 
-/// What the workload of a run is called, or that there are several.
+/// The name of a run's workload, or of several.
 pub fn asked_name(resolved: &Resolved) -> String {
     if resolved.tenants.is_empty() {
         return workload_name(&resolved.workload);
@@ -129,7 +128,7 @@ pub fn asked_name(resolved: &Resolved) -> String {
     format::names(&names)
 }
 
-/// What a workload is called.
+/// The name of a workload.
 pub fn workload_name(spec: &WorkloadSpec) -> String {
     match (&spec.name, &spec.trace) {
         (Some(name), _) => format!("`{}`", printable(name)),

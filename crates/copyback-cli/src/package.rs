@@ -1,4 +1,4 @@
-//! What the program can do only where the package for Python is around it, for it takes libraries of Python.
+//! Work that needs Python libraries: only the Python package can do it.
 
 use crate::failure::Failure;
 use crate::reproduce::Reproduced;
@@ -11,23 +11,23 @@ pub trait Package {
     /// Refuses a folder that the figures of a paper cannot be drawn into. Before anything runs.
     ///
     /// # Errors
-    /// Where they cannot be drawn, or would destroy something.
+    /// If they cannot be drawn, or would destroy something.
     fn check_figures(&self, paper: &str, folder: &Path) -> Result<(), Failure>;
 
     /// Draws the figures of a reproduction into a folder; returns a text that says which.
     ///
     /// # Errors
-    /// Where they cannot be drawn or written.
+    /// If they cannot be drawn or written.
     fn draw_figures(&self, folder: &Path, reproduced: &Reproduced) -> Result<String, Failure>;
 
-    /// Finds who runs the cells of `sweep --dask ADDRESS`.
+    /// Connects to the processes that run the cells of `sweep --dask ADDRESS`.
     ///
     /// # Errors
-    /// Where Dask is not installed, or no scheduler answers.
+    /// If Dask is not installed, or no scheduler answers.
     fn crew(&self, address: &str) -> Result<Arc<dyn Crew>, Failure>;
 }
 
-/// The package; refused where an option needs it and it is not there.
+/// The package that an option needs; an error without it.
 pub fn needed<'a>(package: Option<&'a dyn Package>, option: &str) -> Result<&'a dyn Package, Failure> {
     package.ok_or_else(|| {
         Failure::input(format!("{option}: this program has no matplotlib to draw with"))

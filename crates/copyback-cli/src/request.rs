@@ -3,7 +3,7 @@
 use crate::args::{Common, MicroscopeArgs, PerfettoArgs, RunArgs, TimelineArgs};
 use crate::failure::Failure;
 use crate::plan::Experiment;
-use crate::progress::Audience;
+use crate::progress::ProgressSink;
 use crate::results::KeptTables;
 use std::path::PathBuf;
 
@@ -27,7 +27,7 @@ pub struct Request {
     /// Runs to execute in parallel, from 1 on; one for each core without it.
     pub jobs: Option<u32>,
     /// Receives progress updates.
-    pub audience: Audience,
+    pub sink: ProgressSink,
 }
 
 /// Drawings and other documents of one run.
@@ -126,7 +126,7 @@ impl Common {
             tables,
             check: self.check,
             jobs: self.jobs,
-            audience: self.hearing.audience(),
+            sink: self.progress.sink(),
         }
     }
 }

@@ -11,7 +11,7 @@ use copyback::run::config::RunConfig;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// The end of a drawing where the user names none.
+/// The default length of a drawing.
 const WINDOW_NS: u64 = 10_000_000;
 
 /// Whether a drawing is one in pixels, and not in characters, by the name of its file.
@@ -36,7 +36,7 @@ pub struct Drawing<'a> {
 }
 
 impl<'a> Drawing<'a> {
-    /// The drawing of the command line, if it asks for one; refused where the file or the drive has no place for it.
+    /// The requested drawing, if there is one. A file with another ending, and a die that the drive lacks, are refused.
     pub fn new(args: &'a TimelineArgs, config: &RunConfig) -> Result<Option<Self>, Failure> {
         let Some(path) = args.timeline.as_deref() else { return Ok(None) };
         let is_svg = is_svg("--timeline", path)?;

@@ -47,7 +47,7 @@ pub fn validated(args: &ValidateArgs) -> Result<Validated, Failure> {
         jobs: args.jobs.map_or_else(execute::cores, |jobs| jobs as usize),
         seed: args.seed.unwrap_or(1),
         seeds: args.seeds.map_or(if args.quick { SEEDS_QUICK } else { SEEDS }, u64::from),
-        audience: args.hearing.audience(),
+        sink: args.progress.sink(),
     };
     let done = planned.run(&how)?;
     let json = done.json()?;

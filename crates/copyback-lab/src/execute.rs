@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::memory;
 use crate::plan::{Plan, Planned};
 use crate::preconditioned::{self, Preconditioned};
-use crate::progress::{Audience, Bars, Preparation};
+use crate::progress::{Bars, Preparation, ProgressSink};
 use crate::requests::{self, OpenedAll};
 use crate::workloads;
 use copyback::config::plugins::Fault;
@@ -45,11 +45,11 @@ fn set_hook() {
     }));
 }
 
-/// A run that is done.
+/// A run that has ended.
 pub struct Finished {
     /// What it returned.
     pub outcome: Outcome,
-    /// Response times of the requests that collection affects under the plan's first scheme; none where it is alone.
+    /// Response times of the requests that collection affects under the plan's first scheme; `None` if it has only one.
     pub matched: Option<Matched>,
     /// How long it took.
     pub wall: Wall,
@@ -68,13 +68,13 @@ pub struct Wall {
     pub page_operations_per_s: f64,
 }
 
-/// How a plan is run: results do not depend on it.
+/// How a plan is executed. Results do not depend on it.
 #[derive(Debug)]
 pub struct How {
-    /// Runs at once.
+    /// Runs to execute in parallel, from 1 on.
     pub jobs: usize,
     /// Receives progress updates.
-    pub audience: Audience,
+    pub sink: ProgressSink,
     /// Check invariants.
     pub check: bool,
     /// Keep collections.
@@ -93,7 +93,7 @@ impl Default for How {
     fn default() -> Self {
         Self {
             jobs: cores(),
-            audience: Audience::Nobody,
+            sink: ProgressSink::Discard,
             check: false,
             keep_gc_events: false,
             keep_requests: false,
@@ -104,7 +104,7 @@ impl Default for How {
     }
 }
 
-/// Cores of this machine: how many runs go side by side where nobody says.
+/// Cores of this machine: the default number of parallel runs.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
@@ -128,10 +128,10 @@ pub fn execute_from(preconditioned: &Preconditioned, plan: &Plan, how: &How) -> 
         }
     }
     let names = plan.runs.iter().map(|planned| planned.scheme.as_str());
-    let bars = Bars::new(&how.audience, names);
+    let bars = Bars::new(&how.sink, names);
     if let Some(gaps) = plan.fitted.and_then(|fitted| fitted.note_of_gaps()) {
         // Before a drive is filled for minutes that need not be so large.
-        bars.tell(&gaps.trim().replacen("It uses", "The trace uses", 1).replacen("of that", "of what it addresses", 1));
+        bars.log(&gaps.trim().replacen("It uses", "The trace uses", 1).replacen("of that", "of what it addresses", 1));
     }
     let firsts: Vec<(&Planned, usize)> = users.into_values().collect();
     in_parallel(how.jobs, firsts.len(), |at| {
@@ -141,7 +141,7 @@ pub fn execute_from(preconditioned: &Preconditioned, plan: &Plan, how: &How) -> 
         let memory = member.config.memory();
         let bytes = memory.drive_bytes + memory.preconditioning_bytes;
         let mut preparation = Preparation::new(&bars, &bar, &planned.scheme, bytes);
-        preconditioned.make(member, &mut |work| preparation.hear(work))
+        preconditioned.make(member, &mut |work| preparation.update(work))
     })?;
     let warmup = common_warmup(plan, how, preconditioned, &bars)?;
     let mut finished =
@@ -165,9 +165,9 @@ fn looks_for_warmup(plan: &Plan) -> bool {
     differs && plan.runs.len() > 1
 }
 
-/// The warm-up of all runs of a plan. They leave out the same requests, or the rest could not be compared: where the
-/// end of a warm-up depends on the scheme, each run looks for its own first, and the latest is that of all, so that
-/// every drive has settled. That costs the warm-ups twice.
+/// The warm-up of all runs of a plan. All runs leave out the same requests, so that the rest can be compared. If the
+/// end of a warm-up depends on the scheme, each run looks for its own first. The latest end applies to all, so that
+/// every drive has settled; warm-ups are then simulated twice.
 fn common_warmup(
     plan: &Plan,
     how: &How,
@@ -180,11 +180,11 @@ fn common_warmup(
     let ends = in_parallel(how.jobs, plan.runs.len(), |at| {
         let planned = &plan.runs[at];
         let bar = bars.add(&planned.scheme, None);
-        bar.say("looking for the end of its warm-up");
+        bar.set_status("looking for the end of its warm-up");
         let options = Options { keep_commands: None, microscope: None, ..options(plan, plan.warmup, how) };
         let OpenedAll { asked, files: _files } = requests::open_all(planned, plan.seed)?;
         let drives = preconditioned.copy(planned);
-        let mut listen = |_| bar.stop_if_asked();
+        let mut listen = |_| bar.stop_if_requested();
         let end = run::warmup_end_of(&planned.resolved.run, drives, asked, &options, &mut listen);
         end.map_err(|error| failed(error, planned).of_run(&planned.scheme))
     })?;
@@ -231,7 +231,7 @@ fn failed(error: RunError, planned: &Planned) -> Failure {
     }
 }
 
-/// A note where a generator makes fewer requests than are asked for.
+/// The note that a generator makes fewer requests than requested.
 fn too_few_requests(workload: &WorkloadSpec, asked: Option<u64>) -> Option<String> {
     let (asked, made) = (asked?, workloads::expected_requests(workload, None)?);
     let is_short = workload.trace.is_none() && made < asked;
@@ -281,8 +281,7 @@ fn one(
     Ok(Finished { outcome, matched: None, wall })
 }
 
-/// Makes an error of what a policy that was handed in did wrong where no run goes on yet: when its drive is made or
-/// copied.
+/// Converts the mistake of a supplied policy to an error outside of a run: when its drive is made or copied.
 fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         match panic.downcast_ref::<Fault>() {
@@ -312,7 +311,7 @@ pub fn in_parallel<T: Send>(
         for _ in 0..jobs.min(count) {
             let thread = std::thread::Builder::new().name(RUN_THREAD.into());
             if thread.spawn_scoped(scope, take_turns).is_err() {
-                // The system gives no more threads: those that run, or else this one, do it all.
+                // The system gives no more threads: the running ones, or else this one, do all the work.
                 take_turns();
                 break;
             }

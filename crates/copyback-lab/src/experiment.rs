@@ -11,7 +11,7 @@ impl Experiment {
     /// Without a scheme it is `baseline`.
     ///
     /// # Errors
-    /// Where something that was chosen is wrong, or does not fit together, or where several schemes are named.
+    /// If a choice is wrong, choices do not fit together, or several schemes are named.
     pub fn plan_of_one(&self) -> Result<Plan, Failure> {
         let plan = plan(self, &["baseline"])?;
         if plan.runs.len() != 1 {
@@ -22,10 +22,10 @@ impl Experiment {
         Ok(plan)
     }
 
-    /// The same of several schemes; without any, five of them.
+    /// The same for several schemes; five of them if none is named.
     ///
     /// # Errors
-    /// Where something that was chosen is wrong, or does not fit together.
+    /// If a choice is wrong, or choices do not fit together.
     pub fn plan_of_several(&self) -> Result<Plan, Failure> {
         plan(self, DEFAULT_SCHEMES)
     }
@@ -33,7 +33,7 @@ impl Experiment {
     /// Simulates one scheme.
     ///
     /// # Errors
-    /// Those of [`Self::plan_of_one`], and where the run fails.
+    /// Those of [`Self::plan_of_one`]; or if the run fails.
     pub fn run(&self) -> Result<Results, Failure> {
         Results::of("run", self.plan_of_one()?, &How::default(), KeptTables::default())
     }
@@ -41,7 +41,7 @@ impl Experiment {
     /// Simulates several schemes on the same requests, from the same drive.
     ///
     /// # Errors
-    /// Those of [`Self::plan_of_several`], and where a run fails.
+    /// Those of [`Self::plan_of_several`]; or if a run fails.
     pub fn compare(&self) -> Result<Results, Failure> {
         Results::of("compare", self.plan_of_several()?, &How::default(), KeptTables::default())
     }
@@ -51,7 +51,7 @@ impl Results {
     /// Executes a plan. `command`: `run` or `compare`; `tables`: those that `how` keeps.
     ///
     /// # Errors
-    /// Where a run fails.
+    /// If a run fails.
     pub fn of(command: &'static str, plan: Plan, how: &How, tables: KeptTables) -> Result<Self, Failure> {
         let finished = execute(&plan, how)?;
         Ok(Self { command, plan, finished, tables })

@@ -1,4 +1,4 @@
-//! Errors: what is wrong, where, and what helps.
+//! Errors: the mistake, its place, and the remedy.
 
 mod travel;
 
@@ -8,13 +8,13 @@ use copyback::run::RunError;
 use copyback_workload::printable::printable;
 use std::sync::Arc;
 
-/// What helps where the disk takes no more, or never took anything.
+/// The remedy for a full or read-only disk.
 pub const MAKE_ROOM: &str = "free space there, or name a writable location";
 
-/// What is said of a run that broke an invariant.
+/// The remedy for a broken invariant.
 pub const DEFECT: &str = "this is a defect of the simulator";
 
-/// What helps against what a disk says of a file.
+/// The remedy for an error of a disk.
 pub fn remedy(error: &std::io::Error) -> &'static str {
     match error.kind() {
         std::io::ErrorKind::FileTooLarge => copyback_workload::write::RAISE_LIMIT,
@@ -22,25 +22,25 @@ pub fn remedy(error: &std::io::Error) -> &'static str {
     }
 }
 
-/// Why a command did not do what it was asked.
+/// Why a call failed.
 #[derive(Debug)]
 pub enum Failure {
     /// The command or an input is wrong: exit code 2.
     Input(Box<Diagnosis>),
     /// The run failed, or a check did not hold: exit code 1.
     Run(Box<Diagnosis>),
-    /// The reader of the output has gone: nothing to say, and nothing went wrong.
+    /// The reader of the output has gone, which is no mistake.
     PipeClosed,
 }
 
-/// What is wrong, where, and what helps.
+/// The mistake, its place, and the remedy.
 #[derive(Debug)]
 pub struct Diagnosis {
     /// The mistake, in one sentence.
     pub message: String,
-    /// What helps, where that is known.
+    /// The remedy, if one is known.
     pub help: Option<String>,
-    /// The text at fault, with the name that its user knows, and the bytes of it that are wrong.
+    /// The text with the mistake, its name for the user, and the wrong bytes.
     pub place: Option<Place>,
 }
 
@@ -50,12 +50,12 @@ impl Diagnosis {
     }
 }
 
-/// A sentence of one line, in which words of files and arguments change neither the terminal nor other lines.
+/// A sentence of one line, whose quoted words change neither the terminal nor other lines.
 fn one_line(text: impl Into<String>) -> String {
     printable(&text.into()).into_owned()
 }
 
-/// Where a byte stands, counted from 1.
+/// The line and column of a byte, counted from 1.
 pub fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at).unwrap_or(text);
     let line = before.rsplit('\n').next().unwrap_or_default();
@@ -96,7 +96,7 @@ impl Failure {
         }
     }
 
-    /// What helps, where somebody knows.
+    /// The remedy, if one is known.
     pub fn help(&self) -> Option<&str> {
         match self {
             Self::Input(diagnosis) | Self::Run(diagnosis) => diagnosis.help.as_deref(),
@@ -104,7 +104,7 @@ impl Failure {
         }
     }
 
-    /// Where the mistake stands: the name of the text, its line and column, counted from 1, and the words at fault.
+    /// The place of the mistake: the name of the text, line and column, counted from 1, and the wrong words.
     pub fn place(&self) -> Option<(&str, usize, usize, &str)> {
         let (Self::Input(diagnosis) | Self::Run(diagnosis)) = self else { return None };
         let Place { text, span } = diagnosis.place.as_ref()?;
@@ -121,7 +121,7 @@ impl Failure {
         self
     }
 
-    /// The same, pointing at the text that asked for it.
+    /// The same with its place.
     #[must_use]
     pub fn at(mut self, place: Option<Place>) -> Self {
         if let (Self::Input(diagnosis) | Self::Run(diagnosis), Some(place)) = (&mut self, place) {
@@ -135,7 +135,7 @@ impl Failure {
         self
     }
 
-    /// The same, with its place replaced where `moved` knows a better one.
+    /// The same with another place, if `moved` returns one.
     #[must_use]
     pub fn moved(mut self, moved: impl Fn(&Place) -> Option<Place>) -> Self {
         if let Self::Input(diagnosis) | Self::Run(diagnosis) = &mut self
@@ -147,7 +147,7 @@ impl Failure {
         self
     }
 
-    /// The same, pointing nowhere if it points into this line.
+    /// The same without its place, if the place is in this line.
     #[must_use]
     pub fn not_at_line(mut self, line: &str) -> Self {
         if let Self::Input(diagnosis) | Self::Run(diagnosis) = &mut self
@@ -160,7 +160,7 @@ impl Failure {
         self
     }
 
-    /// The same, saying which of several runs it was.
+    /// The same with the name of one of several runs.
     #[must_use]
     pub fn of_run(mut self, run: &str) -> Self {
         if let Self::Input(diagnosis) | Self::Run(diagnosis) = &mut self {
@@ -215,7 +215,7 @@ impl From<RunError> for Failure {
             ),
             RunError::TooLate { .. } => Self::input(error.to_string())
                 .with_help("correct the trace's time there, or lower `workload.time_scale` or `workload.loop`"),
-            // What helps depends on the workload.
+            // The remedy depends on the workload.
             RunError::WarmupUnfinished(unfinished) => Self::input(unfinished.to_string()),
             RunError::Stopped => Self::run(error.to_string()),
             RunError::Plugin(fault) => Self::of_plugin(&fault),
@@ -230,7 +230,7 @@ impl From<RunError> for Failure {
 }
 
 impl Failure {
-    /// What a policy that was handed in did wrong.
+    /// The mistake of a supplied policy.
     pub fn of_plugin(fault: &Fault) -> Self {
         let failure = Self::run(fault.to_string());
         match &fault.help {

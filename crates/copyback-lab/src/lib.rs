@@ -1,8 +1,8 @@
 //! Experiments on simulated SSDs: what `copyback` does on its command line, for programs in Rust.
 //!
 //! An [`Experiment`] names a device, schemes of garbage collection, a workload and settings, as the options of
-//! `copyback compare` do; all that is left out has a default. It returns [`results::Results`], or a [`Failure`] that
-//! has the place and the value of a mistake, and what helps:
+//! `copyback compare` do. Each has a default. It returns [`results::Results`], or a [`Failure`] with the place and the
+//! value of a mistake, and a remedy:
 //!
 //! ```
 //! use copyback_lab::{Experiment, Failure};
@@ -20,6 +20,16 @@
 //!
 //! The program `copyback` and the package for Python call the same functions. Nothing here prints, or reads the command
 //! line.
+//!
+//! | task | type |
+//! |---|---|
+//! | simulate one scheme, or compare several | [`Experiment`] |
+//! | supply a policy of your own | [`SuppliedPolicy`], in [`Experiment::policies`] or [`Sweep::policies`] |
+//! | run a grid of experiments, and continue after a stop | [`Sweep`], [`sweep::journal::Journal`] |
+//! | run the cells of a grid in other processes | [`sweep::crew::Crew`] |
+//! | compare the simulator with theory | [`Validation`] |
+//! | report progress, stop a run | [`progress::ProgressSink`], [`progress::Watch`], in [`execute::How`] |
+//! | show a mistake | [`Failure::message`], [`Failure::place`], [`Failure::help`] |
 
 pub mod advice;
 pub mod columns;

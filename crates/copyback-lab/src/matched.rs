@@ -12,11 +12,11 @@ const OWN: &str = "own";
 /// What names of numbers of these requests begin with, and names of those of a scheme's own affected requests.
 const OF_MATCHED: &str = "matched.";
 const OF_OWN: &str = "own.";
-/// What either word stands for.
+/// The numbers that either word names.
 const USUAL: [&str; 2] = ["read.mean", "write.mean"];
 
-/// Words of `--show`, each once, of which every number of matched requests has the number of a scheme's own affected
-/// requests behind it.
+/// Words of `--show`, each once. The number of a scheme's own affected requests follows every number of matched
+/// requests.
 pub fn completed(words: &[String]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     let mut add = |word: String| {
@@ -46,11 +46,11 @@ pub fn completed(words: &[String]) -> Vec<String> {
 }
 
 /// Whether words have numbers of these requests.
-pub fn are_asked_for<'a>(words: impl IntoIterator<Item = &'a str>) -> bool {
+pub fn are_requested<'a>(words: impl IntoIterator<Item = &'a str>) -> bool {
     words.into_iter().any(|word| word.starts_with(OF_MATCHED))
 }
 
-/// The number of the report that `own.read.mean` stands for: of requests that the scheme's own collection affects.
+/// The number of the report that `own.read.mean` names: of requests that the scheme's own collection affects.
 pub fn own(word: &str) -> Option<String> {
     let (class, number) = word.strip_prefix(OF_OWN)?.split_once('.')?;
     let class = match class {
@@ -62,7 +62,7 @@ pub fn own(word: &str) -> Option<String> {
     Some(format!("response.{class}.{number}"))
 }
 
-/// What these numbers are about, below a table. `requests`: reads and writes, where there is one set of them.
+/// The explanation of these numbers below a table. `requests`: reads and writes, if all runs have the same.
 pub fn note(first: &str, requests: Option<[u64; 2]>) -> String {
     let how_many =
         requests.map(|[reads, writes]| format!("the {} and {}", counted(reads, "read"), counted(writes, "write")));

@@ -1,4 +1,4 @@
-//! From what was chosen to what is to be run: layers found, stacked and resolved, inputs hashed.
+//! From choices to planned runs: layers are found, stacked and resolved, inputs are hashed.
 
 use crate::failure::Failure;
 use crate::files::Input;
@@ -38,30 +38,30 @@ use refusals::{refuse_endless, refuse_twice, refuse_unnamed_drives, refuse_witho
 /// The schemes of a comparison that names none: blocking GC, ways to let requests in between, and the ideal.
 pub const DEFAULT_SCHEMES: &[&str] = &["baseline", "pgc", "gc-par", "gc-par-pgc", "ideal-no-gc"];
 
-/// Everything that is to be run.
+/// Runs to execute, each with its configuration.
 pub struct Plan {
-    /// The experiment's name, where it has one.
+    /// The experiment's name, if it has one.
     pub name: Option<String>,
     /// One run for each scheme.
     pub runs: Vec<Planned>,
     /// Seed of all of them.
     pub seed: u64,
-    /// Where they stop.
+    /// The number of requests after which runs stop.
     pub requests: Option<u64>,
-    /// What they leave out first.
+    /// The warm-up that runs leave out.
     pub warmup: Option<Warmup>,
-    /// What they were made from.
+    /// The files that were read.
     pub inputs: Vec<Input>,
-    /// The jobs of a job file of fio, in its order; none where there is no such file.
+    /// The jobs of a job file of fio, in its order; empty without such a file.
     pub jobs: Jobs,
-    /// What users should know of how it was understood.
+    /// Notes on how the choices were understood.
     pub notes: Vec<String>,
     /// How the drive was sized for the trace, if it was.
     pub fitted: Option<Fitted>,
 }
 
 impl Plan {
-    /// The requests after which a run stops, those of its warm-up included, where that is known.
+    /// The requests after which a run stops, including its warm-up, if that is known.
     pub fn requests_in_all(&self) -> Option<u64> {
         match (self.requests, self.warmup) {
             (Some(requests), Some(warmup)) => Some(requests.saturating_add(warmup.requests()?)),
@@ -80,18 +80,18 @@ pub struct Planned {
     pub resolved: Resolved,
     /// Its drives: one, or those of its array.
     pub members: Vec<Member>,
-    /// What the scheme chose, and something that goes over it has otherwise.
+    /// Choices of the scheme that an upper layer changed.
     pub overridden: Vec<String>,
-    /// What files and the command line say, and the run does not look at.
+    /// Settings without effect on the run.
     pub without_effect: Vec<String>,
-    /// Who chose the host's mode, if anybody did.
+    /// The text that chose the host's mode, if one did.
     pub mode_from: Option<String>,
     /// All settings with the texts that made them.
     pub stack: Stack,
 }
 
 impl Planned {
-    /// What users should know of the configuration: other policies than the scheme's, and settings without effect.
+    /// Notes on the configuration: other policies than the scheme's, and settings without effect.
     pub fn notes(&self) -> impl Iterator<Item = &String> {
         self.overridden.iter().chain(&self.without_effect)
     }
@@ -121,7 +121,7 @@ impl Planned {
         if let Some(name) = &plan.name {
             text.push_str(&format!("name = {}\n", toml::Value::from(name.as_str())));
         }
-        // A scheme of a file is told by its tables alone: the file may be elsewhere then.
+        // A scheme of a file is written as its tables: the file may have moved when they are read.
         let named = self.word.split_once('=').map_or(&*self.word, |(_, of)| of);
         let is_renamed = named != self.word;
         if presets::find(SCHEMES, named).is_some() && (is_renamed || self.overridden.is_empty()) {
@@ -138,17 +138,17 @@ impl Planned {
     }
 }
 
-/// What is to be simulated: choices and settings, as a command line or a program makes them. What is left out has the
-/// default of `copyback compare --help`.
+/// An experiment: the choices and settings of a command line or a program. Each has the default of
+/// `copyback compare --help`.
 #[derive(Clone, Debug, Default)]
 pub struct Experiment {
     /// A TOML file with `device`, `scheme`, `workload` and any tables of the configuration.
     pub file: Option<PathBuf>,
     /// The device: a preset's name or a TOML file.
     pub device: Option<String>,
-    /// The array of such drives: a preset's name or a TOML file. One drive without it.
+    /// The array of such drives: a preset's name or a TOML file; one drive without it.
     pub array: Option<String>,
-    /// The schemes, the first of which the others are compared with: names, TOML files, or `NAME=SCHEME`.
+    /// The schemes: names, TOML files, or `NAME=SCHEME`. The others are compared with the first.
     pub schemes: Vec<String>,
     /// The workload: a preset's name or a TOML file.
     pub workload: Option<String>,
@@ -158,11 +158,11 @@ pub struct Experiment {
     pub fio: Option<PathBuf>,
     /// The command line of fio that is the workload.
     pub fio_args: Option<String>,
-    /// The trace's format; it is recognised without.
+    /// The trace's format; recognised from its content without it.
     pub format: Option<String>,
     /// The columns of a trace that is a table without a header, in their order.
     pub columns: Vec<String>,
-    /// Malformed records of the trace that may be left out.
+    /// The most malformed records of the trace to skip.
     pub skip_bad: Option<u64>,
     /// The share of the drive that the trace or the jobs are to take; the drive is scaled to it.
     pub fit: Option<Share>,
@@ -172,16 +172,16 @@ pub struct Experiment {
     pub policies: Vec<SuppliedPolicy>,
     /// The seed of every random stream; 1 without it.
     pub seed: Option<u64>,
-    /// Requests that are measured; those of the warm-up come before them. All that there are without it.
+    /// Requests to measure, after the warm-up; all requests of the workload without it.
     pub requests: Option<u64>,
-    /// What is simulated first and left out of all results.
+    /// The warm-up: simulated first, and left out of all results.
     pub warmup: Option<Warmup>,
 }
 
-/// Makes the plan. `default_schemes`: those if the caller names none.
+/// Makes the plan. `default_schemes` apply if the experiment names none.
 ///
 /// # Errors
-/// Where what was chosen is wrong, or does not fit together.
+/// If a choice is wrong, or choices do not fit together.
 pub fn plan(chosen: &Experiment, default_schemes: &[&str]) -> Result<Plan, Failure> {
     refusals::refuse_impossible(chosen)?;
     let (policies, mut settings) = policies::named(&chosen.policies)?;
@@ -306,9 +306,9 @@ pub struct Choice<'a> {
     pub fit: Option<Share>,
     /// Seed of all runs.
     pub seed: u64,
-    /// Where they stop.
+    /// The number of requests after which runs stop.
     pub requests: Option<u64>,
-    /// What they leave out first.
+    /// The warm-up that runs leave out.
     pub warmup: Option<Warmup>,
 }
 
@@ -329,7 +329,7 @@ pub enum ChosenWorkload {
     Settings(String),
     /// A preset or a TOML file.
     Named(Located),
-    /// A trace, and where it is named.
+    /// A trace, and the place of its name.
     Trace(PathBuf, Option<Place>),
 }
 
@@ -418,7 +418,7 @@ pub fn argument(name: &str) -> Located {
     Located { value: name.to_owned(), place: None }
 }
 
-/// The device to start from; none where the experiment describes one itself.
+/// The device to start from; `None` if the experiment describes one itself.
 fn chosen_device(common: &Experiment, experiment: &ExperimentFile) -> Option<Located> {
     if let Some(name) = &common.device {
         return Some(argument(name));

@@ -1,4 +1,4 @@
-//! How far runs are: for a screen, for a log, or for a program that called. Nothing is drawn here.
+//! Progress of runs: for a screen, a log, or a calling program. This module draws nothing.
 
 mod preparation;
 mod watch;
@@ -8,107 +8,107 @@ use copyback_workload::printable::printable;
 pub use preparation::Preparation;
 use std::borrow::Cow;
 use std::fmt::Debug;
-pub use watch::{Audience, Track, Watch, stop_here_if_asked, stoppable};
+pub use watch::{ProgressSink, Track, Watch, stop_thread_if_requested, stoppable};
 
-/// Shows how far runs are: bars on a terminal, lines in a log.
+/// Shows progress: bars on a terminal, lines in a log.
 pub trait Screen: Debug + Send + Sync {
     /// Work on parts of these names begins.
-    fn open(&self, names: &mut dyn Iterator<Item = &str>) -> Box<dyn Shown>;
+    fn open(&self, names: &mut dyn Iterator<Item = &str>) -> Box<dyn ShownWork>;
 }
 
-/// Work as a screen shows it.
-pub trait Shown: Send + Sync {
+/// Some work as a screen shows it.
+pub trait ShownWork: Send + Sync {
     /// A line for the reader of a log. It is printable.
-    fn tell(&self, line: &str);
+    fn log(&self, line: &str);
 
     /// A part of the work begins, with its number of requests or steps if that is known. None if no part is shown.
-    fn add(&self, name: &str, total: Option<u64>) -> Option<Box<dyn Part>>;
+    fn add(&self, name: &str, total: Option<u64>) -> Option<Box<dyn ShownPart>>;
 
-    /// The receiver of updates on work that is one part of this.
-    fn of_part(&self) -> Audience;
+    /// The sink for the work of one part.
+    fn of_part(&self) -> ProgressSink;
 }
 
 /// A part of the work as a screen shows it, until it is dropped.
-pub trait Part: Send + Sync {
-    /// What is being done before requests are served.
-    fn say(&self, what: Cow<'static, str>);
+pub trait ShownPart: Send + Sync {
+    /// Sets the status until requests are served.
+    fn set_status(&self, what: Cow<'static, str>);
 
-    /// The clock of speeds starts now.
+    /// Starts the clock of speeds.
     fn restart(&mut self);
 
-    /// One step more is done, of this name.
+    /// One more step has ended, of this name.
     fn step(&self, what: &str);
 
-    /// How far the run is.
+    /// Updates the progress of the run.
     fn update(&self, progress: Progress);
 }
 
-/// How far the parts of some work are.
+/// Progress of some work in parts.
 pub struct Bars {
-    shown: Option<Box<dyn Shown>>,
-    audience: Audience,
+    shown: Option<Box<dyn ShownWork>>,
+    sink: ProgressSink,
 }
 
-/// How far one part is.
+/// Progress of one part.
 pub struct Bar {
-    shown: Option<Box<dyn Part>>,
-    /// What a calling program sees of it.
+    shown: Option<Box<dyn ShownPart>>,
+    /// Its part for a calling program.
     track: watch::Own,
 }
 
 impl Bars {
-    /// Those of parts of these names.
-    pub fn new<'a>(audience: &Audience, mut names: impl Iterator<Item = &'a str>) -> Self {
-        let shown = match audience {
-            Audience::Screen(screen) => Some(screen.open(&mut names)),
-            Audience::Nobody | Audience::Program(_) | Audience::Silent(_) => None,
+    /// Begins work in parts of these names.
+    pub fn new<'a>(sink: &ProgressSink, mut names: impl Iterator<Item = &'a str>) -> Self {
+        let shown = match sink {
+            ProgressSink::Screen(screen) => Some(screen.open(&mut names)),
+            ProgressSink::Discard | ProgressSink::Program(_) | ProgressSink::Part(_) => None,
         };
-        Self { shown, audience: audience.clone() }
+        Self { shown, sink: sink.clone() }
     }
 
-    /// The receiver of updates on runs of one part of the work, if only the number of parts that are done is shown.
-    pub fn audience_of_part(&self) -> Audience {
-        match (&self.shown, &self.audience) {
+    /// The sink for the runs of one part, if only the number of parts is shown.
+    pub fn sink_of_part(&self) -> ProgressSink {
+        match (&self.shown, &self.sink) {
             (Some(shown), _) => shown.of_part(),
-            (None, Audience::Program(watch) | Audience::Silent(watch)) => Audience::Silent(watch.clone()),
-            (None, _) => Audience::Nobody,
+            (None, ProgressSink::Program(watch) | ProgressSink::Part(watch)) => ProgressSink::Part(watch.clone()),
+            (None, _) => ProgressSink::Discard,
         }
     }
 
     /// A line for a reader without bars, as in a log.
-    pub fn tell(&self, line: &str) {
+    pub fn log(&self, line: &str) {
         let line = &*printable(line);
-        match (&self.shown, &self.audience) {
-            (Some(shown), _) => shown.tell(line),
-            (None, Audience::Program(watch)) => watch.tell(line),
+        match (&self.shown, &self.sink) {
+            (Some(shown), _) => shown.log(line),
+            (None, ProgressSink::Program(watch)) => watch.log(line),
             (None, _) => {}
         }
     }
 
-    /// A bar for a run that will have so many requests, where that is known.
+    /// Begins a part, with its number of requests if that is known.
     pub fn add(&self, name: &str, requests: Option<u64>) -> Bar {
         let name = &*printable(name);
         let shown = self.shown.as_ref().and_then(|shown| shown.add(name, requests));
-        Bar { shown, track: self.audience.track(name, requests) }
+        Bar { shown, track: self.sink.track(name, requests) }
     }
 }
 
 impl Bar {
-    /// Says what is being done before requests are served.
-    pub fn say(&self, what: impl Into<Cow<'static, str>>) {
+    /// Sets the status until requests are served.
+    pub fn set_status(&self, what: impl Into<Cow<'static, str>>) {
         if let Some(shown) = &self.shown {
-            shown.say(what.into());
+            shown.set_status(what.into());
         }
     }
 
-    /// The clock of speeds starts now.
+    /// Starts the clock of speeds.
     pub fn restart(&mut self) {
         if let Some(shown) = &mut self.shown {
             shown.restart();
         }
     }
 
-    /// One of the parts that the bar counts is done.
+    /// One of the steps that the bar counts has ended.
     pub fn step(&self, what: &str) {
         self.track.step();
         if let Some(shown) = &self.shown {
@@ -116,15 +116,15 @@ impl Bar {
         }
     }
 
-    /// Ends the run that this is called from, if a calling program has asked for it.
-    pub fn stop_if_asked(&self) {
-        self.track.stop_if_asked();
+    /// Ends the calling run if a program has requested it.
+    pub fn stop_if_requested(&self) {
+        self.track.stop_if_requested();
     }
 
-    /// Shows how far the run is.
+    /// Updates the progress of the run.
     pub fn update(&self, progress: Progress) {
         self.track.reach(progress.requests_done);
-        self.stop_if_asked();
+        self.stop_if_requested();
         if let Some(shown) = &self.shown {
             shown.update(progress);
         }

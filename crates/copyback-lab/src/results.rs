@@ -97,13 +97,13 @@ pub struct SchemeResult<'a> {
     pub read: &'a Latency,
     /// Those of writes.
     pub write: &'a Latency,
-    /// Programmed for each unit that the host wrote; none where it wrote nothing.
+    /// Units programmed for each unit that the host wrote; `None` if it wrote nothing.
     pub write_amplification: Option<f64>,
     /// Whether the drive had settled, by the rule of the SNIA PTS.
     pub steady: Verdict,
     /// Everything that is measured.
     pub report: &'a Report,
-    /// Reads and writes that collection affects under the first scheme; none where it is alone.
+    /// Reads and writes that collection affects under the first scheme; `None` if it is the only one.
     pub matched: Option<&'a Matched>,
 }
 
@@ -124,8 +124,7 @@ impl Results {
         })
     }
 
-    /// What users should know before they trust the results, a line or more each, as `copyback compare` prints it below
-    /// its table; empty where there is nothing.
+    /// Notes on how far to trust the results, a line or more each, as `copyback compare` prints them below its table.
     pub fn notes(&self) -> String {
         notes::notes(&self.plan, &self.finished)
     }

@@ -7,7 +7,7 @@ use crate::package::OfPython;
 use crate::policies::SuppliedPolicy;
 use crate::results::object;
 use copyback_cli::api::{self, Done, Failure, Package, Request, SweepRequest, Watch};
-use copyback_lab::progress::Audience;
+use copyback_lab::progress::ProgressSink;
 use pyo3::exceptions::PySystemExit;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -44,7 +44,7 @@ pub fn run(
     let options = Options(options);
     let (request, drawings) = (options.request(supplied(policies))?, options.drawings()?);
     perform(py, hear.as_ref(), move |watch| {
-        let request = Request { audience: Audience::Program(watch), ..request };
+        let request = Request { sink: ProgressSink::Program(watch), ..request };
         api::run(request, &drawings).map(|runs| Done::Runs(Box::new(runs)))
     })
 }
@@ -60,7 +60,7 @@ pub fn compare(
 ) -> PyResult<Py<PyAny>> {
     let request = Options(options).request(supplied(policies))?;
     perform(py, hear.as_ref(), move |watch| {
-        let request = Request { audience: Audience::Program(watch), ..request };
+        let request = Request { sink: ProgressSink::Program(watch), ..request };
         api::compare(request).map(|runs| Done::Runs(Box::new(runs)))
     })
 }
@@ -89,7 +89,7 @@ pub fn sweep(
     let request = Options(options).sweep(supplied(policies))?;
     let crew = crew.map(PythonCrew::hired);
     perform(py, hear.as_ref(), move |watch| {
-        let request = SweepRequest { audience: Audience::Program(watch), ..request };
+        let request = SweepRequest { sink: ProgressSink::Program(watch), ..request };
         api::sweep(&request, crew)
     })
 }
@@ -164,7 +164,7 @@ pub fn receive<T: Send>(py: Python<'_>, receiver: &mut Receiver<T>, time: Durati
 fn tell(py: Python<'_>, watch: &Watch, hear: Option<&Py<PyAny>>) -> PyResult<()> {
     let Some(hear) = hear else { return Ok(()) };
     let tracks = watch.tracks().into_iter().map(|track| (track.name, track.total, track.done, track.is_over));
-    hear.call1(py, (tracks.collect::<Vec<_>>(), watch.heard())).map(drop)
+    hear.call1(py, (tracks.collect::<Vec<_>>(), watch.take_log())).map(drop)
 }
 
 /// The program: executes a command line, prints, and returns the exit code. `package` has the methods that need Python

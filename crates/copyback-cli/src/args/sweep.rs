@@ -1,6 +1,6 @@
 //! Arguments of `copyback sweep` and `copyback reproduce`.
 
-use super::Hearing;
+use super::ProgressArgs;
 use crate::plan::Share;
 use clap::Args;
 use copyback::run::Warmup;
@@ -122,5 +122,5 @@ pub struct CellArgs {
     pub jobs: Option<u32>,
     /// Receives progress updates.
     #[command(flatten)]
-    pub hearing: Hearing,
+    pub progress: ProgressArgs,
 }

@@ -36,7 +36,7 @@ pub fn check(show: &[String], plan: &Plan) -> Result<(), Failure> {
 
 /// Refuses to match the requests of one scheme, or of several workloads.
 fn check_matched(words: &[String], plan: &Plan) -> Result<(), Failure> {
-    if !matched::are_asked_for(words.iter().map(String::as_str)) {
+    if !matched::are_requested(words.iter().map(String::as_str)) {
         return Ok(());
     }
     if !plan.runs[0].resolved.tenants.is_empty() {
@@ -50,8 +50,8 @@ fn check_matched(words: &[String], plan: &Plan) -> Result<(), Failure> {
         .with_help("name several schemes (`copyback compare --schemes baseline,pgc`), or show `own.read.mean`"))
 }
 
-/// What `--show` asks of the runs.
-struct Asked {
+/// The numbers that `--show` names, of each run.
+struct ShownNumbers {
     /// Of each run.
     numbers: Vec<Numbers>,
     verdicts: Vec<&'static str>,
@@ -60,7 +60,7 @@ struct Asked {
     names: Vec<String>,
 }
 
-impl Asked {
+impl ShownNumbers {
     fn new(finished: &[Finished], show: &[String]) -> Result<Self, Failure> {
         let numbers = finished.iter().map(numbers).collect::<Result<Vec<_>, _>>()?;
         let verdicts = finished.iter().map(|done| steady::short(done.outcome.report.steady.verdict)).collect();
@@ -76,13 +76,13 @@ impl Asked {
 
 /// Titles, then for each scheme a line of values, and one of how they differ from the first scheme's.
 pub fn rows(plan: &Plan, finished: &[Finished], show: &[String]) -> Result<Vec<Vec<Cell>>, Failure> {
-    let asked = Asked::new(finished, show)?;
+    let asked = ShownNumbers::new(finished, show)?;
     Ok(rows_of_words(plan, "scheme", &asked.numbers, &asked.verdicts, &asked.named_words()))
 }
 
-/// What words of `--show` stand for in one run: each with its value as a person reads it.
+/// The numbers of one run that `--show` names: each word with its formatted value.
 pub fn of_run(done: &Finished, show: &[String]) -> Result<Vec<(String, String)>, Failure> {
-    let asked = Asked::new(std::slice::from_ref(done), show)?;
+    let asked = ShownNumbers::new(std::slice::from_ref(done), show)?;
     let (of, verdict) = (&asked.numbers[0], asked.verdicts[0]);
     let shown = |(word, name): (&str, &str)| {
         let format = Format::of(name, value(name, of).into_iter());
@@ -91,7 +91,7 @@ pub fn of_run(done: &Finished, show: &[String]) -> Result<Vec<(String, String)>,
     Ok(asked.named_words().into_iter().map(shown).collect())
 }
 
-/// What a run has of a name.
+/// The formatted value of a name in a run.
 fn shown(name: &str, of: &Numbers, verdict: &str, format: Format) -> String {
     match value(name, of) {
         _ if name == VERDICT => verdict.to_owned(),
@@ -103,12 +103,12 @@ fn shown(name: &str, of: &Numbers, verdict: &str, format: Format) -> String {
 /// The table, so many characters wide: its rows; a table of each of several workloads, of those words that it has
 /// numbers for; and which requests are matched, if some are.
 pub fn table(plan: &Plan, finished: &[Finished], show: &[String], columns: usize) -> Result<String, Failure> {
-    let asked = Asked::new(finished, show)?;
+    let asked = ShownNumbers::new(finished, show)?;
     let both = asked.named_words();
     let rows = rows_of_words(plan, "scheme", &asked.numbers, &asked.verdicts, &both);
     let mut text = table::split(&rows, columns);
     if let Some(first) =
-        finished[0].matched.as_ref().filter(|_| matched::are_asked_for(asked.names.iter().map(String::as_str)))
+        finished[0].matched.as_ref().filter(|_| matched::are_requested(asked.names.iter().map(String::as_str)))
     {
         text += &matched::note(&format!("`{}`", plan.runs[0].scheme), Some([first.read.count, first.write.count]));
     }
@@ -131,7 +131,7 @@ fn below(numbers: &Numbers, begin: &str) -> Numbers {
     named.collect()
 }
 
-/// A heading of words, and the lines of each scheme with what the names of these stand for.
+/// A heading of words, and the lines of each scheme with the values of their names.
 fn rows_of_words(
     plan: &Plan,
     title: &str,
@@ -167,7 +167,7 @@ fn numbers(done: &Finished) -> Result<Numbers, Failure> {
     Ok(numbers)
 }
 
-/// The number that a word of `--show` stands for.
+/// The full name of the number that a word of `--show` names.
 fn find(word: &str, numbers: &[Numbers]) -> Result<String, Failure> {
     if word.eq_ignore_ascii_case(VERDICT) {
         return Ok(VERDICT.to_owned());
@@ -185,7 +185,7 @@ fn find(word: &str, numbers: &[Numbers]) -> Result<String, Failure> {
     })
 }
 
-/// None where there is none, and for a percentile beyond which less than one request is.
+/// A value; `None` if there is none, or if there are too few requests for the percentile.
 fn value(name: &str, numbers: &Numbers) -> Option<f64> {
     value_of(numbers, name).filter(|_| !is_maximum(name, |count| value_of(numbers, count)))
 }

@@ -4,8 +4,7 @@ use crate::failure::Failure;
 use copyback_workload::printable::printable_lines;
 use std::io::Write;
 
-/// Prints to standard output. Styles are left out where it is no terminal; what else would change a terminal is written
-/// out.
+/// Prints to standard output. Styles are removed if it is no terminal. Other control characters are printed as text.
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
     match out.write_all(printable_lines(text).as_bytes()).and_then(|()| out.flush()) {

@@ -25,7 +25,7 @@ use proto::{
 };
 use std::path::Path;
 
-/// How long the trace is where nobody says.
+/// The default length of the trace.
 const FOR_NS: u64 = 100_000_000;
 
 /// A trace that was asked for.
@@ -37,7 +37,7 @@ pub struct Perfetto<'a> {
 }
 
 impl<'a> Perfetto<'a> {
-    /// The trace that a command line asks for, if it does; refused where the run is of several drives.
+    /// The requested trace, if there is one. A run of several drives is refused.
     pub fn new(args: &'a PerfettoArgs, plan: &Plan) -> Result<Option<Self>, Failure> {
         let Some(path) = args.perfetto.as_deref() else { return Ok(None) };
         let planned = &plan.runs[0];

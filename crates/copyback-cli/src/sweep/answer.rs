@@ -2,7 +2,7 @@
 
 use super::journal::RunResult;
 use super::objective::standing::{Judged, Standing};
-use super::objective::{Asked, Columns, Objective, Source, Test};
+use super::objective::{Columns, Objective, ShownColumn, Source, Test};
 use super::quantity::{Format, Unit};
 use super::seeds::{Mean, SeedGroup};
 use super::table::Results;
@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 struct Row<'a> {
     group: &'a SeedGroup<'a>,
     scheme: &'a str,
-    /// Its place among the schemes.
+    /// Its index among the schemes.
     at: usize,
     /// One for each seed that is asked for.
     runs: Vec<&'a RunResult>,
@@ -30,13 +30,13 @@ fn is_asked_for(seed: u64, tests: &[Test]) -> bool {
 }
 
 impl Row<'_> {
-    /// The mean over seeds; none where a run has no such number.
+    /// The mean over seeds; `None` if a run has no such number.
     fn number(&self, source: &Source) -> Option<Mean> {
         let mean = Mean::of(self.runs.iter().map(|run| source.number(self.group.first, run)))?;
         Some(if let Source::Number(name) = source { mean.of_bins(name) } else { mean })
     }
 
-    /// How it stands to a condition: by its mean over seeds, and by its text with every seed.
+    /// Whether it meets a condition: by its mean over seeds, and by its text with every seed.
     fn standing_to(&self, test: &Test) -> Standing {
         let source = &test.asked.source;
         let holds =
@@ -71,7 +71,7 @@ impl Row<'_> {
     }
 
     /// What is shown of a column whose numbers have this format: means with their errors.
-    fn shown(&self, asked: &Asked, format: Format) -> String {
+    fn shown(&self, asked: &ShownColumn, format: Format) -> String {
         let Some(unit) = asked.unit else {
             if asked.source == Source::Seed {
                 let seeds: Vec<String> = self.group.cells.iter().map(|(seed, _)| seed.to_string()).collect();
@@ -100,7 +100,7 @@ impl Row<'_> {
     }
 }
 
-/// Shown of every row, so that nobody takes a transient for a result.
+/// Shown in every row, so that a transient is not mistaken for a result.
 const STEADY: Source = Source::Text("steady");
 
 /// The answer, as a person reads it, and the rows of its table.
@@ -115,14 +115,14 @@ pub fn text(objective: &Objective, results: &Results<'_>) -> Result<(String, Vec
     // Drives that can be built come before the others.
     let of_built = Judged::new(rows.iter().filter(|row| row.can_be_built()), |row| row.standing(&tests));
     let kept = all.meet;
-    let mut asked: Vec<Asked> = best.iter().map(|(asked, _)| asked.clone()).collect();
+    let mut asked: Vec<ShownColumn> = best.iter().map(|(asked, _)| asked.clone()).collect();
     for column in tests.iter().map(|test| &test.asked).chain(&objective.shown(&columns)?) {
         if asked.iter().all(|other| other.title != column.title) {
             asked.push(column.clone());
         }
     }
     if asked.iter().all(|asked| asked.source != STEADY) {
-        asked.push(Asked { title: "steady".into(), source: STEADY, unit: None });
+        asked.push(ShownColumn { title: "steady".into(), source: STEADY, unit: None });
     }
     let mut text = heading(objective, kept.len(), &rows);
     let nearest: Vec<&Row<'_>> = of_built.nearest.or(all.nearest).filter(|_| kept.is_empty()).into_iter().collect();
@@ -146,7 +146,7 @@ pub fn text(objective: &Objective, results: &Results<'_>) -> Result<(String, Vec
         }
         text.push_str(&note_of_ideals(&kept));
     }
-    if matched::are_asked_for(asked.iter().map(|asked| &*asked.title)) {
+    if matched::are_requested(asked.iter().map(|asked| &*asked.title)) {
         text.push_str(&matched::note("the first scheme of a cell", None));
     }
     let text = text + &note_of_maxima(&rows, &asked) + &note_of_missing(&rows, &asked, &tests);
@@ -154,7 +154,7 @@ pub fn text(objective: &Objective, results: &Results<'_>) -> Result<(String, Vec
 }
 
 /// The best row of all, and of those that are steady and meet the conditions with their whole intervals.
-fn best_of_built(built: &[&Row<'_>], asked: &Asked, is_most: bool, tests: &[Test]) -> String {
+fn best_of_built(built: &[&Row<'_>], asked: &ShownColumn, is_most: bool, tests: &[Test]) -> String {
     let mut text = best_of(built, asked, is_most);
     let sure: Vec<&Row<'_>> = built.iter().copied().filter(|row| row.is_sure(tests)).collect();
     if sure.len() < built.len() {
@@ -176,7 +176,7 @@ fn missed(row: &Row<'_>, tests: &[Test]) -> String {
     format!("{}: {}", row.name(), tests.iter().filter_map(misses).collect::<Vec<_>>().join(", "))
 }
 
-/// That some rows are no recommendation, as such drives cannot be built.
+/// The note that some rows are not recommended, because no real drive can do what they do.
 fn note_of_ideals(kept: &[&Row<'_>]) -> String {
     let mut schemes: Vec<&str> = kept.iter().filter(|row| !row.can_be_built()).map(|row| row.scheme).collect();
     let mut seen = BTreeSet::new();
@@ -215,18 +215,18 @@ fn heading(objective: &Objective, kept: usize, rows: &[Row<'_>]) -> String {
 }
 
 /// How the numbers of a column of these rows are printed.
-fn format_of(rows: &[&Row<'_>], asked: &Asked) -> Format {
+fn format_of(rows: &[&Row<'_>], asked: &ShownColumn) -> Format {
     let values = rows.iter().filter_map(|row| row.number(&asked.source)).map(|mean| mean.value);
     Format::in_unit(asked.unit.unwrap_or(Unit::Plain), values)
 }
 
-/// A line for each row, below a line for its cell. What there is no room for stands in tables below.
-fn table(rows: &[&Row<'_>], asked: &[Asked], terminal_columns: usize) -> String {
+/// A line for each row, below a line for its cell. Columns that do not fit are in further tables below.
+fn table(rows: &[&Row<'_>], asked: &[ShownColumn], terminal_columns: usize) -> String {
     table::split(&cells(rows, asked), terminal_columns)
 }
 
 /// Titles, then a line for each row, below the name of its cell.
-fn cells(rows: &[&Row<'_>], asked: &[Asked]) -> Vec<Vec<Cell>> {
+fn cells(rows: &[&Row<'_>], asked: &[ShownColumn]) -> Vec<Vec<Cell>> {
     let bold = |text: &str| Cell::styled(text, BOLD);
     let heading = std::iter::once(Cell::default()).chain(asked.iter().map(|asked| bold(&asked.title)));
     let mut lines: Vec<Vec<Cell>> = vec![heading.collect()];
@@ -237,7 +237,7 @@ fn cells(rows: &[&Row<'_>], asked: &[Asked]) -> Vec<Vec<Cell>> {
             lines.push(vec![bold(&row.group.label)]);
         }
         let scheme = Cell::new(format!("  {}", row.scheme));
-        let shown = |(asked, format): (&Asked, &Format)| Cell::new(row.shown(asked, *format));
+        let shown = |(asked, format): (&ShownColumn, &Format)| Cell::new(row.shown(asked, *format));
         lines.push(std::iter::once(scheme).chain(asked.iter().zip(&formats).map(shown)).collect());
     }
     lines
@@ -247,7 +247,7 @@ fn cells(rows: &[&Row<'_>], asked: &[Asked]) -> Vec<Vec<Cell>> {
 const BEST_MAX: usize = 5;
 
 /// The least or the most of the rows that are left, and all that have it.
-fn best_of(rows: &[&Row<'_>], asked: &Asked, is_most: bool) -> String {
+fn best_of(rows: &[&Row<'_>], asked: &ShownColumn, is_most: bool) -> String {
     let value = |row: &Row<'_>| row.number(&asked.source).map(|mean| mean.value);
     let better = if is_most { f64::max } else { f64::min };
     let what = if is_most { "Most" } else { "Least" };
@@ -268,7 +268,7 @@ fn best_of(rows: &[&Row<'_>], asked: &Asked, is_most: bool) -> String {
 }
 
 /// That a percentile of few requests is their maximum: it was compared like the others.
-fn note_of_maxima(rows: &[Row<'_>], asked: &[Asked]) -> String {
+fn note_of_maxima(rows: &[Row<'_>], asked: &[ShownColumn]) -> String {
     let is_maximum = |row: &Row<'_>, name: &str| row.runs.iter().any(|run| is_maximum(name, |count| run.value(count)));
     let mut text = String::new();
     for asked in asked {
@@ -286,7 +286,7 @@ fn note_of_maxima(rows: &[Row<'_>], asked: &[Asked]) -> String {
 }
 
 /// That some rows lack a number, and so meet no condition on it.
-fn note_of_missing(rows: &[Row<'_>], asked: &[Asked], tests: &[Test]) -> String {
+fn note_of_missing(rows: &[Row<'_>], asked: &[ShownColumn], tests: &[Test]) -> String {
     let mut text = String::new();
     for asked in asked.iter().filter(|asked| asked.unit.is_some()) {
         let missing = rows.iter().filter(|row| row.number(&asked.source).is_none()).count();

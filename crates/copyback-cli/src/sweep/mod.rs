@@ -91,7 +91,7 @@ pub fn swept(request: &SweepRequest, crew: Option<Arc<dyn Crew>>) -> Result<Swep
         objective.as_ref().map_or(Ok(()), |objective| objective.check(&columns)).map_err(Failure::from)
     };
     let jobs = request.jobs.map_or_else(execute::cores, |jobs| jobs as usize);
-    let how = How { jobs, audience: request.audience.clone(), ..How::default() };
+    let how = How { jobs, sink: request.sink.clone(), ..How::default() };
     let done = planned.run(&mut journal, &how, crew.as_ref(), &check)?;
     let results = Results { file, cells: &grid.cells, results: done.results };
     to.write(&results)?;
@@ -106,7 +106,7 @@ pub fn swept(request: &SweepRequest, crew: Option<Arc<dyn Crew>>) -> Result<Swep
     Ok(Swept { text, file, cells: grid.cells, results, latex, is_printed })
 }
 
-/// The answer to what was asked, or else the table; and that of its rows for LaTeX.
+/// The answer to the objective, or the table; and its rows for LaTeX.
 fn body(objective: Option<&Objective>, results: &Results<'_>) -> Result<(String, String), Failure> {
     if let Some(objective) = objective {
         let (text, rows) = answer::text(objective, results)?;
@@ -117,12 +117,12 @@ fn body(objective: Option<&Objective>, results: &Results<'_>) -> Result<(String,
     Ok((text, latex::of_cells(screen::rows(results), 2)))
 }
 
-/// Where a sweep writes to.
+/// The files of a sweep.
 struct Outputs {
     table: PathBuf,
     text: PathBuf,
     latencies: PathBuf,
-    /// None where the table is no file that one could stand beside; then no other table does, either.
+    /// `None` if the table is no regular file; then no other table is written, either.
     journal: Option<PathBuf>,
 }
 
@@ -138,11 +138,11 @@ impl Outputs {
         if request.out.is_none() {
             refuse_unknown_table(&table, &table, journal.as_deref())?;
         }
-        // Nobody has named this one.
+        // The user has not named this file.
         if !latencies::is_of_a_sweep(&latencies) {
             refuse_unknown_table(&latencies, &table, journal.as_deref())?;
         }
-        // A trace may well have this name: no journal says that it may go.
+        // A trace may have this name, and the journal does not list it.
         if journal.is_some() && text.exists() && !table::is_text_of_a_sweep(&text) {
             let message = format!("{} exists, and was not written by a sweep", text.display());
             return Err(
@@ -161,7 +161,7 @@ impl Outputs {
         Ok(())
     }
 
-    /// What was written where.
+    /// The note that names the files.
     fn note(&self) -> String {
         let shown = |path: &Path| printable(&path.display().to_string()).into_owned();
         let [table, text, latencies] = [&self.table, &self.text, &self.latencies].map(|path| shown(path));
@@ -193,7 +193,7 @@ fn check_outputs(
     files::refuse_clashes(&outputs, inputs(file, cells))
 }
 
-/// Refuses a file that is there and that nobody named, unless the journal of the table says that a sweep wrote it.
+/// Refuses an existing file that the user has not named, unless the journal of the table shows that a sweep wrote it.
 fn refuse_unknown_table(file: &Path, table: &Path, journal: Option<&Path>) -> Result<(), Failure> {
     match journal {
         Some(path) if !journal::is_of(path, &name_of(table)) => {
@@ -203,7 +203,7 @@ fn refuse_unknown_table(file: &Path, table: &Path, journal: Option<&Path>) -> Re
     }
 }
 
-/// Refuses what stands in the place of a table that no journal knows of.
+/// Refuses to replace an existing file that no journal lists.
 pub fn refuse_unwritten(table: &Path, help: &str) -> Result<(), Failure> {
     if !table.exists() {
         return Ok(());
@@ -212,7 +212,7 @@ pub fn refuse_unwritten(table: &Path, help: &str) -> Result<(), Failure> {
     Err(Failure::input(message).with_help(help))
 }
 
-/// The journal stands beside the table; where that is no file, there is none.
+/// The journal's path, next to the table; `None` if the table is no regular file.
 fn journal_of(out: &Path) -> Result<Option<PathBuf>, Failure> {
     files::check_output(out)?;
     if !files::is_file(out) {
@@ -225,7 +225,7 @@ fn journal_of(out: &Path) -> Result<Option<PathBuf>, Failure> {
     Ok(Some(out.with_extension("journal")))
 }
 
-/// Refuses a file whose name promises something else than what will be in it.
+/// Refuses a file whose name has the ending of another format.
 fn refuse_other_format(out: &Path) -> Result<(), Failure> {
     if !files::is_file(out) || out.extension().is_none_or(|ending| ending.eq_ignore_ascii_case("parquet")) {
         return Ok(());

@@ -2,7 +2,7 @@
 
 use crate::args::{CellArgs, ObjectiveArgs, SweepArgs};
 use crate::execute::{self, How};
-use crate::progress::Audience;
+use crate::progress::ProgressSink;
 use copyback_lab::Sweep;
 use copyback_lab::sweep::grid::Overrides;
 use copyback_lab::sweep::objective::ObjectiveText;
@@ -24,14 +24,14 @@ pub struct SweepRequest {
     /// Cells to run in parallel, from 1 on; one for each core without it.
     pub jobs: Option<u32>,
     /// Receives progress updates.
-    pub audience: Audience,
+    pub sink: ProgressSink,
 }
 
 impl SweepArgs {
     /// The call that the arguments describe.
     pub fn into_request(self) -> SweepRequest {
         let ObjectiveArgs { conditions, min, max, show } = self.objective;
-        let CellArgs { sets: settings, fit, seed, warmup, traces, fresh, jobs, hearing } = self.cells;
+        let CellArgs { sets: settings, fit, seed, warmup, traces, fresh, jobs, progress } = self.cells;
         let (file, schemes, requests, policies) = (self.file, self.schemes, self.requests, Vec::new());
         SweepRequest {
             sweep: Sweep { file, schemes, settings, policies, fit, seed, requests, warmup, traces },
@@ -40,7 +40,7 @@ impl SweepArgs {
             latex: self.latex,
             fresh,
             jobs,
-            audience: hearing.audience(),
+            sink: progress.sink(),
         }
     }
 }
@@ -55,6 +55,6 @@ impl CellArgs {
     /// How the cells are executed.
     pub fn how(&self) -> How {
         let jobs = self.jobs.map_or_else(execute::cores, |jobs| jobs as usize);
-        How { jobs, audience: self.hearing.audience(), ..How::default() }
+        How { jobs, sink: self.progress.sink(), ..How::default() }
     }
 }

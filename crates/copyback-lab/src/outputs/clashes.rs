@@ -1,4 +1,4 @@
-//! Is an output an input of the same run, or another output? Names do not tell: links of both kinds lead to one file.
+//! Is an output an input of the same run, or another output? Names do not show it, because links lead to one file.
 
 use crate::failure::Failure;
 use crate::files::Input;
@@ -28,7 +28,7 @@ impl Output {
     }
 }
 
-/// What a name stands for in the end.
+/// The file behind a name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Identity {
     /// Standard output, whatever it is.
@@ -40,7 +40,7 @@ enum Identity {
     Name(PathBuf),
 }
 
-/// Refuses outputs that would destroy an input of the same run, or each other. Standard output counts where the shell
+/// Refuses outputs that would destroy an input of the same run, or each other. Standard output counts if the shell
 /// sends it to a file. What has no content of its own, such as `/dev/null`, harms nothing.
 pub fn refuse_clashes<'a>(outputs: &[Output], inputs: impl IntoIterator<Item = &'a Input>) -> Result<(), Failure> {
     let mut known: BTreeMap<Identity, String> = BTreeMap::new();
@@ -70,7 +70,7 @@ pub fn refuse_clashes<'a>(outputs: &[Output], inputs: impl IntoIterator<Item = &
     Ok(())
 }
 
-/// The files that an input's path stands for: that file, or those of a recording whose base name it is.
+/// The files of an input's path: that file, or those of the recording with this base name.
 fn files_of(path: &Path) -> Vec<PathBuf> {
     let parts = per_cpu::files(path);
     if parts.is_empty() { vec![path.to_path_buf()] } else { parts }
@@ -103,7 +103,7 @@ fn of_output(path: &Path) -> Vec<Identity> {
         Ok(Target::File(file)) => standing(&file).or_else(|| new_file(&file)).into_iter().collect(),
         Ok(Target::Stream(stream)) => standing(&stream).into_iter().collect(),
         Ok(Target::Descriptor(_)) => standing(path).into_iter().collect(),
-        // Where it is a file, that it is printed to is no clash.
+        // Printing to a file that is standard output is no clash.
         Ok(Target::StandardOutput) => vec![Identity::StandardOutput],
         Ok(Target::StandardError) | Err(_) => Vec::new(),
     }
@@ -115,7 +115,7 @@ fn new_file(path: &Path) -> Option<Identity> {
     Some(Identity::Name(folder.join(path.file_name()?)))
 }
 
-/// Files and pipes are somebody's; devices with characters are not.
+/// Files and pipes have content to protect; character devices have none.
 #[cfg(unix)]
 fn of_metadata(_path: &Path, data: &Metadata) -> Option<Identity> {
     use std::os::unix::fs::{FileTypeExt, MetadataExt};

@@ -11,7 +11,7 @@ use std::io::Write;
 use std::path::Path;
 
 /// Refuses an output's name that cannot be written, before time is spent on what it would hold. Nothing is opened that
-/// could wait for somebody, or that notices.
+/// could block, or that changes by being opened.
 pub fn check_output(path: &Path) -> Result<(), Failure> {
     let target = Target::of(path).map_err(|error| {
         let (failure, kind) = (Failure::input(format!("cannot write {}: {error}", path.display())), error.kind());
@@ -67,7 +67,7 @@ fn check_stream(_path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses a folder in which no file can be made, by making one without a name: permissions alone do not tell.
+/// Refuses a folder in which no file can be made. It makes one without a name: permissions alone do not show it.
 pub fn check_writable(folder: &Path) -> Result<(), Failure> {
     match tempfile::tempfile_in(folder) {
         Ok(_) => Ok(()),
@@ -93,7 +93,7 @@ pub fn is_file(path: &Path) -> bool {
     matches!(Target::of(path), Ok(Target::File(_)))
 }
 
-/// The folder that an output stands in, behind all links, if it is a file.
+/// The folder of an output, behind all links, if it is a file.
 pub fn folder_of_output(path: &Path) -> Option<std::path::PathBuf> {
     match Target::of(path) {
         Ok(Target::File(file)) => std::fs::canonicalize(folder_of(&file)).ok(),
@@ -101,7 +101,7 @@ pub fn folder_of_output(path: &Path) -> Option<std::path::PathBuf> {
     }
 }
 
-/// Writes a whole output that the disk alone can spoil.
+/// Writes a whole output. Only the disk can make it fail.
 pub fn write_whole(path: &Path, make: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<(), Failure> {
     write_made(path, |file| make(file).map_err(|error| Failure::of_disk(path, &error)))
 }
@@ -116,13 +116,13 @@ pub fn write_made<T>(path: &Path, make: impl FnOnce(&mut File) -> Result<T, Fail
     })
 }
 
-/// Writes bytes; true where standard output is taken by them.
+/// Writes bytes. Returns whether they went to standard output.
 pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<bool, Failure> {
     write_whole(path, |file| file.write_all(bytes))?;
     Ok(is_standard_output(path))
 }
 
-/// Writes a text; true where standard output is taken by it.
+/// Writes a text. Returns whether it went to standard output.
 pub fn write_text(path: &Path, text: &str) -> Result<bool, Failure> {
     write_bytes(path, text.as_bytes())
 }

@@ -61,7 +61,7 @@ impl Layers<'_> {
             Ok(Some(resolved.run))
         })?;
         run.check_drives(members.iter().map(|member| &member.config)).map_err(|KeyError { key, message, help }| {
-            // A key that nobody set is at fault for what an override says.
+            // If no text sets the key, the override has the mistake.
             let place = self.stack().place_of(&key).or(place.clone());
             Failure::from(LayerError { message: format!("`{key}`: {message}"), help, place })
         })?;

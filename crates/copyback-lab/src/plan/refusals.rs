@@ -1,4 +1,4 @@
-//! Plans that would do nothing of what was meant: refused before they are run.
+//! Choices that cannot be what the user means are refused before a run.
 
 use super::effects::{self, OF_ONE_MODE, OfOneMode};
 use super::{Experiment, Planned};
@@ -35,7 +35,7 @@ pub(super) fn refuse_impossible(chosen: &Experiment) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses a warm-up that would last until the workload ends: a drive that nobody writes to does not settle.
+/// Refuses a warm-up that would last until the workload ends: a drive without writes does not settle.
 pub(super) fn refuse_endless(warmup: Option<Warmup>, runs: &[Planned]) -> Result<(), Failure> {
     let is_endless = warmup == Some(Warmup::Steady) && runs.iter().any(|run| writes_nothing(&run.resolved));
     if !is_endless {
@@ -56,7 +56,7 @@ fn writes_nothing(resolved: &Resolved) -> bool {
     }
 }
 
-/// Refuses that requests name drives where the workload names none: all would go to the first.
+/// Refuses requests that name drives if the workload names none: all would go to the first drive.
 pub(super) fn refuse_unnamed_drives(runs: &[Planned]) -> Result<(), Failure> {
     let unnamed = |planned: &&Planned| {
         let (run, workload) = (&planned.resolved.run, &planned.resolved.workload);
@@ -93,7 +93,7 @@ pub(super) fn refuse_without_effect(sets: &Layer, runs: &[Planned]) -> Result<()
     Ok(())
 }
 
-/// Refuses two schemes of one label: nobody could tell their results apart.
+/// Refuses two schemes with one label: their results would look alike.
 pub(super) fn refuse_twice<'a>(schemes: impl Iterator<Item = (&'a str, &'a Located)>) -> Result<(), Failure> {
     let mut seen = BTreeSet::new();
     for (label, scheme) in schemes {

@@ -1,11 +1,11 @@
-//! How far the preconditioning of a drive is, and how long it still takes.
+//! Progress of a drive's preconditioning, and an estimate of its remaining time.
 
 use super::{Bar, Bars};
 use crate::format;
 use copyback::run::Work;
 use std::time::{Duration, Instant};
 
-/// How far the preconditioning of a drive is: on its bar, or if it takes long, in the log.
+/// Progress of a drive's preconditioning: on its bar, and in the log if it takes long.
 pub struct Preparation<'a> {
     bars: &'a Bars,
     bar: &'a Bar,
@@ -13,31 +13,31 @@ pub struct Preparation<'a> {
     memory: String,
     started: Instant,
     pace: Pace,
-    /// The last tenth that the log has heard of; none before it has heard of anything.
+    /// The last tenth that was logged; `None` before the first line.
     tenths: Option<u32>,
 }
 
-/// Preparations that are expected to take longer are told of, as soon as that can be expected.
+/// Preparations that are expected to take longer are logged.
 const LONG: Duration = Duration::from_secs(10);
-/// How long it takes until something can be.
+/// Time after which an estimate is possible.
 const EXPECTED_FROM: Duration = Duration::from_secs(1);
-/// The share that has to be done at a pace, and for how long, until something can be.
+/// The share that must be done at a pace, and the time that it must take, for an estimate.
 const SHARE_MIN: f64 = 0.015;
 const PACE_MIN: Duration = Duration::from_secs(1);
 
-/// The pace of a preparation, by which its end is expected.
+/// The pace of a preparation, which gives the estimate of its end.
 #[derive(Debug, Default)]
 struct Pace {
     /// The largest share so far: estimates of the rest may grow.
     share: f64,
-    /// Work done and its times: the first that was heard of, and the first of the last tenth and of this one. What is
-    /// done before the first, such as taking memory, says nothing of the pace.
+    /// Work done and its times: at the first update, and at the first of the last tenth and of this one. Work before the
+    /// first update, such as taking memory, does not count as pace.
     first: Option<(f64, Duration)>,
     tenths: [Option<(f64, Duration)>; 2],
 }
 
 impl Pace {
-    /// Such work is done after so long.
+    /// Adds the work that is done after a time.
     fn note(&mut self, work: Work, passed: Duration) {
         self.first.get_or_insert((work.done, passed));
         let share = work.share().max(self.share);
@@ -48,8 +48,8 @@ impl Pace {
         self.share = share;
     }
 
-    /// How long it still takes, at the pace since the last tenth began, or if that is too short since the first work;
-    /// none if too little is done to say.
+    /// The remaining time, at the pace since the last tenth began, or since the first update if that is too short; `None`
+    /// if too little is done.
     fn left(&self, work: Work, passed: Duration) -> Option<Duration> {
         let done_min = SHARE_MIN * (work.done + work.left);
         let begins = [self.tenths[0], self.first].into_iter().flatten();
@@ -60,30 +60,29 @@ impl Pace {
 }
 
 impl<'a> Preparation<'a> {
-    /// One that begins now.
+    /// Begins now.
     pub fn new(bars: &'a Bars, bar: &'a Bar, name: &'a str, bytes: u64) -> Self {
         let memory = format::size(bytes as f64);
-        bar.say(format!("making and preconditioning the drive: {memory} of memory"));
+        bar.set_status(format!("making and preconditioning the drive: {memory} of memory"));
         Self { bars, bar, name, memory, started: Instant::now(), pace: Pace::default(), tenths: None }
     }
 
-    /// So much of it is done.
-    pub fn hear(&mut self, work: Work) {
-        self.bar.track.stop_if_asked();
+    /// Updates the progress.
+    pub fn update(&mut self, work: Work) {
+        self.bar.track.stop_if_requested();
         let passed = self.started.elapsed();
         self.pace.note(work, passed);
         let left = self.pace.left(work, passed).map(|left| format!(", about {} s left", seconds(left)));
         let (memory, percent) = (&self.memory, (100.0 * self.pace.share) as u32);
         self.bar.track.measure(&format!("{}: preconditioning", self.name), 100, percent.into());
         let left = left.unwrap_or_default();
-        self.bar.say(format!("preconditioning the drive: {memory} of memory, {percent} %{left}"));
+        self.bar.set_status(format!("preconditioning the drive: {memory} of memory, {percent} %{left}"));
         if let Some(line) = self.line(work, passed) {
-            self.bars.tell(&line);
+            self.bars.log(&line);
         }
     }
 
-    /// What the log hears then: what it takes in all, and at each tenth how long it still takes; nothing if that is not
-    /// long.
+    /// The log line: the whole time first, then the remaining time at each tenth. `None` if the whole time is short.
     fn line(&mut self, work: Work, passed: Duration) -> Option<String> {
         let left = self.pace.left(work, passed);
         if self.tenths.is_none() && (passed < EXPECTED_FROM || left.is_none_or(|left| passed + left < LONG)) {
@@ -115,12 +114,12 @@ fn seconds(time: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Audience;
+    use super::super::ProgressSink;
     use super::*;
 
-    /// The lines of a preparation that tells of each hundredth, and the times at which it does.
+    /// The log lines of a preparation with an update at each hundredth, at these times.
     fn lines(seconds_at: impl Fn(f64) -> f64) -> Vec<String> {
-        let bars = Bars::new(&Audience::Nobody, std::iter::empty());
+        let bars = Bars::new(&ProgressSink::Discard, std::iter::empty());
         let bar = bars.add("pgc", None);
         let mut preparation = Preparation::new(&bars, &bar, "pgc", 6 << 30);
         let line = |percent: u32| {
@@ -134,17 +133,17 @@ mod tests {
     }
 
     #[test]
-    fn only_a_long_preparation_is_told_of_in_a_log() {
+    fn only_a_long_preparation_is_logged() {
         assert!(lines(|share| 9.0 * share).is_empty());
-        let told = lines(|share| 40.0 * share);
+        let logged = lines(|share| 40.0 * share);
         // After a second at its pace it is known.
-        assert_eq!(told[0], "pgc: the drive takes 6.00 GiB of memory and some 40 s to precondition; 4 % done");
-        assert_eq!((told.len(), &*told[1]), (10, "pgc: preconditioning 10 %, about 36 s left"));
-        assert_eq!(told[9], "pgc: preconditioning 90 %, about 4 s left");
+        assert_eq!(logged[0], "pgc: the drive takes 6.00 GiB of memory and some 40 s to precondition; 4 % done");
+        assert_eq!((logged.len(), &*logged[1]), (10, "pgc: preconditioning 10 %, about 36 s left"));
+        assert_eq!(logged[9], "pgc: preconditioning 90 %, about 4 s left");
     }
 
     /// The number in front of ` s`.
-    fn told_s(line: &str) -> f64 {
+    fn estimate_s(line: &str) -> f64 {
         let words: Vec<&str> = line.split_whitespace().collect();
         let at = words.iter().position(|word| *word == "s").expect("a time in seconds");
         words[at - 1].parse().expect("a number")
@@ -153,17 +152,17 @@ mod tests {
     /// A drive whose memory takes 100 s before anything of it is written: that is no pace.
     #[test]
     fn what_passes_before_the_first_share_does_not_count_as_its_pace() {
-        let told = lines(|share| 100.0 + 400.0 * share);
-        let whole_s = told_s(&told[0]);
-        assert!((250.0..=1_000.0).contains(&whole_s), "500 s in all, and told: {}", told[0]);
+        let logged = lines(|share| 100.0 + 400.0 * share);
+        let whole_s = estimate_s(&logged[0]);
+        assert!((250.0..=1_000.0).contains(&whole_s), "500 s in all, and logged: {}", logged[0]);
     }
 
-    /// The first half goes on at a tenth of the pace of the second: what is told is mended on the way.
+    /// The first half has a tenth of the pace of the second: the estimate is corrected on the way.
     #[test]
     fn the_time_that_is_left_follows_the_pace() {
         let at = |share: f64| if share < 0.5 { 200.0 * share } else { 100.0 + 20.0 * (share - 0.5) };
-        let told = lines(at);
-        let left_s = told_s(told.iter().find(|line| line.contains("70 %")).expect("a line for each tenth"));
-        assert!((3.0..=12.0).contains(&left_s), "6 s were left, and told: {left_s}");
+        let logged = lines(at);
+        let left_s = estimate_s(logged.iter().find(|line| line.contains("70 %")).expect("a line for each tenth"));
+        assert!((3.0..=12.0).contains(&left_s), "6 s were left, and logged: {left_s}");
     }
 }

@@ -1,87 +1,87 @@
-//! A program that calls this one hears how far it is, and may stop it.
+//! Progress for a calling program, which may stop the work.
 
 use super::Screen;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The receiver of a command's progress updates.
+/// Receives progress updates.
 #[derive(Clone, Debug, Default)]
-pub enum Audience {
-    /// Nobody.
+pub enum ProgressSink {
+    /// Discards updates.
     #[default]
-    Nobody,
-    /// The reader of a screen or of a log.
+    Discard,
+    /// Shows updates on a screen or in a log.
     Screen(Arc<dyn Screen>),
-    /// A program.
+    /// Reports updates to a calling program, which may stop the work.
     Program(Arc<Watch>),
-    /// A program that hears of the whole, while this is a part of it.
-    Silent(Arc<Watch>),
+    /// A part of reported work: discards updates, and the program may stop it.
+    Part(Arc<Watch>),
 }
 
-impl Audience {
-    /// Whether a calling program has asked for the end.
+impl ProgressSink {
+    /// Whether a calling program has requested the end.
     pub fn is_stopped(&self) -> bool {
         match self {
-            Self::Program(watch) | Self::Silent(watch) => watch.is_stopped(),
-            Self::Screen(_) | Self::Nobody => false,
+            Self::Program(watch) | Self::Part(watch) => watch.is_stopped(),
+            Self::Screen(_) | Self::Discard => false,
         }
     }
 
-    /// What a bar shows to a program.
+    /// Begins a track for a calling program.
     pub(super) fn track(&self, name: &str, total: Option<u64>) -> Own {
         match self {
             Self::Program(watch) => Own { watch: Some(watch.clone()), at: Some(watch.begin(name, total)) },
-            Self::Silent(watch) => Own { watch: Some(watch.clone()), at: None },
-            Self::Screen(_) | Self::Nobody => Own { watch: None, at: None },
+            Self::Part(watch) => Own { watch: Some(watch.clone()), at: None },
+            Self::Screen(_) | Self::Discard => Own { watch: None, at: None },
         }
     }
 }
 
-/// How far a part of the work is.
+/// Progress of a part of the work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Track {
-    /// What it is: a scheme, or what is counted.
+    /// Its name: a scheme, or the things that are counted.
     pub name: String,
-    /// How much there is to be done, where that is known: requests, cells or cases.
+    /// The number of requests, cells or cases, if that is known.
     pub total: Option<u64>,
-    /// How much of it is done.
+    /// The number that has ended.
     pub done: u64,
     /// Whether it has ended.
     pub is_over: bool,
 }
 
-/// What a calling program sees.
+/// The view of a calling program on its work.
 #[derive(Debug, Default)]
 pub struct Watch {
     is_stopped: AtomicBool,
     tracks: Mutex<Vec<Track>>,
-    /// What a log would hear, and the program has not heard yet.
+    /// Log lines that the program has not taken yet.
     lines: Mutex<Vec<String>>,
 }
 
 impl Watch {
-    /// Asks for the end; what goes on ends within some hundredths of a second.
+    /// Requests the end; the work ends within some hundredths of a second.
     pub fn stop(&self) {
         self.is_stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the end was asked for.
+    /// Whether the end was requested.
     pub fn is_stopped(&self) -> bool {
         self.is_stopped.load(Ordering::Relaxed)
     }
 
-    /// A line for whoever reads along.
-    pub(super) fn tell(&self, line: &str) {
+    /// Adds a log line.
+    pub(super) fn log(&self, line: &str) {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_owned());
     }
 
-    /// What there is to be heard since the last time.
-    pub fn heard(&self) -> Vec<String> {
+    /// The log lines since the last call.
+    pub fn take_log(&self) -> Vec<String> {
         std::mem::take(&mut *self.lines.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// How far all parts are, in the order in which they began.
+    /// The progress of all parts, in the order in which they began.
     pub fn tracks(&self) -> Vec<Track> {
         self.lock().clone()
     }
@@ -98,21 +98,21 @@ impl Watch {
 }
 
 thread_local! {
-    /// Who may stop what this thread does, where it is in the hands of code that knows nothing of that.
-    static HERE: RefCell<Audience> = const { RefCell::new(Audience::Nobody) };
+    /// The sink of the work on this thread, for code that has no argument for it.
+    static HERE: RefCell<ProgressSink> = const { RefCell::new(ProgressSink::Discard) };
 }
 
-/// Does some work of which each part may ask [`stop_here_if_asked`].
-pub fn stoppable<T>(audience: &Audience, work: impl FnOnce() -> T) -> T {
-    HERE.replace(audience.clone());
+/// Does some work whose parts may call [`stop_thread_if_requested`].
+pub fn stoppable<T>(sink: &ProgressSink, work: impl FnOnce() -> T) -> T {
+    HERE.replace(sink.clone());
     let done = work();
-    HERE.replace(Audience::Nobody);
+    HERE.replace(ProgressSink::Discard);
     done
 }
 
-/// Unwinds if the program that called has asked for the end of what this thread does.
-pub fn stop_here_if_asked() {
-    if HERE.with_borrow(Audience::is_stopped) {
+/// Unwinds if the calling program has requested the end of this thread's work.
+pub fn stop_thread_if_requested() {
+    if HERE.with_borrow(ProgressSink::is_stopped) {
         copyback::run::stop();
     }
 }
@@ -130,12 +130,12 @@ impl Own {
         }
     }
 
-    /// One more of what is counted is done.
+    /// One more of the counted things has ended.
     pub fn step(&self) {
         self.with(|track| track.done += 1);
     }
 
-    /// It is a part of this name, of which so much of so much is done.
+    /// Sets the name, the total and the progress.
     pub fn measure(&self, name: &str, total: u64, done: u64) {
         self.with(|track| {
             if track.total.is_none() {
@@ -145,13 +145,13 @@ impl Own {
         });
     }
 
-    /// So much is done.
+    /// Sets the progress.
     pub fn reach(&self, done: u64) {
         self.with(|track| track.done = done);
     }
 
-    /// Ends the run that this is called from, if the program has asked for it.
-    pub fn stop_if_asked(&self) {
+    /// Ends the calling run if the program has requested it.
+    pub fn stop_if_requested(&self) {
         if self.watch.as_ref().is_some_and(|watch| watch.is_stopped()) {
             copyback::run::stop();
         }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub struct SweepFile {
     /// Its name: what it says, or its file's without the ending.
     pub name: String,
-    /// What it is, where it says so.
+    /// Its description, if it has one.
     pub description: Option<String>,
     /// Folder that its paths start from.
     pub folder: PathBuf,
@@ -48,7 +48,7 @@ pub struct SweepFile {
     pub null: Vec<Located>,
     /// Tables `[[claim]]`, which `reproduce` reads.
     pub claims: Vec<Table>,
-    /// Files that it was read from; none where it is compiled in.
+    /// The files that it was read from; empty if it is compiled in.
     pub inputs: Vec<Input>,
 }
 
@@ -82,7 +82,7 @@ pub enum Source {
     Trace {
         /// Its file.
         path: Located,
-        /// Whether the case is left out where there is no such file.
+        /// Whether the case is left out if the file is missing.
         is_optional: bool,
     },
 }
@@ -103,9 +103,9 @@ pub struct Setting {
     pub key: String,
     /// As `--set` takes it.
     pub argument: String,
-    /// Where the key stands.
+    /// The place of the key.
     pub key_place: Place,
-    /// Where the value stands.
+    /// The place of the value.
     value_place: Place,
 }
 
@@ -122,7 +122,7 @@ impl Setting {
         Some(table.get("v")?.as_str()?.to_owned())
     }
 
-    /// Where in the file an error stands that was found in the argument.
+    /// The place in the file of an error in the argument.
     pub fn place_of(&self, place: &Place) -> Option<Place> {
         let is_value = place.span.start > self.key.len();
         (place.text.text == self.argument).then(|| if is_value { &self.value_place } else { &self.key_place }.clone())
@@ -141,7 +141,7 @@ const ONE_OR_MANY: &[(&str, &str)] = &[("device", "devices"), ("scheme", "scheme
 pub type Neighbour<'a> = &'a dyn Fn(&Located) -> Result<Arc<Text>, LayerError>;
 
 impl SweepFile {
-    /// Reads a file's text. `stem` names it where it does not itself.
+    /// Reads a file's text. `stem` is its name if the text has none.
     pub fn parse(text: &Arc<Text>, stem: &str, folder: &Path, neighbour: Neighbour<'_>) -> Result<Self, LayerError> {
         let mut table = Table::parse(text)?;
         let has_variants = table.has("variant");
@@ -230,7 +230,7 @@ impl SweepFile {
     }
 }
 
-/// Refuses names that stand twice where each makes cells of its own: they would be the same cells, and count double.
+/// Refuses repeated names that make cells: they would be the same cells, and count double.
 fn refuse_twins(what: &str, named: impl Iterator<Item = (String, Option<Place>)>) -> Result<(), LayerError> {
     let mut seen = BTreeSet::new();
     for (name, place) in named {
@@ -244,7 +244,7 @@ fn refuse_twins(what: &str, named: impl Iterator<Item = (String, Option<Place>)>
     Ok(())
 }
 
-/// Refuses two devices that results cannot tell apart: a preset, and a file that is called like it.
+/// Refuses two devices with one name in results: a preset, and a file of its name.
 fn refuse_devices_of_one_name(devices: &[Located]) -> Result<(), LayerError> {
     let mut seen = BTreeSet::new();
     let twin = devices.iter().find(|device| !seen.insert(super::grid::device_name(device)));
@@ -309,7 +309,7 @@ fn overlay(file: &mut Table, grid: Table, named: &Located) -> Result<(), LayerEr
     Ok(())
 }
 
-/// Those cases that `cases` names, in the order of the file; all where it is not there.
+/// The cases that `cases` names, in the order of the file; all without it.
 fn chosen_of(mut cases: Vec<Case>, chosen: Option<Vec<Located>>) -> Result<Vec<Case>, LayerError> {
     let Some(chosen) = chosen else { return Ok(cases) };
     let names: BTreeSet<&String> = cases.iter().map(|case| &case.name).collect();

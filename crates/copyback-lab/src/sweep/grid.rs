@@ -39,7 +39,7 @@ pub struct Overrides {
 
 /// One cell of the grid.
 pub struct Cell {
-    /// What tells it from the others.
+    /// Its name among the cells.
     pub label: String,
     /// Its case.
     pub case: String,
@@ -61,7 +61,7 @@ pub struct Grid {
     pub left_out: Vec<String>,
 }
 
-/// Shorter runs where a file does not say how short: one tenth.
+/// The default divisor of shorter runs.
 const QUICK_PART: u64 = 10;
 
 /// Makes the cells, every configuration resolved and checked.
@@ -74,7 +74,7 @@ pub fn cells(file: &SweepFile, over: &Overrides) -> Result<Grid, Failure> {
     let seeds = over.seed.map_or_else(|| file.seeds.clone(), |seed| vec![seed]);
     for device in &file.devices {
         for case in &file.cases {
-            // A case with a device of its own does not stand in every row of devices.
+            // A case with its own device makes no cell for the other devices.
             if case.device.is_some() && !std::ptr::eq(device, &file.devices[0]) {
                 continue;
             }
@@ -123,8 +123,8 @@ fn refuse_too_many(file: &SweepFile, over: &Overrides) -> Result<(), Failure> {
         .with_help("vary fewer keys at a time, name fewer schemes, or make several sweeps of it"))
 }
 
-/// Refuses two cells that results cannot tell apart, or that are one and would count double. What the command line sets
-/// may make cells the same that the file has apart: there they are run once.
+/// Refuses two cells with one name, and equal cells, which would count double. Cells that are equal only because of the
+/// caller's settings are run once.
 fn refuse_alike(cells: &[Cell], over: &Overrides) -> Result<(), Failure> {
     let has_same_text = over.sets.is_empty()
         && over.fit.is_none()
@@ -199,7 +199,7 @@ fn combinations(file: &SweepFile) -> Vec<Vec<usize>> {
     all
 }
 
-/// Where a case's requests come from; `None` where its optional trace is not there.
+/// The source of a case's requests; `None` if its optional trace is missing.
 fn workload(case: &Case, file: &SweepFile, over: &Overrides) -> Result<Option<ChosenWorkload>, Failure> {
     match &case.source {
         Source::Settings(name) => Ok(Some(ChosenWorkload::Settings(name.clone()))),
@@ -243,7 +243,7 @@ fn cell(
         warmup: warmup(file, case, over),
     };
     let plan = plan::plan_choice(&choice, known).map_err(|failure| {
-        // What stands in an argument stands in the file.
+        // The place in an argument is a place in the file.
         let all = || settings.iter().copied().chain(own.clone());
         let failure = failure.moved(|place| all().find_map(|setting| setting.place_of(place)));
         // Whatever cannot be may be so in this cell alone.
@@ -299,7 +299,7 @@ pub fn device_name(device: &Located) -> String {
     printable(&name).into_owned()
 }
 
-/// What tells a cell from the others: only what there is more than one of.
+/// The name of a cell: the choices that differ between cells.
 fn label(file: &SweepFile, corner: &Corner<'_>, values: &[(&String, toml::Value)]) -> String {
     let mut parts = Vec::new();
     if file.devices.len() > 1 || corner.case.device.is_some() {

@@ -76,7 +76,7 @@ impl Distribution {
     }
 }
 
-/// Where the table of response times stands: beside the sweep's.
+/// The path of the table of response times, next to the sweep's table.
 pub fn path_beside(table: &Path) -> PathBuf {
     let stem = table.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     table.with_file_name(format!("{stem}-latencies.parquet"))

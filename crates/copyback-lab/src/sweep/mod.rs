@@ -154,7 +154,7 @@ pub struct Done {
 pub type Check<'a> = &'a (dyn Fn(usize, &CellResult) -> Result<(), Failure> + Sync);
 
 /// Runs the cells that the journal does not hold, and appends each to the journal as it ends. Of `how` the sweep uses
-/// `jobs`, `audience` and `check`. A crew runs cells instead of this process.
+/// `jobs`, `sink` and `check`. A crew runs cells instead of this process.
 ///
 /// # Errors
 /// That of the first cell that failed, that of `check`, or if the journal cannot be written.
@@ -190,7 +190,7 @@ pub fn run(
     let drives = Preconditioned::of(to_do.iter().map(|&at| &cells[at].plan));
     let skipped = cells.len() - keys.iter().filter(|key| journal.find(key).is_none()).count();
     let jobs_of_cell = (jobs / to_do.len().max(1)).max(1);
-    let bars = Bars::new(&how.audience, std::iter::once("cells"));
+    let bars = Bars::new(&how.sink, std::iter::once("cells"));
     let bar = bars.add("cells", Some(to_do.len() as u64));
     let (ended, has_failed) = (AtomicUsize::new(0), AtomicBool::new(false));
     let took = |at: usize, result: &CellResult| {
@@ -198,7 +198,7 @@ pub fn run(
         let result = journal.append(&keys[to_do[at]], label, result)?;
         check(to_do[at], &result)?;
         bar.step(label);
-        bars.tell(&format!("{}/{} {label}", ended.fetch_add(1, Ordering::Relaxed) + 1, to_do.len()));
+        bars.log(&format!("{}/{} {label}", ended.fetch_add(1, Ordering::Relaxed) + 1, to_do.len()));
         Ok(result)
     };
     let here = || {
@@ -208,7 +208,7 @@ pub fn run(
                 // An earlier cell has failed, and its error is reported.
                 return Err(Failure::run("not begun").of_run(&cell.label));
             }
-            let how = How { jobs: jobs_of_cell, audience: bars.audience_of_part(), check: how.check, ..How::default() };
+            let how = How { jobs: jobs_of_cell, sink: bars.sink_of_part(), check: how.check, ..How::default() };
             let result = run_cell(&cell.plan, &how, &drives).map_err(|failure| {
                 has_failed.store(true, Ordering::Relaxed);
                 failure.of_run(&cell.label)

@@ -1,5 +1,4 @@
-//! What users should know about the cells of a sweep: each kind of note once, however many cells say it of other
-//! numbers.
+//! Notes on the cells of a sweep. Each kind of note appears once, even if many cells have it with other numbers.
 
 use super::journal::{CellResult, RunResult};
 use super::seeds::SeedGroup;
@@ -65,7 +64,7 @@ pub fn of_cells<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>) -> V
 /// Cells that are named at most.
 const CELLS_MAX: usize = 5;
 
-/// Which runs' drives had not settled, so that nobody takes a transient for a result. `warms_up`: all wait for that
+/// The runs whose drives had not settled: their results are transients. `warms_up`: all wait for that
 /// already, before anything is measured.
 pub fn of_steadiness<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>, warms_up: bool) -> Option<String> {
     let (mut count, mut all) = (0, 0);

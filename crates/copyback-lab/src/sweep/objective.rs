@@ -1,5 +1,4 @@
-//! What is asked of a sweep's table: conditions that its rows are to meet, and the number of which the least or the
-//! most is wanted.
+//! Objectives of a sweep: conditions that rows of its table must meet, and the number to minimise or maximise.
 
 mod columns;
 mod near;
@@ -7,7 +6,7 @@ pub mod standing;
 
 use crate::steady;
 pub use columns::{
-    Asked, Columns, Source, is_of_some_runs, is_usual, numbers_of_workloads, percent_of, short_of, spelled_out,
+    Columns, ShownColumn, Source, is_of_some_runs, is_usual, numbers_of_workloads, percent_of, short_of, spelled_out,
 };
 use copyback::config::layers::{LayerError, Place, Text, nearest};
 use copyback::observe::steady::Verdict;
@@ -19,37 +18,37 @@ use std::sync::Arc;
 pub struct ObjectiveText {
     /// Conditions that a row must meet, such as `response.read.p99_9 < 5ms`.
     pub conditions: Vec<String>,
-    /// The number of which the least is reported.
+    /// The number to minimise.
     pub min: Option<String>,
-    /// The number of which the most is reported.
+    /// The number to maximise.
     pub max: Option<String>,
     /// Columns to show, by name; the usual ones if it is empty.
     pub show: Vec<String>,
 }
 
-/// Conditions on the rows of a sweep's table, and the number that is to be least or most.
+/// Conditions on the rows of a sweep's table, and the number to minimise or maximise.
 #[derive(Clone, Debug, Default)]
 pub struct Objective {
-    /// All of them are to hold.
+    /// Conditions, all of which must hold.
     pub conditions: Vec<Condition>,
-    /// What is to be least or most.
+    /// The number to minimise or maximise.
     pub best: Option<Best>,
-    /// What is shown besides.
+    /// Further columns to show.
     show: Vec<Name>,
 }
 
 /// `NAME < VALUE`, or another comparison.
 #[derive(Clone, Debug)]
 pub struct Condition {
-    /// What is compared.
+    /// The name of the column.
     pub name: Name,
-    /// How.
+    /// The comparison.
     pub comparison: Comparison,
-    /// With what.
+    /// The value to compare with.
     pub value: Name,
 }
 
-/// A word of an argument, and where it stands.
+/// A word of an argument, and its place.
 #[derive(Clone, Debug)]
 pub struct Name {
     /// The word.
@@ -57,12 +56,12 @@ pub struct Name {
     place: Place,
 }
 
-/// A number to be least or most.
+/// A number to minimise or maximise.
 #[derive(Clone, Debug)]
 pub struct Best {
     /// The number.
     pub name: Name,
-    /// Whether the most is wanted.
+    /// Whether to maximise it.
     pub is_most: bool,
 }
 
@@ -117,10 +116,10 @@ impl Comparison {
 #[derive(Clone, Debug)]
 pub struct Test {
     /// The column.
-    pub asked: Asked,
+    pub asked: ShownColumn,
     /// How it is compared.
     pub comparison: Comparison,
-    /// The number that it is compared with; none where texts are compared.
+    /// The number to compare with; `None` if texts are compared.
     pub number: Option<f64>,
     /// The text that it is compared with, as it was given.
     pub text: String,
@@ -164,7 +163,7 @@ impl Objective {
     }
 
     /// Columns that are shown besides.
-    pub fn shown(&self, columns: &Columns<'_>) -> Result<Vec<Asked>, LayerError> {
+    pub fn shown(&self, columns: &Columns<'_>) -> Result<Vec<ShownColumn>, LayerError> {
         self.show.iter().map(|name| columns.find(name)).collect()
     }
 
@@ -174,7 +173,7 @@ impl Objective {
     }
 
     /// The column of the least or the most, and whether the most is wanted.
-    pub fn best(&self, columns: &Columns<'_>) -> Result<Option<(Asked, bool)>, LayerError> {
+    pub fn best(&self, columns: &Columns<'_>) -> Result<Option<(ShownColumn, bool)>, LayerError> {
         let Some(best) = &self.best else { return Ok(None) };
         let asked = columns.find(&best.name)?;
         if asked.unit.is_none() {
@@ -197,7 +196,7 @@ impl Condition {
     /// Reads one.
     ///
     /// # Errors
-    /// Where it lacks a name, a comparison or a value.
+    /// If it lacks a name, a comparison or a value.
     pub fn parse(text: &str) -> Result<Self, LayerError> {
         let whole = argument("--where", text);
         let example = "write for example --where 'response.read.p99_9 < 5ms'";
@@ -289,7 +288,7 @@ impl Condition {
     }
 }
 
-/// What stands between two conditions.
+/// The word between two conditions.
 enum Between {
     And,
     Or,

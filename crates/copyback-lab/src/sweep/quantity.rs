@@ -23,7 +23,7 @@ pub enum Unit {
     Percent,
 }
 
-/// Ends of names, and the units that they stand for. The longer ones come first.
+/// Ends of names, and their units. The longer ones come first.
 pub const ENDS: &[(&str, Unit)] =
     &[("bytes_per_s", Unit::BytesPerSecond), ("_bytes", Unit::Bytes), ("_percent", Unit::Percent), ("_ns", Unit::Time)];
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// Cells that differ in their seeds only.
 pub struct SeedGroup<'a> {
-    /// What tells them from others.
+    /// Their name, without a seed.
     pub label: String,
     /// The first of them.
     pub first: &'a Cell,
@@ -20,7 +20,7 @@ impl<'a> SeedGroup<'a> {
     /// The groups of a table, in the order of their first cells.
     pub fn all(results: &Results<'a>) -> Vec<Self> {
         let mut groups: Vec<Self> = Vec::new();
-        // Names may be alike: cells are told apart by what they are.
+        // Names may be equal, so cells are compared by their choices.
         let mut group_of: BTreeMap<(&str, &str, String), usize> = BTreeMap::new();
         for (at, cell) in results.cells.iter().enumerate() {
             let key = (cell.case.as_str(), cell.device.as_str(), format!("{:?}", cell.varied));
@@ -54,7 +54,7 @@ pub struct Mean {
 }
 
 impl Mean {
-    /// The mean of what each seed has; none where one has nothing.
+    /// The mean over seeds; `None` if one has no value.
     pub fn of(values: impl Iterator<Item = Option<f64>>) -> Option<Self> {
         let values = values.collect::<Option<Vec<f64>>>().filter(|values| !values.is_empty())?;
         let interval = interval_95(&values).ok();

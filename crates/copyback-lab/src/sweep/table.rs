@@ -29,7 +29,7 @@ pub fn write(path: &Path, results: &Results<'_>) -> Result<(), Failure> {
 /// Names of the columns that each table of a sweep begins with.
 const FIRST_COLUMNS: [&str; 5] = ["cell", "case", "device", "workload", "seed"];
 
-/// The same table as text stands beside it.
+/// The path of the table as text, next to the table.
 pub fn text_beside(table: &Path) -> PathBuf {
     table.with_extension("csv")
 }

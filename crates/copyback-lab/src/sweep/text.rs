@@ -12,7 +12,7 @@ use toml::de::{DeTable, DeValue};
 pub struct Table {
     /// What errors call it: `[vary]`, `[[case]]`; empty for the file itself.
     name: String,
-    /// Where it stands.
+    /// Its place.
     pub place: Place,
     /// What has not been taken, in the order of the text.
     pub entries: Vec<Entry>,
@@ -24,7 +24,7 @@ pub struct Table {
 pub struct Entry {
     /// The key.
     pub key: String,
-    /// Where the key stands.
+    /// The place of the key.
     pub key_place: Place,
     /// Its value.
     pub node: Node,
@@ -33,7 +33,7 @@ pub struct Entry {
 /// A value and its place.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// Where it stands.
+    /// Its place.
     pub place: Place,
     /// What it is.
     pub value: Value,
@@ -209,7 +209,7 @@ impl Table {
         }
     }
 
-    /// Takes a list of tables; none where it is not there.
+    /// Takes a list of tables; empty if it is missing.
     pub fn take_tables(&mut self, key: &'static str) -> Result<Vec<Table>, LayerError> {
         let Some(entry) = self.take(key) else { return Ok(Vec::new()) };
         let wrong = |place: &Place| {
@@ -245,7 +245,7 @@ impl Table {
         refuse(format!("{} is missing", self.path(key)), &help, &self.place)
     }
 
-    /// Refuses what nobody has taken.
+    /// Refuses keys that were not taken.
     pub fn finish(&self) -> Result<(), LayerError> {
         let Some(entry) = self.entries.first() else { return Ok(()) };
         let kind = if self.name.is_empty() { "keys of a sweep".to_owned() } else { format!("keys of {}", self.name) };
@@ -285,7 +285,7 @@ impl Node {
         }
     }
 
-    /// The elements of a list, or the value itself; `None` where the list is empty.
+    /// The elements of a list, or the value itself; `None` if the list is empty.
     pub fn elements(&self) -> Option<Vec<Node>> {
         match &self.value {
             Value::List(nodes) if nodes.is_empty() => None,

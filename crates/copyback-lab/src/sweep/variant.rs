@@ -24,7 +24,7 @@ pub struct Variant {
 /// What a variant is in one case: `[variant.cases.NAME]`.
 #[derive(Clone, Debug)]
 pub struct InCase {
-    /// The case's name, and where it stands.
+    /// The case's name, and its place.
     case: Located,
     settings: Vec<Setting>,
 }

@@ -1,14 +1,14 @@
-//! A gate: what theory says, what the simulator does, and how far the two may be apart.
+//! A gate: theory's value, the simulator's value, and the tolerance.
 
 use crate::execute::in_parallel;
 use crate::failure::Failure;
-use crate::progress::{Audience, Bars, stoppable};
+use crate::progress::{Bars, ProgressSink, stoppable};
 use copyback::run::RunError;
 use copyback_theory::confidence::{Interval, interval_95};
 use serde::Serialize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What theory says of a figure.
+/// Theory's value of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Theory {
     /// It is this.
@@ -22,7 +22,7 @@ pub enum Theory {
     },
 }
 
-/// A figure of one run, and what theory says of it.
+/// A figure of one run, and theory's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figure {
     /// What the simulator did.
@@ -38,7 +38,7 @@ impl Figure {
     }
 }
 
-/// Where a gate belongs.
+/// The group of a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Group {
@@ -86,7 +86,7 @@ pub struct Gate {
     pub source: &'static str,
     /// Largest relative deviation that passes.
     pub tolerance: f64,
-    /// Why it is what it is.
+    /// The reason for the tolerance.
     pub reason: &'static str,
 }
 
@@ -95,7 +95,7 @@ type Run = Box<dyn Fn(u64) -> Result<Vec<Figure>, Failure> + Send + Sync>;
 
 /// Gates that are judged by the same runs.
 pub struct Case {
-    /// Where they belong.
+    /// The group of its gates.
     pub group: Group,
     /// The comparison.
     pub gates: Vec<Gate>,
@@ -113,7 +113,7 @@ pub enum Verdict {
     Pass,
     /// They do not.
     Fail,
-    /// The runs differ too much among each other to tell.
+    /// The runs differ too much to decide.
     Noisy,
 }
 
@@ -131,21 +131,21 @@ impl Verdict {
 /// A gate and how it ended.
 #[derive(Clone, Debug, Serialize)]
 pub struct Judged {
-    /// Where it belongs.
+    /// Its group.
     pub group: Group,
     /// The comparison.
     pub name: String,
-    /// Theory's value, or its ceiling; the mean over the runs where it depends on measurements of them.
+    /// Theory's value, or its ceiling; the mean over the runs if it depends on their measurements.
     pub theory: f64,
-    /// Theory's floor, where it gives one apart from the ceiling.
+    /// Theory's floor, if it differs from the ceiling.
     pub floor: Option<f64>,
     /// The simulator's value, the mean over the runs.
     pub simulated: f64,
     /// simulated / theory − 1, the mean over the runs.
     pub deviation: f64,
-    /// Half the width of the 95 % confidence interval of `deviation`; none where nothing is left to chance.
+    /// Half the width of the 95 % confidence interval of `deviation`; `None` without random choices.
     pub interval_95: Option<f64>,
-    /// Largest deviation that passes; beyond the ceiling and below the floor, where there are both.
+    /// Largest deviation that passes: above the ceiling, and below the floor if there is one.
     pub tolerance: f64,
     /// Pass, fail, or noisy.
     pub verdict: Verdict,
@@ -211,7 +211,7 @@ pub struct How {
     /// Seeds of each random case.
     pub seeds: u64,
     /// Receives progress updates.
-    pub audience: Audience,
+    pub sink: ProgressSink,
 }
 
 /// Runs all cases and judges their gates, in order; the result does not depend on `how.jobs`.
@@ -219,14 +219,14 @@ pub fn judge_all(cases: &[Case], how: &How) -> Result<Vec<Judged>, Failure> {
     let seeds_of = |case: &Case| if case.is_random { how.seeds } else { 1 };
     let runs: Vec<(&Case, u64)> =
         cases.iter().flat_map(|case| (0..seeds_of(case)).map(move |i| (case, how.seed.wrapping_add(i)))).collect();
-    let bars = Bars::new(&how.audience, std::iter::once("validate"));
+    let bars = Bars::new(&how.sink, std::iter::once("validate"));
     let bar = bars.add("validate", Some(runs.len() as u64));
     let figures = in_parallel(how.jobs, runs.len(), |at| {
         let (case, seed) = runs[at];
-        if how.audience.is_stopped() {
+        if how.sink.is_stopped() {
             return Err(RunError::Stopped.into());
         }
-        let figures = stoppable(&how.audience, || guarded(case, seed))?;
+        let figures = stoppable(&how.sink, || guarded(case, seed))?;
         assert_eq!(figures.len(), case.gates.len(), "a case returns a figure for each of its gates");
         bar.step(&case.gates[0].name);
         Ok(figures)
@@ -325,7 +325,7 @@ mod tests {
     }
 
     fn how(jobs: usize, seeds: u64) -> How {
-        How { jobs, seed: 1, seeds, audience: Audience::Nobody }
+        How { jobs, seed: 1, seeds, sink: ProgressSink::Discard }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::gate::{Case, Figure, Group};
 use super::subject::{Device, Requests, request};
 use super::waiting::{Die, MEAN, Poisson, gate, read_wait_ns};
 use crate::failure::Failure;
-use crate::progress::stop_here_if_asked;
+use crate::progress::stop_thread_if_requested;
 use copyback::config::PageTimes;
 use copyback::flash::command::Source;
 use copyback::observe::report::Report;
@@ -97,8 +97,8 @@ fn simulate_under_collections(
     requests: u64,
     seed: u64,
 ) -> Result<(Report, u64), Failure> {
-    let ftl =
-        preconditioning::preconditioned_at(config, seed, &mut |_| stop_here_if_asked()).map_err(RunError::from)?;
+    let ftl = preconditioning::preconditioned_at(config, seed, &mut |_| stop_thread_if_requested())
+        .map_err(RunError::from)?;
     let preconditioning = ftl.counts();
     let host = config.host.clone();
     let setup = Setup { host, source, requests: None, check: false, keep_gc_events: false, keep_requests: false };
@@ -114,7 +114,7 @@ fn simulate_under_collections(
         if !simulation.step()? {
             break;
         }
-        stop_here_if_asked();
+        stop_thread_if_requested();
     }
     simulation.check_end();
     let took_ns = simulation.now_ns();

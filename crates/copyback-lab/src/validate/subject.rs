@@ -4,7 +4,7 @@
 use crate::failure::Failure;
 use crate::files::Input;
 use crate::plan;
-use crate::progress::stop_here_if_asked;
+use crate::progress::stop_thread_if_requested;
 use copyback::config::GeometryConfig;
 use copyback::config::layers::Layer;
 use copyback::config::presets::DEVICES;
@@ -18,7 +18,7 @@ use copyback_workload::{Error, Op, Priority, Request, RequestSource};
 pub struct Scope {
     /// The devices whose flash is used.
     pub devices: Vec<Device>,
-    /// Whether the user named one; then what does not depend on a device is left out.
+    /// Whether the user named one; cases that depend on no device are then left out.
     pub is_one_device: bool,
     /// Fewer and shorter cases.
     pub is_quick: bool,
@@ -50,7 +50,7 @@ impl Scope {
     }
 }
 
-/// A preset, or a file where the name is one, answered as `copyback run` does where it is wrong.
+/// A preset, or a file. Its errors are those of `copyback run`.
 fn load(name: &str, inputs: &mut Vec<Input>) -> Result<Device, Failure> {
     let mut stack = Stack::new();
     stack.push(plan::load_device(name, inputs)?);
@@ -100,7 +100,7 @@ impl Device {
     }
 }
 
-/// A configuration of these tables on flash that stands for any.
+/// A configuration of these tables on arbitrary flash.
 pub fn parsed(scheme: &str) -> RunConfig {
     let rest = r#"
         [timing]
@@ -129,8 +129,8 @@ pub fn simulate(
     keep_requests: bool,
 ) -> Result<Outcome, Failure> {
     let options = Options { seed, keep_requests, ..Options::default() };
-    let image = run::precondition_and_tell(config, seed, &mut |_| stop_here_if_asked())?;
-    Ok(run::simulate(config, image, source, &options, &mut |_| stop_here_if_asked())?)
+    let image = run::precondition_and_tell(config, seed, &mut |_| stop_thread_if_requested())?;
+    Ok(run::simulate(config, image, source, &options, &mut |_| stop_thread_if_requested())?)
 }
 
 /// Requests that a closure makes until it has no more.

@@ -6,7 +6,7 @@
 use super::gate::{Case, Figure, Gate, Group};
 use super::subject::{Device, Scope, parsed};
 use crate::failure::Failure;
-use crate::progress::stop_here_if_asked;
+use crate::progress::stop_thread_if_requested;
 use copyback::run::RunError;
 use copyback::run::config::RunConfig;
 use copyback::run::preconditioning::Preconditioner;
@@ -90,7 +90,7 @@ impl Plane {
         let mut overwrite = |preconditioner: &mut Preconditioner, times: u64| -> Result<(), Failure> {
             if self.skew == 0.5 {
                 for _ in 0..times {
-                    stop_here_if_asked();
+                    stop_thread_if_requested();
                     preconditioner.overwrite(units, units.into(), &mut stream).map_err(RunError::from)?;
                 }
                 return Ok(());
@@ -98,7 +98,7 @@ impl Plane {
             let hot_units = ((1.0 - self.skew) * f64::from(units)).round() as u64;
             for at in 0..times * u64::from(units) {
                 if at.is_multiple_of(units.into()) {
-                    stop_here_if_asked();
+                    stop_thread_if_requested();
                 }
                 let unit = if rng::unit_f64(&mut stream) < self.skew {
                     rng::below(&mut stream, hot_units)
@@ -258,7 +258,7 @@ mod tests {
         };
         let cases = [case(right), case(1.03 * right), case(0.97 * right)];
         let judged =
-            judge_all(&cases, &How { jobs: 1, seed: 1, seeds: 2, audience: crate::progress::Audience::Nobody })
+            judge_all(&cases, &How { jobs: 1, seed: 1, seeds: 2, sink: crate::progress::ProgressSink::Discard })
                 .unwrap();
         let verdicts: Vec<Verdict> = judged.iter().map(|gate| gate.verdict).collect();
         assert_eq!(verdicts, [Verdict::Pass, Verdict::Fail, Verdict::Fail], "{judged:?}");

@@ -1,4 +1,4 @@
-//! Traces that cells read: by path where the file there is the client's, or from content that was sent.
+//! Traces that cells read: by path if the worker has the client's file, otherwise from content that was sent.
 
 use crate::failure::Failure;
 use crate::files::{self, Input};
@@ -19,8 +19,8 @@ type Named = (PathBuf, String);
 /// Files that stand in for paths, with their hashes.
 pub type Sent = BTreeMap<PathBuf, (String, Handed)>;
 
-/// What was sent to this process, by the path that it stands for, with its hash. Cells read under a lock, so that no
-/// file is replaced while they do.
+/// Content that was sent to this process, by the path that it replaces, with its hash. Cells read under a lock, so that
+/// no file is replaced meanwhile.
 static SENT: RwLock<Sent> = RwLock::new(BTreeMap::new());
 
 /// Files stay what they are for as long as it lives.
@@ -29,7 +29,7 @@ pub type Reading = RwLockReadGuard<'static, Sent>;
 /// Hashes of files as they were when they had this length and time.
 static HASHES: Mutex<BTreeMap<(PathBuf, u64, SystemTime), String>> = Mutex::new(BTreeMap::new());
 
-/// The files of the traces that a plan reads, where a command line of this folder finds them: of a base name all.
+/// The files of the traces that a plan reads, relative to a folder; for a base name all files of the recording.
 pub fn files(plan: &Plan, folder: &Path) -> Vec<Named> {
     let traces = plan.inputs.iter().filter(|input| input.role == "trace");
     let traces = traces.filter_map(|input| Some((input.path.as_ref()?, input)));
@@ -39,7 +39,7 @@ pub fn files(plan: &Plan, folder: &Path) -> Vec<Named> {
         let path = folder.join(path);
         match per_cpu::files(&path) {
             parts if parts.is_empty() => vec![(path, input.hash.clone())],
-            // A file that cannot be read is told of by the cell, in whose key is the hash of all.
+            // The cell reports a file that cannot be read: its key has the hash of all files.
             parts => parts.into_iter().map(with_hash).collect(),
         }
     };
@@ -51,7 +51,7 @@ fn with_hash(path: PathBuf) -> Named {
     (path, hash)
 }
 
-/// Has files be what they are for the client for as long as the guard lives, or says which are not.
+/// Keeps files as they are for the client while the guard lives, or returns those that differ.
 pub fn present(
     wanted: &[Named],
     sent: &[(String, &[u8])],
@@ -88,7 +88,7 @@ fn keep(path: PathBuf, hash: String, content: &[u8], folder: &Path) -> Result<()
         ));
     }
     let failed = |error: std::io::Error| Failure::run(format!("cannot keep a trace in {}: {error}", folder.display()));
-    // Readers tell formats by endings.
+    // Readers recognise formats by endings.
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let file = Temporary::private_in(folder, ("copyback-trace-", &format!("-{name}"))).map_err(failed)?;
     let mut writer = std::fs::OpenOptions::new().write(true).open(file.path()).map_err(failed)?;

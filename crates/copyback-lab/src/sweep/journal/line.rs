@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 /// Layout of the lines: in the first line, and part of the key.
 pub const LAYOUT: &str = "copyback/journal/2";
 
-/// What stands between an object and the digits of its check sum, and what behind them.
+/// The texts between an object and the digits of its check sum, and after them.
 const SUM: (&str, &str) = (",\"sum\":\"", "\"}");
 
 /// An object as a line.

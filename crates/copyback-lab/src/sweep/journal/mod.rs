@@ -1,7 +1,7 @@
-//! The journal of a sweep: a line for each cell that is done, so that a sweep that was stopped goes on where it was.
+//! The journal of a sweep: a line for each cell that has ended, so that a stopped sweep continues.
 //!
-//! The first line names the table that the journal belongs to: a file without it, or of another table, is somebody's
-//! and is left alone. Every other line is a JSON object with a cell's key, its results and a check sum. The key is a
+//! The first line names the table of the journal. A file without it, or of another table, is not this journal, and is
+//! not changed. Every other line is a JSON object with a cell's key, its results and a check sum. The key is a
 //! hash of everything that the results depend on: each scheme's resolved configuration, the trace's bytes, the seed,
 //! the number of requests, and the program. A line whose writing was cut short is taken back; one that was changed is
 //! not used.
@@ -53,7 +53,7 @@ impl RunResult {
     }
 }
 
-/// A number of a run; none where it has none, or where it is of a class of requests that is empty.
+/// A number of a run; `None` if it has none, or if the class of requests is empty.
 pub fn value_of(numbers: &BTreeMap<String, Number>, name: &str) -> Option<f64> {
     if let Some((class, last)) = name.rsplit_once('.')
         && last != "count"
@@ -88,7 +88,7 @@ impl CellResult {
 /// The journal, open for this program alone.
 pub struct Journal {
     path: PathBuf,
-    /// None where the table is no file that one could stand beside.
+    /// `None` if the table is no regular file.
     file: Option<Mutex<File>>,
     done: BTreeMap<String, CellResult>,
     damaged_lines: usize,
@@ -153,8 +153,8 @@ impl Journal {
     }
 }
 
-/// Whether a journal of a table stands there, of whichever layout. An empty file, or one of something else, tells
-/// nothing of who wrote the table.
+/// Whether a file is the journal of a table, of any layout. An empty file, or another file, does not show that a sweep
+/// wrote the table.
 pub fn is_of(path: &Path, table: &str) -> bool {
     let mut text = Vec::new();
     let is_file = std::fs::metadata(path).is_ok_and(|data| data.is_file());
@@ -164,7 +164,7 @@ pub fn is_of(path: &Path, table: &str) -> bool {
     first_line.is_some_and(|(_, named)| named == table)
 }
 
-/// What stands behind the first line of a journal.
+/// The lines of a journal after the first.
 struct Lines {
     done: BTreeMap<String, CellResult>,
     damaged_lines: usize,
@@ -207,8 +207,8 @@ fn lock(file: &File, path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// The first line of a table's journal; it is written where the file is new. A file that is somebody else's is refused,
-/// and stays as it is.
+/// The first line of a table's journal, which is written if the file is new. A file of another program is refused, and
+/// not changed.
 fn begun(file: &mut File, path: &Path, table: &str) -> Result<Vec<u8>, Failure> {
     let failed = |error: std::io::Error| unusable(path, &error);
     let mut text = Vec::new();
@@ -258,11 +258,11 @@ pub fn program() -> String {
     PROGRAM.get_or_init(make).clone()
 }
 
-/// The shared library that this code stands in, where it is the Python package's: the program is then the interpreter.
+/// The shared library with this code, if that is the Python package: the program is then the interpreter.
 #[cfg(unix)]
 fn own_library() -> Option<PathBuf> {
     use std::os::unix::ffi::OsStrExt;
-    // SAFETY: an all-zero `Dl_info` is valid; the call fills it where it returns other than 0, and the name that it
+    // SAFETY: an all-zero `Dl_info` is valid; the call fills it if it returns other than 0, and the name that it
     // points to lives as long as the library, whose code runs here.
     let path = unsafe {
         let mut info: libc::Dl_info = std::mem::zeroed();

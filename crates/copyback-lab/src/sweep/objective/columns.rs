@@ -30,14 +30,14 @@ pub enum Source {
     Seed,
 }
 
-/// A column that is asked for.
+/// A column of an objective: shown, compared, or best.
 #[derive(Clone, Debug)]
-pub struct Asked {
-    /// As the command line calls it.
+pub struct ShownColumn {
+    /// Its name in the objective.
     pub title: String,
-    /// What it has.
+    /// The source of its values.
     pub source: Source,
-    /// In which unit, where it has numbers.
+    /// The unit of its numbers; `None` if it has texts.
     pub unit: Option<Unit>,
 }
 
@@ -85,10 +85,10 @@ pub(super) const HEADINGS: &[(&str, &str)] = &[
     ("erases", "flash.block_erases"),
 ];
 
-/// Classes of requests, of which there are response times.
+/// Classes of requests with response times.
 pub(super) const CLASSES: &[&str] = &["all", "read", "write"];
 
-/// The number that a name stands for: `read.p99` for `response.read.p99_ns`, `w1.write.p99` for the same of the
+/// The full name of a number: `read.p99` for `response.read.p99_ns`, `w1.write.p99` for the same of the
 /// workload `w1`. The unit at its end may be left out, and what all response times begin with; headings of tables are
 /// names, too, and percentiles as they show them. Letters may be large: `IOPS`.
 pub fn spelled_out(word: &str, is_number: impl Fn(&str) -> bool) -> Option<String> {
@@ -104,7 +104,7 @@ pub fn spelled_out(word: &str, is_number: impl Fn(&str) -> bool) -> Option<Strin
     spelled(word).or_else(|| spelled(&small))
 }
 
-/// The number of a run, or of a workload, that a name stands for.
+/// The full name of a number of a run or of a workload.
 fn number_of(word: &str, is_number: &dyn Fn(&str) -> bool) -> Option<String> {
     if let Some((_, name)) = HEADINGS.iter().find(|(heading, _)| heading.eq_ignore_ascii_case(word)) {
         return Some((*name).to_owned()).filter(|name| is_number(name));
@@ -188,8 +188,8 @@ impl<'a> Columns<'a> {
     }
 
     /// The column of a name.
-    pub(super) fn find(&self, name: &Name) -> Result<Asked, LayerError> {
-        let asked = |source, unit| Asked { title: name.word.clone(), source, unit };
+    pub(super) fn find(&self, name: &Name) -> Result<ShownColumn, LayerError> {
+        let asked = |source, unit| ShownColumn { title: name.word.clone(), source, unit };
         if let Some(at) = self.file.vary.iter().position(|vary| vary.key == name.word) {
             return Ok(asked(Source::Varied(at), self.unit_of_varied(at)));
         }
@@ -247,7 +247,7 @@ impl<'a> Columns<'a> {
 }
 
 impl Source {
-    /// What it is in a run of a cell, as a number; none where it has none.
+    /// The number of a run of a cell; `None` if it has none.
     pub fn number(&self, cell: &Cell, run: &RunResult) -> Option<f64> {
         match self {
             Self::Varied(at) => Unit::of_value(&cell.varied[*at]).map(|(number, _)| number),

@@ -74,7 +74,7 @@ fn written(name: &str) -> &str {
     Some(without_unit_of(name)).filter(|short| !CLASSES.contains(short)).unwrap_or(name)
 }
 
-/// What a name may have meant that no number has, as a question; empty where nothing is near. Words of other programs
+/// A question with the names that an unknown name may mean; empty if none is near. Words of other programs
 /// come first, then names with the same last part, `read.mean` for `mean`, then names that begin with it,
 /// `write_amplification.total` for `flash.write_amplification`, then those that are spelt alike. Of a percentile that
 /// is not counted, the nearest one takes its place: `read.p50` for `read.p42`.

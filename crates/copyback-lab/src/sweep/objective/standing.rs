@@ -4,7 +4,7 @@
 use super::Comparison;
 use std::cmp::Ordering;
 
-/// How a row stands to conditions, from the best to the worst.
+/// How well a row meets conditions, from the best to the worst.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub enum Standing {
     /// It meets all of them.
@@ -30,7 +30,7 @@ impl Standing {
         if is_met { Self::Meets } else { Self::Unknown }
     }
 
-    /// That to two sets of conditions, of which it has these.
+    /// The worse of two standings: that to both sets of conditions.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         if self >= other { self } else { other }
