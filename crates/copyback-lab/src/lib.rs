@@ -28,6 +28,7 @@
 //! | run a grid of experiments, and continue after a stop | [`Sweep`], [`sweep::journal::Journal`] |
 //! | run the cells of a grid in other processes | [`sweep::crew::Crew`] |
 //! | compare the simulator with theory | [`Validation`] |
+//! | judge the claims of a paper | [`reproduce::claim::Claim`], [`reproduce::judge::judge`] |
 //! | report progress, stop a run | [`progress::ProgressSink`], [`progress::Watch`], in [`execute::How`] |
 //! | show a mistake | [`Failure::message`], [`Failure::place`], [`Failure::help`] |
 
@@ -49,6 +50,7 @@ pub mod plan;
 pub mod policies;
 pub mod preconditioned;
 pub mod progress;
+pub mod reproduce;
 pub mod requests;
 pub mod results;
 pub mod small_writes;

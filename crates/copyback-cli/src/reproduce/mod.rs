@@ -1,20 +1,10 @@
 //! `copyback reproduce`: do a paper's claims hold in this simulator? Published, measured, verdict; a miss is shown.
 
-mod cells;
-mod claim;
-mod count;
 mod document;
-mod experiments;
 mod headlines;
-mod judge;
-mod metric;
 #[cfg(test)]
 mod pages;
-mod parse;
 mod show;
-#[cfg(test)]
-mod tests;
-mod verdict;
 mod worlds;
 
 use crate::args::ReproduceArgs;
@@ -29,6 +19,7 @@ use crate::sweep::table::{self as sweep_table, Results};
 use crate::sweep::{self, latencies, notes, seeds};
 use claim::Claim;
 use copyback::config::layers::Text;
+use copyback_lab::reproduce::{claim, count, experiments, judge, verdict};
 use copyback_workload::printable::printable;
 use count::Counts;
 use document::About;

@@ -33,6 +33,7 @@ const ORDER: &[&str] = &[
     "tables",
     "experiment",
     "sweep",
+    "reproduce",
     "validate",
 ];
 

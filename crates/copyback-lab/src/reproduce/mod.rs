@@ -1,0 +1,16 @@
+//! Reproduction: do the claims of a paper hold in the simulator?
+//!
+//! A [`claim::Claim`] stands in a sweep file (`[[claim]]`): a published effect, the runs that it compares, and the rule
+//! of its verdict. The papers of [`experiments::PAPERS`] are compiled in. [`judge::judge`] measures a claim in the results
+//! of a sweep; [`count::Counts`] counts the verdicts.
+
+mod cells;
+pub mod claim;
+pub mod count;
+pub mod experiments;
+pub mod judge;
+pub mod metric;
+mod parse;
+#[cfg(test)]
+mod tests;
+pub mod verdict;
