@@ -83,7 +83,7 @@ impl<'py> Options<'py> {
         let Some(value) = self.get(name)? else { return Ok(None) };
         let text = value.str()?.to_string();
         let time = parse_duration_ns(&text).map(Some);
-        time.map_err(|why| self.refused(name, &value, "which is no time", &format!("{why}")))
+        time.map_err(|why| self.refused(name, &value, "which is no time", &why))
     }
 
     fn slowest(&self, name: &str) -> PyResult<Option<Slowest>> {
