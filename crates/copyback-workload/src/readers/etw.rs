@@ -60,13 +60,14 @@ impl LineFormat for Etw {
             return Ok(Parsed::Other);
         }
         let completion_us = time.uint("a time in microseconds")?;
+        time.end()?;
         for _ in 0..3 {
             at.field();
         }
         let offset_bytes = Cursor::hex(at.field(), "a byte offset")?;
         let len_bytes = Cursor::hex(at.field(), "a size")?;
-        let elapsed_us = Cursor::new(at.field().trim_ascii()).uint("an elapsed time in microseconds")?;
-        let disk = Cursor::new(at.field().trim_ascii()).uint32("a disk number")?;
+        let elapsed_us = Cursor::new(at.field()).word_as(|word| word.uint("an elapsed time in microseconds"))?;
+        let disk = Cursor::new(at.field()).word_as(|word| word.uint32("a disk number"))?;
         // A request that began before the trace arrives at the trace's start.
         let arrival_us = completion_us.saturating_sub(elapsed_us);
         self.begun_before += u64::from(elapsed_us > completion_us);

@@ -129,7 +129,7 @@ impl Strace {
         }
         let Arguments { descriptor, offset_bytes } = arguments(text).ok_or_else(|| expected(text))?;
         // The transferred bytes, which at a file's end are fewer than requested.
-        let len_bytes = Cursor::new(result).uint("the number of bytes transferred")?;
+        let len_bytes = Cursor::new(result).word_as(|word| word.uint("the number of bytes transferred"))?;
         let device = self.file_index(descriptor)?;
         Ok(request(arrival_ns, op, offset_bytes, len_bytes, device))
     }

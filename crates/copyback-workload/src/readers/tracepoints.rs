@@ -117,12 +117,18 @@ impl Tracepoints {
             _ => return Ok(Parsed::Other),
         };
         let number = |name: &'static str, key: &str| {
-            let mut at = Cursor::new(field(key).ok_or_else(|| lacks(name))?);
-            at.uint(name)
+            let text = field(key).ok_or_else(|| lacks(name))?;
+            if text.starts_with(b"0x") || text.starts_with(b"0X") {
+                return Cursor::hex(text, name);
+            }
+            let mut at = Cursor::new(text);
+            let number = at.uint(name)?;
+            at.end()?;
+            Ok(number)
         };
         let size = field("size: ").ok_or_else(|| lacks("size"))?;
         // Commands with unknown data have no size here, or -1.
-        if size.starts_with(b"-") || size == b"0" {
+        if size.starts_with(b"-") || matches!(size, b"0" | b"0x0") {
             return Ok(Parsed::Other);
         }
         let (len_bytes, block) = (number("a size", "size: ")?, number("an LBA", "LBA: ")?);
@@ -170,10 +176,11 @@ fn timed(line: &[u8]) -> Option<(&[u8], Cursor<'_>)> {
     }
 }
 
-/// Lines between events: the number of CPUs of trace-cmd, lost events, and perf's stacks.
+/// Lines between events: the number of CPUs of trace-cmd, lost events, and the stacks of perf and ftrace.
 fn is_between(line: &[u8]) -> bool {
     let text = line.trim_ascii();
-    let is_address = |word: &[u8]| word.len() >= 8 && word.iter().all(u8::is_ascii_hexdigit);
+    // A program's own code may lie at any address.
+    let is_address = |word: &[u8]| (1..=16).contains(&word.len()) && word.iter().all(u8::is_ascii_hexdigit);
     let is_assignment = |name: &[u8]| {
         let behind = text.strip_prefix(name).map(<[u8]>::trim_ascii_start);
         behind
@@ -183,6 +190,8 @@ fn is_between(line: &[u8]) -> bool {
     let is_stack = line.first().is_some_and(u8::is_ascii_whitespace) && is_address(Cursor::new(text).word());
     // trace-cmd's line for a CPU that recorded nothing.
     let is_empty_cpu = text.starts_with(b"CPU ") && text.ends_with(b" is empty");
+    // Frames of ftrace's option `stacktrace`.
+    let is_stack = is_stack || text.starts_with(b"=>");
     is_stack || is_empty_cpu || is_assignment(b"cpus") || is_assignment(b"version")
 }
 
@@ -212,6 +221,10 @@ impl LineFormat for Tracepoints {
         }
         if at.word_ahead().first().is_some_and(u8::is_ascii_digit) {
             return self.of_tracer(arrival_ns, at);
+        }
+        // ftrace's option `stacktrace` prints `<stack trace>`, and frames behind it.
+        if matches!(at.rest.trim_ascii(), b"<stack trace>" | b"<stack trace >" | b"<user stack trace>") {
+            return Ok(Parsed::Other);
         }
         let name = at.word();
         let name = name.strip_suffix(b":").ok_or_else(|| {

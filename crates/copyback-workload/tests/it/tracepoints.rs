@@ -135,3 +135,47 @@ fn each_file_of_the_corpus_has_its_requests() {
         assert_eq!((read.len(), &notes[0]), (requests, &format!("format `{format}`")), "{name}");
     }
 }
+
+/// `perf record -g` adds stacks: frames of the kernel have long addresses, those of programs any, and an empty line ends
+/// them. ftrace's option `stacktrace` prints frames without addresses.
+#[test]
+fn stacks_are_skipped_whatever_their_addresses() {
+    let perf = |bytes: u64, frames: &str| {
+        format!("fio 9 [000] 1.000001: block:block_rq_issue: 8,0 R {bytes} () 8 + 8 [fio]\n{frames}\n")
+    };
+    let frames = "\tffffffff81421234 blk_mq_start_request+0x0 ([kernel.kallsyms])\n\
+                  \t    7f00aabbccdd syscall+0x1d (/lib/x86_64-linux-gnu/libc.so.6)\n\
+                  \t          40117d main+0x37 (/tmp/a.out)\n\t           1170f main+0x3 (/usr/bin/fio)\n\
+                  \t               0 [unknown] ([unknown])\n            7f00aa f (inlined)\n";
+    let content = perf(4096, frames) + &perf(4096, frames);
+    assert_eq!(rows(content.as_bytes()).0, [(0, Op::Read, 4096, 4096, linux(8, 0)); 2]);
+    let ftrace = "fio-9 [000] d..1. 1.000001: block_rq_issue: 8,0 R 4096 () 8 + 8 [fio]\n\
+                  fio-9 [000] d..1. 1.000002: <stack trace>\n => blk_mq_start_request\n => nvme_queue_rq\n\
+                  fio-9 [000] d..1. 1.000003: <user stack trace>\n =>  <00007f00aabbccdd>\n";
+    assert_eq!(rows(ftrace.as_bytes()).0, [(0, Op::Read, 4096, 4096, linux(8, 0))]);
+}
+
+/// Numbers of UFS events are decimal or hexadecimal, and nothing follows them.
+#[test]
+fn numbers_of_ufs_events_are_read_whole() {
+    let line = |size: &str, lba: &str| {
+        format!(
+            "a-1 [000] .... 10.000101: ufshcd_command: send_req: 1d84000.ufshc: tag: 5, DB: 0x20, size: {size}, IS: 0, \
+             LBA: {lba}, opcode: 0x2a (WRITE_10), group_id: 0x0\n"
+        )
+    };
+    for (size, lba) in [("8192", "800"), ("0x2000", "0x320"), ("8192", "0x320"), ("0x2000", "800")] {
+        let (read, _) = rows(line(size, lba).as_bytes());
+        assert_eq!((read[0].2, read[0].3), (800 * 4096, 8192), "{size} {lba}");
+    }
+    for (size, lba, says) in [
+        ("8192", "800x", "expected the line's end at `x`"),
+        ("8192B", "800", "expected the line's end at `B`"),
+        ("8192", "0xyz", "expected an LBA in hexadecimal at `0xyz`"),
+        ("8192", "0xffffffffffffffff", "does not lie below 2^64 bytes"),
+    ] {
+        let content = line("8192", "1") + &line(size, lba);
+        let refused = error(content.as_bytes());
+        assert!(refused.message.contains("line 2: ") && refused.message.contains(says), "{refused}");
+    }
+}
