@@ -16,6 +16,9 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::io::{Read, Seek};
 use std::path::Path;
 
+/// Bytes of a sector.
+const SECTOR_BYTES: u128 = 512;
+
 /// A trace that returns requests in the order of their arrival. Times count from the first request, or from the
 /// recording's start in formats that count from there: fio's, the project's own, and tables with that comment.
 pub(crate) struct TraceSource {
@@ -32,6 +35,9 @@ pub(crate) struct TraceSource {
     window_records: usize,
     ended: bool,
     sorted_count: u64,
+    /// Requests and bytes of the records read so far.
+    read_count: u64,
+    read_bytes: u128,
     last_arrival_ns: Option<u64>,
     /// Time that is subtracted from every arrival; set at the first request.
     origin_ns: Option<u64>,
@@ -59,6 +65,8 @@ impl TraceSource {
             window_records: window_records.unwrap_or(format.row().reorder_window),
             ended: false,
             sorted_count: 0,
+            read_count: 0,
+            read_bytes: 0,
             last_arrival_ns: None,
             origin_ns: counts_from_start.then_some(0),
         })
@@ -78,6 +86,22 @@ impl TraceSource {
         notes.extend(unused.map(|(key, _, has)| {
             format!("`workload.{key}` has no effect: a trace of the format `{format}` has no {has}")
         }));
+    }
+
+    /// The note on requests that are shorter than a sector on average: their lengths probably count sectors.
+    fn note_tiny(&self) -> Option<String> {
+        let is_tiny = self.read_count > 0 && self.read_bytes < u128::from(self.read_count) * SECTOR_BYTES;
+        let help = match self.format {
+            Format::Csv | Format::Parquet => {
+                "if the lengths count sectors or KiB, name their column `length_sectors` or `length_kib` \
+                 (`--columns`, `workload.columns`)"
+            }
+            _ => "check the unit of its lengths",
+        };
+        is_tiny.then(|| {
+            let mean = self.read_bytes as f64 / self.read_count as f64;
+            format!("the mean request has {mean:.0} bytes, less than a sector of {SECTOR_BYTES}: {help}")
+        })
     }
 
     /// The format that was detected or set.
@@ -107,6 +131,8 @@ impl TraceSource {
         if self.last_arrival_ns.is_some_and(|last_ns| arrival_ns < last_ns) {
             return Err(self.runs_backwards(record));
         }
+        self.read_count += 1;
+        self.read_bytes += u128::from(record.request.len_bytes);
         if self.held.back().is_none_or(|back| back.request.arrival_ns <= arrival_ns) {
             self.held.push_back(record);
         } else {
@@ -190,6 +216,7 @@ impl RequestSource for TraceSource {
             let [late, window] = [self.sorted_count, self.window_records as u64].map(|count| counted(count, "record"));
             notes.push(format!("sorted {late} that came late, within {window}"));
         }
+        notes.extend(self.note_tiny());
         notes
     }
 

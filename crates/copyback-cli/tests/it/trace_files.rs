@@ -285,6 +285,7 @@ fn configurations_of_other_simulators_are_named() {
     let (_folder, simple) = file("intel750.cfg", b"[nvme]\nWorkInterval = 50000\n[pal]\nChannel = 8\nPackage = 4\n");
     refused(&["run", "--device", &simple], &["it is SimpleSSD's configuration", "`geometry`"]);
     refused(&["run", "--workload", &simple], &["it is SimpleSSD's configuration"]);
+    refused(&["run", "--trace", &simple], &["it is SimpleSSD's configuration", "which is no trace", "--device"]);
     // As an experiment, too: not the advice to take it for a trace.
     for (other, says) in [(&workload, "MQSim's definition of workloads"), (&simple, "SimpleSSD's configuration")] {
         refused(&["run", other], &[&format!("{other} is {says}")]);

@@ -94,8 +94,8 @@ pub(crate) fn missing_of_header(names: &[String]) -> Option<(String, String)> {
         let others: Vec<&str> = others.iter().map(key).collect();
         help.push_str(&format!(", and the same with {}", others.join(", ")));
     }
-    let units = "times in other units and sectors have keys of their own: arrival_us, arrival_ms, arrival_s, \
-                 offset_sectors, length_sectors";
+    let units = "times in other units, sectors and KiB have keys of their own: arrival_us, arrival_ms, arrival_s, \
+                 offset_sectors, offset_kib, length_sectors, length_kib";
     Some((what.join(", "), format!("{help}; {units}")))
 }
 

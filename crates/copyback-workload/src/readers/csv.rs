@@ -9,11 +9,11 @@ use super::columns::{self, Column, OpWords};
 use super::cursor::{Cursor, LineError, shown};
 use super::dates;
 use super::decimal::{self, Decimal};
-use super::guess;
 use super::lines::is_blank_or_comment;
 use super::names::Names;
 use super::registry::{Content, FormatRow, open_lines};
 use super::separator::Separator;
+use super::unknown_table::is_name;
 use super::{LineFormat, Parsed, ReaderOptions};
 use crate::spec::Field;
 use crate::units::counted;
@@ -72,11 +72,12 @@ fn counts_from_start(head: &[u8]) -> bool {
 }
 
 /// The last comment before the first row, without its sign: numpy writes headers as comments.
-fn last_comment(head: &[u8]) -> Option<&[u8]> {
+pub(crate) fn last_comment(head: &[u8]) -> Option<&[u8]> {
     let text = head.strip_prefix(&[0xef, 0xbb, 0xbf]).unwrap_or(head);
     let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     let comment = lines.take_while(|line| is_blank_or_comment(line)).filter(|line| !line.is_empty()).last()?;
-    comment.strip_prefix(b"#").map(<[u8]>::trim_ascii)
+    let sign = comment.iter().take_while(|byte| matches!(byte, b'#' | b'/' | b';')).count();
+    Some(comment[sign..].trim_ascii())
 }
 
 /// Whether a line names columns, including one of arrival times.
@@ -92,87 +93,13 @@ fn first_line(head: &[u8]) -> Option<&[u8]> {
 }
 
 /// The names in a header; none if a quotation is not closed.
-fn names(line: &[u8]) -> Vec<String> {
+pub(crate) fn names(line: &[u8]) -> Vec<String> {
     Separator::of(line).fields(line)
 }
 
 /// Whether a text begins with a header that has a column of arrival times.
 pub(crate) fn recognises(head: &[u8]) -> bool {
     first_line(head).is_some_and(is_header) || last_comment(head).is_some_and(is_header)
-}
-
-/// Fewest columns of a table of requests.
-const COLUMNS_MIN: usize = 3;
-
-/// The reason why a text has no known format, if it begins like a table with other column names: with a line of names
-/// before a line with as many fields, a number among them.
-#[cold]
-pub(crate) fn refuse_unknown_names(file: &str, head: &[u8]) -> Option<Error> {
-    let text = head.strip_prefix(&[0xef, 0xbb, 0xbf]).unwrap_or(head);
-    let mut lines = text.split(|byte| *byte == b'\n').filter(|line| !is_blank_or_comment(line));
-    let (header, row) = (lines.next()?.trim_ascii_end(), lines.next()?.trim_ascii_end());
-    let separator = Separator::of(header);
-    let (names, row) = (separator.fields(header), separator.fields(row));
-    let is_number = |field: &String| field.starts_with(|c: char| c.is_ascii_digit());
-    let is_table = names.len() >= COLUMNS_MIN && names.iter().all(|name| is_name(name)) && row.len() == names.len();
-    if !is_table || !row.iter().any(is_number) {
-        return None;
-    }
-    let (missing, name_them) = columns::missing_of_header(&names)?;
-    let between = between(separator);
-    let columns = columns::list(&names);
-    let message = format!("{file}: it looks like a table with the columns {columns}{between}; it lacks {missing}");
-    let in_order = guess::columns(&names, &row).join(",");
-    Some(Error::new(message).with_help(format!("{name_them}; or name all in their order: --columns {in_order}")))
-}
-
-/// The reason why a text has no known format, if its first line looks like a row of a table: it lacks a header.
-#[cold]
-pub(crate) fn refuse_without_header(file: &str, line: &[u8]) -> Option<Error> {
-    let line = line.trim_ascii_end();
-    let separator = Separator::of(line);
-    let fields = separator.fields(line);
-    if fields.len() < 4 || fields.iter().filter(|field| guess::is_number(field)).count() < 3 || fields.len() > 16 {
-        return None;
-    }
-    let guessed = guess::columns_of_row(&fields).join(",");
-    let between = between(separator);
-    let message =
-        format!("{file}: it looks like a table without a header{between}; its first row is `{}`", shown(line));
-    // A header has the same separator as its rows.
-    let header = match separator {
-        Separator::Comma => format!(", such as `{guessed}`"),
-        _ => format!(", with the same separator, such as `{}`", guessed.replace(',', &separator.between())),
-    };
-    Some(Error::new(message).with_help(format!(
-        "put a header in front that says which column is which{header}, or say it in the command: --columns {guessed}"
-    )))
-}
-
-/// The name of a separator in messages, unless it is a comma.
-fn between(separator: Separator) -> String {
-    match separator {
-        Separator::Comma => String::new(),
-        other => format!(", with {} between columns", other.word()),
-    }
-}
-
-/// Whether a field may be a column's name.
-fn is_name(field: &str) -> bool {
-    field.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-}
-
-/// The remedy for a text of no known format whose first line may be a header.
-pub(crate) fn help_with_header(line: &[u8]) -> Option<String> {
-    // Words of prose have blanks between them, too.
-    let names = if Separator::of(line) == Separator::Blanks { Vec::new() } else { names(line) };
-    (names.len() >= 4 && names.iter().all(|name| is_name(name))).then(|| {
-        let in_order = guess::columns(&names, &[]).join(",");
-        format!(
-            "if its first line names columns, say which is which: --set workload.columns.arrival_ns=NAME, and the same \
-             with op, offset_bytes and length_bytes; or name all in their order: --columns {in_order}"
-        )
-    })
 }
 
 impl Csv {
@@ -190,9 +117,11 @@ impl Csv {
         let line = commented.unwrap_or(first);
         let separator = match &ordered {
             Some(ordered) => Separator::of_columns(first, ordered.len()),
+            // Names behind a comment's sign may have another separator than the rows.
+            None if commented.is_some() => Separator::of_columns(first, names(line).len()),
             None => Separator::of(line),
         };
-        let (is_ordered, names) = (ordered.is_some(), ordered.unwrap_or_else(|| separator.fields(line)));
+        let (is_ordered, names) = (ordered.is_some(), ordered.unwrap_or_else(|| names(line)));
         let found = columns::find(file, &names, &options.columns)?;
         let mut of_columns = vec![None; names.len()];
         for column in found.into_iter().flatten() {

@@ -7,6 +7,7 @@ use super::csv;
 use super::foreign;
 use super::lines::is_blank_or_comment;
 use super::registry::Content;
+use super::unknown_table;
 use super::{Parsed, ReaderOptions};
 use crate::Error;
 use crate::spec::Format;
@@ -155,10 +156,12 @@ fn unknown(file: &str, head: &[u8]) -> Error {
         return Error::new(format!("{file}: it holds no requests, only blank lines or comments"))
             .with_help("give a trace that holds requests");
     }
-    if let Some(refused) = csv::refuse_unknown_names(file, head).or_else(|| csv::refuse_without_header(file, first)) {
+    if let Some(refused) =
+        unknown_table::refuse_unknown_names(file, head).or_else(|| unknown_table::refuse_without_header(file, head))
+    {
         return refused;
     }
-    let help = csv::help_with_header(first);
+    let help = unknown_table::help_with_header(first);
     let first = super::cursor::shown(first);
     Error::new(format!("{file}: its content fits no known format; it begins `{first}`. Tried: {}", tried.join(", ")))
         .with_help(help.unwrap_or_else(|| "if it is one of these but damaged, name it with `format`".to_owned()))

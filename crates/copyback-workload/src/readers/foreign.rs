@@ -54,6 +54,14 @@ const FOREIGN: &[Foreign] = &[
                converts ssdconfig.xml; `copyback workloads NAME` shows how a workload is written here",
     },
     Foreign {
+        words: &["simplessd"],
+        name: "SimpleSSD's configuration",
+        recognises: is_simplessd,
+        why: "which is no trace",
+        help: "name the trace that it replays (`File` of its section `[trace]`); write its drive in a file such as \
+               `copyback devices small` prints, and give that as --device",
+    },
+    Foreign {
         words: &["biosnoop.bt", "bpftrace"],
         name: "the output of bpftrace's biosnoop.bt",
         recognises: is_biosnoop_bt,
@@ -110,6 +118,18 @@ fn is_oracle_general(head: &[u8]) -> bool {
 fn is_mqsim(head: &[u8]) -> bool {
     let has = |tag: &str| memchr::memmem::find(head, tag.as_bytes()).is_some();
     head.trim_ascii_start().starts_with(b"<") && (has("<Execution_Parameter_Set>") || has("<MQSim_IO_Scenarios>"))
+}
+
+/// Sections and keys of SimpleSSD's drives.
+fn is_simplessd(head: &[u8]) -> bool {
+    let is_own = |line: &[u8]| {
+        let line = line.trim_ascii();
+        let key = line.split(|byte| matches!(byte, b'=' | b' ' | b'\t')).next().unwrap_or_default();
+        matches!(line, b"[pal]" | b"[icl]" | b"[hil]" | b"[ssd]") || matches!(key, b"NANDType" | b"NumChannel")
+    };
+    let is_xml = head.trim_ascii_start().starts_with(b"<");
+    let has_root = || memchr::memmem::find(head, b"<simplessd").is_some();
+    if is_xml { has_root() } else { head.split(|byte| *byte == b'\n').any(is_own) }
 }
 
 fn is_biosnoop_bt(head: &[u8]) -> bool {

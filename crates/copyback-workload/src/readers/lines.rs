@@ -174,7 +174,7 @@ impl<F: LineFormat> LineReader<F> {
         }
         // A header of a table with other column names, before rows that look like some format.
         if self.request_count == 0
-            && let Some(help) = super::csv::help_with_header(&self.lines.buffer[start..end])
+            && let Some(help) = super::unknown_table::help_with_header(&self.lines.buffer[start..end])
         {
             return Err(self.bad.error(&place, message).with_help(help));
         }

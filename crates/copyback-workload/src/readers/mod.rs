@@ -5,6 +5,7 @@ pub(crate) mod biosnoop;
 pub(crate) mod blkparse;
 pub(crate) mod blktrace;
 pub(crate) mod cloud;
+mod column_units;
 pub(crate) mod columns;
 pub(crate) mod csv;
 pub(crate) mod cursor;
@@ -37,6 +38,7 @@ pub(crate) mod systor;
 pub(crate) mod tectonic;
 mod time_of_day;
 pub(crate) mod tracepoints;
+mod unknown_table;
 pub(crate) mod vscsi;
 
 /// The example of docs/policies.md, compiled at the path that the page states.

@@ -88,12 +88,16 @@ columns! {
     offset_bytes: Offset * 1,
     /// First sector of 512 bytes.
     offset_sectors: Offset * 512,
+    /// First byte in units of 1,024 bytes.
+    offset_kib: Offset * 1024,
     /// Length in bytes.
     length_bytes: Length * 1,
     /// Length in bytes, under the name that `trace convert` writes.
     len_bytes: Length * 1,
     /// Length in sectors of 512 bytes.
     length_sectors: Length * 512,
+    /// Length in units of 1,024 bytes.
+    length_kib: Length * 1024,
     /// Device, volume or LUN, a number or a name; without the column, all requests have the same device.
     device: Device * 1,
     /// 0 or `normal`, 1 or `high`; without the column, all requests are normal.

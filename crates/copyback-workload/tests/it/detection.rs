@@ -152,3 +152,17 @@ fn a_meaning_of_zero_without_effect_is_noted() {
     assert!(zero(table) && zero(b"0,20941264,8192,W,0.551706\n"));
     assert!(!zero(b"1.5 0 16 8 1\n") && !zero(b"100 0 16 8 1\n"));
 }
+
+/// A configuration of SimpleSSD is named as what it is, not tried as 22 formats.
+#[test]
+fn a_configuration_of_simplessd_is_no_trace() {
+    for content in [
+        "[ssd]\nDieNumber = 4\n[ftl]\nGCThreshold = 0.05\n",
+        "[nvme]\nx = 1\n[pal]\nChannel = 8\n",
+        "<?xml version=\"1.0\"?>\n<simplessd version=\"2.1\">\n</simplessd>\n",
+    ] {
+        let refused = error(content.as_bytes());
+        assert!(refused.message.contains("it is SimpleSSD's configuration, which is no trace"), "{refused}");
+        assert!(refused.help.is_some_and(|help| help.contains("--device")), "{content}");
+    }
+}

@@ -11,6 +11,7 @@ mod read_arrivals;
 mod readers;
 mod round_trip;
 mod strace;
+mod table_advice;
 mod table_forms;
 mod tables;
 mod tracepoints;

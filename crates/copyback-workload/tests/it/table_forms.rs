@@ -20,7 +20,7 @@ fn read(content: &str, change: impl FnOnce(&mut WorkloadSpec)) -> (Vec<Row>, Vec
 fn a_table_without_header_is_told_what_to_put_in_front() {
     for (content, guessed) in [
         ("0,W,0,4096\n10,R,4096,4096\n", "arrival_us,op,offset_bytes,length_bytes"),
-        ("0.5,0,4096,R\n", "arrival_us,offset_bytes,length_bytes,op"),
+        ("0.5,0,4096,R\n", "arrival_s,offset_bytes,length_bytes,op"),
         ("7,0,4096,4096\n", "arrival_us,op,offset_bytes,length_bytes"),
         ("2026-11-26T17:02:07Z,vol,W,0,4096\n", "arrival_us,other,op,offset_bytes,length_bytes"),
     ] {

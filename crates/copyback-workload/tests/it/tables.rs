@@ -101,7 +101,10 @@ fn csv_that_is_wrong_names_place_value_and_remedy() {
         assert!(help.contains("skip_bad"), "{help}");
     }
     let (message, help) = refused(b"arrival_ns,op,place,length_bytes\n0,R,0,512\n", "");
-    assert!(message.contains("no column for the offset (`offset_bytes` or `offset_sectors`)"), "{message}");
+    assert!(
+        message.contains("no column for the offset (`offset_bytes` or `offset_sectors` or `offset_kib`)"),
+        "{message}"
+    );
     assert!(help.contains("workload.columns.offset_bytes=NAME") && help.contains("`place`"), "{help}");
     let (message, _) = refused(b"arrival_ns,arrival_us,op,offset_bytes,length_bytes\n0,0,R,0,512\n", "");
     assert!(message.contains("`arrival_ns` and `arrival_us` both hold the arrival time"), "{message}");

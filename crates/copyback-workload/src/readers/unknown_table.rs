@@ -1,0 +1,135 @@
+//! Advice for a text that looks like a table without a known header: which column is which.
+
+use super::csv::{last_comment, names};
+use super::cursor::shown;
+use super::lines::is_blank_or_comment;
+use super::separator::Separator;
+use super::{columns, guess};
+use crate::Error;
+
+/// Fewest columns of a table of requests.
+const COLUMNS_MIN: usize = 3;
+
+/// The reason why a text has no known format, if it begins like a table with other column names: with a line of names
+/// before a line with as many fields, a number among them.
+#[cold]
+pub(crate) fn refuse_unknown_names(file: &str, head: &[u8]) -> Option<Error> {
+    let lines = lines_of_rows(head);
+    let ahead = Header::of(lines.first()?, lines.get(1..)?).filter(|header| header.names.iter().all(|n| is_name(n)));
+    let behind_sign = || {
+        let header = Header::of(last_comment(head)?, &lines)?;
+        // A comment may be prose: its words must suggest fields.
+        guess::are_names(&header.names).then_some(header)
+    };
+    let (header, place) = match ahead {
+        Some(header) => (header, ""),
+        None => (behind_sign()?, " in its last comment"),
+    };
+    let (missing, name_them) = columns::missing_of_header(&header.names)?;
+    let between = between(header.separator);
+    let columns = columns::list(&header.names);
+    let message =
+        format!("{file}: it looks like a table with the columns {columns}{place}{between}; it lacks {missing}");
+    let guessed = guess::columns(&header.names, &header.rows);
+    let in_order = guessed.keys.join(",");
+    let convert = without_key(&guessed.without_key);
+    Some(
+        Error::new(message)
+            .with_help(format!("{name_them}; or name all in their order: --columns {in_order}{convert}")),
+    )
+}
+
+/// Rows that are examined for the units of their values.
+const ROWS_MAX: usize = 64;
+
+/// The first lines that are neither blank nor comments.
+fn lines_of_rows(head: &[u8]) -> Vec<&[u8]> {
+    let text = head.strip_prefix(&[0xef, 0xbb, 0xbf]).unwrap_or(head);
+    let lines = text.split(|byte| *byte == b'\n').filter(|line| !is_blank_or_comment(line));
+    lines.take(ROWS_MAX).map(<[u8]>::trim_ascii_end).collect()
+}
+
+/// The fields of those lines that have as many as the first one.
+fn fields_of(lines: &[&[u8]], separator: Separator, count: usize) -> Vec<Vec<String>> {
+    let rows = lines.iter().map(|line| separator.fields(line));
+    rows.filter(|row| row.len() == count).collect()
+}
+
+/// A line of names before rows.
+struct Header {
+    names: Vec<String>,
+    /// The separator of the rows.
+    separator: Separator,
+    rows: Vec<Vec<String>>,
+}
+
+impl Header {
+    /// The header, if the row after it has as many fields, a number among them.
+    fn of(header: &[u8], rows: &[&[u8]]) -> Option<Self> {
+        let names = names(header.trim_ascii_end());
+        let first = rows.first()?;
+        let separator = Separator::of_columns(first, names.len());
+        let is_number = |field: &String| field.starts_with(|c: char| c.is_ascii_digit());
+        let fields = separator.fields(first);
+        let is_table = names.len() >= COLUMNS_MIN && fields.len() == names.len() && fields.iter().any(is_number);
+        is_table.then(|| Self { rows: fields_of(rows, separator, names.len()), names, separator })
+    }
+}
+
+/// What to do with columns in a unit that no key has.
+fn without_key(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        names => format!("; no key has the unit of {}: convert it to bytes or seconds first", columns::list(names)),
+    }
+}
+
+/// The reason why a text has no known format, if its first line looks like a row of a table: it lacks a header.
+#[cold]
+pub(crate) fn refuse_without_header(file: &str, head: &[u8]) -> Option<Error> {
+    let lines = lines_of_rows(head);
+    let line = *lines.first()?;
+    let separator = Separator::of(line);
+    let fields = separator.fields(line);
+    if fields.len() < 4 || fields.iter().filter(|field| guess::is_number(field)).count() < 3 || fields.len() > 16 {
+        return None;
+    }
+    let guessed = guess::columns_of_rows(&fields_of(&lines, separator, fields.len())).join(",");
+    let between = between(separator);
+    let message =
+        format!("{file}: it looks like a table without a header{between}; its first row is `{}`", shown(line));
+    // A header has the same separator as its rows.
+    let header = match separator {
+        Separator::Comma => format!(", such as `{guessed}`"),
+        _ => format!(", with the same separator, such as `{}`", guessed.replace(',', &separator.between())),
+    };
+    Some(Error::new(message).with_help(format!(
+        "put a header in front that says which column is which{header}, or say it in the command: --columns {guessed}"
+    )))
+}
+
+/// The name of a separator in messages, unless it is a comma.
+fn between(separator: Separator) -> String {
+    match separator {
+        Separator::Comma => String::new(),
+        other => format!(", with {} between columns", other.word()),
+    }
+}
+
+/// Whether a field may be a column's name.
+pub(crate) fn is_name(field: &str) -> bool {
+    field.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+}
+
+/// The remedy for a text of no known format whose first line may be a header.
+pub(crate) fn help_with_header(line: &[u8]) -> Option<String> {
+    // Words of prose have blanks between them, too.
+    let names = if Separator::of(line) == Separator::Blanks { Vec::new() } else { names(line) };
+    (names.len() >= 4 && names.iter().all(|name| is_name(name))).then(|| {
+        let in_order = guess::columns(&names, &[]).keys.join(",");
+        format!(
+            "if its first line names columns, say which is which: --set workload.columns.arrival_ns=NAME, and the same \
+             with op, offset_bytes and length_bytes; or name all in their order: --columns {in_order}"
+        )
+    })
+}
