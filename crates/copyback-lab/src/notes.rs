@@ -90,7 +90,7 @@ fn note_of_times(plan: &Plan) -> Option<String> {
         let Resolved { run, workload, tenants } = &planned.resolved;
         tenants.is_empty() && run.host.mode == HostMode::Closed && workload.has_times()
     };
-    let from = plan.runs.iter().find(is_deaf)?.mode_from.as_deref().filter(|from| *from != "--set")?;
+    let from = plan.runs.iter().find(is_deaf)?.mode_from.as_deref().filter(|from| !from.starts_with("--"))?;
     let from = printable(from);
     Some(format!(
         "Note: `host.mode = \"closed\"` ({from}): the workload's arrival times are not used; --open uses them, and \
@@ -225,9 +225,12 @@ fn note_of_regions(plan: &Plan) -> Option<String> {
     let inside = planned.resolved.tenants.iter().filter(|(_, tenant)| begins(tenant));
     let names: Vec<&str> = inside.map(|(name, _)| name.as_str()).collect();
     (!names.is_empty()).then(|| {
-        let (names, unit) = (format::names(&names), format::size(unit_bytes as f64));
+        let unit = format::size(unit_bytes as f64);
+        // A job of fio has another key, and its clones its name.
+        let key = if plan.jobs.list.is_empty() { "region_start" } else { "offset" };
+        let names = format::names(&names);
         format!(
-            "Note: `region_start` of {names} is no multiple of the mapping unit of {unit}: requests touch one \
+            "Note: `{key}` of {names} is no multiple of the mapping unit of {unit}: requests touch one \
                  unit more\n"
         )
     })

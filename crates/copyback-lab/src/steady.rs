@@ -148,7 +148,9 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
         return advice_for_settled(report.flash.block_erases, &run.workload, requests);
     }
     if !run.tenants.is_empty() {
-        return "Extend the workloads: raise their `requests`, or their `stop`".to_owned();
+        let of_jobs = "Extend the jobs: raise their `size`, `loops` or `runtime`";
+        let of_workloads = "Extend the workloads: raise their `requests`, or their `stop`";
+        return if plan.jobs.list.is_empty() { of_workloads } else { of_jobs }.to_owned();
     }
     let capacity = f64::from(geometry.logical_units);
     let wanted = (CAPACITIES * capacity / written).ceil().max(2.0 * f64::from(passes));

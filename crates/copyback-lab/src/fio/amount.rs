@@ -37,6 +37,10 @@ pub fn insert(table: &mut Table, job: &Job, read_share: f64, align: u64, is_driv
     // A pass over a region has the blocks that fit; what ends by its bytes goes on until it has as many.
     let of_pass = |bytes: f64| count((bytes / mean_bytes).floor());
     let of_amount = |bytes: f64| count((bytes / mean_bytes - ROUNDING).ceil());
+    // Sizes that are drawn add up to these bytes after a number of requests that is not known before.
+    let mut sizes = job.used(|op| job.sizes.blocks[op].only());
+    let first = sizes.next().flatten();
+    let is_mixed = first.is_none() || sizes.any(|own| own != first);
     let (mut requests, mut passes, mut repeat) = (None, None, None);
     if !job.is_endless() {
         match (job.part_size(), job.amount()) {
@@ -54,12 +58,17 @@ pub fn insert(table: &mut Table, job: &Job, read_share: f64, align: u64, is_driv
                     Some(Part::Share(share)) => share * whole as f64,
                 };
                 let all = all(job, whole as f64, amount);
-                let passes = if has_passes { (all / whole as f64).floor() } else { 0.0 };
-                let rest = all - passes * whole as f64;
-                let rest = if rest > 0.0 { of_amount(rest) } else { 0 };
-                let whole_passes = if passes > 0.0 { of_pass(whole as f64).saturating_mul(passes as u64) } else { 0 };
-                requests = Some(whole_passes.saturating_add(rest));
                 repeat = (all > whole as f64).then(|| Value::from(format!("{whole} B")));
+                if is_mixed {
+                    passes = Some(all * times as f64 / size as f64);
+                } else {
+                    let passes = if has_passes { (all / whole as f64).floor() } else { 0.0 };
+                    let rest = all - passes * whole as f64;
+                    let rest = if rest > 0.0 { of_amount(rest) } else { 0 };
+                    let whole_passes =
+                        if passes > 0.0 { of_pass(whole as f64).saturating_mul(passes as u64) } else { 0 };
+                    requests = Some(whole_passes.saturating_add(rest));
+                }
             }
             (_, Some(Part::Bytes(amount))) => {
                 requests = Some(of_amount(amount as f64).saturating_mul(job.extent.loops));

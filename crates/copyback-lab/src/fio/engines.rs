@@ -50,6 +50,9 @@ const ASYNCHRONOUS: &[&str] = &[
     "nvme",
 ];
 
+/// Other names of engines, as fio 3.33 takes them.
+const ALIASES: &[(&str, &str)] = &[("aio", "libaio"), ("linuxaio", "libaio")];
+
 /// Block devices and files behind a network; whether each has several requests under way.
 const REMOTE: &[(&str, bool)] = &[
     ("nbd", true),
@@ -81,6 +84,7 @@ const OTHERS: &[(&[&str], &str)] = &[
 
 /// How an engine asks; or why it cannot be simulated, and what to write instead.
 pub fn find(name: &str) -> Result<(Engine, bool), (String, String)> {
+    let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, engine)| engine);
     if SYNCHRONOUS.contains(&name) {
         return Ok((Engine::Synchronous, true));
     }

@@ -117,7 +117,12 @@ impl Job {
 
     /// The last option of one of these names that says something, for what is wrong with it; else the job.
     pub fn at(&self, names: &[&str]) -> &Opt {
-        self.said.iter().rev().find(|(name, _)| names.contains(name)).map_or(&self.whole, |(_, opt)| opt)
+        self.option(names).unwrap_or(&self.whole)
+    }
+
+    /// The last option of one of these names that says something.
+    pub fn option(&self, names: &[&str]) -> Option<&Opt> {
+        self.said.iter().rev().find(|(name, _)| names.contains(name)).map(|(_, opt)| opt)
     }
 
     fn set(&mut self, opt: &Opt, read: Reader) -> Result<(), Failure> {

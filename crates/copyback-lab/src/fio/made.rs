@@ -66,13 +66,13 @@ impl Made {
                 let after = after.iter().map(|name| Value::from(name.as_str())).collect();
                 table.insert("after".into(), Value::Array(after));
             }
-            self.push(job, name.clone(), table, false);
+            self.push(job, clone, files, name.clone(), table, false);
             names.push(name.clone());
             if reads_back {
                 let mut table = Self::table(&job.reading_back(), clone, files)?;
                 table.insert("after".into(), Value::Array(vec![Value::from(name.as_str())]));
                 let own = format!("{name}-verify");
-                self.push(job, own.clone(), table, true);
+                self.push(job, clone, files, own.clone(), table, true);
                 names.push(own);
             }
         }
@@ -91,7 +91,9 @@ impl Made {
         self.said.iter().map(note).collect()
     }
 
-    fn push(&mut self, job: &Job, workload: String, table: Table, is_more: bool) {
+    fn push(&mut self, job: &Job, clone: u64, files: &Files, workload: String, table: Table, is_more: bool) {
+        // The option that moves this clone: the first one has no increment.
+        let moved_by = if clone > 0 && job.extent.increment.is_some() { "offset_increment" } else { "offset" };
         self.tables.insert(workload.clone(), Value::Table(table));
         self.jobs.list.push(JobName {
             workload,
@@ -105,6 +107,8 @@ impl Made {
             options: job.options.clone(),
             flushes: if is_more { Vec::new() } else { job.flushes.clone() },
             sized_by: job.extent.sized_by.clone().unwrap_or_else(|| job.whole.clone()),
+            moved_by: job.option(&[moved_by]).cloned(),
+            file_begin: if files.is_drive { 0 } else { files.begin(job, clone) },
         });
     }
 
@@ -151,6 +155,11 @@ impl Made {
         }
         if job.replay.iolog.is_none() && job.lacks_map() {
             say("places are drawn in the smallest block, and may come twice: fio has a map of blocks, per direction"
+                .into());
+        }
+        if job.replay.iolog.is_none() && job.ends_early() {
+            say("with a map of blocks, fio ends such a job early: the map counts blocks of the smallest bs. Here it moves \
+                 all of its size, as with norandommap=1"
                 .into());
         }
         let is_mixed = job.used(|op| job.sizes.blocks[op].only().is_none()).any(|is_mixed| is_mixed);
@@ -403,16 +412,18 @@ fn zones_of_part(job: &Job, zones: &[(f64, Option<u64>)]) -> Result<Value, Failu
         return Err(zones.wrong("zoned_abs: without a size in bytes the zones are no shares of it", help));
     };
     let given = zones.iter().filter_map(|(_, size)| *size).fold(0, u64::saturating_add);
-    let is_whole = if zones.iter().all(|(_, size)| size.is_some()) { given == size } else { given < size };
-    if !is_whole {
+    let is_closed = zones.iter().all(|(_, size)| size.is_some());
+    if given > size || (given == size && !is_closed) {
         let message = format!("zoned_abs: the zones have {given} bytes, and the job {size}");
-        let help = "let the zones add up to the size, or leave the last one's size out";
+        let help = "let the zones fit into the size, or raise the size";
         return Err(job.at(&["random_distribution"]).wrong(message, help));
     }
     let share = |(access, own): &(f64, Option<u64>)| {
         Value::from(vec![*access, own.unwrap_or(size - given) as f64 / size as f64])
     };
-    Ok(Value::Array(zones.iter().map(share).collect()))
+    // No request goes behind the last zone.
+    let rest = (is_closed && given < size).then(|| Value::from(vec![0.0, (size - given) as f64 / size as f64]));
+    Ok(Value::Array(zones.iter().map(share).chain(rest).collect()))
 }
 
 #[cfg(test)]

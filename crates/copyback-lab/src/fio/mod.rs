@@ -74,6 +74,10 @@ pub struct JobName {
     pub flushes: Vec<Opt>,
     /// What says how large it is: an option, or the section.
     pub sized_by: Opt,
+    /// The option that says how far behind its file's begin it starts.
+    pub moved_by: Option<Opt>,
+    /// The first byte of its file on the drive.
+    pub file_begin: u64,
 }
 
 /// Reads a job file.

@@ -40,6 +40,16 @@ const RUN: &[(&str, &[&str])] = &[
     ("[a]\nrw=trimwrite\nsize=1m\nnumber_ios=10\n", &["trim_before_write = true", "requests = 20"]),
     ("[a]\nrw=randread\nsize=1m\nrandom_distribution=zoned:50/5:30/15:20/\n", &["[0.2, 0.8]"]),
     ("[a]\nrw=randread\nsize=1g\nrandom_distribution=zoned_abs:60/256m:40/\n", &["[0.4, 0.75]"]),
+    // The rest of the job is left alone, as fio does.
+    (
+        "[a]\nrw=randread\nsize=64m\nio_size=4m\nrandom_distribution=zoned_abs:60/2m:30/20m:10/40m\n",
+        &["[0.6, 0.03125]", "[0.0, 0.03125]"],
+    ),
+    ("[a]\nrw=randread\nsize=1m\nioengine=aio\niodepth=4\n", &["queue_depth = 4"]),
+    ("[a]\nrw=randread\nsize=1m\nioengine=linuxaio\niodepth=4\n", &["queue_depth = 4"]),
+    // Bytes end jobs of several sizes, not a number of requests.
+    ("[a]\nrw=randwrite\nsize=16m\nbsrange=4k-64k\n", &["passes = 1.0"]),
+    ("[a]\nrw=randrw\nsize=1m\nbs=4k,16k\nio_size=3m\n", &["passes = 3.0"]),
     ("[a]\nrw=write\nfilename=/d\nsize=10%\nnumjobs=3\noffset_increment=25%\n", &["region_start = 0.5"]),
     ("[a]\nrw=write\nfilename=/d\nsize=4m\nnumjobs=2\noffset=1m\noffset_increment=8m\n", &["region_start = \"9 MiB\""]),
     ("[a]\nrw=randwrite\nfilesize=1m\nsize=4m\n", &["region_size = \"1 MiB\"", "requests = 256"]),

@@ -1,7 +1,7 @@
 //! Passes over a job's addresses repeat like fio's, and their effect on write amplification.
 
 use super::{Asked, fio, of_fio, of_fio_each, own, written};
-use crate::common::{code, copyback, said};
+use crate::common::{code, copyback, printed, said};
 use serde_json::Value;
 
 /// Places of each pass of so many requests.
@@ -102,6 +102,45 @@ fn offsets_move_as_fios_do() {
     if let Some(theirs) = of_fio(folder.path(), text) {
         assert!((runs(&seen) - runs(&theirs)).abs() < 0.02, "{} and {}", runs(&seen), runs(&theirs));
     }
+}
+
+/// Sizes of requests that are drawn add up to what the job asks for: less than one request above it, as in fio.
+#[test]
+fn jobs_of_several_sizes_end_by_their_bytes() {
+    const CASES: &[(&str, u64, u64)] = &[
+        ("rw=randwrite\nbsrange=4k-64k\nsize=16m\n", 16 << 20, 64 << 10),
+        ("rw=randrw\nbs=4k,16k\nsize=1m\nnorandommap\n", 1 << 20, 16 << 10),
+        ("rw=rw\nbs=4k,16k\nsize=1m\n", 1 << 20, 16 << 10),
+        ("rw=write\nbssplit=4k/50:12k/50\nsize=2m\nio_size=3m\n", 3 << 20, 12 << 10),
+        ("rw=randread\nbssplit=4k/50:12k/50\nsize=1m\nloops=3\nnorandommap\n", 3 << 20, 12 << 10),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let options = |(options, ..): &(&str, u64, u64)| format!("ioengine=null\n{options}");
+    let theirs = of_fio_each(folder.path(), &CASES.iter().map(options).collect::<Vec<_>>());
+    for (at, case) in CASES.iter().enumerate() {
+        let (name, bytes, largest) = *case;
+        let sum = |list: &[Asked]| list.iter().map(|asked| asked.len_bytes).sum::<u64>();
+        let seen = sum(&own(folder.path(), &written(folder.path(), &format!("[j]\n{}", options(case)))));
+        assert!((bytes..bytes + largest).contains(&seen), "{name}: {seen}");
+        if let Some(theirs) = theirs.as_ref().map(|all| sum(&all[at])) {
+            // A loop of fio's may end above its size, each.
+            assert!((bytes..bytes + 3 * largest).contains(&theirs), "fio: {name}: {theirs}");
+        }
+    }
+    // fio's map of blocks ends such a job early; a note says so.
+    let text = said_by("--name=a --rw=randrw --bs=4k,16k --size=1m");
+    assert!(text.contains("with a map of blocks, fio ends such a job early"), "{text}");
+    for whole in ["--bs=4k", "--bs=4k,16k --norandommap=1", "--bsrange=4k-16k"] {
+        let text = said_by(&format!("--name=a --rw=randrw {whole} --size=1m"));
+        assert!(!text.contains("ends such a job early"), "{whole}: {text}");
+    }
+}
+
+/// What a run of these jobs prints.
+fn said_by(jobs: &str) -> String {
+    let ran = copyback(&["run", "--fio-args", jobs]);
+    assert_eq!(code(&ran), 0, "{}", said(&ran));
+    printed(&ran)
 }
 
 /// A rate of bytes, and a rate of requests with several sizes, give fio's numbers.

@@ -25,6 +25,42 @@ fn a_job_larger_than_the_drive_names_its_size_and_a_device() {
     assert!(said(&copyback(&["run", "--fio", &file])).contains("has no address"));
 }
 
+/// A job that would fit without its offset is told to lower that, not its size.
+#[test]
+fn an_offset_beyond_the_drive_names_the_option_that_moves_the_job() {
+    let job = "--name=a --rw=randread --bs=4k --size=1m";
+    for (more, option, at) in [
+        ("--offset=900m", "offset=900m", 42),
+        ("--filename=/dev/d --offset=900m", "offset=900m", 60),
+        ("--filename=/dev/d --numjobs=3 --offset_increment=500m", "offset_increment=500m", 72),
+        ("--filename=/dev/d --offset=120%", "offset=120%", 0),
+        ("--size=900m --offset=16m", "size=900m", 42),
+    ] {
+        let ran = copyback(&["run", "--fio-args", &format!("{job} {more}"), "--print-config"]);
+        let text = said(&ran);
+        assert_eq!(code(&ran), 2, "{more}: {text}");
+        assert!(text.contains(&format!("error: `{option}`: ")), "{more}: {text}");
+        assert!(at == 0 || text.contains(&format!("--fio-args:1:{at}\n")), "{more}: {text}");
+        let (key, _) = option.split_once('=').unwrap();
+        assert!(at == 0 || text.contains(&format!("help: lower {key}=")), "{more}: {text}");
+    }
+    // The largest offset that the help names fits: 800 MiB without 1 MiB.
+    let text = said(&copyback(&["run", "--fio-args", &format!("{job} --offset=900m")]));
+    assert!(text.contains("begins 799 MiB behind"), "{text}");
+    let ran = copyback(&["run", "--fio-args", &format!("{job} --offset=799m"), "--print-config"]);
+    assert_eq!(code(&ran), 0, "{}", said(&ran));
+}
+
+/// Notes and advice on jobs name options of fio.
+#[test]
+fn notes_on_jobs_name_options_of_fio() {
+    let ran = copyback(&["run", "--fio-args", "--name=a --rw=randwrite --bs=4k --size=1m --offset=3k"]);
+    let text = printed(&ran);
+    assert_eq!(code(&ran), 0, "{}", said(&ran));
+    assert!(text.contains("Note: `offset` of `a` is no multiple of the mapping unit"), "{text}");
+    assert!(!text.contains("region_start") && !text.contains("`requests`"), "{text}");
+}
+
 #[test]
 fn the_drive_is_sized_for_jobs() {
     let folder = tempfile::tempdir().unwrap();

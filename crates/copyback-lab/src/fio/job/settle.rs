@@ -224,6 +224,13 @@ impl Job {
         self.pattern.is_random && self.places.has_map && !self.goes_by_map()
     }
 
+    /// Whether fio ends it early: it looks up blocks of one operation's size in a map of blocks of the smallest size,
+    /// of whichever operation.
+    pub fn ends_early(&self) -> bool {
+        let least = (0..3).map(|op| self.sizes.blocks[op].least()).min();
+        self.ends_with_map() && self.used(|op| self.sizes.blocks[op].least()).any(|own| Some(own) != least)
+    }
+
     /// Whether fio reads back what it wrote, once all is written.
     pub fn reads_back(&self) -> Result<bool, Failure> {
         if !self.verification.is_on

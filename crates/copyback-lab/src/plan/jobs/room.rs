@@ -37,17 +37,33 @@ fn check_job(plan: &Plan, planned: &Planned, job: &JobName, tenant: &Tenant) -> 
     let (name, capacity) = (&job.name, size(capacity_bytes));
     if end > capacity_bytes {
         let what = format!("job `{name}` ends at {} of the drive, which holds {capacity}", size(end));
+        // Without its offset it would fit.
+        let offset_bytes = start.saturating_sub(job.file_begin);
+        if let Some(moved_by) = job.moved_by.as_ref().filter(|_| end - offset_bytes <= capacity_bytes) {
+            let key = &moved_by.key;
+            let most = size((capacity_bytes - (end - offset_bytes)) as f64);
+            let help = format!("lower {key}=, so that this job begins {most} behind its file's begin at most");
+            let more = format!(", or {}", larger_drive(plan, planned));
+            return Err(moved_by.wrong(what, help + &more));
+        }
         return Err(job.sized_by.wrong(what, help(plan, planned)));
     }
     if start >= end {
         let what = format!("job `{name}` has no address: it begins at {} of {capacity}", size(start));
-        return Err(job.sized_by.wrong(what, "lower offset and offset_increment, or raise size"));
+        let by = job.moved_by.as_ref().unwrap_or(&job.sized_by);
+        return Err(by.wrong(what, "lower offset and offset_increment, or raise size"));
     }
     Ok(())
 }
 
 /// What makes all jobs fit.
 fn help(plan: &Plan, planned: &Planned) -> String {
+    let drive = larger_drive(plan, planned);
+    format!("lower size=, or name the drive (filename=/dev/drive), which may have size=50%, or {drive}")
+}
+
+/// How to get a drive that holds all jobs.
+fn larger_drive(plan: &Plan, planned: &Planned) -> String {
     let capacity_bytes = planned.addressed_bytes();
     let tenants = plan.jobs.list.iter().filter_map(|job| planned.resolved.tenants.get(&job.workload));
     let needed_bytes = tenants.map(|tenant| ends(tenant, capacity_bytes)[1]).max().unwrap_or(0);
@@ -55,10 +71,8 @@ fn help(plan: &Plan, planned: &Planned) -> String {
         let bytes = Geometry::new(&of_presets([(preset.name, preset.text)]).ok()?.device()).logical_bytes();
         (bytes >= needed_bytes).then_some((bytes, preset.name))
     });
-    let device = sizes
-        .min()
-        .map_or_else(String::new, |(bytes, name)| format!(", take `--device {name}` ({})", format::size(bytes as f64)));
-    format!(
-        "lower size=, or name the drive (filename=/dev/drive), which may have size=50%{device}, or let `--fit 0.9` size the drive"
-    )
+    let device = sizes.min().map_or_else(String::new, |(bytes, name)| {
+        format!("take `--device {name}` ({}), or ", format::size(bytes as f64))
+    });
+    format!("{device}let `--fit 0.9` size the drive")
 }
