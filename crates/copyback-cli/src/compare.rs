@@ -358,7 +358,11 @@ fn chosen(experiment: &Experiment) -> String {
     text += &argument("--fit", experiment.fit);
     // A setting of one scheme belongs to commands with that scheme.
     let of_all = experiment.settings.iter().filter(|set| plan::set_of_scheme(set).is_none());
-    of_all.for_each(|set| text += &argument("--set", Some(set)));
+    let as_typed = |set: &String| match set.starts_with("--") {
+        true => format!(" {set}"),
+        false => argument("--set", Some(set)),
+    };
+    of_all.for_each(|set| text += &as_typed(set));
     text + &argument("--warmup", experiment.warmup)
 }
 

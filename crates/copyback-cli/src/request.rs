@@ -96,7 +96,7 @@ impl Common {
     /// The call that the arguments describe, with these schemes.
     pub fn into_request(self, schemes: Vec<String>) -> Request {
         let modes = [("open", self.open), ("closed", self.closed)];
-        let modes = modes.iter().filter(|(_, is_set)| *is_set).map(|(mode, _)| format!("host.mode={mode}"));
+        let modes = modes.iter().filter(|(_, is_set)| *is_set).map(|(mode, _)| format!("--{mode}"));
         let experiment = Experiment {
             file: self.experiment,
             device: self.device,

@@ -63,13 +63,22 @@ fn the_hosts_loop_is_noted_if_each_workload_has_its_own() {
         notes.iter().map(|note| note.as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     let says = |notes: &[String], key: &str| {
-        notes.iter().any(|note| note.starts_with(&format!("`{key}` (--set) has no effect")))
+        let places = ["--set", "--open", "--closed"];
+        let is_said =
+            |place: &&str| notes.iter().any(|note| note.starts_with(&format!("`{key}` ({place}) has no effect")));
+        places.iter().any(is_said)
     };
     let depth = ["--set", "host.queue_depth=4"];
     let fio = ["--fio-args", "--name=a --rw=randread --bs=4k --size=1m"];
     let closed = notes(&[&fio[..], &["--closed"], &depth].concat());
     assert!(says(&closed, "host.mode") && says(&closed, "host.queue_depth"), "{closed:?}");
     assert!(!notes(&fio).iter().any(|note| note.contains("host.")), "nothing is set");
+    // The default, too, if the user asks for it; in fio's words, and under the option that was typed.
+    let expected = "`host.mode` (--open) has no effect: each job says itself when its requests begin (`rate`)";
+    let open = notes(&[&fio[..], &["--open"]].concat());
+    assert!(open.iter().any(|note| note == expected), "{open:?}");
+    let open = notes(&[&fio[..], &["--set", "host.mode=open", "--set", "host.queue_depth=32"]].concat());
+    assert!(says(&open, "host.mode") && says(&open, "host.queue_depth"), "{open:?}");
     // Of these, `a` takes the host's loop, and `b` its queue depth.
     let file = folder.path().join("two.toml").to_str().unwrap().to_owned();
     let common = "requests = 20\nread_share = 0.5\nsize = { kind = \"fixed\", mean = \"4 KiB\" }\n";
@@ -86,6 +95,37 @@ fn the_hosts_loop_is_noted_if_each_workload_has_its_own() {
         let is = (says(&notes, "host.mode"), says(&notes, "host.queue_depth"));
         assert_eq!(is, (is_mode_noted, is_depth_noted), "{a}, {b}: {notes:?}");
     }
+}
+
+/// Messages name the option that the user typed, not the setting that it stands for.
+#[test]
+fn the_options_of_the_hosts_loop_are_named() {
+    let ran = copyback(&["run", "-w", "mixed-70-30", "--open"]);
+    let text = said(&ran);
+    assert_eq!(code(&ran), 2, "{text}");
+    assert!(text.contains("an open loop needs arrival times") && text.contains("--> --open:1:1"), "{text}");
+    assert!(!text.contains("--set"), "{text}");
+}
+
+/// A workload that only `--set` mentions is a mistyped name, if another one has a similar name.
+#[test]
+fn a_mistyped_workload_is_corrected() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("one.toml").to_str().unwrap().to_owned();
+    let table = "requests = 20\nread_share = 0.5\nsize = { kind = \"fixed\", mean = \"4 KiB\" }\n";
+    std::fs::write(&file, format!("[workloads.big]\n{table}[workloads.bigs]\n{table}")).unwrap();
+    for (set, says) in [
+        ("workloads.bg.share=1", "help: did you mean `big`?"),
+        ("workloads.bg.requests=5", "help: did you mean `big`?"),
+        ("workloads.other.share=1", "help: set `trace = "),
+    ] {
+        let ran = copyback(&["run", "-w", &file, "--set", set]);
+        let text = said(&ran);
+        assert!(code(&ran) == 2 && text.contains(says), "{set}: {text}");
+    }
+    // Its value is wrong, not its name.
+    let text = said(&copyback(&["run", "-w", &file, "--set", "workloads.big.read_share=7"]));
+    assert!(text.contains("workloads.big.read_share") && !text.contains("`bigs`"), "{text}");
 }
 
 /// A key of a policy that a later layer replaces.

@@ -52,19 +52,29 @@ fn of_defaults(stack: &Stack, resolved: &Resolved) -> Vec<String> {
         tenant.spec.has_times() && stack.place_of_leaf(&format!("{WORKLOADS}.{name}.mode")).is_none()
     };
     let takes_depth = |tenant: &Tenant| tenant.pace(is_closed) != Pace::Open && tenant.terms.queue_depth.is_none();
-    let rows = [
-        ("mode", host.mode != usual.mode, resolved.tenants.iter().any(takes_mode), "when its requests begin (`mode`)"),
-        (
-            "queue_depth",
-            host.queue_depth != usual.queue_depth,
-            resolved.tenants.values().any(takes_depth),
-            "how many of its requests are under way (`queue_depth`), or begins them at their times",
+    let is_of_job = |name: &String| {
+        let place = stack.place_of_leaf(&format!("{WORKLOADS}.{name}.mode"));
+        place.is_some_and(|place| place.text.name.starts_with("--fio"))
+    };
+    let are_jobs = !resolved.tenants.is_empty() && resolved.tenants.keys().all(is_of_job);
+    let (mode_says, depth_says) = match are_jobs {
+        true => ("each job says itself when its requests begin (`rate`)", "each job has its own `iodepth`"),
+        false => (
+            "each workload says itself when its requests begin (`mode`)",
+            "each workload says itself how many of its requests are under way (`queue_depth`), or begins them at their times",
         ),
+    };
+    let is_several = !resolved.tenants.is_empty();
+    let rows = [
+        ("mode", host.mode != usual.mode, resolved.tenants.iter().any(takes_mode), mode_says),
+        ("queue_depth", host.queue_depth != usual.queue_depth, resolved.tenants.values().any(takes_depth), depth_says),
     ];
     let note = |(key, is_set, is_used, says): (&str, bool, bool, &str)| {
         let key = format!("host.{key}");
         let name = users_text(stack, &key)?;
-        (is_set && !is_used).then(|| format!("`{key}` ({name}) has no effect: each workload says itself {says}"))
+        // The command line asks for the default, too.
+        let is_asked_for = is_set || (is_several && name.starts_with("--"));
+        (is_asked_for && !is_used).then(|| format!("`{key}` ({name}) has no effect: {says}"))
     };
     rows.into_iter().filter_map(note).collect()
 }

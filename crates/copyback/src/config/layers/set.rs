@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// would overflow the stack.
 const NAMES_MAX: usize = 8;
 
-/// One layer of all arguments; later ones replace what earlier ones set.
+/// One layer of all arguments, which are settings or [`OPTIONS`]; later ones replace what earlier ones set.
 pub(super) fn layer(arguments: &[String]) -> Result<Layer, LayerError> {
     let mut root = Table::new();
     for argument in arguments {
@@ -17,7 +17,19 @@ pub(super) fn layer(arguments: &[String]) -> Result<Layer, LayerError> {
     Ok(Layer { text: Arc::new(Text { name: "--set".into(), text: arguments.join("\n") }), root })
 }
 
+/// Options that stand for a setting. Among arguments they keep their form, so that messages name what the user typed.
+const OPTIONS: &[(&str, &str)] = &[("--open", "host.mode=open"), ("--closed", "host.mode=closed")];
+
 fn insert(root: &mut Table, argument: &str) -> Result<(), LayerError> {
+    if let Some((option, setting)) = OPTIONS.iter().find(|(option, _)| *option == argument) {
+        let text = Arc::new(Text { name: (*option).to_owned(), text: (*option).to_owned() });
+        let mut own = Table::new();
+        insert(&mut own, setting)?;
+        if let Node::Table(own) = at(Node::Table(own), &Place { text, span: 0..option.len() }) {
+            overlay(root, own);
+        }
+        return Ok(());
+    }
     let text = Arc::new(Text { name: "--set".into(), text: argument.to_owned() });
     let place = |from: usize, to: usize| Place { text: text.clone(), span: from..to };
     let Some(equals) = argument.find('=') else {

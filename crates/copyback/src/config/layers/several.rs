@@ -1,6 +1,6 @@
 //! Several workloads in one configuration: what cannot be combined.
 
-use super::{Configuration, LayerError, Resolved, Stack, WORKLOADS, decode};
+use super::{Configuration, LayerError, Resolved, Stack, WORKLOADS, decode, nearest};
 use copyback_workload::tenants;
 
 impl<C: Configuration> Stack<C> {
@@ -17,7 +17,19 @@ impl<C: Configuration> Stack<C> {
         tenants::check(&resolved.tenants).map_err(|error| {
             let key = format!("{WORKLOADS}.{}", error.key);
             let place = decode::place_of(&self.root, &key);
-            LayerError { message: format!("`{key}`: {}", error.message), help: error.help, place }
+            let name = error.key.split('.').next().unwrap_or_default();
+            // A workload that only `--set` mentions is perhaps another one's mistyped name.
+            let own_place = decode::place_of(&self.root, &format!("{WORKLOADS}.{name}"));
+            let is_of_set = own_place.is_some_and(|place| place.text.name == "--set");
+            let others = resolved.tenants.keys().map(String::as_str).filter(|other| *other != name);
+            let help = match nearest(name, others).filter(|_| is_of_set) {
+                Some(near) => {
+                    let help = error.help.map_or_else(String::new, |help| format!(" Or, for a new workload, {help}"));
+                    Some(format!("did you mean `{near}`?{help}"))
+                }
+                None => error.help,
+            };
+            LayerError { message: format!("`{key}`: {}", error.message), help, place }
         })?;
         if self.place_of_leaf("host.mode").is_some() && !resolved.run.has_closed_loop() {
             let without =
