@@ -92,7 +92,7 @@ fn is_device(field: &str) -> bool {
         let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         field.split_once(':').is_some_and(|(major, minor)| is_number(major) && is_number(minor))
     };
-    DEVICES.iter().any(|start| is_named(&start)) || is_pair()
+    DEVICES.iter().any(is_named) || is_pair()
 }
 
 /// A key for each column of rows without a header: the operation by its word, a device by its name, and three numbers

@@ -41,7 +41,7 @@ fn check_job(plan: &Plan, planned: &Planned, job: &JobName, tenant: &Tenant) -> 
         let offset_bytes = start.saturating_sub(job.file_begin);
         if let Some(moved_by) = job.moved_by.as_ref().filter(|_| end - offset_bytes <= capacity_bytes) {
             let key = &moved_by.key;
-            let most = size((capacity_bytes - (end - offset_bytes)) as f64);
+            let most = size(capacity_bytes - (end - offset_bytes));
             let help = format!("lower {key}=, so that this job begins {most} behind its file's begin at most");
             let more = format!(", or {}", larger_drive(plan, planned));
             return Err(moved_by.wrong(what, help + &more));
