@@ -113,10 +113,10 @@ fn a_mistyped_workload_is_corrected() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("one.toml").to_str().unwrap().to_owned();
     let table = "requests = 20\nread_share = 0.5\nsize = { kind = \"fixed\", mean = \"4 KiB\" }\n";
-    std::fs::write(&file, format!("[workloads.big]\n{table}[workloads.bigs]\n{table}")).unwrap();
+    std::fs::write(&file, format!("[workloads.background]\n{table}[workloads.big]\n{table}")).unwrap();
     for (set, says) in [
-        ("workloads.bg.share=1", "help: did you mean `big`?"),
-        ("workloads.bg.requests=5", "help: did you mean `big`?"),
+        ("workloads.backgroud.share=1", "help: did you mean `background`?"),
+        ("workloads.backgroud.requests=5", "help: did you mean `background`?"),
         ("workloads.other.share=1", "help: set `trace = "),
     ] {
         let ran = copyback(&["run", "-w", &file, "--set", set]);
@@ -125,7 +125,7 @@ fn a_mistyped_workload_is_corrected() {
     }
     // Its value is wrong, not its name.
     let text = said(&copyback(&["run", "-w", &file, "--set", "workloads.big.read_share=7"]));
-    assert!(text.contains("workloads.big.read_share") && !text.contains("`bigs`"), "{text}");
+    assert!(text.contains("workloads.big.read_share") && !text.contains("`background`"), "{text}");
 }
 
 /// A key of a policy that a later layer replaces.

@@ -1,5 +1,5 @@
-//! Policies that the calling program supplies. A configuration names one (`policy = "plugin"`, `name = "MyVictim"`), and
-//! holds what makes it ([`Supplied`]).
+//! Policies that the calling program supplies. A configuration names one (`policy = "plugin"`, `name = "MyVictim"`),
+//! and holds what makes it ([`Supplied`]).
 //!
 //! Text holds the name only. The reader of a configuration adds the maker before the configuration is checked
 //! ([`super::layers::Stack::resolve_with`]). The engine checks each answer of such a policy; a wrong answer, or none,

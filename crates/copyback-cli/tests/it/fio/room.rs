@@ -40,7 +40,7 @@ fn an_offset_beyond_the_drive_names_the_option_that_moves_the_job() {
         let text = said(&ran);
         assert_eq!(code(&ran), 2, "{more}: {text}");
         assert!(text.contains(&format!("error: `{option}`: ")), "{more}: {text}");
-        assert!(at == 0 || text.contains(&format!("--fio-args:1:{at}\n")), "{more}: {text}");
+        assert!(at == 0 || text.contains(&format!("--fio-args:1:{at} ")), "{more}: {text}");
         let (key, _) = option.split_once('=').unwrap();
         assert!(at == 0 || text.contains(&format!("help: lower {key}=")), "{more}: {text}");
     }

@@ -19,8 +19,7 @@ impl<C: Configuration> Stack<C> {
             let place = decode::place_of(&self.root, &key);
             let name = error.key.split('.').next().unwrap_or_default();
             // A workload that only `--set` mentions is perhaps another one's mistyped name.
-            let own_place = decode::place_of(&self.root, &format!("{WORKLOADS}.{name}"));
-            let is_of_set = own_place.is_some_and(|place| place.text.name == "--set");
+            let is_of_set = place.as_ref().is_some_and(|place| place.text.name == "--set");
             let others = resolved.tenants.keys().map(String::as_str).filter(|other| *other != name);
             let help = match nearest(name, others).filter(|_| is_of_set) {
                 Some(near) => {
