@@ -91,13 +91,14 @@ fn a_request_costs_the_same_among_idle_drives() {
 }
 
 /// A request costs at most the agreed number of instructions, in the profile of tests: 7,385 before the state of a
-/// drive had owners, 7,476 then, 7,518 since sources are data and dies that gained are named, 7,558 since pages of reads
-/// that joined a collection may be held and parity goes with collections that reserve their dies. Another 119 belong to
+/// drive had owners, 7,476 then, 7,518 since sources are data and dies that gained are named, 7,558 since pages of
+/// reads that joined a collection may be held and parity goes with collections that reserve their dies, 7,590 since
+/// reads of flash may pass through a buffer and a request may end the run while it begins. Another 119 belong to
 /// the source of requests in this file, which is not optimised. A change that saves instructions lowers the bound.
 #[test]
 fn a_request_costs_no_more_than_it_did() {
     let Some(alone) = of_a_request(1) else { return };
-    assert!(alone <= 7_680, "{alone} instructions a request; at most 7,680 were agreed on");
+    assert!(alone <= 7_710, "{alone} instructions a request; at most 7,710 were agreed on");
 }
 
 /// Runs such requests for each of `drives` equal drives in turn. Of each drive, those from `from` to `to` are counted.

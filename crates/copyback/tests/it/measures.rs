@@ -181,12 +181,12 @@ fn bins_without_events_are_there_and_the_run_ends_the_last_one() {
     let outcome = run(&config, vec![pages(Op::Write, 10 * MS, 0, 1), pages(Op::Write, 35 * MS, 1, 1)]);
     let rows: Vec<_> = outcome.window.as_ref().unwrap().iter().map(|b| (b.requests_done, b.free_blocks)).collect();
     assert_eq!(rows, [(0, 32), (1, 31), (0, 31), (1, 30)]);
-    let note = "the run ended at 35541.06 us, and its window (`measure.window`) has 4 of 100 bins";
+    let note = "the run ended at 35.54106 ms, and its window (`measure.window`) has 4 of 100 bins";
     assert_eq!(outcome.notes, [note]);
     let late = crate::common::config("measure = { window_start = \"1 h\", window = \"1 s\" }");
     let outcome = run(&late, vec![pages(Op::Write, 10 * MS, 0, 1)]);
     assert_eq!(outcome.window, Some(Vec::new()));
-    let says = "the run ended at 10541.06 us, before its window (`measure.window_start = \"1 h\"`)";
+    let says = "the run ended at 10.54106 ms, before its window (`measure.window_start = \"1 h\"`)";
     assert_eq!(outcome.notes, [says]);
 }
 
