@@ -1,4 +1,5 @@
-//! The time window of a drawing: named, or around the slowest request. To find that request, the run is simulated twice.
+//! The time window of a drawing: named, or around the slowest request. To find that request, the run is simulated
+//! twice.
 
 use crate::args::Slowest;
 use crate::execute::{self, How};

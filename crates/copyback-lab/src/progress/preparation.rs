@@ -30,8 +30,8 @@ const PACE_MIN: Duration = Duration::from_secs(1);
 struct Pace {
     /// The largest share so far: estimates of the rest may grow.
     share: f64,
-    /// Work done and its times: at the first update, and at the first of the last tenth and of this one. Work before the
-    /// first update, such as taking memory, does not count as pace.
+    /// Work done and its times: at the first update, and at the first of the last tenth and of this one. Work before
+    /// the first update, such as taking memory, does not count as pace.
     first: Option<(f64, Duration)>,
     tenths: [Option<(f64, Duration)>; 2],
 }
@@ -48,8 +48,8 @@ impl Pace {
         self.share = share;
     }
 
-    /// The remaining time, at the pace since the last tenth began, or since the first update if that is too short; `None`
-    /// if too little is done.
+    /// The remaining time, at the pace since the last tenth began, or since the first update if that is too short;
+    /// `None` if too little is done.
     fn left(&self, work: Work, passed: Duration) -> Option<Duration> {
         let done_min = SHARE_MIN * (work.done + work.left);
         let begins = [self.tenths[0], self.first].into_iter().flatten();

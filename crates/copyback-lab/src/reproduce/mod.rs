@@ -1,8 +1,8 @@
 //! Reproduction: do the claims of a paper hold in the simulator?
 //!
 //! A [`claim::Claim`] stands in a sweep file (`[[claim]]`): a published effect, the runs that it compares, and the rule
-//! of its verdict. The papers of [`experiments::PAPERS`] are compiled in. [`judge::judge`] measures a claim in the results
-//! of a sweep; [`count::Counts`] counts the verdicts.
+//! of its verdict. The papers of [`experiments::PAPERS`] are compiled in. [`judge::judge`] measures a claim in the
+//! results of a sweep; [`count::Counts`] counts the verdicts.
 
 mod cells;
 pub mod claim;

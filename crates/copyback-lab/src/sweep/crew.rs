@@ -1,8 +1,8 @@
 //! Cells that other processes run. A cell travels as a description: the sweep, the working folder, and the number of
 //! the cell. Its result comes back as its line of the journal, which has a check sum.
 //!
-//! The worker plans the sweep from the same files. It compares the cell's key, a hash of all that the results depend on,
-//! with the key of the description. With another program, sweep file or trace, it refuses.
+//! The worker plans the sweep from the same files. It compares the cell's key, a hash of all that the results depend
+//! on, with the key of the description. With another program, sweep file or trace, it refuses.
 
 mod carried;
 
@@ -112,7 +112,8 @@ impl RemoteSweep {
         Ok(Self { crew, sweep: Description::of(sweep), folder })
     }
 
-    /// Runs cells, each with its number in the grid and its key. Results are in that order, as `on_result` returns them.
+    /// Runs cells, each with its number in the grid and its key. Results are in that order, as `on_result` returns
+    /// them.
     pub fn run(
         &self,
         program: &str,

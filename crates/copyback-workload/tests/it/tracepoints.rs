@@ -136,8 +136,8 @@ fn each_file_of_the_corpus_has_its_requests() {
     }
 }
 
-/// `perf record -g` adds stacks: frames of the kernel have long addresses, those of programs any, and an empty line ends
-/// them. ftrace's option `stacktrace` prints frames without addresses.
+/// `perf record -g` adds stacks: frames of the kernel have long addresses, those of programs any, and an empty line
+/// ends them. ftrace's option `stacktrace` prints frames without addresses.
 #[test]
 fn stacks_are_skipped_whatever_their_addresses() {
     let perf = |bytes: u64, frames: &str| {

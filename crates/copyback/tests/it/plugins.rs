@@ -1,4 +1,5 @@
-//! Policies that the calling program supplies: do they decide, do they decide as built-in ones do, and is a wrong answer named?
+//! Policies that the calling program supplies: do they decide, do they decide as built-in ones do, and is a wrong
+//! answer named?
 
 use crate::common::{pages, unchecked};
 use copyback::dispatch::order::{self, OrderPolicy};
