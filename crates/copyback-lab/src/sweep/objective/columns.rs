@@ -24,7 +24,7 @@ pub enum Source {
     Varied(usize),
     /// A number of a run.
     Number(String),
-    /// A text of a cell or of a run, one of [`TEXTS`].
+    /// A text of a cell or of a run, one of the known ones.
     Text(&'static str),
     /// The seed.
     Seed,
