@@ -94,11 +94,13 @@ fn a_request_costs_the_same_among_idle_drives() {
 /// drive had owners, 7,476 then, 7,518 since sources are data and dies that gained are named, 7,558 since pages of
 /// reads that joined a collection may be held and parity goes with collections that reserve their dies, 7,590 since
 /// reads of flash may pass through a buffer and a request may end the run while it begins. Another 119 belong to
-/// the source of requests in this file, which is not optimised. A change that saves instructions lowers the bound.
+/// the source of requests in this file, which is not optimised. If clippy compiles, as in `make test`, some of rustc's
+/// own optimisations are off: 116 more. A change that saves instructions lowers the bounds.
 #[test]
 fn a_request_costs_no_more_than_it_did() {
     let Some(alone) = of_a_request(1) else { return };
-    assert!(alone <= 7_710, "{alone} instructions a request; at most 7,710 were agreed on");
+    let agreed = if cfg!(clippy) { 7_826 } else { 7_710 };
+    assert!(alone <= agreed, "{alone} instructions a request; at most {agreed} were agreed on");
 }
 
 /// Runs such requests for each of `drives` equal drives in turn. Of each drive, those from `from` to `to` are counted.
@@ -193,7 +195,7 @@ fn a_request_costs_hardly_more_beside_many_workloads() {
 fn tasks(admit: &str, redundancy: &str, dies: u32) -> RunConfig {
     let text = format!(
         r#"
-        precondition = {{ mode = "random", overwrites = 1.0 }}
+        precondition = {{ mode = "random", overwrites = 0.5 }}
         capacity = {{ over_provisioning = 1.0 }}
         preemption = {{ policy = "always", victims = 4 }}
         allocation = {{ policy = "dynamic" }}
@@ -229,7 +231,7 @@ fn work_of_tasks(config: &RunConfig, depth: u64, from: u64, to: u64) {
 fn work_of_tasks_of_the_environment() {
     if let (Some(admit), Some(redundancy)) = (asked("ADMIT"), asked("REDUNDANCY")) {
         let [dies, depth, from] = ["DIES", "DEPTH", "FROM"].map(|name| asked_number(name).expect("a number"));
-        work_of_tasks(&tasks(&admit, &redundancy, dies as u32), depth, from, from + 2_000);
+        work_of_tasks(&tasks(&admit, &redundancy, dies as u32), depth, from, from + 1_000);
     }
 }
 
@@ -244,11 +246,11 @@ fn what_waits_and_other_dies_cost_a_request_little() {
             let numbers = numbers.map(|(name, number)| (name, number.to_string()));
             let policies = [("ADMIT", admit.to_owned()), ("REDUNDANCY", redundancy.to_owned())];
             let variables = numbers.into_iter().chain(policies);
-            Some(count::counted("instructions::work_of_tasks_of_the_environment", variables)? / 2_000)
+            Some(count::counted("instructions::work_of_tasks_of_the_environment", variables)? / 1_000)
         };
-        for [(dies, depth), (more_dies, more_depth)] in [[(16, 512), (16, 4_096)], [(16, 32), (64, 128)]] {
-            // The drive is busy with what waits at most, and with 1,000 more, before requests are counted.
-            let from = more_depth + 1_000;
+        for [(dies, depth), (more_dies, more_depth)] in [[(16, 256), (16, 2_048)], [(16, 32), (64, 128)]] {
+            // The drive is busy with what waits at most, and with 500 more, before requests are counted.
+            let from = more_depth + 500;
             let of_both = of_a_request(dies, depth, from).zip(of_a_request(more_dies, more_depth, from));
             let Some((few, many)) = of_both else { return };
             let what = format!("{admit}, {redundancy}: {few} instructions a request, {many} with {more_depth} at once");
