@@ -104,10 +104,14 @@ fn simulate_under_collections(
     let setup = Setup { host, source, requests: None, check: false, keep_gc_events: false, keep_requests: false };
     let mut simulation = Simulation::new(vec![(config, ftl)], setup);
     let mut next = [0; PLANES as usize];
+    // A plane can begin its next collection once the last one has erased its block.
+    let mut erases = None;
     simulation.start()?;
     loop {
-        for (plane, next) in (0..PLANES).zip(&mut next) {
-            if simulation.collector.done[Op::Read as usize] < requests {
+        let erases_now = simulation.drives().next().expect("there is a drive").counters().work().block_erases;
+        if erases != Some(erases_now) && simulation.collector.done[Op::Read as usize] < requests {
+            erases = Some(erases_now);
+            for (plane, next) in (0..PLANES).zip(&mut next) {
                 start_a_collection(&mut simulation, PlaneId(plane), next)?;
             }
         }
