@@ -58,6 +58,7 @@ def lines(journal: Path) -> int:
     return max(0, journal.read_bytes().count(b"\n") - 1) if journal.exists() else 0
 
 
+@pytest.mark.once
 def test_a_worker_that_is_killed_loses_no_cell(client, tmp_path):
     _, here = written(tmp_path / "here", MANY)
     pids = client.run(os.getpid)
@@ -91,6 +92,7 @@ class Counting:
         return getattr(self.client, name)
 
 
+@pytest.mark.once
 def test_a_client_that_is_killed_goes_on_where_it_was(client, tmp_path):
     _, here = written(tmp_path / "here", MANY)
     folder = tmp_path / "there"

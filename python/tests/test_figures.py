@@ -16,6 +16,9 @@ from copyback import figures
 from copyback.figures import _data
 from copyback.figures._specs import Panel
 
+# Figures depend on Matplotlib, and hardly on the interpreter.
+pytestmark = pytest.mark.once
+
 
 @pytest.fixture(scope="module")
 def tables():

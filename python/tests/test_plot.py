@@ -17,6 +17,9 @@ mpl.use("Agg")
 from copyback import plot
 from copyback.plot._data import interval, resolution
 
+# Figures depend on Matplotlib, and hardly on the interpreter.
+pytestmark = pytest.mark.once
+
 SCHEMES = ["baseline", "pgc", "ideal-no-gc"]
 
 

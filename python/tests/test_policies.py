@@ -141,6 +141,7 @@ class Wasteful(copyback.VictimPolicy):
         return int(valid.argmin()) if valid.min() < view.units_per_block else None
 
 
+@pytest.mark.once
 def test_a_scheme_of_ones_own_stands_beside_others():
     ran = {"workload": "mixed-70-30", "requests": 2000}
     own = copyback.Scheme("worst", of="pgc", policies=[Wasteful], set={"trigger.soft": 0.03})
@@ -174,6 +175,7 @@ def test_settings_of_one_scheme_are_its_own_and_names_have_to_be_free():
             copyback.compare(**wrong, **ran)
 
 
+@pytest.mark.once
 def test_a_scheme_may_be_used_again_and_has_a_name_for_results():
     ran = {"workload": "mixed-70-30", "requests": 500}
     own = copyback.Scheme("worst", policies=(policy for policy in [Wasteful]))
@@ -466,6 +468,7 @@ def test_a_sweep_has_schemes_of_ones_own_beside_others_over_seeds(tmp_path):
         copyback.sweep(tmp_path / "grid.toml", schemes=["pgc"], set={"late:trigger.soft": 3})
 
 
+@pytest.mark.once
 def test_a_sweep_takes_policies_and_no_earlier_results(tmp_path):
     (tmp_path / "grid.toml").write_text(
         'schemes = ["baseline"]\nworkload = "mixed-70-30"\nrequests = 1000\n[vary]\ntrigger.soft = [0.03, 0.05]\n'

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 /// Mutations of a trace's bytes, for each reader.
-const TRACE_MUTATIONS: u32 = 2000;
+const TRACE_MUTATIONS: u32 = 1000;
 
 /// Mutations of a file for the target that tries every line format on it.
 const LINES_MUTATIONS: u32 = 60;

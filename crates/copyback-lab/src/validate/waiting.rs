@@ -115,7 +115,7 @@ pub fn cases(scope: &Scope) -> Result<Vec<Case>, Failure> {
     let steps: &[(f64, f64)] = if scope.is_quick { &[(0.5, 4.0)] } else { &[(0.3, 8.0), (0.5, 4.0), (0.7, 2.0)] };
     for &(load, step) in steps {
         cases.push(vacations(device, load, step)?);
-        let requests = if scope.is_quick { 400_000 } else { 2_000_000 };
+        let requests = if scope.is_quick { 200_000 } else { 2_000_000 };
         for is_fenced in [false, true] {
             cases.push(points::points(device, load, step, is_fenced, requests)?);
         }

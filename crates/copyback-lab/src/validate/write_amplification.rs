@@ -129,7 +129,7 @@ pub fn cases(scope: &Scope) -> Result<Vec<Case>, Failure> {
         return Ok(vec![of_device(scope.first(), scope.is_quick)?]);
     }
     let (effort, ops): (_, &[f64]) = if scope.is_quick {
-        (Effort { before: 6, during: 4 }, &[0.15, 0.28])
+        (Effort { before: 5, during: 3 }, &[0.15, 0.28])
     } else {
         (Effort { before: 15, during: 15 }, &[0.07, 0.15, 0.28])
     };
@@ -238,7 +238,7 @@ fn of_device(device: &Device, is_quick: bool) -> Result<Case, Failure> {
     let g = &device.config.geometry;
     let units = (u64::from(g.pages_per_block) * g.units_per_page()).min(u64::from(UNITS_MAX)) as u32;
     let op = device.over_provisioning()?;
-    let effort = if is_quick { Effort { before: 6, during: 4 } } else { Effort { before: 15, during: 15 } };
+    let effort = if is_quick { Effort { before: 5, during: 3 } } else { Effort { before: 15, during: 15 } };
     let plane = Plane::new("greedy", "{ policy = \"greedy\" }", units, op);
     Ok(plane.case(effort, theory::greedy(units, op)?, GREEDY, FORMULA))
 }

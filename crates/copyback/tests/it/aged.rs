@@ -143,11 +143,11 @@ fn aligned(scheme: &str) -> RunConfig {
     config
 }
 
-/// Cost over three draws of the past: time of a freed page against one block's, and valid pages.
+/// Cost over two draws of the past: time of a freed page against one block's, and valid pages.
 fn against_the_baseline(config: &RunConfig) -> (f64, f64) {
     let of_blocks = of_the_two_emptiest(PAGES);
     let baseline_ns = (of_blocks * MOVE_NS + ERASE_NS) / (f64::from(PAGES) - of_blocks);
-    let events: Vec<GcEvent> = (1..=3).flat_map(|seed| first_collections(config, seed)).collect();
+    let events: Vec<GcEvent> = (1..=2).flat_map(|seed| first_collections(config, seed)).collect();
     let (per_page_ns, valid) = cost(&events, 2 * PAGES);
     (per_page_ns / baseline_ns - 1.0, valid)
 }
