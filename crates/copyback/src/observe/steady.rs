@@ -182,9 +182,29 @@ pub struct Mark {
     pub now_ns: u64,
 }
 
-/// The verdict on five rounds that begin and end at these marks. Throughput counts if the host's loop is closed.
-/// `units_after_end`: units programmed after the last of them.
-pub fn judge(ends: &[Mark; ROUNDS + 1], is_closed_loop: bool, units_after_end: u64) -> Steady {
+/// How the requests of a run begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loop {
+    /// Each when another ends: the drives determine the throughput, which is therefore a figure.
+    Closed,
+    /// Some or all at the workload's times.
+    Open,
+    /// At the workload's times, and faster than the drives serve them.
+    Overloaded,
+}
+
+/// The verdict on five rounds that begin and end at these marks. `units_after_end`: units programmed after the last of
+/// them.
+pub fn judge(ends: &[Mark; ROUNDS + 1], host: Loop, units_after_end: u64) -> Steady {
+    let steady = judge_drives(ends, host, units_after_end);
+    match host {
+        Loop::Overloaded => Steady { verdict: Verdict::Overloaded, ..steady },
+        Loop::Closed | Loop::Open => steady,
+    }
+}
+
+/// The verdict on the drives alone, whether or not they keep up with the host.
+fn judge_drives(ends: &[Mark; ROUNDS + 1], host: Loop, units_after_end: u64) -> Steady {
     let (first, last) = (ends[0], ends[ROUNDS]);
     let reserve = Reserve::of(ends, units_after_end);
     let none = |verdict| Steady { verdict, figures: Vec::new(), reserve };
@@ -208,7 +228,7 @@ pub fn judge(ends: &[Mark; ROUNDS + 1], is_closed_loop: bool, units_after_end: u
         |a: Mark, b: Mark| (b.flash_units - a.flash_units) as f64 / (b.host_units - a.host_units) as f64;
     let of_all = amplification(first, last);
     let mut figures = vec![Figure::with_mean("write amplification", of_rounds(amplification), of_all)];
-    if is_closed_loop {
+    if host == Loop::Closed {
         let per_s = |a: Mark, b: Mark| (b.requests - a.requests) as f64 * 1e9 / (b.now_ns - a.now_ns) as f64;
         figures.push(Figure::new("throughput", of_rounds(per_s)));
     }
@@ -264,9 +284,9 @@ mod tests {
     #[test]
     fn a_run_is_judged_by_its_fifths() {
         let (track, end) = run([10, 10, 10, 10, 10], 5_000, 64);
-        assert_eq!(track.judge(end, false).verdict, Verdict::Steady);
+        assert_eq!(track.judge(end, Loop::Open).verdict, Verdict::Steady);
         let (track, end) = run([7, 8, 9, 10, 11], 5_000, 64);
-        let steady = track.judge(end, true);
+        let steady = track.judge(end, Loop::Closed);
         assert_eq!(steady.verdict, Verdict::NotYet);
         let amplification = &steady.figures[0];
         for (found, expected) in amplification.rounds.iter().zip([7.0, 8.0, 9.0, 10.0, 11.0]) {
@@ -292,22 +312,38 @@ mod tests {
                 track.add(at);
             }
         }
-        let steady = track.judge(at, false);
+        let steady = track.judge(at, Loop::Open);
         assert_eq!((steady.verdict, steady.figures[0].rounds), (Verdict::Steady, [8.0; ROUNDS]));
-        assert_eq!(Track::starting_at(middle).judge(middle, false).verdict, Verdict::NoWrite);
+        assert_eq!(Track::starting_at(middle).judge(middle, Loop::Open).verdict, Verdict::NoWrite);
+    }
+
+    /// Whatever the drives do: their figures stay, and the verdict is one of the host.
+    #[test]
+    fn an_overload_replaces_each_verdict() {
+        for amplification in [[10; ROUNDS], [7, 8, 9, 10, 11]] {
+            let (track, end) = run(amplification, 5_000, 64);
+            let (open, overloaded) = (track.judge(end, Loop::Open), track.judge(end, Loop::Overloaded));
+            assert_eq!(overloaded, Steady { verdict: Verdict::Overloaded, ..open });
+        }
+        // No block was erased before the last request ended, but some were after it.
+        let (mut track, end) = run([1; ROUNDS], 5_000, u64::MAX);
+        track.end(end);
+        let after = Mark { erases: 9, ..end };
+        assert_eq!(track.judge(after, Loop::Open).verdict, Verdict::TooShort);
+        assert_eq!(track.judge(after, Loop::Overloaded).verdict, Verdict::Overloaded);
     }
 
     #[test]
     fn there_is_no_verdict_without_grounds() {
         let (track, end) = run([1; ROUNDS], 5_000, u64::MAX);
-        assert_eq!(track.judge(end, false).verdict, Verdict::NoErase);
+        assert_eq!(track.judge(end, Loop::Open).verdict, Verdict::NoErase);
         // A drive that fills up, and then collects: too much happens for no verdict.
         let (track, end) = run([1, 1, 1, 8, 8], 5_000, 64);
-        assert_eq!(track.judge(end, false).verdict, Verdict::NotYet);
+        assert_eq!(track.judge(end, Loop::Open).verdict, Verdict::NotYet);
         // Nine erases a round.
         let (track, end) = run([3; ROUNDS], 640 / 3, 64);
-        assert_eq!(track.judge(end, false).verdict, Verdict::TooShort);
-        assert_eq!(Track::default().judge(Mark::default(), false).verdict, Verdict::NoWrite);
+        assert_eq!(track.judge(end, Loop::Open).verdict, Verdict::TooShort);
+        assert_eq!(Track::default().judge(Mark::default(), Loop::Open).verdict, Verdict::NoWrite);
     }
 
     /// A drive that erases less than it programs: by theory, a figure that counts on a collection for every write is
@@ -324,7 +360,7 @@ mod tests {
                     track.add(at);
                 }
             }
-            track.judge(at, true)
+            track.judge(at, Loop::Closed)
         };
         for (erased_of_100, consumed, verdict) in
             [(100, 0.0, Verdict::Steady), (96, 0.08, Verdict::Steady), (94, 0.12, Verdict::NotYet)]
@@ -352,7 +388,7 @@ mod tests {
                     track.add(at);
                 }
             }
-            track.judge(at, true)
+            track.judge(at, Loop::Closed)
         };
         let (little, much) = (of(9), of(11));
         assert_eq!((little.verdict, much.verdict), (Verdict::Steady, Verdict::NotYet));
@@ -365,7 +401,7 @@ mod tests {
         let of = |units_after_end: u64| {
             let (mut track, end) = run([4; ROUNDS], 5_000, 64);
             track.end(end);
-            track.judge(Mark { flash_units: end.flash_units + units_after_end, ..end }, false)
+            track.judge(Mark { flash_units: end.flash_units + units_after_end, ..end }, Loop::Open)
         };
         // 100,000 units until the last request.
         for (units_after_end, put_off, verdict) in
@@ -380,7 +416,7 @@ mod tests {
     #[test]
     fn the_mean_of_write_amplification_is_that_of_the_whole_run() {
         let (track, end) = run([7, 8, 9, 10, 11], 4_999, 64);
-        let amplification = track.judge(end, false).figures[0].mean;
+        let amplification = track.judge(end, Loop::Open).figures[0].mean;
         assert_eq!(amplification, end.flash_units as f64 / end.host_units as f64);
     }
 }

@@ -1,31 +1,60 @@
 //! From a finished simulation to its report.
 
-use super::overload::is_overloaded;
 use super::simulation::Simulation;
 use crate::flash::command::FlashOp;
 use crate::ftl::core::Counts;
 use crate::ftl::log_blocks::MergeTotals;
+use crate::observe::array_report::{ArrayReport, BandwidthReport};
+use crate::observe::collector::Collector;
 use crate::observe::counters::{EvictionTotals, MapTotals, WriteCase};
 use crate::observe::flash_requests::FlashRequestReport;
+use crate::observe::latencies;
 use crate::observe::microscope::View;
 use crate::observe::report::{
     EvictionReport, FlashWork, GcEvent, GcReport, Latencies, MapReport, Outcome, ParityTotals, Report, Utilization,
     WarmupReport, Wear, WriteAmplification,
 };
-use crate::observe::steady::Verdict;
 use crate::observe::window_report::WindowReport;
 use crate::ssd::drive::Drive;
 use crate::ssd::readings::Reading;
 use copyback_workload::Op;
 
-/// The report of a run whose drives had written `preconditioning` before.
+/// The outcome of a run whose drives had written `preconditioning` before.
 pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
+    let array = simulation.array_report();
+    let bandwidth = simulation.collector.end_bandwidth();
+    let window = simulation.end_window();
+    simulation.end_series();
     let classes = simulation.collector.classes();
+    let ended = Ended { array, bandwidth, window: window.as_deref().map(WindowReport::of), preconditioning };
+    let report = report(&simulation, responses(&classes), ended);
+    let microscope = simulation.take_microscope();
+    Outcome {
+        report,
+        histograms: classes.iter().map(|(name, class)| (*name, class.histogram().clone())).collect(),
+        workload_histograms: simulation.tenant_histograms(),
+        workload_rates: simulation.tenant_rates(),
+        rates: simulation.rates(),
+        trimmed_bytes: simulation.collector.bytes[Op::Trim as usize],
+        window,
+        arrivals: simulation.arrivals(),
+        gc_events: gc_events(&simulation),
+        commands: simulation.take_commands(),
+        series: std::mem::take(&mut simulation.collector.series),
+        requests: simulation.collector.records.take().unwrap_or_default(),
+        responses: simulation.collector.responses.take().unwrap_or_default(),
+        notes: microscope.iter().flat_map(View::notes).collect(),
+        microscope,
+    }
+}
+
+/// Response times by class.
+fn responses(classes: &[(&'static str, latencies::Latencies)]) -> Latencies {
     let summary = |name: &str| {
         let (_, class) = classes.iter().find(|(n, _)| *n == name).expect("the classes are fixed");
         class.summary()
     };
-    let response = Latencies {
+    Latencies {
         all: summary("all"),
         read: summary("read"),
         small_read: summary("small_read"),
@@ -33,97 +62,79 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
         gc_affected: summary("gc_affected"),
         gc_affected_read: summary("gc_affected_read"),
         gc_affected_write: summary("gc_affected_write"),
-    };
-    let flash = flash_work(&simulation);
-    let array = simulation.array_report();
-    let bandwidth = simulation.collector.end_bandwidth();
-    let window = simulation.end_window();
-    simulation.end_series();
+    }
+}
+
+/// What only an ended run has.
+struct Ended {
+    array: Option<ArrayReport>,
+    bandwidth: Option<BandwidthReport>,
+    window: Option<WindowReport>,
+    preconditioning: Counts,
+}
+
+fn report(simulation: &Simulation<'_>, response: Latencies, ended: Ended) -> Report {
+    let flash = flash_work(simulation);
     let start = simulation.start_of_measures();
+    let warmup = (start.requests > 0).then_some(WarmupReport { requests: start.requests, end_ns: start.now_ns });
     let span_ns = simulation.span_ns();
     let per_second = |count: u64| (span_ns > 0).then(|| count as f64 * 1e9 / span_ns as f64);
-    let collector = &simulation.collector;
-    let [reads, writes, trims] = collector.done;
+    let Collector { done: [reads, writes, trims], bytes: [read_bytes, written_bytes, _], .. } = simulation.collector;
     let units = simulation.unit_counts().zip(start.units, |now, then| now - then);
-    let written_units = simulation.written_units() - start.written_units;
-    let report = Report {
-        warmup: (start.requests > 0).then_some(WarmupReport { requests: start.requests, end_ns: start.now_ns }),
+    let units_written = simulation.written_units() - start.written_units;
+    Report {
+        workloads: simulation.tenant_reports(warmup.map_or(0, |warmup| warmup.end_ns)),
+        warmup,
         reads,
         writes,
         trims,
-        read_bytes: collector.bytes[0],
-        written_bytes: collector.bytes[1],
+        read_bytes,
+        written_bytes,
         units_read: units.read,
         unwritten_units_read: units.unwritten_read,
-        units_written: written_units,
+        units_written,
         buffer_read_hits: units.buffer_read_hits,
         buffer_write_hits: units.buffer_write_hits,
         buffer_units_left: simulation.dirty_units(),
         buffer_bookkeeping_bytes: simulation.drives().map(Drive::buffer_bookkeeping_bytes).sum(),
-        evictions: eviction_report(&simulation),
+        evictions: eviction_report(simulation),
         simulated_ns: span_ns,
         iops: per_second(reads + writes),
-        bytes_per_s: per_second(collector.bytes[0] + collector.bytes[1]),
-        latency_breakdown: collector.latency_breakdown(&response),
+        bytes_per_s: per_second(read_bytes + written_bytes),
+        latency_breakdown: simulation.collector.latency_breakdown(&response),
         response,
-        write_amplification: write_amplification(&simulation, &flash, written_units),
+        write_amplification: write_amplification(simulation, &flash, units_written),
         steady: simulation.steady(),
-        gc: gc_report(&simulation),
-        map: map_report(&simulation),
-        parity: parity_report(&simulation),
-        window: window.as_deref().map(WindowReport::of),
-        merges: merge_report(&simulation),
-        flash_requests: flash_request_report(&simulation),
-        array,
-        workloads: simulation.tenant_reports(if start.requests > 0 { start.now_ns } else { 0 }),
-        bandwidth,
-        utilization: utilization(&simulation),
-        wear: wear(&simulation),
+        gc: gc_report(simulation),
+        map: map_report(simulation),
+        parity: parity_report(simulation),
+        window: ended.window,
+        merges: merge_report(simulation),
+        flash_requests: flash_request_report(simulation),
+        array: ended.array,
+        bandwidth: ended.bandwidth,
+        utilization: utilization(simulation),
+        wear: wear(simulation),
         min_free_blocks: simulation.drives().map(Drive::min_free_blocks).min().unwrap_or(0),
         block_reads_max: simulation.drives().filter_map(Drive::block_reads_max).max(),
         peak_outstanding: simulation.peak_outstanding(),
         held_by_transaction_limit: simulation.held_requests(),
-        precondition_write_amplification: preconditioning.write_amplification(),
-        precondition_units: preconditioning.host_units,
+        precondition_write_amplification: ended.preconditioning.write_amplification(),
+        precondition_units: ended.preconditioning.host_units,
         flash,
-    };
-    let histograms = classes.iter().map(|(name, class)| (*name, class.histogram().clone())).collect();
+    }
+}
+
+/// Collections of all drives, by the time of their end.
+fn gc_events(simulation: &Simulation<'_>) -> Vec<GcEvent> {
     let of_drive = |(number, drive): (u32, &Drive)| {
         let events = drive.counters().gc_events().iter();
         events.map(|event| GcEvent { drive: number, ..*event }).collect::<Vec<_>>()
     };
-    let mut gc_events: Vec<GcEvent> = (0..).zip(simulation.drives()).flat_map(of_drive).collect();
+    let mut events: Vec<GcEvent> = (0..).zip(simulation.drives()).flat_map(of_drive).collect();
     // Those of one drive are in this order.
-    gc_events.sort_by_key(|event| (event.end_ns, event.drive));
-    let series = std::mem::take(&mut simulation.collector.series);
-    let requests = simulation.collector.records.take().unwrap_or_default();
-    let commands = simulation.take_commands();
-    let responses = simulation.collector.responses.take().unwrap_or_default();
-    let microscope = simulation.take_microscope();
-    let arrivals = simulation.arrivals();
-    let rates = simulation.rates();
-    let trimmed_bytes = simulation.collector.bytes[Op::Trim as usize];
-    let mut outcome = Outcome {
-        report,
-        histograms,
-        workload_histograms: simulation.tenant_histograms(),
-        workload_rates: simulation.tenant_rates(),
-        rates,
-        trimmed_bytes,
-        series,
-        window,
-        arrivals,
-        gc_events,
-        requests,
-        commands,
-        responses,
-        notes: microscope.iter().flat_map(View::notes).collect(),
-        microscope,
-    };
-    if simulation.has_open_loop() && is_overloaded(simulation.host().outstanding_max, &outcome) {
-        outcome.report.steady.verdict = Verdict::Overloaded;
-    }
-    outcome
+    events.sort_by_key(|event| (event.end_ns, event.drive));
+    events
 }
 
 /// Work of all drives.

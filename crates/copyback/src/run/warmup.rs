@@ -5,7 +5,7 @@
 //! skip and measure the same requests.
 
 use crate::config::layers::{Layer, LayerError};
-use crate::observe::steady::{self, Mark, ROUNDS, Steady, Verdict};
+use crate::observe::steady::{self, Loop, Mark, ROUNDS, Steady, Verdict};
 use copyback_workload::units::{counted, exact_time, format_duration_ns, parse_duration_ns};
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -168,7 +168,7 @@ impl Watch {
     /// What the rule says of the last five rounds.
     fn verdict(&self) -> Steady {
         match <&[Mark; ROUNDS + 1]>::try_from(&self.ends[..]) {
-            Ok(ends) => steady::judge(ends, self.is_closed_loop, 0),
+            Ok(ends) => steady::judge(ends, if self.is_closed_loop { Loop::Closed } else { Loop::Open }, 0),
             Err(_) => Steady { verdict: Verdict::TooShort, ..Steady::default() },
         }
     }

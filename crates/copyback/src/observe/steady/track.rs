@@ -1,6 +1,6 @@
 //! Marks of a run, by which its fifths are found.
 
-use super::{Mark, ROUNDS, Steady, Verdict, judge};
+use super::{Loop, Mark, ROUNDS, Steady, Verdict, judge};
 
 /// Marks of a run, or of its measured part, evenly spread over what the host wrote. Memory is fixed: if there are too
 /// many, every other one is dropped.
@@ -70,9 +70,9 @@ impl Track {
         if all == 0 { 0.0 } else { self.units_after_end(now) as f64 / all as f64 }
     }
 
-    /// The verdict on a run in which no request completed after `last`. Throughput counts if the host's loop is closed.
-    pub fn judge(&self, last: Mark, is_closed_loop: bool) -> Steady {
-        let steady = judge(&self.ends(self.end.unwrap_or(last)), is_closed_loop, self.units_after_end(last));
+    /// The verdict on a run in which no request completed after `last`.
+    pub fn judge(&self, last: Mark, host: Loop) -> Steady {
+        let steady = judge(&self.ends(self.end.unwrap_or(last)), host, self.units_after_end(last));
         // Blocks that were erased when the host was done are no sign that the drive still fills up.
         if steady.verdict == Verdict::NoErase && last.erases > self.marks[0].erases {
             return Steady { verdict: Verdict::TooShort, ..steady };

@@ -5,7 +5,8 @@ use super::totals::FlashTotals;
 use crate::host::config::HostConfig;
 use crate::observe::config::MeasureConfig;
 use crate::observe::report::{Arrivals, Bin, FlashWork, OpRates, Sample, SampleWork};
-use crate::observe::steady::{Mark, Steady, Track};
+use crate::observe::steady::{Loop, Mark, Steady, Track};
+use crate::run::overload;
 use crate::sim::queue::EventQueue;
 use crate::ssd::device::UnitCounts;
 use crate::ssd::drive::Drive;
@@ -141,9 +142,16 @@ impl Simulation<'_> {
         self.track.share_after_end(self.mark())
     }
 
-    /// Whether the drives had settled, at the end of the run.
+    /// Whether the drives had settled, at the end of the run and of its series.
     pub fn steady(&self) -> Steady {
-        self.track.judge(self.mark(), self.is_closed_loop())
+        let host = if self.is_closed_loop() {
+            Loop::Closed
+        } else if self.has_open_loop() && overload::is_overloaded(self) {
+            Loop::Overloaded
+        } else {
+            Loop::Open
+        };
+        self.track.judge(self.mark(), host)
     }
 
     /// Samples the drives before what happens now, or looks at them for the window.
