@@ -1,8 +1,8 @@
-//! Temporary files, listed by name, so that an interrupted program can remove them.
+//! Temporary files that do not remain, however the program ends.
 //!
-//! A value removes its file when it is dropped, but a signal drops no values. Files without a name (`O_TMPFILE`) would
-//! need no list, but they cannot replace an existing file without getting a name first, and not every file system has
-//! them.
+//! A copy of a user's data has no name where the system allows that: the system removes it when the program ends, even
+//! if the program is killed. Every other file is removed when its value is dropped. A signal drops no values, so these
+//! files are listed by name for an interrupted program. An output needs a name, because it replaces an existing file.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -18,12 +18,20 @@ fn names() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     NAMES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An open temporary file with its own name; removed when dropped.
+/// An open temporary file; removed when dropped.
 #[derive(Debug)]
 pub struct Temporary {
     // The file is removed before its entry in the list.
-    file: NamedTempFile,
-    entry: Entry,
+    file: Kept,
+    path: PathBuf,
+    entry: Option<Entry>,
+}
+
+#[derive(Debug)]
+enum Kept {
+    Named(NamedTempFile),
+    /// The file has no name; it exists as long as a process has it open.
+    Unnamed(File),
 }
 
 /// A name in the list, as long as the value lives.
@@ -46,12 +54,34 @@ impl Temporary {
         Self::with_mode(folder, names, 0o666)
     }
 
-    /// Creates a file for a copy of a user's data, which no other user may read.
+    /// Creates a file for a copy of a user's data, which no other user may read. It has no name if the system allows
+    /// that; [`Self::path`] is then valid in this process only, for as long as the value lives.
     ///
     /// # Errors
     /// Those of the file system.
     pub fn private_in(folder: &Path, names: (&str, &str)) -> io::Result<Self> {
-        Self::with_mode(folder, names, 0o600)
+        let held = self::names();
+        let unnamed = Self::unnamed_in(folder)?;
+        drop(held);
+        unnamed.map_or_else(|| Self::with_mode(folder, names, 0o600), Ok)
+    }
+
+    /// The same without a name; `None` if the system cannot open such a file again.
+    fn unnamed_in(folder: &Path) -> io::Result<Option<Self>> {
+        #[cfg(target_os = "linux")]
+        {
+            use std::os::fd::AsRawFd;
+            let file = tempfile::tempfile_in(folder)?;
+            // Each open file has an offset of its own, as one that is opened by name.
+            let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+            let can_be_opened = File::options().read(true).write(true).open(&path).is_ok();
+            Ok(can_be_opened.then_some(Self { file: Kept::Unnamed(file), path, entry: None }))
+        }
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = folder;
+            Ok(None)
+        }
     }
 
     fn with_mode(folder: &Path, (prefix, suffix): (&str, &str), mode: u32) -> io::Result<Self> {
@@ -64,35 +94,45 @@ impl Temporary {
         }
         #[cfg(not(unix))]
         let _ = mode;
-        // Created and listed under one lock: the list has every file.
+        // Created and listed under one lock: the list has every named file.
         let mut names = names();
         let file = builder.tempfile_in(folder)?;
         names.insert(file.path().to_path_buf());
-        let entry = Entry(file.path().to_path_buf());
-        Ok(Self { file, entry })
+        let path = file.path().to_path_buf();
+        let entry = Some(Entry(path.clone()));
+        Ok(Self { file: Kept::Named(file), path, entry })
     }
 
-    /// Its name.
+    /// A path that opens it.
     pub fn path(&self) -> &Path {
-        self.file.path()
+        &self.path
     }
 
     /// The open file.
     pub fn as_file(&self) -> &File {
-        self.file.as_file()
+        match &self.file {
+            Kept::Named(file) => file.as_file(),
+            Kept::Unnamed(file) => file,
+        }
     }
 
     /// The open file, to write to.
     pub fn as_file_mut(&mut self) -> &mut File {
-        self.file.as_file_mut()
+        match &mut self.file {
+            Kept::Named(file) => file.as_file_mut(),
+            Kept::Unnamed(file) => file,
+        }
     }
 
     /// Renames the file to its final name, and replaces a file of that name.
     ///
     /// # Errors
-    /// Those of the file system; the file is removed then.
+    /// Those of the file system, and if the file has no name; the file is removed then.
     pub fn persist(self, path: &Path) -> io::Result<()> {
-        let Self { file, entry } = self;
+        let Self { file, entry, .. } = self;
+        let Kept::Named(file) = file else {
+            return Err(io::Error::new(io::ErrorKind::Unsupported, "a private file has no name"));
+        };
         let names = names();
         let done = file.persist(path).map(drop).map_err(|error| error.error);
         drop(names);
@@ -105,7 +145,7 @@ impl Temporary {
 #[derive(Debug)]
 pub struct Held(#[allow(dead_code, reason = "it is held, not read")] MutexGuard<'static, BTreeSet<PathBuf>>);
 
-/// Removes all temporary files, before the program ends. While the returned value lives, a thread that creates a
+/// Removes all named temporary files, before the program ends. While the returned value lives, a thread that creates a
 /// temporary file waits.
 pub fn remove_all() -> Held {
     let mut names = names();

@@ -27,6 +27,28 @@ fn files_are_gone_when_dropped_when_named_and_when_interrupted() {
     assert!(later.path().is_file() && kept.is_file());
 }
 
+/// The system removes what has no name, even if the program is killed. Each reader has an offset of its own.
+#[cfg(target_os = "linux")]
+#[test]
+fn copies_of_data_have_no_name() {
+    use std::io::{Read, Write};
+    let folder = tempfile::tempdir().unwrap();
+    let mut private = Temporary::private_in(folder.path(), (".test-", "")).unwrap();
+    private.as_file_mut().write_all(b"0123456789").unwrap();
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    let mut readers = [(); 2].map(|()| std::fs::File::open(private.path()).unwrap());
+    for reader in &mut readers {
+        let mut half = [0; 5];
+        reader.read_exact(&mut half).unwrap();
+        assert_eq!(&half, b"01234");
+    }
+    drop(private.persist(&folder.path().join("kept")).unwrap_err());
+    let mut rest = String::new();
+    readers[0].read_to_string(&mut rest).unwrap();
+    assert_eq!(rest, "56789", "who has it open reads on");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
 /// A copy of a user's trace is nobody else's; an output is what the user's mask says.
 #[cfg(unix)]
 #[test]

@@ -183,25 +183,33 @@ fn standard_input_has_a_limit_that_can_be_raised() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left behind");
 }
 
-/// What others could read of a trace that a user pipes in.
-#[cfg(unix)]
+/// The copy of a trace that a user pipes in has no name: other users cannot open it, and nothing remains of it even if
+/// the program is killed.
+#[cfg(target_os = "linux")]
 #[test]
-fn a_copy_of_a_users_trace_is_private() {
-    use std::os::unix::fs::PermissionsExt;
+fn a_killed_program_leaves_no_copy_of_standard_input() {
     let folder = tempfile::tempdir().unwrap();
+    let files = || std::fs::read_dir(folder.path()).unwrap().count();
     let mut child = with_pipe(&["trace", "info", "-"], folder.path(), None);
     let mut pipe = child.stdin.take().unwrap();
-    pipe.write_all(b"10,a,0,Write,0,8192,1\n").unwrap();
-    let copy = loop {
-        if let Some(entry) = std::fs::read_dir(folder.path()).unwrap().next() {
-            break entry.unwrap();
-        }
-        assert!(child.try_wait().unwrap().is_none(), "it ended before its input did");
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    };
-    assert_eq!(copy.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    // More than a pipe holds: the program has begun to copy when all is written.
+    pipe.write_all("10,a,0,Write,0,8192,1\n".repeat(10_000).as_bytes()).unwrap();
+    let open = std::path::PathBuf::from(format!("/proc/{}/fd", child.id()));
+    let folder_path = folder.path().canonicalize().unwrap();
+    let is_kept = std::fs::read_dir(open)
+        .unwrap()
+        .any(|entry| std::fs::read_link(entry.unwrap().path()).is_ok_and(|target| target.starts_with(&folder_path)));
+    assert!(is_kept && child.try_wait().unwrap().is_none(), "it copies its input into the folder");
+    assert_eq!(files(), 0, "while it copies");
+    child.kill().unwrap();
+    child.wait().unwrap();
     drop(pipe);
-    assert!(child.wait_with_output().unwrap().status.success());
+    assert_eq!(files(), 0, "after it was killed");
+    // A copy without a name is read as another file is, several times.
+    let mut child = with_pipe(&["run", "--quiet", "--trace", "-", "--json", "-"], folder.path(), None);
+    child.stdin.take().unwrap().write_all("10,a,0,Write,0,8192,1\n".repeat(10).as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(printed(&output).contains("\"writes\": 10"), "{}", said(&output));
 }
 
 /// MQSim's parameters of a drive, some with two kinds of pages.

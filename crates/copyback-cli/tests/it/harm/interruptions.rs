@@ -64,13 +64,20 @@ fn a_shell_sees_the_conventional_code() {
     assert_eq!(printed(&output).trim(), "143", "{}", said(&output));
 }
 
-/// A trace that is read more than once is unpacked to a file.
+/// A trace that is read more than once is unpacked to a file. It has no name, so that it goes with the program, even if
+/// that is killed.
+#[cfg(target_os = "linux")]
 #[test]
 fn an_unpacked_trace_goes() {
     let place = place();
-    for (signal, number) in SIGNALS {
+    let folder = Path::new(&place.path("tmp")).canonicalize().unwrap();
+    for (signal, number) in SIGNALS.into_iter().chain([("KILL", 9)]) {
         let child = start(&place, &["run", "--quiet", "--set", "workload.loop=1000000"]);
-        wait_until("an unpacked trace", || !names_in(&place.path("tmp")).is_empty());
+        let open = format!("/proc/{}/fd", child.id());
+        let targets = || std::fs::read_dir(&open).into_iter().flatten().flatten();
+        let is_in = |entry: std::fs::DirEntry| std::fs::read_link(entry.path()).is_ok_and(|at| at.starts_with(&folder));
+        wait_until("an unpacked trace", || targets().any(is_in));
+        assert!(names_in(&place.path("tmp")).is_empty(), "{signal}: it has a name");
         assert_eq!(died_of(child, signal), Some(number), "{signal}");
         assert!(names_in(&place.path("tmp")).is_empty(), "{signal}: {:?}", names_in(&place.path("tmp")));
     }
