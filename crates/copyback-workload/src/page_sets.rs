@@ -1,16 +1,24 @@
 //! The pages of many devices that were read, written and trimmed, in bounded memory.
 //!
 //! Addresses are divided into pieces of 128 MiB (32,768 pages). A piece keeps its pages as runs while these are few,
-//! then as a bitmap of 4 KiB. All counts are exact as long as the pieces take no more than [`MEMORY_BYTES`]. Beyond
-//! that, pieces are sampled by a hash of their address: half of them are dropped, and half again each time the rest is
-//! too large. The counts are then those of the remaining pieces, scaled up.
+//! then as a bitmap of 4 KiB. The whole pieces of a request are one run of pieces, so that a request of any length takes
+//! about the same time. All counts are exact as long as the pieces take no more than [`MEMORY_BYTES`], and the runs of
+//! pieces an eighth of that. Beyond that, pieces are sampled by a hash of their address: half of them are dropped, and
+//! half again each time the rest is too large. The counts are then those of the remaining pieces, scaled up. Runs of
+//! pieces are sampled by the hash of their first piece.
+
+mod whole_runs;
 
 use crate::rng::splitmix64;
 use std::collections::BTreeMap;
+use whole_runs::WholeRuns;
 
 /// Largest memory of the pieces: enough for 4 TiB of addresses that are all read and written at random, and for far
 /// more if runs are long or pages few.
 pub(crate) const MEMORY_BYTES: usize = 256 << 20;
+
+/// The runs of pieces of all sets take at most one of this many parts of that, in addition.
+const RUNS_PART: usize = 8;
 
 const WORDS: usize = 512;
 
@@ -125,6 +133,8 @@ pub(crate) const SETS: usize = 3;
 /// Sets of pages, one for each operation.
 pub(crate) struct PageSets {
     pieces: BTreeMap<Place, [Pages; SETS]>,
+    /// Pieces that requests had as a whole. What `pieces` has of them does not count.
+    whole: [WholeRuns; SETS],
     taken_bytes: usize,
     memory_bytes: usize,
     /// A piece is kept if its hash ends in this many zero bits.
@@ -160,29 +170,48 @@ impl Default for PageSets {
 
 impl PageSets {
     fn with_memory(memory_bytes: usize) -> Self {
-        Self { pieces: BTreeMap::new(), taken_bytes: 0, memory_bytes, halvings: 0 }
+        Self { pieces: BTreeMap::new(), whole: Default::default(), taken_bytes: 0, memory_bytes, halvings: 0 }
     }
 
     /// Adds the pages from `first` to `last`, both included, to a set.
     pub(crate) fn insert(&mut self, set: usize, device: u32, first: u64, last: u64) {
-        let mut at = first;
-        while at <= last {
-            let piece = at / PIECE_PAGES;
-            let piece_last = last.min(piece * PIECE_PAGES + (PIECE_PAGES - 1));
-            if is_drawn((device, piece), self.halvings) {
-                let pages = self.pieces.entry((device, piece)).or_insert_with(|| {
-                    self.taken_bytes += PIECE_BYTES;
-                    Default::default()
-                });
-                let before = pages[set].heap_bytes();
-                // Both lie in the piece, so that 16 bits hold them.
-                let after = pages[set].insert((at % PIECE_PAGES) as u16, (piece_last % PIECE_PAGES) as u16);
-                self.taken_bytes = self.taken_bytes - before + after;
-                if self.taken_bytes > self.memory_bytes {
-                    self.halve();
-                }
+        let (first_piece, last_piece) = (first / PIECE_PAGES, last / PIECE_PAGES);
+        let (from, to) = ((first % PIECE_PAGES) as u16, (last % PIECE_PAGES) as u16);
+        const LAST: u16 = (PIECE_PAGES - 1) as u16;
+        if first_piece == last_piece {
+            return self.insert_in_piece(set, (device, first_piece), from, to);
+        }
+        let whole_from = first_piece + u64::from(from > 0);
+        let whole_to = last_piece - u64::from(to < LAST);
+        if from > 0 {
+            self.insert_in_piece(set, (device, first_piece), from, LAST);
+        }
+        if to < LAST {
+            self.insert_in_piece(set, (device, last_piece), 0, to);
+        }
+        if whole_from <= whole_to {
+            let most_bytes = self.memory_bytes / RUNS_PART;
+            let runs = &mut self.whole[set];
+            runs.insert(device, whole_from, whole_to);
+            if runs.taken_bytes() > most_bytes / SETS {
+                runs.halve(most_bytes / SETS);
             }
-            at = piece_last + 1;
+        }
+    }
+
+    fn insert_in_piece(&mut self, set: usize, place: Place, first: u16, last: u16) {
+        if !is_drawn(place, self.halvings) || self.whole[set].contains(place) {
+            return;
+        }
+        let pages = self.pieces.entry(place).or_insert_with(|| {
+            self.taken_bytes += PIECE_BYTES;
+            Default::default()
+        });
+        let before = pages[set].heap_bytes();
+        let after = pages[set].insert(first, last);
+        self.taken_bytes = self.taken_bytes - before + after;
+        if self.taken_bytes > self.memory_bytes {
+            self.halve();
         }
     }
 
@@ -199,33 +228,46 @@ impl PageSets {
 
     /// How many pages there are.
     pub(crate) fn counts(&self) -> Counts {
-        let (mut of_sets, mut of_both, mut squares) = ([0_u64; SETS], 0_u64, 0.0);
+        let (mut of_sets, mut of_both, mut variance) = ([0_u64; SETS], 0_u64, 0.0);
+        let both = self.whole[0].union(&self.whole[1]);
         let mut bits = [0_u64; WORDS];
-        for sets in self.pieces.values() {
-            of_sets.iter_mut().zip(sets).for_each(|(count, pages)| *count += pages.count());
-            let both = match &sets[..2] {
-                [one, Pages::None] | [Pages::None, one] => one.count(),
-                [one, other] => {
-                    bits.fill(0);
-                    one.add_to(&mut bits);
-                    other.add_to(&mut bits);
-                    bits.iter().map(|word| u64::from(word.count_ones())).sum()
-                }
-                _ => 0,
-            };
-            of_both += both;
-            squares += (both as f64) * (both as f64);
-        }
-        if self.halvings == 0 {
-            return Counts { of_sets, of_both, estimate: None };
+        for (place, sets) in &self.pieces {
+            for ((count, pages), whole) in of_sets.iter_mut().zip(sets).zip(&self.whole) {
+                *count += if whole.contains(*place) { 0 } else { pages.count() };
+            }
+            let count = if both.contains(*place) { 0 } else { count_of_both(sets, &mut bits) };
+            of_both += count;
+            variance += (count as f64) * (count as f64);
         }
         let one_of = 1_u64 << self.halvings;
-        // Each piece is drawn by itself, with the same chance.
-        let error = (squares * (1.0 - 1.0 / one_of as f64)).sqrt();
-        let error_share = if of_both == 0 { 0.0 } else { error / of_both as f64 };
-        let scaled = |count: u64| count.saturating_mul(one_of);
-        let estimate = Some(Estimate { one_of, error_share });
-        Counts { of_sets: of_sets.map(scaled), of_both: scaled(of_both), estimate }
+        // Each piece is drawn by itself, with the same chance, and so is each run of pieces.
+        let spread = |one_of: u64| (one_of as f64) * (one_of as f64 - 1.0);
+        variance *= spread(one_of);
+        let pages = |runs: &WholeRuns| runs.lengths().map(|pieces| pieces.saturating_mul(PIECE_PAGES)).sum::<u64>();
+        let all = |of_pieces: u64, runs: &WholeRuns| {
+            of_pieces.saturating_mul(one_of).saturating_add(pages(runs).saturating_mul(runs.one_of()))
+        };
+        let of_sets = std::array::from_fn(|set| all(of_sets[set], &self.whole[set]));
+        let of_both = all(of_both, &both);
+        let squares: f64 = both.lengths().map(|pieces| ((pieces * PIECE_PAGES) as f64).powi(2)).sum();
+        variance += squares * spread(both.one_of());
+        let one_of = self.whole.iter().map(WholeRuns::one_of).fold(one_of, u64::max);
+        let error_share = if of_both == 0 { 0.0 } else { variance.sqrt() / of_both as f64 };
+        Counts { of_sets, of_both, estimate: (one_of > 1).then_some(Estimate { one_of, error_share }) }
+    }
+}
+
+/// Pages of a piece that are in one of the first two sets or both; `bits` are overwritten.
+fn count_of_both(sets: &[Pages; SETS], bits: &mut [u64; WORDS]) -> u64 {
+    match &sets[..2] {
+        [one, Pages::None] | [Pages::None, one] => one.count(),
+        [one, other] => {
+            bits.fill(0);
+            one.add_to(bits);
+            other.add_to(bits);
+            bits.iter().map(|word| u64::from(word.count_ones())).sum()
+        }
+        _ => 0,
     }
 }
 
@@ -306,7 +348,37 @@ mod tests {
         for index in 0..10 {
             sets.insert(1, 0, index << 29, (index << 29) + (1 << 28) - 1);
         }
-        assert!(sets.taken_bytes < 20 << 20, "{}", sets.taken_bytes);
+        assert_eq!(sets.taken_bytes, 0, "all of them are whole pieces");
         assert_eq!(sets.counts().of_both, 10 << 28);
+    }
+
+    /// Piece by piece, each of these requests would take hours.
+    #[test]
+    fn time_depends_on_the_number_of_requests_alone() {
+        let mut sets = PageSets::default();
+        let last = (u64::MAX >> 12) - 5;
+        for index in 0..100_000 {
+            sets.insert(0, 0, 3 + index, last - index);
+            sets.insert(1, 1, 7 * index, last);
+        }
+        let counts = sets.counts();
+        assert_eq!((counts.of_sets, counts.estimate), ([last - 2, last + 1, 0], None));
+        assert_eq!(counts.of_both, 2 * last - 1);
+    }
+
+    #[test]
+    fn runs_of_pieces_have_a_bound_too() {
+        let memory_bytes = 1 << 18;
+        let mut sets = PageSets::with_memory(memory_bytes);
+        // Two whole pieces in every four.
+        for index in 0..4_000 {
+            sets.insert(0, 0, 4 * index * PIECE_PAGES, (4 * index + 2) * PIECE_PAGES - 1);
+        }
+        assert!(sets.whole[0].taken_bytes() <= memory_bytes / RUNS_PART);
+        let counts = sets.counts();
+        let Estimate { error_share, .. } = counts.estimate.expect("it is an estimate");
+        let miss = counts.of_both as f64 / (8_000 * PIECE_PAGES) as f64 - 1.0;
+        assert!((0.01..0.2).contains(&error_share) && miss.abs() < 3.0 * error_share, "{miss} {error_share}");
+        assert_eq!(counts.of_sets, [counts.of_both, 0, 0]);
     }
 }
