@@ -1,7 +1,7 @@
 //! The columns of a table, found by their names, and what their values mean: shared by CSV and Parquet.
 
-use super::LineError;
 use super::cursor::shown;
+use super::{LineError, guess};
 use crate::spec::{COLUMN_KEYS, ColumnKey, ColumnNames, Field, Meaning, Operations, full_name};
 use crate::{Error, Op, Priority};
 use std::cell::Cell;
@@ -24,15 +24,25 @@ pub(crate) fn is_header<'a>(mut names: impl Iterator<Item = &'a str>) -> bool {
 }
 
 /// Finds the columns of each field, in the order of [`Field::ALL`]; `None` for an optional field. A named column must
-/// exist; an unnamed one may have any key's name, or else its short form.
-pub(crate) fn find(file: &str, names: &[String], wanted: &ColumnNames) -> Result<[Option<Column>; 6], Error> {
+/// exist; an unnamed one may have any key's name, or else its short form. `rows`: the first rows of a text, whose columns
+/// can be named in their order, too.
+pub(crate) fn find(
+    file: &str,
+    names: &[String],
+    wanted: &ColumnNames,
+    rows: Option<&dyn Fn() -> Vec<Vec<String>>>,
+) -> Result<[Option<Column>; 6], Error> {
     let mut found = [None; 6];
     for (field, column) in Field::ALL.into_iter().zip(&mut found) {
-        *column = find_one(file, names, wanted, field)?;
+        *column = match find_one(file, names, wanted, field)? {
+            None if field.is_required() => return Err(missing(file, names, field, rows.map(|rows| rows()))),
+            found => found,
+        };
     }
     Ok(found)
 }
 
+/// The column of a field; `None` if no column has it.
 fn find_one(file: &str, names: &[String], wanted: &ColumnNames, field: Field) -> Result<Option<Column>, Error> {
     let named = wanted.set().find(|(key, _)| key.field == field);
     let columns_of = |is_of: &dyn Fn(ColumnKey, &str) -> bool| -> Vec<Column> {
@@ -56,7 +66,6 @@ fn find_one(file: &str, names: &[String], wanted: &ColumnNames, field: Field) ->
             let message = format!("{file}: it has no column `{name}`, as `workload.columns.{}` says", key.name);
             Err(Error::new(message).with_help(format!("its columns are {all}")))
         }
-        ([], None) if field.is_required() => Err(missing(file, names, field)),
         ([] | [_], _) => Ok(columns.first().copied()),
         ([first, second, ..], _) if names[first.at] == names[second.at] => {
             let message = format!("{file}: it has two columns `{}`", shown(names[first.at].as_bytes()));
@@ -71,10 +80,18 @@ fn find_one(file: &str, names: &[String], wanted: &ColumnNames, field: Field) ->
     }
 }
 
-fn missing(file: &str, names: &[String], field: Field) -> Error {
+fn missing(file: &str, names: &[String], field: Field, rows: Option<Vec<Vec<String>>>) -> Error {
     let keys: Vec<String> = keys_of(field).map(|key| format!("`{}`", key.name)).collect();
     let message = format!("{file}: it has no column for {} ({})", field.word(), keys.join(" or "));
-    Error::new(message).with_help(format!("{}; its columns are {}", remedy(field), list(names)))
+    let in_order = rows.and_then(|rows| in_order(names, field, &rows));
+    let in_order = in_order.map_or_else(String::new, |keys| format!("; or name all in their order: --columns {keys}"));
+    Error::new(message).with_help(format!("{}{in_order}; its columns are {}", remedy(field), list(names)))
+}
+
+/// Keys of all columns in their order, the missing field among them; `None` if no column seems to have it.
+fn in_order(names: &[String], field: Field, rows: &[Vec<String>]) -> Option<String> {
+    let keys = guess::columns(names, rows).keys;
+    keys.iter().any(|key| field_of(key) == Some(field)).then(|| keys.join(","))
 }
 
 /// The field of a column with a key's name; `None` for another name.

@@ -13,7 +13,7 @@ use super::lines::is_blank_or_comment;
 use super::names::Names;
 use super::registry::{Content, FormatRow, open_lines};
 use super::separator::Separator;
-use super::unknown_table::is_name;
+use super::unknown_table::{self, is_name};
 use super::{LineFormat, Parsed, ReaderOptions};
 use crate::spec::Field;
 use crate::units::counted;
@@ -122,7 +122,8 @@ impl Csv {
             None => Separator::of(line),
         };
         let (is_ordered, names) = (ordered.is_some(), ordered.unwrap_or_else(|| names(line)));
-        let found = columns::find(file, &names, &options.columns)?;
+        let rows = || unknown_table::rows(head, separator, names.len());
+        let found = columns::find(file, &names, &options.columns, (!is_ordered).then_some(&rows as _))?;
         let mut of_columns = vec![None; names.len()];
         for column in found.into_iter().flatten() {
             of_columns[column.at] = Some(column);

@@ -388,7 +388,7 @@ fn layouts(
     let columns = file.metadata().file_metadata().schema_descr().columns();
     // The name of a column in a structure is its path, which is not the name of any key.
     let names: Vec<String> = columns.iter().map(|column| column.path().parts().join(".")).collect();
-    let found = columns::find(file_name, &names, wanted)?;
+    let found = columns::find(file_name, &names, wanted, None)?;
     let notes = durations::Notes { arrow: key_value(file, arrow_schema::KEY), pandas: key_value(file, "pandas") };
     let layout = |column: &Column| {
         let descriptor = &columns[column.at];

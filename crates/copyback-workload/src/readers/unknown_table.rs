@@ -55,6 +55,13 @@ fn fields_of(lines: &[&[u8]], separator: Separator, count: usize) -> Vec<Vec<Str
     rows.filter(|row| row.len() == count).collect()
 }
 
+/// The first rows of a table with so many columns, without a header.
+pub(crate) fn rows(head: &[u8], separator: Separator, count: usize) -> Vec<Vec<String>> {
+    let mut rows = fields_of(&lines_of_rows(head), separator, count);
+    rows.retain(|row| row.iter().any(|field| guess::is_number(field)));
+    rows
+}
+
 /// A line of names before rows.
 struct Header {
     names: Vec<String>,

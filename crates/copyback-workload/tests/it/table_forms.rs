@@ -148,6 +148,20 @@ fn a_header_may_have_short_names() {
     // What is missing is told by what is there.
     let lacking = error(b"time_us,op,offset\n0,W,0\n");
     assert!(lacking.message.contains("it has no column for the length"), "{lacking}");
+    assert!(!lacking.help.unwrap().contains("--columns"), "no column can have it");
+    // A known header with foreign names: the missing column is named, and the advice helps.
+    for (content, missing) in [
+        ("arrival_us,op,offset,xfer\n0,W,0,4096\n10,R,4096,4096\n", "`length_bytes`"),
+        ("arrival_us,verb,lba,sectors\n0,W,0,8\n10,R,8,8\n", "`op`"),
+        ("time_us;op;where;length\n0;W;0;4096\n10;R;4096;4096\n", "`offset_bytes`"),
+    ] {
+        let refused = error(content.as_bytes());
+        assert!(refused.message.contains(missing), "{}", refused.message);
+        let help = refused.help.expect("advice");
+        let columns =
+            help.split_once("--columns ").and_then(|(_, rest)| rest.split_once("; its columns are ")).unwrap();
+        assert_eq!(read(content, ordered(columns.0)).0, EXPECTED, "{content}: {help}");
+    }
 }
 
 /// The advice for a table of other names fits it, and helps.
