@@ -242,7 +242,8 @@ def sweep(
     set, fit, seed, warmup, requests
         Settings of every cell; they override the file's.
     policies
-        Policies written in Python. They replace those of every scheme; use ``schemes`` to compare them with others.
+        Policies written in Python. They replace those of every scheme, and rows are called after both:
+        ``baseline+Mine``. To compare them with other schemes, use ``schemes``.
         Earlier results are not reused (``fresh``), because a policy's code may have changed. Not with a ``client``.
     traces
         Folder of recorded traces that the file names [the file's own].

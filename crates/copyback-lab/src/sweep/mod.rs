@@ -81,7 +81,7 @@ impl Sweep {
         let (policies, mut settings) = policies::named(&self.policies)?;
         settings.extend_from_slice(&self.settings);
         let (sets, of_one) = plan::split(&settings);
-        let file = read(&self.file)?.with_schemes(&self.schemes, of_one)?;
+        let file = read(&self.file)?.with_schemes(&self.schemes, of_one)?.named_after(&self.policies);
         let over = Overrides {
             requests: self.requests,
             warmup: self.warmup,

@@ -5,6 +5,7 @@ use super::text::{Entry, Table, Value};
 use crate::failure::Failure;
 use crate::files;
 use crate::plan::{self, ChosenScheme};
+use crate::policies::SuppliedPolicy;
 use copyback::config::layers::{LayerError, Located, suggestion};
 use copyback::config::presets::{self, SCHEMES};
 
@@ -101,6 +102,33 @@ impl SweepFile {
         plan::refuse_sets_of_others(&own_sets, labels.iter().map(String::as_str))?;
         self.own_sets = own_sets;
         Ok(self)
+    }
+
+    /// The file whose schemes are called after the policies that replace their own, too: `baseline+Mine`. A policy of
+    /// one scheme needs no such name, because the caller gave the scheme one.
+    pub fn named_after(mut self, policies: &[SuppliedPolicy]) -> Self {
+        for at in 0..self.schemes.len() {
+            let label = self.label_of(&self.schemes[at]);
+            let of_all = policies.iter().filter(|policy| policy.scheme.is_none());
+            let is_replaced = |policy: &SuppliedPolicy| {
+                let is_own = |own: &SuppliedPolicy| own.scheme.as_ref() == Some(&label);
+                policies.iter().any(|own| is_own(own) && own.maker.axis() == policy.maker.axis())
+            };
+            let names: String =
+                of_all.filter(|policy| !is_replaced(policy)).map(|policy| format!("+{}", policy.name)).collect();
+            if names.is_empty() {
+                continue;
+            }
+            let (of, name) = (self.schemes[at].clone(), format!("{label}{names}"));
+            let variant = match self.variants.iter().find(|variant| variant.name == of.value) {
+                Some(variant) => Variant { name: name.clone(), ..variant.clone() },
+                None => Variant { name: name.clone(), of, settings: Vec::new(), in_cases: Vec::new() },
+            };
+            self.variants.push(variant);
+            self.schemes[at].value.clone_from(&name);
+            self.own_sets.iter_mut().filter(|(own, _)| *own == label).for_each(|(own, _)| own.clone_from(&name));
+        }
+        self
     }
 
     /// A scheme as a command line names it; one under another name is added to the variants.
