@@ -148,6 +148,8 @@ pub struct Usual {
 struct UpTo {
     source: Box<dyn RequestSource + Send>,
     bytes_left: u64,
+    /// Whether the source ended before.
+    has_ended: bool,
 }
 
 impl RequestSource for UpTo {
@@ -157,11 +159,17 @@ impl RequestSource for UpTo {
         }
         let next = self.source.next_request()?;
         self.bytes_left = self.bytes_left.saturating_sub(next.map_or(0, |request| request.len_bytes));
+        self.has_ended |= next.is_none();
         Ok(next)
     }
 
     fn notes(&self) -> Vec<String> {
-        self.source.notes()
+        let mut notes = self.source.notes();
+        if self.bytes_left > 0 {
+            let what = if self.has_ended { "its requests" } else { "the run" };
+            notes.push(format!("`workload.passes` has no effect: {what} ended before"));
+        }
+        notes
     }
 }
 
@@ -182,7 +190,9 @@ pub fn open<E: From<Error>>(
         let terms = &tenant.terms;
         let source = open(&tenant.spec, seed_of(seed, name), region_bytes)?;
         let source: Box<dyn RequestSource + Send> = match terms.passes {
-            Some(passes) => Box::new(UpTo { source, bytes_left: (passes * region_bytes as f64) as u64 }),
+            Some(passes) => {
+                Box::new(UpTo { source, bytes_left: (passes * region_bytes as f64) as u64, has_ended: false })
+            }
             None => source,
         };
         let place = |before: &String| tenants.keys().position(|name| name == before);

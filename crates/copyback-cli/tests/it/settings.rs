@@ -52,6 +52,34 @@ fn settings_without_effect_are_in_the_results() {
     }
 }
 
+/// Limits that a run does not reach. A job of fio says more than its user asked for.
+#[test]
+fn limits_that_a_run_does_not_reach_are_in_the_results() {
+    let notes = |words: &[&str]| {
+        let json = done(&[&["run", "-q", "--set", "precondition.mode=empty", "--json", "-"], words].concat());
+        let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+        document["results"][0]["notes"].to_string()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("two.toml");
+    std::fs::write(
+        &path,
+        "[workloads.a]\nrequests = 20\nread_share = 0.0\nsize = { kind = \"fixed\", mean = \"4 KiB\" }\n\
+          share = 0.5\nstop = \"1 h\"\npasses = 2\n\
+          [workloads.b]\nrequests = 20\nread_share = 0.0\nsize = { kind = \"fixed\", mean = \"4 KiB\" }\nshare = 0.5\n",
+    )
+    .unwrap();
+    let found = notes(&[path.to_str().unwrap()]);
+    for key in ["stop", "passes"] {
+        let note = format!("workload `a`: `workload.{key}` has no effect: its requests ended before");
+        assert!(found.contains(&note) && !found.contains("workload `b`"), "{key}: {found}");
+    }
+    let fio = notes(&["--fio-args", "--name=a --rw=randwrite --bs=4k --size=64k --runtime=100"]);
+    assert!(!fio.contains("has no effect"), "{fio}");
+    let limits = notes(&["--workload", "random-write", "--requests", "9", "--closed", "--set", "host.queue_depth=10"]);
+    assert!(limits.contains("`host.queue_depth` has no effect: the largest number"), "{limits}");
+}
+
 /// Each of several workloads may have a loop of its own, like each job of fio.
 #[test]
 fn the_hosts_loop_is_noted_if_each_workload_has_its_own() {

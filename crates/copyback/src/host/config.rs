@@ -81,6 +81,19 @@ impl HostConfig {
         })
     }
 
+    /// That a limit was never reached: at most `peak` requests were outstanding. `has_one_loop`: the run has one
+    /// workload, whose loop this is.
+    pub fn note_of_limits(&self, peak: u32, has_one_loop: bool) -> Option<String> {
+        let usual = Self::default();
+        let is_closed = has_one_loop && self.mode == HostMode::Closed;
+        let (key, limit, usual) = match is_closed {
+            true => ("queue_depth", self.queue_depth, usual.queue_depth),
+            false => ("outstanding_max", self.outstanding_max, usual.outstanding_max),
+        };
+        (limit != usual && peak < limit)
+            .then(|| format!("`host.{key}` has no effect: the largest number of outstanding requests was {peak}"))
+    }
+
     /// Checks the limits.
     pub fn check(&self) -> Result<(), KeyError> {
         const MOST: u32 = super::TRANSACTIONS_MAX as u32;

@@ -310,6 +310,10 @@ pub fn simulate_asked(
     let put_off = simulation.put_off_share();
     let of_tenants = simulation.tenant_notes();
     let of_parts = config.host.note_of_parts(simulation.has_updated_parts());
+    // What the warm-up reached is not known.
+    let is_known = simulation.start_of_measures().requests == 0;
+    let peak = simulation.peak_outstanding();
+    let of_limits = config.host.note_of_limits(peak, !simulation.has_tenants()).filter(|_| is_known);
     let mut outcome = outcome::of(simulation, preconditioning);
     outcome.notes.extend(note_of_put_off(put_off));
     outcome.notes.splice(0..0, source.notes().into_iter().chain(of_tenants));
@@ -320,7 +324,7 @@ pub fn simulate_asked(
     outcome.notes.extend(note_of_buffer(config, &outcome.report));
     let response = &outcome.report.response;
     let of_small_reads = config.measure.note_of_small_reads(response.read.count, response.small_read.count);
-    outcome.notes.extend(of_small_reads.into_iter().chain(of_parts));
+    outcome.notes.extend(of_small_reads.into_iter().chain(of_parts).chain(of_limits));
     Ok(outcome)
 }
 

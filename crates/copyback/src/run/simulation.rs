@@ -197,6 +197,11 @@ impl<'a> Simulation<'a> {
         simulation
     }
 
+    /// Whether several workloads share the drives.
+    pub fn has_tenants(&self) -> bool {
+        self.tenants.is_some()
+    }
+
     /// Whether requests of some workload arrive at their own times, whatever the drives do.
     pub fn has_open_loop(&self) -> bool {
         self.tenants

@@ -83,6 +83,8 @@ const ROWS: &[Row] = &[
     ("host.queue_depth", "2", POISSON, &[], Notes),
     ("host.outstanding_max", "1", POISSON, &[], Differs),
     ("host.outstanding_max", "1", PLAIN, &[], Notes),
+    ("host.outstanding_max", "300", POISSON, &[], Notes),
+    ("host.queue_depth", "300", PLAIN, &["host.queue_depth=250"], Notes),
     ("host.subpage_writes", "overwrite", SMALL, &[], Differs),
     ("host.subpage_writes", "overwrite", PLAIN, &[], Notes),
     ("host.target", "drive", "trace = 'CSV'", &["array.level=raid-0", "array.drives=2"], Differs),
@@ -302,7 +304,8 @@ fn listed(table: &str) -> BTreeSet<String> {
 
 /// Keys whose notes depend on the requests of the run. The run of one request that [`plan_notes`] makes has no such
 /// notes.
-const NOTED_OF_RUNS: [&str; 2] = ["host.subpage_writes", "measure.small_read_max"];
+const NOTED_OF_RUNS: [&str; 4] =
+    ["host.outstanding_max", "host.queue_depth", "host.subpage_writes", "measure.small_read_max"];
 
 #[test]
 fn every_key_of_the_other_tables_has_an_effect_or_a_note() {

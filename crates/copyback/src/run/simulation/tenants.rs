@@ -32,6 +32,7 @@ struct Tenant {
     next: Option<Request>,
     live: u32,
     begun: u64,
+    last_begin_ns: u64,
     /// The time since which it could begin another request: the completion of one of its own, or the end of its think
     /// time.
     ready_ns: u64,
@@ -74,6 +75,7 @@ impl Tenant {
             next: None,
             live: 0,
             begun: 0,
+            last_begin_ns: 0,
             ready_ns: 0,
             is_to_think: false,
             is_out_of_time: false,
@@ -176,6 +178,7 @@ impl Tenant {
         let arrival_ns = if self.stream.pace == Pace::Open { request.arrival_ns } else { now_ns };
         self.live += 1;
         self.begun += 1;
+        self.last_begin_ns = now_ns;
         self.ready_ns = now_ns;
         self.measures.peak_outstanding = self.measures.peak_outstanding.max(self.live);
         self.is_to_think |= self.stream.think.is_some_and(|(every, _)| self.begun.is_multiple_of(every));
@@ -198,6 +201,36 @@ impl Tenant {
         if is_measured && request.arrival_ns >= from_ns {
             self.measures.record(request, outstanding, now_ns, from_ns);
         }
+    }
+
+    /// Settings that did not come into effect in this run, each with the reason. `workload.` stands for its table.
+    fn without_effect(&self) -> Vec<String> {
+        let Some(started_ns) = self.started_ns.filter(|_| self.begun > 0) else { return Vec::new() };
+        let Stream { phases_ns, think, not_before_ns, .. } = &self.stream;
+        let ended_before = if self.is_cut { "the run ended before" } else { "its requests ended before" };
+        let mut notes = Vec::new();
+        let mut note = |key: &str, why: &str| notes.push(format!("`workload.{key}` has no effect: {why}"));
+        if let [[_, to_ns]] = phases_ns[..]
+            && to_ns < u64::MAX
+            && !self.is_out_of_time
+        {
+            note("stop", ended_before);
+        }
+        // A pause after the last request delays nothing.
+        if let Some((every, _)) = think
+            && self.begun <= *every
+        {
+            note("think_time", &format!("no request began after the first {every}"));
+        }
+        if (1..started_ns).contains(not_before_ns) {
+            note("not_before", "the workloads in `after` ended later");
+        }
+        let unused = phases_ns.iter().filter(|[from_ns, _]| started_ns.saturating_add(*from_ns) > self.last_begin_ns);
+        let (unused, all) = (unused.count(), phases_ns.len());
+        if all > 1 && unused > 0 {
+            notes.push(format!("{ended_before} {unused} of the {all} phases in `workload.phases`"));
+        }
+        notes
     }
 
     /// Whether nothing of it is left.
@@ -424,12 +457,12 @@ impl Simulation<'_> {
         list.map(|tenant| (tenant.stream.name.clone(), of(tenant))).collect()
     }
 
-    /// What sources of several workloads say.
+    /// What sources of several workloads say, and which of their limits the run did not reach.
     pub fn tenant_notes(&self) -> Vec<String> {
         let list = self.tenants.iter().flat_map(|tenants| &tenants.list);
         let named = |tenant: &Tenant| {
-            let notes = tenant.stream.source.notes();
-            notes.into_iter().map(|note| format!("workload `{}`: {note}", tenant.stream.name)).collect::<Vec<_>>()
+            let notes = tenant.stream.source.notes().into_iter().chain(tenant.without_effect());
+            notes.map(|note| format!("workload `{}`: {note}", tenant.stream.name)).collect::<Vec<_>>()
         };
         list.flat_map(named).collect()
     }
