@@ -199,3 +199,40 @@ impl SweepFile {
         Err(error.with_help(suggestion(&unknown.value, "cases", known)).at(unknown.place.clone()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policies::PolicyMaker;
+    use copyback::config::layers::Text;
+    use std::path::Path;
+    use std::sync::Arc;
+
+    /// A policy of every scheme is in the names of those that do not replace it, and their own settings stay theirs.
+    #[test]
+    fn schemes_are_named_after_policies_of_every_scheme() {
+        let text = "schemes = [\"baseline\", \"late\", \"own\"]\nworkload = \"mixed-70-30\"\n\
+                    [[variant]]\nname = \"late\"\nof = \"pgc\"\nset.trigger.soft = 3\n\
+                    [[variant]]\nname = \"own\"\nof = \"pgc\"\nset.trigger.soft = 4\n";
+        let text = Arc::new(Text { name: "a.toml".to_owned(), text: text.to_owned() });
+        let file = SweepFile::parse(&text, "a", Path::new(""), &|_| unreachable!("it names no other")).unwrap();
+        let own_sets = vec![("baseline".to_owned(), "trigger.soft=5".to_owned())];
+        let file = file.with_schemes(&[], own_sets).unwrap();
+        let maker = PolicyMaker::Victim(Arc::new(|_: &_, _| unreachable!("no drive is made")));
+        let policy = |scheme: Option<&str>, name: &str| SuppliedPolicy {
+            scheme: scheme.map(str::to_owned),
+            name: name.to_owned(),
+            maker: maker.clone(),
+        };
+        let unchanged = file.clone().named_after(&[policy(Some("own"), "Other")]);
+        let labels = |file: &SweepFile| file.schemes.iter().map(|scheme| file.label_of(scheme)).collect::<Vec<_>>();
+        assert_eq!(labels(&unchanged), ["baseline", "late", "own"]);
+        let file = file.named_after(&[policy(None, "Mine"), policy(Some("own"), "Other")]);
+        assert_eq!(labels(&file), ["baseline+Mine", "late+Mine", "own"]);
+        let chosen: Vec<_> = file.schemes.iter().map(|scheme| file.chosen_scheme(scheme, "")).collect();
+        let of: Vec<_> = chosen.iter().map(|chosen| chosen.scheme.value.as_str()).collect();
+        assert_eq!(of, ["baseline", "pgc", "pgc"]);
+        assert_eq!(chosen[0].sets, ["trigger.soft=5"]);
+        assert_eq!((chosen[1].sets.len(), chosen[2].sets.len()), (1, 1));
+    }
+}
