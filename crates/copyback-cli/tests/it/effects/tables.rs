@@ -1,7 +1,9 @@
 //! Each key of the tables outside of schemes changes a run, or a note says why it does not.
 //!
-//! A row of `ROWS` sets a key of `[commands]`, `[host]`, `[measure]` or `[workload]`, and states which of the two
-//! applies. The keys are those that the configuration itself lists, so that a new key without a row fails.
+//! A row sets a key of a table, and states which of the two applies. The keys are those that the configuration itself
+//! lists, so that a new key without a row fails.
+
+mod drives;
 
 use super::{Runner, plan_notes, says_so};
 use copyback::config::layers::{Layer, LayerError};
@@ -248,7 +250,8 @@ const ADDRESS_ROWS: &[Row] = &[
 
 /// All rows with whole keys, and the workloads of their tables.
 fn rows() -> Vec<(String, &'static str, String, &'static [&'static str], Does)> {
-    let mut all: Vec<_> = ROWS
+    let mut all: Vec<_> = [ROWS, drives::ROWS]
+        .concat()
         .iter()
         .map(|(key, value, load, sets, does)| ((*key).to_owned(), *value, (*load).to_owned(), *sets, *does))
         .collect();
@@ -307,6 +310,10 @@ fn listed(table: &str) -> BTreeSet<String> {
 const NOTED_OF_RUNS: [&str; 4] =
     ["host.outstanding_max", "host.queue_depth", "host.subpage_writes", "measure.small_read_max"];
 
+/// All tables but those of schemes.
+const TABLES: [&str; 10] =
+    ["array", "capacity", "commands", "geometry", "host", "measure", "precondition", "tasks", "timing", "workload"];
+
 #[test]
 fn every_key_of_the_other_tables_has_an_effect_or_a_note() {
     let folder = tempfile::tempdir().unwrap();
@@ -349,7 +356,7 @@ fn every_key_of_the_other_tables_has_an_effect_or_a_note() {
         }
     }
     assert!(wrong.is_empty(), "{} settings:\n{}", wrong.len(), wrong.join("\n"));
-    let all: BTreeSet<String> = ["commands", "host", "measure", "workload"].into_iter().flat_map(listed).collect();
+    let all: BTreeSet<String> = TABLES.into_iter().flat_map(listed).collect();
     let known: BTreeSet<String> = found.into_keys().chain(LABELS.iter().map(|label| (*label).to_owned())).collect();
     assert_eq!(all, known, "a key without a row, or a row without a key");
 }

@@ -12,6 +12,9 @@ use copyback::host::config::Target;
 use copyback::run::config::RunConfig;
 use copyback::run::precondition::PreconditionConfig;
 use copyback::tasks::gc::granularity::{GranularityConfig, GranularityPolicy};
+use copyback::tasks::gc::preemption::PreemptionConfig;
+use copyback::tasks::gc::preemption::points::{AtRegister, Serves};
+use copyback::tasks::gc::trigger::{Scope, TriggerConfig};
 
 /// Settings and the reason why a run does not use them.
 pub(super) struct Unlooked {
@@ -32,6 +35,8 @@ impl Unlooked {
 pub(super) const UNLOOKED: &[Unlooked] = &[
     Unlooked { keys: &["trigger.", "victim."], why: of_merges },
     Unlooked { keys: &["trigger.hard"], why: of_hard },
+    Unlooked { keys: &["trigger.collections"], why: of_ordered_collections },
+    Unlooked { keys: &["trigger.count"], why: of_one_open_block },
     Unlooked { keys: &["trigger.report", "trigger.last_resort"], why: of_told_drives },
     Unlooked { keys: &["trigger.stagger"], why: of_several_planes },
     Unlooked { keys: &["preemption.at_hard"], why: of_a_hard_watermark },
@@ -53,9 +58,15 @@ pub(super) const UNLOOKED: &[Unlooked] = &[
         why: |run| of_task(run, Source::SCRUB, "scrub"),
     },
     Unlooked { keys: &["admit.wear", "admit.shares.wear"], why: |run| of_task(run, Source::WEAR, "wear") },
-    Unlooked { keys: &["tasks.delays.gc"], why: of_requests_of_collections },
-    Unlooked { keys: &["tasks.delays.scrub"], why: |run| of_task(run, Source::SCRUB, "scrub") },
-    Unlooked { keys: &["tasks.delays.wear"], why: |run| of_task(run, Source::WEAR, "wear") },
+    Unlooked { keys: &["tasks.delays.gc"], why: |run| of_requests_of(run, "each collection reserves its") },
+    Unlooked {
+        keys: &["tasks.delays.scrub"],
+        why: |run| of_task(run, Source::SCRUB, "scrub").or_else(|| of_requests_of(run, "scrubbing reserves its")),
+    },
+    Unlooked {
+        keys: &["tasks.delays.wear"],
+        why: |run| of_task(run, Source::WEAR, "wear").or_else(|| of_requests_of(run, "wear levelling reserves its")),
+    },
     Unlooked { keys: &["precondition.steady"], why: of_counted_overwrites },
     Unlooked { keys: &["precondition.footprint"], why: of_no_overwrites },
     Unlooked { keys: &["order."], why: of_timed_collections },
@@ -65,6 +76,7 @@ pub(super) const UNLOOKED: &[Unlooked] = &[
     Unlooked { keys: &["granularity.copyback", "granularity.destination"], why: of_timeless_moves },
     Unlooked { keys: &["array.partial", "array.write_after"], why: of_parity },
     Unlooked { keys: &["array.stripe_unit"], why: of_a_volume },
+    Unlooked { keys: &["array.seeds"], why: of_other_drives },
     Unlooked { keys: &["coordination.scope", "coordination.pause_on"], why: of_several_drives },
 ];
 
@@ -91,6 +103,29 @@ fn of_told_drives(run: &RunConfig) -> Option<String> {
     let policy = run.coordination.name();
     let why = format!("only drives with a coordinator use it, and under `coordination.policy = \"{policy}\"` none is");
     if_so(run.coordination.common().is_none(), why)
+}
+
+fn of_ordered_collections(run: &RunConfig) -> Option<String> {
+    let policy = run.coordination.name();
+    let why =
+        format!("the coordinator decides which collection follows another (`coordination.policy = \"{policy}\"`)");
+    if_so(run.coordination.common().is_some(), why)
+}
+
+/// A block is opened when its first page is written. With one open block, the free pages are therefore below those of n
+/// blocks exactly if fewer than n blocks are free.
+fn of_one_open_block(run: &RunConfig) -> Option<String> {
+    let TriggerConfig::Watermark(params) = &run.trigger else { return None };
+    let is_of_plane = match params.scope {
+        Scope::Plane => true,
+        Scope::Die => run.shape().planes_per_die == 1,
+        Scope::Device => false,
+    };
+    let has_one = run.frontier.open_blocks() == 1 && !run.frontier.opens_twins();
+    // Shares by feedback may depend on how far the watermarks are.
+    let is_watermark_alone = !matches!(run.admit, AdmitConfig::Debit(_));
+    let why = "a plane has one open block, so that its free pages fall below a watermark when its free blocks do";
+    if_so(is_of_plane && has_one && is_watermark_alone, why)
 }
 
 fn of_several_planes(run: &RunConfig) -> Option<String> {
@@ -120,11 +155,17 @@ fn of_pages_of_partners(run: &RunConfig) -> Option<String> {
 }
 
 fn of_partners_of_collections(run: &RunConfig) -> Option<String> {
+    let selects = match &run.preemption {
+        // Every read that waits may go first, so that the first one does.
+        PreemptionConfig::Points(points) => points.at_register != AtRegister::None || points.serves != Serves::Reads,
+        other => other.lets_host_first(),
+    };
     let is_used = [GcBuilderName::GcHost, GcBuilderName::Merge].into_iter().any(|builder| has(run, builder))
-        || run.preemption.lets_host_first()
+        || selects
         || matches!(run.victim, VictimConfig::ReadMatch(_));
-    let why = "no collection looks at the requests that wait: `gc+host` and `merge` in `compose.gc`, preemption \
-               points and `victim.policy = \"read-match\"` do";
+    let why = "no collection looks beyond the first request that waits: `gc+host` and `merge` in `compose.gc`, \
+               preemption points that exclude some requests (`preemption.at_register`, `preemption.serves = \"all\"`) \
+               and `victim.policy = \"read-match\"` do";
     if_so(!is_used, why)
 }
 
@@ -191,9 +232,10 @@ fn of_task(run: &RunConfig, source: Source, name: &str) -> Option<String> {
     if_so(!is_on, format!("this task is off: `[tasks.{name}]` switches it on"))
 }
 
-fn of_requests_of_collections(run: &RunConfig) -> Option<String> {
+/// Of background work that reserves dies: which `reserves` says of it.
+fn of_requests_of(run: &RunConfig, reserves: &str) -> Option<String> {
     let has_requests = run.preemption.as_task().is_some() || of_the_map(run).is_none();
-    let why = "collections reserve their die and make no requests; they do under `preemption.policy = \"always\"`";
+    let why = format!("{reserves} die and makes no requests; it does under `preemption.policy = \"always\"`");
     if_so(!has_requests, why)
 }
 
@@ -244,11 +286,13 @@ fn of_parity(run: &RunConfig) -> Option<String> {
 }
 
 fn of_a_volume(run: &RunConfig) -> Option<String> {
+    let why = "requests address drives (`host.target = \"drive\"`), and there is no volume";
+    if_so(run.array.is_some() && run.host.target == Target::Drive, why)
+}
+
+fn of_other_drives(run: &RunConfig) -> Option<String> {
     let array = run.array.as_ref()?;
-    if run.host.target == Target::Drive {
-        return Some("requests address drives (`host.target = \"drive\"`), and there is no volume".to_owned());
-    }
-    if_so(array.drives == 1, "one drive has no other to alternate with")
+    if_so(array.drives == 1, "there is no other drive whose past could be the same")
 }
 
 fn of_several_drives(run: &RunConfig) -> Option<String> {
