@@ -2,11 +2,11 @@
 
 use crate::failure::Failure;
 use crate::files::Input;
-use crate::fio::{self, Jobs};
+use crate::fio::Jobs;
 use crate::policies::{self, Policies, SuppliedPolicy};
 use crate::workloads;
-use copyback::config::layers::{Layer, LayerError, Located, Place, WORKLOADS};
-use copyback::config::presets::{self, DEVICES, SCHEMES};
+use copyback::config::layers::{Layer, LayerError, Located, Place};
+use copyback::config::presets::{self, SCHEMES};
 use copyback::run::Warmup;
 use copyback::run::arrays::Member;
 use copyback::run::config::{Resolved, Stack};
@@ -22,18 +22,18 @@ mod layers;
 mod load;
 mod overrides;
 mod refusals;
+mod said;
 
-use chosen::Chosen;
 pub use chosen::{named_scheme, of_scheme as set_of_scheme, refuse_sets_of_others, split};
 use effects::{overridden, without_effect};
-use experiment::ExperimentFile;
 use fit::fitted;
 pub use fit::{Fitted, Footprints, Share};
 use layers::Layers;
 use load::{DEVICE, SCHEME, load};
 pub use load::{label, load_device, of_presets};
-use overrides::{load_array, resolve_overrides};
-use refusals::{refuse_endless, refuse_twice, refuse_unnamed_drives, refuse_without_effect};
+use overrides::resolve_overrides;
+use refusals::{refuse_endless, refuse_twice, refuse_unnamed_drives};
+use said::plan_as_said;
 
 /// The schemes of a comparison that names none: blocking GC, ways to let requests in between, and the ideal.
 pub const DEFAULT_SCHEMES: &[&str] = &["baseline", "pgc", "gc-par", "gc-par-pgc", "ideal-no-gc"];
@@ -204,87 +204,23 @@ pub fn plan(chosen: &Experiment, default_schemes: &[&str]) -> Result<Plan, Failu
     Ok(Plan { fitted: Some(fitted), ..sized })
 }
 
-/// The plan with the drive that the command line and the experiment describe.
-fn plan_as_said(common: &Experiment, policies: &Policies, default_schemes: &[&str]) -> Result<Plan, Failure> {
-    let (of_all, of_one) = split(&common.settings);
-    let common = &Experiment { settings: of_all, ..common.clone() };
-    let schemes = &common.schemes;
-    let mut inputs = Vec::new();
-    let experiment = match &common.file {
-        Some(path) => ExperimentFile::read(path, &mut inputs).map_err(|failure| {
-            let is_toml = path.extension().is_some_and(|ending| ending == "toml");
-            if common.trace.is_some() && !is_toml && path.is_file() { workloads::several_traces() } else { failure }
-        })?,
-        None => ExperimentFile::default(),
-    };
-    let mut below = Vec::new();
-    if let Some(device) = chosen_device(common, &experiment) {
-        let folder = if common.device.is_some() { Path::new("") } else { &experiment.folder };
-        below.push(load(&DEVICE, &device, folder, &mut inputs)?);
+/// The run of layers, checked.
+fn planned(
+    layers: &Layers<'_>,
+    (scheme, word): (String, String),
+    overridden: Vec<String>,
+    (seed, is_alone): (u64, bool),
+    inputs: &mut Vec<Input>,
+) -> Result<Planned, Failure> {
+    let stack = layers.stack();
+    let resolved = layers.resolve(&stack).map_err(|error| of_scheme(error, &scheme, is_alone))?;
+    let members = layers.members(&resolved.run, stack.place_of("array.override"), seed, inputs)?;
+    for (key, trace) in workloads::traces(&resolved) {
+        workloads::check_trace(trace, stack.place_of(&key))?;
     }
-    let array = match &common.array {
-        Some(name) => Some((argument(name), Path::new(""))),
-        None => experiment.array.clone().map(|name| (name, experiment.folder.as_path())),
-    };
-    let array_layer = match array {
-        Some((name, folder)) => Some(load_array(&name, folder, &mut inputs)?),
-        None => None,
-    };
-    let named: Vec<Located> = match (schemes.is_empty(), &experiment.schemes) {
-        (false, _) => schemes.iter().map(|name| argument(name)).collect(),
-        (true, Some(list)) => list.clone(),
-        (true, None) => default_schemes.iter().map(|name| argument(name)).collect(),
-    };
-    let scheme_folder = if schemes.is_empty() { experiment.folder.as_path() } else { Path::new("") };
-    let all = chosen::chosen(&named, &of_one)?;
-    refuse_twice(all.iter().map(|chosen| (chosen.label.as_str(), &chosen.scheme)))?;
-    let mut loaded = Vec::new();
-    for chosen in all {
-        let layer = load(&SCHEME, &chosen.scheme, scheme_folder, &mut inputs)?;
-        loaded.push((chosen, layer));
-    }
-    let job_file = match (&common.fio, &common.fio_args) {
-        (Some(path), _) => Some(fio::load(path, &mut inputs)?),
-        (None, Some(text)) => Some(fio::load_arguments(text, &mut inputs)?),
-        (None, None) => None,
-    };
-    let (over, proposed) = upper_layers(common, &experiment, job_file.as_ref().map(|file| &file.layer), &mut inputs)?;
-    let (jobs, notes) = job_file.map(|file| (file.jobs, file.notes)).unwrap_or_default();
-    let seed = common.seed.or(experiment.seed).unwrap_or(1);
-    let mut runs = Vec::new();
-    let is_alone = loaded.len() == 1;
-    for (chosen, layer) in loaded {
-        let over_scheme: Vec<Layer> = over.iter().chain(&chosen.own).cloned().collect();
-        let overridden = overridden(&layer, &over_scheme);
-        let is_set = usize::from(!common.settings.is_empty());
-        let (above, sets) = over.split_at(over.len() - is_set);
-        // What the command line names goes over the experiment's own.
-        let array_last = array_layer.iter().filter(|_| common.array.is_some());
-        let array_first = array_layer.iter().filter(|_| common.array.is_none());
-        let above = array_first.chain(above).chain(array_last).cloned().collect();
-        let sets = Layers::sets_of(sets, &chosen);
-        let layers = Layers { device: below.first().cloned(), scheme: layer, above, sets, policies };
-        let stack = layers.stack();
-        let Chosen { label: scheme, word, .. } = chosen;
-        let resolved = layers.resolve(&stack).map_err(|error| of_scheme(error, &scheme, is_alone))?;
-        let members = layers.members(&resolved.run, stack.place_of("array.override"), seed, &mut inputs)?;
-        for (key, trace) in workloads::traces(&resolved) {
-            workloads::check_trace(trace, stack.place_of(&key))?;
-        }
-        let mode_from = stack.place_of_leaf("host.mode").map(|place| place.text.name.clone());
-        let without_effect = without_effect(&stack, layers.device.as_ref(), &layers.scheme, &resolved);
-        runs.push(Planned { scheme, word, resolved, members, overridden, without_effect, mode_from, stack });
-    }
-    refuse_without_effect(&Layer::of_sets(&common.settings)?, &runs)?;
-    refuse_unnamed_drives(&runs)?;
-    for (_, trace) in runs.first().iter().flat_map(|run| workloads::traces(&run.resolved)) {
-        inputs.push(Input::trace(trace.to_path_buf(), workloads::hash_trace(trace)?));
-    }
-    let requests = common.requests.or(experiment.requests);
-    // What a workload proposes belongs to the whole of it.
-    let warmup = common.warmup.or(experiment.warmup).or(proposed.filter(|_| requests.is_none()));
-    refuse_endless(warmup, &runs)?;
-    Ok(Plan { name: experiment.name, runs, seed, requests, warmup, inputs, jobs, notes, fitted: None })
+    let mode_from = stack.place_of_leaf("host.mode").map(|place| place.text.name.clone());
+    let without_effect = without_effect(&stack, layers.device.as_ref(), &layers.scheme, &resolved);
+    Ok(Planned { scheme, word, resolved, members, overridden, without_effect, mode_from, stack })
 }
 
 /// One choice of everything, as a cell of a sweep makes it. Paths are relative to `folder`.
@@ -387,17 +323,8 @@ fn plan_as_chosen(choice: &Choice<'_>, known: &mut KnownTraces) -> Result<Plan, 
         let sets = vec![sets.clone(), own];
         let (device, above) = (Some(device.clone()), workload.iter().cloned().collect());
         let layers = Layers { device, scheme: layer, above, sets, policies: choice.policies };
-        let stack = layers.stack();
-        let is_alone = choice.schemes.len() == 1;
-        let resolved = layers.resolve(&stack).map_err(|error| of_scheme(error, &chosen.label, is_alone))?;
-        let members = layers.members(&resolved.run, stack.place_of("array.override"), choice.seed, &mut inputs)?;
-        for (key, trace) in workloads::traces(&resolved) {
-            workloads::check_trace(trace, stack.place_of(&key))?;
-        }
-        let mode_from = stack.place_of_leaf("host.mode").map(|place| place.text.name.clone());
-        let without_effect = without_effect(&stack, layers.device.as_ref(), &layers.scheme, &resolved);
-        let (scheme, word) = (chosen.label.clone(), chosen.label.clone());
-        runs.push(Planned { scheme, word, resolved, members, overridden, without_effect, mode_from, stack });
+        let names = (chosen.label.clone(), chosen.label.clone());
+        runs.push(planned(&layers, names, overridden, (choice.seed, choice.schemes.len() == 1), &mut inputs)?);
     }
     for (_, trace) in runs.first().iter().flat_map(|run| workloads::traces(&run.resolved)) {
         let hash = match known.hashes.get(trace) {
@@ -416,73 +343,4 @@ fn plan_as_chosen(choice: &Choice<'_>, known: &mut KnownTraces) -> Result<Plan, 
 /// A name that the command line has.
 pub fn argument(name: &str) -> Located {
     Located { value: name.to_owned(), place: None }
-}
-
-/// The device to start from; `None` if the experiment describes one itself.
-fn chosen_device(common: &Experiment, experiment: &ExperimentFile) -> Option<Located> {
-    if let Some(name) = &common.device {
-        return Some(argument(name));
-    }
-    let describes = |layer: &Layer| ["geometry", "timing", "capacity"].iter().all(|table| layer.has(table));
-    match &experiment.device {
-        Some(device) => Some(device.clone()),
-        None if experiment.layer.as_ref().is_some_and(describes) => None,
-        None => Some(argument(DEVICES[0].name)),
-    }
-}
-
-/// Everything above the scheme, lowest first; and the warm-up that the workload proposes, where nothing cuts it.
-fn upper_layers(
-    common: &Experiment,
-    experiment: &ExperimentFile,
-    jobs: Option<&Layer>,
-    inputs: &mut Vec<Input>,
-) -> Result<(Vec<Layer>, Option<Warmup>), Failure> {
-    let (mut layers, mut proposed) = (Vec::new(), None);
-    let own = |layer: &Layer| {
-        layer.has_key("workload", "trace")
-            || (layer.has_key("workload", "requests")
-                && ["read_share", "read_arrivals"].iter().any(|key| layer.has_key("workload", key)))
-            || !layer.names_in(WORKLOADS).is_empty()
-    };
-    let on_command_line = common.trace.is_some() || common.workload.is_some() || jobs.is_some();
-    let mut add = |layers: &mut Vec<Layer>, name: &Located, folder: &Path| -> Result<(), Failure> {
-        let loaded = workloads::load(name, folder, inputs)?;
-        proposed = loaded.warmup.map(|warmup| (layers.len(), warmup));
-        layers.push(loaded.layer);
-        Ok(())
-    };
-    if !on_command_line {
-        match &experiment.workload {
-            Some(name) => add(&mut layers, name, &experiment.folder)?,
-            None if experiment.layer.as_ref().is_some_and(own) => {}
-            None => add(&mut layers, &argument(workloads::DEFAULT), Path::new(""))?,
-        }
-    }
-    let of_experiment = experiment.layer.as_ref().is_some_and(|layer| !layer.names_in(WORKLOADS).is_empty());
-    if on_command_line && of_experiment {
-        let message = "the experiment has workloads of its own (`[workloads.*]`), and the command line names others";
-        return Err(Failure::input(message)
-            .with_help("leave out --workload, --trace, --fio or --fio-args, or the experiment's"));
-    }
-    layers.extend(experiment.layer.clone());
-    if let Some(name) = &common.workload {
-        add(&mut layers, &argument(name), Path::new(""))?;
-    }
-    layers.extend(jobs.cloned());
-    if let Some(path) = &common.trace {
-        layers.push(workloads::trace_layer(path)?);
-    }
-    let options = workloads::ReaderOptions {
-        format: common.format.as_deref(),
-        columns: &common.columns,
-        device: None,
-        skip_bad: common.skip_bad,
-    };
-    layers.extend(options.layer()?);
-    if !common.settings.is_empty() {
-        layers.push(Layer::of_sets(&common.settings)?);
-    }
-    let proposed = proposed.filter(|(at, _)| !layers[at + 1..].iter().any(workloads::cuts));
-    Ok((layers, proposed.map(|(_, warmup)| warmup)))
 }

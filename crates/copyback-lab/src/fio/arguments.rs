@@ -4,6 +4,8 @@ use super::job::Safety;
 use super::parse::{self, GLOBAL, Section};
 use crate::failure::Failure;
 use copyback::config::layers::{LayerError, Place, Text};
+use std::iter::Peekable;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What messages call the text.
@@ -84,7 +86,7 @@ const ALONE: &[&str] = &[
 /// A word of a command line, quotes removed, and its bytes in the text.
 struct Word {
     text: String,
-    span: std::ops::Range<usize>,
+    span: Range<usize>,
 }
 
 /// Words as a shell divides them: by blanks, outside of quotes, and with a backslash before what is to be kept.
@@ -131,79 +133,124 @@ pub struct CommandLine {
 
 /// Divides a command line.
 pub fn read(text: &str) -> Result<CommandLine, Failure> {
-    let whole = Arc::new(Text { name: SHOWN.to_owned(), text: text.to_owned() });
-    let place = |span: std::ops::Range<usize>| Place { text: whole.clone(), span };
-    let wrong = |span: &std::ops::Range<usize>, message: String, help: &str| -> Failure {
-        LayerError::new(message).with_help(help).at(Some(place(span.clone()))).into()
-    };
-    let words = words(text).map_err(|message| wrong(&(0..text.len()), message, "close it"))?;
-    let new = |name: &str, span| Section { name: name.to_owned(), place: place(span), options: Vec::new() };
-    let (mut sections, mut notes): (Vec<Section>, Vec<String>) = (Vec::new(), Vec::new());
-    let mut safety = Safety::default();
+    let line = CommandLine { sections: Vec::new(), notes: Vec::new(), safety: Safety::default() };
+    let text = Arc::new(Text { name: SHOWN.to_owned(), text: text.to_owned() });
+    let whole = 0..text.text.len();
+    let mut reader = Reader { text, line };
+    let words = words(&reader.text.text).map_err(|message| reader.wrong(&whole, message, "close it"))?;
     let mut words = words.into_iter().peekable();
-    while let Some(Word { text: word, span }) = words.next() {
+    while let Some(word) = words.next() {
+        if word.text == "fio" && word.span.start == 0 {
+            continue;
+        }
+        let given = reader.given(word, &mut words)?;
+        if !reader.is_of_program(&given)? {
+            reader.add(given)?;
+        }
+    }
+    if !reader.line.sections.is_empty() && reader.line.sections.iter().all(|section| section.name == GLOBAL) {
+        let section = reader.section(UNNAMED, whole);
+        reader.line.sections.push(section);
+    }
+    Ok(reader.line)
+}
+
+/// An option of a command line, and its bytes in the text.
+struct Given {
+    key: String,
+    value: Option<String>,
+    span: Range<usize>,
+}
+
+/// What is read of a command line so far.
+struct Reader {
+    text: Arc<Text>,
+    line: CommandLine,
+}
+
+impl Reader {
+    fn place(&self, span: Range<usize>) -> Place {
+        Place { text: self.text.clone(), span }
+    }
+
+    fn wrong(&self, span: &Range<usize>, message: String, help: &str) -> Failure {
+        LayerError::new(message).with_help(help).at(Some(self.place(span.clone()))).into()
+    }
+
+    fn section(&self, name: &str, span: Range<usize>) -> Section {
+        Section { name: name.to_owned(), place: self.place(span), options: Vec::new() }
+    }
+
+    /// The option that begins with a word. Its value may be the next word.
+    fn given(&self, word: Word, others: &mut Peekable<impl Iterator<Item = Word>>) -> Result<Given, Failure> {
+        let Word { text: word, mut span } = word;
         let Some(option) = word.strip_prefix("--").or(word.strip_prefix('-')).filter(|rest| !rest.is_empty()) else {
-            if word == "fio" && span.start == 0 {
-                continue;
-            }
             let message = format!("`{word}` is no option");
-            return Err(wrong(&span, message, "write options as --rw=read; give a job file with --fio FILE"));
+            return Err(self.wrong(&span, message, "write options as --rw=read; give a job file with --fio FILE"));
         };
         let (key, mut value) = match option.split_once('=') {
             Some((key, value)) => (key, Some(value.to_owned())),
             None => (option, None),
         };
-        let mut span = span;
         let of_fio = OF_FIO.iter().find(|(name, _)| *name == key);
         let is_switch = OF_SAFETY.contains(&key) || of_fio.is_some_and(|(_, has_value)| !has_value);
         if is_switch && value.is_some() {
             let message = format!("`--{key}` of fio takes no value");
-            return Err(wrong(&span, message, &format!("write --{key}, or leave it out")));
+            return Err(self.wrong(&span, message, &format!("write --{key}, or leave it out")));
         }
         let stands_alone = ALONE.contains(&key) || is_switch;
-        if value.is_none() && !stands_alone && words.peek().is_some_and(|next| !next.text.starts_with('-')) {
-            let next = words.next();
+        if value.is_none() && !stands_alone && others.peek().is_some_and(|next| !next.text.starts_with('-')) {
+            let next = others.next();
             span.end = next.as_ref().map_or(span.end, |next| next.span.end);
             value = next.map(|next| next.text);
         }
+        Ok(Given { key: key.to_owned(), value, span })
+    }
+
+    /// Whether an option is of fio's own program, and no option of a job. Then it is dealt with.
+    fn is_of_program(&mut self, Given { key, value, span }: &Given) -> Result<bool, Failure> {
+        let key = key.as_str();
         match key {
-            "readonly" => safety.is_read_only = true,
-            "warnings-fatal" => safety.are_warnings_fatal = true,
+            "readonly" => self.line.safety.is_read_only = true,
+            "warnings-fatal" => self.line.safety.are_warnings_fatal = true,
             "idle-prof" if value.as_deref() == Some("calibrate") => {
                 let message = "`--idle-prof=calibrate` measures the machine, and runs no job".to_owned();
-                return Err(wrong(&span, message, "remove it"));
+                return Err(self.wrong(span, message, "remove it"));
             }
             _ => {}
         }
         if OF_SAFETY.contains(&key) {
-            continue;
+            return Ok(true);
         }
-        if of_fio.is_some() {
-            notes.push(format!("`--{key}` has no effect: it is of fio's own program"));
-            continue;
+        if OF_FIO.iter().any(|(name, _)| *name == key) {
+            self.line.notes.push(format!("`--{key}` has no effect: it is of fio's own program"));
+            return Ok(true);
         }
         if OF_OTHER_RUNS.contains(&key) {
             let help = "remove it; --print-config shows how jobs are understood";
-            return Err(wrong(&span, format!("`--{key}` is of fio's own program, and no option of a job"), help));
+            return Err(self.wrong(span, format!("`--{key}` is of fio's own program, and no option of a job"), help));
         }
+        Ok(false)
+    }
+
+    /// Adds an option of a job, or begins a job.
+    fn add(&mut self, Given { key, value, span }: Given) -> Result<(), Failure> {
         if key == "name" {
-            let name = value.filter(|name| !name.is_empty());
-            let Some(name) = name else {
-                return Err(wrong(&span, "a job needs a name".to_owned(), "write --name=NAME"));
+            let Some(name) = value.filter(|name| !name.is_empty()) else {
+                return Err(self.wrong(&span, "a job needs a name".to_owned(), "write --name=NAME"));
             };
-            sections.push(new(&name, span));
-            continue;
+            let section = self.section(&name, span);
+            self.line.sections.push(section);
+            return Ok(());
         }
-        if sections.is_empty() {
-            sections.push(new(GLOBAL, span.clone()));
+        if self.line.sections.is_empty() {
+            let section = self.section(GLOBAL, span.clone());
+            self.line.sections.push(section);
         }
-        let section = sections.last_mut().expect("there is one");
-        section.options.push(parse::option(key, value.as_deref(), place(span)));
+        let option = parse::option(&key, value.as_deref(), self.place(span));
+        self.line.sections.last_mut().expect("there is one").options.push(option);
+        Ok(())
     }
-    if !sections.is_empty() && sections.iter().all(|section| section.name == GLOBAL) {
-        sections.push(new(UNNAMED, 0..text.len()));
-    }
-    Ok(CommandLine { sections, notes, safety })
 }
 
 #[cfg(test)]
