@@ -23,7 +23,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 pub struct Preconditioner<'a> {
     /// The drive.
     pub ftl: Ftl,
-    soft_blocks: u32,
+    /// Watermarks of the first plane of each die, as configured.
+    watermarks: Watermarks,
+    /// Blocks that it keeps free when it has collected.
     stop_blocks: u32,
     /// Blocks between the watermarks of a die's planes.
     stagger_blocks: u32,
@@ -32,6 +34,16 @@ pub struct Preconditioner<'a> {
     pace: Pace<'a>,
     work_of_write: WorkOfWrite,
 }
+
+/// Free blocks below which a plane collects, and at which it stops.
+#[derive(Clone, Copy)]
+struct Watermarks {
+    soft_blocks: u32,
+    stop_blocks: u32,
+}
+
+/// Free blocks that each plane keeps: the host may never take the reserve, so a plane collects before it would have to.
+const LEAST_BLOCKS: u32 = GC_RESERVE_BLOCKS + 1;
 
 /// Which pages are padded, as they would be in a run.
 #[derive(Clone, Copy, Debug)]
@@ -61,16 +73,14 @@ impl Preconditioner<'_> {
     pub fn new(config: &RunConfig, seed: u64) -> Self {
         let ftl = Ftl::new(&config.ftl(), seed);
         let (soft, stop) = config.trigger.blocks_per_plane(&config.geometry);
-        // The host may never take the reserve, so a plane collects before it would have to.
-        let least = GC_RESERVE_BLOCKS + 1;
         let stagger_blocks = config.trigger.stagger_blocks();
         let pads = Pads::of(config);
-        let stop_blocks = stop.max(least);
+        let stop_blocks = stop.max(LEAST_BLOCKS);
         let units = f64::from(ftl.geometry.logical_units);
         Self {
             work_of_write: WorkOfWrite::expected(&ftl, stop_blocks, units, units),
             ftl,
-            soft_blocks: soft.max(least),
+            watermarks: Watermarks { soft_blocks: soft, stop_blocks: stop },
             stop_blocks,
             stagger_blocks,
             pads,
@@ -100,7 +110,7 @@ impl Preconditioner<'_> {
             // A drive that is filled in order has nothing to merge.
             return Ok(());
         }
-        if ftl.free_blocks_of(plane) >= self.soft_blocks + self.stagger_blocks * ftl.geometry.plane_offset(plane) {
+        if ftl.free_blocks_of(plane) >= self.watermark_of(self.watermarks.soft_blocks, plane) {
             return Ok(());
         }
         match self.collect(plane) {
@@ -121,10 +131,15 @@ impl Preconditioner<'_> {
         Err(results.into_iter().find_map(Result::err).expect("a plane that was collected has room"))
     }
 
+    /// A watermark of a plane, as in a run.
+    fn watermark_of(&self, blocks: u32, plane: PlaneId) -> u32 {
+        (blocks + self.stagger_blocks * self.ftl.geometry.plane_offset(plane)).max(LEAST_BLOCKS)
+    }
+
     #[cold]
     fn collect(&mut self, plane: PlaneId) -> Result<(), KeyError> {
         let geometry = &self.ftl.geometry;
-        let stop_blocks = self.stop_blocks + self.stagger_blocks * geometry.plane_offset(plane);
+        let stop_blocks = self.watermark_of(self.watermarks.stop_blocks, plane);
         // A policy that does not look at what is valid may free nothing for a while, but not for ever.
         let collections_left = 4 * geometry.blocks_per_plane;
         let pads_moves = self.pads.moves;

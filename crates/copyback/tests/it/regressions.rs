@@ -438,3 +438,19 @@ fn times_of_collections_add_up_beyond_64_bits() {
     assert!((sum_ns / LAST_NS as f64 - 4.0).abs() < 0.01, "{gc:?}");
     assert!(gc.under_way_ns > LAST_NS - 1_000_000_000, "{gc:?}");
 }
+
+/// Watermarks that are staggered count from the configured one, also while a drive is preconditioned: here those of
+/// four planes are 0 to 3 blocks, the fourth plane has 4 spare ones, and the configuration checks accept that.
+#[test]
+fn staggered_watermarks_below_the_reserve_fit_a_drive_that_the_checks_accept() {
+    let lines = [
+        "geometry.channels = 1\ngeometry.chips_per_channel = 1\ngeometry.dies_per_chip = 1\ngeometry.planes_per_die = 4",
+        "geometry.blocks_per_plane = 12\ngeometry.pages_per_block = 4\ngeometry.page_size = \"4 KiB\"",
+        "timing.read = \"50 us\"\ntiming.program = \"500 us\"\ntiming.erase = \"3 ms\"\ntiming.channel = \"400 MB/s\"",
+        "capacity.logical = \"488 KiB\"\nallocation.policy = \"static\"\nprecondition.mode = \"sequential\"",
+        "trigger.policy = \"watermark\"\ntrigger.soft = 0\ntrigger.stagger = 1",
+    ];
+    let (config, text) = configuration(&lines, 0);
+    config.check().unwrap_or_else(|e| panic!("{e}\n{text}"));
+    precondition(&config, 0).unwrap_or_else(|e| panic!("{e}\n{text}"));
+}

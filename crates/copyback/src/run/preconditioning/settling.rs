@@ -175,11 +175,11 @@ impl<'a> Preconditioner<'a> {
         if ftl.has_second_active() {
             ftl.open_second_blocks();
         }
-        let Self { soft_blocks, stop_blocks, stagger_blocks, pads, .. } = *self;
+        let Self { watermarks, stop_blocks, stagger_blocks, pads, .. } = *self;
         let filled = f64::from(ftl.geometry.logical_units);
         let work_of_write = WorkOfWrite::expected(&ftl, stop_blocks, filled, filled);
         let pace = Pace::default();
-        Preconditioner { ftl, soft_blocks, stop_blocks, stagger_blocks, pads, written: 0, pace, work_of_write }
+        Preconditioner { ftl, watermarks, stop_blocks, stagger_blocks, pads, written: 0, pace, work_of_write }
     }
 
     /// Fills a sample, and overwrites it until its write amplification is steady.
