@@ -23,8 +23,8 @@ const BIN_ENDS: &[u64] = &[2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
 /// The version of fio whose layout this is.
 const LAYOUT: &str = "fio-3.33";
 
-/// What is told of a job.
-struct Told<'a> {
+/// The report of a job.
+struct JobReport<'a> {
     name: &'a str,
     group: u64,
     depth: u64,
@@ -86,7 +86,7 @@ impl Times {
     }
 }
 
-impl Told<'_> {
+impl JobReport<'_> {
     /// Another job of its group, where the group is reported as one: it takes as long as the longest of them.
     fn add(&mut self, other: &Self) {
         let [own, theirs] = [&*self, other].map(|told| told.ops.iter().map(|count| count.done).sum::<u64>() as f64);
@@ -135,7 +135,7 @@ pub fn document(planned: &Planned, done: &Finished, jobs: &Jobs) -> Result<Vec<u
 }
 
 /// Bytes a second of each operation of a group.
-fn group_rates(told: &[Told<'_>]) -> BTreeMap<u64, [f64; 3]> {
+fn group_rates(told: &[JobReport<'_>]) -> BTreeMap<u64, [f64; 3]> {
     let mut totals: BTreeMap<u64, [(u64, u64); 3]> = BTreeMap::new();
     for job in told {
         for ((bytes, span_ns), count) in totals.entry(job.group).or_default().iter_mut().zip(&job.ops) {
@@ -148,10 +148,10 @@ fn group_rates(told: &[Told<'_>]) -> BTreeMap<u64, [f64; 3]> {
 }
 
 /// The only workload of a run.
-fn alone<'a>(planned: &'a Planned, outcome: &'a Outcome) -> Told<'a> {
+fn alone<'a>(planned: &'a Planned, outcome: &'a Outcome) -> JobReport<'a> {
     let (report, rates) = (&outcome.report, outcome.rates);
     let histogram = |class: &str| &outcome.histograms.iter().find(|(name, _)| *name == class).expect("a class").1;
-    Told {
+    JobReport {
         name: planned.resolved.workload.name.as_deref().unwrap_or("workload"),
         group: 0,
         depth: u64::from(report.peak_outstanding),
@@ -189,7 +189,7 @@ fn alone<'a>(planned: &'a Planned, outcome: &'a Outcome) -> Told<'a> {
 }
 
 /// Several workloads: jobs in their order, or workloads in that of their names.
-fn several<'a>(outcome: &'a Outcome, jobs: &'a Jobs) -> Vec<Told<'a>> {
+fn several<'a>(outcome: &'a Outcome, jobs: &'a Jobs) -> Vec<JobReport<'a>> {
     let of = |workload: &'a str, job: Option<&'a JobName>| {
         let report = outcome.report.workloads.get(workload)?;
         let [read, write] = outcome.workload_histograms.get(workload)?;
@@ -201,7 +201,7 @@ fn several<'a>(outcome: &'a Outcome, jobs: &'a Jobs) -> Vec<Told<'a>> {
             times,
             rates: rates[op],
         };
-        Some(Told {
+        Some(JobReport {
             name: job.map_or(workload, |job| &job.name),
             group: job.map_or(0, |job| job.group),
             depth: job.map_or(u64::from(report.peak_outstanding), |job| job.depth),
@@ -222,7 +222,7 @@ fn several<'a>(outcome: &'a Outcome, jobs: &'a Jobs) -> Vec<Told<'a>> {
     if jobs.list.is_empty() {
         return outcome.report.workloads.keys().filter_map(|name| of(name, None)).collect();
     }
-    let mut all: Vec<Told<'a>> = Vec::new();
+    let mut all: Vec<JobReport<'a>> = Vec::new();
     for (job, told) in jobs.list.iter().filter_map(|job| Some((job, of(&job.workload, Some(job))?))) {
         // A grouped job joins whatever is before it in its group, as with fio; and what a job reads back is its own.
         match all.last_mut().filter(|last| job.is_more || (told.is_grouped && last.group == told.group)) {
@@ -238,7 +238,7 @@ fn options(options: &[(String, String)]) -> Value {
     Value::Object(all.collect::<Map<_, _>>())
 }
 
-fn of_job(job: &Told<'_>, group_rates: &BTreeMap<u64, [f64; 3]>) -> Value {
+fn of_job(job: &JobReport<'_>, group_rates: &BTreeMap<u64, [f64; 3]>) -> Value {
     let mut told = json!({
         "jobname": job.name,
         "groupid": job.group,
@@ -285,7 +285,7 @@ fn levels(names: &[&str], at: u32) -> Value {
 }
 
 /// An operation; `group_rate`: bytes a second of its group.
-fn of_op(job: &Told<'_>, count: &Count, group_rate: f64) -> Value {
+fn of_op(job: &JobReport<'_>, count: &Count, group_rate: f64) -> Value {
     let span_ns = count.span_ns;
     let per_s = |number: u64| if span_ns == 0 { 0.0 } else { number as f64 * 1e9 / span_ns as f64 };
     let bytes_per_s = per_s(count.bytes) as u64;
@@ -342,7 +342,7 @@ fn times(times: Option<&Times>, percentiles: &[f64]) -> Value {
 }
 
 /// Shares of all reads and writes by their time.
-fn bins(object: &mut Map<String, Value>, job: &Told<'_>) {
+fn bins(object: &mut Map<String, Value>, job: &JobReport<'_>) {
     let with = || job.ops.iter().filter_map(|count| count.times.as_ref());
     let total: u64 = with().map(|times| times.count).sum();
     let percent = |from_ns: u64, to_ns: u64| {

@@ -2,7 +2,6 @@
 
 pub mod api;
 mod args;
-mod around;
 mod bars;
 mod compare;
 mod diagnostics;
@@ -27,6 +26,7 @@ pub mod styles;
 mod sweep;
 mod table;
 mod tenants;
+mod time_window;
 mod timeline;
 mod trace;
 mod validate;

@@ -1,6 +1,6 @@
 //! What both `run` and `compare` do with results: JSON, a folder of tables.
 
-use crate::execute::{self, How};
+use crate::execute::{self, ExecutionOptions};
 use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::format;
@@ -38,9 +38,9 @@ pub fn tables(request: &Request) -> KeptTables {
 }
 
 /// How the runs of a call are executed.
-pub fn how(request: &Request) -> How {
+pub fn how(request: &Request) -> ExecutionOptions {
     let KeptTables { gc_events, requests, commands, microscope: _ } = tables(request);
-    How {
+    ExecutionOptions {
         jobs: request.jobs.map_or_else(execute::cores, |jobs| jobs as usize),
         sink: request.sink.clone(),
         check: request.check,

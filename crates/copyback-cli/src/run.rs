@@ -6,9 +6,8 @@ mod sections;
 mod tasks;
 
 use crate::args::RunArgs;
-use crate::around::{self, Blank};
 use crate::compare::shown;
-use crate::execute::{self, How};
+use crate::execute::{self, ExecutionOptions};
 use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::fio_json;
@@ -24,6 +23,7 @@ use crate::requests;
 use crate::results::{KeptTables, Results};
 use crate::steady;
 use crate::table::{self, BOLD, Cell};
+use crate::time_window::{self, Blank};
 use crate::timeline::Drawing;
 use copyback::run::config::Resolved;
 use latencies::{Chosen, latency_rows};
@@ -87,10 +87,10 @@ pub fn ran(request: &Request, drawings: &Drawings) -> Result<Ran, Failure> {
     }
     let folder = output::begin(request, &plan, tables)?;
     let [of_timeline, of_perfetto] =
-        around::spans(&plan, request, [timeline.as_ref().map(|t| t.window), perfetto.as_ref().map(|p| p.window)])?;
+        time_window::spans(&plan, request, [timeline.as_ref().map(|t| t.window), perfetto.as_ref().map(|p| p.window)])?;
     let usual = output::how(request);
-    let how = How {
-        keep_commands: usual.keep_commands.or_else(|| around::filter([of_timeline, of_perfetto])),
+    let how = ExecutionOptions {
+        keep_commands: usual.keep_commands.or_else(|| time_window::filter([of_timeline, of_perfetto])),
         keep_requests: usual.keep_requests || perfetto.is_some(),
         keep_gc_events: usual.keep_gc_events || perfetto.is_some(),
         keep_rates: fio_json.is_some(),
@@ -99,16 +99,16 @@ pub fn ran(request: &Request, drawings: &Drawings) -> Result<Ran, Failure> {
     };
     let mut finished = execute::execute(&plan, &how)?;
     let outcome = &mut finished[0].outcome;
-    around::refuse_too_many([of_timeline, of_perfetto], &outcome.commands)?;
+    time_window::refuse_too_many([of_timeline, of_perfetto], &outcome.commands)?;
     let blank_timeline = timeline.as_ref().zip(of_timeline).and_then(|(timeline, span)| {
         let dies = timeline.dies(span, &outcome.commands);
-        around::blank("--timeline", span, outcome, |command| dies.contains(&command.die))
+        time_window::blank("--timeline", span, outcome, |command| dies.contains(&command.die))
     });
     let to_ns = to_ns.filter(|_| blank_timeline.is_none() && timeline.is_some());
-    let note_of_end = around::note_of_end(to_ns, outcome);
-    let blank_perfetto = of_perfetto.and_then(|span| around::blank("--perfetto", span, outcome, |_| true));
+    let note_of_end = time_window::note_of_end(to_ns, outcome);
+    let blank_perfetto = of_perfetto.and_then(|span| time_window::blank("--perfetto", span, outcome, |_| true));
     let blank_microscope =
-        microscope.as_ref().and_then(|drawing| around::blank_microscope(drawing.focus().from_ns, outcome));
+        microscope.as_ref().and_then(|drawing| time_window::blank_microscope(drawing.focus().from_ns, outcome));
     let mut beyond = None;
     for blank in [blank_timeline, blank_perfetto, blank_microscope].into_iter().flatten() {
         match blank {

@@ -1,9 +1,9 @@
 //! `--timeline FILE`: who used a die when, drawn.
 
 use crate::args::TimelineArgs;
-use crate::around::{Span, Window};
 use crate::failure::Failure;
 use crate::files;
+use crate::time_window::{Span, Window};
 use copyback::flash::geometry::Geometry;
 use copyback::observe::commands::CommandRecord;
 use copyback::observe::timeline::{Timeline, svg, text};

@@ -7,7 +7,7 @@ use crate::execute;
 use crate::failure::Failure;
 use crate::files::{self, Output};
 use copyback_lab::validate::Validation;
-use copyback_lab::validate::gate::How;
+use copyback_lab::validate::gate::JudgeOptions;
 
 /// Seeds of each random case.
 const SEEDS: u64 = 5;
@@ -43,7 +43,7 @@ pub fn validated(args: &ValidateArgs) -> Result<Validated, Failure> {
         files::check_output(path)?;
         files::refuse_clashes(&[Output::new("--json", path)], &planned.inputs)?;
     }
-    let how = How {
+    let how = JudgeOptions {
         jobs: args.jobs.map_or_else(execute::cores, |jobs| jobs as usize),
         seed: args.seed.unwrap_or(1),
         seeds: args.seeds.map_or(if args.quick { SEEDS_QUICK } else { SEEDS }, u64::from),

@@ -70,7 +70,7 @@ pub struct Wall {
 
 /// How a plan is executed. Results do not depend on it.
 #[derive(Debug)]
-pub struct How {
+pub struct ExecutionOptions {
     /// Runs to execute in parallel, from 1 on.
     pub jobs: usize,
     /// Receives progress updates.
@@ -89,7 +89,7 @@ pub struct How {
     pub microscope: Option<Focus>,
 }
 
-impl Default for How {
+impl Default for ExecutionOptions {
     fn default() -> Self {
         Self {
             jobs: cores(),
@@ -110,14 +110,18 @@ pub fn cores() -> usize {
 }
 
 /// Runs everything. Results are in the plan's order and do not depend on `how.jobs`.
-pub fn execute(plan: &Plan, how: &How) -> Result<Vec<Finished>, Failure> {
+pub fn execute(plan: &Plan, how: &ExecutionOptions) -> Result<Vec<Finished>, Failure> {
     let looks_for_warmup = looks_for_warmup(plan);
-    memory::check(plan, memory::Use { jobs: how.jobs, checks: how.check, looks_for_warmup })?;
+    memory::check(plan, memory::DriveUse { jobs: how.jobs, checks: how.check, looks_for_warmup })?;
     execute_from(&Preconditioned::of([plan]), plan, how)
 }
 
 /// The same, from drives that several plans share.
-pub fn execute_from(preconditioned: &Preconditioned, plan: &Plan, how: &How) -> Result<Vec<Finished>, Failure> {
+pub fn execute_from(
+    preconditioned: &Preconditioned,
+    plan: &Plan,
+    how: &ExecutionOptions,
+) -> Result<Vec<Finished>, Failure> {
     if let Some(planned) = plan.runs.first() {
         requests::try_traces(planned, plan.seed, plan.requests_in_all())?;
     }
@@ -170,7 +174,7 @@ fn looks_for_warmup(plan: &Plan) -> bool {
 /// every drive has settled; warm-ups are then simulated twice.
 fn common_warmup(
     plan: &Plan,
-    how: &How,
+    how: &ExecutionOptions,
     preconditioned: &Preconditioned,
     bars: &Bars,
 ) -> Result<Option<Warmup>, Failure> {
@@ -182,10 +186,10 @@ fn common_warmup(
         let bar = bars.add(&planned.scheme, None);
         bar.set_status("looking for the end of its warm-up");
         let options = Options { keep_commands: None, microscope: None, ..options(plan, plan.warmup, how) };
-        let OpenedAll { asked, files: _files } = requests::open_all(planned, plan.seed)?;
+        let OpenedAll { streams, files: _files } = requests::open_all(planned, plan.seed)?;
         let drives = preconditioned.copy(planned);
         let mut listen = |_| bar.stop_if_requested();
-        let end = run::warmup_end_of(&planned.resolved.run, drives, asked, &options, &mut listen);
+        let end = run::warmup_end_of(&planned.resolved.run, drives, streams, &options, &mut listen);
         end.map_err(|error| failed(error, planned).of_run(&planned.scheme))
     })?;
     Ok(ends.into_iter().max().map(Warmup::Requests))
@@ -204,7 +208,7 @@ fn match_requests(plan: &Plan, finished: &mut [Finished]) {
     }
 }
 
-fn options(plan: &Plan, warmup: Option<Warmup>, how: &How) -> Options {
+fn options(plan: &Plan, warmup: Option<Warmup>, how: &ExecutionOptions) -> Options {
     Options {
         seed: plan.seed,
         requests: plan.requests,
@@ -249,12 +253,12 @@ fn one(
     plan: &Plan,
     planned: &Planned,
     warmup: Option<Warmup>,
-    how: &How,
+    how: &ExecutionOptions,
     preconditioned: &Preconditioned,
     bars: &Bars,
 ) -> Result<Finished, Failure> {
     let options = options(plan, warmup, how);
-    let OpenedAll { asked, files: _files } = requests::open_all(planned, plan.seed)?;
+    let OpenedAll { streams, files: _files } = requests::open_all(planned, plan.seed)?;
     let expected = workloads::expected_requests(&planned.resolved.workload, plan.requests_in_all());
     let mut bar = bars.add(&planned.scheme, expected);
     let (drives, precondition_s) = preconditioned.take(planned);
@@ -265,7 +269,7 @@ fn one(
         bar.update(progress);
         last = Some(progress);
     };
-    let outcome = run::simulate_asked(&planned.resolved.run, drives, asked, &options, &mut progress)
+    let outcome = run::simulate_streams(&planned.resolved.run, drives, streams, &options, &mut progress)
         .map_err(|error| failed(error, planned))?;
     let mut outcome = outcome;
     planned.retain_notes_of_user(&mut outcome.notes);

@@ -1,6 +1,6 @@
 //! Experiments: planned, executed, and their results.
 
-use crate::execute::{How, execute};
+use crate::execute::{ExecutionOptions, execute};
 use crate::failure::Failure;
 pub use crate::plan::Experiment;
 use crate::plan::{DEFAULT_SCHEMES, Plan, plan};
@@ -35,7 +35,7 @@ impl Experiment {
     /// # Errors
     /// Those of [`Self::plan_of_one`]; or if the run fails.
     pub fn run(&self) -> Result<Results, Failure> {
-        Results::of("run", self.plan_of_one()?, &How::default(), KeptTables::default())
+        Results::of("run", self.plan_of_one()?, &ExecutionOptions::default(), KeptTables::default())
     }
 
     /// Simulates several schemes on the same requests, from the same drive.
@@ -43,7 +43,7 @@ impl Experiment {
     /// # Errors
     /// Those of [`Self::plan_of_several`]; or if a run fails.
     pub fn compare(&self) -> Result<Results, Failure> {
-        Results::of("compare", self.plan_of_several()?, &How::default(), KeptTables::default())
+        Results::of("compare", self.plan_of_several()?, &ExecutionOptions::default(), KeptTables::default())
     }
 }
 
@@ -52,7 +52,7 @@ impl Results {
     ///
     /// # Errors
     /// If a run fails.
-    pub fn of(command: &'static str, plan: Plan, how: &How, tables: KeptTables) -> Result<Self, Failure> {
+    pub fn of(command: &'static str, plan: Plan, how: &ExecutionOptions, tables: KeptTables) -> Result<Self, Failure> {
         let finished = execute(&plan, how)?;
         Ok(Self { command, plan, finished, tables })
     }

@@ -1,6 +1,6 @@
 //! Errors: the mistake, its place, and the remedy.
 
-mod travel;
+mod serialized;
 
 use copyback::config::layers::{LayerError, Place, Text};
 use copyback::config::plugins::Fault;

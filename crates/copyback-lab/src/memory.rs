@@ -28,8 +28,8 @@ struct Needed {
 
 /// What runs do with their drives.
 #[derive(Clone, Copy)]
-pub struct Use {
-    /// So many go side by side.
+pub struct DriveUse {
+    /// Number of parallel runs.
     pub jobs: usize,
     /// Invariants are checked.
     pub checks: bool,
@@ -38,7 +38,7 @@ pub struct Use {
 }
 
 /// Refuses a plan whose drives this machine cannot hold.
-pub fn check(plan: &Plan, use_of: Use) -> Result<(), Failure> {
+pub fn check(plan: &Plan, use_of: DriveUse) -> Result<(), Failure> {
     refuse(of_plan(plan, use_of), use_of.jobs)
 }
 
@@ -67,8 +67,8 @@ fn of_largest_run(plan: &Plan) -> Needed {
     largest
 }
 
-/// Each drive that runs start from is kept until the last of them takes it; the others have copies.
-fn of_plan(plan: &Plan, Use { jobs, checks, looks_for_warmup }: Use) -> Needed {
+/// A preconditioned drive is kept until its last run takes it; other runs get copies.
+fn of_plan(plan: &Plan, DriveUse { jobs, checks, looks_for_warmup }: DriveUse) -> Needed {
     let mut drives: BTreeMap<String, (Memory, u64)> = BTreeMap::new();
     let mut of_runs = Vec::new();
     for planned in &plan.runs {

@@ -110,7 +110,7 @@ fn nothing_to_collect(finished: &[Finished]) -> &'static str {
 /// That drives which are told when to collect have done so by themselves: what coordination would do does not show.
 fn note_of_rounds(planned: &Planned, done: &Finished) -> Option<String> {
     let array = done.outcome.report.array.as_ref()?;
-    let (rounds, alone) = (array.rounds?.rounds, array.told?.last_resort_collections);
+    let (rounds, alone) = (array.rounds?.rounds, array.coordination?.last_resort_collections);
     (rounds == 0 && alone > 0).then(|| {
         format!(
             "Note ({}): no round of coordinated collection, and {} at the last resort: drives fell to \

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::plan::Planned;
 use crate::workloads::{Opened, open_source, try_trace};
 use copyback::host::config::HostMode;
-use copyback::run::Asked;
+use copyback::run::RequestStreams;
 use copyback_workload::spec::WorkloadSpec;
 use copyback_workload::temporary::Temporary;
 use copyback_workload::tenants::{self, Usual};
@@ -12,7 +12,7 @@ use copyback_workload::tenants::{self, Usual};
 /// What a run is asked for, and what it reads from.
 pub struct OpenedAll {
     /// The requests.
-    pub asked: Asked,
+    pub streams: RequestStreams,
     /// Files that built-in traces were unpacked to, removed with this value.
     pub files: Vec<Temporary>,
 }
@@ -22,7 +22,7 @@ pub fn open_all(planned: &Planned, seed: u64) -> Result<OpenedAll, Failure> {
     let (resolved, capacity_bytes) = (&planned.resolved, planned.addressed_bytes());
     if resolved.tenants.is_empty() {
         let Opened { source, file } = open_source(&resolved.workload, seed, capacity_bytes)?;
-        return Ok(OpenedAll { asked: Asked::One(source), files: file.into_iter().collect() });
+        return Ok(OpenedAll { streams: RequestStreams::One(source), files: file.into_iter().collect() });
     }
     let host = &resolved.run.host;
     let usual = Usual {
@@ -37,7 +37,7 @@ pub fn open_all(planned: &Planned, seed: u64) -> Result<OpenedAll, Failure> {
         Ok(source)
     };
     let streams = tenants::open(&resolved.tenants, seed, capacity_bytes, usual, open_one)?;
-    Ok(OpenedAll { asked: Asked::Several(streams), files })
+    Ok(OpenedAll { streams: RequestStreams::Several(streams), files })
 }
 
 /// Reads the beginnings of all traces of a run, as [`try_trace`] does.

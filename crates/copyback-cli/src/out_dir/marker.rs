@@ -22,9 +22,9 @@ struct Text {
     files: BTreeSet<String>,
 }
 
-/// What a file in a marker's place says.
-enum Said {
-    /// It is not there.
+/// The state of a marker.
+enum MarkerState {
+    /// Missing.
     Nothing,
     /// A run was killed when it had made it: nothing is lost with it, and nothing known by it.
     Blank,
@@ -35,35 +35,35 @@ enum Said {
 }
 
 /// Reads the marker of a folder.
-fn read(folder: &Path) -> Said {
+fn read(folder: &Path) -> MarkerState {
     let path = folder.join(NAME);
     match std::fs::symlink_metadata(&path) {
         Ok(data) if data.is_file() => {}
-        Ok(_) => return Said::Foreign,
-        Err(_) => return Said::Nothing,
+        Ok(_) => return MarkerState::Foreign,
+        Err(_) => return MarkerState::Nothing,
     }
-    File::open(&path).map_or(Said::Foreign, |file| read_open(&file))
+    File::open(&path).map_or(MarkerState::Foreign, |file| read_open(&file))
 }
 
-/// Reads an open marker. Names that no run gives are not believed: they might lead out of the folder.
-fn read_open(file: &File) -> Said {
+/// Reads an open marker. Ignores names that no run gives: they might lead out of the folder.
+fn read_open(file: &File) -> MarkerState {
     let mut bytes = Vec::new();
     let read = file.take(BYTES_MAX).read_to_end(&mut bytes);
     if read.is_ok() && bytes.trim_ascii().is_empty() {
-        return Said::Blank;
+        return MarkerState::Blank;
     }
     match serde_json::from_slice::<Text>(&bytes) {
         Ok(Text { schema, mut files }) if schema == SCHEMA => {
             files.retain(|name| super::is_result(name));
-            Said::Files(files)
+            MarkerState::Files(files)
         }
-        _ => Said::Foreign,
+        _ => MarkerState::Foreign,
     }
 }
 
 /// Files that an earlier run wrote into a folder, or was about to write.
 pub fn files_of_earlier_run(folder: &Path) -> BTreeSet<String> {
-    if let Said::Files(files) = read(folder) { files } else { BTreeSet::new() }
+    if let MarkerState::Files(files) = read(folder) { files } else { BTreeSet::new() }
 }
 
 /// The first file in a folder, by name, that no run wrote. What a killed program was writing is nobody's, where a
@@ -72,11 +72,11 @@ pub fn foreign_file(folder: &Path) -> Option<String> {
     foreign_beside(folder, &read(folder))
 }
 
-fn foreign_beside(folder: &Path, said: &Said) -> Option<String> {
+fn foreign_beside(folder: &Path, said: &MarkerState) -> Option<String> {
     let is_ours = |name: &String| match said {
-        Said::Files(files) => name == NAME || files.contains(name) || files::is_temporary(name),
-        Said::Blank => name == NAME,
-        Said::Nothing | Said::Foreign => false,
+        MarkerState::Files(files) => name == NAME || files.contains(name) || files::is_temporary(name),
+        MarkerState::Blank => name == NAME,
+        MarkerState::Nothing | MarkerState::Foreign => false,
     };
     let names = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
     names.filter(|name| !is_ours(name)).min()
@@ -115,14 +115,14 @@ impl Marker {
         }
     }
 
-    fn read(&self) -> Said {
+    fn read(&self) -> MarkerState {
         let mut file = &self.file;
-        if file.rewind().is_ok() { read_open(file) } else { Said::Foreign }
+        if file.rewind().is_ok() { read_open(file) } else { MarkerState::Foreign }
     }
 
     /// Files that it names.
     pub fn files(&self) -> BTreeSet<String> {
-        if let Said::Files(files) = self.read() { files } else { BTreeSet::new() }
+        if let MarkerState::Files(files) = self.read() { files } else { BTreeSet::new() }
     }
 
     /// The first file in its folder that no run wrote.

@@ -6,10 +6,10 @@ mod proto;
 mod tests;
 
 use crate::args::PerfettoArgs;
-use crate::around::{Span, Window};
 use crate::failure::Failure;
 use crate::plan::Plan;
 use crate::tables::op_name;
+use crate::time_window::{Span, Window};
 use copyback::flash::Carries;
 use copyback::flash::command::FlashOp;
 use copyback::flash::geometry::Geometry;

@@ -13,8 +13,8 @@ type Die = (u64, u64);
 /// Whiles from one moment to another, in nanoseconds, by die.
 type Busy = BTreeMap<Die, Vec<(f64, f64)>>;
 
-/// Who worked when, by what and by scheme.
-pub struct Work {
+/// The busy intervals of dies, by layer of the map and by scheme.
+pub struct DieActivity {
     layers: Vec<(&'static str, BTreeMap<String, Busy>)>,
 }
 
@@ -23,8 +23,8 @@ pub const COLLECTIONS: &str = "collections";
 const HOST: &str = "host";
 const GC: &str = "gc";
 
-impl Work {
-    /// What the tables of a folder tell: collections, and with `commands.parquet` the times of arrays.
+impl DieActivity {
+    /// Reads the tables of a folder: collections, and array times if it has `commands.parquet`.
     pub fn read(folder: &Path) -> Result<Self, Failure> {
         let mut layers = Vec::new();
         let path = folder.join("gc_events.parquet");

@@ -7,7 +7,7 @@
 mod conditions;
 mod dies;
 mod distribution;
-mod found;
+mod findings;
 mod page;
 mod read;
 mod results;

@@ -2,7 +2,7 @@
 
 use super::Detail;
 use super::conditions::Condition;
-use super::found;
+use super::findings;
 use super::read;
 use super::runs::Runs;
 use super::sweeps::Sweep;
@@ -98,8 +98,10 @@ impl Results {
     pub fn found(&self, conditions: &[Condition]) -> String {
         match &self.kind {
             Kind::Runs(runs) => runs.found(conditions),
-            Kind::Sweep(sweep) => found::sentence(&sweep.rows(), None, conditions) + found::caveat(sweep.is_steady()),
-            Kind::Reproduction(documents) => found::of_claims(documents),
+            Kind::Sweep(sweep) => {
+                findings::sentence(&sweep.rows(), None, conditions) + findings::caveat(sweep.is_steady())
+            }
+            Kind::Reproduction(documents) => findings::of_claims(documents),
         }
     }
 

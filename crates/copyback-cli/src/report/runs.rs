@@ -1,9 +1,9 @@
 //! What the page shows of `run` and `compare`: their document, and the tables beside it where it stands in a folder.
 
 use super::conditions::Condition;
-use super::dies::Work;
+use super::dies::DieActivity;
 use super::distribution::{Bins, ccdf};
-use super::found::{self, Row};
+use super::findings::{self, Row};
 use super::read::{self, Table};
 use super::series::{self, Series};
 use super::settings::settings;
@@ -44,7 +44,7 @@ pub struct Runs {
     document: Value,
     series: Option<Table>,
     histograms: Histograms,
-    work: Option<Work>,
+    work: Option<DieActivity>,
 }
 
 impl Runs {
@@ -58,7 +58,7 @@ impl Runs {
         let series = path.is_file().then(|| Table::read(&path, series::is_wanted)).transpose()?;
         let path = folder.join("latency_histograms.parquet");
         let histograms = if path.is_file() { histograms(&path)? } else { Histograms::new() };
-        Ok(Self { document, series, histograms, work: Some(Work::read(folder)?) })
+        Ok(Self { document, series, histograms, work: Some(DieActivity::read(folder)?) })
     }
 
     /// How many there are.
@@ -91,7 +91,7 @@ impl Runs {
         let of = workload.map(|name| format!(" under {name}")).unwrap_or_default();
         let array = input("array").map(|name| format!(", array {}", short(name))).unwrap_or_default();
         let drive = input("device").map(|name| format!(", drive {}", short(name))).unwrap_or_default();
-        format!("{}{of}{array}{drive}", found::listed(&schemes))
+        format!("{}{of}{array}{drive}", findings::listed(&schemes))
     }
 
     /// What was found.
@@ -107,7 +107,7 @@ impl Runs {
         let rows: Vec<Row> = self.results().iter().map(row).collect();
         let first = self.schemes().first().copied();
         let is_steady = self.results().iter().all(|result| result["report"]["steady"]["verdict"] == "steady");
-        found::sentence(&rows, first, conditions) + found::caveat(is_steady)
+        findings::sentence(&rows, first, conditions) + findings::caveat(is_steady)
     }
 
     /// Whether the reports have a number of this name.

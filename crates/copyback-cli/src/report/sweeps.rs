@@ -1,7 +1,7 @@
 //! What the page shows of a sweep: means over seeds with their intervals, cell by cell.
 
 use super::distribution::{Bins, ccdf, rounded};
-use super::found::{self, Row};
+use super::findings::{self, Row};
 use super::read::Table;
 use super::settings::settings;
 use super::{BYTES_MAX, Detail, too_large};
@@ -93,7 +93,7 @@ impl Sweep {
     /// Which schemes were compared over what; `name` is that of its table.
     pub fn title(&self, name: &str) -> String {
         let over = if self.varied.is_empty() { String::new() } else { format!(" over {}", self.varied.join(", ")) };
-        format!("{name}: {}{over}", found::listed(&self.schemes))
+        format!("{name}: {}{over}", findings::listed(&self.schemes))
     }
 
     /// A row for each scheme of each cell, with means over seeds.

@@ -3,7 +3,7 @@
 use super::Done;
 use super::claim::{Claim, Test};
 use super::count::Counts;
-use super::judge::{Measured, Null, Silence};
+use super::judge::{Measured, MissingVerdict, Null};
 use serde_json::{Value, json};
 
 /// How its name ends beside the tables.
@@ -76,8 +76,8 @@ fn one(done: &Done<'_>, claim: &Claim, measured: &Measured) -> Value {
         "samples": measured.samples,
         "verdict": verdict,
         "direction_holds": verdict.map(|verdict| verdict.direction_holds()),
-        "why_not_measured": silence.and_then(|s| if let Silence::NotMeasured(why) = s { Some(why) } else { None }),
-        "why_not_judged": silence.and_then(|s| if let Silence::NotJudged(why) = s { Some(why) } else { None }),
+        "why_not_measured": silence.and_then(|s| if let MissingVerdict::NotMeasured(why) = s { Some(why) } else { None }),
+        "why_not_judged": silence.and_then(|s| if let MissingVerdict::NotJudged(why) = s { Some(why) } else { None }),
         "null": measured.null.iter().map(of_control).collect::<Vec<_>>(),
         "own_effect": measured.own,
         "all_effect": measured.all,

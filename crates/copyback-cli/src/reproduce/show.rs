@@ -2,7 +2,7 @@
 
 use super::Done;
 use super::claim::{Claim, Kind};
-use super::judge::{Measured, Silence, Work};
+use super::judge::{Measured, MissingVerdict, Work};
 use super::verdict::Verdict;
 use crate::format::{count, counted};
 use crate::table::{self, BOLD, Cell, DIM};
@@ -35,8 +35,8 @@ fn row(claim: &Claim, measured: &Measured) -> Vec<Cell> {
     let verdict = match &measured.outcome {
         Ok(Verdict::Met) => Cell::styled("met", DIM),
         Ok(verdict) => Cell::styled(verdict.name(), BOLD),
-        Err(Silence::NotMeasured(_)) => Cell::styled("not measured", BOLD),
-        Err(Silence::NotJudged(_)) => Cell::styled("not judged", BOLD),
+        Err(MissingVerdict::NotMeasured(_)) => Cell::styled("not measured", BOLD),
+        Err(MissingVerdict::NotJudged(_)) => Cell::styled("not judged", BOLD),
     };
     vec![first, Cell::new(published), Cell::new(effect), verdict]
 }
@@ -108,8 +108,8 @@ pub fn silences(done: &[Done<'_>]) -> String {
     for (claim, measured) in done.iter().flat_map(Done::claims) {
         if let Err(silence) = &measured.outcome {
             let (what, why) = match silence {
-                Silence::NotMeasured(why) => ("Not measured", why),
-                Silence::NotJudged(why) => ("Not judged", why),
+                MissingVerdict::NotMeasured(why) => ("Not measured", why),
+                MissingVerdict::NotJudged(why) => ("Not judged", why),
             };
             text.push_str(&format!("{what}: {} {}: {why}\n", claim.figure, claim.text));
         }

@@ -94,7 +94,7 @@ fn parity(array: &ArrayReport) -> Vec<(&'static str, String)> {
 }
 
 fn rounds(array: &ArrayReport) -> Vec<(&'static str, String)> {
-    let (Some(rounds), Some(told)) = (&array.rounds, &array.told) else { return Vec::new() };
+    let (Some(rounds), Some(told)) = (&array.rounds, &array.coordination) else { return Vec::new() };
     let mean = |sum: u64| sum as f64 / rounds.rounds.max(1) as f64;
     let mut rows = vec![
         (

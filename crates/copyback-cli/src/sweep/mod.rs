@@ -6,7 +6,7 @@ mod screen;
 
 use crate::args::SweepArgs;
 use crate::columns::Column;
-use crate::execute::{self, How};
+use crate::execute::{self, ExecutionOptions};
 use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::format::counted;
@@ -91,7 +91,7 @@ pub fn swept(request: &SweepRequest, crew: Option<Arc<dyn Crew>>) -> Result<Swep
         objective.as_ref().map_or(Ok(()), |objective| objective.check(&columns)).map_err(Failure::from)
     };
     let jobs = request.jobs.map_or_else(execute::cores, |jobs| jobs as usize);
-    let how = How { jobs, sink: request.sink.clone(), ..How::default() };
+    let how = ExecutionOptions { jobs, sink: request.sink.clone(), ..ExecutionOptions::default() };
     let done = planned.run(&mut journal, &how, crew.as_ref(), &check)?;
     let results = Results { file, cells: &grid.cells, results: done.results };
     to.write(&results)?;

@@ -1,7 +1,7 @@
 //! Calls of `sweep`: the grid, how its cells are executed, and what is written of them.
 
 use crate::args::{CellArgs, ObjectiveArgs, SweepArgs};
-use crate::execute::{self, How};
+use crate::execute::{self, ExecutionOptions};
 use crate::progress::ProgressSink;
 use copyback_lab::Sweep;
 use copyback_lab::sweep::grid::Overrides;
@@ -53,8 +53,8 @@ impl CellArgs {
     }
 
     /// How the cells are executed.
-    pub fn how(&self) -> How {
+    pub fn how(&self) -> ExecutionOptions {
         let jobs = self.jobs.map_or_else(execute::cores, |jobs| jobs as usize);
-        How { jobs, sink: self.progress.sink(), ..How::default() }
+        ExecutionOptions { jobs, sink: self.progress.sink(), ..ExecutionOptions::default() }
     }
 }

@@ -379,7 +379,7 @@ fn writes_smaller_than_units_or_pages_are_noted() {
 }
 
 /// A setting that `baseline` does not look at, and what makes a run look at it: options, and further settings.
-const UNLOOKED: &[(&str, &[&str], &[&str])] = &[
+const UNUSED_SETTINGS: &[(&str, &[&str], &[&str])] = &[
     ("trigger.report=0.5", &["--array", "raid-0"], &["coordination.policy=ggc-reactive-inclusive"]),
     ("trigger.last_resort=1", &["--array", "raid-0"], &["coordination.policy=ggc-reactive-inclusive"]),
     ("compose.gc_scan_max=7", &[], &["compose.gc=['gc+host']"]),
@@ -406,7 +406,7 @@ fn settings_without_effect_are_noted() {
     let hard = "Note (baseline): `trigger.hard` (--set) has no effect: below it the host no longer preempts";
     assert!(run(&["--set", "trigger.hard=0.1"]).contains(hard));
     assert!(!run(&["--set", "trigger.hard=0.1", "--scheme", "pgc"]).contains("`trigger.hard`"));
-    for (setting, over, used) in UNLOOKED {
+    for (setting, over, used) in UNUSED_SETTINGS {
         let key = setting.split_once('=').expect("a key and a value").0;
         let note = format!("Note (baseline): `{key}` (--set) has no effect: ");
         assert!(run(&["--set", setting]).contains(&note), "{setting}");

@@ -152,7 +152,7 @@ fn reached<'a>(graph: &BTreeMap<&'a str, BTreeSet<&'a str>>, from: &str) -> BTre
 }
 
 /// The first part of a module's name: a file or a folder in `src`.
-fn room(name: &str) -> &str {
+fn module(name: &str) -> &str {
     name.split("::").next().unwrap_or(name)
 }
 
@@ -162,9 +162,9 @@ fn circles(graph: &BTreeMap<&str, BTreeSet<&str>>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for name in graph.keys() {
         let members = reached[name].iter().filter(|other| reached[*other].contains(name));
-        let rooms: BTreeSet<&str> = members.map(|other| room(other)).collect();
-        if rooms.len() > 1 {
-            found.insert(rooms.into_iter().collect::<Vec<_>>().join(", "));
+        let modules: BTreeSet<&str> = members.map(|other| module(other)).collect();
+        if modules.len() > 1 {
+            found.insert(modules.into_iter().collect::<Vec<_>>().join(", "));
         }
     }
     found
@@ -196,7 +196,7 @@ fn a_circle_of_imports_is_found() {
 fn a_module_of_the_library_uses_only_modules_before_it() {
     let modules = modules("copyback-lab");
     let place = |name: &str| {
-        let at = ORDER.iter().position(|known| *known == room(name));
+        let at = ORDER.iter().position(|known| *known == module(name));
         at.unwrap_or_else(|| panic!("copyback-lab/src/{name} stands in no order: enter it in ORDER"))
     };
     for (name, used) in imports(&modules).into_iter().filter(|(name, _)| !name.is_empty()) {

@@ -1,6 +1,6 @@
 //! Choices that cannot be what the user means are refused before a run.
 
-use super::effects::{self, OF_ONE_MODE, OfOneMode};
+use super::effects::{self, ModeSetting, OF_ONE_MODE};
 use super::{Experiment, Planned};
 use crate::advice;
 use crate::failure::Failure;
@@ -71,7 +71,7 @@ pub(super) fn refuse_unnamed_drives(runs: &[Planned]) -> Result<(), Failure> {
 
 /// Refuses what the command line sets and no run looks at. Files may say both: presets and printed configurations do.
 pub(super) fn refuse_without_effect(sets: &Layer, runs: &[Planned]) -> Result<(), Failure> {
-    for OfOneMode { table, key, mode, .. } in OF_ONE_MODE {
+    for ModeSetting { table, key, mode, .. } in OF_ONE_MODE {
         let Some(place) = sets.place_in(table, key) else { continue };
         // Each of several workloads has a loop of its own, for which the host's settings are defaults.
         let is_several = |planned: &Planned| !planned.resolved.tenants.is_empty();

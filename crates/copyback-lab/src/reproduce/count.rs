@@ -1,7 +1,7 @@
 //! How many claims are met? Those that cannot fail, and those that the experiment was set by, are counted apart.
 
 use super::claim::{Claim, Kind};
-use super::judge::{Measured, Silence};
+use super::judge::{Measured, MissingVerdict};
 use super::verdict::Verdict;
 use serde::Serialize;
 
@@ -80,15 +80,15 @@ impl Counts {
 }
 
 impl Count {
-    fn add(&mut self, outcome: &Result<Verdict, Silence>) {
+    fn add(&mut self, outcome: &Result<Verdict, MissingVerdict>) {
         self.claims += 1;
         let place = match outcome {
             Ok(Verdict::Met) => &mut self.met,
             Ok(Verdict::Smaller) => &mut self.smaller,
             Ok(Verdict::Larger) => &mut self.larger,
             Ok(Verdict::NullToo) => &mut self.null_too,
-            Ok(Verdict::Unclear) | Err(Silence::NotJudged(_)) => &mut self.not_judged,
-            Err(Silence::NotMeasured(_)) => &mut self.not_measured,
+            Ok(Verdict::Unclear) | Err(MissingVerdict::NotJudged(_)) => &mut self.not_judged,
+            Err(MissingVerdict::NotMeasured(_)) => &mut self.not_measured,
             Ok(Verdict::NoEffect | Verdict::Effect | Verdict::Opposite | Verdict::TooLow | Verdict::TooHigh) => {
                 &mut self.missed
             }

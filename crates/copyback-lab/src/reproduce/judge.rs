@@ -24,7 +24,7 @@ pub struct Measured {
     /// The fewest and the most samples that a number of the comparison is taken from, where the claim asks.
     pub samples: Option<(u64, u64)>,
     /// The verdict, or why there is none.
-    pub outcome: Result<Verdict, Silence>,
+    pub outcome: Result<Verdict, MissingVerdict>,
     /// The same comparison with each null control in the place of the scheme.
     pub null: Vec<Null>,
     /// The same change on each scheme's own affected requests, where the claim is about matched ones.
@@ -52,7 +52,7 @@ pub struct Work {
 
 /// Why a claim has no verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Silence {
+pub enum MissingVerdict {
     /// There is nothing to measure.
     NotMeasured(String),
     /// The measurement says nothing of the claim.
@@ -75,11 +75,11 @@ const UNWRITTEN_MAX: f64 = 0.01;
 pub fn judge(claim: &Claim, results: &Results<'_>) -> Result<Measured, LayerError> {
     let test = match &claim.test {
         Ok(test) => test,
-        Err(why) => return Ok(Measured::nothing(Silence::NotMeasured(why.clone()))),
+        Err(why) => return Ok(Measured::nothing(MissingVerdict::NotMeasured(why.clone()))),
     };
     results.results.first().map_or(Ok(()), |first| check(claim, first))?;
     let groups = Group::all(results);
-    Ok(Bench { test, results, groups: &groups }.judge())
+    Ok(ClaimContext { test, results, groups: &groups }.judge())
 }
 
 /// Refuses a claim about numbers that no run of its scheme has; the first cell's result tells.
@@ -95,7 +95,7 @@ pub fn check(claim: &Claim, first: &CellResult) -> Result<(), LayerError> {
 }
 
 impl Measured {
-    fn nothing(why: Silence) -> Self {
+    fn nothing(why: MissingVerdict) -> Self {
         Self {
             cells: Vec::new(),
             effect: None,
@@ -113,8 +113,8 @@ impl Measured {
     }
 }
 
-/// A claim's test beside the cells that it is judged by.
-struct Bench<'a> {
+/// A claim's test, and the results and groups of cells by which it is judged.
+struct ClaimContext<'a> {
     test: &'a Test,
     results: &'a Results<'a>,
     groups: &'a [Group],
@@ -130,22 +130,22 @@ struct Pair<'a> {
     bound: Bound,
 }
 
-impl<'a> Bench<'a> {
+impl<'a> ClaimContext<'a> {
     fn judge(&self) -> Measured {
         let test = self.test;
         let pair = Pair { scheme: &test.scheme, against: &test.against, metric: &test.metric, bound: Bound::Value };
         let cells = match self.effects(pair, None) {
             Ok(cells) if cells.is_empty() => {
-                return Measured::nothing(Silence::NotMeasured("its cells were left out".into()));
+                return Measured::nothing(MissingVerdict::NotMeasured("its cells were left out".into()));
             }
             Ok(cells) => cells,
-            Err(why) => return Measured::nothing(Silence::NotMeasured(why)),
+            Err(why) => return Measured::nothing(MissingVerdict::NotMeasured(why)),
         };
         let effect = self.of_cells(&cells);
         let half_width = self.half_width(pair);
         let null: Vec<Null> = test.null.iter().map(|scheme| self.null(scheme)).collect();
         let outcome = match self.why_not_judged() {
-            Some(why) => Err(Silence::NotJudged(why)),
+            Some(why) => Err(MissingVerdict::NotJudged(why)),
             None => self.beside(effect, half_width, &null),
         };
         let change = |metric: Option<Metric>| self.other(pair, &metric?);
@@ -281,9 +281,9 @@ impl<'a> Bench<'a> {
         Null { scheme: scheme.to_owned(), outcome }
     }
 
-    /// The verdict beside that on controls. What holds is not believed where a control has not been measured; a miss is
-    /// one whatever controls show.
-    fn beside(&self, effect: f64, half_width: Option<f64>, null: &[Null]) -> Result<Verdict, Silence> {
+    /// The verdict with null controls. If a control was not measured, a claim that holds is not judged; a miss stays a
+    /// miss.
+    fn beside(&self, effect: f64, half_width: Option<f64>, null: &[Null]) -> Result<Verdict, MissingVerdict> {
         let rule = &self.test.rule;
         let controls: Vec<(f64, Verdict)> = null.iter().filter_map(|null| null.outcome.clone().ok()).collect();
         let verdict = rule.verdict_beside(rule.verdict(effect, half_width), effect, &controls);
@@ -292,7 +292,9 @@ impl<'a> Bench<'a> {
             Some(format!("the null control {} was not measured: {why}", null.scheme))
         };
         match null.iter().find_map(missing) {
-            Some(why) if verdict.direction_holds() && verdict != Verdict::NullToo => Err(Silence::NotJudged(why)),
+            Some(why) if verdict.direction_holds() && verdict != Verdict::NullToo => {
+                Err(MissingVerdict::NotJudged(why))
+            }
             _ => Ok(verdict),
         }
     }

@@ -3,7 +3,7 @@
 
 use super::claim::Claim;
 use super::count::{Count, Counts};
-use super::judge::{self, Measured, Silence};
+use super::judge::{self, Measured, MissingVerdict};
 use super::verdict::Verdict;
 use crate::flat::Number;
 use crate::sweep::file::SweepFile;
@@ -322,7 +322,7 @@ fn reads_of_nothing_and_what_does_not_happen_are_not_judged() {
     };
     let text = format!("{SCHEMES}{}", halved("published = -60"));
     let why = |measured: &Measured| match &measured.outcome {
-        Err(Silence::NotJudged(why)) => why.clone(),
+        Err(MissingVerdict::NotJudged(why)) => why.clone(),
         other => panic!("{other:?}"),
     };
     // One per cent is judged, more is not, whichever of the two schemes reads it; the figure is shown.
@@ -345,7 +345,7 @@ fn where_there_is_less_than_required_nothing_is_judged() {
     let measured = with(40.5);
     assert_eq!(measured.effect, Some(-60.0), "what was measured is shown all the same");
     let why = "`units_read` is 40 with gc-par, less than 40.5";
-    assert!(matches!(&measured.outcome, Err(Silence::NotJudged(text)) if text.contains(why)), "{measured:?}");
+    assert!(matches!(&measured.outcome, Err(MissingVerdict::NotJudged(text)) if text.contains(why)), "{measured:?}");
 }
 
 #[test]
@@ -367,7 +367,10 @@ fn what_is_required_is_a_number_other_than_nothing() {
     ] {
         let measured = requires(metric);
         assert_eq!(measured.effect, Some(-60.0));
-        assert!(matches!(&measured.outcome, Err(Silence::NotJudged(why)) if why.contains(phrase)), "{measured:?}");
+        assert!(
+            matches!(&measured.outcome, Err(MissingVerdict::NotJudged(why)) if why.contains(phrase)),
+            "{measured:?}"
+        );
     }
 }
 
@@ -387,7 +390,7 @@ fn a_control_that_measured_nothing_leaves_what_holds_unjudged() {
     };
     let measured = with("-60", "\"worse\"");
     let phrase = "the null control worse was not measured";
-    assert!(matches!(&measured.outcome, Err(Silence::NotJudged(why)) if why.contains(phrase)), "{measured:?}");
+    assert!(matches!(&measured.outcome, Err(MissingVerdict::NotJudged(why)) if why.contains(phrase)), "{measured:?}");
     assert!(measured.null[0].outcome.is_err());
     // What is lost without it is lost.
     assert_eq!(with("60", "\"worse\"").outcome, Ok(Verdict::Opposite));

@@ -9,7 +9,7 @@ mod carried;
 use super::grid::Cell;
 use super::journal::{self, CellResult};
 use super::{Sweep, run_cell};
-use crate::execute::How;
+use crate::execute::ExecutionOptions;
 use crate::failure::Failure;
 use crate::memory;
 use crate::plan::{Plan, Share};
@@ -191,7 +191,7 @@ fn ran(description: &str, sent: &[(String, &[u8])], kept_in: &Path) -> Result<An
     let cell = &cells[at];
     memory::check_cells(std::iter::once(&cell.plan), 1)?;
     let drives = Preconditioned::of([&cell.plan]);
-    let how = How { jobs: 1, ..How::default() };
+    let how = ExecutionOptions { jobs: 1, ..ExecutionOptions::default() };
     let result = run_cell(&cell.plan, &how, &drives)?;
     Ok(Answer::Line(journal::write_line(&description.key, &cell.label, &result)))
 }
@@ -271,7 +271,7 @@ mod tests {
         let sweep = Sweep { file, ..Sweep::default() };
         let run = |crew: Option<RemoteSweep>| {
             let (planned, mut journal) = (sweep.plan().unwrap(), journal::Journal::none());
-            let done = planned.run(&mut journal, &How::default(), crew.as_ref(), &|_, _| Ok(()));
+            let done = planned.run(&mut journal, &ExecutionOptions::default(), crew.as_ref(), &|_, _| Ok(()));
             done.unwrap_or_else(|failure| panic!("{failure:?}")).results
         };
         let here = run(None);

@@ -266,7 +266,7 @@ fn refuse_twin_keys<'a>(keys: impl Iterator<Item = (&'a String, &'a Place)>) -> 
 }
 
 /// Names with dots between, as settings are taken: blanks around dots do not count.
-pub fn one_spelling(key: &str) -> String {
+pub fn normalised_key(key: &str) -> String {
     key.split('.').map(str::trim).collect::<Vec<_>>().join(".")
 }
 
@@ -416,7 +416,7 @@ fn flatten(path: &str, entry: Entry, settings: &mut Vec<Setting>) {
     let key = if path.is_empty() { entry.key } else { format!("{path}.{}", entry.key) };
     match entry.node.value {
         Value::Table(table) => table.entries.into_iter().for_each(|entry| flatten(&key, entry, settings)),
-        _ => settings.push(Setting::new(one_spelling(&key), entry.key_place, &entry.node)),
+        _ => settings.push(Setting::new(normalised_key(&key), entry.key_place, &entry.node)),
     }
 }
 
@@ -445,7 +445,7 @@ fn vary_below(path: &str, entry: Entry, varied: &mut Vec<Vary>) -> Result<(), La
                 .at(Some(entry.node.place)));
         }
     };
-    let key = one_spelling(&key);
+    let key = normalised_key(&key);
     refuse_twins(&key, values.iter().map(|node| (shown(&node.plain()), Some(node.place.clone()))))?;
     let setting = |node: &Node| (node.plain(), Setting::new(key.clone(), entry.key_place.clone(), node));
     varied.push(Vary { settings: values.iter().map(setting).collect(), key });

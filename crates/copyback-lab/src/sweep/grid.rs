@@ -86,7 +86,7 @@ pub fn cells(file: &SweepFile, over: &Overrides) -> Result<Grid, Failure> {
             let device = case.device.as_ref().unwrap_or(device);
             for varied in combinations(file) {
                 for &seed in &seeds {
-                    let corner = Corner { device, case, workload: &workload, varied: &varied, seed };
+                    let corner = CellChoice { device, case, workload: &workload, varied: &varied, seed };
                     grid.cells.push(cell(file, &corner, over, &mut known)?);
                 }
             }
@@ -151,7 +151,7 @@ fn refuse_alike(cells: &[Cell], over: &Overrides) -> Result<(), Failure> {
 /// A key that the file varies cannot have one value: its cells would be the same cell.
 fn refuse_sets_that_vary(file: &SweepFile, over: &Overrides) -> Result<(), Failure> {
     for set in &over.sets {
-        let key = file::one_spelling(set.split('=').next().unwrap_or_default());
+        let key = file::normalised_key(set.split('=').next().unwrap_or_default());
         if file.vary.iter().any(|vary| vary.key == key) {
             let error = LayerError::new(format!("--set {set}: `{}` varies this key", file.name));
             return Err(error.with_help("leave --set out, or the key out of the file's [vary]").into());
@@ -180,8 +180,8 @@ fn refuse_blocks_beside_fit(file: &SweepFile, over: &Overrides) -> Result<(), Fa
 /// What `--fit` chooses.
 const BLOCKS: &str = "geometry.blocks_per_plane";
 
-/// What one cell is made of.
-struct Corner<'a> {
+/// The choices of one cell.
+struct CellChoice<'a> {
     device: &'a Located,
     case: &'a Case,
     workload: &'a ChosenWorkload,
@@ -217,11 +217,11 @@ fn workload(case: &Case, file: &SweepFile, over: &Overrides) -> Result<Option<Ch
 
 fn cell(
     file: &SweepFile,
-    corner: &Corner<'_>,
+    corner: &CellChoice<'_>,
     over: &Overrides,
     known: &mut plan::KnownTraces,
 ) -> Result<Cell, Failure> {
-    let Corner { device, case, workload, varied, seed } = *corner;
+    let CellChoice { device, case, workload, varied, seed } = *corner;
     let values = || file.vary.iter().zip(varied).map(|(vary, &at)| (&vary.key, &vary.settings[at]));
     let settings: Vec<&Setting> =
         file.settings.iter().chain(&case.settings).chain(values().map(|(_, (_, setting))| setting)).collect();
@@ -300,7 +300,7 @@ pub fn device_name(device: &Located) -> String {
 }
 
 /// The name of a cell: the choices that differ between cells.
-fn label(file: &SweepFile, corner: &Corner<'_>, values: &[(&String, toml::Value)]) -> String {
+fn label(file: &SweepFile, corner: &CellChoice<'_>, values: &[(&String, toml::Value)]) -> String {
     let mut parts = Vec::new();
     if file.devices.len() > 1 || corner.case.device.is_some() {
         parts.push(device_name(corner.device));

@@ -18,7 +18,7 @@ pub mod text;
 pub mod variant;
 mod workload;
 
-use crate::execute::{self, How};
+use crate::execute::{self, ExecutionOptions};
 use crate::failure::Failure;
 use crate::files::{self, Input};
 use crate::flat;
@@ -108,7 +108,7 @@ impl PlannedSweep {
     pub fn run(
         &self,
         journal: &mut Journal,
-        how: &How,
+        how: &ExecutionOptions,
         crew: Option<&RemoteSweep>,
         check: Check<'_>,
     ) -> Result<Done, Failure> {
@@ -161,7 +161,7 @@ pub type Check<'a> = &'a (dyn Fn(usize, &CellResult) -> Result<(), Failure> + Sy
 pub fn run(
     cells: &[Cell],
     journal: &mut Journal,
-    how: &How,
+    how: &ExecutionOptions,
     crew: Option<&RemoteSweep>,
     check: Check<'_>,
 ) -> Result<Done, Failure> {
@@ -208,7 +208,12 @@ pub fn run(
                 // An earlier cell has failed, and its error is reported.
                 return Err(Failure::run("not begun").of_run(&cell.label));
             }
-            let how = How { jobs: jobs_of_cell, sink: bars.sink_of_part(), check: how.check, ..How::default() };
+            let how = ExecutionOptions {
+                jobs: jobs_of_cell,
+                sink: bars.sink_of_part(),
+                check: how.check,
+                ..ExecutionOptions::default()
+            };
             let result = run_cell(&cell.plan, &how, &drives).map_err(|failure| {
                 has_failed.store(true, Ordering::Relaxed);
                 failure.of_run(&cell.label)
@@ -232,7 +237,7 @@ pub fn run(
 }
 
 /// Runs one cell: all schemes from the same preconditioned drive.
-fn run_cell(plan: &Plan, how: &How, drives: &Preconditioned) -> Result<CellResult, Failure> {
+fn run_cell(plan: &Plan, how: &ExecutionOptions, drives: &Preconditioned) -> Result<CellResult, Failure> {
     let finished = execute::execute_from(drives, plan, how)?;
     let mut runs = Vec::new();
     for (at, (planned, done)) in plan.runs.iter().zip(&finished).enumerate() {

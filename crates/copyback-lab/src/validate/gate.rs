@@ -203,7 +203,7 @@ impl Gate {
 }
 
 /// How cases are run.
-pub struct How {
+pub struct JudgeOptions {
     /// Runs at once.
     pub jobs: usize,
     /// The first seed of random cases.
@@ -215,7 +215,7 @@ pub struct How {
 }
 
 /// Runs all cases and judges their gates, in order; the result does not depend on `how.jobs`.
-pub fn judge_all(cases: &[Case], how: &How) -> Result<Vec<Judged>, Failure> {
+pub fn judge_all(cases: &[Case], how: &JudgeOptions) -> Result<Vec<Judged>, Failure> {
     let seeds_of = |case: &Case| if case.is_random { how.seeds } else { 1 };
     let runs: Vec<(&Case, u64)> =
         cases.iter().flat_map(|case| (0..seeds_of(case)).map(move |i| (case, how.seed.wrapping_add(i)))).collect();
@@ -324,8 +324,8 @@ mod tests {
         assert_eq!(verdict(0.01, &[84.0, 90.0, 96.0].map(between)), Verdict::Noisy);
     }
 
-    fn how(jobs: usize, seeds: u64) -> How {
-        How { jobs, seed: 1, seeds, sink: ProgressSink::Discard }
+    fn how(jobs: usize, seeds: u64) -> JudgeOptions {
+        JudgeOptions { jobs, seed: 1, seeds, sink: ProgressSink::Discard }
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::files::Input;
 use crate::results::Program;
 use copyback::config::layers::suggestion;
-use gate::{Case, GROUPS, Group, How, Judged, Verdict};
+use gate::{Case, GROUPS, Group, JudgeOptions, Judged, Verdict};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use subject::Scope;
@@ -70,7 +70,7 @@ impl PlannedValidation {
     ///
     /// # Errors
     /// If a case breaks an invariant, or the caller stops the run.
-    pub fn run(self, how: &How) -> Result<Validated, Failure> {
+    pub fn run(self, how: &JudgeOptions) -> Result<Validated, Failure> {
         let Self { validation, cases, inputs } = self;
         let mut gates = gate::judge_all(&cases, how)?;
         // A case may have gates that `only` does not select.

@@ -245,7 +245,7 @@ fn of_device(device: &Device, is_quick: bool) -> Result<Case, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::gate::{How, Verdict, judge_all};
+    use super::super::gate::{JudgeOptions, Verdict, judge_all};
     use super::*;
 
     /// A real run against the right value, and against values that are off by 3 %.
@@ -257,9 +257,11 @@ mod tests {
             plane.case(Effort { before: 4, during: 3 }, theory, GREEDY, FORMULA)
         };
         let cases = [case(right), case(1.03 * right), case(0.97 * right)];
-        let judged =
-            judge_all(&cases, &How { jobs: 1, seed: 1, seeds: 2, sink: crate::progress::ProgressSink::Discard })
-                .unwrap();
+        let judged = judge_all(
+            &cases,
+            &JudgeOptions { jobs: 1, seed: 1, seeds: 2, sink: crate::progress::ProgressSink::Discard },
+        )
+        .unwrap();
         let verdicts: Vec<Verdict> = judged.iter().map(|gate| gate.verdict).collect();
         assert_eq!(verdicts, [Verdict::Pass, Verdict::Fail, Verdict::Fail], "{judged:?}");
     }

@@ -5,7 +5,7 @@ use super::thread::attach;
 use super::{Maker, Object};
 use copyback::run::policies::PolicyMaker;
 use copyback::sim::index::{DieId, PlaneId};
-use copyback::tasks::gc::trigger::plugin::{Asked, Plugin};
+use copyback::tasks::gc::trigger::plugin::{Plugin, TriggerQuery};
 use copyback::tasks::view::DriveView;
 use pyo3::exceptions::PyIndexError;
 use pyo3::intern;
@@ -72,8 +72,8 @@ pub(super) fn maker(maker: Maker) -> PolicyMaker {
 struct Policy(Object);
 
 impl Plugin for Policy {
-    fn wants(&self, asked: &Asked<'_>) -> bool {
-        let Asked { free, plane_offset: plane, is_collecting, is_below, drive } = *asked;
+    fn wants(&self, query: &TriggerQuery<'_>) -> bool {
+        let TriggerQuery { free, plane_offset: plane, is_collecting, is_below, drive } = *query;
         attach(|py| {
             // SAFETY: only the lifetime changes; the drive is taken back before this call returns.
             let drive = unsafe { std::mem::transmute::<&dyn DriveView, &'static dyn DriveView>(drive) };

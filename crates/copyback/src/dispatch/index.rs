@@ -20,7 +20,7 @@ const NONE: u32 = u32::MAX;
 
 /// The index entries that a drive's scheme needs.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct IndexRequirements {
     /// Transactions of a queue that a collection considers.
     pub scan_max: usize,
     /// Reads by plane and page offset.
@@ -59,7 +59,7 @@ const NO_ENTRY: Entry = Entry { turn: 0, page: PageId::NONE, by_plane: NONE, by_
 
 /// See the head of the file.
 pub(crate) struct Index {
-    asked: Asked,
+    required: IndexRequirements,
     geometry: Geometry,
     entries: Vec<Entry>,
     /// The queues of each die: of its reads, and of its writes.
@@ -78,26 +78,26 @@ pub(crate) struct Index {
 
 impl Index {
     /// An empty index.
-    pub fn new(asked: Asked, geometry: &Geometry) -> Self {
+    pub fn new(required: IndexRequirements, geometry: &Geometry) -> Self {
         let hashed = |is_asked: bool, lists: u32| Lists::new(if is_asked { lists as usize } else { 0 }, 0);
         let (dies, planes) = (geometry.dies, geometry.planes);
         Self {
-            asked,
+            required,
             geometry: geometry.clone(),
             entries: Vec::new(),
             reaches: vec![Reach { last: NONE, count: 0, entered: 0 }; 2 * dies as usize],
             writes: Lists::new((planes + dies) as usize, 0),
             urgent: Lists::new(dies as usize, 0),
-            by_unit: hashed(asked.pairs || asked.merges, HASHED),
-            pairs: hashed(asked.pairs, planes * geometry.pages_per_block + dies),
-            merges: hashed(asked.merges, 2 * HASHED),
+            by_unit: hashed(required.pairs || required.merges, HASHED),
+            pairs: hashed(required.pairs, planes * geometry.pages_per_block + dies),
+            merges: hashed(required.merges, 2 * HASHED),
         }
     }
 
     /// Whether the locations of transactions' data are needed.
     #[inline(always)]
     fn minds_places(&self, is_write: bool) -> bool {
-        self.asked.merges || (self.asked.pairs && !is_write)
+        self.required.merges || (self.required.pairs && !is_write)
     }
 
     /// Grows the table to transactions below `entries`.
@@ -122,7 +122,7 @@ impl Index {
         let reach = &mut self.reaches[Self::queue(txn.die, is_write)];
         let mut entry = Entry { turn: reach.entered, ..NO_ENTRY };
         reach.entered += 1;
-        if reach.count < self.asked.scan_max {
+        if reach.count < self.required.scan_max {
             (reach.last, reach.count) = (at, reach.count + 1);
         }
         if is_write {
@@ -174,7 +174,7 @@ impl Index {
     /// The data of a unit moved, or is gone: the requests that wait for it move to another list.
     #[inline]
     pub fn on_moved(&mut self, unit: LogicalUnit, txns: &Txns, lookup: impl Fn(LogicalUnit) -> PhysicalUnit) {
-        if !(self.asked.pairs || self.asked.merges) {
+        if !(self.required.pairs || self.required.merges) {
             return;
         }
         let mut next = self.by_unit.first(self.unit_list(unit));
@@ -222,7 +222,7 @@ impl Index {
     }
 
     fn pairs_list(&self, die: DieId, page: PageId, is_write: bool) -> Option<usize> {
-        if !self.asked.pairs || is_write || page.is_none() {
+        if !self.required.pairs || is_write || page.is_none() {
             return None;
         }
         let g = &self.geometry;
@@ -235,7 +235,7 @@ impl Index {
 
     /// `None` if the data is on another die: no collection of this die moves it.
     fn merges_list(&self, die: DieId, page: PageId, is_write: bool) -> Option<usize> {
-        if !self.asked.merges || page.is_none() {
+        if !self.required.merges || page.is_none() {
             return None;
         }
         let (block, _) = self.geometry.block_and_offset(page);
@@ -271,7 +271,7 @@ impl Index {
     /// The turn from which on a walk that begins now would reach no request, including all later arrivals.
     pub fn end_of_long_walk(&self, die: DieId, is_write: bool) -> u64 {
         let reach = &self.reaches[Self::queue(die, is_write)];
-        let left = self.asked.scan_max - reach.count;
+        let left = self.required.scan_max - reach.count;
         if left == 0 { self.end_of_walk(die, is_write) } else { reach.entered + left as u64 }
     }
 

@@ -3,7 +3,7 @@
 //! If a scheme's collections examine waiting requests, an [`Index`] complements the queues of reads and writes. It
 //! follows all requests that enter and leave; a component that moves data notifies it (`Queues::on_moved`).
 
-use super::index::{Asked, Index};
+use super::index::{Index, IndexRequirements};
 use super::txn::Txns;
 use crate::flash::command::Source;
 use crate::flash::geometry::Geometry;
@@ -37,13 +37,13 @@ pub(crate) struct Queues {
 
 impl Queues {
     /// Empty queues of a drive; with an index if the scheme needs one.
-    pub fn new(geometry: &Geometry, asked: Option<Asked>) -> Self {
+    pub fn new(geometry: &Geometry, required: Option<IndexRequirements>) -> Self {
         let (dies, planes) = (geometry.dies as usize, geometry.planes as usize);
         Self {
             lists: Lists::new(dies * (DIE_LISTS + 1) + planes, 64),
             die_lists: dies * DIE_LISTS,
             planes,
-            index: asked.map(|asked| Box::new(Index::new(asked, geometry))),
+            index: required.map(|required| Box::new(Index::new(required, geometry))),
         }
     }
 

@@ -7,7 +7,7 @@
 //! no other command meanwhile. It uses the same code; the parts that cannot apply are removed at compile time. Most
 //! commands of a drive in use, the moves of its garbage collection, are alone.
 
-mod way;
+mod command_path;
 
 use super::channel::Channels;
 use super::command::{Command, FlashOp, Rules, Source};
@@ -21,8 +21,8 @@ use crate::sim::queue::Timer;
 /// What the end of an array time means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArrayEnd {
-    /// The array had no command: a time that the die was to wait is over.
-    Waited,
+    /// The array had no command: the delay of the die has elapsed.
+    DelayElapsed,
     /// A read continues to the controller.
     Leaving,
     /// The same of a command that is alone.
@@ -37,9 +37,9 @@ pub enum ArrayEnd {
 
 /// What the end of a transfer means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum TransferEnd {
     /// No component observes it.
-    Nobody,
+    Unobserved,
     /// A program's data is in the register.
     Loaded(DieId),
     /// A read's data of one plane is in the controller; see [`Flash::take_page`].
@@ -77,7 +77,7 @@ pub struct Flash<O> {
     planes_in_use: u32,
     die_busy_ns: u64,
     /// Whether the end of loading a program must be an event.
-    hears_loads: bool,
+    observes_loads: bool,
     /// Its dies' array times and its channels' transfers are the event queue's timers from this one on.
     first_timer: u32,
     observer: Option<Box<O>>,
@@ -92,7 +92,7 @@ impl<O: Observer> Flash<O> {
         timing: Timing,
         rules: Rules,
         urgent_first: bool,
-        hears_loads: bool,
+        observes_loads: bool,
         first_timer: u32,
     ) -> Self {
         Self {
@@ -104,7 +104,7 @@ impl<O: Observer> Flash<O> {
             plane_busy_ns: 0,
             planes_in_use: 0,
             die_busy_ns: 0,
-            hears_loads,
+            observes_loads,
             first_timer,
             observer: None,
             geometry: geometry.clone(),
@@ -270,7 +270,7 @@ impl<O: Observer> Flash<O> {
 
     /// Whether commands of a die that takes no others meanwhile may be issued as alone.
     pub fn has_lone_commands(&self) -> bool {
-        !self.is_observed() && !self.hears_loads && self.timing.is_uniform()
+        !self.is_observed() && !self.observes_loads && self.timing.is_uniform()
     }
 }
 

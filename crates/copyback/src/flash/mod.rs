@@ -13,7 +13,7 @@ pub mod source;
 pub mod stripes;
 pub mod timing;
 
-pub use chips::{ArrayEnd, Flash, Heard, PageOut};
+pub use chips::{ArrayEnd, Flash, PageOut, TransferEnd};
 pub use die::Follow;
 #[cfg(test)]
 pub(crate) use die::{Die, NO_COMMAND, Phase};

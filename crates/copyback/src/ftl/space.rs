@@ -32,7 +32,7 @@ pub struct Anywhere {
     /// Pages that are reserved, and moves on their way to a plane.
     pub promised: u32,
     /// Writes that wait for admission to a window.
-    pub parked: u32,
+    pub waiting_in_front: u32,
 }
 
 /// The jobs of planes, as far as space goes.
@@ -56,7 +56,7 @@ impl Anywhere {
 
     /// The same, in addition to writes that wait for admission to a window.
     pub fn claimable(&self) -> u32 {
-        self.reservable().saturating_sub(self.parked)
+        self.reservable().saturating_sub(self.waiting_in_front)
     }
 }
 
@@ -69,7 +69,7 @@ pub struct Space {
     /// Pages of other planes' jobs that are on their way to a plane.
     incoming: Vec<u32>,
     /// Writes without a certain page that wait for something else first, and that `reserved` would count.
-    parked: Vec<u32>,
+    waiting_in_front: Vec<u32>,
 }
 
 impl Space {
@@ -80,7 +80,7 @@ impl Space {
             writes_per_page,
             reserved: vec![0; geometry.planes as usize],
             incoming: vec![0; geometry.planes as usize],
-            parked: vec![0; geometry.planes as usize],
+            waiting_in_front: vec![0; geometry.planes as usize],
         }
     }
 
@@ -99,13 +99,13 @@ impl Space {
     }
 
     /// A write waits for admission to its die's window: it will need a page.
-    pub fn park(&mut self, geometry: &Geometry, die: DieId, plane: PlaneId) {
-        self.parked[account(geometry, die, plane)] += 1;
+    pub fn begin_wait_in_front(&mut self, geometry: &Geometry, die: DieId, plane: PlaneId) {
+        self.waiting_in_front[account(geometry, die, plane)] += 1;
     }
 
     /// It waits there no longer.
-    pub fn unpark(&mut self, geometry: &Geometry, die: DieId, plane: PlaneId) {
-        self.parked[account(geometry, die, plane)] -= 1;
+    pub fn end_wait_in_front(&mut self, geometry: &Geometry, die: DieId, plane: PlaneId) {
+        self.waiting_in_front[account(geometry, die, plane)] -= 1;
     }
 
     /// Another plane's job sends a page.
@@ -170,10 +170,10 @@ impl Space {
         let at = account(&ftl.geometry, die, plane);
         match jobs.anywhere(PlaneId(at as u32)).filter(|_| plane.is_none()) {
             Some(anywhere) => {
-                let of_die = self.host_pages_of(ftl, die).saturating_sub(self.reserved[at] + self.parked[at]);
+                let of_die = self.host_pages_of(ftl, die).saturating_sub(self.reserved[at] + self.waiting_in_front[at]);
                 of_die.min(anywhere.claimable())
             }
-            None => self.reservable(ftl, jobs, die, plane).saturating_sub(self.parked[at]),
+            None => self.reservable(ftl, jobs, die, plane).saturating_sub(self.waiting_in_front[at]),
         }
     }
 
@@ -196,7 +196,7 @@ impl Space {
     /// The same, in addition to writes that wait for admission to a window.
     pub fn has_own_claimable_pages(&self, ftl: &Ftl, die: DieId) -> bool {
         let at = account(&ftl.geometry, die, PlaneId::NONE);
-        self.host_pages_of(ftl, die) > self.reserved[at] + self.parked[at]
+        self.host_pages_of(ftl, die) > self.reserved[at] + self.waiting_in_front[at]
     }
 
     /// Pages of a die for the host if moves on their way may take the reserve on any plane.

@@ -28,8 +28,8 @@ pub struct ArrayReport {
     /// See there.
     pub gc_share_max: f64,
     /// Orders to all drives; `None` without coordination.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub told: Option<ToldTotals>,
+    #[serde(rename = "told", skip_serializing_if = "Option::is_none")]
+    pub coordination: Option<CoordinationTotals>,
     /// Windows of degraded service: how often a drive began to collect while none did, and the one that was open when
     /// the measurement began.
     pub degraded_windows: u64,
@@ -63,8 +63,8 @@ pub struct DriveReport {
     /// Fewest free blocks of a plane.
     pub min_free_blocks: u32,
     /// Orders to it; `None` if it collects by itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub told: Option<ToldTotals>,
+    #[serde(rename = "told", skip_serializing_if = "Option::is_none")]
+    pub coordination: Option<CoordinationTotals>,
 }
 
 /// Writes the counters of something: fields, and their differences.
@@ -132,7 +132,7 @@ totals! {
 
 totals! {
     /// Orders to a drive.
-    ToldTotals {
+    CoordinationTotals {
         /// Times that it was forced to collect.
         forced,
         /// Collections that it began for that.

@@ -265,18 +265,18 @@ pub fn simulate_drives(
     options: &Options,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Outcome, RunError> {
-    simulate_asked(config, drives, Asked::One(source), options, progress)
+    simulate_streams(config, drives, RequestStreams::One(source), options, progress)
 }
 
 /// The requests to the drives of a run.
-pub enum Asked {
+pub enum RequestStreams {
     /// One workload.
     One(Box<dyn RequestSource + Send>),
     /// Several, which share the drives' addresses and time.
     Several(Vec<Stream>),
 }
 
-impl Asked {
+impl RequestStreams {
     /// The source of the only workload, and the several.
     fn parts(self) -> (Box<dyn RequestSource + Send>, Option<Vec<Stream>>) {
         match self {
@@ -293,14 +293,14 @@ impl Asked {
 ///
 /// # Panics
 /// As [`simulate_drives`].
-pub fn simulate_asked(
+pub fn simulate_streams(
     config: &RunConfig,
     drives: Drives<'_>,
-    asked: Asked,
+    streams: RequestStreams,
     options: &Options,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Outcome, RunError> {
-    let (mut source, streams) = asked.parts();
+    let (mut source, streams) = streams.parts();
     let preconditioning = drives.iter().fold(Counts::default(), |sum, (_, image)| sum.and(&image.preconditioning));
     let mut simulation = begun(config, drives, &mut *source, streams, options)?;
     let ran = guarded(|| simulation.run(progress));
@@ -363,7 +363,7 @@ pub fn warmup_end(
     options: &Options,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<u64, RunError> {
-    warmup_end_of(config, drives, Asked::One(source), options, progress)
+    warmup_end_of(config, drives, RequestStreams::One(source), options, progress)
 }
 
 /// The same of one workload or of several.
@@ -373,11 +373,11 @@ pub fn warmup_end(
 pub fn warmup_end_of(
     config: &RunConfig,
     drives: Drives<'_>,
-    asked: Asked,
+    streams: RequestStreams,
     options: &Options,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<u64, RunError> {
-    let (mut source, streams) = asked.parts();
+    let (mut source, streams) = streams.parts();
     let mut simulation = begun(config, drives, &mut *source, streams, options)?;
     let ran = guarded(|| simulation.run_warmup(progress));
     ran.map_err(|broken| broken.at(Some(simulation.now_ns())))?

@@ -104,7 +104,7 @@ impl RunConfig {
             let why = "parity is written unit by unit, as its stripes are, and gathers in pages that fill";
             return refuse("frontier.fill_limit", why, &format!("set it to \"1 ms\", {other}"));
         }
-        if !self.admit.tells_tasks_apart() && self.preemption.as_task().is_some() {
+        if !self.admit.distinguishes_tasks() && self.preemption.as_task().is_some() {
             let why = "a read is rebuilt if its die works for another task, and `admit.policy` distinguishes no tasks \
                        apart";
             return refuse("admit.policy", why, &format!("set `admit.policy = \"strict\"`, {other}"));

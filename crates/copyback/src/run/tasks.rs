@@ -13,7 +13,7 @@ use crate::tasks::gc::granularity::{GranularityConfig, GranularityPolicy};
 impl RunConfig {
     /// Admission by task needs tasks: a collection that reserves its die bypasses windows.
     fn check_tasks_told_apart(&self) -> Result<(), KeyError> {
-        if !self.admit.tells_tasks_apart() || self.preemption.is_timeless() {
+        if !self.admit.distinguishes_tasks() || self.preemption.is_timeless() {
             return Ok(());
         }
         let why = format!(

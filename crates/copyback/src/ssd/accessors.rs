@@ -137,7 +137,7 @@ impl Drive {
     #[inline]
     pub(super) fn update_clock(&mut self, die: DieId, now_ns: u64) {
         let d = &self.dies[die];
-        let is_held = d.is_reserved() && !self.stands_still(d.reserved_by());
+        let is_held = d.is_reserved() && !self.is_job_paused(d.reserved_by());
         let reserved_for = is_held.then(|| self.gc.jobs[d.reserved_by()].source());
         let source = self.flash.works_for(die).or(reserved_for);
         let occupant = match source {
@@ -163,8 +163,8 @@ impl Drive {
     /// Dies that are being collected: dies that running collections have reserved, and dies whose blocks relocations
     /// move while other work goes on. Paused collections do not count.
     pub fn dies_collecting(&self) -> u32 {
-        let keeps_die = |die: &&Die| die.is_reserved() && !self.stands_still(die.reserved_by());
-        let reserved = match self.is_paused() {
+        let keeps_die = |die: &&Die| die.is_reserved() && !self.is_job_paused(die.reserved_by());
+        let reserved = match self.is_ordered_to_pause() {
             true => self.dies.iter().filter(keeps_die).count() as u32,
             false => self.dies.reserved(),
         };

@@ -59,7 +59,8 @@ impl Drive {
         let urgent_first = order.puts_gc_first();
         let mut settings = Settings::new(config, &ftl, &preemption);
         let rules = Rules::new(config.device.commands);
-        let mut flash = Flash::new(&flash_geometry, timing, rules, urgent_first, settings.hears_loads(), first_timer);
+        let mut flash =
+            Flash::new(&flash_geometry, timing, rules, urgent_first, settings.observes_loads(), first_timer);
         if check {
             flash.observe(Box::new(Observers::watching(ProtocolChecker::new(&config.device, ftl.pages_programmed()))));
         }
@@ -88,7 +89,7 @@ impl Drive {
         if !ftl.allocation().is_static() || merges_parts {
             newest.track();
         }
-        let queues = Queues::new(&geometry, settings.asks_of_queues(&preemption, &ftl));
+        let queues = Queues::new(&geometry, settings.required_index(&preemption, &ftl));
         let hotness = ftl.hot_cold().map(|hot| Box::new(Hotness::new(hot, geometry.mapped_units)));
         // Whole flash pages that wait for a row enter it together, unless a collection takes them one by one.
         let shares_rows = geometry.shares_rows() && geometry.units_per_flash_page == 1 && !settings.compose.combines;
@@ -111,7 +112,7 @@ impl Drive {
         let searches = DieSearches::of(ftl.allocation(), as_task.is_some());
         let admission = Admission {
             searches,
-            gate: Gate::new(windows, policy, config.admit.tells_tasks_apart()),
+            gate: Gate::new(windows, policy, config.admit.distinguishes_tasks()),
             shares: TaskShares::new(alarms.timer(Alarm::Shares), timers),
             reservations: PageReservations::new(
                 Space::new(&geometry, writes_per_page),

@@ -51,7 +51,7 @@ impl Drive {
         for plane in (0..self.geometry.planes).map(PlaneId) {
             let reserved = self.admission.reservations.space().pages_reserved(plane);
             let left = self.ftl.pages_left(plane, Stream::Host);
-            let is_collecting = self.gc.jobs.is_on(plane) || self.gc.relocations.are_on(plane);
+            let is_collecting = self.gc.jobs.is_on(plane) || self.gc.relocations.is_relocating_on(plane);
             hold!(
                 reserved <= left || is_collecting || !self.ftl.allocation().is_static(),
                 ReservationsCovered,

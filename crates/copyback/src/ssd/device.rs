@@ -12,7 +12,7 @@
 
 use super::config::SsdConfig;
 use super::drive::Drive;
-use super::requests::eviction_waits::RoomGained;
+use super::requests::eviction_waits::FreedSpace;
 use super::requests::progress::{RequestProgress, RequestState};
 use super::requests::served_units::ServedUnits;
 use super::requests::write_buffer::HostDram;
@@ -230,7 +230,7 @@ impl Ssd {
             _ => return self.drive.end_map_txn(id, events),
         }
         let (first, units, others) = (txn.first, txn.units, txn.others);
-        let evicted = RoomGained::by(txn, events.now_ns());
+        let evicted = FreedSpace::by(txn, events.now_ns());
         self.drive.records.counters.on_evicted(evicted.spent.took_ns, evicted.gc_affected);
         self.drive.remove_txn(id);
         self.on_evicted(first, (units, others), &evicted, events);

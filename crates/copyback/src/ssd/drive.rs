@@ -13,7 +13,7 @@ pub(super) use crate::dispatch::queues::Queue;
 use crate::dispatch::queues::Queues;
 use crate::dispatch::txn::Txns;
 use crate::flash::geometry::Geometry;
-use crate::flash::{ArrayEnd, Flash, Heard};
+use crate::flash::{ArrayEnd, Flash, TransferEnd};
 use crate::ftl::core::Ftl;
 use crate::observe::observers::Observers;
 use crate::sim::index::{ChannelId, DieId};
@@ -118,9 +118,9 @@ impl Drive {
             // 2. A step of a collection that has its die to itself: the next step follows in place, before the channel
             //    goes to others. Nothing else can have changed.
             Ended::LoneStep(die, channel) => {
-                self.note_gain(die);
+                self.notify_die_search(die);
                 let goes_on = self.end_lone_step(die, events);
-                if channel.is_some() && (goes_on || !self.puts_off_grant(die, channel, events)) {
+                if channel.is_some() && (goes_on || !self.defers_grant(die, channel, events)) {
                     self.flash.grant(channel, events);
                 }
                 return !goes_on;
@@ -129,12 +129,12 @@ impl Drive {
             // 3. A command ended, or its data of a plane arrived: its transactions end, and each admits others
             //    (`admission::transaction_end`); then its job takes its next step, or ends (`gc::walk`).
             Ended::InArray(die, at) => {
-                self.note_gain(die);
+                self.notify_die_search(die);
                 self.end_in_array(die, at, events);
                 return true;
             }
             Ended::PageOut(die, channel) => {
-                self.note_gain(die);
+                self.notify_die_search(die);
                 self.end_page_out(die, events);
                 (die, channel)
             }
@@ -170,17 +170,17 @@ impl Drive {
             match self.flash.on_array_end(die, events) {
                 ArrayEnd::EndedAlone => Ended::LoneStep(die, ChannelId::NONE),
                 ArrayEnd::Ended(at) => Ended::InArray(die, at),
-                ArrayEnd::Waited => Ended::Poll(die),
-                ArrayEnd::Leaving if self.scheme.settings.hears_reads() => Ended::Leaving(die),
+                ArrayEnd::DelayElapsed => Ended::Poll(die),
+                ArrayEnd::Leaving if self.scheme.settings.observes_reads() => Ended::Leaving(die),
                 ArrayEnd::LeavingAlone | ArrayEnd::Leaving | ArrayEnd::Held => Ended::Part,
             }
         } else if local < dies + channels {
             let channel = ChannelId(local - dies);
             match self.flash.on_channel_event(channel) {
-                Heard::PageOutAlone(die) => Ended::LoneStep(die, channel),
-                Heard::PageOut(die) => Ended::PageOut(die, channel),
-                Heard::Loaded(die) => Ended::Loaded(die, channel),
-                Heard::Nobody => Ended::Transfer(channel),
+                TransferEnd::PageOutAlone(die) => Ended::LoneStep(die, channel),
+                TransferEnd::PageOut(die) => Ended::PageOut(die, channel),
+                TransferEnd::Loaded(die) => Ended::Loaded(die, channel),
+                TransferEnd::Unobserved => Ended::Transfer(channel),
             }
         } else {
             Ended::IdleTime

@@ -3,7 +3,7 @@
 use super::config::DriveConfig;
 use super::gc::mechanism::Mechanism;
 use crate::dispatch::compose::list::{BuilderName, GcBuilderName};
-use crate::dispatch::index::Asked;
+use crate::dispatch::index::IndexRequirements;
 use crate::flash::Follow;
 use crate::ftl::core::Ftl;
 use crate::tasks::gc::granularity::{GranularityPolicy, Turn};
@@ -122,28 +122,28 @@ impl Settings {
     }
 
     /// Whether dies are visited when the data of a program is in the register, because another program may follow.
-    pub(super) fn hears_loads(&self) -> bool {
+    pub(super) fn observes_loads(&self) -> bool {
         self.follow.program || self.follow_shared.program
     }
 
     /// Whether dies are visited when a read's data begins to leave, because another read may follow.
     #[inline(always)]
-    pub(super) fn hears_reads(&self) -> bool {
+    pub(super) fn observes_reads(&self) -> bool {
         self.follow.read || self.follow_shared.read
     }
 
     /// Whether steps of collection that nothing joins or delays can follow each other in place: no other part of the
     /// scheme observes their progress.
     pub(super) fn allows_lone_steps(&self) -> bool {
-        !self.compose.merge && !self.hears_reads()
+        !self.compose.merge && !self.observes_reads()
     }
 }
 
 impl Settings {
-    /// What collections look up about the requests that wait at their die, if anything.
-    pub(super) fn asks_of_queues(&self, preemption: &Preemption, ftl: &Ftl) -> Option<Asked> {
+    /// The index of waiting requests that collections need, if any.
+    pub(super) fn required_index(&self, preemption: &Preemption, ftl: &Ftl) -> Option<IndexRequirements> {
         let pairs = self.compose.gc_host || ftl.victim_matches_reads();
-        let asked = Asked { scan_max: self.compose.gc_scan_max, pairs, merges: self.compose.merge };
-        (asked.pairs || asked.merges || preemption.is_preemptive()).then_some(asked)
+        let required = IndexRequirements { scan_max: self.compose.gc_scan_max, pairs, merges: self.compose.merge };
+        (required.pairs || required.merges || preemption.is_preemptive()).then_some(required)
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The folders of `src`; docs/architecture.md describes them.
-const ROOMS: &[&str] = &[
+const MODULES: &[&str] = &[
     "sim",
     "config",
     "flash",
@@ -68,24 +68,24 @@ fn taken_from_root(line: &Line) -> Vec<String> {
     names
 }
 
-fn place_of(room: &str) -> Option<usize> {
-    ROOMS.iter().position(|known| *known == room)
+fn place_of(module: &str) -> Option<usize> {
+    MODULES.iter().position(|known| *known == module)
 }
 
 #[test]
-fn a_room_uses_only_rooms_before_it() {
+fn a_module_of_the_simulator_uses_only_modules_before_it() {
     let (mut wrong, mut excepted) = (Vec::new(), BTreeSet::new());
     for line in lines() {
-        let Some((room, _)) = line.file.split_once('/') else { continue };
-        let own = place_of(room).unwrap_or_else(|| panic!("src/{room} stands in no order: enter it in ROOMS"));
+        let Some((module, _)) = line.file.split_once('/') else { continue };
+        let own = place_of(module).unwrap_or_else(|| panic!("src/{module} is not in the order: add it to MODULES"));
         for other in taken_from_root(&line) {
             if place_of(&other).is_none_or(|other| other <= own) {
                 continue;
             }
-            match EXCEPTIONS.iter().find(|(from, to, _)| (*from, *to) == (room, other.as_str())) {
+            match EXCEPTIONS.iter().find(|(from, to, _)| (*from, *to) == (module, other.as_str())) {
                 Some(exception) => _ = excepted.insert(exception),
                 None => wrong.push(format!(
-                    "src/{}:{}: `{room}` may not use `{other}`: {}",
+                    "src/{}:{}: `{module}` may not use `{other}`: {}",
                     line.file,
                     line.number,
                     line.text.trim()
@@ -223,9 +223,9 @@ fn no_line_of_a_comment_is_too_long() {
 const WITHOUT_CLOCK: &[&str] = &["redundancy", "ftl", "buffer", "host"];
 
 #[test]
-fn rooms_without_a_clock_know_no_events() {
+fn modules_without_a_clock_know_no_events() {
     let has_clock = |line: &Line| ["EventQueue", "sim::queue", "now_ns"].iter().any(|name| line.text.contains(name));
-    let is_of = |line: &Line| line.file.split_once('/').is_some_and(|(room, _)| WITHOUT_CLOCK.contains(&room));
+    let is_of = |line: &Line| line.file.split_once('/').is_some_and(|(module, _)| WITHOUT_CLOCK.contains(&module));
     for line in lines().iter().filter(|line| is_of(line)) {
         assert!(!has_clock(line), "src/{}:{}: depends on time: {}", line.file, line.number, line.text.trim());
     }
@@ -234,8 +234,8 @@ fn rooms_without_a_clock_know_no_events() {
 #[test]
 fn every_room_is_a_folder() {
     let src = Path::new(ENGINE).join("src");
-    for room in ROOMS {
-        assert!(src.join(room).join("mod.rs").is_file(), "src/{room} is no folder");
+    for module in MODULES {
+        assert!(src.join(module).join("mod.rs").is_file(), "src/{module} is no folder");
     }
 }
 

@@ -11,7 +11,7 @@ use copyback::observe::report::Outcome;
 use copyback::run::policies::{Policies, PolicyMaker};
 use copyback::run::{Options, RunError, precondition, simulate};
 use copyback::sim::index::{BlockId, PlaneId};
-use copyback::tasks::gc::trigger::plugin::{self as trigger, Asked};
+use copyback::tasks::gc::trigger::plugin::{self as trigger, TriggerQuery};
 use copyback::tasks::view::Class;
 use copyback::workload::Op;
 use std::sync::Arc;
@@ -148,9 +148,9 @@ fn a_supplied_order_decides_and_is_checked() {
 struct Below(u32);
 
 impl trigger::Plugin for Below {
-    fn wants(&self, asked: &Asked<'_>) -> bool {
-        assert_eq!(asked.free, asked.drive.free_blocks(PlaneId(asked.plane_offset.expect("planes are the scope"))));
-        asked.free < self.0
+    fn wants(&self, query: &TriggerQuery<'_>) -> bool {
+        assert_eq!(query.free, query.drive.free_blocks(PlaneId(query.plane_offset.expect("planes are the scope"))));
+        query.free < self.0
     }
 }
 

@@ -4,7 +4,7 @@ use crate::support::four_dies::{FOUR_DIES, four_dies};
 use copyback::config::layers::{Layer, LayerError, Stack};
 use copyback::observe::report::{Outcome, Report, RequestRecord};
 use copyback::run::config::{Resolved, RunConfig};
-use copyback::run::{Asked, Options, precondition, simulate, simulate_asked};
+use copyback::run::{Options, RequestStreams, precondition, simulate, simulate_streams};
 use copyback::workload::request::{Op, Priority, Request};
 use copyback::workload::spec::Pace;
 use copyback::workload::tenants::{self, Stream, Usual};
@@ -42,11 +42,11 @@ fn stream(name: &str, pace: Pace, requests: Vec<Request>) -> Stream {
     }
 }
 
-fn ran(asked: Asked) -> Outcome {
+fn ran(asked: RequestStreams) -> Outcome {
     let config = drive();
     let image = precondition(&config, 1).expect("a preconditioning");
     let options = Options { keep_requests: true, check: true, ..Options::default() };
-    simulate_asked(&config, vec![(&config, image)], asked, &options, &mut |_| {}).expect("the run ends well")
+    simulate_streams(&config, vec![(&config, image)], asked, &options, &mut |_| {}).expect("the run ends well")
 }
 
 fn of_one(requests: Vec<Request>) -> Outcome {
@@ -66,7 +66,8 @@ fn open_workloads_together_are_the_merged_workload() {
     merged.extend(second.iter().map(|request| (request.arrival_ns, 1, *request)));
     merged.sort_by_key(|(arrival_ns, of, _)| (*arrival_ns, *of));
     let alone = of_one(merged.into_iter().map(|(_, _, request)| request).collect());
-    let together = ran(Asked::Several(vec![stream("first", Pace::Open, first), stream("second", Pace::Open, second)]));
+    let together =
+        ran(RequestStreams::Several(vec![stream("first", Pace::Open, first), stream("second", Pace::Open, second)]));
     assert!(alone.report.gc.collections > 0, "nothing is collected");
     let without = Report { workloads: Default::default(), ..together.report.clone() };
     assert_eq!(without, alone.report);
@@ -94,7 +95,7 @@ fn one_of_one_is_the_workload_alone() {
     let source = Box::new(requests(500, 0, 0, 4).into_iter());
     let alone = simulate(&config, image, source, &Options::default(), &mut |_| {}).expect("the run ends well");
     let one = Stream { queue_depth: 5, ..stream("one", Pace::Closed, requests(500, 0, 0, 4)) };
-    let among = ran(Asked::Several(vec![one]));
+    let among = ran(RequestStreams::Several(vec![one]));
     assert_eq!(among.report.response, alone.report.response);
     assert_eq!(among.report.flash, alone.report.flash);
     assert_eq!(among.report.workloads["one"].response.write, alone.report.response.write);
@@ -104,7 +105,7 @@ fn one_of_one_is_the_workload_alone() {
 fn each_closed_loop_has_its_own_limit() {
     let one = stream("one", Pace::Closed, requests(300, 0, 0, 1));
     let seven = Stream { queue_depth: 7, ..stream("seven", Pace::Closed, requests(900, 0, 2_000, 1)) };
-    let report = ran(Asked::Several(vec![one, seven])).report;
+    let report = ran(RequestStreams::Several(vec![one, seven])).report;
     let peaks = [&report.workloads["one"], &report.workloads["seven"]].map(|of| of.peak_outstanding);
     assert_eq!((peaks, report.peak_outstanding), ([1, 7], 8));
     // Little's law: so many are under way on average, but for the while at the end.
@@ -153,7 +154,7 @@ fn open_stream(name: &str, count: u64, gap_ns: u64) -> Stream {
 fn thinking_is_between_the_end_of_one_and_the_begin_of_another() {
     let think_ns = 700_000;
     let thinks = Stream { think: Some((1, think_ns)), ..stream("one", Pace::Closed, requests(200, 0, 0, 1)) };
-    let report = &ran(Asked::Several(vec![thinks])).report.workloads["one"];
+    let report = &ran(RequestStreams::Several(vec![thinks])).report.workloads["one"];
     let busy_ns = report.response.all.mean_ns * 200.0;
     assert!((report.simulated_ns as f64 - busy_ns - 199.0 * think_ns as f64).abs() < 1.0);
 }
@@ -166,7 +167,7 @@ fn phases_stop_its_clock_and_who_waits_starts_when_another_has_ended() {
     let phased = Stream { phases_ns: phases_ns.clone(), ..stream("phased", Pace::Open, requests(10, ms, 0, 1)) };
     let closed = Stream { phases_ns, ..stream("closed", Pace::Closed, requests(5_000, 0, 0, 1)) };
     let later = Stream { after: vec![0], ..stream("later", Pace::Open, requests(3, ms, 2_000, 1)) };
-    let outcome = ran(Asked::Several(vec![phased, closed, later]));
+    let outcome = ran(RequestStreams::Several(vec![phased, closed, later]));
     let arrivals = |is_of: fn(&u64) -> bool, closed: bool| {
         let of = outcome.requests.iter().filter(|record| is_of(&record.offset_bytes));
         let mut times: Vec<u64> = of.map(|record| record.arrival_ns).collect();
@@ -195,7 +196,7 @@ fn who_waits_starts_no_earlier_than_its_own_time() {
         let first = stream("first", Pace::Open, requests(10, ms, 0, 1));
         let second =
             Stream { after: vec![0], not_before_ns, ..stream("second", Pace::Closed, requests(5, 0, 2_000, 1)) };
-        let outcome = ran(Asked::Several(vec![first, second]));
+        let outcome = ran(RequestStreams::Several(vec![first, second]));
         let of_second = outcome.requests.iter().filter(|record| record.offset_bytes >= 2_000 * 4096);
         let begins = of_second.map(|record| record.arrival_ns).min().expect("it asks");
         let first_ends = outcome.requests.iter().filter(|record| record.offset_bytes < 2_000 * 4096);
@@ -217,7 +218,7 @@ fn rates_are_over_the_time_that_a_workload_is_there() {
         ..stream("timed", Pace::Open, requests(99, 2 * ms, 0, 1))
     };
     let counted = stream("counted", Pace::Open, requests(5, 2 * ms, 2_000, 1));
-    let outcome = ran(Asked::Several(vec![timed, counted]));
+    let outcome = ran(RequestStreams::Several(vec![timed, counted]));
     let [timed, counted] = ["timed", "counted"].map(|name| &outcome.report.workloads[name]);
     assert_eq!((timed.reads, timed.simulated_ns), (6, 11 * ms));
     assert!((timed.iops.expect("time passes") - 6.0 / 0.011).abs() < 1e-6);
@@ -230,7 +231,7 @@ fn rates_are_over_the_time_that_a_workload_is_there() {
     // A phase of 4 ms with two reads and one of 3 ms with the rest; the last read ends after it.
     let phases_ns = vec![[0, 4 * ms], [20 * ms, 23 * ms]];
     let phased = Stream { phases_ns, ..stream("phased", Pace::Open, requests(3, 2 * ms, 0, 1)) };
-    let outcome = ran(Asked::Several(vec![phased]));
+    let outcome = ran(RequestStreams::Several(vec![phased]));
     let last = outcome.requests.iter().map(|record| record.arrival_ns + record.response_ns).max().expect("it asks");
     assert_eq!(outcome.report.workloads["phased"].simulated_ns, 4 * ms + (last - 20 * ms));
     assert_eq!(counted.outstanding_shares, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
@@ -242,8 +243,8 @@ fn a_limit_of_requests_ends_all() {
     let image = precondition(&config, 1).expect("a preconditioning");
     let both = ["a", "b"].map(|name| stream(name, Pace::Closed, requests(500, 0, 0, 2)));
     let options = Options { requests: Some(100), ..Options::default() };
-    let asked = Asked::Several(Vec::from(both));
-    let report = simulate_asked(&config, vec![(&config, image)], asked, &options, &mut |_| {}).expect("a run").report;
+    let asked = RequestStreams::Several(Vec::from(both));
+    let report = simulate_streams(&config, vec![(&config, image)], asked, &options, &mut |_| {}).expect("a run").report;
     assert_eq!(report.reads + report.writes, 100);
     assert_eq!(report.workloads.values().map(|of| of.reads + of.writes).sum::<u64>(), 100);
 }

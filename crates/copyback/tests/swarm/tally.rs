@@ -5,7 +5,7 @@ use crate::coverage::Coverage;
 use crate::knobs::Mark;
 use crate::timing_oracle::{Foretold, Timed};
 use crate::{arrays, runs, traces};
-use copyback::observe::array_report::ToldTotals;
+use copyback::observe::array_report::CoordinationTotals;
 
 /// The result of one case.
 #[derive(Default)]
@@ -19,7 +19,7 @@ pub struct Verdict {
     pub erases: u64,
     pub dropped_moves: u64,
     /// The orders to the drives of an array.
-    pub told: ToldTotals,
+    pub coordination: CoordinationTotals,
 }
 
 impl Verdict {
@@ -41,7 +41,7 @@ pub struct Tally {
     pub erases: u64,
     pub dropped_moves: u64,
     /// The orders to drives of arrays.
-    told: ToldTotals,
+    coordination: CoordinationTotals,
     pub coverage: Coverage,
 }
 
@@ -57,7 +57,7 @@ impl Tally {
             timed: Timed::default(),
             erases: 0,
             dropped_moves: 0,
-            told: ToldTotals::default(),
+            coordination: CoordinationTotals::default(),
             coverage: Coverage::new(&more),
         }
     }
@@ -77,7 +77,7 @@ impl Tally {
         }
         self.erases += verdict.erases;
         self.dropped_moves += verdict.dropped_moves;
-        self.told = self.told.zip(&verdict.told, |sum, of_case| sum + of_case);
+        self.coordination = self.coordination.zip(&verdict.coordination, |sum, of_case| sum + of_case);
         self.coverage.add(&verdict.marks);
         self.coverage.add(&[("kind", kind.name())]);
     }
@@ -90,7 +90,7 @@ impl Tally {
         self.timed.merge(&other.timed);
         self.erases += other.erases;
         self.dropped_moves += other.dropped_moves;
-        self.told = self.told.zip(&other.told, |a, b| a + b);
+        self.coordination = self.coordination.zip(&other.coordination, |a, b| a + b);
         self.coverage.merge(&other.coverage);
     }
 }
@@ -98,8 +98,8 @@ impl Tally {
 impl std::fmt::Display for Tally {
     /// One line of progress.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { drawn, ran, refused_rightly, timed, told, .. } = self;
-        let ToldTotals { forced, forced_collections, last_resort_collections, pauses } = told;
+        let Self { drawn, ran, refused_rightly, timed, coordination, .. } = self;
+        let CoordinationTotals { forced, forced_collections, last_resort_collections, pauses } = coordination;
         write!(
             f,
             "{drawn} cases, {ran} ran, {refused_rightly} impossible ones refused with a reason, {} others refused; \

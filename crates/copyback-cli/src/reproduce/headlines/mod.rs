@@ -9,7 +9,7 @@ mod show;
 
 use super::Done;
 use super::claim::{Cause, Claim, Kind, Test};
-use super::judge::{Measured, Silence};
+use super::judge::{Measured, MissingVerdict};
 use super::verdict::Verdict;
 #[cfg(test)]
 pub use markdown::table as markdown;
@@ -87,8 +87,8 @@ pub enum Holds {
 }
 
 impl Holds {
-    /// What a verdict says.
-    pub fn of(outcome: &Result<Verdict, Silence>) -> Self {
+    /// The meaning of a verdict.
+    pub fn of(outcome: &Result<Verdict, MissingVerdict>) -> Self {
         match outcome {
             Ok(Verdict::Met) => Self::Size,
             Ok(Verdict::Smaller | Verdict::Larger) => Self::Direction,
@@ -168,7 +168,7 @@ impl Headline {
         let holds = Holds::of(&measured.outcome);
         let detail = match &measured.outcome {
             Ok(verdict) => verdict.name().to_owned(),
-            Err(Silence::NotMeasured(why) | Silence::NotJudged(why)) => why.clone(),
+            Err(MissingVerdict::NotMeasured(why) | MissingVerdict::NotJudged(why)) => why.clone(),
         };
         let control = |null: &super::judge::Null| {
             let effect = null.outcome.as_ref().ok().map(|(effect, _)| *effect);

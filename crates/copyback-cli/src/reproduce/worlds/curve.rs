@@ -4,8 +4,8 @@
 //! Consistent worlds are on the left, filled; those that contradict the paper on the right, hollow. The dashed line is
 //! the published value, the diamond the world of this project's decisions.
 
-use super::record::{Asked, Row, Status, Worlds};
-use super::summary::{OfHeadline, Summary};
+use super::record::{Row, Status, WorldClaim, Worlds};
+use super::summary::{HeadlineSummary, Summary};
 use crate::reproduce::claim::Measure;
 use crate::reproduce::headlines::Holds;
 use std::fmt::Write;
@@ -66,8 +66,8 @@ pub fn draw(document: &Worlds, summary: &Summary) -> String {
          <text x=\"8\" y=\"20\" font-size=\"14\" font-weight=\"600\">{heading}</text>\n"
     );
     svg += &legend();
-    for (at, (asked, of)) in document.headlines.iter().zip(&summary.headlines).enumerate() {
-        svg += &Panel { document, asked, of, at, top: TOP + at as f64 * high }.draw();
+    for (at, (claim, of)) in document.headlines.iter().zip(&summary.headlines).enumerate() {
+        svg += &Panel { document, claim, of, at, top: TOP + at as f64 * high }.draw();
     }
     svg + "</svg>\n"
 }
@@ -93,8 +93,8 @@ fn legend() -> String {
 /// A headline's panel.
 struct Panel<'a> {
     document: &'a Worlds,
-    asked: &'a Asked,
-    of: &'a OfHeadline,
+    claim: &'a WorldClaim,
+    of: &'a HeadlineSummary,
     at: usize,
     top: f64,
 }
@@ -109,7 +109,7 @@ struct Point<'a> {
 impl Panel<'_> {
     /// Where an effect is drawn: a half and a double are equally far from none.
     fn scaled(&self, effect: f64) -> f64 {
-        match self.asked.format.as_ref().map(|format| format.measure) {
+        match self.claim.format.as_ref().map(|format| format.measure) {
             Some(Measure::Change | Measure::Times) => (1.0 + effect / 100.0).max(0.005).ln(),
             _ => effect,
         }
@@ -134,12 +134,12 @@ impl Panel<'_> {
     }
 
     fn draw(&self) -> String {
-        let Self { asked, top, .. } = self;
-        let title = escaped(&format!("{} {}", asked.figure, asked.text));
+        let Self { claim, top, .. } = self;
+        let title = escaped(&format!("{} {}", claim.figure, claim.text));
         let mut svg = format!("<text x=\"8\" y=\"{:.1}\" font-weight=\"600\">{title}</text>\n", top - 4.0);
         let points = self.points();
         let decided = self.document.decided.effects[self.at];
-        let marked = asked.published_effect.into_iter().chain(decided).chain([0.0]);
+        let marked = claim.published_effect.into_iter().chain(decided).chain([0.0]);
         let all: Vec<f64> = points.iter().map(|point| point.effect).chain(marked).map(|e| self.scaled(e)).collect();
         let least = all.iter().copied().fold(f64::INFINITY, f64::min);
         let most = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -147,17 +147,17 @@ impl Panel<'_> {
         let y = |effect: f64| top + 6.0 + (CURVE - 12.0) * (1.0 - (self.scaled(effect) - least) / span);
         let right = LEFT + COLUMNS;
         svg += &line(LEFT, right, y(0.0), PALE, "");
-        if let Some(published) = asked.published_effect {
+        if let Some(published) = claim.published_effect {
             svg += &line(LEFT, right, y(published), PUBLISHED, " stroke-dasharray=\"5 3\"");
-            svg += &label(y(published), PUBLISHED, &format!("published {}", asked.published));
+            svg += &label(y(published), PUBLISHED, &format!("published {}", claim.published));
         } else {
             // A direction alone has no place on the axis: its label is where the zero's is not.
             let below = if y(0.0) < top + 0.5 * CURVE { 14.0 } else { -14.0 };
-            svg += &label(y(0.0) + below, PUBLISHED, &format!("published: {}", asked.published));
+            svg += &label(y(0.0) + below, PUBLISHED, &format!("published: {}", claim.published));
         }
-        let is_far = asked.published_effect.is_none_or(|published| (y(published) - y(0.0)).abs() > 11.0);
+        let is_far = claim.published_effect.is_none_or(|published| (y(published) - y(0.0)).abs() > 11.0);
         if is_far {
-            svg += &label(y(0.0), INK, &asked.shown(0.0));
+            svg += &label(y(0.0), INK, &claim.shown(0.0));
         }
         let step = COLUMNS / points.len().max(1) as f64;
         let radius = (step * 0.45).clamp(1.2, 3.5);
@@ -170,7 +170,7 @@ impl Panel<'_> {
                  stroke-width=\"0.8\"><title>world {}: {}</title></circle>",
                 y(*effect),
                 row.world,
-                escaped(&asked.shown(*effect))
+                escaped(&claim.shown(*effect))
             );
         }
         if let Some(decided) = decided {
@@ -181,7 +181,7 @@ impl Panel<'_> {
                 "<path d=\"M{x:.1} {:.1}l5 5l-5 5l-5 -5z\" fill=\"{shade}\" stroke=\"{INK}\" stroke-width=\"0.6\">\
                  <title>as decided: {}</title></path>",
                 y - 5.0,
-                escaped(&asked.shown(decided))
+                escaped(&claim.shown(decided))
             );
         }
         svg + &self.strips(&points)

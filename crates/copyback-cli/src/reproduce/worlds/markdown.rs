@@ -21,14 +21,14 @@ pub fn tables(document: &Worlds, summary: &Summary) -> String {
         let why = document.decided.why.join("; ");
         text = text.replacen("\n\n|", &format!(" As decided, at this size, it is inconsistent: {why}.\n\n|"), 1);
     }
-    for (at, (asked, of)) in document.headlines.iter().zip(&summary.headlines).enumerate() {
-        let shown = |effect: Option<f64>| effect.map_or_else(|| "-".to_owned(), |effect| asked.shown(effect));
+    for (at, (claim, of)) in document.headlines.iter().zip(&summary.headlines).enumerate() {
+        let shown = |effect: Option<f64>| effect.map_or_else(|| "-".to_owned(), |effect| claim.shown(effect));
         let quantiles: Vec<String> = (0..3).map(|which| shown(of.quantiles.map(|q| q[which]))).collect();
         text += &format!(
             "| {}: {} | {} | {} | {} | {} | {} |\n",
-            asked.figure,
-            asked.text,
-            asked.published,
+            claim.figure,
+            claim.text,
+            claim.published,
             shown(document.decided.effects[at]),
             quantiles.join(" | "),
             share(of.in_size, of),
@@ -36,9 +36,9 @@ pub fn tables(document: &Worlds, summary: &Summary) -> String {
         );
     }
     text += "\n| headline | what decides: share of the variance | simplest rule for the direction |\n|---|---|---|\n";
-    for (asked, of) in document.headlines.iter().zip(&summary.headlines) {
+    for (claim, of) in document.headlines.iter().zip(&summary.headlines) {
         let rule = of.rule.as_ref().map(described).unwrap_or_default();
-        text += &format!("| {}: {} | {} | {rule} |\n", asked.figure, asked.text, in_words(&of.decides));
+        text += &format!("| {}: {} | {} | {rule} |\n", claim.figure, claim.text, in_words(&of.decides));
     }
     if let Some(rule) = &summary.consistency {
         text += &format!("| consistent with the paper | | {} |\n", described(rule));

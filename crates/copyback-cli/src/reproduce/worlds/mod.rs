@@ -37,7 +37,7 @@ use draw::World;
 pub use markdown::tables as markdown;
 use open::{Admissible, Decision, Open};
 pub use record::Worlds;
-use record::{Asked, DecisionAbout, Row, SCHEMA, Status};
+use record::{DecisionAbout, Row, SCHEMA, Status, WorldClaim};
 use std::path::{Path, PathBuf};
 pub use summary::Summary;
 
@@ -70,16 +70,16 @@ pub fn reproduced(question: &Question, count: u32, args: &ReproduceArgs) -> Resu
     let decided = World { number: 0, seed, values: Vec::new(), sets: Vec::new() };
     let worlds = draw::worlds(&open.decisions, count as usize, seed);
     let all: Vec<&World> = std::iter::once(&decided).chain(&worlds).collect();
-    let bench = Bench { asked, open: &open, args };
-    let claims = bench.claims()?;
-    let ran = bench.run(&all, &mut journal)?;
+    let context = WorldContext { asked, open: &open, args };
+    let claims = context.claims()?;
+    let ran = context.run(&all, &mut journal)?;
     let mut rows = all.iter().zip(ran).map(|(world, ran)| row(world, &open, &claims, ran));
     let decided = rows.next().expect("the decided world is the first");
     if decided.status == Status::Impossible {
         let why = decided.why.join("; ");
         return Err(Failure::input(format!("the decided world cannot be: {why}")).with_help("correct open.toml"));
     }
-    let of_kind = |is: fn(&Claim) -> bool| claims.iter().filter(|claim| is(claim)).map(Asked::of).collect();
+    let of_kind = |is: fn(&Claim) -> bool| claims.iter().filter(|claim| is(claim)).map(WorldClaim::of).collect();
     let document = Worlds {
         schema: SCHEMA.into(),
         paper: name.clone(),
@@ -119,7 +119,7 @@ fn json(document: &Worlds, summary: &Summary) -> Result<String, Failure> {
 
 /// Whether the command line decides it.
 fn is_fixed(decision: &Decision, sets: &[String]) -> bool {
-    let key = |set: &str| crate::sweep::file::one_spelling(set.split('=').next().unwrap_or_default());
+    let key = |set: &str| crate::sweep::file::normalised_key(set.split('=').next().unwrap_or_default());
     let fixed: Vec<String> = sets.iter().map(|set| key(set)).collect();
     match &decision.admissible {
         Admissible::Range(range) => range.keys.iter().any(|own| fixed.contains(own)),
@@ -236,14 +236,14 @@ impl Sets {
 /// What a world ran: for each file its claims' measurements; or why it could not.
 type Ran = Result<Vec<(Claim, Measured)>, String>;
 
-/// What worlds are made of.
-struct Bench<'a> {
+/// The inputs of worlds.
+struct WorldContext<'a> {
     asked: &'a [(String, SweepFile)],
     open: &'a Open,
     args: &'a ReproduceArgs,
 }
 
-impl Bench<'_> {
+impl WorldContext<'_> {
     /// The headlines and constraints, in the order of the files.
     fn claims(&self) -> Result<Vec<Claim>, Failure> {
         let mut claims = Vec::new();

@@ -25,9 +25,9 @@ pub struct Worlds {
     /// The open decisions.
     pub decisions: Vec<DecisionAbout>,
     /// The headlines.
-    pub headlines: Vec<Asked>,
-    /// What a world that is consistent with the paper fulfils.
-    pub constraints: Vec<Asked>,
+    pub headlines: Vec<WorldClaim>,
+    /// The constraints of a world that is consistent with the paper.
+    pub constraints: Vec<WorldClaim>,
     /// The world of this project's decisions, at the same size.
     pub decided: Row,
     /// The drawn worlds.
@@ -54,7 +54,7 @@ pub struct DecisionAbout {
 
 /// A headline, or a constraint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct WorldClaim {
     /// The figure, table or section.
     pub figure: String,
     /// What is claimed.
@@ -113,7 +113,7 @@ impl Status {
     }
 }
 
-impl Asked {
+impl WorldClaim {
     /// A claim, as worlds ask it.
     pub fn of(claim: &Claim) -> Self {
         let test = claim.test.as_ref().ok();

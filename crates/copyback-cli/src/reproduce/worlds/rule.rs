@@ -24,13 +24,13 @@ pub enum Tree {
 pub struct Question {
     /// The place of the decision.
     pub factor: usize,
-    /// What is asked.
-    pub asks: Asks,
+    /// The test of the decision's value.
+    pub test: Test,
 }
 
 /// What is asked of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Asks {
+pub enum Test {
     /// Whether it is below.
     Below(f64),
     /// Whether it is this choice.
@@ -55,9 +55,9 @@ pub struct Rule {
 impl Question {
     fn of(self, factors: &[Factor], at: usize) -> bool {
         let value = factors[self.factor].values[at];
-        match self.asks {
-            Asks::Below(threshold) => value < threshold,
-            Asks::Is(choice) => value == choice,
+        match self.test {
+            Test::Below(threshold) => value < threshold,
+            Test::Is(choice) => value == choice,
         }
     }
 }
@@ -83,13 +83,13 @@ fn questions(factors: &[Factor], places: &[usize]) -> Vec<Question> {
         sorted.sort_by(f64::total_cmp);
         sorted.dedup();
         if *is_choice {
-            questions.extend(sorted.iter().map(|&value| Question { factor, asks: Asks::Is(value) }));
+            questions.extend(sorted.iter().map(|&value| Question { factor, test: Test::Is(value) }));
             continue;
         }
         let between: Vec<f64> = sorted.windows(2).map(|pair| f64::midpoint(pair[0], pair[1])).collect();
         let step = between.len().div_ceil(THRESHOLDS).max(1);
         let chosen = between.iter().skip(step / 2).step_by(step);
-        questions.extend(chosen.map(|&value| Question { factor, asks: Asks::Below(value) }));
+        questions.extend(chosen.map(|&value| Question { factor, test: Test::Below(value) }));
     }
     questions
 }

@@ -1,7 +1,7 @@
 //! The worlds on a terminal.
 
 use super::record::{Row, Status, Worlds};
-use super::summary::{Decides, Described, OfHeadline, Summary};
+use super::summary::{Decides, HeadlineSummary, RuleSummary, Summary};
 use crate::format::percent;
 use crate::table::{self, BOLD, Cell};
 
@@ -37,8 +37,8 @@ pub fn text(document: &Worlds, summary: &Summary) -> String {
         text += "Too few worlds are consistent: the shares below are of all worlds that ran\n";
     }
     text += &format!("\n{}\n", table::lay_out(&rows));
-    for (asked, of) in document.headlines.iter().zip(&summary.headlines) {
-        text += &format!("{} {}\n", asked.figure, asked.text);
+    for (claim, of) in document.headlines.iter().zip(&summary.headlines) {
+        text += &format!("{} {}\n", claim.figure, claim.text);
         text += &format!("  what decides: {}\n", in_words(&of.decides));
         text += &of.rule.as_ref().map(|rule| format!("  rule: {}\n", described(rule))).unwrap_or_default();
     }
@@ -71,12 +71,12 @@ pub fn reasons_of(document: &Worlds, status: Status) -> Vec<(String, usize)> {
 }
 
 fn row(document: &Worlds, summary: &Summary, at: usize) -> Vec<Cell> {
-    let (asked, of) = (&document.headlines[at], &summary.headlines[at]);
-    let shown = |effect: Option<f64>| Cell::new(effect.map_or_else(|| "-".to_owned(), |effect| asked.shown(effect)));
+    let (claim, of) = (&document.headlines[at], &summary.headlines[at]);
+    let shown = |effect: Option<f64>| Cell::new(effect.map_or_else(|| "-".to_owned(), |effect| claim.shown(effect)));
     let quantile = |which: usize| shown(of.quantiles.map(|quantiles| quantiles[which]));
     vec![
-        Cell::new(format!("{:<5} {}", asked.figure, asked.text)),
-        Cell::new(&asked.published),
+        Cell::new(format!("{:<5} {}", claim.figure, claim.text)),
+        Cell::new(&claim.published),
         shown(document.decided.effects[at]),
         quantile(0),
         quantile(1),
@@ -87,7 +87,7 @@ fn row(document: &Worlds, summary: &Summary, at: usize) -> Vec<Cell> {
 }
 
 /// A number of worlds as a share of those that judge a headline.
-pub fn share(count: usize, of: &OfHeadline) -> String {
+pub fn share(count: usize, of: &HeadlineSummary) -> String {
     match of.judged {
         0 => "-".into(),
         judged => format!("{count} of {judged}"),
@@ -106,8 +106,8 @@ pub fn in_words(decides: &[Decides]) -> String {
 }
 
 /// A rule with how often it is right.
-pub fn described(rule: &Described) -> String {
-    let Described { rule, right, right_without, right_validated, worlds } = rule;
+pub fn described(rule: &RuleSummary) -> String {
+    let RuleSummary { rule, right, right_without, right_validated, worlds } = rule;
     format!(
         "{rule} (right about {right} of {worlds}, about {right_validated} when validated; without it {right_without})"
     )

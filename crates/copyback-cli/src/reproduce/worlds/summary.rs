@@ -1,8 +1,8 @@
 //! What do all worlds say? For each headline the share in which it holds, its distribution, what decides, and a rule.
 
 use super::effects::{self, Factor, Share};
-use super::record::{Asked, Row, Status, Worlds};
-use super::rule::{self, Asks, Rule, Tree};
+use super::record::{Row, Status, WorldClaim, Worlds};
+use super::rule::{self, Rule, Test, Tree};
 use crate::reproduce::claim::Measure;
 use crate::reproduce::headlines::Holds;
 use serde::Serialize;
@@ -21,15 +21,15 @@ pub struct Summary {
     pub impossible: usize,
     /// Whether shares are of the consistent worlds; of all that ran if there are fewer than 20 such.
     pub is_of_consistent: bool,
-    /// What tells the consistent worlds from the others.
-    pub consistency: Option<Described>,
+    /// The rule that separates the consistent worlds from the others.
+    pub consistency: Option<RuleSummary>,
     /// One entry for each headline.
-    pub headlines: Vec<OfHeadline>,
+    pub headlines: Vec<HeadlineSummary>,
 }
 
 /// What worlds say of a headline.
 #[derive(Clone, Debug, Serialize)]
-pub struct OfHeadline {
+pub struct HeadlineSummary {
     /// Worlds that judge it.
     pub judged: usize,
     /// Those in which direction and size hold.
@@ -43,7 +43,7 @@ pub struct OfHeadline {
     /// The decisions by their shares of the variance, the largest first.
     pub decides: Vec<Decides>,
     /// The rule for its direction.
-    pub rule: Option<Described>,
+    pub rule: Option<RuleSummary>,
 }
 
 /// A decision's share of the variance.
@@ -61,7 +61,7 @@ pub struct Decides {
 
 /// A rule in words, and how often it is right.
 #[derive(Clone, Debug, Serialize)]
-pub struct Described {
+pub struct RuleSummary {
     /// The rule.
     pub rule: String,
     /// Worlds that it is right about.
@@ -75,8 +75,8 @@ pub struct Described {
 }
 
 /// An effect on a scale on which a half and a double are equally far from none.
-fn scaled(asked: &Asked, effect: f64) -> f64 {
-    match asked.format.as_ref().map(|format| format.measure) {
+fn scaled(claim: &WorldClaim, effect: f64) -> f64 {
+    match claim.format.as_ref().map(|format| format.measure) {
         Some(Measure::Change | Measure::Times) => (1.0 + effect / 100.0).max(1e-4).ln(),
         _ => effect,
     }
@@ -99,7 +99,7 @@ impl Summary {
         let rows = if is_of_consistent { &consistent } else { &ran };
         let answers: Vec<bool> = ran.iter().map(|row| row.status == Status::Consistent).collect();
         let consistency = rule::rule(&answers, &factors(document, &ran));
-        let described = |rule: Rule, answers: (&str, &str)| Described {
+        let described = |rule: Rule, answers: (&str, &str)| RuleSummary {
             rule: words(document, &rule.tree, answers),
             right: rule.right,
             right_without: rule.right_without,
@@ -114,12 +114,12 @@ impl Summary {
                 .collect();
             let count = |wanted: &[Holds]| judged.iter().filter(|row| wanted.contains(&row.holds[at])).count();
             let factors = factors(document, &judged);
-            let asked = &document.headlines[at];
+            let claim = &document.headlines[at];
             let effects: Vec<f64> = judged.iter().filter_map(|row| row.effects[at]).collect();
-            let on_scale: Vec<f64> = effects.iter().map(|&effect| scaled(asked, effect)).collect();
+            let on_scale: Vec<f64> = effects.iter().map(|&effect| scaled(claim, effect)).collect();
             let shares = effects::shares(&on_scale, &factors, document.seed);
             let holds: Vec<bool> = judged.iter().map(|row| is_in_direction(row.holds[at])).collect();
-            OfHeadline {
+            HeadlineSummary {
                 judged: judged.len(),
                 in_size: count(&[Holds::Size]),
                 in_direction: count(&[Holds::Size, Holds::Direction]),
@@ -173,15 +173,15 @@ fn words(document: &Worlds, tree: &Tree, answers: (&str, &str)) -> String {
         Tree::Leaf(false) => answers.1.to_owned(),
         Tree::Split(question, yes, no) => {
             let decision = &document.decisions[question.factor];
-            let asked = match question.asks {
-                Asks::Below(threshold) => format!("{} < {}", decision.name, three_digits(threshold)),
-                Asks::Is(choice) => format!("{} = {}", decision.name, decision.choices[choice as usize]),
+            let condition = match question.test {
+                Test::Below(threshold) => format!("{} < {}", decision.name, three_digits(threshold)),
+                Test::Is(choice) => format!("{} = {}", decision.name, decision.choices[choice as usize]),
             };
             let part = |tree: &Tree| match tree {
                 Tree::Leaf(_) => words(document, tree, answers),
                 Tree::Split(..) => format!("({})", words(document, tree, answers)),
             };
-            format!("if {asked}: {}; else {}", part(yes), part(no))
+            format!("if {condition}: {}; else {}", part(yes), part(no))
         }
     }
 }

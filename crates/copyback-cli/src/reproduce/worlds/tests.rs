@@ -3,8 +3,8 @@
 use super::draw::{strata, worlds};
 use super::effects::{Factor, shares};
 use super::open::{Admissible, Open, Range};
-use super::record::{Asked, DecisionAbout, Row, SCHEMA, Status, Worlds};
-use super::rule::{Asks, Question, Tree, rule};
+use super::record::{DecisionAbout, Row, SCHEMA, Status, WorldClaim, Worlds};
+use super::rule::{Question, Test, Tree, rule};
 use super::summary::Summary;
 use crate::reproduce::claim::{Format, Measure};
 use crate::reproduce::headlines::Holds;
@@ -148,10 +148,10 @@ fn every_papers_worlds_can_be_planned() {
         };
         let open = Open::parse(&paper.open()).unwrap_or_else(|error| panic!("{}: {error}", paper.name));
         let asked = [paper.headlines().unwrap()];
-        let bench = super::Bench { asked: &asked, open: &open, args: &args };
+        let context = super::WorldContext { asked: &asked, open: &open, args: &args };
         let decided = super::World { number: 0, seed: 1, values: Vec::new(), sets: Vec::new() };
         for world in worlds(&open.decisions, 8, 1).iter().chain([&decided]) {
-            let made = bench.experiments(world);
+            let made = context.experiments(world);
             assert!(made.is_ok(), "{}: {:?}: {:?}", paper.name, world.sets, made.err());
         }
     }
@@ -213,7 +213,7 @@ fn the_tree_finds_a_planted_rule() {
     let mut asked = Vec::new();
     questions_of(&found.tree, &mut asked);
     asked.sort_by_key(|question| question.factor);
-    let [Question { factor: 0, asks: Asks::Below(at) }, Question { factor: 1, asks: Asks::Is(choice) }] = asked[..]
+    let [Question { factor: 0, test: Test::Below(at) }, Question { factor: 1, test: Test::Is(choice) }] = asked[..]
     else {
         panic!("{found:?}")
     };
@@ -226,7 +226,7 @@ fn the_tree_finds_a_planted_rule() {
 fn a_rule_is_no_deeper_than_it_needs_to_be() {
     let factors = numbers();
     let by_one: Vec<bool> = factors[2].values.iter().map(|value| *value < 0.25).collect();
-    let Tree::Split(Question { factor: 2, asks: Asks::Below(at) }, yes, no) = rule(&by_one, &factors).unwrap().tree
+    let Tree::Split(Question { factor: 2, test: Test::Below(at) }, yes, no) = rule(&by_one, &factors).unwrap().tree
     else {
         panic!("one question")
     };
@@ -276,7 +276,7 @@ fn document() -> Worlds {
         part: 4,
         changes: Vec::new(),
         decisions: vec![about("age", &[]), about("start", &["waiting", "below"])],
-        headlines: vec![Asked {
+        headlines: vec![WorldClaim {
             figure: "9".into(),
             text: "mean <response>".into(),
             quote: "by 66 %".into(),

@@ -1,6 +1,6 @@
 //! Notes on what a configuration says and no run looks at, or what a name alone would mislead about.
 
-mod unlooked;
+mod unused;
 mod workload;
 
 use crate::workloads;
@@ -9,7 +9,7 @@ use copyback::config::layers::{Dropped, Layer, WORKLOADS};
 use copyback::config::presets::{self, ARRAYS, DEVICES, Preset, SCHEMES};
 use copyback::host::config::{HostConfig, HostMode};
 use copyback::run::config::{AXES, Resolved, RunConfig, Stack};
-use unlooked::UNLOOKED;
+use unused::UNUSED_SETTINGS;
 
 /// Axes on which layers over a scheme choose another policy than it does: its name alone would mislead.
 pub(super) fn overridden(scheme: &Layer, over: &[Layer]) -> Vec<String> {
@@ -33,14 +33,14 @@ pub(super) fn without_effect(
     let run = &resolved.run;
     let replaced = AXES.iter().filter_map(|axis| replaced(axis, device?, scheme, stack));
     let of_workload = workload::without_effect(stack, resolved);
-    let unlooked = users_keys(stack, run).into_iter().filter_map(|(key, name)| {
-        let why = UNLOOKED.iter().filter(|unlooked| unlooked.has(&key)).find_map(|unlooked| (unlooked.why)(run))?;
+    let unused = users_keys(stack, run).into_iter().filter_map(|(key, name)| {
+        let why = UNUSED_SETTINGS.iter().filter(|unused| unused.has(&key)).find_map(|unused| (unused.why)(run))?;
         // A printed configuration has every default.
         says(run, &key).then(|| format!("`{key}` ({name}) has no effect: {why}"))
     });
     let of_overrides = of_overrides(stack, run);
     let dropped = stack.dropped().filter_map(|dropped| of_dropped(dropped, device, scheme, run));
-    replaced.chain(of_workload).chain(unlooked).chain(of_overrides).chain(dropped).collect()
+    replaced.chain(of_workload).chain(unused).chain(of_overrides).chain(dropped).collect()
 }
 
 /// A drive that is left out of a coordination, if there is none.
@@ -144,8 +144,8 @@ fn default_under(run: &RunConfig, table: &str, (tag, choice): (&str, &str), leaf
     value(&tables.try_into().ok()?, &format!("{table}.{leaf}"))
 }
 
-/// A setting that says something of one mode of the host alone.
-pub(super) struct OfOneMode {
+/// A setting that applies to one mode of the host only.
+pub(super) struct ModeSetting {
     pub table: &'static str,
     pub key: &'static str,
     pub mode: HostMode,
@@ -154,21 +154,21 @@ pub(super) struct OfOneMode {
 }
 
 /// All of them.
-pub(super) const OF_ONE_MODE: &[OfOneMode] = &[
-    OfOneMode {
+pub(super) const OF_ONE_MODE: &[ModeSetting] = &[
+    ModeSetting {
         table: "host",
         key: "queue_depth",
         mode: HostMode::Closed,
         says: |host| host.queue_depth != HostConfig::default().queue_depth,
     },
-    OfOneMode {
+    ModeSetting {
         table: "host",
         key: "outstanding_max",
         mode: HostMode::Open,
         says: |host| host.outstanding_max != HostConfig::default().outstanding_max,
     },
     // Arrival times that are not used have a note of their own.
-    OfOneMode { table: "workload", key: "time_scale", mode: HostMode::Open, says: |_| false },
+    ModeSetting { table: "workload", key: "time_scale", mode: HostMode::Open, says: |_| false },
 ];
 
 /// What a mode means for when requests arrive.

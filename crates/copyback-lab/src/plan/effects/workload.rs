@@ -1,6 +1,6 @@
 //! Settings of a workload, and the host's defaults for workloads, that no request depends on.
 
-use super::{OF_ONE_MODE, OfOneMode, is_users, keys_of, loop_of};
+use super::{ModeSetting, OF_ONE_MODE, is_users, keys_of, loop_of};
 use copyback::config::ShareOrCount;
 use copyback::config::layers::{Configuration, WORKLOADS};
 use copyback::dispatch::order::OrderConfig;
@@ -33,7 +33,7 @@ fn users_text(stack: &Stack, key: &str) -> Option<String> {
 
 /// Settings of the other loop than the host's.
 fn of_one_loop(stack: &Stack, run: &RunConfig) -> Vec<String> {
-    let of_one = |OfOneMode { table, key, mode, says }: &OfOneMode| {
+    let of_one = |ModeSetting { table, key, mode, says }: &ModeSetting| {
         let key = format!("{table}.{key}");
         let name = users_text(stack, &key)?;
         let is = loop_of(run.host.mode);

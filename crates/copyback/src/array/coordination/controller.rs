@@ -2,24 +2,24 @@
 
 use super::{Common, CoordinationPolicy, Drives, Message, Order, View};
 use crate::observe::array_report::RoundTotals;
-use crate::ssd::gc::coordination::{Force, OnRequest, Owed, Report};
+use crate::ssd::gc::coordination::{Force, MinimumCollections, PauseMode, Report};
 use crate::tasks::gc::trigger::Level;
 use std::collections::VecDeque;
 
 /// An order to a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum DriveOrder {
     /// To collect.
     Force(Force),
     /// To pause.
-    Pause(OnRequest),
+    Pause(PauseMode),
 }
 
 /// A message on its way.
 #[derive(Clone, Copy, Debug)]
-enum Letter {
+enum Envelope {
     FromDrive(u32, Report),
-    ToDrive(u32, Told),
+    ToDrive(u32, DriveOrder),
 }
 
 /// A round of coordinated collection.
@@ -52,7 +52,7 @@ pub struct Controller {
     ended: Option<Round>,
     /// The drives that reported their level during the round.
     kept: Vec<(u32, Level)>,
-    on_their_way: VecDeque<(u64, Letter)>,
+    on_their_way: VecDeque<(u64, Envelope)>,
     /// Whether the host is done.
     is_over: bool,
     totals: RoundTotals,
@@ -98,29 +98,29 @@ impl Controller {
     }
 
     /// Whether its policy receives the begin of each part.
-    pub fn hears_parts(&self) -> bool {
-        self.policy.hears_parts()
+    pub fn observes_parts(&self) -> bool {
+        self.policy.observes_parts()
     }
 
     /// The host is done: later messages have no effect.
     pub fn end(&mut self) {
         self.is_over = true;
         // A drive that has no order yet was not forced.
-        let is_order = |(_, letter): &(u64, Letter)| matches!(letter, Letter::ToDrive(_, Told::Force(_)));
+        let is_order = |(_, envelope): &(u64, Envelope)| matches!(envelope, Envelope::ToDrive(_, DriveOrder::Force(_)));
         self.totals.drives_forced -= self.on_their_way.drain(..).filter(is_order).count() as u64;
     }
 
     /// Accepts a report of a drive.
     pub fn post(&mut self, drive: u32, report: Report, now_ns: u64) {
-        self.send(Letter::FromDrive(drive, report), now_ns);
+        self.send(Envelope::FromDrive(drive, report), now_ns);
     }
 
-    fn send(&mut self, letter: Letter, now_ns: u64) {
+    fn send(&mut self, envelope: Envelope, now_ns: u64) {
         if self.is_over {
             return;
         }
         self.totals.messages += 1;
-        self.on_their_way.push_back((now_ns + self.latency_ns, letter));
+        self.on_their_way.push_back((now_ns + self.latency_ns, envelope));
     }
 
     /// When the next message arrives.
@@ -130,17 +130,17 @@ impl Controller {
 
     /// The next drive that gets an order now, and the order. The caller posts its drives' messages before it calls
     /// again.
-    pub fn next_told(&mut self, seen: Seen) -> Option<(u32, Told)> {
+    pub fn next_order(&mut self, seen: Seen) -> Option<(u32, DriveOrder)> {
         while self.next_arrival_ns().is_some_and(|due_ns| due_ns <= seen.now_ns) {
             match self.on_their_way.pop_front().expect("there is one").1 {
-                Letter::ToDrive(drive, told) => return Some((drive, told)),
-                Letter::FromDrive(drive, Report::Done) => self.on_done(drive, seen),
-                Letter::FromDrive(drive, Report::AboveMiddle(share)) => {
-                    self.hear(Message::AboveMiddle(drive, share), seen);
+                Envelope::ToDrive(drive, order) => return Some((drive, order)),
+                Envelope::FromDrive(drive, Report::Done) => self.on_done(drive, seen),
+                Envelope::FromDrive(drive, Report::AboveMiddle(share)) => {
+                    self.on_message(Message::AboveMiddle(drive, share), seen);
                 }
-                Letter::FromDrive(drive, Report::Low(level)) => {
+                Envelope::FromDrive(drive, Report::Low(level)) => {
                     if self.in_round == 0 {
-                        self.hear(Message::Low(drive, level), seen);
+                        self.on_message(Message::Low(drive, level), seen);
                     } else if self.in_round >> drive & 1 == 0 {
                         self.kept.push((drive, level));
                     }
@@ -162,25 +162,25 @@ impl Controller {
         self.ended = Some(self.round);
         self.totals.rounds += 1;
         self.totals.rounds_ns += lasted_ns;
-        self.hear(Message::RoundEnd, seen);
+        self.on_message(Message::RoundEnd, seen);
         // Reports during the round count for the next round. First come registrations, then requests for a round, in
         // order; the first request that begins a round keeps the later ones.
         let kept = std::mem::take(&mut self.kept);
         for &(drive, level) in &kept {
-            self.hear(Message::Low(drive, level.min(Level::Report)), seen);
+            self.on_message(Message::Low(drive, level.min(Level::Report)), seen);
         }
         let mut asking = kept.into_iter().filter(|(_, level)| *level > Level::Report);
         while self.in_round == 0 {
             let Some((drive, level)) = asking.next() else { break };
-            self.hear(Message::Low(drive, level), seen);
+            self.on_message(Message::Low(drive, level), seen);
         }
         // A drive of that round has what it requested.
         let in_round = self.in_round;
         self.kept.extend(asking.filter(|(drive, _)| in_round >> drive & 1 == 0));
     }
 
-    /// The policy receives a message of the controller's own, or of a drive.
-    pub fn hear(&mut self, message: Message, seen: Seen) {
+    /// Passes a message of the controller, or of a drive, to the policy, and sends its orders.
+    pub fn on_message(&mut self, message: Message, seen: Seen) {
         if self.is_over {
             return;
         }
@@ -190,24 +190,26 @@ impl Controller {
             idle_since_ns: seen.idle_since_ns,
             in_round: self.in_round,
         };
-        match self.policy.hear(message, &view) {
+        match self.policy.on_message(message, &view) {
             None => {}
             Some(Order::Force { drives, resumed, force }) => {
                 assert!(resumed & !drives == 0, "{resumed:b} go on, of {drives:b}");
                 assert!(self.in_round == 0 && drives != 0, "a round of {drives:b} in one of {:b}", self.in_round);
                 (self.in_round, self.round) = (drives, Round { drives, began_ns: seen.now_ns });
                 self.totals.drives_forced += u64::from(drives.count_ones());
-                let rest = Force { owed: Owed::Rest, ..force };
-                let told = |drive: u32| Told::Force(if resumed >> drive & 1 == 1 { rest } else { force });
-                self.tell(drives, told, seen.now_ns);
+                let rest = Force { owed: MinimumCollections::Rest, ..force };
+                let order = |drive: u32| DriveOrder::Force(if resumed >> drive & 1 == 1 { rest } else { force });
+                self.send_order(drives, order, seen.now_ns);
             }
-            Some(Order::Pause(drives, on_request)) => self.tell(drives, |_| Told::Pause(on_request), seen.now_ns),
+            Some(Order::Pause(drives, on_request)) => {
+                self.send_order(drives, |_| DriveOrder::Pause(on_request), seen.now_ns)
+            }
         }
     }
 
-    fn tell(&mut self, drives: Drives, told: impl Fn(u32) -> Told, now_ns: u64) {
+    fn send_order(&mut self, drives: Drives, order: impl Fn(u32) -> DriveOrder, now_ns: u64) {
         for drive in (0..Drives::BITS).filter(|drive| drives >> drive & 1 == 1) {
-            self.send(Letter::ToDrive(drive, told(drive)), now_ns);
+            self.send(Envelope::ToDrive(drive, order(drive)), now_ns);
         }
     }
 }
@@ -221,7 +223,7 @@ mod tests {
     fn forced(controller: &mut Controller, reports: &[(u32, Report)]) -> Vec<u32> {
         reports.iter().for_each(|&(drive, report)| controller.post(drive, report, 0));
         let seen = Seen { now_ns: 0, idle_since_ns: None };
-        std::iter::from_fn(|| controller.next_told(seen)).map(|(drive, _)| drive).collect()
+        std::iter::from_fn(|| controller.next_order(seen)).map(|(drive, _)| drive).collect()
     }
 
     fn controller(policy: &str) -> Controller {

@@ -36,11 +36,11 @@ pub mod reactive_inclusive;
 pub mod reactive_selective;
 pub mod uncoordinated;
 
-pub use controller::{Controller, Round, Seen, Told};
+pub use controller::{Controller, DriveOrder, Round, Seen};
 
 use super::config::check_time;
 use crate::config::{KeyError, axis};
-use crate::ssd::gc::coordination::{Force, OnRequest};
+use crate::ssd::gc::coordination::{Force, PauseMode};
 use crate::tasks::gc::trigger::Level;
 use copyback_workload::units::Nanos;
 use serde::{Deserialize, Serialize};
@@ -146,7 +146,7 @@ macro_rules! params {
         impl Params {
             /// The parameters in common with other policies.
             fn shared(&self) -> super::Common {
-                let owed = crate::ssd::gc::coordination::Owed::AtLeast(self.force_collections);
+                let owed = crate::ssd::gc::coordination::MinimumCollections::AtLeast(self.force_collections);
                 let force =
                     crate::ssd::gc::coordination::Force { stop: self.force_stop, scope: self.force_scope, owed };
                 super::Common { scope: self.scope, message_latency_ns: self.message_latency.0, force }
@@ -205,7 +205,7 @@ pub enum Order {
         force: Force,
     },
     /// These drives pause.
-    Pause(Drives, OnRequest),
+    Pause(Drives, PauseMode),
 }
 
 impl Order {
@@ -218,7 +218,7 @@ impl Order {
 /// See the module's contract.
 pub trait CoordinationPolicy {
     /// Receives a message; returns its orders.
-    fn hear(&mut self, message: Message, view: &View) -> Option<Order>;
+    fn on_message(&mut self, message: Message, view: &View) -> Option<Order>;
     /// Time between two polls.
     fn poll_every_ns(&self) -> Option<u64> {
         None
@@ -228,7 +228,7 @@ pub trait CoordinationPolicy {
         false
     }
     /// Whether it receives [`Message::Part`].
-    fn hears_parts(&self) -> bool {
+    fn observes_parts(&self) -> bool {
         false
     }
 }

@@ -21,7 +21,7 @@ use super::reactive_selective::Registered;
 use super::{Common, CoordinationPolicy, Drives, Message, Order, Parameters, View, check_period, params};
 use crate::array::config::check_time;
 use crate::config::KeyError;
-use crate::ssd::gc::coordination::{Force, OnRequest, Stop};
+use crate::ssd::gc::coordination::{Force, PauseMode, Stop};
 use copyback_workload::units::Nanos;
 
 params! {
@@ -30,7 +30,7 @@ params! {
     /// Idle is an array without requests for so long.
     idle_after: Nanos = Nanos(10_000_000),
     /// What running collections do when a request arrives.
-    on_request: OnRequest = OnRequest::Pause,
+    on_request: PauseMode = PauseMode::Pause,
     /// Which request ends a drive's collection in idle time.
     pause_on: PauseOn = PauseOn::AnyRequest,
     /// The level at which collection in idle time stops.
@@ -57,7 +57,7 @@ impl Parameters for Params {
     }
 
     fn may_pause(&self) -> bool {
-        self.on_request == OnRequest::Pause
+        self.on_request == PauseMode::Pause
     }
 
     fn check(&self) -> Result<(), KeyError> {
@@ -115,12 +115,12 @@ impl Policy {
 }
 
 impl CoordinationPolicy for Policy {
-    fn hear(&mut self, message: Message, view: &View) -> Option<Order> {
+    fn on_message(&mut self, message: Message, view: &View) -> Option<Order> {
         match message {
             Message::Poll if view.in_round == 0 && self.is_idle(view) => self.begin(),
             Message::Request => {
                 self.rest = 0;
-                if self.hears_parts() { None } else { self.interrupt(Drives::MAX, view) }
+                if self.observes_parts() { None } else { self.interrupt(Drives::MAX, view) }
             }
             Message::Part(drive) => self.interrupt(1 << drive, view),
             Message::RoundEnd => {
@@ -130,7 +130,7 @@ impl CoordinationPolicy for Policy {
                 None
             }
             // A drive that is forced by need owes the collections of every forced drive.
-            _ => self.registered.hear(message, self.force).inspect(|order| {
+            _ => self.registered.on_message(message, self.force).inspect(|order| {
                 if let Order::Force { drives, .. } = order {
                     self.interrupted &= !drives;
                 }
@@ -142,7 +142,7 @@ impl CoordinationPolicy for Policy {
         Some(self.params.idle_poll.0)
     }
 
-    fn hears_parts(&self) -> bool {
+    fn observes_parts(&self) -> bool {
         self.params.pause_on == PauseOn::OwnRequest
     }
 }

@@ -60,7 +60,7 @@ impl Policy {
 }
 
 impl CoordinationPolicy for Policy {
-    fn hear(&mut self, message: Message, view: &View) -> Option<Order> {
+    fn on_message(&mut self, message: Message, view: &View) -> Option<Order> {
         let mut is_moment = message == Message::Quiet;
         if let Message::AboveMiddle(drive, share) = message {
             self.above_middle[drive as usize] = share;
@@ -74,7 +74,7 @@ impl CoordinationPolicy for Policy {
             self.is_due = false;
             return Some(self.registered.order(Force { stop: Stop::Report, ..self.force }));
         }
-        self.registered.hear(message, self.force).inspect(|_| self.is_due = false)
+        self.registered.on_message(message, self.force).inspect(|_| self.is_due = false)
     }
 
     fn poll_every_ns(&self) -> Option<u64> {
@@ -99,12 +99,16 @@ mod tests {
         let mut policy = Policy::new(&Params::default());
         for drive in [0, 1] {
             assert_eq!(
-                policy.hear(Message::Low(drive, Level::Report), &view),
+                policy.on_message(Message::Low(drive, Level::Report), &view),
                 None,
                 "a registered drive asks for nothing"
             );
         }
-        (0..).zip(shares).map(|(drive, share)| policy.hear(Message::AboveMiddle(drive, share), &view)).last().flatten()
+        (0..)
+            .zip(shares)
+            .map(|(drive, share)| policy.on_message(Message::AboveMiddle(drive, share), &view))
+            .last()
+            .flatten()
     }
 
     /// tc12 Section 4.3.2: a round when drives have "reached a state in which a GGC cycle would be beneficial". The

@@ -35,7 +35,7 @@ impl Policy {
 }
 
 impl CoordinationPolicy for Policy {
-    fn hear(&mut self, message: Message, view: &View) -> Option<Order> {
+    fn on_message(&mut self, message: Message, view: &View) -> Option<Order> {
         let asks = matches!(message, Message::Low(_, Level::Start));
         asks.then_some(Order::force(view.drives, self.force))
     }

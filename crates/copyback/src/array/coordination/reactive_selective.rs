@@ -18,7 +18,7 @@ pub(super) struct Registered {
 
 impl Registered {
     /// A drive registers, or requests a round of the registered drives.
-    pub fn hear(&mut self, message: Message, force: Force) -> Option<Order> {
+    pub fn on_message(&mut self, message: Message, force: Force) -> Option<Order> {
         let Message::Low(drive, level) = message else { return None };
         self.drives |= 1 << drive;
         (level == Level::Start).then(|| self.order(force))
@@ -66,7 +66,7 @@ impl Policy {
 }
 
 impl CoordinationPolicy for Policy {
-    fn hear(&mut self, message: Message, _: &View) -> Option<Order> {
-        self.registered.hear(message, self.force)
+    fn on_message(&mut self, message: Message, _: &View) -> Option<Order> {
+        self.registered.on_message(message, self.force)
     }
 }

@@ -152,7 +152,7 @@ pub trait Parameters {
     fn slots(&self) -> u32;
     /// Whether it distinguishes tasks, so that requests enter in another order than they arrived: inside a window,
     /// commands that entered later may then be older.
-    fn tells_tasks_apart(&self) -> bool {
+    fn distinguishes_tasks(&self) -> bool {
         false
     }
     /// Whether the map's traffic is a task of its own, and not of the task that caused it.
@@ -254,9 +254,9 @@ impl AdmitConfig {
         self.parameters().slots()
     }
 
-    /// See [`Parameters::tells_tasks_apart`].
-    pub fn tells_tasks_apart(&self) -> bool {
-        self.parameters().tells_tasks_apart()
+    /// See [`Parameters::distinguishes_tasks`].
+    pub fn distinguishes_tasks(&self) -> bool {
+        self.parameters().distinguishes_tasks()
     }
 
     /// See [`Parameters::excludes`].

@@ -72,7 +72,7 @@ impl super::Parameters for Params {
         self.slots
     }
 
-    fn tells_tasks_apart(&self) -> bool {
+    fn distinguishes_tasks(&self) -> bool {
         true
     }
 

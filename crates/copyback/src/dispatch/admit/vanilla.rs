@@ -39,7 +39,7 @@ impl super::Parameters for Params {
         self.slots
     }
 
-    fn tells_tasks_apart(&self) -> bool {
+    fn distinguishes_tasks(&self) -> bool {
         true
     }
 

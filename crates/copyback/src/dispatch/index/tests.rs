@@ -1,6 +1,6 @@
 //! Does the index answer like a walk over the queues, in any sequence of arrivals, departures and moves?
 
-use super::{Asked, place_of};
+use super::{IndexRequirements, place_of};
 use crate::dispatch::queues::{Queue, Queues};
 use crate::dispatch::txn::{Role, Txn, Txns};
 use crate::flash::geometry::Geometry;
@@ -60,7 +60,7 @@ impl Both {
     fn new(scan_max: usize) -> Self {
         let config: RunConfig = crate::config::from_toml(DRIVE).expect("a configuration");
         let geometry = Geometry::new(&config.device());
-        let queues = Queues::new(&geometry, Some(Asked { scan_max, pairs: true, merges: true }));
+        let queues = Queues::new(&geometry, Some(IndexRequirements { scan_max, pairs: true, merges: true }));
         let places = vec![PhysicalUnit::NONE; UNITS as usize];
         Self { geometry, queues, txns: Txns::new(4), places, naive: Default::default(), scan_max }
     }

@@ -3,7 +3,7 @@
 
 use super::array_measures::Measures;
 use super::{DELAY, MESSAGE, Member, POLL, REBUILD, Simulation};
-use crate::array::coordination::{Controller, CoordinationConfig, Message, Scope, Seen, Told};
+use crate::array::coordination::{Controller, CoordinationConfig, DriveOrder, Message, Scope, Seen};
 use crate::array::{ArrayConfig, Volume, grain_bytes};
 use crate::host::config::Target;
 use crate::host::splitter::Splitter;
@@ -23,7 +23,7 @@ pub(super) struct Array {
     /// The controllers that coordinate collections.
     pub controllers: Vec<Controller>,
     /// Whether their policy receives the begin of each part.
-    hears_parts: bool,
+    observes_parts: bool,
     /// Controllers with messages on their way, a bit each.
     with_letters: u64,
     /// The time since which nothing is outstanding.
@@ -49,7 +49,7 @@ impl Array {
     fn tell_controllers(&mut self, message: Message, now_ns: u64) {
         let seen = Seen { now_ns, idle_since_ns: self.idle_since_ns };
         for (at, controller) in self.controllers.iter_mut().enumerate() {
-            controller.hear(message, seen);
+            controller.on_message(message, seen);
             self.with_letters |= 1 << at;
         }
     }
@@ -58,7 +58,7 @@ impl Array {
     fn tell_part(&mut self, drive: u32, now_ns: u64) {
         let seen = Seen { now_ns, idle_since_ns: self.idle_since_ns };
         if let Some(at) = self.controllers.iter().position(|controller| controller.has(drive)) {
-            self.controllers[at].hear(Message::Part(drive), seen);
+            self.controllers[at].on_message(Message::Part(drive), seen);
             self.with_letters |= 1 << at;
         }
     }
@@ -66,7 +66,7 @@ impl Array {
     /// A drive says something to its controller.
     fn post(&mut self, drive: u32, report: Report, now_ns: u64) {
         let at = self.controllers.iter().position(|controller| controller.has(drive));
-        let at = at.expect("a drive that is told has a controller");
+        let at = at.expect("a coordinated drive has a controller");
         self.controllers[at].post(drive, report, now_ns);
         self.with_letters |= 1 << at;
     }
@@ -91,12 +91,12 @@ impl Simulation<'_> {
             self.events.schedule(POLL, 0);
         }
         let measures = Measures::new(config.drives as usize);
-        let hears_parts = controllers.iter().any(Controller::hears_parts);
+        let observes_parts = controllers.iter().any(Controller::observes_parts);
         self.array = Some(Box::new(Array {
             volume,
             names_drives,
             controllers,
-            hears_parts,
+            observes_parts,
             with_letters: 0,
             idle_since_ns: Some(0),
             is_quiet_untold: false,
@@ -115,13 +115,13 @@ impl Simulation<'_> {
     fn coordinate(&mut self, config: &ArrayConfig, coordination: &CoordinationConfig) -> Vec<Controller> {
         let Some(common) = coordination.common() else { return Vec::new() };
         let is_there = |drive: &u32| !config.failed.contains(drive) || config.rebuild.is_some();
-        let told: Vec<u32> = (0..config.drives).filter(is_there).filter(|&d| config.is_coordinated(d)).collect();
-        for &drive in &told {
+        let coordinated: Vec<u32> = (0..config.drives).filter(is_there).filter(|&d| config.is_coordinated(d)).collect();
+        for &drive in &coordinated {
             self.members[drive as usize].ssd.drive_mut().obey(coordination.may_pause());
         }
         let sets: Vec<u64> = match common.scope {
-            Scope::Array => vec![told.iter().fold(0, |set, drive| set | 1 << drive)],
-            Scope::Drive => told.iter().map(|drive| 1 << drive).collect(),
+            Scope::Array => vec![coordinated.iter().fold(0, |set, drive| set | 1 << drive)],
+            Scope::Drive => coordinated.iter().map(|drive| 1 << drive).collect(),
         };
         let policy = || coordination.build().expect("drives are coordinated");
         sets.into_iter().map(|drives| Controller::new(policy(), &common, drives)).collect()
@@ -161,7 +161,7 @@ impl Simulation<'_> {
         let collects = |(at, member): (usize, &Member)| {
             let drive = member.ssd.drive();
             // Paused collections delay no request; collections that wait for their dies soon will.
-            let is_near = if drive.is_paused() { drive.dies_collecting() > 0 } else { drive.has_jobs() };
+            let is_near = if drive.is_ordered_to_pause() { drive.dies_collecting() > 0 } else { drive.has_jobs() };
             u64::from(is_near) << at
         };
         self.members.iter().enumerate().map(collects).sum()
@@ -281,7 +281,7 @@ impl Simulation<'_> {
         if std::mem::take(&mut array.is_quiet_untold) {
             array.tell_controllers(Message::Quiet, now_ns);
         }
-        let mut has_told = false;
+        let mut has_ordered = false;
         let mut next_ns: Option<u64> = None;
         let mut left = array.with_letters;
         while left != 0 {
@@ -290,16 +290,16 @@ impl Simulation<'_> {
             loop {
                 let Array { controllers, idle_since_ns, measures, .. } = self.array_mut();
                 let seen = Seen { now_ns, idle_since_ns: *idle_since_ns };
-                let next = controllers[at].next_told(seen);
+                let next = controllers[at].next_order(seen);
                 controllers[at].take_ended_round().iter().for_each(|round| measures.note_round(round, now_ns));
-                let Some((drive, told)) = next else { break };
+                let Some((drive, order)) = next else { break };
                 let (member, events) = (drive as usize, &mut self.events);
                 let drive = self.members[member].ssd.drive_mut();
-                match told {
-                    Told::Force(force) => drive.force(force, events),
-                    Told::Pause(on_request) => drive.pause(on_request),
+                match order {
+                    DriveOrder::Force(force) => drive.force(force, events),
+                    DriveOrder::Pause(on_request) => drive.pause(on_request),
                 }
-                has_told = true;
+                has_ordered = true;
                 self.post_reports(member);
                 self.note_collecting(member);
                 self.totals.note(member);
@@ -314,7 +314,7 @@ impl Simulation<'_> {
         if let Some(due_ns) = next_ns {
             self.events.schedule(MESSAGE, due_ns);
         }
-        has_told
+        has_ordered
     }
 
     /// No request is outstanding any more.
@@ -348,7 +348,7 @@ impl Simulation<'_> {
         while let Some(id) = self.array.as_mut().and_then(|array| array.volume.next_part()) {
             let part = *self.volume().expect("there is a volume").part(id);
             let now_ns = self.events.now_ns();
-            if let Some(array) = self.array.as_mut().filter(|array| array.hears_parts) {
+            if let Some(array) = self.array.as_mut().filter(|array| array.observes_parts) {
                 array.tell_part(part.drive, now_ns);
             }
             let member = &mut self.members[part.drive as usize];

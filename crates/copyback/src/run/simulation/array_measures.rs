@@ -5,7 +5,7 @@ use super::Simulation;
 use crate::array::Part;
 use crate::array::coordination::{Controller, Round};
 use crate::host::HostRequest;
-use crate::observe::array_report::{ArrayReport, DriveReport, RoundTotals, ToldTotals, VolumeTotals};
+use crate::observe::array_report::{ArrayReport, CoordinationTotals, DriveReport, RoundTotals, VolumeTotals};
 use crate::observe::latencies::Latencies;
 use crate::observe::microscope::{Focus, Recorder, View};
 use crate::ssd::drive::Drive;
@@ -19,7 +19,7 @@ pub(super) struct Measures {
     /// What the counters showed when the measurement began.
     volume: VolumeTotals,
     rounds: RoundTotals,
-    told: Vec<ToldTotals>,
+    coordination: Vec<CoordinationTotals>,
     /// The recorder of a time window, if requested.
     microscope: Option<Box<Recorder>>,
 }
@@ -54,7 +54,7 @@ impl Measures {
             collecting,
             volume: VolumeTotals::default(),
             rounds: RoundTotals::default(),
-            told: vec![ToldTotals::default(); drives],
+            coordination: vec![CoordinationTotals::default(); drives],
             microscope: None,
         }
     }
@@ -135,7 +135,7 @@ impl Simulation<'_> {
     pub(super) fn restart_array(&mut self) {
         let now_ns = self.events.now_ns();
         let rounds = self.rounds().unwrap_or_default();
-        let told = self.drives().map(|drive| drive.told_totals().unwrap_or_default()).collect();
+        let coordination = self.drives().map(|drive| drive.coordination_totals().unwrap_or_default()).collect();
         let Some(array) = &mut self.array else { return };
         let measures = &mut array.measures;
         measures.parts.iter_mut().for_each(|of_drive| *of_drive = Default::default());
@@ -143,7 +143,7 @@ impl Simulation<'_> {
         measures.collecting.time_ns.fill(0);
         // A collection in progress is recorded, too.
         measures.collecting.windows = u64::from(measures.collecting.count > 0);
-        (measures.volume, measures.rounds, measures.told) = (array.volume.totals(), rounds, told);
+        (measures.volume, measures.rounds, measures.coordination) = (array.volume.totals(), rounds, coordination);
         measures.microscope.iter_mut().for_each(|microscope| microscope.begin(now_ns));
     }
 
@@ -169,7 +169,8 @@ impl Simulation<'_> {
                 gc_share: did.held_by_gc_ns as f64 / dies_ns,
                 busy_share: did.die_busy_ns as f64 / dies_ns,
                 min_free_blocks: drive.min_free_blocks(),
-                told: Drive::told_totals(drive).map(|now| now.zip(&measures.told[at], |now, then| now - then)),
+                coordination: Drive::coordination_totals(drive)
+                    .map(|now| now.zip(&measures.coordination[at], |now, then| now - then)),
             }
         });
         let drives: Vec<DriveReport> = drives.collect();
@@ -193,7 +194,7 @@ impl Simulation<'_> {
             gc_share: held / all_dies,
             gc_share_min: gc_shares().fold(f64::INFINITY, f64::min),
             gc_share_max: gc_shares().fold(0.0, f64::max),
-            told: drives.iter().filter_map(|drive| drive.told).reduce(|a, b| a.zip(&b, |a, b| a + b)),
+            coordination: drives.iter().filter_map(|drive| drive.coordination).reduce(|a, b| a.zip(&b, |a, b| a + b)),
             degraded_windows: measures.collecting.windows,
             drives,
         })

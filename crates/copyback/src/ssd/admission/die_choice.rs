@@ -99,7 +99,7 @@ impl Load for DieLoads<'_> {
 impl Drive {
     /// A die may be a better choice from now on.
     #[inline(always)]
-    pub(in crate::ssd) fn note_gain(&mut self, die: DieId) {
+    pub(in crate::ssd) fn notify_die_search(&mut self, die: DieId) {
         if let Some(searches) = &mut self.admission.searches {
             searches.gain(die);
         }

@@ -16,21 +16,21 @@ pub(in crate::ssd) struct Gate {
     entered: u64,
     /// Whether each task waits on a list of its own in front of windows, and the policy is informed of it. Invariant: a
     /// constant of the scheme.
-    tells_tasks_apart: bool,
+    distinguishes_tasks: bool,
     /// Requests of the host that only a collection can serve. Invariant: the number of writes that wait for space, and
     /// of map updates by collections for which a request waits.
     waiting_for_gc: u32,
 }
 
 impl Gate {
-    pub fn new(windows: Windows, policy: Admit, tells_tasks_apart: bool) -> Self {
-        Self { windows, policy, tells_tasks_apart, entered: 0, waiting_for_gc: 0 }
+    pub fn new(windows: Windows, policy: Admit, distinguishes_tasks: bool) -> Self {
+        Self { windows, policy, distinguishes_tasks, entered: 0, waiting_for_gc: 0 }
     }
 
     /// Whether requests of different tasks may enter windows in another order than they arrived.
     #[inline(always)]
-    pub fn tells_tasks_apart(&self) -> bool {
-        self.tells_tasks_apart
+    pub fn distinguishes_tasks(&self) -> bool {
+        self.distinguishes_tasks
     }
 
     // ---- windows ----------------------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ impl Gate {
 
     /// Whether a transaction enters its die's window now.
     #[inline(always)]
-    pub fn lets_in(&mut self, entry: Entry, queues: &Queues, txns: &Txns) -> bool {
+    pub fn admits(&mut self, entry: Entry, queues: &Queues, txns: &Txns) -> bool {
         let Self { windows, policy, waiting_for_gc, .. } = self;
         let view = View { windows, queues, txns, waits_for_gc: *waiting_for_gc > 0 };
         windows.has_room(entry.die) && policy.enters(entry, &view)
@@ -124,7 +124,7 @@ impl Gate {
     /// distinguish tasks is not told.
     #[inline(always)]
     pub fn on_head(&mut self, list: Entry, queues: &Queues, txns: &Txns) {
-        if !self.tells_tasks_apart {
+        if !self.distinguishes_tasks {
             return;
         }
         let Self { windows, policy, waiting_for_gc, .. } = self;

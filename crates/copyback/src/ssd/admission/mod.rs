@@ -152,7 +152,7 @@ impl Drive {
             self.start_awaited_collection(die, events);
         }
         // A read that would have to wait may be rebuilt instead, even if it was first to arrive.
-        if self.admission.gate.tells_tasks_apart() && self.arrives_elsewhere(id, events) {
+        if self.admission.gate.distinguishes_tasks() && self.try_rebuild_on_arrival(id, events) {
             return;
         }
         self.enter_or_wait(id, events);
@@ -161,11 +161,11 @@ impl Drive {
     /// A transaction arrives on a drive that distinguishes tasks. Returns whether it is rebuilt from other dies
     /// instead.
     #[inline(never)]
-    fn arrives_elsewhere(&mut self, id: TxnId, events: &mut EventQueue) -> bool {
+    fn try_rebuild_on_arrival(&mut self, id: TxnId, events: &mut EventQueue) -> bool {
         if self.txns[id].task == Source::HOST {
             self.admission.shares.on_arrival(self.txns[id].role.is_write());
         }
-        !self.may_enter(id) && self.goes_elsewhere(id, false, events)
+        !self.may_enter(id) && self.try_rebuild(id, false, events)
     }
 
     /// Whether an arriving transaction can enter its die's window: a slot is free, and no other of its task waits in
@@ -197,7 +197,7 @@ impl Drive {
             return self.wait_for_space(id, events);
         }
         let entry = Entry { task: self.txns[id].task, die: self.txns[id].die };
-        if self.admission.gate.lets_in(entry, &self.queues, &self.txns) {
+        if self.admission.gate.admits(entry, &self.queues, &self.txns) {
             self.enter(id, events);
         } else {
             self.wait_in_front(id, events);
@@ -212,18 +212,18 @@ impl Drive {
 
     /// A request has begun to wait for a collection, which may use more slots from now on.
     #[cold]
-    pub(in crate::ssd) fn heed_guard(&mut self, events: &mut EventQueue) {
-        if self.admission.gate.tells_tasks_apart() {
-            self.let_all_in(Change::Limits, events);
+    pub(in crate::ssd) fn admit_after_limit_change(&mut self, events: &mut EventQueue) {
+        if self.admission.gate.distinguishes_tasks() {
+            self.admit_waiting(Change::Limits, events);
         }
     }
 
     /// Lets a transaction wait in front of its die's window.
     fn wait_in_front(&mut self, id: TxnId, events: &mut EventQueue) {
-        if self.is_spoken_for(id) {
+        if self.lacks_claimable_page(id) {
             return self.wait_for_space(id, events);
         }
-        self.park(id);
+        self.begin_wait_in_front(id);
         if self.records.flash_requests.is_some() {
             self.split_wait(id, events.now_ns(), false);
         }
@@ -242,14 +242,14 @@ impl Drive {
     #[inline(always)]
     fn enter(&mut self, id: TxnId, events: &mut EventQueue) {
         let (die, plane, role) = (self.txns[id].die, self.txns[id].plane, self.txns[id].role);
-        if self.admission.gate.tells_tasks_apart() {
-            if self.goes_elsewhere(id, true, events) {
+        if self.admission.gate.distinguishes_tasks() {
+            if self.try_rebuild(id, true, events) {
                 return;
             }
             self.admission.gate.enter(die, self.txns[id].task);
-            self.tell_of_entry(id);
+            self.notify_entry(id);
         } else {
-            if self.goes_elsewhere(id, true, events) {
+            if self.try_rebuild(id, true, events) {
                 return;
             }
             self.admission.gate.enter(die, self.txns[id].task);
@@ -269,7 +269,7 @@ impl Drive {
 
     /// Tells the policy of a transaction that enters.
     #[inline(never)]
-    fn tell_of_entry(&mut self, id: TxnId) {
+    fn notify_entry(&mut self, id: TxnId) {
         let turn = self.admission.gate.take_turn();
         let (timing, units_per_page) = (self.flash.timing(), self.geometry.units_per_page);
         let txn = &mut self.txns[id];
@@ -329,27 +329,27 @@ impl Drive {
     #[inline(always)]
     pub(in crate::ssd) fn release_page(&mut self, die: DieId, plane: PlaneId) {
         self.admission.reservations.release(&self.geometry, die, plane);
-        self.note_gain(die);
+        self.notify_die_search(die);
     }
 
     /// A slot of a die's window is free that no task had: transactions that wait for it enter.
     pub(in crate::ssd) fn fill_window(&mut self, die: DieId, events: &mut EventQueue) {
-        self.let_all_in(Change::Slot { die, task: None }, events);
+        self.admit_waiting(Change::Slot { die, task: None }, events);
     }
 
     /// Admits transactions that wait in front of windows, in the policy's order, after a change that concerns them.
     #[inline(always)]
-    pub(in crate::ssd) fn let_all_in(&mut self, change: Change, events: &mut EventQueue) -> bool {
+    pub(in crate::ssd) fn admit_waiting(&mut self, change: Change, events: &mut EventQueue) -> bool {
         let first = self.admission.gate.next(change, &self.queues, &self.txns);
         if let Some(entry) = first {
-            self.let_in(entry, change, events);
+            self.admit_in_policy_order(entry, change, events);
         }
         first.is_some()
     }
 
     /// Admits the first of a waiting list, and then those that the policy names.
     #[inline(never)]
-    fn let_in(&mut self, first: Entry, change: Change, events: &mut EventQueue) {
+    fn admit_in_policy_order(&mut self, first: Entry, change: Change, events: &mut EventQueue) {
         let mut next = Some(first);
         while let Some(entry) = next {
             let list = self.queues.in_front(entry.die, entry.task);
@@ -358,7 +358,7 @@ impl Drive {
                 first.unwrap_or_else(|| broken(Invariant::Window, format_args!("no transaction waits for {entry:?}")));
             self.admission.gate.set_waiting(entry.die, entry.task, !self.queues.is_empty(list));
             self.admission.gate.on_head(entry, &self.queues, &self.txns);
-            self.unpark(id);
+            self.end_wait_in_front(id);
             if self.records.flash_requests.is_some() {
                 self.split_wait(id, events.now_ns(), true);
             }
@@ -398,7 +398,7 @@ impl Drive {
         let held = charge(&mut txn.breakdown_ns, &txn.clocks, &die.clocks().read(now_ns));
         txn.gc_affected |= held;
         let die = txn.die;
-        self.note_gain(die);
+        self.notify_die_search(die);
     }
 
     /// Sends a write to the die of its data, which is decided now, or to the page that is open there.

@@ -25,7 +25,7 @@ impl Drive {
 
     /// Whether a transaction needs a page, and transactions that wait in front of windows will take all remaining
     /// pages.
-    pub(in crate::ssd) fn is_spoken_for(&self, id: TxnId) -> bool {
+    pub(in crate::ssd) fn lacks_claimable_page(&self, id: TxnId) -> bool {
         let txn = &self.txns[id];
         self.claims_page(id) && self.claimable(txn.die, txn.plane) == 0
     }
@@ -36,21 +36,21 @@ impl Drive {
     }
 
     /// A transaction begins to wait in front of its die's window. A write will need a page.
-    pub(in crate::ssd) fn park(&mut self, id: TxnId) {
+    pub(in crate::ssd) fn begin_wait_in_front(&mut self, id: TxnId) {
         self.txns[id].is_in_front = true;
         if self.claims_page(id) {
             let (die, plane) = (self.txns[id].die, self.txns[id].plane);
-            self.admission.reservations.park(&self.geometry, die, plane);
+            self.admission.reservations.begin_wait_in_front(&self.geometry, die, plane);
         }
     }
 
     /// A transaction no longer waits in front of its die's window.
-    pub(in crate::ssd) fn unpark(&mut self, id: TxnId) {
+    pub(in crate::ssd) fn end_wait_in_front(&mut self, id: TxnId) {
         self.txns[id].is_in_front = false;
         if self.claims_page(id) {
             let (die, plane) = (self.txns[id].die, self.txns[id].plane);
-            self.admission.reservations.unpark(&self.geometry, die, plane);
-            self.note_gain(die);
+            self.admission.reservations.end_wait_in_front(&self.geometry, die, plane);
+            self.notify_die_search(die);
         }
     }
 
@@ -68,11 +68,11 @@ impl Drive {
         self.collect_for_space(die, plane, events);
         self.update_clock(die, events.now_ns());
         if self.dies.waiting_for_space() == 1 {
-            self.heed_guard(events);
+            self.admit_after_limit_change(events);
         }
         if self.may_find_page_elsewhere() {
             // No collection has to end first.
-            self.let_waiters_go_on(die, plane, events);
+            self.admit_claimable_waiters(die, plane, events);
         }
     }
 
@@ -82,8 +82,8 @@ impl Drive {
         self.admission.gate.end_wait_for_gc(1);
     }
 
-    /// Those who wait for pages are admitted as far as these reach.
-    pub(in crate::ssd) fn admit_as_far_as_room(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
+    /// Admits the writes that wait, as long as a page can be reserved.
+    pub(in crate::ssd) fn admit_reservable_waiters(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
         let plane = self.bound_plane(plane);
         let list = self.space_queue(die, plane);
         while self.reservable(die, plane) > 0 {
@@ -99,17 +99,18 @@ impl Drive {
 
     /// A page was bound on a plane, and collections reserve no die: only this plane may have one more page for waiters.
     #[inline(never)]
-    pub(in crate::ssd) fn look_after_waiters(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
+    pub(in crate::ssd) fn admit_or_collect(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
         let bound_to = self.bound_plane(plane);
         if self.claimable(die, bound_to) > 0 {
-            self.let_waiters_go_on(die, plane, events);
+            self.admit_claimable_waiters(die, plane, events);
         } else if !self.queues.is_empty(self.space_queue(die, bound_to)) {
             self.collect_for_space(die, bound_to, events);
         }
     }
 
-    /// The drive or a channel has more room, and collections reserve no die: admits waiters as far as it suffices.
-    pub(in crate::ssd) fn let_waiters_go_on(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
+    /// The drive or a channel has more free pages, and collections reserve no die: admits the writes that can claim
+    /// one.
+    pub(in crate::ssd) fn admit_claimable_waiters(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
         let plane = self.bound_plane(plane);
         let list = self.space_queue(die, plane);
         while let Some(id) = self.queues.first(list).map(TxnId) {

@@ -106,7 +106,7 @@ impl Drive {
         let updates = self.map.translation.as_ref().map_or(0, |map| map.updates_of(task));
         if self.admission.gate.windows().active().has(task) && self.gc.relocations.count_of(task) == 0 && updates == 0 {
             self.admission.gate.set_active(task, false);
-            self.let_all_in(Change::Limits, events);
+            self.admit_waiting(Change::Limits, events);
         }
     }
 
@@ -117,7 +117,7 @@ impl Drive {
         }
         self.wake_shares(events);
         self.admission.gate.end_host();
-        self.let_all_in(Change::Limits, events);
+        self.admit_waiting(Change::Limits, events);
     }
 
     /// A period has passed: updates shares, and admits requests of tasks that are now below their limit.
@@ -137,7 +137,7 @@ impl Drive {
         let has_changed = shares.update(|task| active.has(task), &state);
         let Some(period_ns) = shares.period_ns() else { return };
         self.admission.shares.go_on(period_ns, events);
-        let has_let_in = self.let_all_in(Change::Limits, events);
+        let has_let_in = self.admit_waiting(Change::Limits, events);
         if !has_changed && !has_let_in && !self.dies.has_marked() {
             self.admission.shares.settle(period_ns, events);
         }

@@ -89,7 +89,7 @@ impl Drive {
     #[inline(always)]
     fn after_slot(&mut self, die: DieId, task: Option<Source>, events: &mut EventQueue) {
         // A window whose transactions were split may still be full, but their task may have room elsewhere.
-        if !self.admission.gate.has_room(die) && !self.admission.gate.tells_tasks_apart() {
+        if !self.admission.gate.has_room(die) && !self.admission.gate.distinguishes_tasks() {
             return;
         }
         let d = &self.dies[die];
@@ -97,7 +97,7 @@ impl Drive {
             // The job takes its slot when the die is reserved for it.
             return self.keep_slot(die);
         }
-        self.let_all_in(Change::Slot { die, task }, events);
+        self.admit_waiting(Change::Slot { die, task }, events);
     }
 
     /// Tells the policy of a free slot that is kept for a job.

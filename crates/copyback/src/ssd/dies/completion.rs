@@ -46,7 +46,7 @@ impl Drive {
         }
         let follows = self.flash.issue(die, command, events);
         // Its pages are bound, so that less is kept for its job.
-        self.note_gain(die);
+        self.notify_die_search(die);
         let of_map = if self.looks_up() { self.partners_of_map(command) } else { 0 };
         self.records.counters.on_command(command, follows, of_map);
         if !self.gc.background.is_empty() {
@@ -92,7 +92,7 @@ impl Drive {
     /// A transfer ended, of a die or of none: grants the channel to the next transfer.
     #[inline(never)]
     pub(in crate::ssd) fn pass_channel_on(&mut self, channel: ChannelId, die: DieId, events: &mut EventQueue) {
-        if die.is_none() || !self.puts_off_grant(die, channel, events) {
+        if die.is_none() || !self.defers_grant(die, channel, events) {
             self.flash.grant(channel, events);
         }
     }
@@ -100,8 +100,8 @@ impl Drive {
     /// Whether the grant of a channel is put off, for a die whose transfer has just ended. The die may continue with
     /// the cycles of its next command, which precede waiting data; the die is therefore visited before the grant.
     #[inline]
-    pub(in crate::ssd) fn puts_off_grant(&self, die: DieId, channel: ChannelId, events: &mut EventQueue) -> bool {
-        self.dies[die].is_marked() && self.flash.puts_off_grant(channel, events)
+    pub(in crate::ssd) fn defers_grant(&self, die: DieId, channel: ChannelId, events: &mut EventQueue) -> bool {
+        self.dies[die].is_marked() && self.flash.defers_grant(channel, events)
     }
 
     /// A command that ends in the array: program, erase, copyback.
@@ -192,7 +192,7 @@ impl Drive {
             }
         }
         if is_held && !self.program_before_partners(die, &command, events) {
-            self.flash.let_out(die, events);
+            self.flash.release_held_pages(die, events);
         }
         if is_last {
             if self.issue_rest(die, &command, events) {

@@ -75,7 +75,7 @@ impl Drive {
     fn take_what_is_ready(&mut self, die: DieId, readiness: Readiness, events: &mut EventQueue) -> bool {
         let reserved_by = self.dies[die].reserved_by();
         if reserved_by.is_some() {
-            return match self.stands_still(reserved_by) {
+            return match self.is_job_paused(reserved_by) {
                 false => self.share(die, reserved_by, readiness, events),
                 true => self.take_beside_paused(die, readiness, events),
             };
@@ -116,7 +116,7 @@ impl Drive {
 
     #[inline]
     pub(in crate::ssd) fn heads(&self, die: DieId) -> Heads {
-        let by_entry = self.admission.gate.tells_tasks_apart();
+        let by_entry = self.admission.gate.distinguishes_tasks();
         let turn = |txn: &Txn| if by_entry { txn.entered } else { txn.sequence };
         let came = |queue| self.head(die, queue).map_or(u64::MAX, |id| turn(&self.txns[id]));
         let txns = [Queue::Move, Queue::Read, Queue::Write].map(|queue| self.head(die, queue).unwrap_or(TxnId::NONE));

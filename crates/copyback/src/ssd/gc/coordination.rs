@@ -12,13 +12,13 @@
 
 use crate::dispatch::order::Class;
 use crate::flash::command::Source;
-use crate::observe::array_report::ToldTotals;
+use crate::observe::array_report::CoordinationTotals;
 use crate::sim::index::{DieId, JobId, PlaneId};
 use crate::sim::queue::EventQueue;
 use crate::ssd::dies::die::PreemptionPoint;
 use crate::ssd::dies::issue::Readiness;
 use crate::ssd::drive::{Drive, Queue};
-use crate::tasks::gc::trigger::{Level, Start, TriggerPolicy, Wanted};
+use crate::tasks::gc::trigger::{CoordinationWatermarks, Level, Start, TriggerPolicy, Wanted};
 
 /// The level at which a forced drive stops collecting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -47,7 +47,7 @@ pub enum ForceScope {
 
 /// The collections of a forced drive that do not depend on the stop level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Owed {
+pub enum MinimumCollections {
     /// This many collections of each plane, or of each die if the whole drive's free blocks count.
     AtLeast(u32),
     /// The collections that the drive still owed when it was ordered to pause.
@@ -62,13 +62,13 @@ pub struct Force {
     /// The free blocks that are compared with that level.
     pub scope: ForceScope,
     /// The collections before that, independent of free blocks.
-    pub owed: Owed,
+    pub owed: MinimumCollections,
 }
 
 /// What a running collection does when its drive is ordered to pause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum OnRequest {
+pub enum PauseMode {
     /// It pauses before its next step, with no page in the controller.
     #[default]
     Pause,
@@ -90,10 +90,10 @@ pub enum Report {
 
 /// Why the collection of a plane was started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Why {
-    /// A caller started this collection.
+enum CollectionReason {
+    /// A caller requested this collection.
     #[default]
-    Hand,
+    Requested,
     /// The drive was forced to collect.
     Forced,
     /// The drive was at its last resort: no coordinator ordered it.
@@ -113,7 +113,7 @@ pub(in crate::ssd) struct Coordination {
     /// count, those of a die are at its first plane.
     owed: Vec<u32>,
     /// Why the collection of each plane was started.
-    why: Vec<Why>,
+    why: Vec<CollectionReason>,
     /// Planes without a victim since the drive was forced.
     is_given_up: Vec<bool>,
     /// Dies that have not carried out the last order to collect.
@@ -121,8 +121,8 @@ pub(in crate::ssd) struct Coordination {
     /// Invariant: the number of set entries of `is_forced`.
     dies_forced: u32,
     /// Collections are paused, until a write waits for space or a plane is at its last resort.
-    is_paused: bool,
-    totals: ToldTotals,
+    is_ordered_to_pause: bool,
+    totals: CoordinationTotals,
 }
 
 impl Drive {
@@ -138,61 +138,61 @@ impl Drive {
             stop_blocks: 0,
             scope: ForceScope::default(),
             owed: vec![0; planes],
-            why: vec![Why::default(); planes],
+            why: vec![CollectionReason::default(); planes],
             is_given_up: vec![false; planes],
             is_forced: vec![false; dies],
             dies_forced: 0,
-            is_paused: false,
-            totals: ToldTotals::default(),
+            is_ordered_to_pause: false,
+            totals: CoordinationTotals::default(),
         }));
         self.report_lowest();
     }
 
     /// The drive's answer to the question how many blocks it has free.
     pub(crate) fn above_middle(&self) -> Report {
-        let (report, start, _) = self.scheme.trigger.told_blocks(&self.geometry);
+        let CoordinationWatermarks { report, start, .. } = self.scheme.trigger.coordination_watermarks(&self.geometry);
         let blocks = f64::from(self.lowest_free_blocks()) - f64::from(report + start) / 2.0;
         Report::AboveMiddle(blocks / f64::from(self.geometry.blocks_per_plane))
     }
 
     /// The next report, in order.
     pub(crate) fn take_report(&mut self) -> Option<Report> {
-        let told = self.gc.coordination.as_mut()?;
-        (!told.reports.is_empty()).then(|| told.reports.remove(0))
+        let coordination = self.gc.coordination.as_mut()?;
+        (!coordination.reports.is_empty()).then(|| coordination.reports.remove(0))
     }
 
     /// The orders that the drive received, and the collections that it began.
-    pub fn told_totals(&self) -> Option<ToldTotals> {
-        self.gc.coordination.as_ref().map(|told| told.totals)
+    pub fn coordination_totals(&self) -> Option<CoordinationTotals> {
+        self.gc.coordination.as_ref().map(|coordination| coordination.totals)
     }
 
     /// Whether a coordinator has ordered the drive to pause.
     #[inline]
-    pub fn is_paused(&self) -> bool {
-        self.gc.coordination.as_ref().is_some_and(|told| told.is_paused)
+    pub fn is_ordered_to_pause(&self) -> bool {
+        self.gc.coordination.as_ref().is_some_and(|coordination| coordination.is_ordered_to_pause)
     }
 
     /// A plane's trigger wants a collection. Returns whether it starts without an order of the coordinator. Otherwise
     /// the drive reports its level.
     #[inline(never)]
-    pub(in crate::ssd) fn starts_unasked(&mut self, plane: PlaneId, wanted: Wanted) -> bool {
+    pub(in crate::ssd) fn starts_without_order(&mut self, plane: PlaneId, wanted: Wanted) -> bool {
         let level = self.scheme.trigger.level_of(self.free_of_scope(plane));
         if level == Level::LastResort || wanted.start == Start::Space {
-            self.told_mut().why[plane.at()] = Why::LastResort;
+            self.coordination_mut().why[plane.at()] = CollectionReason::LastResort;
             // A write that waits for space may wait for a paused collection.
             self.resume();
             return true;
         }
-        if !self.heed(level, wanted.request_waits) {
+        if !self.report_reached_level(level, wanted.request_waits) {
             let die = self.geometry.die_of(plane);
             self.dies[die].put_off_collection(self.geometry.plane_offset(plane));
         }
         false
     }
 
-    /// Reports a level. Returns whether the report is complete. If the trigger waits for requests and none waits, the
-    /// level `Start` is reported later, when a request arrives.
-    fn heed(&mut self, level: Level, request_waits: bool) -> bool {
+    /// Reports the level up to `Report` at once, and `Start` only if the trigger starts now. Returns whether the whole
+    /// level was reported; if not, the next request at the die reports it.
+    fn report_reached_level(&mut self, level: Level, request_waits: bool) -> bool {
         self.report(level.min(Level::Report));
         let says_all =
             level < Level::Start || self.scheme.trigger.starts_now(Wanted { start: Start::Watermark, request_waits });
@@ -204,15 +204,15 @@ impl Drive {
 
     /// A device is below its watermark: reports it like that of a plane, once for all planes.
     #[inline(never)]
-    pub(in crate::ssd) fn heed_device(&mut self, events: &mut EventQueue) {
+    pub(in crate::ssd) fn report_device_level(&mut self, events: &mut EventQueue) {
         let level = self.scheme.trigger.level_of(self.ftl.free_blocks() as u32);
         if level == Level::LastResort {
             for die in (0..self.geometry.dies).map(DieId) {
                 self.collect_lowest_of(die, Start::Watermark, events);
             }
-        } else if level > self.told_mut().reported {
+        } else if level > self.coordination_mut().reported {
             let request_waits = self.dies.iter().any(|die| die.waiting() > 0);
-            if !self.heed(level, request_waits) {
+            if !self.report_reached_level(level, request_waits) {
                 let planes = self.geometry.planes_per_die;
                 self.dies.iter_mut().for_each(|die| die.put_off_all_collections(planes));
             }
@@ -247,13 +247,13 @@ impl Drive {
             }
             _ => return false,
         }
-        self.heed_paused(die);
+        self.report_paused_planes(die);
         true
     }
 
-    /// A plane with a collection asks for no other collection. This function therefore reports the level of planes
-    /// whose collection is paused; at the last resort these collections resume.
-    fn heed_paused(&mut self, die: DieId) {
+    /// Reports the level of planes whose collection is paused, because a plane with a collection does not evaluate its
+    /// trigger. At the last resort, these collections resume.
+    fn report_paused_planes(&mut self, die: DieId) {
         let request_waits = self.dies[die].waiting() > 0;
         for plane in self.geometry.planes_of(die) {
             if self.gc.jobs.is_free(plane) {
@@ -263,30 +263,29 @@ impl Drive {
             if level == Level::LastResort {
                 return self.resume();
             }
-            if !self.heed(level, request_waits) {
+            if !self.report_reached_level(level, request_waits) {
                 self.dies[die].put_off_collection(self.geometry.plane_offset(plane));
             }
         }
     }
 
-    /// A request waits at a die on which a plane's collection is paused: reports the plane's level, which was put off
-    /// until now.
-    pub(in crate::ssd) fn heed_awaited(&mut self, plane: PlaneId) {
-        if self.stands_still(self.gc.jobs.of_plane(plane)) {
-            self.heed(self.scheme.trigger.level_of(self.free_of_scope(plane)), true);
+    /// A request waits at a die on which a plane's collection is paused: reports the plane's level, which was deferred.
+    pub(in crate::ssd) fn report_deferred_level(&mut self, plane: PlaneId) {
+        if self.is_job_paused(self.gc.jobs.of_plane(plane)) {
+            self.report_reached_level(self.scheme.trigger.level_of(self.free_of_scope(plane)), true);
         }
     }
 
-    fn told_mut(&mut self) -> &mut Coordination {
-        self.gc.coordination.as_mut().expect("the drive is told when to collect")
+    fn coordination_mut(&mut self) -> &mut Coordination {
+        self.gc.coordination.as_mut().expect("the drive is coordination when to collect")
     }
 
     /// Reports a level, unless it was reported already.
     fn report(&mut self, level: Level) {
-        let told = self.told_mut();
-        if level > told.reported {
-            told.reported = level;
-            told.reports.push(Report::Low(level));
+        let coordination = self.coordination_mut();
+        if level > coordination.reported {
+            coordination.reported = level;
+            coordination.reports.push(Report::Low(level));
         }
     }
 
@@ -299,16 +298,16 @@ impl Drive {
 
     /// Starts collections on all dies: first those that each plane or die owes, then others until the level is reached.
     pub(crate) fn force(&mut self, Force { stop, scope, owed }: Force, events: &mut EventQueue) {
-        let (report_blocks, _, own_blocks) = self.scheme.trigger.told_blocks(&self.geometry);
+        let watermarks = self.scheme.trigger.coordination_watermarks(&self.geometry);
         let g = &self.geometry;
         let reserve =
             g.blocks_per_plane - g.logical_units.div_ceil(g.units_per_block * g.planes).min(g.blocks_per_plane);
         let stop_blocks = match stop {
-            Stop::Own => own_blocks,
-            Stop::Report => report_blocks,
+            Stop::Own => watermarks.stop,
+            Stop::Report => watermarks.report,
             Stop::Reserve => reserve,
         };
-        if let Owed::AtLeast(collections) = owed {
+        if let MinimumCollections::AtLeast(collections) = owed {
             for plane in (0..self.geometry.planes).map(PlaneId) {
                 // A running collection counts as one of those ordered.
                 let owed = match scope {
@@ -318,40 +317,40 @@ impl Drive {
                     }
                     ForceScope::Drive => 0,
                 };
-                self.told_mut().owed[plane.at()] = owed;
+                self.coordination_mut().owed[plane.at()] = owed;
             }
         }
         let dies = self.geometry.dies;
-        let told = self.told_mut();
-        (told.stop_blocks, told.scope) = (stop_blocks, scope);
-        told.is_given_up.fill(false);
-        told.is_forced.fill(true);
-        told.dies_forced = dies;
-        told.totals.forced += 1;
+        let coordination = self.coordination_mut();
+        (coordination.stop_blocks, coordination.scope) = (stop_blocks, scope);
+        coordination.is_given_up.fill(false);
+        coordination.is_forced.fill(true);
+        coordination.dies_forced = dies;
+        coordination.totals.forced += 1;
         self.resume();
         (0..dies).for_each(|die| self.go_on_forced(DieId(die), events));
     }
 
     /// Starts no more ordered collections; running ones pause or complete.
-    pub(crate) fn pause(&mut self, on_request: OnRequest) {
+    pub(crate) fn pause(&mut self, on_request: PauseMode) {
         let has_jobs = self.gc.jobs.has_of(Source::GC);
         // Requests that wait for what a collection brings would wait for good.
         let is_needed =
             self.waits_for_gc() || self.scheme.trigger.level_of(self.lowest_of_scope()) == Level::LastResort;
-        let told = self.told_mut();
-        if told.dies_forced == 0 {
+        let coordination = self.coordination_mut();
+        if coordination.dies_forced == 0 {
             return;
         }
-        told.is_forced.fill(false);
-        told.dies_forced = 0;
-        told.totals.pauses += u64::from(has_jobs);
-        told.is_paused = has_jobs && !is_needed && on_request == OnRequest::Pause;
+        coordination.is_forced.fill(false);
+        coordination.dies_forced = 0;
+        coordination.totals.pauses += u64::from(has_jobs);
+        coordination.is_ordered_to_pause = has_jobs && !is_needed && on_request == PauseMode::Pause;
         self.end_force();
     }
 
     /// Resumes paused collections.
     pub(in crate::ssd) fn resume(&mut self) {
-        if std::mem::take(&mut self.told_mut().is_paused) {
+        if std::mem::take(&mut self.coordination_mut().is_ordered_to_pause) {
             for die in (0..self.geometry.dies).map(DieId) {
                 if self.dies[die].is_reserved() {
                     self.mark_ready(die);
@@ -362,22 +361,24 @@ impl Drive {
 
     /// Starts the next collection that a forced die owes, if the die has no job.
     pub(in crate::ssd) fn go_on_forced(&mut self, die: DieId, events: &mut EventQueue) {
-        while self.gc.coordination.as_ref().is_some_and(|told| told.is_forced[die.at()]) && !self.has_job(die) {
+        while self.gc.coordination.as_ref().is_some_and(|coordination| coordination.is_forced[die.at()])
+            && !self.has_job(die)
+        {
             let Some(plane) = self.next_forced(die) else {
-                let told = self.told_mut();
-                told.is_forced[die.at()] = false;
-                told.dies_forced -= 1;
-                if told.dies_forced == 0 {
+                let coordination = self.coordination_mut();
+                coordination.is_forced[die.at()] = false;
+                coordination.dies_forced -= 1;
+                if coordination.dies_forced == 0 {
                     self.end_force();
                 }
                 return;
             };
             let first = self.geometry.planes_of(die).next().expect("a die has a plane");
-            let told = self.told_mut();
-            let owing = if told.scope == ForceScope::Drive { first } else { plane };
-            told.owed[owing.at()] = told.owed[owing.at()].saturating_sub(1);
-            told.why[plane.at()] = Why::Forced;
-            self.start_collection(plane, Start::Told, events);
+            let coordination = self.coordination_mut();
+            let owing = if coordination.scope == ForceScope::Drive { first } else { plane };
+            coordination.owed[owing.at()] = coordination.owed[owing.at()].saturating_sub(1);
+            coordination.why[plane.at()] = CollectionReason::Forced;
+            self.start_collection(plane, Start::Requested, events);
         }
     }
 
@@ -385,49 +386,49 @@ impl Drive {
     /// stop level. If the whole drive's free blocks count: the lowest plane, as long as the die owes a collection or
     /// the drive is below that level.
     fn next_forced(&self, die: DieId) -> Option<PlaneId> {
-        let told = self.gc.coordination.as_ref()?;
-        let is_worth_it = |p: PlaneId| !told.is_given_up[p.at()];
-        if told.scope == ForceScope::Drive {
-            let owes = self.geometry.planes_of(die).any(|p| told.owed[p.at()] > 0);
-            let stop_blocks = u64::from(told.stop_blocks) * u64::from(self.geometry.planes);
+        let coordination = self.gc.coordination.as_ref()?;
+        let is_worth_it = |p: PlaneId| !coordination.is_given_up[p.at()];
+        if coordination.scope == ForceScope::Drive {
+            let owes = self.geometry.planes_of(die).any(|p| coordination.owed[p.at()] > 0);
+            let stop_blocks = u64::from(coordination.stop_blocks) * u64::from(self.geometry.planes);
             let goes_on = owes || self.ftl.free_blocks() < stop_blocks;
             return goes_on.then(|| self.lowest_that(die, is_worth_it)).flatten();
         }
-        let owes = |p: PlaneId| told.owed[p.at()] > 0 && is_worth_it(p);
-        let is_low = |p: PlaneId| self.ftl.free_blocks_of(p) < told.stop_blocks && is_worth_it(p);
+        let owes = |p: PlaneId| coordination.owed[p.at()] > 0 && is_worth_it(p);
+        let is_low = |p: PlaneId| self.ftl.free_blocks_of(p) < coordination.stop_blocks && is_worth_it(p);
         self.lowest_that(die, owes).or_else(|| self.lowest_that(die, is_low))
     }
 
     /// The order to collect is carried out.
     fn end_force(&mut self) {
-        let told = self.told_mut();
-        told.reported = Level::High;
-        told.reports.push(Report::Done);
+        let coordination = self.coordination_mut();
+        coordination.reported = Level::High;
+        coordination.reports.push(Report::Done);
         self.report_lowest();
     }
 
     /// A collection of a plane begins: it has a victim.
     pub(in crate::ssd) fn count_collection(&mut self, plane: PlaneId) {
-        let Some(told) = &mut self.gc.coordination else { return };
-        match std::mem::take(&mut told.why[plane.at()]) {
-            Why::Hand => {}
-            Why::Forced => told.totals.forced_collections += 1,
-            Why::LastResort => told.totals.last_resort_collections += 1,
+        let Some(coordination) = &mut self.gc.coordination else { return };
+        match std::mem::take(&mut coordination.why[plane.at()]) {
+            CollectionReason::Requested => {}
+            CollectionReason::Forced => coordination.totals.forced_collections += 1,
+            CollectionReason::LastResort => coordination.totals.last_resort_collections += 1,
         }
     }
 
     /// A collection found no victim on a plane: forced dies skip the plane.
     pub(in crate::ssd) fn give_up(&mut self, plane: PlaneId) {
-        if let Some(told) = &mut self.gc.coordination {
-            told.is_given_up[plane.at()] = true;
-            told.why[plane.at()] = Why::default();
+        if let Some(coordination) = &mut self.gc.coordination {
+            coordination.is_given_up[plane.at()] = true;
+            coordination.why[plane.at()] = CollectionReason::default();
         }
     }
 
     /// Whether the collection that has reserved a die is paused, so that the host may use the die.
     #[inline]
-    pub(in crate::ssd) fn stands_still(&self, id: JobId) -> bool {
-        if !self.is_paused() {
+    pub(in crate::ssd) fn is_job_paused(&self, id: JobId) -> bool {
+        if !self.is_ordered_to_pause() {
             return false;
         }
         let job = &self.gc.jobs[id];

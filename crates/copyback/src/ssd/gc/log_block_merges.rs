@@ -16,7 +16,7 @@ impl Drive {
     /// Merges start that do not wait for a write.
     pub(in crate::ssd) fn merge_if_due(&mut self, plane: PlaneId, events: &mut EventQueue) {
         if self.gc.jobs.is_free(plane) && self.ftl.is_merge_due(plane) {
-            self.start_collection(plane, Start::Told, events);
+            self.start_collection(plane, Start::Requested, events);
         }
     }
 
@@ -24,7 +24,7 @@ impl Drive {
     pub(in crate::ssd) fn merge_for_space(&mut self, plane: PlaneId, events: &mut EventQueue) {
         let asks = self.gc.jobs.is_free(plane) && self.ftl.pages_left(plane, Stream::Host) == 0;
         if asks && self.ftl.can_merge(plane) {
-            self.start_collection(plane, Start::Told, events);
+            self.start_collection(plane, Start::Requested, events);
         }
     }
 

@@ -149,7 +149,7 @@ impl Drive {
         let Some((op, page, units)) = bound else { return self.issue_erase(die, id, events) };
         let part = CommandPlane { plane, page, units, txn: TxnId::NONE };
         self.flash.issue_alone(die, op, (source, id), part, events);
-        self.note_gain(die);
+        self.notify_die_search(die);
     }
 
     /// A lone step ended. Returns whether the next step, or the poll before it, follows in place. Otherwise the die may
@@ -180,7 +180,7 @@ impl Drive {
     #[inline(never)]
     fn go_on_alone(&mut self, die: DieId, id: JobId, events: &mut EventQueue) -> bool {
         self.gc.jobs[id].end_step();
-        if self.stands_still(id) {
+        if self.is_job_paused(id) {
             self.mark_ready(die);
             return false;
         }
@@ -212,7 +212,7 @@ impl Drive {
         step: Step,
         events: &mut EventQueue,
     ) -> bool {
-        if !self.may_step_alone(die, id, step) || self.stands_still(id) {
+        if !self.may_step_alone(die, id, step) || self.is_job_paused(id) {
             self.mark_ready(die);
             return false;
         }

@@ -80,7 +80,7 @@ impl Drive {
         }
         let can = self.gc.jobs.is_free(plane) && self.is_reclaimable(plane);
         if can {
-            self.start_collection(plane, Start::Told, events);
+            self.start_collection(plane, Start::Requested, events);
         }
         can
     }
@@ -88,7 +88,7 @@ impl Drive {
     /// What follows a collection of a plane that ended: which plane's, and why.
     pub(in crate::ssd) fn collection_after(&mut self, plane: PlaneId) -> Option<(PlaneId, Start)> {
         if self.mechanism() == Mechanism::Merges {
-            return self.ftl.is_merge_due(plane).then_some((plane, Start::Told));
+            return self.ftl.is_merge_due(plane).then_some((plane, Start::Requested));
         }
         if self.gc.coordination.is_some() {
             let is_urgent = self.scheme.trigger.level_of(self.free_of_scope(plane)) == Level::LastResort;
@@ -177,8 +177,8 @@ impl Drive {
     /// Pages became free: those who wait for them are admitted as far as they reach.
     pub(in crate::ssd) fn admit_waiters(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
         match self.mechanism() {
-            Mechanism::Relocations => self.look_after_waiters(die, plane, events),
-            Mechanism::Jobs | Mechanism::Merges => self.admit_as_far_as_room(die, plane, events),
+            Mechanism::Relocations => self.admit_or_collect(die, plane, events),
+            Mechanism::Jobs | Mechanism::Merges => self.admit_reservable_waiters(die, plane, events),
         }
     }
 

@@ -244,7 +244,7 @@ impl Drive {
             }
             _ => job.is_stepping(),
         };
-        let may_go = may_go || self.stands_still(d.reserved_by());
+        let may_go = may_go || self.is_job_paused(d.reserved_by());
         let (op, source) = (command.op, command.source);
         hold!(may_go, DieReservation, "{op:?} of {source:?} on {die:?}, which {:?} has", d.reserved_by());
         let is_excluded = self.scheme.settings.collection.excludes_at_register[usize::from(op != FlashOp::Read)]

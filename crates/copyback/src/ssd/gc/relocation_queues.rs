@@ -123,7 +123,7 @@ impl Relocations {
     }
 
     /// Whether a block of a die is being collected.
-    pub fn collect_on(&self, die: DieId) -> bool {
+    pub fn is_collecting_on(&self, die: DieId) -> bool {
         self.counts.collecting_on_die[die.at()] > 0
     }
 
@@ -134,7 +134,7 @@ impl Relocations {
 
     /// Whether a block of a plane is being relocated.
     #[inline]
-    pub fn are_on(&self, plane: PlaneId) -> bool {
+    pub fn is_relocating_on(&self, plane: PlaneId) -> bool {
         self.counts.on_plane[plane.at()] > 0
     }
 
@@ -160,7 +160,7 @@ impl Relocations {
     /// The pages that relocations of a plane's blocks still have to program.
     #[inline]
     pub fn own(&self, plane: PlaneId) -> OwnMoves {
-        if !self.are_on(plane) {
+        if !self.is_relocating_on(plane) {
             return OwnMoves::default();
         }
         let under_way = self.under_way.iter().map(|id| &self.all[id.at()]);
@@ -244,13 +244,13 @@ impl Relocations {
         }
     }
 
-    /// A relocation has a page to program that no plane takes.
-    pub fn hold_up(&mut self) {
+    /// A relocation is blocked: no plane takes the page that it has to program.
+    pub fn mark_blocked(&mut self) {
         self.are_held_up = true;
     }
 
-    /// Whether a relocation was held up; clears that, because it is tried again now.
-    pub fn take_held_up(&mut self) -> bool {
+    /// Whether a relocation was blocked; clears the mark, because it is tried again now.
+    pub fn take_blocked(&mut self) -> bool {
         std::mem::take(&mut self.are_held_up)
     }
 

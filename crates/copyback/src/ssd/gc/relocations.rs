@@ -42,8 +42,8 @@ impl Drive {
     /// at a time: a second one would wait for the same array, and be missing elsewhere.
     fn may_collect_beside(&self, plane: PlaneId) -> bool {
         match self.scheme.trigger.scope() {
-            Scope::Plane => !self.gc.relocations.are_on(plane),
-            Scope::Die => !self.gc.relocations.collect_on(self.geometry.die_of(plane)),
+            Scope::Plane => !self.gc.relocations.is_relocating_on(plane),
+            Scope::Die => !self.gc.relocations.is_collecting_on(self.geometry.die_of(plane)),
             Scope::Device => true,
         }
     }
@@ -65,11 +65,11 @@ impl Drive {
             Scope::Die => Planes::of_die(geometry, geometry.die_of(plane)),
             Scope::Device => Planes::all(geometry),
         };
-        if wants { self.those_in_turn(planes) } else { None }
+        if wants { self.collectable_now(planes) } else { None }
     }
 
-    /// Of planes to collect, those that may be collected now: only one if planes take turns.
-    fn those_in_turn(&self, planes: Planes) -> Option<Planes> {
+    /// The planes that may be collected now, of those to collect: only one if planes take turns.
+    fn collectable_now(&self, planes: Planes) -> Option<Planes> {
         if !self.collections_take_turns() {
             return Some(planes);
         }
@@ -91,7 +91,7 @@ impl Drive {
             false if self.ftl.allocation().chooses_die() => Planes::all(&self.geometry),
             false => Planes::of_die(&self.geometry, die),
         };
-        if let Some(planes) = self.those_in_turn(planes) {
+        if let Some(planes) = self.collectable_now(planes) {
             self.begin_task_collection(planes, events);
         }
     }
@@ -175,12 +175,12 @@ impl Drive {
         self.activate(source, events);
         let (free_blocks, geometry) = (self.ftl.free_blocks_of(plane), &self.geometry);
         let page_of = |unit| geometry.page_of(unit);
-        if source == Source::GC && !self.gc.relocations.collect_on(self.geometry.die_of(plane)) {
+        if source == Source::GC && !self.gc.relocations.is_collecting_on(self.geometry.die_of(plane)) {
             self.dies[self.geometry.die_of(plane)].begin_collecting(now_ns);
         }
         let relocation = Relocation::new((source, plane, block), moves, (now_ns, free_blocks), page_of);
         let id = self.gc.relocations.begin(relocation, &mut self.admission.reservations);
-        self.note_gain(self.geometry.die_of(plane));
+        self.notify_die_search(self.geometry.die_of(plane));
         self.hand_over(id, events);
     }
 
@@ -194,7 +194,7 @@ impl Drive {
             let mut plane = home;
             if relocation.is_about_to_program(units_per_page) && self.admission.reservations.are_shared() {
                 let Some(place) = self.place_move(home) else {
-                    self.gc.relocations.hold_up();
+                    self.gc.relocations.mark_blocked();
                     return;
                 };
                 plane = place;
@@ -215,7 +215,7 @@ impl Drive {
             let mut txn = Txn::new(role, LogicalUnit::NONE, units, self.geometry.die_of(plane), plane);
             (txn.job, txn.task) = (id, task);
             let txn = self.txns.add(txn);
-            match self.delays() {
+            match self.has_firmware_delays() {
                 true => self.delay(txn, events),
                 false => self.submit(txn, events),
             }
@@ -241,7 +241,7 @@ impl Drive {
 
     /// Tries relocations again that no plane took.
     fn resume_held_up(&mut self, events: &mut EventQueue) {
-        if !self.gc.relocations.take_held_up() {
+        if !self.gc.relocations.take_blocked() {
             return;
         }
         for at in 0..self.gc.relocations.count() {
@@ -276,7 +276,7 @@ impl Drive {
         let (role, job, units) = (self.txns[id].role, self.txns[id].job, self.txns[id].units);
         let (die, task) = (self.txns[id].die, self.txns[id].task);
         self.txns.remove(id);
-        self.note_gain(die);
+        self.notify_die_search(die);
         match role {
             Role::JobRead => self.gc.relocations.change(job, &mut self.admission.reservations, |r| r.end_read(units)),
             Role::JobProgram => {
@@ -305,11 +305,11 @@ impl Drive {
         self.ftl.erase(block);
         self.gc.background.on_erase(block, events.now_ns());
         self.gc.relocations.end(id, events.now_ns());
-        self.note_gain(die);
+        self.notify_die_search(die);
         self.admission.reservations.follow(&self.ftl, plane);
         self.resume_held_up(events);
         if source == Source::GC {
-            if !self.gc.relocations.collect_on(die) {
+            if !self.gc.relocations.is_collecting_on(die) {
                 self.records.counters.on_die_reserved(self.dies[die].collecting_for_ns(events.now_ns()));
                 self.dies[die].end_collecting();
             }
@@ -327,6 +327,6 @@ impl Drive {
         self.collect_next(plane, events);
         self.begin_background(events);
         self.deactivate_at_rest(source, events);
-        self.let_waiters_go_on(die, plane, events);
+        self.admit_claimable_waiters(die, plane, events);
     }
 }

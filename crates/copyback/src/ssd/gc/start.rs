@@ -34,7 +34,7 @@ impl Drive {
             let wants = self.scheme.trigger.wants_collection(free_blocks as u32, was_collecting, self);
             self.gc.scopes.set_device_low(wants);
             if wants && self.gc.coordination.is_some() {
-                return self.heed_device(events);
+                return self.report_device_level(events);
             }
             if !wants || (was_collecting && !self.scheme.preemption.is_timeless()) {
                 return;
@@ -134,7 +134,7 @@ impl Drive {
     /// die, is collected whatever the watermarks say. If it is full of valid data, writes that are bound to no plane
     /// leave it, and others wait until data may leave.
     pub(in crate::ssd) fn collect_scope_for_space(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
-        if self.is_paused() {
+        if self.is_ordered_to_pause() {
             self.resume();
         }
         if self.has_pages_left(die, plane) {
@@ -190,7 +190,7 @@ impl Drive {
         let waits_anywhere = self.scheme.granularity.leaves_plane() && self.dies.waiting_for_space() > 0;
         let request_waits = self.dies[die].waiting() > 0 || waits_anywhere;
         if self.gc.coordination.is_some() && matches!(start, Start::Watermark | Start::Space) {
-            if !self.starts_unasked(plane, Wanted { start, request_waits }) {
+            if !self.starts_without_order(plane, Wanted { start, request_waits }) {
                 return;
             }
         } else if !self.scheme.trigger.starts_now(Wanted { start, request_waits }) {
@@ -227,7 +227,7 @@ impl Drive {
                 continue;
             }
             if self.gc.jobs.is_on(plane) {
-                self.heed_awaited(plane);
+                self.report_deferred_level(plane);
                 continue;
             }
             if let Some(next) = self.plane_after(plane) {

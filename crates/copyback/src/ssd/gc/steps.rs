@@ -64,7 +64,7 @@ impl Drive {
         };
         let page = self.bind_moves(job, (plane, write_point), units, Merged::NONE);
         // Less is kept for its job.
-        self.note_gain(self.gc.jobs[job].die());
+        self.notify_die_search(self.gc.jobs[job].die());
         let mut command = Command::new(FlashOp::Program, self.gc.jobs[job].source(), JobId::NONE, events.now_ns());
         self.push_page(&mut command, plane, page, id);
         self.join_and_issue_program(die, command, is_paired, events);
@@ -92,7 +92,7 @@ impl Drive {
     #[inline(always)]
     pub(in crate::ssd) fn next_step(&mut self, id: JobId) -> Option<Step> {
         // Moves that came too late are dropped, so that less is kept for them.
-        self.note_gain(self.gc.jobs[id].die());
+        self.notify_die_search(self.gc.jobs[id].die());
         if self.scheme.settings.compose.combines
             && let Some(step) = self.combined_step(id)
         {
@@ -299,7 +299,7 @@ impl Drive {
     ) -> bool {
         let id = read.job;
         let goes_on = self.dies[die].reserved_by() == id && self.gc.jobs[id].purpose().reserves_die;
-        if !goes_on || self.stands_still(id) {
+        if !goes_on || self.is_job_paused(id) {
             return false;
         }
         let index = self.queues.index();

@@ -104,7 +104,7 @@ impl Drive {
     /// The job that has waited longest gets its die: a walk begins or continues, and its victim is chosen now.
     pub(in crate::ssd) fn begin_job(&mut self, die: DieId, events: &mut EventQueue) {
         let id = self.dies[die].pop_job();
-        self.note_gain(die);
+        self.notify_die_search(die);
         self.admission.gate.take_slot(die);
         let (plane, picks_victim) = (self.gc.jobs[id].plane(), self.gc.jobs[id].purpose().picks_victim);
         if self.gc.jobs[id].beginning().is_some() {
@@ -164,7 +164,7 @@ impl Drive {
         let (source, came_before) = (self.gc.jobs[id].source(), self.txns.next_sequence());
         self.dies.reserve(die, id, source, now_ns, came_before);
         // What its job keeps of a plane is known now.
-        self.note_gain(die);
+        self.notify_die_search(die);
     }
 
     /// A step of a job that reserves no die ended: the job waits for the die again, after the requests that arrived
@@ -176,7 +176,7 @@ impl Drive {
             self.records.counters.on_die_reserved(self.dies[die].collecting_for_ns(events.now_ns()));
         }
         self.dies.release(die);
-        self.note_gain(die);
+        self.notify_die_search(die);
         self.gc.jobs[id].wait_again(self.txns.take_sequence());
         self.attach(id);
         self.release_slot(die, events);
@@ -218,7 +218,7 @@ impl Drive {
             self.give_die_back(die, id, events);
         } else if self.dies[die].reserved_by() == id && self.flash.is_ready(die) {
             // No other work may use the die, so the next step starts at once. Most of a job's steps take this path.
-            if self.scheme.settings.collection.steps_at_once && !self.stands_still(id) {
+            if self.scheme.settings.collection.steps_at_once && !self.is_job_paused(id) {
                 self.take_step(die, id, events);
             }
         }
@@ -269,7 +269,7 @@ impl Drive {
         }
         // Stops the clock for the job before other work can be charged.
         self.dies.release(die);
-        self.note_gain(die);
+        self.notify_die_search(die);
         self.dies[die].end_turn_of_collection(defers);
         if self.collections_take_turns() {
             self.gc.relocations.take_turn(plane, false);
@@ -293,7 +293,7 @@ impl Drive {
         let has_reclaimed = self.gc.jobs[id].block().is_some();
         // 1. Frees its planes.
         self.gc.jobs.remove(id);
-        self.note_gain(die);
+        self.notify_die_search(die);
         // 2. They go on collecting if their watermark asks for it.
         for plane in footprint.planes().filter(|_| has_reclaimed) {
             if let Some((next, start)) = self.collection_after(plane) {
@@ -334,7 +334,7 @@ impl Drive {
         let moves = self.records.shadow.is_some().then(|| self.ftl.valid_units(block));
         let (pages_read, rows) = (self.ftl.valid_pages(block), self.ftl.valid_rows(block));
         let units = self.ftl.collect(block, stamp);
-        self.note_gain(self.geometry.die_of(plane));
+        self.notify_die_search(self.geometry.die_of(plane));
         self.ftl.seal_page(plane, Stream::Moved, stamp);
         if let Some(shadow) = &mut self.records.shadow {
             for m in moves.unwrap_or_default() {

@@ -288,7 +288,7 @@ impl Drive {
             self.admission.gate.begin_wait_for_gc(u32::from(is_first));
             if is_first {
                 self.take_over_update(page, update, events);
-                self.heed_guard(events);
+                self.admit_after_limit_change(events);
             }
         }
         self.txns[id].waits_for += 1;
@@ -369,17 +369,16 @@ impl Drive {
     fn go_to_die(&mut self, id: TxnId, events: &mut EventQueue) {
         let Some(set) = self.map.translation().sets.ready(id) else { return };
         for &write in &set {
-            self.set_off(write, events);
+            self.send_to_die(write, events);
         }
         if set.is_empty() {
-            self.set_off(id, events);
+            self.send_to_die(id, events);
         }
         self.map.translation().sets.give_back(set);
     }
 
-    /// A transaction goes to the die of its data. The part of its time that no other cause explains was a wait for the
-    /// map.
-    fn set_off(&mut self, id: TxnId, events: &mut EventQueue) {
+    /// Sends a transaction to the die of its data. The part of its time without another cause was a wait for the map.
+    fn send_to_die(&mut self, id: TxnId, events: &mut EventQueue) {
         let txn = &mut self.txns[id];
         let explained_ns: u64 = txn.breakdown_ns.iter().sum();
         txn.breakdown_ns[Cause::Map as usize] += events.now_ns() - txn.arrival_ns - explained_ns;

@@ -112,7 +112,7 @@ impl Drive {
     /// transactions of it that have not entered a window become the host's, so that the request does not wait for all
     /// of the collection's queue.
     pub(in crate::ssd) fn take_over_update(&mut self, page: TranslationPage, id: TxnId, events: &mut EventQueue) {
-        if id.is_none() || !self.admission.gate.tells_tasks_apart() {
+        if id.is_none() || !self.admission.gate.distinguishes_tasks() {
             return;
         }
         let write = self.write_of_update(page, id);
@@ -133,7 +133,7 @@ impl Drive {
             self.queues.remove(list, id.0);
             self.admission.gate.set_waiting(die, Source::GC, !self.queues.is_empty(list));
             self.admission.gate.on_head(Entry { task: Source::GC, die }, &self.queues, &self.txns);
-            self.unpark(id);
+            self.end_wait_in_front(id);
         }
         if waits_in_front || !has_entered(self, id) {
             self.txns[id].task = Source::HOST;
@@ -204,7 +204,7 @@ impl Drive {
 
     /// A transaction of the map begins; firmware may need time for it.
     pub(in crate::ssd) fn submit_map_txn(&mut self, id: TxnId, events: &mut EventQueue) {
-        if self.delays() {
+        if self.has_firmware_delays() {
             return self.delay(id, events);
         }
         self.hand_map_txn(id, events);

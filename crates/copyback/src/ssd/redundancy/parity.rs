@@ -243,11 +243,11 @@ impl Drive {
     /// A transaction arrives at its die and would have to wait, or it `enters` the window there. Returns whether it is
     /// rebuilt from other dies instead.
     #[inline(always)]
-    pub(in crate::ssd) fn goes_elsewhere(&mut self, id: TxnId, enters: bool, events: &mut EventQueue) -> bool {
-        self.host_data.parity.is_some() && self.is_rebuilt(id, enters, events)
+    pub(in crate::ssd) fn try_rebuild(&mut self, id: TxnId, enters: bool, events: &mut EventQueue) -> bool {
+        self.host_data.parity.is_some() && self.start_rebuild(id, enters, events)
     }
 
-    fn is_rebuilt(&mut self, id: TxnId, enters: bool, events: &mut EventQueue) -> bool {
+    fn start_rebuild(&mut self, id: TxnId, enters: bool, events: &mut EventQueue) -> bool {
         let txn = &self.txns[id];
         if !matches!(txn.role, Role::Read | Role::UpdateRead) {
             return false;
@@ -257,7 +257,7 @@ impl Drive {
         let is_reserved = self.dies[die].is_reserved();
         let load = DieLoad {
             is_at_background_work: is_reserved || self.is_at_background_work(die),
-            is_plane_collecting: is_reserved || (plane.is_some() && self.gc.relocations.are_on(plane)),
+            is_plane_collecting: is_reserved || (plane.is_some() && self.gc.relocations.is_relocating_on(plane)),
         };
         if !self.parity().policy.rebuilds(load) {
             return false;

@@ -12,8 +12,8 @@ pub(in crate::ssd) struct WaitBreakdown {
 
 /// An ended operation that made room: an eviction of a buffer, or the program of a filled page.
 #[derive(Clone, Copy)]
-pub(in crate::ssd) struct RoomGained {
-    pub spent: TimeSpent,
+pub(in crate::ssd) struct FreedSpace {
+    pub spent: OperationTime,
     /// Whether the operation waited for collection.
     pub gc_affected: bool,
     /// How long it had waited before for other writes to share a page.
@@ -22,7 +22,7 @@ pub(in crate::ssd) struct RoomGained {
 
 /// The time of one such operation, or the sum of all that have ended.
 #[derive(Clone, Copy, Default)]
-pub(in crate::ssd) struct TimeSpent {
+pub(in crate::ssd) struct OperationTime {
     /// The duration.
     pub took_ns: u64,
     /// The duration by cause. It is incomplete if an operation was given up, or waited for other writes to share a
@@ -33,7 +33,7 @@ pub(in crate::ssd) struct TimeSpent {
 /// The last causes of a transaction's time, from the end: its command. After its issue it waits for nothing.
 const LAST: [Cause; 3] = [Cause::Flash, Cause::Transfer, Cause::Channel];
 
-impl TimeSpent {
+impl OperationTime {
     pub fn add(&mut self, other: &Self) {
         self.took_ns += other.took_ns;
         self.breakdown_ns.iter_mut().zip(other.breakdown_ns).for_each(|(sum, ns)| *sum += ns);
@@ -65,10 +65,10 @@ impl TimeSpent {
     }
 }
 
-impl RoomGained {
-    /// The room that a transaction made which ends now.
+impl FreedSpace {
+    /// The space that a transaction, which ends now, has freed.
     pub fn by(txn: &Txn, now_ns: u64) -> Self {
-        let spent = TimeSpent { took_ns: now_ns - txn.arrival_ns, breakdown_ns: txn.breakdown_ns };
+        let spent = OperationTime { took_ns: now_ns - txn.arrival_ns, breakdown_ns: txn.breakdown_ns };
         Self { spent, gc_affected: txn.gc_affected, filled_ns: 0 }
     }
 
@@ -79,23 +79,22 @@ impl RoomGained {
     }
 
     /// The whole time. The time of filling has no cause.
-    pub fn whole(&self) -> TimeSpent {
-        TimeSpent { took_ns: self.spent.took_ns + self.filled_ns, ..self.spent }
+    pub fn whole(&self) -> OperationTime {
+        OperationTime { took_ns: self.spent.took_ns + self.filled_ns, ..self.spent }
     }
 
-    /// The causes of a write's wait for this room. No record says when the operation passed from one cause to the next.
-    /// If it began before the write waited, the causes are those of the operation's end. If it began later, they are
-    /// all causes of the operation. Before that, the write waited for it to fill; before that, the write waited behind
-    /// other operations, and takes their causes in proportion: of all that ended since the write waits. `ended`: all
-    /// ended operations, this one included; `before`: those before the wait.
-    pub fn explains(&self, waited_ns: u64, ended: &TimeSpent, before: &TimeSpent) -> WaitBreakdown {
+    /// The causes of a write's wait for this space. If the operation began before the wait, they are the causes of its
+    /// last part. If it began later, the wait had three parts: waiting behind other operations (their causes, in
+    /// proportion), waiting for the page to fill (no cause), and the whole operation. `ended`: all operations that
+    /// ended, this one included; `before`: those that ended before the wait.
+    pub fn explain_wait(&self, waited_ns: u64, ended: &OperationTime, before: &OperationTime) -> WaitBreakdown {
         let Some(longer_ns) = waited_ns.checked_sub(self.spent.took_ns) else {
             let breakdown_ns = self.spent.last(waited_ns);
             return WaitBreakdown { breakdown_ns, gc_affected: breakdown_ns[Cause::Gc as usize] > 0 };
         };
         let own = self.spent.breakdown_ns;
         let behind_ns = longer_ns.saturating_sub(self.filled_ns);
-        let others = if behind_ns > 0 { ended.less(before).less(&self.whole()) } else { TimeSpent::default() };
+        let others = if behind_ns > 0 { ended.less(before).less(&self.whole()) } else { OperationTime::default() };
         let behind = others.part(behind_ns);
         let breakdown_ns = std::array::from_fn(|cause| own[cause] + behind[cause]);
         WaitBreakdown { breakdown_ns, gc_affected: self.gc_affected || behind[Cause::Gc as usize] > 0 }
@@ -106,21 +105,21 @@ impl RoomGained {
 mod tests {
     use super::*;
 
-    fn spent(gc_ns: u64, flash_ns: u64) -> TimeSpent {
+    fn spent(gc_ns: u64, flash_ns: u64) -> OperationTime {
         let mut breakdown_ns = [0; CAUSES];
         (breakdown_ns[Cause::Gc as usize], breakdown_ns[Cause::Flash as usize]) = (gc_ns, flash_ns);
-        TimeSpent { took_ns: gc_ns + flash_ns, breakdown_ns }
+        OperationTime { took_ns: gc_ns + flash_ns, breakdown_ns }
     }
 
     /// The causes (collection and array) of a write's wait for the room of an operation that filled for this time,
     /// behind others.
-    fn waited((own, filled_ns): (TimeSpent, u64), waited_ns: u64, others: TimeSpent) -> ([u64; 2], bool) {
+    fn waited((own, filled_ns): (OperationTime, u64), waited_ns: u64, others: OperationTime) -> ([u64; 2], bool) {
         let gc_affected = own.breakdown_ns[Cause::Gc as usize] > 0;
-        let made_room = RoomGained { spent: own, gc_affected, filled_ns: 0 }.filled_for(filled_ns);
+        let made_room = FreedSpace { spent: own, gc_affected, filled_ns: 0 }.filled_for(filled_ns);
         let before = spent(7, 11);
         let mut ended = before;
         [made_room.whole(), others].iter().for_each(|one| ended.add(one));
-        let waited = made_room.explains(waited_ns, &ended, &before);
+        let waited = made_room.explain_wait(waited_ns, &ended, &before);
         ([Cause::Gc, Cause::Flash].map(|cause| waited.breakdown_ns[cause as usize]), waited.gc_affected)
     }
 
@@ -146,7 +145,7 @@ mod tests {
         assert_eq!(waited((own, 150), 300, spent(600, 100)), ([42, 107], true));
         assert_eq!(waited((own, 500), 300, spent(600, 100)), ([0, 100], false));
         // The others filled for half of their time.
-        let filled = TimeSpent { took_ns: 1_400, ..spent(600, 100) };
+        let filled = OperationTime { took_ns: 1_400, ..spent(600, 100) };
         assert_eq!(waited((own, 0), 300, filled), ([85, 114], true));
     }
 }

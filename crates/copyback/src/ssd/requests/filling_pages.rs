@@ -17,7 +17,7 @@ use crate::observe::report::{CAUSES, Cause};
 use crate::sim::index::{DieId, LogicalUnit, PlaneId, RequestId, TxnId};
 use crate::sim::queue::{EventQueue, Timer};
 use crate::ssd::drive::Drive;
-use crate::ssd::requests::eviction_waits::{RoomGained, TimeSpent};
+use crate::ssd::requests::eviction_waits::{FreedSpace, OperationTime};
 use std::collections::VecDeque;
 
 /// A page that takes writes.
@@ -47,7 +47,7 @@ struct Waiting {
     write: TxnId,
     since_ns: u64,
     /// The time that pages had spent by then.
-    before: TimeSpent,
+    before: OperationTime,
 }
 
 /// The function from a unit to the place of its open page.
@@ -78,7 +78,7 @@ pub(in crate::ssd) struct FillingPages {
     /// Writes of the host that have no page, in order.
     waiting: VecDeque<Waiting>,
     /// The time that all pages of the host spent from their opening until they were in flash.
-    spent: TimeSpent,
+    spent: OperationTime,
     /// How long the pages on their way to flash were open, by their transactions.
     filled_ns: Vec<u64>,
 }
@@ -104,7 +104,7 @@ impl FillingPages {
             held: vec![0; geometry.mapped_units as usize],
             pages: 0,
             waiting: VecDeque::new(),
-            spent: TimeSpent::default(),
+            spent: OperationTime::default(),
             filled_ns: Vec::new(),
         }
     }
@@ -180,7 +180,7 @@ impl Drive {
 
     /// Writes of the host that wait enter pages, as far as there are any. `programmed`: the page that has just made
     /// room; its time explains their wait.
-    fn fill_waiting(&mut self, programmed: Option<&RoomGained>, events: &mut EventQueue) {
+    fn fill_waiting(&mut self, programmed: Option<&FreedSpace>, events: &mut EventQueue) {
         let first = |drive: &Self| {
             drive.host_data.filling.as_ref().expect("pages fill").waiting.front().map(|first| first.write)
         };
@@ -195,7 +195,7 @@ impl Drive {
             }
             let waiting = filling.waiting.pop_front().expect("it was looked at");
             if let Some(page) = programmed {
-                let waited = page.explains(events.now_ns() - waiting.since_ns, &filling.spent, &waiting.before);
+                let waited = page.explain_wait(events.now_ns() - waiting.since_ns, &filling.spent, &waiting.before);
                 let txn = &mut self.txns[id];
                 txn.breakdown_ns.iter_mut().zip(waited.breakdown_ns).for_each(|(cause, ns)| *cause += ns);
                 txn.gc_affected |= waited.gc_affected;
@@ -419,7 +419,7 @@ impl Drive {
             self.charge_program(id, command, events.now_ns());
             // Read before the transaction's number is reused.
             let filled_ns = self.host_data.filling.as_ref().expect("pages fill").filled_ns[id.at()];
-            let page = RoomGained::by(&self.txns[id], events.now_ns()).filled_for(filled_ns);
+            let page = FreedSpace::by(&self.txns[id], events.now_ns()).filled_for(filled_ns);
             self.txns.remove(id);
             self.leave_window(die, task, events);
             if role != Role::FullMapPage {

@@ -63,14 +63,14 @@ impl Drive {
         match self.txns[id].role {
             Role::Evict if self.looks_up() => self.look_up_first(id, events),
             Role::Evict => self.send_write(id, events),
-            _ if self.delays() => self.delay(id, events),
+            _ if self.has_firmware_delays() => self.delay(id, events),
             _ => self.look_up_first(id, events),
         }
     }
 
     /// Whether firmware needs time for a request.
     #[inline(always)]
-    pub(crate) fn delays(&self) -> bool {
+    pub(crate) fn has_firmware_delays(&self) -> bool {
         self.host_data.delays.is_some()
     }
 

@@ -7,7 +7,7 @@ use crate::observe::report::Cause;
 use crate::sim::index::{DieId, LogicalUnit, PlaneId, RequestId, TxnId};
 use crate::sim::queue::{EventQueue, Timer};
 use crate::ssd::device::Ssd;
-use crate::ssd::requests::eviction_waits::{RoomGained, TimeSpent, WaitBreakdown};
+use crate::ssd::requests::eviction_waits::{FreedSpace, OperationTime, WaitBreakdown};
 use crate::ssd::requests::progress::Completion;
 use std::collections::VecDeque;
 
@@ -26,7 +26,7 @@ struct WaitingSubRequest {
     sub_request: SubRequest,
     since_ns: u64,
     /// The time that evictions had spent by then.
-    before: TimeSpent,
+    before: OperationTime,
 }
 
 /// The DRAM of a drive.
@@ -37,7 +37,7 @@ pub(in crate::ssd) struct HostDram {
     /// The sum of units of those sub-requests.
     waiting_units: u64,
     /// The time that all ended evictions have spent.
-    spent: TimeSpent,
+    spent: OperationTime,
     /// The parts in DRAM in the order of their ends, because every access takes the same time.
     inside: VecDeque<InDram>,
     /// The timer of the next end.
@@ -56,7 +56,7 @@ impl HostDram {
             latency_ns,
             waiting: VecDeque::new(),
             waiting_units: 0,
-            spent: TimeSpent::default(),
+            spent: OperationTime::default(),
             inside: VecDeque::new(),
             timer,
             is_due: false,
@@ -107,7 +107,7 @@ impl Ssd {
     /// Lets waiting sub-requests into the buffer, in order. Evicts the pages that must leave for all waiting
     /// sub-requests, or until the buffer's low-water mark: side by side, as far as there are dies. `evicted`: the
     /// eviction that has just made room.
-    fn fill_buffer(&mut self, evicted: Option<&RoomGained>, events: &mut EventQueue) {
+    fn fill_buffer(&mut self, evicted: Option<&FreedSpace>, events: &mut EventQueue) {
         loop {
             if self.enter_buffer(evicted, events) {
                 continue;
@@ -133,7 +133,7 @@ impl Ssd {
     }
 
     /// Lets the first waiting sub-request into the buffer, if there is one and room for it.
-    fn enter_buffer(&mut self, evicted: Option<&RoomGained>, events: &mut EventQueue) -> bool {
+    fn enter_buffer(&mut self, evicted: Option<&FreedSpace>, events: &mut EventQueue) -> bool {
         let Some(sub_request) = self.dram.waiting.front().map(|waiting| waiting.sub_request) else { return false };
         let home = self.drive.home(sub_request.first);
         let (dram, Some(buffer)) = (&mut self.dram, &mut self.drive.host_data.buffer) else { return false };
@@ -143,8 +143,8 @@ impl Ssd {
         let waiting = dram.waiting.pop_front().expect("it was looked at");
         self.parts.close(waiting.request);
         let waited_ns = events.now_ns() - waiting.since_ns;
-        let explains = |evicted: &RoomGained| evicted.explains(waited_ns, &dram.spent, &waiting.before);
-        let waited = evicted.map(explains).unwrap_or_default();
+        let explain = |evicted: &FreedSpace| evicted.explain_wait(waited_ns, &dram.spent, &waiting.before);
+        let waited = evicted.map(explain).unwrap_or_default();
         self.enter_dram(waiting.request, waiting.since_ns, waited, events);
         true
     }
@@ -203,7 +203,7 @@ impl Ssd {
         &mut self,
         first: LogicalUnit,
         (units, others): (u32, u32),
-        evicted: &RoomGained,
+        evicted: &FreedSpace,
         events: &mut EventQueue,
     ) {
         self.drive.host_data.buffer.as_mut().expect("only a buffer evicts").ended(first, units, others);

@@ -109,7 +109,10 @@ fn figure_5_selective_has_one() {
     assert_eq!(played.rounds[3], []);
     // The next event: drive 1 is the first, and all four have registered.
     let played = play(LEVELS, SELECTIVE, &figure_5(&[0]), &writes(11));
-    assert_eq!(played.told.iter().map(|told| told.expect("it is told").forced).collect::<Vec<_>>(), [2, 2, 2, 1]);
+    assert_eq!(
+        played.coordination.iter().map(|told| told.expect("it is told").forced).collect::<Vec<_>>(),
+        [2, 2, 2, 1]
+    );
     assert!(played.rounds.iter().all(|rounds| rounds.iter().any(|round| round.0 == 100_302_400)));
 }
 
@@ -159,7 +162,7 @@ fn a_request_in_idle_time_waits_for_a_step_or_for_a_collection() {
     let three = [vec![plane(None, 5, &[0, 1, 2]); 3], vec![plane(None, 6, &[0, 1, 2])]].concat();
     let (played, end) = idle("", &three, 51_600_000);
     assert_eq!(end, 51_987_000);
-    assert_eq!(played.told[0].expect("it is told").pauses, 1);
+    assert_eq!(played.coordination[0].expect("it is told").pauses, 1);
     let (_, end) = idle("on_request = \"finish-collection\"", &three, 51_600_000);
     assert_eq!(end, 53_916_800);
 }
@@ -171,7 +174,7 @@ fn a_request_for_another_drive_pauses_a_collection_or_does_not() {
     let three = [vec![plane(None, 5, &[0, 1, 2]); 3], vec![plane(None, 6, &[0, 1, 2])]].concat();
     let (own, end) = idle("pause_on = \"own-request\"", &three, 51_600_000);
     assert_eq!(end, 51_987_000);
-    let pauses = |played: &Played| [0, 1].map(|drive| played.told[drive].expect("it is coordinated").pauses);
+    let pauses = |played: &Played| [0, 1].map(|drive| played.coordination[drive].expect("it is coordinated").pauses);
     assert_eq!(pauses(&own), [1, 0]);
     assert_eq!(own.rounds[1][0], (51 * MS, 51 * MS + round(3)));
     let (any, end) = idle("", &three, 51_600_000);

@@ -2,7 +2,7 @@
 
 use copyback::array::coordination::CoordinationConfig;
 use copyback::array::{ArrayConfig, Volume};
-use copyback::observe::array_report::{ToldTotals, VolumeTotals};
+use copyback::observe::array_report::{CoordinationTotals, VolumeTotals};
 use copyback::observe::microscope::{Focus, View};
 use copyback::observe::report::RequestRecord;
 use copyback::run::Warmup;
@@ -57,7 +57,7 @@ pub struct Played {
     pub programs: Vec<u64>,
     /// Rounds of collection of each drive: start and end.
     pub rounds: Vec<Vec<(u64, u64)>>,
-    pub told: Vec<Option<ToldTotals>>,
+    pub coordination: Vec<Option<CoordinationTotals>>,
     /// What was looked at.
     pub seen: Option<View>,
 }
@@ -142,7 +142,7 @@ impl Stage {
                 .drives()
                 .map(|d| d.counters().gc_events().iter().map(|e| (e.start_ns, e.end_ns)).collect())
                 .collect(),
-            told: simulation.drives().map(|d| d.told_totals()).collect(),
+            coordination: simulation.drives().map(|d| d.coordination_totals()).collect(),
             seen: simulation.take_microscope(),
         }
     }

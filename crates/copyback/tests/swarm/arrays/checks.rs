@@ -101,8 +101,8 @@ pub fn holds(case: &Case) -> Result<Verdict, TestCaseError> {
     if case.config.host.target == Target::Drive && !case.is_coordinated() {
         each_as_if_alone(case, &drives, &ftls, &ran.outcome.requests)?;
     }
-    let told = ran.outcome.report.array.and_then(|array| array.told).unwrap_or_default();
-    Ok(Verdict { told, ..Verdict::of(true, &case.marks) })
+    let coordination = ran.outcome.report.array.and_then(|array| array.coordination).unwrap_or_default();
+    Ok(Verdict { coordination, ..Verdict::of(true, &case.marks) })
 }
 
 /// Each request is done once, and takes as long as its parts.
@@ -143,12 +143,17 @@ fn check_report(case: &Case, report: &Report) -> Result<(), TestCaseError> {
     for (number, drive) in (0..).zip(&array.drives) {
         let is_there = !case.array.failed.contains(&number) || case.array.rebuild.is_some();
         let is_told = case.is_coordinated() && case.array.is_coordinated(number) && is_there;
-        prop_assert_eq!(drive.told.is_some(), is_told, "drive {}", number);
-        let Some(told) = drive.told else { continue };
-        let asked_for = told.forced_collections + told.last_resort_collections;
-        prop_assert_eq!(drive.collections, asked_for, "collections of drive {}: {:?}", number, told);
-        prop_assert!(told.forced > 0 || told.forced_collections + told.pauses == 0, "drive {}: {:?}", number, told);
-        forced.push(told.forced);
+        prop_assert_eq!(drive.coordination.is_some(), is_told, "drive {}", number);
+        let Some(coordination) = drive.coordination else { continue };
+        let asked_for = coordination.forced_collections + coordination.last_resort_collections;
+        prop_assert_eq!(drive.collections, asked_for, "collections of drive {}: {:?}", number, coordination);
+        prop_assert!(
+            coordination.forced > 0 || coordination.forced_collections + coordination.pauses == 0,
+            "drive {}: {:?}",
+            number,
+            coordination
+        );
+        forced.push(coordination.forced);
     }
     let of_all: u64 = forced.iter().sum();
     prop_assert_eq!(array.rounds.unwrap_or_default().drives_forced, of_all);

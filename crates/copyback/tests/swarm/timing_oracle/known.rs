@@ -64,7 +64,7 @@ fn unknown(config: &RunConfig) -> Option<&'static str> {
         (has_task("wear"), "tasks.wear"),
         (config.tasks.delays.is_some(), "tasks.delays"),
         (config.frontier.fill().is_some(), "frontier.fill_limit"),
-        (config.admit.tells_tasks_apart(), "admit.policy"),
+        (config.admit.distinguishes_tasks(), "admit.policy"),
         (config.frontier.is_in_rows() || config.frontier.opens_twins(), "frontier.policy"),
         (config.frontier.keeps_hot_apart(), "frontier.hot_window"),
         (!matches!(config.buffer, BufferConfig::None(_)), "buffer.policy"),

@@ -31,7 +31,7 @@ fn a7(admit: &str) -> Hand {
     ["read", "read", "read", "fourth read"].into_iter().for_each(|name| hand_both(name, Role::Read));
     hand_both("write", Role::Write);
     hand_both("fifth read", Role::Read);
-    let collecting = [0, 1].map(|plane| hand.drive.gc.relocations.are_on(PlaneId(plane)));
+    let collecting = [0, 1].map(|plane| hand.drive.gc.relocations.is_relocating_on(PlaneId(plane)));
     assert_eq!((hand.drive.dies.waiting_for_space(), collecting, hand.debits()), (2, [true, false], [8, 0]));
     hand
 }

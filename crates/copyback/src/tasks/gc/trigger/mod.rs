@@ -42,8 +42,8 @@ pub enum Start {
     Space,
     /// The drive has been idle for long enough.
     Idle,
-    /// A coordinator outside the drive orders it.
-    Told,
+    /// A caller requires it, whatever the watermarks say: a coordinator's order, a merge that is due.
+    Requested,
 }
 
 /// The level of the free quantity, for a coordinated drive.
@@ -57,6 +57,18 @@ pub enum Level {
     Start,
     /// So low that it starts without an order.
     LastResort,
+}
+
+/// The watermarks of a coordinated drive, in free blocks of a plane: it reports below `report`, would start a
+/// collection below `start`, and stops at `stop`.
+#[derive(Clone, Copy, Debug)]
+pub struct CoordinationWatermarks {
+    /// It reports below this.
+    pub report: u32,
+    /// It would start a collection below this.
+    pub start: u32,
+    /// Its collection stops at this.
+    pub stop: u32,
 }
 
 /// A collection of a plane that is about to start.
@@ -107,9 +119,8 @@ pub trait TriggerPolicy {
     fn obey(&mut self);
     /// The level of a scope with this much free.
     fn level_of(&self, free: u32) -> Level;
-    /// In blocks of a plane: the watermarks below which it reports, below which it would start, and at which its
-    /// collection stops.
-    fn told_blocks(&self, geometry: &Geometry) -> (u32, u32, u32);
+    /// The watermarks of a coordinated drive.
+    fn coordination_watermarks(&self, geometry: &Geometry) -> CoordinationWatermarks;
 }
 
 /// Watermarks are kept if a plugin is used.
@@ -227,8 +238,8 @@ macro_rules! triggers {
             fn level_of(&self, free: u32) -> Level {
                 match self { $( Self::$variant(p) => p.level_of(free) ),+ }
             }
-            fn told_blocks(&self, geometry: &Geometry) -> (u32, u32, u32) {
-                match self { $( Self::$variant(p) => p.told_blocks(geometry) ),+ }
+            fn coordination_watermarks(&self, geometry: &Geometry) -> CoordinationWatermarks {
+                match self { $( Self::$variant(p) => p.coordination_watermarks(geometry) ),+ }
             }
         }
     };

@@ -12,7 +12,7 @@
 //! - all of `watermark`, which are kept if this policy replaces it.
 
 use super::idle::Idle;
-use super::{DriveView, Level, Parameters, Scope, TriggerPolicy, Wanted, watermark};
+use super::{CoordinationWatermarks, DriveView, Level, Parameters, Scope, TriggerPolicy, Wanted, watermark};
 use crate::config::plugins::{Supplied, named};
 use crate::config::{GeometryConfig, KeyError, ShareOrCount};
 use crate::flash::geometry::Geometry;
@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 /// A scope that may have to collect.
 #[derive(Clone, Copy)]
-pub struct Asked<'a> {
+pub struct TriggerQuery<'a> {
     /// Its free quantity, as the watermarks count it.
     pub free: u32,
     /// The plane, if planes are the scope: its number on its die.
@@ -39,7 +39,7 @@ pub struct Asked<'a> {
 /// A policy of the calling program.
 pub trait Plugin: Send + Sync {
     /// Whether the scope must collect.
-    fn wants(&self, asked: &Asked<'_>) -> bool;
+    fn wants(&self, query: &TriggerQuery<'_>) -> bool;
     /// Whether a wanted collection starts now, if the watermarks' `when` permits it.
     fn starts_now(&self, _wanted: Wanted) -> bool {
         true
@@ -130,12 +130,12 @@ impl TriggerPolicy for Policy {
 
     fn wants_plane(&self, free: u32, plane_offset: u32, is_collecting: bool, drive: &dyn DriveView) -> bool {
         let is_below = self.watermark.wants_plane(free, plane_offset, is_collecting, drive);
-        self.plugin.wants(&Asked { free, plane_offset: Some(plane_offset), is_collecting, is_below, drive })
+        self.plugin.wants(&TriggerQuery { free, plane_offset: Some(plane_offset), is_collecting, is_below, drive })
     }
 
     fn wants_collection(&self, free: u32, is_collecting: bool, drive: &dyn DriveView) -> bool {
         let is_below = self.watermark.wants_collection(free, is_collecting, drive);
-        self.plugin.wants(&Asked { free, plane_offset: None, is_collecting, is_below, drive })
+        self.plugin.wants(&TriggerQuery { free, plane_offset: None, is_collecting, is_below, drive })
     }
 
     fn starts_now(&self, wanted: Wanted) -> bool {
@@ -166,7 +166,7 @@ impl TriggerPolicy for Policy {
         self.watermark.level_of(free)
     }
 
-    fn told_blocks(&self, geometry: &Geometry) -> (u32, u32, u32) {
-        self.watermark.told_blocks(geometry)
+    fn coordination_watermarks(&self, geometry: &Geometry) -> CoordinationWatermarks {
+        self.watermark.coordination_watermarks(geometry)
     }
 }

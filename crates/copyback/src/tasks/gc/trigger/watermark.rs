@@ -44,7 +44,7 @@
 //!   and IV-B4: 80 to 20 % of T_soft. As with `soft`, 1.0 is a share and 1 is one block.
 
 use super::idle::{self, Idle};
-use super::{DriveView, Level, Parameters, Scope, Start, TriggerPolicy, Wanted};
+use super::{CoordinationWatermarks, DriveView, Level, Parameters, Scope, Start, TriggerPolicy, Wanted};
 use crate::config::{GeometryConfig, KeyError, ShareOrCount, number};
 use crate::flash::geometry::Geometry;
 use crate::ftl::GC_RESERVE_BLOCKS;
@@ -321,12 +321,12 @@ pub struct Policy {
     hard_watermark: u32,
     stagger: u32,
     idle: Option<Idle>,
-    told: Told,
+    coordination: CoordinationLevels,
 }
 
 /// Watermarks of a coordinated drive.
 #[derive(Clone, Copy, Debug, Default)]
-struct Told {
+struct CoordinationLevels {
     report: u32,
     start: u32,
     last_resort: u32,
@@ -352,13 +352,13 @@ impl Policy {
         let watermark = |blocks: u32| of_plane(blocks.div_ceil(blocks_in_row));
         // A drive at its last resort has never reported before.
         let last_resort = (planes * GC_RESERVE_BLOCKS + 1).min(soft_blocks.saturating_sub(1));
-        let told = Told {
+        let coordination = CoordinationLevels {
             report: watermark(params.report_blocks(blocks)),
             start: watermark(soft_blocks),
             last_resort: watermark(params.last_resort.unwrap_or(ShareOrCount::Blocks(last_resort)).of(blocks)),
         };
         Self {
-            told,
+            coordination,
             scope: params.scope,
             count: params.count,
             collections: params.collections,
@@ -430,17 +430,17 @@ impl TriggerPolicy for Policy {
     }
 
     fn obey(&mut self) {
-        self.soft_watermark = self.told.report.max(self.told.last_resort);
+        self.soft_watermark = self.coordination.report.max(self.coordination.last_resort);
     }
 
     fn level_of(&self, free: u32) -> Level {
         // The lowest level that applies.
-        let levels = [(self.told.last_resort, Level::LastResort), (self.told.start, Level::Start)];
+        let levels = [(self.coordination.last_resort, Level::LastResort), (self.coordination.start, Level::Start)];
         let low = levels.into_iter().find(|(watermark, _)| free < *watermark).map(|(_, level)| level);
-        low.unwrap_or(if free < self.told.report { Level::Report } else { Level::High })
+        low.unwrap_or(if free < self.coordination.report { Level::Report } else { Level::High })
     }
 
-    fn told_blocks(&self, geometry: &Geometry) -> (u32, u32, u32) {
+    fn coordination_watermarks(&self, geometry: &Geometry) -> CoordinationWatermarks {
         let planes = match self.scope {
             Scope::Plane => 1,
             Scope::Die => geometry.planes_per_die,
@@ -448,7 +448,11 @@ impl TriggerPolicy for Policy {
         };
         let per_block = if self.count == Count::Pages { geometry.pages_per_block } else { 1 };
         let blocks = |watermark: u32| watermark.div_ceil(planes * per_block);
-        (blocks(self.told.report), blocks(self.told.start), blocks(self.stop_watermark))
+        CoordinationWatermarks {
+            report: blocks(self.coordination.report),
+            start: blocks(self.coordination.start),
+            stop: blocks(self.stop_watermark),
+        }
     }
 }
 

@@ -31,7 +31,7 @@ fn each_plane_starts_below_its_own_watermark() {
         hard_watermark: 0,
         stagger: 2,
         idle: None,
-        told: Told::default(),
+        coordination: CoordinationLevels::default(),
     };
     for soft in [0, 1, 3] {
         for plane in 0..4 {
@@ -58,7 +58,7 @@ fn a_collection_that_waits_starts_with_a_request() {
     let starts = |when, start, request_waits| {
         Policy::new(&Params { when, ..Params::default() }, &geometry).starts_now(Wanted { start, request_waits })
     };
-    for start in [Start::Watermark, Start::Space, Start::Idle, Start::Told] {
+    for start in [Start::Watermark, Start::Space, Start::Idle, Start::Requested] {
         assert!(starts(When::Below, start, false) && starts(When::Waiting, start, true), "{start:?}");
         assert_eq!(starts(When::Waiting, start, false), start != Start::Watermark, "{start:?}");
     }

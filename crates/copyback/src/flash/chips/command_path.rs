@@ -1,6 +1,6 @@
 //! A command's way over the channel and through the array.
 
-use super::{ArrayEnd, Flash, Heard, PageOut, Phase};
+use super::{ArrayEnd, Flash, PageOut, Phase, TransferEnd};
 use crate::config::device::PLANES_MAX;
 use crate::flash::channel::{Channel, Turn, Waiters};
 use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
@@ -12,8 +12,8 @@ use crate::sim::index::{ChannelId, DieId, JobId, PageId, PlaneId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::{End, EventQueue, Timer};
 
-/// A die, its channel, and what both need on a command's way: looked up once an event.
-struct Way<'a, O> {
+/// A die, its channel, and the other fields that a command's path needs: looked up once per event.
+struct CommandPath<'a, O> {
     die: DieId,
     d: &'a mut Die,
     channel: &'a mut Channel,
@@ -21,11 +21,11 @@ struct Way<'a, O> {
     timing: &'a Timing,
     geometry: &'a Geometry,
     observer: Option<&'a mut O>,
-    hears_loads: bool,
+    observes_loads: bool,
     first_timer: u32,
 }
 
-impl<O: Observer> Way<'_, O> {
+impl<O: Observer> CommandPath<'_, O> {
     #[inline(always)]
     fn channel_number(&self) -> ChannelId {
         self.d.channel
@@ -82,20 +82,19 @@ impl<O: Observer> Way<'_, O> {
         duration_ns: u64,
         events: &mut EventQueue,
     ) {
-        // The end of a transfer needs an event only if something can follow at that moment: data has arrived, or a
-        // command may follow through the cache register, or pages that were held leave. Otherwise the array's time
-        // starts at a known moment.
-        let may_follow = || self.hears_loads || self.d.staged != NO_COMMAND;
-        let is_heard = phase == Phase::Out || (!ALONE && phase == Phase::Load && may_follow());
-        let listener = if is_heard { self.die } else { DieId::NONE };
+        // The end of a transfer needs an event only if something can follow at that time: data has arrived, a command
+        // may follow through the cache register, or held pages leave. Otherwise the array starts at a known time.
+        let may_follow = || self.observes_loads || self.d.staged != NO_COMMAND;
+        let needs_event = phase == Phase::Out || (!ALONE && phase == Phase::Load && may_follow());
+        let listener = if needs_event { self.die } else { DieId::NONE };
         let end_ns = self.channel.occupy(events.now_ns(), duration_ns, listener);
         if !ALONE && let Some(observer) = self.observer.as_deref_mut() {
             show_transfer(observer, (self.die, at), self.d.command(at), phase, (events.now_ns(), end_ns));
         }
-        if is_heard || (!ALONE && self.channel.has_waiters()) {
+        if needs_event || (!ALONE && self.channel.has_waiters()) {
             events.schedule_end(End::Transfer, self.channel_timer(), end_ns);
         }
-        if !is_heard {
+        if !needs_event {
             self.d.bus = NO_COMMAND;
             self.d.command_mut(at).loaded_ns = end_ns;
             self.start_array::<ALONE>((at, op), end_ns, events);
@@ -129,10 +128,10 @@ impl<O: Observer> Way<'_, O> {
 
 impl<O: Observer> Flash<O> {
     #[inline(always)]
-    fn way(&mut self, die: DieId) -> Way<'_, O> {
+    fn way(&mut self, die: DieId) -> CommandPath<'_, O> {
         let d = &mut self.dies[die.at()];
         let (channel, waiters) = self.channels.split(d.channel);
-        Way {
+        CommandPath {
             die,
             d,
             channel,
@@ -140,7 +139,7 @@ impl<O: Observer> Flash<O> {
             timing: &self.timing,
             geometry: &self.geometry,
             observer: self.observer.as_deref_mut(),
-            hears_loads: self.hears_loads,
+            observes_loads: self.observes_loads,
             first_timer: self.first_timer,
         }
     }
@@ -202,23 +201,23 @@ impl<O: Observer> Flash<O> {
     /// A channel's transfer ended, or a die waits for a transfer whose end was not processed. The die that is notified
     /// is handled before [`Flash::grant`].
     #[inline(always)]
-    pub fn on_channel_event(&mut self, channel: ChannelId) -> Heard {
+    pub fn on_channel_event(&mut self, channel: ChannelId) -> TransferEnd {
         let die = self.channels[channel].take_listener();
         if die.is_none() {
-            return Heard::Nobody;
+            return TransferEnd::Unobserved;
         }
         let d = &self.dies[die.at()];
         match d.phase {
-            Phase::Out if d.command(d.bus).alone => Heard::PageOutAlone(die),
-            Phase::Out => Heard::PageOut(die),
-            Phase::Load => Heard::Loaded(die),
+            Phase::Out if d.command(d.bus).alone => TransferEnd::PageOutAlone(die),
+            Phase::Out => TransferEnd::PageOut(die),
+            Phase::Load => TransferEnd::Loaded(die),
             Phase::Command => unreachable!("nobody listens for the end of command cycles"),
         }
     }
 
-    /// Whether a die whose transfer has just ended may send the cycles of its next command before the channel is
-    /// granted to data that waits; then the channel's event comes again at this moment.
-    pub fn puts_off_grant(&self, channel: ChannelId, events: &mut EventQueue) -> bool {
+    /// Whether the grant of a channel to waiting data is deferred, because a die whose transfer has just ended may send
+    /// the cycles of its next command first. The channel's event then comes again at this moment.
+    pub fn defers_grant(&self, channel: ChannelId, events: &mut EventQueue) -> bool {
         let timer = self.channel_timer(channel);
         let puts_off = self.timing.command_ns > 0 && self.channels[channel].has_waiters() && !events.is_pending(timer);
         if puts_off {
@@ -308,7 +307,7 @@ impl<O: Observer> Flash<O> {
     }
 
     /// Lets held pages of a die leave at once, in one go.
-    pub fn let_out(&mut self, die: DieId, events: &mut EventQueue) {
+    pub fn release_held_pages(&mut self, die: DieId, events: &mut EventQueue) {
         let mut way = self.way(die);
         let at = std::mem::replace(&mut way.d.staged, NO_COMMAND);
         let command = way.d.command_mut(at);
@@ -328,7 +327,7 @@ impl<O: Observer> Flash<O> {
         let mut way = self.way(die);
         let at = std::mem::replace(&mut way.d.array, NO_COMMAND);
         if at == NO_COMMAND {
-            return ArrayEnd::Waited;
+            return ArrayEnd::DelayElapsed;
         }
         let command = way.d.command(at);
         let (op, is_alone, units) = (command.op, command.alone, command.parts[0].units);

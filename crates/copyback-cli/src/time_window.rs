@@ -2,7 +2,7 @@
 //! twice.
 
 use crate::args::Slowest;
-use crate::execute::{self, How};
+use crate::execute::{self, ExecutionOptions};
 use crate::failure::Failure;
 use crate::output;
 use crate::plan::Plan;
@@ -86,7 +86,8 @@ pub fn spans(plan: &Plan, request: &Request, windows: [Option<Window>; 2]) -> Re
         return Ok(known);
     }
     let keep_requests = windows.iter().flatten().any(|window| matches!(window, Window::Around(_)));
-    let finished = execute::execute(plan, &How { keep_requests, keep_commands: None, ..output::how(request) })?;
+    let finished =
+        execute::execute(plan, &ExecutionOptions { keep_requests, keep_commands: None, ..output::how(request) })?;
     let in_run = |window: Window| window.in_run(&finished[0].outcome);
     let [timeline, perfetto] = windows.map(|window| window.map(in_run).transpose());
     Ok([timeline?, perfetto?])

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
 
 #[derive(Deserialize, Serialize)]
-struct Travelling {
+struct SerializedFailure {
     is_input: bool,
     message: String,
     help: Option<String>,
@@ -26,13 +26,13 @@ impl Serialize for Failure {
             }
             Self::PipeClosed => (None, None),
         };
-        Travelling { is_input: matches!(self, Self::Input(_)), message, help, source, span }.serialize(to)
+        SerializedFailure { is_input: matches!(self, Self::Input(_)), message, help, source, span }.serialize(to)
     }
 }
 
 impl<'de> Deserialize<'de> for Failure {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let Travelling { is_input, message, help, source, span } = Travelling::deserialize(from)?;
+        let SerializedFailure { is_input, message, help, source, span } = SerializedFailure::deserialize(from)?;
         let place = source.zip(span).map(|((name, text), span)| Place { text: Arc::new(Text { name, text }), span });
         let diagnosis = Box::new(Diagnosis { message, help, place });
         Ok(if is_input { Self::Input(diagnosis) } else { Self::Run(diagnosis) })

@@ -5,7 +5,7 @@ use copyback::array::ArrayConfig;
 use copyback::array::coordination::CoordinationConfig;
 use copyback::flash::geometry::Geometry;
 use copyback::host::config::Target;
-use copyback::observe::array_report::{RoundTotals, ToldTotals};
+use copyback::observe::array_report::{CoordinationTotals, RoundTotals};
 use copyback::observe::report::{GcEvent, RequestRecord};
 use copyback::run::config::RunConfig;
 use copyback::run::precondition;
@@ -41,15 +41,15 @@ fn coordination(text: &str) -> CoordinationConfig {
 }
 
 struct Ran {
-    told: Vec<Option<ToldTotals>>,
+    coordination: Vec<Option<CoordinationTotals>>,
     collections: Vec<Vec<GcEvent>>,
     requests: Vec<RequestRecord>,
     rounds: RoundTotals,
 }
 
 impl Ran {
-    fn sum(&self, of: fn(&ToldTotals) -> u64) -> u64 {
-        self.told.iter().flatten().map(of).sum()
+    fn sum(&self, of: fn(&CoordinationTotals) -> u64) -> u64 {
+        self.coordination.iter().flatten().map(of).sum()
     }
 }
 
@@ -76,16 +76,20 @@ fn run(config: &RunConfig, array: &str, coordinated: &str, requests: &[Request])
     });
     ran.expect("the run ends well");
     let ran = Ran {
-        told: simulation.drives().map(|drive| drive.told_totals()).collect(),
+        coordination: simulation.drives().map(|drive| drive.coordination_totals()).collect(),
         collections: simulation.drives().map(|drive| drive.counters().gc_events().to_vec()).collect(),
         requests: simulation.collector.records.take().expect("requests are kept"),
         rounds: simulation.rounds().unwrap_or_default(),
     };
     assert_eq!(ran.requests.len(), requests.len());
-    for (told, collections) in ran.told.iter().zip(&ran.collections) {
-        let Some(told) = told else { continue };
+    for (coordination, collections) in ran.coordination.iter().zip(&ran.collections) {
+        let Some(coordination) = coordination else { continue };
         // Nothing collects for another reason.
-        assert_eq!(told.forced_collections + told.last_resort_collections, collections.len() as u64, "{told:?}");
+        assert_eq!(
+            coordination.forced_collections + coordination.last_resort_collections,
+            collections.len() as u64,
+            "{coordination:?}"
+        );
     }
     ran
 }
@@ -143,13 +147,13 @@ fn messages_that_take_a_second_starve_nobody() {
             run(&config, "drives = 2", &text, &requests)
         };
         let (late, at_once) = (played("1 s"), played("0 ns"));
-        for (number, told) in late.told.iter().flatten().enumerate() {
-            assert!(told.last_resort_collections > 100, "{policy}, drive {number}: {told:?}");
-            assert!(told.forced > 0, "{policy}, drive {number}: {told:?}");
+        for (number, coordination) in late.coordination.iter().flatten().enumerate() {
+            assert!(coordination.last_resort_collections > 100, "{policy}, drive {number}: {coordination:?}");
+            assert!(coordination.forced > 0, "{policy}, drive {number}: {coordination:?}");
         }
         let slowest_ns = late.requests.iter().map(|r| r.response_ns).max().expect("there are requests");
         assert!(slowest_ns < 500_000_000, "{policy}: somebody waited for {slowest_ns} ns");
-        let [late, at_once] = [&late, &at_once].map(|ran| ran.sum(|told| told.last_resort_collections));
+        let [late, at_once] = [&late, &at_once].map(|ran| ran.sum(|coordination| coordination.last_resort_collections));
         assert!(at_once * 10 < late, "{policy}: {at_once} at the last resort without latency, {late} with it");
     }
 }
@@ -163,7 +167,7 @@ fn a_drive_that_cannot_be_told_collects_by_itself() {
     let left_alone = run(&config, array, "", &requests);
     for policy in POLICIES {
         let ran = run(&config, array, &format!("policy = \"ggc-{policy}\""), &requests);
-        assert_eq!(ran.told[1], None, "{policy}");
+        assert_eq!(ran.coordination[1], None, "{policy}");
         assert_eq!(ran.collections[1], left_alone.collections[1], "{policy}");
         assert!(ran.collections[1].len() > 100, "{policy}: {} collections", ran.collections[1].len());
         let own = |ran: &Ran| -> Vec<RequestRecord> {
@@ -171,7 +175,7 @@ fn a_drive_that_cannot_be_told_collects_by_itself() {
         };
         assert_eq!(own(&ran), own(&left_alone), "{policy}");
         assert_ne!(ran.collections[0], left_alone.collections[0], "{policy}");
-        let [first, last] = [0, 2].map(|drive| ran.told[drive].expect("it is told").forced);
+        let [first, last] = [0, 2].map(|drive| ran.coordination[drive].expect("it is coordination").forced);
         assert!(first > 0 && last > 0, "{policy}: {first} and {last} times forced");
         if policy == "reactive-inclusive" {
             assert_eq!((first, ran.rounds.drives_forced), (last, first + last));
@@ -187,7 +191,9 @@ fn rounds_of_one_drive_leave_the_others_alone() {
     let play =
         |more: &str| run(&config, "drives = 3", &format!("policy = \"ggc-reactive-inclusive\"\n{more}"), &requests);
     let (apart, together) = (play("scope = \"drive\""), play(""));
-    let forced = |ran: &Ran| ran.told.iter().map(|told| told.expect("it is told").forced).collect::<Vec<_>>();
+    let forced = |ran: &Ran| {
+        ran.coordination.iter().map(|coordination| coordination.expect("it is coordination").forced).collect::<Vec<_>>()
+    };
     let rounds = apart.rounds.rounds;
     assert!(rounds > 10, "{rounds} rounds");
     assert_eq!(forced(&apart), [rounds, 0, 0]);
@@ -225,7 +231,11 @@ fn writes_that_wait_for_a_page_are_a_last_resort() {
         let requests = Mix::of(&config, 1, 3_000, 900_000).requests(4);
         let late = "policy = \"ggc-reactive-inclusive\"\nmessage_latency = \"1 s\"";
         let ran = run(&config, "drives = 1", late, &requests);
-        assert!(ran.sum(|told| told.last_resort_collections) > 100, "{trigger}: {:?}", ran.told);
+        assert!(
+            ran.sum(|coordination| coordination.last_resort_collections) > 100,
+            "{trigger}: {:?}",
+            ran.coordination
+        );
     }
 }
 
@@ -242,9 +252,12 @@ fn whatever_the_scope_a_drive_asks_for_a_round() {
         let config = drive(&format!("trigger = {{ policy = \"watermark\", {trigger} }}"));
         let requests = Mix::of(&config, 1, 4_000, 900_000).requests(5);
         let ran = run(&config, "drives = 2", "policy = \"ggc-reactive-selective\"", &requests);
-        for told in ran.told.iter().flatten() {
-            assert!(told.forced > 20, "{trigger}: {told:?}");
-            assert!(told.last_resort_collections * 10 < told.forced_collections, "{trigger}: {told:?}");
+        for coordination in ran.coordination.iter().flatten() {
+            assert!(coordination.forced > 20, "{trigger}: {coordination:?}");
+            assert!(
+                coordination.last_resort_collections * 10 < coordination.forced_collections,
+                "{trigger}: {coordination:?}"
+            );
         }
     }
 }
@@ -276,7 +289,7 @@ fn nothing_is_stuck_where_collections_stand_still() {
         let mut pauses = 0;
         for (seed, more) in (0..).zip(["", "message_latency = \"2 ms\"", "force_collections = 0"]) {
             let text = format!("policy = \"ggc-proactive-idle\"\nidle_after = \"2 ms\"\n{more}");
-            pauses += run(&config, "drives = 2", &text, &mix.requests(seed)).sum(|told| told.pauses);
+            pauses += run(&config, "drives = 2", &text, &mix.requests(seed)).sum(|coordination| coordination.pauses);
         }
         assert!(pauses > 10, "{kind}: {pauses} pauses");
     }
@@ -291,9 +304,9 @@ fn a_plane_that_pauses_asks_for_a_round() {
     let mix = Mix { burst: 60, silence_ns: 15_000_000, ..Mix::of(&config, 1, 3_000, 2_000_000) };
     let text = "policy = \"ggc-proactive-idle\"\nidle_after = \"10 ms\"";
     let ran = run(&config, "drives = 1", text, &mix.requests(6));
-    let told = ran.told[0].expect("it is told");
-    assert!(told.pauses >= 5, "{told:?}");
-    assert_eq!(told.last_resort_collections, 0, "{told:?}");
+    let coordination = ran.coordination[0].expect("it is coordination");
+    assert!(coordination.pauses >= 5, "{coordination:?}");
+    assert_eq!(coordination.last_resort_collections, 0, "{coordination:?}");
 }
 
 /// A polled drive that waits for an event that never comes ends the run, with a reason.

@@ -17,14 +17,14 @@ use copyback::tasks::gc::preemption::points::{AtRegister, Serves};
 use copyback::tasks::gc::trigger::{Scope, TriggerConfig};
 
 /// Settings and the reason why a run does not use them.
-pub(super) struct Unlooked {
+pub(super) struct UnusedSetting {
     /// A table with all its keys but the one that chooses (`trigger.`), or a key.
     pub keys: &'static [&'static str],
     /// Why no component uses them; `None` if one does.
     pub why: fn(&RunConfig) -> Option<String>,
 }
 
-impl Unlooked {
+impl UnusedSetting {
     /// Whether a key is one of these.
     pub fn has(&self, key: &str) -> bool {
         self.keys.iter().any(|own| *own == key || (own.ends_with('.') && key.starts_with(own)))
@@ -32,52 +32,52 @@ impl Unlooked {
 }
 
 /// All of them.
-pub(super) const UNLOOKED: &[Unlooked] = &[
-    Unlooked { keys: &["trigger.", "victim."], why: of_merges },
-    Unlooked { keys: &["trigger.hard"], why: of_hard },
-    Unlooked { keys: &["trigger.collections"], why: of_ordered_collections },
-    Unlooked { keys: &["trigger.count"], why: of_one_open_block },
-    Unlooked { keys: &["trigger.report", "trigger.last_resort"], why: of_told_drives },
-    Unlooked { keys: &["trigger.stagger"], why: of_several_planes },
-    Unlooked { keys: &["preemption.at_hard"], why: of_a_hard_watermark },
-    Unlooked { keys: &["compose.gc_scan"], why: of_partners_of_reads },
-    Unlooked { keys: &["compose.gc_transfers"], why: of_pages_of_partners },
-    Unlooked { keys: &["compose.gc_scan_max"], why: of_partners_of_collections },
-    Unlooked { keys: &["compose.scan_max"], why: of_partners },
-    Unlooked {
+pub(super) const UNUSED_SETTINGS: &[UnusedSetting] = &[
+    UnusedSetting { keys: &["trigger.", "victim."], why: of_merges },
+    UnusedSetting { keys: &["trigger.hard"], why: why_without_preemption },
+    UnusedSetting { keys: &["trigger.collections"], why: of_ordered_collections },
+    UnusedSetting { keys: &["trigger.count"], why: of_one_open_block },
+    UnusedSetting { keys: &["trigger.report", "trigger.last_resort"], why: why_without_coordinator },
+    UnusedSetting { keys: &["trigger.stagger"], why: of_several_planes },
+    UnusedSetting { keys: &["preemption.at_hard"], why: of_a_hard_watermark },
+    UnusedSetting { keys: &["compose.gc_scan"], why: of_partners_of_reads },
+    UnusedSetting { keys: &["compose.gc_transfers"], why: of_pages_of_partners },
+    UnusedSetting { keys: &["compose.gc_scan_max"], why: of_partners_of_collections },
+    UnusedSetting { keys: &["compose.scan_max"], why: of_partners },
+    UnusedSetting {
         keys: &["timing.cache_busy", "commands.cache_read", "commands.cache_program"],
         why: of_the_cache_register,
     },
-    Unlooked { keys: &["commands.copyback"], why: of_copyback },
-    Unlooked { keys: &["commands.multi_plane"], why: of_several_planes_at_once },
-    Unlooked { keys: &["commands.same_block"], why: of_rules_of_planes },
-    Unlooked { keys: &["commands.plane_pairs"], why: of_pairs_of_planes },
-    Unlooked { keys: &["admit.map", "admit.shares.map"], why: of_the_map },
-    Unlooked {
+    UnusedSetting { keys: &["commands.copyback"], why: of_copyback },
+    UnusedSetting { keys: &["commands.multi_plane"], why: of_several_planes_at_once },
+    UnusedSetting { keys: &["commands.same_block"], why: of_rules_of_planes },
+    UnusedSetting { keys: &["commands.plane_pairs"], why: of_pairs_of_planes },
+    UnusedSetting { keys: &["admit.map", "admit.shares.map"], why: of_the_map },
+    UnusedSetting {
         keys: &["admit.scrub", "admit.shares.scrub", "admit.shares.scrub_p", "admit.shares.scrub_i"],
         why: |run| of_task(run, Source::SCRUB, "scrub"),
     },
-    Unlooked { keys: &["admit.wear", "admit.shares.wear"], why: |run| of_task(run, Source::WEAR, "wear") },
-    Unlooked { keys: &["tasks.delays.gc"], why: |run| of_requests_of(run, "each collection reserves its") },
-    Unlooked {
+    UnusedSetting { keys: &["admit.wear", "admit.shares.wear"], why: |run| of_task(run, Source::WEAR, "wear") },
+    UnusedSetting { keys: &["tasks.delays.gc"], why: |run| of_requests_of(run, "each collection reserves its") },
+    UnusedSetting {
         keys: &["tasks.delays.scrub"],
         why: |run| of_task(run, Source::SCRUB, "scrub").or_else(|| of_requests_of(run, "scrubbing reserves its")),
     },
-    Unlooked {
+    UnusedSetting {
         keys: &["tasks.delays.wear"],
         why: |run| of_task(run, Source::WEAR, "wear").or_else(|| of_requests_of(run, "wear levelling reserves its")),
     },
-    Unlooked { keys: &["precondition.steady"], why: of_counted_overwrites },
-    Unlooked { keys: &["precondition.footprint"], why: of_no_overwrites },
-    Unlooked { keys: &["order."], why: of_timed_collections },
-    Unlooked { keys: &["frontier.fill_ends"], why: of_writes_to_flash },
-    Unlooked { keys: &["frontier.fill_awaited"], why: of_map_pages },
-    Unlooked { keys: &["granularity.gather"], why: of_pages_in_rows },
-    Unlooked { keys: &["granularity.copyback", "granularity.destination"], why: of_timeless_moves },
-    Unlooked { keys: &["array.partial", "array.write_after"], why: of_parity },
-    Unlooked { keys: &["array.stripe_unit"], why: of_a_volume },
-    Unlooked { keys: &["array.seeds"], why: of_other_drives },
-    Unlooked { keys: &["coordination.scope", "coordination.pause_on"], why: of_several_drives },
+    UnusedSetting { keys: &["precondition.steady"], why: of_counted_overwrites },
+    UnusedSetting { keys: &["precondition.footprint"], why: of_no_overwrites },
+    UnusedSetting { keys: &["order."], why: of_timed_collections },
+    UnusedSetting { keys: &["frontier.fill_ends"], why: of_writes_to_flash },
+    UnusedSetting { keys: &["frontier.fill_awaited"], why: of_map_pages },
+    UnusedSetting { keys: &["granularity.gather"], why: of_pages_in_rows },
+    UnusedSetting { keys: &["granularity.copyback", "granularity.destination"], why: of_timeless_moves },
+    UnusedSetting { keys: &["array.partial", "array.write_after"], why: of_parity },
+    UnusedSetting { keys: &["array.stripe_unit"], why: of_a_volume },
+    UnusedSetting { keys: &["array.seeds"], why: of_other_drives },
+    UnusedSetting { keys: &["coordination.scope", "coordination.pause_on"], why: of_several_drives },
 ];
 
 fn if_so(is_so: bool, why: impl Into<String>) -> Option<String> {
@@ -90,7 +90,7 @@ fn of_merges(run: &RunConfig) -> Option<String> {
     if_so(run.mapping.log_blocks().is_some(), why)
 }
 
-fn of_hard(run: &RunConfig) -> Option<String> {
+fn why_without_preemption(run: &RunConfig) -> Option<String> {
     let policy = run.preemption.name();
     let why = format!(
         "below it the host no longer preempts collections, and under `preemption.policy = \"{policy}\"` they \
@@ -99,7 +99,7 @@ fn of_hard(run: &RunConfig) -> Option<String> {
     if_so(!run.preemption.lets_host_first(), why)
 }
 
-fn of_told_drives(run: &RunConfig) -> Option<String> {
+fn why_without_coordinator(run: &RunConfig) -> Option<String> {
     let policy = run.coordination.name();
     let why = format!("only drives with a coordinator use it, and under `coordination.policy = \"{policy}\"` none is");
     if_so(run.coordination.common().is_none(), why)
