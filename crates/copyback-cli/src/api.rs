@@ -1,4 +1,4 @@
-//! What the commands do, for a program that calls this one: the same words, the same results, nothing printed.
+//! The commands as functions for a calling program: the same words, the same results, nothing printed.
 
 pub use crate::args::Slowest;
 use crate::args::{Cli, Command, DeviceCommand, TraceCommand};
@@ -23,13 +23,13 @@ use copyback_workload::temporary::Temporary;
 use std::fs::File;
 use std::sync::Arc;
 
-/// What a command has done.
+/// The result of a command.
 pub enum Done {
     /// `run`, `compare`.
     Runs(Box<Runs>),
     /// `sweep`: what the program prints, the table, and that of response times.
     Sweep {
-        /// What the program prints.
+        /// The printed text.
         text: String,
         /// The table that it prints, for LaTeX with booktabs.
         latex: String,
@@ -44,7 +44,7 @@ pub enum Done {
     Document {
         /// The JSON document.
         json: String,
-        /// What the program prints.
+        /// The printed text.
         text: String,
         /// Why the program's exit code would not be 0.
         verdict: Option<Failure>,
@@ -70,7 +70,7 @@ impl Runs {
         self.results.json()
     }
 
-    /// What the program prints, so many characters wide.
+    /// The text that the program prints, `columns` characters wide.
     pub fn text(&self, columns: usize) -> Result<String, Failure> {
         match self.results.command {
             "run" => run::text(&self.results, &self.request.show, columns),
@@ -78,8 +78,8 @@ impl Runs {
         }
     }
 
-    /// The table of `compare`, cell by cell: groups of columns, their titles, and for each scheme its values, and
-    /// behind those of the first how they differ from these.
+    /// The table of `compare`, cell by cell: group titles, column titles, then each scheme's values; from the second
+    /// scheme on, also a row of changes from the first.
     pub fn headline(&self) -> Vec<Vec<String>> {
         compare::headline(&self.results)
     }
@@ -93,7 +93,7 @@ impl Runs {
         latex(&self.results, &self.request.show)
     }
 
-    /// What users should know of the runs, a line each.
+    /// The notes on the runs, one per line.
     pub fn remarks(&self) -> String {
         compare::remarks(&self.results)
     }
@@ -234,7 +234,7 @@ pub fn plain(text: &str) -> String {
     printable_lines(&anstream::adapter::strip_str(text).to_string()).into_owned()
 }
 
-/// What is wrong with a command line.
+/// The error of a wrong command line.
 fn refused(wrong: &clap::Error) -> Failure {
     let text = wrong.to_string();
     let text = text.trim().strip_prefix("error: ").unwrap_or(text.trim());
@@ -265,7 +265,7 @@ pub fn latex_table(rows: &[Vec<String>], headings: usize) -> String {
     crate::latex::table(rows, headings)
 }
 
-/// What there is to choose from: names, and for each a line that says what it is.
+/// Lists of choices: names, with a line of description each.
 pub fn listed(what: Listed) -> Vec<(&'static str, String)> {
     match what {
         Listed::Schemes => listing::described(copyback::config::presets::SCHEMES),
@@ -274,7 +274,7 @@ pub fn listed(what: Listed) -> Vec<(&'static str, String)> {
     }
 }
 
-/// What there are several of.
+/// The kinds of names that can be listed.
 #[derive(Clone, Copy, Debug)]
 pub enum Listed {
     /// Schemes.

@@ -35,7 +35,7 @@ pub fn compare(args: CompareArgs) -> Result<(), Failure> {
 
 /// A comparison that has ended, and whose files are written.
 pub struct Compared {
-    /// What came out.
+    /// The results.
     pub results: Results,
     /// Whether standard output is taken by it.
     is_printed: bool,
@@ -53,7 +53,7 @@ pub fn compared(request: &Request) -> Result<Compared, Failure> {
     Ok(Compared { results, is_printed })
 }
 
-/// The comparison as a person reads it, so many characters wide.
+/// The comparison as text, `terminal_columns` characters wide.
 pub fn text(results: &Results, request: &Request, terminal_columns: usize) -> Result<String, Failure> {
     let Results { plan, finished, .. } = results;
     let mut text = heading(plan, finished);
@@ -69,8 +69,8 @@ pub fn text(results: &Results, request: &Request, terminal_columns: usize) -> Re
     Ok(text)
 }
 
-/// The table as text, cell by cell: groups of columns, their titles, and for each scheme its values, and behind those
-/// of the first how they differ from these.
+/// The table, cell by cell: group titles, column titles, then each scheme's values; from the second scheme on, also a
+/// row of changes from the first.
 pub fn headline(results: &Results) -> Vec<Vec<String>> {
     let Results { plan, finished, .. } = results;
     let columns: Vec<&Column> = groups(finished).into_iter().flatten().collect();
@@ -133,7 +133,7 @@ fn report(done: &Finished) -> &Report {
     &done.outcome.report
 }
 
-/// A response time of a class; none where its requests are too few for it.
+/// A response time of a class; none if its requests are too few for it.
 fn percentile(class: &Latency, beyond_ppm: u64, value: fn(&Latency) -> u64) -> Option<f64> {
     latency(class, value(class) as f64).filter(|_| !format::are_too_few(class.count, beyond_ppm))
 }
@@ -202,10 +202,10 @@ const FLASH: &[Column] = &[
     },
 ];
 
-/// The column of verdicts, which do not differ by so many per cent.
+/// Title of the verdict column, which has words and therefore no change in per cent.
 const STEADY: &str = "steady";
 
-/// A gain by collecting less, or for longer, is another than one by collecting together.
+/// Columns for arrays: they show whether a gain comes from collecting less or from collecting together.
 const ARRAY: &[Column] = &[
     Column {
         group: "array",
@@ -234,7 +234,7 @@ const fn column(
     Column { group, title, value, print: format::time, none, without_gc: "both 0" }
 }
 
-/// Groups of columns that say something of these runs.
+/// Groups of columns that apply to these runs.
 fn groups(finished: &[Finished]) -> Vec<&'static [Column]> {
     let mut groups = vec![READ, WRITE, FLASH];
     groups.extend(
@@ -276,7 +276,7 @@ fn rows(plan: &Plan, finished: &[Finished], columns: &[&Column]) -> Vec<Vec<Cell
     rows
 }
 
-/// How a value differs from the first scheme's, or why that says nothing.
+/// The change of a value from the first scheme's, or the reason why it has no meaning.
 fn against(column: &Column, done: &Finished, first: &Finished) -> String {
     if column.title == STEADY {
         return String::new();

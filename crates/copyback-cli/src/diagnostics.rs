@@ -11,7 +11,7 @@ const COLUMNS_MIN: usize = 40;
 /// Greatest width that is easy to read.
 const COLUMNS_MAX: usize = 100;
 
-/// Tells the user, and says which code the program is to end with.
+/// Informs the user, and returns the exit code of the program.
 pub fn report(failure: Failure) -> u8 {
     let (diagnosis, code) = match with_command(failure) {
         Failure::Input(diagnosis) => (diagnosis, 2),
@@ -76,7 +76,7 @@ fn shorten(message: &str) -> String {
     short + rest
 }
 
-/// What would be shown of a text: the lines of its part, and one before and behind.
+/// The lines of a text to show: those of its part, and one before and after.
 fn lines_around<'a>(text: &'a str, span: &std::ops::Range<usize>) -> &'a str {
     let bytes = text.as_bytes();
     let ends = |bytes: &[u8]| bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at).collect();

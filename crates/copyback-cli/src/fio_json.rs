@@ -28,9 +28,9 @@ struct JobReport<'a> {
     name: &'a str,
     group: u64,
     depth: u64,
-    /// Shares of the requests that were 1, 2 or 3, 4 to 7, ... under way; none where that was not counted.
+    /// Shares of the requests by the number of outstanding requests: 1, 2 or 3, 4 to 7, …; `None` if not counted.
     outstanding: Option<Vec<f64>>,
-    /// Whether it joins the one before it, where that is of its group.
+    /// Whether the job is merged into the previous job of its group.
     is_grouped: bool,
     options: &'a [(String, String)],
     /// Percentiles that are shown, in per cent, and whether of completion and of all times.
@@ -38,7 +38,7 @@ struct JobReport<'a> {
     shows_percentiles: [bool; 2],
     ops: [Count; 3],
     span_ns: u64,
-    /// The same of all jobs of a group together.
+    /// The sum of these times over all jobs of a group.
     job_ns: u64,
 }
 
@@ -46,7 +46,7 @@ struct JobReport<'a> {
 struct Count {
     done: u64,
     bytes: u64,
-    /// The time that it is measured over: of a group the longest of the jobs that have done any.
+    /// The measured time; for a group, that of its longest job with such requests.
     span_ns: u64,
     times: Option<Times>,
     rates: OpRates,
@@ -87,7 +87,7 @@ impl Times {
 }
 
 impl JobReport<'_> {
-    /// Another job of its group, where the group is reported as one: it takes as long as the longest of them.
+    /// Another job of its group, if the group is reported as one: it takes as long as the longest of them.
     fn add(&mut self, other: &Self) {
         let [own, theirs] = [&*self, other].map(|told| told.ops.iter().map(|count| count.done).sum::<u64>() as f64);
         if let (Some(shares), Some(others)) = (&mut self.outstanding, &other.outstanding) {
@@ -277,7 +277,7 @@ fn of_job(job: &JobReport<'_>, group_rates: &BTreeMap<u64, [f64; 3]>) -> Value {
     told
 }
 
-/// Everything at one level: a job keeps so many requests under way.
+/// All requests at one level: a job keeps this many requests outstanding.
 fn levels(names: &[&str], at: u32) -> Value {
     let at = (at as usize).min(names.len() - 1);
     let share = |(place, name): (usize, &&str)| ((*name).to_owned(), json!(if place == at { 100.0 } else { 0.0 }));

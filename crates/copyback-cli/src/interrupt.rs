@@ -1,4 +1,4 @@
-//! Ctrl-C, and whatever else asks the program to end: temporary files go with it.
+//! Removes temporary files when a signal ends the program.
 
 #[cfg(unix)]
 pub use unix::watch;
@@ -18,17 +18,15 @@ mod unix {
     /// Ctrl-C, `kill`, and a terminal that is closed.
     const ENDING: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 
-    /// Has a thread wait for signals that end the program; returns when it waits.
+    /// Starts a thread that waits for these signals; returns when it is ready.
     ///
-    /// The crate is `signal-hook`: in a handler itself next to nothing may be done, no lock taken and no memory freed,
-    /// so that a thread has to do it; `ctrlc` has such a thread, too, but does not say which signal came, and the exit
-    /// code depends on it. The program then dies of the signal, as it would without any of this: the shell says 130 or
-    /// 143, and knows that its script is to stop, which an exit with these codes would not tell it.
+    /// A signal handler may neither lock nor free memory, so a thread does the work; `ctrlc` does not report which
+    /// signal came. The program then dies of that signal, so that the shell reports 130 or 143 and stops its script.
     pub fn watch() {
         outlive_limits();
         let (ready, is_ready) = mpsc::channel();
         let wait = move || {
-            // What is ignored (nohup, a shell's background) stays ignored.
+            // Signals that are ignored (nohup, a shell's background) stay ignored.
             let Ok(mut signals) = Signals::new(ENDING.into_iter().filter(|signal| !is_ignored(*signal))) else {
                 return;
             };
@@ -39,14 +37,14 @@ mod unix {
                 std::process::exit(128 + signal);
             }
         };
-        // Without another thread signals do what they do by default.
+        // Without the thread, signals have their default effect.
         if std::thread::Builder::new().name("signals".into()).spawn(wait).is_ok() {
             let _ = is_ready.recv();
         }
     }
 
-    /// Where a file may not grow any further (`ulimit -f`), the write fails, and its error names the file: the signal
-    /// that comes first would end the program without a word, and leave its temporary files.
+    /// Ignores SIGXFSZ: a write beyond `ulimit -f` then fails with an error that names the file. The signal would kill
+    /// the program and leave temporary files.
     fn outlive_limits() {
         // SAFETY: no handler is installed; the signal is ignored from here on.
         unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
@@ -54,7 +52,7 @@ mod unix {
 
     fn is_ignored(signal: i32) -> bool {
         let mut now = std::mem::MaybeUninit::<libc::sigaction>::uninit();
-        // SAFETY: without a new action the call changes nothing; it fills `now` where it returns 0.
+        // SAFETY: without a new action the call changes nothing; it fills `now` if it returns 0.
         unsafe {
             libc::sigaction(signal, std::ptr::null(), now.as_mut_ptr()) == 0
                 && now.assume_init().sa_sigaction == libc::SIG_IGN

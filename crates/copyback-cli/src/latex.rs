@@ -8,9 +8,9 @@ pub fn of_cells(rows: Vec<Vec<Cell>>, headings: usize) -> String {
     table(&rows, headings)
 }
 
-/// A table of texts: the first column to the left, the others to the right. Of two headings, the first is of groups: a
-/// text spans the empty ones behind it. A row of one text is a heading over the rows below it, and one without a name
-/// belongs to the row before it.
+/// A table of texts: the first column left-aligned, the others right-aligned. Of two heading rows, the first has group
+/// titles, which span the empty cells after them. A row of one text is a heading; a row without a name continues the
+/// row above.
 pub fn table(rows: &[Vec<String>], headings: usize) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0).max(1);
     let mut text = format!(

@@ -53,7 +53,7 @@ fn lines<'a>(indent: usize, rows: impl Iterator<Item = (&'a str, String)> + Clon
     text
 }
 
-/// A text in lines of at most so many characters, where its words allow it.
+/// A text in lines of at most `room` characters, if its words permit.
 pub fn wrapped(text: &str, room: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
@@ -144,7 +144,7 @@ fn commented(text: &str) -> String {
     text.lines().map(|line| format!("{}\n", format!("# {line}").trim_end())).collect()
 }
 
-/// The scene's drawing as comments, so that what is printed stays a file; nothing where a scheme is not drawn.
+/// The drawing as TOML comments, so that the output stays a scheme file; empty if the scheme is not drawn.
 fn drawing(scheme: &Preset) -> Result<String, Failure> {
     let Some(see) = page::to_see(scheme) else { return Ok(String::new()) };
     // Behind the comment's sign stand the names of rows.
@@ -166,7 +166,7 @@ fn scheme_text(preset: &Preset) -> Result<String, Failure> {
         if let Some(choice) = table.get(axis.name).and_then(toml::Value::as_table) {
             let mut parameters = choice.clone();
             let policy = parameters.remove("policy").unwrap_or_else(|| "".into());
-            // Tables among the parameters are written in their line: with a heading they would be no part of the axis.
+            // Nested tables are written inline: under a heading they would leave the axis' table.
             let parameters: String = parameters.iter().map(|(key, value)| format!("{key} = {value}\n")).collect();
             text.push_str(&format!("[{}]\npolicy = {policy}\n{parameters}\n", axis.name));
         }
@@ -179,7 +179,7 @@ pub fn resolved(scheme: Option<&Preset>, device: &Preset) -> Result<RunConfig, F
     of_presets(std::iter::once(device).chain(scheme).map(|preset| (preset.name, preset.text)))
 }
 
-/// A scheme on the default device, which has more room than it ships with where the scheme asks for that.
+/// A scheme on the default device, with more over-provisioning than the preset if the scheme needs it.
 pub fn on_default_device(scheme: &Preset) -> Result<RunConfig, Failure> {
     let roomy = ("room", "capacity = { over_provisioning = 1.0 }");
     let (device, own) = (&DEVICES[0], (scheme.name, scheme.text));

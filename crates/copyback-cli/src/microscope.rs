@@ -8,7 +8,7 @@ use crate::timeline::is_svg;
 use copyback::observe::microscope::{Focus, View, svg, text};
 use std::path::Path;
 
-/// Drives that are drawn where the user does not say how many: as many as tc12 shows.
+/// Drives that are drawn if the user does not say how many: as many as tc12 shows.
 const DRIVES: u32 = 2;
 
 /// A drawing that was asked for.
@@ -21,7 +21,7 @@ pub struct Microscope<'a> {
 }
 
 impl<'a> Microscope<'a> {
-    /// The drawing of the command line, if it asks for one; refused where there is no array, or nothing to be seen.
+    /// The drawing of the command line, if it asks for one; refused if there is no array, or nothing to be seen.
     pub fn new(args: &'a MicroscopeArgs, plan: &Plan) -> Result<Option<Self>, Failure> {
         let Some(path) = args.microscope.as_deref() else { return Ok(None) };
         let is_svg = is_svg("--microscope", path)?;
@@ -54,7 +54,7 @@ impl<'a> Microscope<'a> {
         self.focus
     }
 
-    /// Where it goes, and the drawing.
+    /// The output path, and the drawing.
     pub fn drawn(&self, view: &View) -> (&'a Path, String) {
         let draw = if self.is_svg { svg::draw } else { text::draw };
         (self.path, draw(view, &self.heading, self.drives))

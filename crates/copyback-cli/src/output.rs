@@ -1,4 +1,4 @@
-//! What both `run` and `compare` do with results: JSON, a folder of tables.
+//! The outputs of both `run` and `compare`: JSON, a folder of tables.
 
 use crate::execute::{self, ExecutionOptions};
 use crate::failure::Failure;

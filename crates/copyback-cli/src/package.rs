@@ -14,7 +14,7 @@ pub trait Package {
     /// If they cannot be drawn, or would destroy something.
     fn check_figures(&self, paper: &str, folder: &Path) -> Result<(), Failure>;
 
-    /// Draws the figures of a reproduction into a folder; returns a text that says which.
+    /// Draws the figures of a reproduction into a folder; returns a text that lists them.
     ///
     /// # Errors
     /// If they cannot be drawn or written.

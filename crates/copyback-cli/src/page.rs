@@ -1,4 +1,4 @@
-//! What does a scheme do, and how does it differ from the baseline? Its page, as `docs/schemes` has it.
+//! The page of a scheme, as in `docs/schemes`: what it does, and how it differs from the baseline.
 //!
 //! A page is made from the preset's file, from the pages of the policies that it chooses, and from the scene, played
 //! with it and with the baseline. What there is to see in the drawing is a comment of the preset's file.
@@ -58,7 +58,7 @@ fn comment(scheme: &Preset, word: &str) -> Option<String> {
     Some(rest.fold(first, |text, line| format!("{text} {line}")))
 }
 
-/// What there is to see in a scheme's drawing; none where it is not drawn.
+/// The description of a scheme's drawing; `None` if it is not drawn.
 pub fn to_see(scheme: &Preset) -> Option<String> {
     comment(scheme, "To see")
 }
@@ -88,7 +88,7 @@ fn page(scheme: &Preset) -> Result<String, Failure> {
     Ok(text + &format!("\n## Its file\n\n```toml\n{}```\n", without_notes(scheme.text)))
 }
 
-/// A preset's file without what is said of its drawing.
+/// A preset's file without the lines on its drawing.
 fn without_notes(text: &str) -> String {
     let mut is_note = false;
     let kept = text.lines().filter(|line| {
@@ -160,7 +160,7 @@ fn response_table(scheme: &Preset, played: &Played) -> Result<String, Failure> {
 
 // ---- policies -------------------------------------------------------------------------------------------------------
 
-/// What a scheme chooses along an axis: the policy, and its parameters.
+/// The choice of a scheme on an axis: the policy, and its parameters.
 struct Chosen {
     axis: &'static Axis,
     choice: &'static Choice,

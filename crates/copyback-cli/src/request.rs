@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// A call of `run` or `compare`. Files named `-` go to standard output.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// What is simulated.
+    /// The experiment.
     pub experiment: Experiment,
     /// The file of the JSON document.
     pub json: Option<PathBuf>,

@@ -48,7 +48,7 @@ pub fn run(args: RunArgs) -> Result<(), Failure> {
 
 /// A run that has ended, and whose files are written.
 pub struct Ran {
-    /// What came out.
+    /// The results.
     pub results: Results,
     /// Whether standard output is taken by it.
     is_printed: bool,
@@ -161,7 +161,7 @@ fn table_of(results: &Results, show: &[String]) -> Result<Vec<Vec<Cell>>, Failur
     Ok(std::iter::once(heading).chain(rows).collect())
 }
 
-/// The summary as a person reads it, so many characters wide.
+/// The summary as text, `terminal_columns` characters wide.
 pub fn text(results: &Results, show: &[String], terminal_columns: usize) -> Result<String, Failure> {
     let chosen = Chosen::of(show);
     let (plan, done) = (&results.plan, &results.finished[0]);

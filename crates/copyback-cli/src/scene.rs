@@ -1,4 +1,4 @@
-//! Who uses a die when? One scene, played with every scheme.
+//! The use of a die over time, in one scene that is played with every scheme.
 //!
 //! Two dies of two planes; plane 0 is collected from time 0 on, and five requests for its die come while the first page
 //! is read. Most schemes leave the second die idle.
@@ -39,7 +39,7 @@ page_size = "16 KiB"
 const PLANE_0: [Block; 10] = [Full, Full, Holds(&[1, 3, 5]), Holds(&[1, 3, 6]), Free, Free, Free, Free, Free, Free];
 const OTHER_PLANE: [Block; 10] = [Full, Full, Full, Full, Free, Free, Free, Free, Free, Free];
 
-/// What each request is, how it stands to the collection, and what it asks for.
+/// Each request: its name, its relation to the collection, and its operation.
 pub const REQUESTS: [(&str, &str, Asks); 5] = [
     ("read of plane 0, page 1 of block 2", "the page that is being moved", Read(0, 2, 1)),
     ("read of plane 1, page 3 of a block", "a page at this offset is moved later", Read(1, 1, 3)),
@@ -64,7 +64,7 @@ fn config(scheme: &Preset) -> Result<RunConfig, Failure> {
     Ok(stack.resolve_parts()?.run)
 }
 
-/// Whether the requests wait already when the collection begins: where the victim depends on who waits.
+/// Whether the requests already wait when the collection begins, for schemes whose victim depends on waiting requests.
 pub fn is_early(scheme: &Preset) -> Result<bool, Failure> {
     Ok(matches!(config(scheme)?.victim, VictimConfig::ReadMatch(_)))
 }
@@ -87,7 +87,7 @@ pub fn play_as(scheme: &Preset, is_early: bool) -> Result<Played, Failure> {
     Ok(scene.play()?)
 }
 
-/// The first die, and the second where it is in use, from the beginning to the end, in whole columns of the drawing.
+/// The first die, and the second if it is in use, from the beginning to the end, in whole columns of the drawing.
 pub fn timeline(played: &Played) -> Timeline {
     let end_ns = played.commands.iter().map(CommandRecord::end_ns).max().unwrap_or(0);
     let to_ns = end_ns.next_multiple_of(COLUMN_NS);

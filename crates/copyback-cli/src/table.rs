@@ -20,7 +20,7 @@ impl Cell {
         Self { text: text.into(), style }
     }
 
-    /// What it says.
+    /// Its text.
     pub fn into_text(self) -> String {
         self.text
     }
@@ -35,8 +35,8 @@ pub const BOLD: Style = Style::new().bold();
 /// Dimmed, for what is secondary.
 pub const DIM: Style = Style::new().dimmed();
 
-/// Lays rows out: the first column to the left, the others to the right, with two spaces between. A row may be shorter
-/// than others; one with a single cell is a heading over those below it, and widens no column.
+/// Aligns rows: first column left, others right, two blanks between. A row with one cell is a heading and widens no
+/// column.
 pub fn lay_out(rows: &[Vec<Cell>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let wide = || rows.iter().filter(|row| row.len() > 1 || columns == 1);
@@ -109,12 +109,12 @@ pub fn lay_out_of(rows: &[Vec<Cell>], columns: &[usize]) -> String {
     lay_out(&chosen(rows, columns))
 }
 
-/// Columns of texts where there is no terminal.
+/// Columns of texts if there is no terminal.
 pub const WIDE: usize = 120;
-/// Columns of tables where there is no terminal.
+/// Columns of tables if there is no terminal.
 pub const PAGE: usize = 80;
 
-/// Columns of the terminal; `others` where there is none, as in a pipe or a file.
+/// Columns of the terminal; `others` if there is none, as in a pipe or a file.
 pub fn terminal_columns(others: usize) -> usize {
     terminal_size::terminal_size_of(std::io::stdout()).map_or(others, |(width, _)| usize::from(width.0))
 }

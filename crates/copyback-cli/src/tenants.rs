@@ -8,11 +8,12 @@ use crate::run::latencies::Chosen;
 use crate::table::{self, BOLD, Cell};
 use copyback::observe::report::{Latency, TenantReport};
 
-/// A column of a class of requests: its heading, and its value; none where its requests are too few for it.
+/// A column of a class of requests: its heading, and its value; none if its requests are too few for it.
 type OfClass<'a> = (&'a str, Box<dyn Fn(&Latency, &[(&'static str, f64)]) -> Option<f64> + 'a>);
 
-/// A row for each workload, or a heading for each and a row for each scheme, so many characters wide; empty if there is
-/// one workload. `show`: the columns of response times, as `run --show` names them; the usual ones if it is empty.
+/// A row for each workload, or a heading for each and a row for each scheme, `terminal_columns` characters wide; empty
+/// if there is one workload. `show`: the columns of response times, as `run --show` names them; the usual ones if it is
+/// empty.
 pub fn text(plan: &Plan, finished: &[Finished], show: &[String], terminal_columns: usize) -> Result<String, Failure> {
     if plan.runs[0].resolved.tenants.is_empty() {
         return Ok(String::new());

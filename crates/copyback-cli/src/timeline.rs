@@ -31,7 +31,7 @@ pub struct Drawing<'a> {
     is_svg: bool,
     geometry: Geometry,
     dies: Vec<u32>,
-    /// What is drawn.
+    /// The time window.
     pub window: Window,
 }
 
@@ -60,7 +60,7 @@ impl<'a> Drawing<'a> {
         Ok(Some(Self { path, is_svg, geometry, dies, window }))
     }
 
-    /// Where it goes.
+    /// The output path.
     pub fn path(&self) -> &'a Path {
         self.path
     }

@@ -26,7 +26,7 @@ pub fn trace(command: &TraceCommand) -> Result<(), Failure> {
         TraceCommand::Convert(args) => {
             let text = converted(args)?;
             if files::is_standard_output(&args.output) {
-                // It has the trace; and nobody is left to tell where standard error is closed, too.
+                // Standard output has the trace, so the text goes to standard error; a failed write is ignored.
                 let _ = std::io::Write::write_all(&mut std::io::stderr(), printable_lines(&text).as_bytes());
                 return Ok(());
             }
@@ -35,7 +35,7 @@ pub fn trace(command: &TraceCommand) -> Result<(), Failure> {
     }
 }
 
-/// What a workload is like.
+/// The measures of a workload.
 pub struct Info {
     /// The JSON document.
     pub json: String,
@@ -52,7 +52,7 @@ pub fn info(args: &InfoArgs) -> Result<Info, Failure> {
     Ok(Info { json, text: info_text(&args.what.workload, &stats) })
 }
 
-/// Writes a workload as a trace; returns what a person is told of it.
+/// Writes a workload as a trace; returns the text for the user.
 pub fn converted(args: &ConvertArgs) -> Result<String, Failure> {
     let output = &args.output;
     let to = written_format(output, args.to.as_deref())?;
@@ -99,7 +99,7 @@ fn written_format(output: &Path, to: Option<&str>) -> Result<WriteFormat, Failur
     }
 }
 
-/// A workload cut off after so many requests.
+/// A workload that ends after a number of requests.
 struct Cut {
     source: Box<dyn RequestSource + Send>,
     left: u64,
@@ -130,7 +130,7 @@ fn opened(spec: &WorkloadSpec, what: &TraceArgs) -> Result<Opened, Failure> {
     Ok(Opened { source: Box::new(Cut { source: opened.source, left }), file: opened.file })
 }
 
-/// What the command line says of the workload, lowest first.
+/// The layers of the command line on the workload, lowest first.
 fn option_layers(what: &TraceArgs) -> Result<Vec<Layer>, Failure> {
     let options = ReaderOptions {
         format: what.format.as_deref(),
@@ -160,7 +160,7 @@ fn spec(what: &TraceArgs) -> Result<(WorkloadSpec, Vec<Input>), Failure> {
         let named = Located { value: name.to_owned(), place: None };
         let mut layer = workloads::load(&named, Path::new(""), &mut inputs)?.layer;
         if workloads::is_recorded(name) {
-            // The recording itself: how often runs play it is theirs.
+            // Only the recording: repetition is the run's.
             layer.take_number("workload.loop")?;
         }
         layer
@@ -180,7 +180,7 @@ fn spec(what: &TraceArgs) -> Result<(WorkloadSpec, Vec<Input>), Failure> {
     stack.push(layer);
     options.into_iter().for_each(|layer| stack.push(layer));
     let spec = stack.resolve_workload()?;
-    // Its hash is asked by nobody.
+    // This command needs no hash.
     inputs.extend(spec.trace.clone().map(|trace| Input::trace(trace, String::new())));
     Ok((spec, inputs))
 }
@@ -206,7 +206,7 @@ fn devices(stats: &TraceStats) -> String {
         all.iter().take(DEVICES_SHOWN).map(|device| format!("{} ({:.1} %)", name(device), share(device))).collect();
     let more = all.len().saturating_sub(DEVICES_SHOWN);
     let more = if more == 0 { String::new() } else { format!(" and {} more", count(more as u64)) };
-    // `--device` is the drive where a trace is run.
+    // In `run`, `--device` names the drive.
     let first = quoted(&name(all[0]));
     format!(
         "{}: {}{more}; choose one with --device {first} here, with --set workload.device={first} in `run` and `compare`",

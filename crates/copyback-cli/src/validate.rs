@@ -27,7 +27,7 @@ pub fn validate(args: &ValidateArgs) -> Result<(), Failure> {
 pub struct Validated {
     /// The JSON document.
     pub json: String,
-    /// What the program prints of it.
+    /// The printed text.
     pub text: String,
     /// Why it did not pass, if so.
     pub verdict: Result<(), Failure>,

@@ -1,4 +1,4 @@
-//! What helps where a workload is too short for its warm-up, or to be measured.
+//! Advice if a workload is too short for its warm-up, or to be measured.
 
 use copyback::run::Warmup;
 use copyback::run::config::RunConfig;
@@ -6,13 +6,13 @@ use copyback::run::precondition::PreconditionConfig;
 use copyback::run::warmup::Unfinished;
 use copyback_workload::spec::WorkloadSpec;
 
-/// Rounds that a warm-up and the measurement behind it may well need, where the rule decides.
+/// Rounds that a warm-up and the measurement behind it may well need, if the rule decides.
 const ROUNDS_WANTED: f64 = 20.0;
 
-/// What helps where no drive settles.
+/// The help if no drive settles.
 pub const SAY_HOW_LONG: &str = "set the length of the warm-up: --warmup 1000, or --warmup 10s";
 
-/// What helps where a workload writes too little for the drive.
+/// The help if a workload writes too little for the drive.
 const BEGIN_SETTLED: &str = "remove --warmup and begin with a steady drive (--set precondition.mode=steady-state)";
 
 /// The same for a drive that does.
@@ -21,7 +21,7 @@ const BEGINS_SETTLED: &str = "remove --warmup: this drive is steady from the sta
 /// Requests of a run above which it is no advice any more.
 pub const REQUESTS_MAX: f64 = 2e7;
 
-/// What helps where a workload ends before its warm-up. `is_settled`: the drive begins so.
+/// The help if a workload ends before its warm-up. `is_settled`: the drive begins in a steady state.
 pub fn for_warmup(unfinished: &Unfinished, workload: &WorkloadSpec, is_settled: bool) -> String {
     let settle = if is_settled { BEGINS_SETTLED } else { BEGIN_SETTLED };
     let wanted = match unfinished.warmup {
@@ -48,8 +48,8 @@ pub fn begins_settled(run: &RunConfig) -> bool {
     run.precondition == PreconditionConfig::SteadyState {}
 }
 
-/// What has a workload go on for as long as so many passes over it take. A trace is played again; what is generated has
-/// more requests, for the same ones once more would come to the same addresses, and few of the drive's.
+/// Settings that extend a workload to this many passes. A trace is repeated; a generator makes more requests, because
+/// repeating the same ones would overwrite the same few addresses.
 pub fn going_on(workload: &WorkloadSpec, passes: f64) -> String {
     let (Some(requests), None) = (workload.requests, &workload.trace) else {
         return format!("--set workload.loop={passes}");

@@ -26,9 +26,9 @@ pub enum Column {
     F64(&'static str, Vec<f64>),
     /// Texts, with a name made at run time.
     NamedText(String, Vec<String>),
-    /// Whole numbers, where there are any.
+    /// Whole numbers, if there are any.
     MaybeU64(String, Vec<Option<u64>>),
-    /// Numbers, where there are any.
+    /// Numbers, if there are any.
     MaybeF64(String, Vec<Option<f64>>),
 }
 
@@ -66,7 +66,7 @@ impl Column {
 pub struct About(Vec<(String, String)>);
 
 impl About {
-    /// That this program wrote it.
+    /// The version of this program.
     pub fn this_program() -> Self {
         Self(vec![("copyback.version".into(), env!("CARGO_PKG_VERSION").into())])
     }
@@ -82,7 +82,7 @@ impl About {
 /// Writes a table to a file.
 pub fn write_table(file: &mut File, name: &str, about: &About, columns: Vec<Column>) -> std::io::Result<()> {
     try_write(file, name, about, columns).map_err(|error| match error {
-        // What the disk said stays what it is: its kind decides what helps.
+        // Keep the error of the disk: its kind decides what helps.
         ParquetError::External(cause) => cause.downcast::<Error>().map_or_else(Error::other, |error| *error),
         error => Error::other(error.to_string()),
     })

@@ -47,7 +47,7 @@ fn set_hook() {
 
 /// A run that has ended.
 pub struct Finished {
-    /// What it returned.
+    /// The outcome.
     pub outcome: Outcome,
     /// Response times of the requests that collection affects under the plan's first scheme; `None` if it has only one.
     pub matched: Option<Matched>,
@@ -295,7 +295,7 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     })
 }
 
-/// Calls `work` for 0 to `count` on so many threads; the results are in order, the first error in that order wins.
+/// Calls `work` for 0 to `count` on this many threads. Results are in order; the first error in that order is returned.
 pub fn in_parallel<T: Send>(
     jobs: usize,
     count: usize,

@@ -8,8 +8,7 @@ use serde::Serialize;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Bytes that a configuration may have: a hundred times what a long one has. Whatever goes on for longer is no
-/// configuration, and may be endless.
+/// Largest configuration file: a hundred times a long one. A larger input is no configuration, and may be endless.
 pub const TEXT_BYTES_MAX: u64 = 1 << 20;
 
 /// Reads a TOML text that the user named. Configurations of other simulators are refused by name.
@@ -35,7 +34,7 @@ pub fn other_simulator(path: &Path) -> Option<(&'static str, &'static str)> {
     of_other_simulator(std::str::from_utf8(&bytes).ok()?)
 }
 
-/// Which configuration of another simulator a text is, and how to go on with it.
+/// The kind of configuration if a text is one of another simulator, and how to convert it.
 fn of_other_simulator(text: &str) -> Option<(&'static str, &'static str)> {
     let is_xml = text.trim_start().trim_start_matches('\u{feff}').starts_with('<');
     if is_xml && text.contains("<Execution_Parameter_Set>") {
@@ -92,7 +91,7 @@ pub fn check_file(what: &str, path: &Path) -> Result<(), Failure> {
                 None => failure.with_help("name a file"),
             })
         }
-        // Whoever may not read it is told so now, not once a drive has been made.
+        // Report a missing read permission now, before a drive is made.
         Ok(data) if data.is_file() => match std::fs::File::open(path) {
             Ok(_) => Ok(()),
             Err(error) => Err(Failure::input(format!("cannot read {what} {shown}: {}", error.kind()))
@@ -119,7 +118,7 @@ pub fn nearest_file(path: &Path) -> Option<String> {
     Some(if folder == Path::new(".") { near.to_owned() } else { folder.join(near).display().to_string() })
 }
 
-/// Names in a folder, sorted, so that what is said does not depend on the file system.
+/// Names in a folder, sorted, so that messages do not depend on the file system.
 fn names_in(folder: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let mut names: Vec<String> = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
@@ -153,7 +152,7 @@ fn tagged(hash: &blake3::Hash) -> String {
 /// A text or a trace that went in.
 #[derive(Clone, Debug, Serialize)]
 pub struct Input {
-    /// What it was used as.
+    /// Its role.
     pub role: &'static str,
     /// Its name or path.
     pub name: String,
@@ -179,7 +178,7 @@ impl Input {
     }
 }
 
-/// Takes out what a preset says about itself.
+/// Removes the description of a preset.
 pub fn forget_descriptions(layer: &mut Layer) -> Result<(), Failure> {
     for key in ["name", "description", "source"] {
         layer.take_text(key)?;

@@ -15,7 +15,7 @@ pub enum Number {
 }
 
 impl Number {
-    /// As a number, where there is one.
+    /// As a number, if there is one.
     pub fn as_f64(self) -> Option<f64> {
         match self {
             Self::U64(value) => Some(value as f64),

@@ -64,8 +64,8 @@ pub fn names(schemes: &[&str]) -> String {
     schemes.iter().map(|scheme| format!("`{}`", printable(scheme))).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether requests are so few that less than one of them is beyond a percentile, as `beyond_ppm` of a million are:
-/// what is said of it would be their maximum.
+/// Whether fewer than one request lies beyond a percentile, which is then the maximum. `beyond_ppm`: requests beyond it
+/// per million.
 pub fn are_too_few(requests: u64, beyond_ppm: u64) -> bool {
     requests.saturating_mul(beyond_ppm) < 1_000_000
 }

@@ -9,7 +9,7 @@ use crate::format::counted;
 /// The word for all of them, and the one for a scheme's own affected requests.
 const MATCHED: &str = "matched";
 const OWN: &str = "own";
-/// What names of numbers of these requests begin with, and names of those of a scheme's own affected requests.
+/// The prefix of names of numbers of these requests, and of a scheme's own affected requests.
 const OF_MATCHED: &str = "matched.";
 const OF_OWN: &str = "own.";
 /// The numbers that either word names.

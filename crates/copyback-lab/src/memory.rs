@@ -1,5 +1,5 @@
-//! Does this machine have the memory that drives take? Asked before they are made: a program that runs out of it dies
-//! without a word.
+//! Checks that this machine has enough memory before drives are made: the system would kill the program without a
+//! message.
 
 use crate::failure::Failure;
 use crate::format;
@@ -11,14 +11,14 @@ use std::collections::BTreeMap;
 /// Address space that a thread takes beside what it is given: its stack, and what the allocator reserves for it.
 const THREAD_BYTES: u64 = 80 << 20;
 
-/// What the system lets this program have.
+/// Memory that the system lets this program have.
 struct Available {
     bytes: u64,
-    /// Who says so.
+    /// The source of this limit, in words.
     by: &'static str,
 }
 
-/// Memory of drives that are there at once.
+/// Memory of drives that exist at the same time.
 #[derive(Clone, Copy, Default)]
 struct Needed {
     bytes: u64,
@@ -26,7 +26,7 @@ struct Needed {
     drives: u64,
 }
 
-/// What runs do with their drives.
+/// How a plan uses its drives.
 #[derive(Clone, Copy)]
 pub struct DriveUse {
     /// Number of parallel runs.
@@ -42,7 +42,8 @@ pub fn check(plan: &Plan, use_of: DriveUse) -> Result<(), Failure> {
     refuse(of_plan(plan, use_of), use_of.jobs)
 }
 
-/// The same of the cells of a sweep, so many of which go side by side: each has its largest run's drives, at least.
+/// The same for the cells of a sweep, `jobs` of which run in parallel: each needs at least the drives of its largest
+/// run.
 pub fn check_cells<'a>(plans: impl Iterator<Item = &'a Plan>, jobs: usize) -> Result<(), Failure> {
     let mut of_cells: Vec<Needed> = plans.map(of_largest_run).collect();
     of_cells.sort_unstable_by_key(|needed| std::cmp::Reverse(needed.bytes));
@@ -111,13 +112,13 @@ fn refuse(needed: Needed, jobs: usize) -> Result<(), Failure> {
     .with_help(format!("{alone}fewer `geometry.blocks_per_plane`, or a larger `geometry.mapping_unit`")))
 }
 
-/// What is free, or may be taken: of the machine, of the group that the program is in, and of its address space.
+/// Free memory of the machine, of the program's control group and of its address space: the least of them.
 fn available(jobs: usize) -> Available {
     let system = sysinfo::System::new().ok().map(|mut system| {
         system.refresh_memory();
         system
     });
-    // Where nobody says, nothing is refused.
+    // If the system reports no limit, nothing is refused.
     let free_bytes = system.as_ref().map_or(u64::MAX, sysinfo::System::available_memory);
     let free = Available { bytes: free_bytes, by: "free on this machine" };
     let limits = system.as_ref().and_then(sysinfo::System::cgroup_limits);
@@ -133,7 +134,7 @@ fn available(jobs: usize) -> Available {
     )
 }
 
-/// What a limit of the address space leaves, if there is one.
+/// The rest of the address space, if it has a limit.
 #[cfg(target_os = "linux")]
 fn left_of_address_space(threads: u64) -> Option<u64> {
     let limit = rustix::process::getrlimit(rustix::process::Resource::As).current?;

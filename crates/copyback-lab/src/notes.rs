@@ -12,7 +12,7 @@ use copyback::workload::spec::{Footprint, Tenant};
 use copyback_workload::printable::printable;
 use std::collections::BTreeSet;
 
-/// What users should know about the runs and about whether their drives had settled; each note once.
+/// Notes for the user on the runs, and on whether their drives were steady; each note once.
 pub fn notes(plan: &Plan, finished: &[Finished]) -> String {
     let fitted = plan.fitted.zip(plan.runs.first()).map(|(fitted, planned)| fitted.note(planned));
     let of_jobs: String = plan.notes.iter().map(|note| format!("Note: {}\n", printable(note))).collect();
@@ -26,7 +26,7 @@ pub fn notes(plan: &Plan, finished: &[Finished]) -> String {
     if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
-/// What users should know about the runs but for how their drives had settled and what reads found; each note once.
+/// Notes for the user on the runs, except on steady states and on reads without data; each note once.
 pub fn notes_of_runs(plan: &Plan, finished: &[Finished]) -> String {
     let mut lines: Vec<String> = Vec::new();
     for planned in &plan.runs {
@@ -55,7 +55,7 @@ pub fn notes_of_runs(plan: &Plan, finished: &[Finished]) -> String {
     lines.concat()
 }
 
-/// That schemes run on different drives, so that it is not they alone that are compared.
+/// The note that schemes run on different drives, so that the comparison is not of schemes only.
 fn note_of_drives(plan: &Plan) -> Option<String> {
     let first = &plan.runs.first()?.resolved.run;
     let is_another = |planned: &&Planned| {
@@ -72,7 +72,7 @@ fn note_of_drives(plan: &Plan) -> Option<String> {
     })
 }
 
-/// That units of different sizes are counted together.
+/// The note that units of different sizes are counted together.
 fn note_of_units(planned: &Planned) -> Option<String> {
     let sizes: BTreeSet<u64> = planned.members.iter().map(|member| member.config.geometry.unit_bytes()).collect();
     let list: Vec<String> = sizes.iter().map(|bytes| format::size(*bytes as f64)).collect();
@@ -84,7 +84,7 @@ fn note_of_units(planned: &Planned) -> Option<String> {
     })
 }
 
-/// That a workload's arrival times are not used, unless the command line itself asks for that.
+/// The note that a workload's arrival times are not used, unless the command line requests that.
 fn note_of_times(plan: &Plan) -> Option<String> {
     let is_deaf = |planned: &&Planned| {
         let Resolved { run, workload, tenants } = &planned.resolved;
@@ -107,7 +107,7 @@ fn nothing_to_collect(finished: &[Finished]) -> &'static str {
     ""
 }
 
-/// That drives which are told when to collect have done so by themselves: what coordination would do does not show.
+/// The note that coordinated drives collected only at their last resort, so the run does not show coordination.
 fn note_of_rounds(planned: &Planned, done: &Finished) -> Option<String> {
     let array = done.outcome.report.array.as_ref()?;
     let (rounds, alone) = (array.rounds?.rounds, array.coordination?.last_resort_collections);
@@ -121,7 +121,7 @@ fn note_of_rounds(planned: &Planned, done: &Finished) -> Option<String> {
     })
 }
 
-/// That blocks were erased and none was collected: what a run says of GC is then nothing, and the cost is not GC's.
+/// The note that background tasks made all erases, so the run says nothing about GC.
 fn note_of_erases(plan: &Plan, finished: &[Finished]) -> Option<String> {
     let by_tasks = |report: &Report| report.gc.collections == 0 && report.flash.blocks_relocated > 0;
     let found: Vec<(&str, String)> = plan
@@ -140,7 +140,8 @@ fn note_of_erases(plan: &Plan, finished: &[Finished]) -> Option<String> {
     })
 }
 
-/// That writes of schemes which are compared end in DRAM here and in flash there, so that their times tell of that.
+/// The note that compared schemes complete writes in different places, in DRAM or in flash, so their times must not be
+/// compared.
 fn note_of_ends(plan: &Plan, finished: &[Finished]) -> Option<String> {
     let ends_in_dram = |planned: &&Planned| {
         let run = &planned.resolved.run;
@@ -167,7 +168,8 @@ fn note_of_ends(plan: &Plan, finished: &[Finished]) -> Option<String> {
     })
 }
 
-/// That requests waited for room in a drive, whatever `host.outstanding_max` or `host.queue_depth` would have let in.
+/// The note that requests waited because a drive was full, although `host.outstanding_max` or `host.queue_depth`
+/// admitted them.
 fn limit_note(plan: &Plan, finished: &[Finished]) -> Option<String> {
     let held = |done: &Finished| done.outcome.report.held_by_transaction_limit;
     let most = finished.iter().map(held).max().filter(|most| *most > 0)?;
@@ -200,7 +202,7 @@ fn is_known(planned: &Planned, note: &str) -> bool {
     trace.is_some_and(workloads::is_built_in) && (is_of_storage || note.contains(" devices share one address space"))
 }
 
-/// That the warm-up of one workload is in all numbers but its own.
+/// The note that the warm-up of one workload counts in all numbers except its own.
 fn note_of_warmups(plan: &Plan) -> Option<String> {
     let tenants = plan.runs.first()?.resolved.tenants.iter();
     let warmed = tenants.filter(|(_, tenant)| tenant.terms.warmup.is_some_and(|warmup| warmup.0 > 0));
@@ -214,7 +216,7 @@ fn note_of_warmups(plan: &Plan) -> Option<String> {
     })
 }
 
-/// That a workload's addresses begin inside a mapping unit, of which every request then touches one more.
+/// The note that a workload's addresses begin inside a mapping unit, so that every request touches one more unit.
 fn note_of_regions(plan: &Plan) -> Option<String> {
     let planned = plan.runs.first()?;
     let unit_bytes = planned.members.iter().map(|member| member.config.geometry.unit_bytes()).max()?;

@@ -10,23 +10,23 @@ use copyback::run::overload::lasts;
 use copyback::tasks::gc::preemption::PreemptionConfig;
 use copyback::tasks::gc::preemption::always::VICTIMS_MAX;
 
-/// How much more slowly requests should come, at least.
+/// Least factor by which the advice slows arrivals down.
 const SLOWER: f64 = 4.0;
 
 /// Share of the time below which dies are mostly idle.
 const DIES_MOSTLY_IDLE: f64 = 0.5;
-/// Victims side by side that are worth a try, where there are fewer.
+/// Least number of parallel victims that the advice suggests.
 const VICTIMS: u32 = 4;
-/// Waiting for a page to land on that somebody notices, however few requests do.
+/// Response time of a write that counts as long, even if only one write takes it.
 const LONG_WAIT_NS: u64 = 1_000_000_000;
-/// Share of the time of writes from which on waiting for collection holds them up: who waits behind them is charged
-/// with other requests.
+/// Share of the writes' mean time that counts as waiting for space, if some write takes long. A quarter is enough:
+/// requests queued behind such writes are charged to other host requests.
 const SHARE_FOR_SPACE: f64 = 0.25;
 
-/// The same where no write takes that long: a queue that is short, or a closed loop's, keeps waits short.
+/// The share if no write takes long.
 const MOST_FOR_SPACE: f64 = 0.5;
 
-/// How many victims may be worth a try where those that are collected side by side use few of the dies.
+/// A number of parallel victims that may help, if the present number leaves dies idle.
 fn more_victims(planned: &Planned, done: &Finished) -> Option<u32> {
     let (run, report) = (&planned.resolved.run, &done.outcome.report);
     let PreemptionConfig::Always(task) = &run.preemption else { return None };
@@ -36,8 +36,8 @@ fn more_victims(planned: &Planned, done: &Finished) -> Option<u32> {
     (are_idle && victims > task.victims).then_some(victims)
 }
 
-/// Whether some write took seconds, and a good part of what writes wait for is a page to land on; or most of it is.
-/// Some of that may be charged with the buffer: nobody says what a page waits for that fills.
+/// Whether writes spend a large part of their time waiting for pages. The buffer's part counts, because a page that
+/// waits for a free block is charged to the buffer.
 fn waits_for_space(done: &Finished) -> bool {
     let report = &done.outcome.report;
     let parts = &report.latency_breakdown.write_mean_ns;
@@ -47,7 +47,7 @@ fn waits_for_space(done: &Finished) -> bool {
     waited_ns > share * report.response.write.mean_ns
 }
 
-/// That more victims side by side may help, and how idle dies are; nothing where they do not.
+/// The advice to collect more victims in parallel, with the share of idle time; `None` if it would not help.
 fn victims_advice(planned: &Planned, done: &Finished) -> Option<String> {
     let victims = more_victims(planned, done)?;
     Some(format!(
@@ -58,7 +58,7 @@ fn victims_advice(planned: &Planned, done: &Finished) -> Option<String> {
     ))
 }
 
-/// That writes waited for seconds for collections that used few of the dies, whether or not that went on.
+/// The note that writes waited for seconds for collections that used few of the dies, even if that did not last.
 fn note_of_few_victims(plan: &Plan, finished: &[Finished]) -> Option<String> {
     let waiting = plan.runs.iter().zip(finished).filter(|(_, done)| waits_for_space(done));
     let found: Vec<_> =
@@ -78,7 +78,7 @@ fn is_overloaded(done: &Finished) -> bool {
     done.outcome.report.steady.verdict == Verdict::Overloaded
 }
 
-/// That drives could not keep up, and what helps; nothing where all could.
+/// The note that drives could not keep up, and what helps; empty if all kept up.
 pub fn note(plan: &Plan, finished: &[Finished]) -> Option<String> {
     let both = || plan.runs.iter().zip(finished);
     let schemes: Vec<&str> =

@@ -251,7 +251,7 @@ pub struct Choice<'a> {
 /// A scheme of a comparison, as it is or with settings of its own.
 #[derive(Clone)]
 pub struct ChosenScheme<'a> {
-    /// What results call it.
+    /// Its name in results.
     pub label: String,
     /// The preset or file.
     pub scheme: &'a Located,
@@ -269,14 +269,14 @@ pub enum ChosenWorkload {
     Trace(PathBuf, Option<Place>),
 }
 
-/// What is known of traces already: each is read once for all cells that replay it.
+/// Measures of traces: each trace is read once for all cells that replay it.
 #[derive(Default)]
 pub struct KnownTraces {
     hashes: BTreeMap<PathBuf, String>,
     footprints: Footprints,
 }
 
-/// An error of one of several schemes says which: the others may have taken the same settings.
+/// Names the scheme in an error of one of several: the others may have accepted the same settings.
 fn of_scheme(mut error: LayerError, scheme: &str, is_alone: bool) -> LayerError {
     if !is_alone {
         error.message = format!("with scheme `{scheme}`: {}", error.message);

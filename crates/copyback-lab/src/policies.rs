@@ -10,7 +10,7 @@ pub struct SuppliedPolicy {
     pub scheme: Option<String>,
     /// Its name in results. Of several policies of an axis with one name, all but the first get a number: `Mine#2`.
     pub name: String,
-    /// What makes the policy of each drive. Two policies with clones of one maker are one policy.
+    /// The maker of the policy of each drive. Two policies with clones of one maker are one policy.
     pub maker: PolicyMaker,
 }
 

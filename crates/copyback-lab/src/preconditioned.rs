@@ -1,4 +1,4 @@
-//! Which runs start from the same drive? Each is preconditioned once, kept while runs want it, and copied for them.
+//! Preconditioned drives: each is made once, kept while runs need it, and copied for them.
 
 use crate::failure::Failure;
 use crate::plan::{Plan, Planned};
@@ -13,17 +13,17 @@ pub struct Preconditioned {
     entries: BTreeMap<String, Mutex<Entry>>,
 }
 
-/// A preconditioned drive, and how many runs still want it.
+/// A preconditioned drive, and the number of runs that still need it.
 #[derive(Default)]
 struct Entry {
     image: Option<Image>,
     runs_left: usize,
-    /// Real time that it took.
+    /// Real time of the preconditioning.
     seconds: f64,
 }
 
 impl Preconditioned {
-    /// Those of all runs of the plans. Nothing is made yet.
+    /// Entries for all runs of the plans. Makes no drive yet.
     pub fn of<'a>(plans: impl IntoIterator<Item = &'a Plan>) -> Self {
         let mut entries: BTreeMap<String, Mutex<Entry>> = BTreeMap::new();
         for member in plans.into_iter().flat_map(|plan| &plan.runs).flat_map(|planned| &planned.members) {
@@ -37,8 +37,7 @@ impl Preconditioned {
         self.entries[&key(member)].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a drive that runs start from, unless that was done; `tell` receives its progress. Whoever comes
-    /// meanwhile waits.
+    /// Makes a member's drive unless it exists; concurrent callers wait. `tell` receives progress.
     pub fn make(&self, member: &Member, tell: &mut dyn FnMut(run::Work)) -> Result<(), Failure> {
         let mut entry = self.entry(member);
         if entry.image.is_none() {
@@ -49,7 +48,7 @@ impl Preconditioned {
         Ok(())
     }
 
-    /// Other copies of the drives of a run, which will take its own all the same.
+    /// Additional copies of a run's drives; the run still takes its own later.
     pub fn copy<'a>(&self, planned: &'a Planned) -> Drives<'a> {
         let copy = |member: &'a Member| {
             (&member.config, self.entry(member).image.clone().expect("a drive is made before its runs"))
@@ -57,8 +56,8 @@ impl Preconditioned {
         planned.members.iter().map(copy).collect()
     }
 
-    /// The drives of one run, and the real time that their preconditioning took: copies, or a drive itself for the last
-    /// run that wants it.
+    /// Takes a run's drives, and the real time of their preconditioning. The last run gets the drive itself, earlier
+    /// runs get copies.
     pub fn take<'a>(&self, planned: &'a Planned) -> (Drives<'a>, f64) {
         let mut seconds = 0.0;
         let take = |member: &'a Member| {
@@ -73,7 +72,7 @@ impl Preconditioned {
     }
 }
 
-/// What a preconditioning depends on.
+/// The key of a preconditioning: equal keys give equal drives.
 pub fn key(member: &Member) -> String {
     format!("{} {}", member.seed, run::image_key(&member.config))
 }

@@ -9,7 +9,7 @@ use copyback_workload::spec::WorkloadSpec;
 use copyback_workload::temporary::Temporary;
 use copyback_workload::tenants::{self, Usual};
 
-/// What a run is asked for, and what it reads from.
+/// The requests of a run, and the temporary files that they are read from.
 pub struct OpenedAll {
     /// The requests.
     pub streams: RequestStreams,

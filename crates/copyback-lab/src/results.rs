@@ -88,7 +88,7 @@ struct SchemeWall<'a> {
     wall: crate::execute::Wall,
 }
 
-/// What came out of one scheme.
+/// The result of one scheme.
 #[derive(Clone, Copy, Debug)]
 pub struct SchemeResult<'a> {
     /// Its name.
@@ -108,7 +108,7 @@ pub struct SchemeResult<'a> {
 }
 
 impl Results {
-    /// What came out, scheme by scheme, in the order in which they were named.
+    /// The results by scheme, in the order in which they were named.
     pub fn schemes(&self) -> impl Iterator<Item = SchemeResult<'_>> {
         self.plan.runs.iter().zip(&self.finished).map(|(planned, done)| {
             let report = &done.outcome.report;

@@ -5,7 +5,7 @@ use crate::format;
 use crate::plan::{Plan, Planned};
 use copyback::observe::report::Report;
 
-/// What there is to say of small writes; each line once.
+/// Notes on small writes; each line once.
 pub fn notes(plan: &Plan, finished: &[Finished]) -> Vec<String> {
     let reports = || plan.runs.iter().zip(finished).map(|(planned, done)| (planned, &done.outcome.report));
     let units = reports().find_map(|(planned, report)| note_of_units(planned, report));
@@ -13,7 +13,7 @@ pub fn notes(plan: &Plan, finished: &[Finished]) -> Vec<String> {
     units.into_iter().chain(note_of_padding(&padded)).collect()
 }
 
-/// That each write rewrites more than it brings: on average less than half of a mapping unit.
+/// The note that each write rewrites more than it brings: on average less than half of a mapping unit.
 fn note_of_units(planned: &Planned, report: &Report) -> Option<String> {
     let unit_bytes = planned.resolved.run.geometry.unit_bytes();
     let mean_bytes = report.written_bytes as f64 / report.writes.max(1) as f64;
@@ -28,7 +28,7 @@ fn note_of_units(planned: &Planned, report: &Report) -> Option<String> {
     })
 }
 
-/// A scheme whose programs of the host are half padding, or more, though its pages could fill: padded places for each
+/// A scheme whose host programs are at least half padding, although its pages could be filled: padded places per unit
 /// that the host wrote.
 fn padded<'a>(planned: &'a Planned, report: &Report) -> Option<(&'a str, f64)> {
     let padding = report.flash.padding_units as f64 / report.flash.host_units.max(1) as f64;

@@ -58,7 +58,7 @@ pub fn short(verdict: Verdict) -> &'static str {
     }
 }
 
-/// Which limits of the rule the run exceeds.
+/// The limits of the rule that the run exceeds.
 fn what_moves(steady: &Steady) -> String {
     let mut parts = Vec::new();
     for figure in steady.figures.iter().filter(|f| !f.is_steady()) {
@@ -121,7 +121,7 @@ fn note(verdict: &str, schemes: &[&str]) -> String {
     format!("Note: {} {is} {verdict}\n", names(schemes))
 }
 
-/// What helps. Where `requests` ended the run, another pass over the workload would change nothing.
+/// The help. If `requests` ended the run, another pass over the workload would change nothing.
 fn advice(plan: &Plan, finished: &[Finished]) -> String {
     let done = |done: &Finished| {
         let report = &done.outcome.report;
@@ -168,7 +168,7 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
     format!("Extend the workload, for example with {warmup}{}", going_on(&run.workload, wanted))
 }
 
-/// What helps where a drive begins settled, and was written to too little for that to be seen.
+/// The help if a drive begins in a steady state, but was written too little to show it.
 fn advice_for_settled(erases: u64, workload: &WorkloadSpec, requests_a_pass: f64) -> String {
     let passes = f64::from(workload.passes.unwrap_or(1));
     let more = if erases == 0 { CAPACITIES } else { ERASES_WANTED / erases as f64 };

@@ -11,7 +11,7 @@ use copyback_workload::temporary::Temporary;
 use copyback_workload::{RequestSource, handed, open, per_cpu, standard_input};
 use std::path::Path;
 
-/// The workload of a run where nobody names one.
+/// The workload of a run that names none.
 pub const DEFAULT: &str = "oltp";
 
 /// How a configuration names a trace that is compiled in.
@@ -19,7 +19,7 @@ const BUILT_IN: &str = "builtin:";
 
 /// A recorded trace that is compiled in.
 pub struct Recorded {
-    /// What users call it.
+    /// Its name for users.
     pub name: &'static str,
     /// Its workload's text.
     pub text: &'static str,
@@ -50,14 +50,14 @@ pub fn text(name: &str) -> Option<&'static str> {
 
 /// A workload's file.
 pub struct Loaded {
-    /// What it asks of the drive.
+    /// Its configuration.
     pub layer: Layer,
     /// The warm-up that it proposes.
     pub warmup: Option<Warmup>,
 }
 
-/// Keys of `[workload]` that play another part of it, or something else. What sets one goes without the warm-up that
-/// the file proposes: that belongs to the whole.
+/// Keys of `[workload]` that select another part of a workload, or another workload. A layer that sets one drops the
+/// warm-up that the file proposes, which fits only the whole.
 const CUTS: &[&str] = &["trace", "requests", "loop", "first", "window", "device"];
 
 /// Whether a layer over a workload leaves its proposed warm-up without sense.
@@ -65,7 +65,7 @@ pub fn cuts(layer: &Layer) -> bool {
     CUTS.iter().any(|key| layer.has_key("workload", key))
 }
 
-/// Loads a preset, or a file where the name is one.
+/// Loads a preset, or a file if the name is one.
 pub fn load(name: &Located, folder: &Path, inputs: &mut Vec<Input>) -> Result<Loaded, Failure> {
     let path = folder.join(&name.value);
     let (shown, text, path) = match text(&name.value) {
@@ -127,7 +127,7 @@ fn check_trace_file(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// That a command line names more than one trace, and how to give several.
+/// The error if a command line names more than one trace, and how to give several.
 pub fn several_traces() -> Failure {
     Failure::input("a command reads one trace, and this one names several").with_help(
         "give files that blktrace wrote for each CPU by their base name: BASE for BASE.blktrace.0, BASE.blktrace.1; \
@@ -150,7 +150,7 @@ pub fn trace_layer(path: &Path) -> Result<Layer, Failure> {
 pub struct ReaderOptions<'a> {
     /// The trace's format.
     pub format: Option<&'a str>,
-    /// The columns of a table without header, in order; none where there are none.
+    /// The columns of a table without header, in order; none if there are none.
     pub columns: &'a [String],
     /// The only device.
     pub device: Option<&'a Device>,
@@ -257,7 +257,7 @@ pub fn hash_trace(path: &Path) -> Result<String, Failure> {
     }
 }
 
-/// How many requests a workload will have, where that is known.
+/// How many requests a workload will have, if that is known.
 pub fn expected_requests(spec: &WorkloadSpec, requests: Option<u64>) -> Option<u64> {
     let recorded = spec.trace.as_deref().and_then(recorded).map(|r| r.requests);
     let once = spec.first.or(spec.requests).or(recorded);
@@ -283,7 +283,7 @@ pub fn open_source(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Resul
     };
     let folder = std::env::temp_dir();
     let failed = |error: std::io::Error| {
-        // The file's own name says nothing to anybody.
+        // The name of the temporary file would not help the user.
         let why = match error.kind() {
             std::io::ErrorKind::NotFound => "there is no such folder".to_owned(),
             kind => kind.to_string(),
@@ -303,7 +303,7 @@ pub fn open_source(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Resul
     std::io::Write::write_all(file.as_file_mut(), recorded.trace).map_err(failed)?;
     let spec = WorkloadSpec { trace: Some(file.path().to_path_buf()), ..spec.clone() };
     let source = open(&spec, seed, capacity_bytes)?;
-    // Whoever reads it once holds it open: without its name, nothing is left behind however the program ends.
+    // On Unix, a file that is read once needs no name after opening: deleting it now leaves nothing behind.
     let is_done_with = cfg!(unix) && spec.passes.is_none();
     Ok(Opened { source, file: (!is_done_with).then_some(file) })
 }

@@ -100,8 +100,8 @@ fn shown(name: &str, of: &Numbers, verdict: &str, format: Format) -> String {
     }
 }
 
-/// The table, so many characters wide: its rows; a table of each of several workloads, of those words that it has
-/// numbers for; and which requests are matched, if some are.
+/// The table, `columns` characters wide: its rows, a table of each of several workloads with the words that it has
+/// numbers for, and the matched requests, if any.
 pub fn table(plan: &Plan, finished: &[Finished], show: &[String], columns: usize) -> Result<String, Failure> {
     let asked = ShownNumbers::new(finished, show)?;
     let both = asked.named_words();

@@ -1,7 +1,7 @@
-//! The file by which a folder of `--out` is known as ours, and which tells of the files that are: `.copyback.json`.
+//! `.copyback.json` marks a folder of `--out` and lists its result files.
 //!
-//! It is there before anything else is, and names what will be: wherever a run ends, the folder that it leaves may be
-//! written to again. Without it nothing is ours, whatever it is called. Who writes into the folder holds its lock.
+//! It is written first and names all files that will follow, so the folder of an interrupted run can be reused. Without
+//! it, no file counts as a result. A program that writes into the folder locks it.
 
 use crate::failure::{self, Failure};
 use crate::files;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 const NAME: &str = ".copyback.json";
 const SCHEMA: &str = "copyback/out/1";
-/// No more of it is read: it has some hundred bytes.
+/// Most bytes that are read; a marker has some hundred.
 const BYTES_MAX: u64 = 1 << 20;
 
 #[derive(Serialize, Deserialize)]
@@ -26,11 +26,11 @@ struct Text {
 enum MarkerState {
     /// Missing.
     Nothing,
-    /// A run was killed when it had made it: nothing is lost with it, and nothing known by it.
+    /// Empty: the run was killed right after making it.
     Blank,
-    /// These files are ours.
+    /// The result files that it lists.
     Files(BTreeSet<String>),
-    /// It is somebody's.
+    /// Not a marker of this program.
     Foreign,
 }
 
@@ -66,8 +66,8 @@ pub fn files_of_earlier_run(folder: &Path) -> BTreeSet<String> {
     if let MarkerState::Files(files) = read(folder) { files } else { BTreeSet::new() }
 }
 
-/// The first file in a folder, by name, that no run wrote. What a killed program was writing is nobody's, where a
-/// marker says that such a program was there.
+/// The first file, by name, that no run wrote. Temporary files of a killed run do not count if the marker lists
+/// results.
 pub fn foreign_file(folder: &Path) -> Option<String> {
     foreign_beside(folder, &read(folder))
 }
@@ -82,7 +82,7 @@ fn foreign_beside(folder: &Path, said: &MarkerState) -> Option<String> {
     names.filter(|name| !is_ours(name)).min()
 }
 
-/// Removes what a killed program was writing. The caller has the marker, so nobody is writing it still.
+/// Removes temporary files of a killed program. The caller holds the lock, so no program is writing them.
 pub fn remove_temporary_files(folder: &Path) -> std::io::Result<()> {
     for entry in std::fs::read_dir(folder)?.flatten() {
         if files::is_temporary(&entry.file_name().to_string_lossy()) && entry.file_type()?.is_file() {
@@ -92,14 +92,14 @@ pub fn remove_temporary_files(folder: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The marker of a folder, open for this program alone.
+/// The marker of a folder, open and locked.
 pub struct Marker {
     file: File,
     folder: PathBuf,
 }
 
 impl Marker {
-    /// Opens the marker of a folder that is there, or makes a blank one: nothing is ours that was not.
+    /// Opens and locks the marker of a folder, or makes an empty one, which lists no results.
     pub fn lock(folder: &Path) -> Result<Self, Failure> {
         let shown = folder.display();
         let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(folder.join(NAME));
@@ -130,7 +130,7 @@ impl Marker {
         foreign_beside(&self.folder, &self.read())
     }
 
-    /// Whether it still stands in its folder: somebody may have moved that, or cleared it.
+    /// Whether the marker is still in its folder, which may have been moved or emptied.
     #[cfg(unix)]
     pub fn is_there(&self) -> bool {
         use std::os::unix::fs::MetadataExt;
@@ -139,14 +139,13 @@ impl Marker {
         standing.is_some() && standing == self.file.metadata().map(number).ok()
     }
 
-    /// Elsewhere what is open stays where it is.
+    /// Other systems do not move or remove an open file.
     #[cfg(not(unix))]
     pub fn is_there(&self) -> bool {
         true
     }
 
-    /// Says which files are ours. The file stays the one that is locked, so it is written in place, and is a marker at
-    /// every step: blanks behind the text count for nothing.
+    /// Lists the result files. The locked file is written in place; padding keeps it valid at every step.
     pub fn write(&self, files: &BTreeSet<String>) -> Result<(), Failure> {
         let failed = |error: std::io::Error| Failure::of_disk(&self.folder.join(NAME), &error);
         let text = serde_json::to_string_pretty(&Text { schema: SCHEMA.to_owned(), files: files.clone() });

@@ -69,8 +69,8 @@ pub fn check(folder: &Path, plan: &Plan) -> Result<(), Failure> {
     })
 }
 
-/// Refuses what is no file in a result's place. A link's file was named by nobody, and what others read or keep behind
-/// a pipe or a device is not ours.
+/// The error if a result's path is no regular file: the user named no link target, and pipes and devices belong to
+/// others.
 fn no_file(path: &Path, data: &std::fs::Metadata) -> Failure {
     let what = match data {
         _ if data.is_dir() => "a folder",
@@ -86,7 +86,7 @@ fn foreign(folder: &Path, name: &str) -> Failure {
     Failure::input(message).with_help("name an empty or a new folder; only what a run wrote there is overwritten")
 }
 
-/// Refuses another output in the folder: it would be a file that no rerun knows.
+/// Refuses another output in the folder: no rerun would know that file.
 pub fn refuse_inside(folder: &Path, output: &Output) -> Result<(), Failure> {
     let (Ok(folder), Some(inside)) = (std::fs::canonicalize(folder), files::folder_of_output(&output.path)) else {
         return Ok(());
@@ -107,8 +107,7 @@ pub struct OutDir<'a> {
 }
 
 impl<'a> OutDir<'a> {
-    /// Makes the folder, and what it is known by, before time is spent on results. What came into it since it was
-    /// checked is seen now; what comes later under a result's name is in a folder that says so.
+    /// Makes the folder and its marker before the run, and checks again for files that appeared since `check`.
     pub fn begin(folder: &'a Path, plan: &Plan, tables: KeptTables) -> Result<Self, Failure> {
         std::fs::create_dir_all(folder).map_err(|error| {
             Failure::input(format!("cannot make the folder {}: {error}", folder.display()))
@@ -121,7 +120,7 @@ impl<'a> OutDir<'a> {
     }
 
     fn mark(folder: &Path, own: &BTreeSet<String>) -> Result<Marker, Failure> {
-        // Before a marker is made in a folder that is somebody's, and of what came until it was locked.
+        // Check before making a marker in a foreign folder, and again for files that appeared before it was locked.
         marker::foreign_file(folder).map_or(Ok(()), |name| Err(foreign(folder, &name)))?;
         let marker = Marker::lock(folder)?;
         marker.foreign_file().map_or(Ok(()), |name| Err(foreign(folder, &name)))?;
@@ -129,8 +128,8 @@ impl<'a> OutDir<'a> {
         Ok(marker)
     }
 
-    /// Writes the results. Those of an earlier run go before, so that what stands there is of one run; the document
-    /// comes last: where it is, all is.
+    /// Writes the results. Removes those of an earlier run first; writes the document last, so that it certifies all
+    /// others.
     pub fn write(mut self, results: &Results, json: &str) -> Result<(), Failure> {
         let folder = self.folder;
         let failed = |error: std::io::Error| Failure::of_disk(folder, &error);
@@ -150,11 +149,11 @@ impl<'a> OutDir<'a> {
     }
 }
 
-/// Removes what an earlier run left, and links that came into the place of a result since they were looked for: the
-/// link goes, its file stays.
+/// Removes the results of an earlier run, and links that appeared in a result's place since the check: the link is
+/// removed, its target stays.
 fn remove(folder: &Path, before: &BTreeSet<String>, own: &BTreeSet<String>) -> std::io::Result<()> {
     marker::remove_temporary_files(folder)?;
-    // The document says that all is there: it goes first.
+    // The document certifies all other files, so it is removed first.
     let document = before.get(JSON).into_iter();
     for name in document.chain(before.iter().filter(|name| *name != JSON)) {
         let path = folder.join(name);
@@ -178,7 +177,7 @@ fn write_tables(folder: &Path, results: &Results, own: &BTreeSet<String>) -> Res
         .try_for_each(|made| table(made.name, made.columns(results)?))
 }
 
-/// What each table says of the runs in it.
+/// The metadata of each table on its runs.
 fn about(plan: &Plan) -> About {
     let of_all = About::this_program().with("seed", plan.seed);
     plan.runs.iter().enumerate().fold(of_all, |about, (at, planned)| {

@@ -32,7 +32,7 @@ const FOR_NS: u64 = 100_000_000;
 pub struct Perfetto<'a> {
     path: &'a Path,
     geometry: Geometry,
-    /// What is written.
+    /// The time window.
     pub window: Window,
 }
 
@@ -60,7 +60,7 @@ impl<'a> Perfetto<'a> {
         Ok(Some(Self { path, geometry: Geometry::new(&planned.resolved.run.device()), window }))
     }
 
-    /// Where it goes.
+    /// The output path.
     pub fn path(&self) -> &'a Path {
         self.path
     }
@@ -79,7 +79,7 @@ fn encoded(geometry: &Geometry, span: Span, outcome: &Outcome) -> Vec<u8> {
     Trace { packet: writer.packets }.encode_to_vec()
 }
 
-/// What is written for one track.
+/// A slice of one track.
 struct Slice {
     start_ns: u64,
     end_ns: u64,

@@ -53,7 +53,7 @@ pub enum ChildTracksOrdering {
     Explicit = 3,
 }
 
-/// What a group of tracks belongs to.
+/// The owner of a group of tracks.
 #[derive(Clone, PartialEq, Message)]
 pub struct ProcessDescriptor {
     #[prost(int32, optional, tag = "1")]
@@ -62,7 +62,7 @@ pub struct ProcessDescriptor {
     pub process_name: Option<String>,
 }
 
-/// That a track has numbers.
+/// Marks a track of numbers.
 #[derive(Clone, PartialEq, Message)]
 pub struct CounterDescriptor {
     #[prost(string, optional, tag = "6")]
@@ -88,7 +88,7 @@ pub struct TrackEvent {
     pub flow_ids: Vec<u64>,
 }
 
-/// What kind of event it is.
+/// The kind of the event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enumeration)]
 #[repr(i32)]
 pub enum Type {

@@ -21,10 +21,10 @@ pub struct Condition {
 }
 
 impl Condition {
-    /// Reads one; `is_number` says which numbers the results have.
+    /// Reads one; `is_number`: whether the results have a number of this name.
     ///
     /// # Errors
-    /// Where it compares nothing, or names no number, or its value has another unit.
+    /// If it compares nothing or names no number, or if its value has another unit.
     pub fn parse(text: &str, is_number: &dyn Fn(&str) -> bool) -> Result<Self, LayerError> {
         let parsed = objective::Condition::parse(text)?;
         let Some(metric) = spelled_out(&parsed.name.word, is_number) else {
@@ -48,7 +48,7 @@ impl Condition {
         self.unit.shown(value)
     }
 
-    /// What the page draws: the line of a number, and of a percentile a point of the distribution of a class.
+    /// Data of the page: the line of a number, and for a percentile a point of the distribution of a class.
     pub fn drawn(&self) -> Value {
         let parts: Vec<&str> = self.metric.split('.').collect();
         let beyond = BEYOND_PPM.iter().find(|(name, _)| parts.last() == Some(name));

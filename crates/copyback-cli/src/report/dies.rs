@@ -1,4 +1,4 @@
-//! Which die was at work when: shares of short whiles, die by die.
+//! When each die was busy: its share of short intervals.
 
 use super::Detail;
 use super::distribution::rounded;
@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// A die of a drive.
 type Die = (u64, u64);
-/// Whiles from one moment to another, in nanoseconds, by die.
+/// Busy intervals in nanoseconds, by die.
 type Busy = BTreeMap<Die, Vec<(f64, f64)>>;
 
 /// The busy intervals of dies, by layer of the map and by scheme.
@@ -18,7 +18,7 @@ pub struct DieActivity {
     layers: Vec<(&'static str, BTreeMap<String, Busy>)>,
 }
 
-/// Who a layer of the map shows.
+/// The layers of the map.
 pub const COLLECTIONS: &str = "collections";
 const HOST: &str = "host";
 const GC: &str = "gc";
@@ -46,8 +46,8 @@ impl DieActivity {
         Ok(Self { layers })
     }
 
-    /// The map of a run, from one moment to another: for each die and each bin in which it worked its number, the bin's
-    /// and the share in thousandths, one after the other.
+    /// The map of a run as a flat list: die number, bin number and busy share in thousandths, for each bin in which the
+    /// die worked.
     pub fn drawn(&self, scheme: &str, (from_ns, to_ns): (f64, f64), dies: usize, detail: Detail) -> Value {
         let of_scheme: Vec<_> = self.layers.iter().map(|(layer, all)| (*layer, all.get(scheme))).collect();
         let of_drives = of_scheme.iter().filter_map(|(_, busy)| *busy).flat_map(BTreeMap::keys);

@@ -6,9 +6,8 @@ use serde_json::{Value, json};
 /// A histogram's bins: the longest time of each, in nanoseconds, and its requests; in the order of times.
 pub type Bins = Vec<(f64, f64)>;
 
-/// The share of the requests that takes longer than the end of each bin, drawn by few points. Each point is one of the
-/// histogram, exact: those are left out that lie closer to the one before than a line is wide. The longest time stands
-/// at the share of one request, for beyond it is none.
+/// The complementary distribution, with few points. Each point is exact; points closer to the previous one than a
+/// line's width are omitted. The longest time is drawn at the share of one request.
 pub fn ccdf(bins: &Bins, detail: Detail) -> Value {
     let total: f64 = bins.iter().map(|(_, count)| count).sum();
     let steps = detail.distribution_points() as f64;

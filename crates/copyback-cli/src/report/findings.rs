@@ -1,20 +1,20 @@
-//! What a page says first: its title, a sentence on what was found, and which results meet the conditions.
+//! The findings at the top of a page: its title, a sentence on the results, and which of them meet the conditions.
 
 use super::conditions::Condition;
 use crate::format;
 use crate::sweep::objective::standing::Judged;
 use serde_json::Value;
 
-/// Schemes that a title names one by one.
+/// Most schemes that a title names.
 const NAMED_MAX: usize = 4;
 
-/// A number of which the smallest is looked for.
+/// A number of which the smallest is best.
 struct Measure {
     name: &'static str,
     words: &'static str,
-    /// What a smaller one is.
+    /// The words for a smaller value.
     better: &'static str,
-    /// Requests below which it says nothing.
+    /// Fewest requests for a meaningful value.
     requests_min: f64,
 }
 
@@ -22,7 +22,7 @@ const fn measure(name: &'static str, words: &'static str, better: &'static str, 
     Measure { name, words, better, requests_min }
 }
 
-/// The first that results have is taken.
+/// The first of these that the results have is used.
 const MEASURES: [Measure; 4] = [
     measure("response.read.p99_9_ns", "99.9 % of reads take at most", "shorter tails", 1_000.0),
     measure("response.write.p99_9_ns", "99.9 % of writes take at most", "shorter tails", 1_000.0),
@@ -48,7 +48,7 @@ impl Row {
         (self.number)(name)
     }
 
-    /// A percentile of too few requests says nothing.
+    /// The value of a measure; `None` for a percentile of too few requests.
     fn measure(&self, measure: &Measure) -> Option<f64> {
         let name = measure.name;
         let count = self.number(&name.replace(name.rsplit('.').next()?, "count"));
@@ -56,12 +56,12 @@ impl Row {
     }
 }
 
-/// Names as a title has them.
+/// Names for a title.
 pub fn listed(schemes: &[String]) -> String {
     if schemes.len() > NAMED_MAX { format!("{} schemes", schemes.len()) } else { schemes.join(", ") }
 }
 
-/// What rows say, in a sentence or two; `base` is what others are compared with, if there is one.
+/// One or two sentences on the rows. `base`: the row that others are compared with, if any.
 pub fn sentence(rows: &[Row], base: Option<&str>, conditions: &[Condition]) -> String {
     let measure = MEASURES.iter().find(|measure| rows.iter().any(|row| row.measure(measure).is_some()));
     let mut sentences = Vec::new();
@@ -81,12 +81,12 @@ pub fn sentence(rows: &[Row], base: Option<&str>, conditions: &[Condition]) -> S
     sentences.join(" ")
 }
 
-/// What a sentence does not say of runs that may go on otherwise.
+/// A caveat if not all runs are steady.
 pub fn caveat(is_steady: bool) -> &'static str {
     if is_steady { "" } else { " Not all runs are steady." }
 }
 
-/// The best row that a real drive can be, and the names of all that are as good.
+/// The best row that a real drive can achieve, and the names of equally good rows.
 struct Best<'a> {
     row: &'a Row,
     value: f64,
@@ -115,12 +115,12 @@ fn best_of(best: &Best<'_>, base: Option<(&Row, f64)>, (count, of_all): (usize, 
     }
 }
 
-/// What distinguishes the counted rows, if others were left out.
+/// The words for the counted rows, if others were left out.
 fn that_can_be_built(rows: &[Row]) -> &'static str {
     if rows.iter().any(|row| row.is_ideal) { " that can be built" } else { "" }
 }
 
-/// Which rows that can be built meet a condition, or which of them is nearest to it.
+/// The rows of real drives that meet a condition, or the nearest one.
 fn met(rows: &[Row], condition: &Condition) -> String {
     let built = || rows.iter().filter(|row| !row.is_ideal);
     let value = |row: &Row| row.number(&condition.metric);
@@ -180,7 +180,7 @@ mod tests {
         let said = sentence(&rows[..1], Some("baseline"), &[]);
         assert_eq!(said, "Under baseline, 99.9 % of reads take at most 17.1 ms, at a write amplification of 3.46.");
         assert!(sentence(&[], None, &[]).is_empty());
-        // The ideal drive is better, but no drive that anybody can build; of equal ones all are named.
+        // The ideal drive is better, but cannot be built. Of equal rows, all are named.
         let rows = [row("baseline", 1e6, 2.0), row("mine", 1e6, 2.0), row("ideal-no-gc", 0.5e6, 2.0)];
         let said = sentence(&rows, Some("baseline"), &[]);
         assert!(said.starts_with("No scheme that can be built has shorter tails than baseline: "), "{said}");

@@ -63,12 +63,12 @@ impl Detail {
         self.of(256, 16)
     }
 
-    /// Bins of each of so many dies.
+    /// Bins of each of `dies` dies.
     fn die_bins(self, dies: usize) -> usize {
         (self.of(12_000, 400) / dies.max(1)).clamp(24, 300)
     }
 
-    /// Cells of a sweep of so many schemes.
+    /// Cells of a sweep of `schemes` schemes.
     fn cells(self, schemes: usize) -> usize {
         (self.of(1_000, 20) / schemes.max(1)).max(4)
     }
@@ -102,12 +102,12 @@ pub fn reported(args: &ReportArgs) -> Result<(String, bool), Failure> {
     Ok((format!("{}\n", printable(&said)), is_printed))
 }
 
-/// What the results are of.
+/// The title of the page: the subject of the results.
 fn title(all: &[Results]) -> String {
     all.iter().map(Results::title).collect::<Vec<_>>().join("; ")
 }
 
-/// What every page has in its first lines; pages of earlier versions have the second.
+/// The marks in the first lines of every page; pages of earlier versions have the second.
 const MARKS: [&[u8]; 2] = [b"<meta name=\"generator\" content=\"copyback report\">", b"<title>Copyback report</title>"];
 /// Bytes in which it is looked for.
 const HEAD_BYTES: u64 = 2_048;
@@ -139,13 +139,13 @@ fn fitting(all: &[Results], title: &str, conditions: &[Condition]) -> Result<(St
     Err(too_large())
 }
 
-/// That results are too many for a page.
+/// The error if results are too many for a page.
 fn too_large() -> Failure {
     Failure::input(format!("these results make a page of more than {}", format::size(BYTES_MAX as f64)))
         .with_help("name fewer of them; each may have a page of its own")
 }
 
-/// What the page is told.
+/// The data of the page.
 fn data(all: &[Results], detail: Detail, title: &str, conditions: &[Condition]) -> Result<Value, Failure> {
     let sources = all.iter().map(|results| results.drawn(detail)).collect::<Result<Vec<_>, _>>()?;
     let found: Vec<String> = all.iter().map(|results| results.found(conditions)).collect();

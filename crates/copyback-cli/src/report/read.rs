@@ -17,7 +17,7 @@ const TABLE_BYTES_MAX: usize = 2 << 30;
 /// Rows that are read at a time.
 const BATCH_ROWS: usize = 1 << 16;
 
-/// What helps where a table cannot be read.
+/// The help if a table cannot be read.
 const WRITE_ANEW: &str = "name a complete result of copyback, or write it again";
 
 /// Memory for the values of a table.
@@ -36,7 +36,7 @@ impl Room {
     }
 }
 
-/// A column's values; numbers are null where a row has none.
+/// A column's values; numbers are null if a row has none.
 enum Values {
     Texts(Vec<String>),
     Numbers(Vec<Option<f64>>),
@@ -80,7 +80,7 @@ impl Table {
         self.numbers(name)?.iter().map(|number| number.ok_or_else(|| self.lacks("numbers", name))).collect()
     }
 
-    /// A value as a text, whatever the column holds; nothing where the row has none.
+    /// A value as a text, whatever the column holds; nothing if the row has none.
     pub fn shown(&self, name: &str, row: usize) -> String {
         match self.columns.get(name) {
             Some(Values::Texts(texts)) => texts[row].clone(),
@@ -94,14 +94,14 @@ impl Table {
     }
 }
 
-/// What a table says of itself: its metadata, by key.
+/// The metadata of a table, by key.
 pub fn about(path: &Path) -> Result<BTreeMap<String, String>, Failure> {
     let reader = open(path)?;
     let keys = reader.metadata().file_metadata().key_value_metadata().into_iter().flatten();
     Ok(keys.filter_map(|pair| Some((pair.key.clone(), pair.value.clone()?))).collect())
 }
 
-/// What a Parquet file is: the name of its table, and whether a sweep wrote it.
+/// The kind of a Parquet file: the name of its table, and whether a sweep wrote it.
 pub fn kind_of(path: &Path) -> Result<(String, bool), Failure> {
     let reader = open(path)?;
     let metadata = reader.metadata().file_metadata();

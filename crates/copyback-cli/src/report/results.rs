@@ -1,4 +1,4 @@
-//! What a RESULT on the command line is, by its content.
+//! The kind of a RESULT of the command line, by its content.
 
 use super::Detail;
 use super::conditions::Condition;
@@ -21,21 +21,21 @@ const DOCUMENT_BYTES_MAX: u64 = 64 << 20;
 /// The most values of a document, counted by its commas and brackets: each takes some hundred bytes of memory.
 const DOCUMENT_VALUES_MAX: usize = 4_000_000;
 
-/// The most runs of a document: what a page is told of one has a thousand bytes at least.
+/// Most runs of a document: each takes at least a thousand bytes of the page.
 const RUNS_MAX: usize = 3_000;
 
-/// What helps where a name leads to no results.
+/// The help if a name leads to no results.
 const WHAT_ONE_NAMES: &str = "name a folder of `run --out` or `compare --out`, their JSON, the .parquet of a sweep, or \
                               the folder or the JSON of a reproduction";
 
-/// What was found.
+/// The findings.
 enum Kind {
     Runs(Runs),
     Sweep(Sweep),
     Reproduction(Vec<Value>),
 }
 
-/// Results that somebody named.
+/// Results that the user named.
 pub struct Results {
     path: PathBuf,
     kind: Kind,
@@ -55,12 +55,12 @@ impl Results {
         self.path.is_file().then(|| input(self.path.clone())).into_iter().collect()
     }
 
-    /// The folder, where it is one.
+    /// The folder, if it is one.
     pub fn folder(&self) -> Option<&Path> {
         self.path.is_dir().then_some(&*self.path)
     }
 
-    /// What it is, in words.
+    /// Its kind, in words.
     pub fn said(&self) -> String {
         let shown = self.path.display();
         let count = |number: usize, one: &str, many: &str| format!("{number} {}", if number == 1 { one } else { many });
@@ -79,7 +79,7 @@ impl Results {
         }
     }
 
-    /// What it is of, as a title says it.
+    /// Its subject, for a title.
     pub fn title(&self) -> String {
         match &self.kind {
             Kind::Runs(runs) => runs.title(),
@@ -94,7 +94,7 @@ impl Results {
         }
     }
 
-    /// What was found, in a sentence or two.
+    /// The findings, in one or two sentences.
     pub fn found(&self, conditions: &[Condition]) -> String {
         match &self.kind {
             Kind::Runs(runs) => runs.found(conditions),
@@ -123,7 +123,7 @@ impl Results {
         }
     }
 
-    /// What the page is told of it.
+    /// The data of the page on it.
     pub fn drawn(&self, detail: Detail) -> Result<Value, Failure> {
         let name = self.path.display().to_string();
         Ok(match &self.kind {
@@ -165,7 +165,7 @@ fn of_folder(folder: &Path) -> Result<Kind, Failure> {
 
 fn of_file(path: &Path) -> Result<Kind, Failure> {
     files::check_file("result", path)?;
-    // By its content: who names a table otherwise has one all the same.
+    // Detected by content, because a table may have any name.
     let mut begin = [0; 4];
     let read = File::open(path).and_then(|mut file| file.read(&mut begin));
     let count = read.map_err(|error| refused(path, &format!("cannot be read: {error}")))?;

@@ -48,7 +48,7 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// Those of a document, with the tables of its folder, where it has one.
+    /// Those of a document, with the tables of its folder, if it has one.
     pub fn read(document: Value, folder: Option<&Path>) -> Result<Self, Failure> {
         let Some(folder) = folder else {
             return Ok(Self { document, series: None, histograms: Histograms::new(), work: None });
@@ -75,7 +75,7 @@ impl Runs {
         self.results().iter().filter_map(|result| result["scheme"].as_str()).collect()
     }
 
-    /// Which schemes ran what on which drive.
+    /// The title: the schemes, the workload and the drive.
     pub fn title(&self) -> String {
         let input = |role: &str| {
             let inputs = self.document["inputs"].as_array().into_iter().flatten();
@@ -94,7 +94,7 @@ impl Runs {
         format!("{}{of}{array}{drive}", findings::listed(&schemes))
     }
 
-    /// What was found.
+    /// The findings.
     pub fn found(&self, conditions: &[Condition]) -> String {
         let row = |result: &Value| {
             let report = result["report"].clone();
@@ -115,7 +115,7 @@ impl Runs {
         self.results().iter().any(|result| number(&result["report"], name).is_some())
     }
 
-    /// What the page says of the command.
+    /// The data of the page on the command.
     pub fn about(&self) -> Value {
         let of = |name: &str| self.document[name].clone();
         let inputs = self.document["inputs"].as_array().into_iter().flatten();

@@ -38,7 +38,7 @@ pub struct Series {
     columns: [Vec<f64>; COLUMNS.len()],
 }
 
-/// What is divided by what.
+/// The columns of a ratio.
 struct Ratio<'a> {
     parts: &'a [usize],
     of: usize,
@@ -89,8 +89,8 @@ impl Series {
         json!({ "mean": mean, "min": min, "max": max })
     }
 
-    /// The same of a state at the ends of intervals: its mean over time, and `min_of` and `max_of` name the columns of
-    /// which the least and the most are taken.
+    /// The same for a sampled state: its time-weighted mean, the minimum of column `min_of`, the maximum of column
+    /// `max_of`.
     fn states(&self, column: usize, min_of: usize, max_of: usize, bins: &[Range<usize>]) -> Value {
         let begin = |row: usize| if row == 0 { self.start_ns } else { self.columns[0][row - 1] };
         let length = |row: usize| (self.columns[0][row] - begin(row)).max(0.0);
@@ -106,7 +106,7 @@ impl Series {
         json!({ "mean": each(&mean), "min": each(&least), "max": each(&most) })
     }
 
-    /// What the page draws over time.
+    /// The data of the page over time.
     pub fn drawn(&self, detail: Detail) -> Value {
         let bins = bins(self.rows(), detail.series_bins());
         let ends: Vec<f64> = bins.iter().map(|bin| self.columns[0][bin.end - 1]).collect();
@@ -122,7 +122,7 @@ impl Series {
     }
 
     /// Halves of the 95 % intervals of the mean response time and of write amplification, by batch means: batches of as
-    /// many requests each as rows allow. None where there are fewer rows than batches, or one has nothing.
+    /// many requests each as rows allow. None if there are fewer rows than batches, or one has nothing.
     pub fn half_widths(&self) -> Value {
         json!({ "response_ns": self.half_width(&RESPONSE), "write_amplification": self.half_width(&WRITE_AMPLIFICATION) })
     }
@@ -144,7 +144,7 @@ impl Series {
     }
 }
 
-/// Neighbouring rows in at most so many bins.
+/// Neighbouring rows, in at most `most` bins.
 fn bins(rows: usize, most: usize) -> Vec<Range<usize>> {
     let each = rows.div_ceil(most).max(1);
     (0..rows).step_by(each).map(|from| from..(from + each).min(rows)).collect()

@@ -3,10 +3,9 @@
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The settings of a configuration: keys with dots between, and values as texts; none if there is no room for them.
+/// The settings as dotted keys and texts; `None` if they exceed `left_bytes`, from which their size is subtracted.
 ///
-/// `left_bytes`: the room, from which they are taken. Names repeat those of the tables around them. Settings can
-/// therefore be far longer than their document.
+/// A key repeats the names of the tables around it, so settings can be far longer than their document.
 pub fn settings(config: &Value, left_bytes: &mut usize) -> Option<BTreeMap<String, String>> {
     let mut all = BTreeMap::new();
     add(&mut all, String::new(), config, left_bytes)?;

@@ -32,7 +32,7 @@ fn class(latency: &Value, parts: &Value) -> Value {
     Value::Object(shown)
 }
 
-/// Of an array what it did, and each of its drives; null where there is none.
+/// Of an array what it did, and each of its drives; null if there is none.
 pub fn array(report: &Value) -> Value {
     let own = &report["array"];
     let Some(drives) = own["drives"].as_array() else { return Value::Null };

@@ -39,7 +39,7 @@ const CAUSES: [&str; 2] = ["latency_breakdown.read_mean_ns.", "latency_breakdown
 /// Columns that are in front of the varied keys.
 const BEFORE_VARIED: [&str; 5] = ["cell", "case", "device", "workload", "seed"];
 
-/// A sweep's table, and that of response times, where it stands beside it.
+/// A sweep's table, and that of response times, if it stands beside it.
 pub struct Sweep {
     table: Table,
     varied: Vec<String>,
@@ -90,7 +90,7 @@ impl Sweep {
         self.schemes.iter().map(String::as_str).collect()
     }
 
-    /// Which schemes were compared over what; `name` is that of its table.
+    /// The title: the schemes and the varied keys; `name`: the name of its table.
     pub fn title(&self, name: &str) -> String {
         let over = if self.varied.is_empty() { String::new() } else { format!(" over {}", self.varied.join(", ")) };
         format!("{name}: {}{over}", findings::listed(&self.schemes))
@@ -127,14 +127,14 @@ impl Sweep {
         METRICS.contains(&name) && self.table.numbers(name).is_ok()
     }
 
-    /// What the page says of it.
+    /// The data of the page on it.
     pub fn about(&self) -> Value {
         let seeds: std::collections::BTreeSet<String> =
             (0..self.table.rows).map(|row| self.table.shown("seed", row)).collect();
         json!({ "kind": "sweep", "rows": self.table.rows, "seeds": seeds, "varied": self.varied })
     }
 
-    /// What the page draws.
+    /// The data of the page.
     pub fn drawn(&self, detail: Detail) -> Result<Value, Failure> {
         let shown = &self.groups[..self.groups.len().min(detail.cells(self.schemes.len()))];
         let metrics: Vec<&str> = METRICS.into_iter().filter(|name| self.table.numbers(name).is_ok()).collect();
@@ -198,7 +198,7 @@ impl Sweep {
     }
 }
 
-/// What tells a row's cell and those of other seeds from others. The seed comes last.
+/// The name of a row's cell and of those of other seeds. The seed comes last.
 fn label(table: &Table, name: &str, row: usize) -> String {
     let label = table.shown(name, row);
     let seed = format!(" seed={}", table.shown("seed", row));

@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 /// How its name ends beside the tables.
 pub const CLAIMS: &str = "-claims.json";
 
-/// What the document says beside its claims.
+/// The fields of the document beside its claims.
 pub struct About<'a> {
     /// The paper, or the file.
     pub name: &'a str,
     /// Whether runs were stopped early.
     pub is_quick: bool,
-    /// What the command line has other than the experiments.
+    /// The options by which the command line changes the experiments.
     pub changes: Vec<String>,
 }
 

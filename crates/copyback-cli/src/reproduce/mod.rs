@@ -73,7 +73,7 @@ pub struct Reproduced {
     pub tables: Vec<Tables>,
     /// The JSON document.
     pub json: String,
-    /// What the program prints of it.
+    /// The printed text.
     pub text: String,
     /// Whether standard output is taken by the document.
     is_printed: bool,
@@ -89,7 +89,7 @@ pub struct Tables {
     pub latencies: Vec<Column>,
 }
 
-/// Does what the command line says but for the text.
+/// Runs the command without printing its text.
 pub fn reproduced(args: &ReproduceArgs, package: Option<&dyn Package>) -> Result<Reproduced, Failure> {
     let name = paper_name(args);
     if let Some(count) = args.worlds {
@@ -156,7 +156,7 @@ fn table_of(name: &str, folder: &Path, experiment: &Experiment, args: &Reproduce
     folder.join(format!("{name}-{}{quick}.parquet", experiment.stem))
 }
 
-/// Where the document stands beside the tables, for `copyback report`.
+/// The path of the document beside the tables, for `copyback report`.
 fn claims_of(name: &str, folder: &Path, args: &ReproduceArgs) -> PathBuf {
     let quick = if args.quick { "-quick" } else { "" };
     let ending = if args.headlines { headlines::HEADLINES } else { document::CLAIMS };
@@ -179,7 +179,7 @@ fn check_outputs(name: &str, folder: &Path, experiments: &[Experiment], args: &R
     refuse_unknown_tables(name, folder, experiments, args)
 }
 
-/// Refuses to replace tables that nobody named, unless the journal says that a reproduction wrote them.
+/// Refuses to replace tables that the user did not name, unless the journal shows that a reproduction wrote them.
 fn refuse_unknown_tables(
     name: &str,
     folder: &Path,
@@ -312,7 +312,7 @@ fn text(name: &str, folder: &Path, args: &ReproduceArgs, done: &[Done<'_>]) -> S
     text
 }
 
-/// What the command line has other than the experiments.
+/// The options by which the command line changes the experiments.
 fn changes(args: &ReproduceArgs) -> Vec<String> {
     let warmup = args.cells.warmup.map(|warmup| format!("a warm-up of {warmup}"));
     let fit = args.cells.fit.map(|share| format!("--fit {share}"));

@@ -9,7 +9,7 @@ use crate::table::{self, BOLD, Cell, DIM};
 
 /// Columns of a line of details.
 const COLUMNS: usize = 120;
-/// Where the text of a claim begins.
+/// The column at which the text of a claim begins.
 const INDENT: usize = 6;
 
 /// The table.
@@ -41,7 +41,7 @@ fn row(claim: &Claim, measured: &Measured) -> Vec<Cell> {
     vec![first, Cell::new(published), Cell::new(effect), verdict]
 }
 
-/// What stands below a claim.
+/// The lines below a claim.
 fn details(claim: &Claim, measured: &Measured) -> Vec<String> {
     let mut parts = Vec::new();
     match claim.kind {
@@ -80,7 +80,7 @@ pub fn work(measured: &Measured) -> Vec<String> {
     work.into_iter().filter_map(|(name, change)| Some(format!("{name} {}", shown_work(change?)))).collect()
 }
 
-/// The mean, and what cells differ by where that matters.
+/// The mean, and what cells differ by if that matters.
 fn shown_work(change: Work) -> String {
     let Work { mean, min, max } = change;
     if max - min < 1.0 { format!("{mean:+.1} %") } else { format!("{mean:+.1} % ({min:+.1} to {max:+.1})") }

@@ -1,4 +1,4 @@
-//! What an array did: its volume, its rounds, and each of its drives.
+//! The section on an array: its volume, its rounds, and each of its drives.
 
 use crate::format::{count, counted, percent, time};
 use crate::table::{self, BOLD, Cell};

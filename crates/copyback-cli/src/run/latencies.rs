@@ -9,10 +9,10 @@ use crate::table::{BOLD, Cell};
 use copyback::observe::config::MeasureConfig;
 use copyback::observe::report::{Latency, Report};
 
-/// A percentile's heading, how many of a million requests are beyond it, and how a class tells it.
+/// A percentile: heading, requests beyond it per million, value.
 pub(crate) type Percentile = (&'static str, u64, fn(&Latency) -> f64);
 
-/// Of what is no percentile, and is shown of any request.
+/// For columns that need no minimum number of requests.
 const ANY: u64 = u64::MAX;
 
 const PERCENTILES: &[Percentile] = &[
@@ -27,7 +27,7 @@ const PERCENTILES: &[Percentile] = &[
     ("max", ANY, |l| l.max_ns as f64),
 ];
 
-/// What `run --show` chooses.
+/// The choice of `run --show`.
 pub(crate) struct Chosen {
     /// Columns of the tables of response times; empty if no word names one.
     percentiles: Vec<&'static Percentile>,
@@ -94,7 +94,7 @@ impl Chosen {
     }
 }
 
-/// A line of headings, and one for each class that says something.
+/// A line of headings, and one for each class with requests.
 pub(super) fn latency_rows(report: &Report, measure: &MeasureConfig, percentiles: &[&Percentile]) -> Vec<Vec<Cell>> {
     let response = &report.response;
     let small_reads = format!("reads up to {}", measure.small_read_max);
@@ -108,7 +108,7 @@ pub(super) fn latency_rows(report: &Report, measure: &MeasureConfig, percentiles
     ];
     let is_asked_for = measure.small_read_max != MeasureConfig::default().small_read_max && response.read.count > 0;
     if !is_asked_for && [0, response.read.count].contains(&response.small_read.count) {
-        // None of the reads is small, or all are: a row of its own would say nothing but to who has chosen the size.
+        // If none or all of the reads are small, a row of their own helps only a user who has chosen the size.
         classes.retain(|(name, _)| *name != small_reads);
     }
     let heading = ["class", "requests"].into_iter().chain(percentiles.iter().map(|(name, ..)| *name));

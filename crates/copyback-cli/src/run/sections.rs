@@ -214,7 +214,7 @@ pub(super) fn utilization(report: &Report) -> String {
     ])
 }
 
-/// Intervals that a run is told in.
+/// Number of intervals into which a run is divided.
 const INTERVALS: usize = 10;
 
 /// How the run went: requests waiting and blocks left show whether the drive keeps up or drowns.
@@ -250,7 +250,7 @@ pub(super) fn over_time(series: &[Sample]) -> String {
 
 pub(super) fn wear(report: &Report, run: &RunConfig) -> String {
     let wear = &report.wear;
-    // Where a drive is written in rows, what is relocated as a block is one of each plane.
+    // If a drive is written in rows, a relocated block is one block of each plane.
     let planes = if run.frontier.is_in_rows() { u64::from(run.geometry.planes_per_die) } else { 1 };
     let by_tasks = match report.flash.blocks_relocated * planes {
         0 => String::new(),

@@ -1,10 +1,10 @@
-//! What tasks beside the host did, and which shares of the slots they had.
+//! The section on tasks beside the host: their work, and their shares of the slots.
 
 use crate::format::{count, counted, percent};
 use copyback::observe::report::{Report, Sample};
 use copyback::run::config::RunConfig;
 
-/// Rows of the section; none where no task but collection was on and nobody knows shares.
+/// Rows of the section; empty if only collection ran and the policy has no shares.
 pub fn rows(run: &RunConfig, report: &Report, series: &[Sample]) -> Vec<(&'static str, String)> {
     let flash = &report.flash;
     let mut rows = Vec::new();
@@ -26,7 +26,7 @@ pub fn rows(run: &RunConfig, report: &Report, series: &[Sample]) -> Vec<(&'stati
     rows
 }
 
-/// A share as it was seen over time; none where nobody knows shares. One of 0 is that of a task without work.
+/// A share over time; `None` without shares. 0: the task had no work.
 fn share(series: &[Sample], of: fn(&Sample) -> Option<f64>) -> Option<String> {
     let seen: Vec<f64> = series.iter().filter_map(of).collect();
     let at_work = || seen.iter().copied().filter(|&share| share > 0.0);

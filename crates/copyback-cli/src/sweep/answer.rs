@@ -1,4 +1,4 @@
-//! Which rows of a sweep's table meet what was asked, and which is the best of them.
+//! The rows of a sweep's table that meet the conditions, and the best of them.
 
 use super::journal::RunResult;
 use super::objective::standing::{Judged, Standing};
@@ -70,7 +70,7 @@ impl Row<'_> {
         !self.runs.iter().any(|run| is_unsettled(run.steady)) && tests.iter().all(meets)
     }
 
-    /// What is shown of a column whose numbers have this format: means with their errors.
+    /// The text of a column whose numbers have this format: means with their errors.
     fn shown(&self, asked: &ShownColumn, format: Format) -> String {
         let Some(unit) = asked.unit else {
             if asked.source == Source::Seed {
@@ -89,7 +89,7 @@ impl Row<'_> {
         format!("{}{}", format.shown(mean.value), error.unwrap_or_default())
     }
 
-    /// Whether a drive can be built that does as the scheme says: one whose collections take no time cannot.
+    /// Whether a real drive can follow the scheme: not if its collections take no time.
     fn can_be_built(&self) -> bool {
         let run = self.group.first.plan.runs.get(self.at);
         run.is_none_or(|planned| !planned.resolved.run.preemption.is_timeless())
@@ -166,7 +166,7 @@ fn best_of_built(built: &[&Row<'_>], asked: &ShownColumn, is_most: bool, tests: 
     text
 }
 
-/// What a row is instead of what was asked.
+/// The values of a row that miss the conditions.
 fn missed(row: &Row<'_>, tests: &[Test]) -> String {
     let misses = |test: &Test| {
         let (title, unit) = (&test.asked.title, test.asked.unit.unwrap_or(Unit::Plain));
@@ -267,7 +267,7 @@ fn best_of(rows: &[&Row<'_>], asked: &ShownColumn, is_most: bool) -> String {
     format!("\n{what} `{}`: {shown}, {alike}{more}\n", asked.title)
 }
 
-/// That a percentile of few requests is their maximum: it was compared like the others.
+/// The note that a percentile of few requests is their maximum, and was compared like the others.
 fn note_of_maxima(rows: &[Row<'_>], asked: &[ShownColumn]) -> String {
     let is_maximum = |row: &Row<'_>, name: &str| row.runs.iter().any(|run| is_maximum(name, |count| run.value(count)));
     let mut text = String::new();
@@ -285,7 +285,7 @@ fn note_of_maxima(rows: &[Row<'_>], asked: &[ShownColumn]) -> String {
     text
 }
 
-/// That some rows lack a number, and so meet no condition on it.
+/// The note that some rows lack a number, and so meet no condition on it.
 fn note_of_missing(rows: &[Row<'_>], asked: &[ShownColumn], tests: &[Test]) -> String {
     let mut text = String::new();
     for asked in asked.iter().filter(|asked| asked.unit.is_some()) {

@@ -48,7 +48,7 @@ pub fn listed(sweep: &Sweep) -> Result<String, Failure> {
 
 /// A sweep that has ended, and whose files are written.
 pub struct Swept {
-    /// What the program prints of it.
+    /// The printed text.
     pub text: String,
     file: SweepFile,
     cells: Vec<Cell>,
@@ -253,7 +253,7 @@ fn heading(file: &SweepFile, grid: &Grid, (skipped, all): &(usize, usize)) -> St
     format!("{}{description}: {cells}, {runs}{held}\n\n", file.name)
 }
 
-/// What users should know.
+/// The notes for the user.
 fn notes(file: &SweepFile, journal: &Journal, grid: &Grid, results: &Results<'_>) -> String {
     let mut text = file.note_idle_variants().unwrap_or_default();
     text += &Fitted::note_of_all(grid.cells.iter().map(|cell| &cell.plan)).unwrap_or_default();

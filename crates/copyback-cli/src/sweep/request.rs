@@ -46,7 +46,7 @@ impl SweepArgs {
 }
 
 impl CellArgs {
-    /// What the arguments replace in every cell.
+    /// The settings that the arguments replace in every cell.
     pub fn overrides(&self) -> Overrides {
         let (traces, sets) = (self.traces.clone(), self.sets.clone());
         Overrides { traces, sets, fit: self.fit, seed: self.seed, warmup: self.warmup, ..Overrides::default() }

@@ -14,7 +14,7 @@ use copyback::observe::steady::Verdict;
 struct Column {
     group: &'static str,
     title: &'static str,
-    /// What it is called where it is left out: a column of the file.
+    /// Its name if it is left out: a column of the file.
     name: &'static str,
     value: fn(&RunResult, &RunResult) -> Option<f64>,
     print: fn(f64) -> String,
@@ -67,7 +67,7 @@ const COLUMNS: &[Column] = &[
     ),
 ];
 
-/// Columns by how much they matter where there is no room for all, with that of verdicts behind [`COLUMNS`].
+/// Columns by how much they matter if there is no room for all, with that of verdicts behind [`COLUMNS`].
 const BY_IMPORTANCE: &[usize] = &[1, 2, 9, 4, 7, 8, 6, 3, 5];
 
 /// The table: for each cell a line with its label, and below it a line for each scheme; and below all of them which
@@ -105,7 +105,7 @@ pub fn rows(results: &Results<'_>) -> Vec<Vec<Cell>> {
     rows
 }
 
-/// The line of a scheme, and one of errors where it has several seeds.
+/// The line of a scheme, and one of errors if it has several seeds.
 fn of_scheme(runs: &[&RunResult], first: &[&RunResult], is_first: bool) -> Vec<Vec<Cell>> {
     let mean = |column: &Column| {
         let mean = Mean::of(runs.iter().zip(first).map(|(run, first)| (column.value)(run, first)));
@@ -135,7 +135,7 @@ fn of_scheme(runs: &[&RunResult], first: &[&RunResult], is_first: bool) -> Vec<V
     lines
 }
 
-/// The verdict on the runs of a scheme, or how many of them are steady where they differ.
+/// The verdict on the runs of a scheme, or how many of them are steady if they differ.
 fn steadiness(runs: &[&RunResult]) -> String {
     let verdict = runs[0].steady;
     if runs.iter().all(|run| run.steady == verdict) {
@@ -145,7 +145,7 @@ fn steadiness(runs: &[&RunResult]) -> String {
     format!("{steady} of {}", runs.len())
 }
 
-/// What the lines of errors are; nothing where each cell has a seed of its own.
+/// What the lines of errors are; nothing if each cell has a seed of its own.
 pub fn note_of_seeds(results: &Results<'_>) -> String {
     let seeds = SeedGroup::all(results).iter().map(|group| group.cells.len()).max().unwrap_or(1);
     if seeds < 2 {

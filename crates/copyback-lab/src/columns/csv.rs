@@ -1,4 +1,4 @@
-//! The same tables as texts, for whoever has no reader of Parquet: a line of names, and a line for each row (RFC 4180).
+//! The same tables as text (RFC 4180): a line of names, and a line for each row.
 
 use super::Column;
 use std::io::{Result, Write};
@@ -21,7 +21,7 @@ impl Column {
         }
     }
 
-    /// The value of a row; nothing where Parquet has null. Numbers are as short as reads back the same.
+    /// The value of a row; nothing if Parquet has null. Numbers are as short as reads back the same.
     fn value(&self, row: usize) -> String {
         let shown = |value: Option<String>| value.unwrap_or_default();
         match self {

@@ -1,4 +1,4 @@
-//! Failures that come from another process, with all that is told of them.
+//! Failures that come from another process, with all their fields.
 
 use super::{Diagnosis, Failure};
 use copyback::config::layers::{Place, Text};

@@ -1,4 +1,5 @@
-//! Is an output an input of the same run, or another output? Names do not show it, because links lead to one file.
+//! Refuses an output that is an input of the same run, or another output. Names do not show it, because links lead to
+//! one file.
 
 use crate::failure::Failure;
 use crate::files::Input;
@@ -11,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// Something that is going to be written.
 #[derive(Clone, Debug)]
 pub struct Output {
-    /// What asks for it: `--json`.
+    /// The option that requests it: `--json`.
     pub what: &'static str,
     /// Its name.
     pub path: PathBuf,
@@ -96,7 +97,7 @@ fn two_in_one(identity: &Identity, one: &Output, other: &Output) -> Failure {
     Failure::input(message).with_help("name two files")
 }
 
-/// What an output goes to; standard output may be a file, too.
+/// The files of an output; standard output may be a file, too.
 fn of_output(path: &Path) -> Vec<Identity> {
     let standing = |path: &Path| std::fs::metadata(path).ok().and_then(|data| of_metadata(path, &data));
     match Target::of(path) {

@@ -1,5 +1,5 @@
-//! Files that results go to. A file is replaced when its successor is complete; devices, pipes and descriptors are
-//! written into. What has an output's name decides which ([`Target`]).
+//! Output files. [`Target`] decides how: a regular file is replaced when its successor is complete; devices, pipes and
+//! descriptors are written directly.
 
 mod clashes;
 
@@ -10,8 +10,8 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
-/// Refuses an output's name that cannot be written, before time is spent on what it would hold. Nothing is opened that
-/// could block, or that changes by being opened.
+/// Refuses an output path that cannot be written, before a run spends time on it. Opens nothing that could block or
+/// change.
 pub fn check_output(path: &Path) -> Result<(), Failure> {
     let target = Target::of(path).map_err(|error| {
         let (failure, kind) = (Failure::input(format!("cannot write {}: {error}", path.display())), error.kind());
@@ -35,7 +35,7 @@ fn check_replaceable(path: &Path, file: &Path) -> Result<(), Failure> {
         return Err(Failure::input(format!("there is no folder {} to write {} in", folder.display(), path.display())));
     }
     check_writable(folder)?;
-    // A new name in the folder would go over a file that is protected; opening it changes nothing.
+    // Replacing a file ignores its write protection, so check it: opening for appending changes nothing.
     match std::fs::OpenOptions::new().append(true).open(file) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(Failure::input(format!("cannot write {}: {}", path.display(), error.kind()))

@@ -10,7 +10,7 @@ use copyback::config::presets::{self, SCHEMES};
 
 /// A scheme of a command.
 pub(super) struct Chosen {
-    /// What results call it.
+    /// Its name in results.
     pub label: String,
     /// How the command line names it.
     pub word: String,
@@ -66,7 +66,7 @@ pub fn refuse_sets_of_others<'a>(
     Err(Failure::input(message).with_help(suggestion(name, "schemes", labels)))
 }
 
-/// What a scheme is called, and what it is.
+/// The name of a scheme, and the preset or file that it is.
 pub fn named_scheme(scheme: &Located) -> Result<(String, Located), LayerError> {
     let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "-_.+".contains(c));
     let Some((name, of)) = scheme.value.split_once('=').filter(|(name, _)| is_name(name.trim())) else {
@@ -83,7 +83,7 @@ pub fn named_scheme(scheme: &Located) -> Result<(String, Located), LayerError> {
 }
 
 impl Layers<'_> {
-    /// What goes over everything of a run: settings of all schemes, and above them the scheme's own.
+    /// The layers above all others of a run: settings of all schemes, and above them the scheme's own.
     pub fn sets_of(of_all: &[Layer], chosen: &Chosen) -> Vec<Layer> {
         of_all.iter().chain(&chosen.own).cloned().collect()
     }

@@ -26,7 +26,7 @@ pub(super) struct ExperimentFile {
 impl ExperimentFile {
     pub fn read(path: &Path, inputs: &mut Vec<Input>) -> Result<Self, Failure> {
         let name = path.display().to_string();
-        // Somebody who leaves `--trace` out gives his trace as the experiment.
+        // Without `--trace`, the experiment may be a trace.
         let is_toml = path.extension().is_some_and(|ending| ending == "toml");
         let or_trace = |failure: Failure| match files::other_simulator(path) {
             Some((what, help)) => Failure::input(format!("{name} is {what}")).with_help(help),

@@ -1,8 +1,8 @@
-//! `--fit`: a drive as large as a trace asks for.
+//! `--fit`: sizes a drive for a trace.
 //!
-//! The trace is read once, and `geometry.blocks_per_plane` is made as small as it can be while what the trace addresses
-//! is at most that share of what a request can address. Under `workload.layout = "compact"` that is its footprint,
-//! otherwise its highest address. Thresholds that are shares of a plane's blocks follow by themselves.
+//! `--fit` reads the trace once. It sets `geometry.blocks_per_plane` to the smallest number with which the trace
+//! addresses at most this share of the capacity: its footprint with `workload.layout = "compact"`, otherwise its
+//! highest address. Thresholds that are shares of a plane's blocks scale with it.
 
 use super::{Plan, Planned};
 use crate::failure::Failure;
@@ -13,7 +13,7 @@ use copyback_workload::stats::Footprint;
 use copyback_workload::tenants::Tenants;
 use std::collections::BTreeMap;
 
-/// What the command line asks for.
+/// The argument of `--fit`.
 #[derive(Clone, Copy, Debug)]
 pub struct Share(f64);
 
@@ -40,34 +40,34 @@ impl std::fmt::Display for Share {
     }
 }
 
-/// So many times what a trace uses lie between its addresses where packing them is worth a word.
+/// Ratio of addressed to used bytes from which a note suggests packing.
 const SPARSE: u64 = 2;
 
 /// A drive that was sized for a trace.
 #[derive(Clone, Copy, Debug)]
 pub struct Fitted {
-    /// What was asked for.
+    /// The requested share.
     pub share: Share,
-    /// What the trace addresses.
+    /// Bytes that the trace addresses.
     addressed_bytes: u64,
-    /// What it reads or writes of that, and whether it is an estimate.
+    /// Bytes of these that it reads or writes.
     used_bytes: u64,
     is_estimate: bool,
-    /// What each plane of the drive gets.
+    /// Blocks of each plane of the fitted drive.
     pub blocks_per_plane: u32,
-    /// What it had.
+    /// Blocks of each plane before.
     blocks_before: u32,
-    /// Whether several workloads say what is addressed, and no trace.
+    /// Whether several workloads, instead of a trace, determine the addressed bytes.
     is_of_several: bool,
 }
 
 impl Fitted {
-    /// The setting that makes the drive so.
+    /// The setting with this number of blocks.
     pub fn set(&self) -> String {
         format!("geometry.blocks_per_plane={}", self.blocks_per_plane)
     }
 
-    /// What users should know of it.
+    /// The note on the fitted drive.
     pub fn note(&self, planned: &Planned) -> String {
         let note = format!(
             "Note: --fit {} gave each plane {} blocks: {} {} of the drive's {}\n",
@@ -80,7 +80,7 @@ impl Fitted {
         note + &self.note_of_gaps().unwrap_or_default()
     }
 
-    /// That the trace leaves most of its addresses out.
+    /// The note that the trace leaves most of its addresses out.
     pub fn note_of_gaps(&self) -> Option<String> {
         let about = if self.is_estimate { "about " } else { "" };
         let used = format!("{about}{}", format::size(self.used_bytes as f64));
@@ -89,7 +89,7 @@ impl Fitted {
         })
     }
 
-    /// What users should know of the drives of several plans.
+    /// The note on the drives of several plans.
     pub fn note_of_all<'a>(plans: impl Iterator<Item = &'a Plan>) -> Option<String> {
         let all: Vec<(Self, &Planned)> = plans.filter_map(|plan| Some((plan.fitted?, plan.runs.first()?))).collect();
         let blocks = || all.iter().map(|(fitted, _)| fitted.blocks_per_plane);
@@ -133,7 +133,7 @@ impl Fitted {
             (false, Some(share)) => format!("raise the share of --fit, for example to {share}, or {CLOSER}"),
             (false, None) => format!("no share makes it small enough: {CLOSER}"),
         };
-        // Nobody typed the number of blocks.
+        // The user did not type the number of blocks, so show no line.
         failure.of_run(&what).not_at_line(&self.set()).with_help(help)
     }
 
@@ -154,7 +154,7 @@ impl Fitted {
                 .filter(|blocks| is_possible(*blocks))
                 .find_map(|blocks| share_with(blocks, f64::floor));
         }
-        // Between a drive that there is and one that there cannot be lies the largest there is.
+        // Binary search between a number of blocks that is possible and one that is not.
         let (mut least, mut most) = (self.blocks_before, self.blocks_per_plane);
         while most - least > 1 {
             let middle = least + (most - least) / 2;
@@ -164,7 +164,7 @@ impl Fitted {
     }
 }
 
-/// What of a drive's shape there are several of: with one of it the drive has fewer planes.
+/// The first count of the geometry above 1: setting it to 1 reduces the planes.
 fn fewer_planes(plan: &Plan) -> Option<&'static str> {
     let geometry = &plan.runs.first()?.resolved.run.geometry;
     let counts = [
@@ -176,7 +176,7 @@ fn fewer_planes(plan: &Plan) -> Option<&'static str> {
     counts.into_iter().find(|(_, count)| *count > 1).map(|(key, _)| key)
 }
 
-/// What makes a drive smaller without a higher share.
+/// The help to make a drive smaller without a higher share.
 const CLOSER: &str = "pack the used addresses (--set workload.layout=compact), or take a \
                       device with more planes";
 
@@ -188,7 +188,7 @@ fn two_digits(share: f64, round: fn(f64) -> f64) -> Option<Share> {
     format!("{digits}e{exponent}").parse().ok().map(Share)
 }
 
-/// Whether a run could be on a drive of so many blocks in each plane.
+/// Whether a run is possible on a drive with this many blocks in each plane.
 fn is_possible(planned: &Planned, blocks: u32) -> bool {
     let with_blocks = |config: &RunConfig| {
         let mut config = config.clone();
@@ -198,7 +198,7 @@ fn is_possible(planned: &Planned, blocks: u32) -> bool {
     with_blocks(&planned.resolved.run) && planned.members.iter().all(|member| with_blocks(&member.config))
 }
 
-/// What traces address that were measured already, by how they are read.
+/// The footprints of traces that were measured already, by how they are read.
 pub type Footprints = BTreeMap<String, Footprint>;
 
 /// Sizes the drives of a plan.
@@ -267,7 +267,7 @@ fn measured_of_several(tenants: &Tenants, seed: u64, known: &mut Footprints) -> 
     Ok(Footprint { is_estimate: false, bytes: end_bytes, end_bytes })
 }
 
-/// What a trace addresses once it is laid out: up to the end of its addresses, and how much of that it uses.
+/// The footprint of a trace in its layout: up to the end of its addresses, and how much of that it uses.
 fn measured(workload: &WorkloadSpec, seed: u64, known: &mut Footprints) -> Result<Footprint, Failure> {
     // Every pass has the same addresses.
     let once = WorkloadSpec { passes: None, ..workload.clone() };
@@ -298,7 +298,7 @@ fn least_blocks(planned: &Planned, fitted: &Fitted) -> u32 {
     blocks
 }
 
-/// What could be addressed with so many blocks in each plane; `None` where there cannot be as many or as few.
+/// Addressable bytes with this many blocks in each plane; `None` if no drive can have as many or as few.
 fn addressed_with(planned: &Planned, blocks: u32) -> Option<u64> {
     let mut run = planned.resolved.run.clone();
     run.geometry.blocks_per_plane = blocks;

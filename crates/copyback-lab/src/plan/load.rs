@@ -20,7 +20,7 @@ pub(super) const DEVICE: Kind = Kind { role: "device", flag: "--device", presets
 pub(super) const SCHEME: Kind = Kind { role: "scheme", flag: "--scheme", presets: SCHEMES };
 pub(super) const ARRAY: Kind = Kind { role: "array", flag: "--array", presets: ARRAYS };
 
-/// What a scheme is called in results: its preset's name, or its file's without the ending.
+/// The name of a scheme in results: its preset's, or its file's without the ending.
 pub fn label(name: &str) -> String {
     let label = match presets::find(SCHEMES, name) {
         Some(preset) => preset.name.to_owned(),
@@ -34,7 +34,7 @@ pub fn load_device(name: &str, inputs: &mut Vec<Input>) -> Result<Layer, Failure
     load(&DEVICE, &argument(name), Path::new(""), inputs)
 }
 
-/// Loads a preset, or a file where the name is one.
+/// Loads a preset, or a file if the name is one.
 pub(super) fn load(kind: &Kind, name: &Located, folder: &Path, inputs: &mut Vec<Input>) -> Result<Layer, Failure> {
     let (shown, text, path) = match presets::find(kind.presets, &name.value) {
         Some(preset) => (format!("{} {}", kind.role, preset.name), preset.text.to_owned(), None),

@@ -1,4 +1,4 @@
-//! What an array says of some of its drives: their devices and schemes are found, and what cannot be is refused.
+//! Settings of single drives of an array: finds their devices and schemes, and refuses impossible ones.
 
 use super::load::{ARRAY, Kind};
 use super::{DEVICE, Layers, SCHEME, load};

@@ -1,4 +1,4 @@
-//! Which cells does a claim look at, and what does a scheme measure there?
+//! The cells of a claim, and the values of a scheme in them.
 
 use super::claim::OverSeeds;
 use super::metric::{Bound, Metric};
@@ -19,7 +19,7 @@ pub fn is_same(a: &toml::Value, b: &toml::Value) -> bool {
 
 /// Cells that differ in their seeds only.
 pub struct Group {
-    /// What tells them from others.
+    /// The choices in which they differ from others.
     pub label: String,
     coordinates: BTreeMap<String, toml::Value>,
     /// Each with its seed.
@@ -57,7 +57,7 @@ impl Group {
         self.cells.iter().map(|(seed, _)| *seed)
     }
 
-    /// What a scheme measures over seeds, or with one of them; or why there is nothing.
+    /// The value of a scheme over seeds, or with one of them; or the reason why there is none.
     pub fn value(
         &self,
         results: &Results<'_>,
@@ -93,7 +93,7 @@ impl Group {
     }
 }
 
-/// Half the width of the 95 % interval of a mean over seeds; none where there is one seed, or where a seed has no
+/// Half the width of the 95 % interval of a mean over seeds; none if there is one seed, or if a seed has no
 /// effect.
 pub fn half_width(groups: &[Group], effect: impl Fn(u64) -> Option<f64>) -> Option<f64> {
     let seeds: BTreeSet<u64> = groups.iter().flat_map(Group::seeds).collect();

@@ -1,4 +1,4 @@
-//! What does a paper claim?
+//! The claims of a paper.
 //!
 //! A claim names one number of the table and two schemes (or one scheme in two groups of cells). Each cell gives one
 //! effect, means over seeds first; an aggregate makes one of them.
@@ -12,9 +12,9 @@ use super::verdict::{Published, Rule};
 pub struct Claim {
     /// The figure, table or section.
     pub figure: String,
-    /// What is claimed.
+    /// The text of the claim.
     pub text: String,
-    /// Where in the paper.
+    /// The place in the paper.
     pub source: String,
     /// Whether it counts.
     pub kind: Kind,
@@ -43,7 +43,7 @@ pub enum Kind {
 /// Why a claim misses, as its file states it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Cause {
-    /// Who decided what misses.
+    /// The origin of the miss.
     pub origin: Origin,
     /// The cause, in a sentence.
     pub text: String,
@@ -95,13 +95,13 @@ pub struct Test {
     pub over_seeds: OverSeeds,
     /// How many samples the number is taken from: what a percentile of few is worth.
     pub samples: Option<Metric>,
-    /// What the effect is held to.
+    /// The rule for the effect.
     pub rule: Rule,
     /// Why the rule has a tolerance of its own.
     pub tolerance_reason: Option<String>,
     /// Schemes that lack the idea: none may meet the claim.
     pub null: Vec<String>,
-    /// What must not be 0 where the claim is to be judged.
+    /// The number that must not be 0 for the claim to be judged.
     pub requires: Option<Metric>,
     /// How much of it there must be, where anything but 0 is too little.
     pub requires_at_least: Option<f64>,
@@ -140,7 +140,7 @@ pub enum Aggregate {
     Min,
     /// The highest.
     Max,
-    /// All of them: the claim holds where it holds in each. The measured effect is the one that is least in its favour.
+    /// All of them: the claim holds if it holds in each. The measured effect is the one that is least in its favour.
     Each,
 }
 
@@ -229,7 +229,7 @@ impl Test {
         }
     }
 
-    /// Digits behind the point: more where a tolerance asks for them.
+    /// Digits behind the point: more if a tolerance asks for them.
     fn digits(&self) -> usize {
         if self.rule.tolerance.is_some_and(|tolerance| tolerance < 0.5) { 2 } else { 1 }
     }
@@ -288,7 +288,7 @@ impl Format {
 }
 
 impl Published {
-    /// The effect or the figure, where it is a number.
+    /// The effect or the figure, if it is a number.
     pub fn number(self) -> Option<f64> {
         match self {
             Self::Effect(number) | Self::Figure(number) => Some(number),

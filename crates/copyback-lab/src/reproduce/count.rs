@@ -1,4 +1,4 @@
-//! How many claims are met? Those that cannot fail, and those that the experiment was set by, are counted apart.
+//! Counts of claims by verdict. Those that cannot fail, and those that the experiment was set by, are counted apart.
 
 use super::claim::{Claim, Kind};
 use super::judge::{Measured, MissingVerdict};
@@ -20,7 +20,7 @@ pub struct Count {
     pub null_too: usize,
     /// Missed.
     pub missed: usize,
-    /// Measured, but the measurement says nothing.
+    /// Measured, but the measurement has no meaning for the claim.
     pub not_judged: usize,
     /// Not measured.
     pub not_measured: usize,
@@ -55,7 +55,7 @@ impl Counts {
         counts
     }
 
-    /// What stands below a table.
+    /// The text below a table.
     pub fn text(&self) -> String {
         let Count { claims, met, smaller, larger, null_too, missed, not_judged, not_measured } = self.claims;
         let share = if claims > 0 { format!(" ({:.0} %)", 100.0 * met as f64 / claims as f64) } else { String::new() };

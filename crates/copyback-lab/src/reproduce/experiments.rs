@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// A paper and its experiments.
 pub struct Paper {
-    /// What users call it.
+    /// Its name for users.
     pub name: &'static str,
     /// File stems and texts.
     texts: &'static [(&'static str, &'static str)],
@@ -99,7 +99,7 @@ impl Paper {
         Ok((HEADLINES.to_owned(), self.parse(HEADLINES, self.headlines)?))
     }
 
-    /// What it leaves open.
+    /// The decisions that it leaves open.
     pub fn open(&self) -> Arc<Text> {
         Arc::new(Text { name: format!("experiments/{}/open.toml", self.name), text: self.open.to_owned() })
     }

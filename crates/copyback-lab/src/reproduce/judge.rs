@@ -1,4 +1,4 @@
-//! What does a sweep measure of a claim, of the claim's null controls, on whose requests, and for how much work?
+//! The measurement of a claim in a sweep: its effect, its null controls, whose requests, and how much work.
 
 use super::cells::{self, Group};
 use super::claim::{Claim, Measure, OverSeeds, Test};
@@ -15,19 +15,19 @@ use std::collections::BTreeSet;
 pub struct Measured {
     /// The effect of each cell: in per cent, points, or the figure's unit.
     pub cells: Vec<(String, f64)>,
-    /// The aggregate; none where something was not measured.
+    /// The aggregate; none if something was not measured.
     pub effect: Option<f64>,
-    /// Half the width of the 95 % interval of its mean over seeds, where there are several.
+    /// Half the width of the 95 % interval of its mean over seeds, if there are several.
     pub half_width: Option<f64>,
     /// The lowest and the highest effect of one seed, where medians over seeds are compared.
     pub spread: Option<(f64, f64)>,
-    /// The fewest and the most samples that a number of the comparison is taken from, where the claim asks.
+    /// The fewest and the most samples that a number of the comparison is taken from, if the claim asks.
     pub samples: Option<(u64, u64)>,
     /// The verdict, or why there is none.
     pub outcome: Result<Verdict, MissingVerdict>,
     /// The same comparison with each null control in the place of the scheme.
     pub null: Vec<Null>,
-    /// The same change on each scheme's own affected requests, where the claim is about matched ones.
+    /// The same change on each scheme's own affected requests, if the claim is about matched ones.
     pub own: Option<f64>,
     /// The same change on all requests.
     pub all: Option<f64>,
@@ -55,11 +55,11 @@ pub struct Work {
 pub enum MissingVerdict {
     /// There is nothing to measure.
     NotMeasured(String),
-    /// The measurement says nothing of the claim.
+    /// The measurement has no meaning for the claim.
     NotJudged(String),
 }
 
-/// What a null control measures.
+/// The measurement of a null control.
 #[derive(Clone, Debug)]
 pub struct Null {
     /// Its scheme.
@@ -182,7 +182,7 @@ impl<'a> ClaimContext<'a> {
         Ok(cells)
     }
 
-    /// What a group is compared with.
+    /// The groups with which a group is compared.
     fn bases(&self, group: &Group) -> Vec<&'a Group> {
         self.groups.iter().filter(|base| base.is_base_of(group, &self.test.base_cells)).collect()
     }
@@ -333,7 +333,8 @@ impl<'a> ClaimContext<'a> {
         })
     }
 
-    /// Why what a claim requires has not happened, or too little of it: only a number other than 0 says that it has.
+    /// The reason if the events that a claim requires did not occur, or too rarely: only a number other than 0 shows
+    /// that they did.
     fn why_unfulfilled(&self, group: &Group, requires: &Metric) -> Option<String> {
         let (scheme, name) = (&self.test.scheme, &requires.text.value);
         let least = self.test.requires_at_least.unwrap_or(f64::NEG_INFINITY);
@@ -346,7 +347,7 @@ impl<'a> ClaimContext<'a> {
         }
     }
 
-    /// Why the measurement says nothing: what the claim is about does not happen, or reads find no data.
+    /// The reason if the measurement has no meaning: the claimed event does not occur, or reads find no data.
     fn why_not_judged(&self) -> Option<String> {
         let test = self.test;
         for group in self.groups.iter().filter(|group| group.fits(&test.cells)) {

@@ -1,4 +1,4 @@
-//! What a claim measures: a number of a run, or a few of them with `+`, `*` and one `/` between.
+//! The number that a claim measures: a number of a run, or a few of them with `+`, `*` and one `/` between.
 
 use crate::flat::Number;
 use crate::sweep::journal::value_of;
@@ -112,10 +112,10 @@ impl Metric {
     }
 }
 
-/// Which of the values that a number read from bins may have.
+/// The value to use, of those that a number from a histogram may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// What is reported.
+    /// The reported value.
     Value,
     /// The lowest.
     Low,
@@ -151,7 +151,7 @@ impl Factor {
         }
     }
 
-    /// None where it is about a class of requests that is empty. `is_start`: at the start of the bin that it was read
+    /// None if it is about a class of requests that is empty. `is_start`: at the start of the bin that it was read
     /// from.
     fn value(&self, numbers: &Numbers, is_start: bool) -> Option<f64> {
         let name = match self {

@@ -176,7 +176,7 @@ fn test(mut table: Table, file: &SweepFile, kind: Kind) -> Result<Test, LayerErr
     })
 }
 
-/// What results call a scheme of the file.
+/// The name in results of a scheme of the file.
 fn label_of(name: Located, file: &SweepFile) -> Result<String, LayerError> {
     if file.schemes.iter().any(|scheme| scheme.value == name.value) {
         return Ok(file.label_of(&name));
@@ -186,7 +186,7 @@ fn label_of(name: Located, file: &SweepFile) -> Result<String, LayerError> {
     Err(error.with_help(suggestion(&name.value, "its schemes", known)).at(name.place))
 }
 
-/// One of several words; the first where the key is not there.
+/// One of several words; the first if the key is not there.
 fn choice<T: Copy>(table: &mut Table, key: &'static str, choices: &[(&str, T)]) -> Result<T, LayerError> {
     let Some(word) = table.take_text(key)? else { return Ok(choices[0].1) };
     let chosen = choices.iter().find(|(name, _)| *name == word.value).map(|(_, choice)| *choice);

@@ -15,11 +15,11 @@
 //! A figure with nothing to compare with is met within a quarter of the published one, and else too low or too high. A
 //! claim that names bounds is met between them. A claim without a number has a direction only.
 
-/// What came out.
+/// The verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Direction and size agree, or the direction where no number was published.
+    /// Direction and size agree, or the direction if no number was published.
     Met,
     /// The direction agrees, and the effect is smaller.
     Smaller,
@@ -60,25 +60,25 @@ pub enum Published {
 const SLACK_POINTS: f64 = 5.0;
 /// Part of the published size that the measured one may be off.
 const SLACK_PART: f64 = 0.25;
-/// Effects below it are none, where a larger one was published.
+/// Effects below it are none, if a larger one was published.
 const NO_EFFECT_POINTS: f64 = 0.5;
-/// A published effect below it says that nothing changes.
+/// A published effect below this claims that nothing changes.
 const NOTHING_POINTS: f64 = 1.0;
 
 /// Part of a measured effect that a control without the idea may show.
 const NULL_PART: f64 = 0.5;
 
-/// What a measured effect is held to.
+/// The rule for a measured effect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rule {
     /// The published figure.
     pub published: Published,
-    /// How much it may be off, where the claim says so.
+    /// The tolerance, if the claim states one.
     pub tolerance: Option<f64>,
 }
 
 impl Published {
-    /// The least and the most that it says: alike where it is one number, none where there is no bound.
+    /// The lower and the upper bound: equal for a single number, `None` if there is no bound.
     pub fn bounds(self) -> [Option<f64>; 2] {
         let finite = |bound: f64| bound.is_finite().then_some(bound);
         match self {
@@ -89,14 +89,14 @@ impl Published {
         }
     }
 
-    /// Whether it says that nothing changes. With a tolerance below that, even less than a point is an effect.
+    /// Whether it claims that nothing changes. With a tolerance below that, even less than a point is an effect.
     fn says_nothing_changes(self, tolerance: Option<f64>) -> bool {
         matches!(self, Self::Effect(effect) if effect.abs() < NOTHING_POINTS.min(tolerance.unwrap_or(NOTHING_POINTS)))
     }
 }
 
 impl Rule {
-    /// Whether the claim says that nothing changes.
+    /// Whether the claim is that nothing changes.
     pub fn says_nothing_changes(&self) -> bool {
         self.published.says_nothing_changes(self.tolerance)
     }
@@ -117,9 +117,8 @@ impl Rule {
         }
     }
 
-    /// The verdict on an effect beside what controls show that lack the idea: where one of them shows half of it, or
-    /// more, the claim says little of the idea. A claim that nothing changes, or on a figure, is lost to a control that
-    /// meets it.
+    /// Combines a verdict with null controls. If a control shows at least half of the measured effect, the result is
+    /// `NullToo`. For a figure, or a claim that nothing changes, a control that meets the claim is enough.
     pub fn verdict_beside(&self, verdict: Verdict, measured: f64, controls: &[(f64, Verdict)]) -> Verdict {
         let compares = matches!(self.published, Published::Effect(_) | Published::Lower | Published::Higher);
         let shows_it = |&(effect, control): &(f64, Verdict)| match compares && !self.says_nothing_changes() {

@@ -28,7 +28,7 @@ pub trait Crew: Send + Sync {
     /// of `on_answer` ends it.
     ///
     /// # Errors
-    /// That of `on_answer`; or if the crew cannot be reached.
+    /// The error of `on_answer`, or an error if the crew cannot be reached.
     fn run(&self, descriptions: &[String], on_answer: OnAnswer<'_>) -> Result<(), Failure>;
 }
 
@@ -76,7 +76,7 @@ impl Description {
     }
 }
 
-/// What travels to a worker.
+/// The description that a worker receives.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 struct CellDescription {
     program: String,
@@ -88,7 +88,7 @@ struct CellDescription {
     key: String,
 }
 
-/// What comes back.
+/// The answer of a worker.
 #[derive(Deserialize, Serialize)]
 enum Answer {
     Line(String),

@@ -1,4 +1,4 @@
-//! What does a sweep file span? Devices, schemes, workloads or named cases, varied keys, seeds.
+//! The file of a sweep: devices, schemes, workloads or named cases, varied keys, seeds.
 
 use super::text::{Entry, Node, Table, Value};
 use super::variant::{self, Variant};
@@ -38,11 +38,11 @@ pub struct SweepFile {
     pub settings: Vec<Setting>,
     /// Seeds.
     pub seeds: Vec<u64>,
-    /// Where runs stop.
+    /// Requests after which runs stop.
     pub requests: Option<u64>,
-    /// Where quick runs stop.
+    /// Requests after which quick runs stop.
     pub quick_requests: Option<u64>,
-    /// What runs leave out first.
+    /// The warm-up of runs.
     pub warmup: Option<Warmup>,
     /// Schemes that take part as null controls of claims, which `reproduce` reads.
     pub null: Vec<Located>,
@@ -63,15 +63,15 @@ pub struct Case {
     pub source: Source,
     /// Its own settings.
     pub settings: Vec<Setting>,
-    /// Where its runs stop, instead of the file's.
+    /// Requests after which its runs stop, instead of the file's.
     pub requests: Option<u64>,
-    /// Where its quick runs stop.
+    /// Requests after which its quick runs stop.
     pub quick_requests: Option<u64>,
-    /// What its runs leave out first, instead of the file's.
+    /// The warm-up of its runs, instead of the file's.
     pub warmup: Option<Warmup>,
 }
 
-/// Where requests come from.
+/// The source of requests.
 #[derive(Clone, Debug)]
 pub enum Source {
     /// The file's own settings: they define a workload, which results call by this name.
@@ -289,7 +289,7 @@ fn refuse_both(file: &Table) -> Result<(), LayerError> {
     Err(error.with_help(format!("put all of them into `{many}`, and remove `{one}`")).at(place))
 }
 
-/// Puts what a file says over the grid that it names.
+/// Applies the keys of a file over the grid that it names.
 fn overlay(file: &mut Table, grid: Table, named: &Located) -> Result<(), LayerError> {
     if grid.has("grid") {
         let error = LayerError::new(format!("{} takes its own grid from another file", named.value));

@@ -14,12 +14,12 @@ use copyback_workload::printable::printable;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// What replaces parts of a sweep file.
+/// Arguments that replace parts of a sweep file.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
-    /// Where runs stop, whatever the file says.
+    /// Requests after which runs stop, instead of those of the file.
     pub requests: Option<u64>,
-    /// What runs leave out first, whatever the file says.
+    /// The warm-up of runs, instead of that of the file.
     pub warmup: Option<Warmup>,
     /// Take the file's shorter runs.
     pub is_quick: bool,
@@ -98,7 +98,7 @@ pub fn cells(file: &SweepFile, over: &Overrides) -> Result<Grid, Failure> {
     Ok(grid)
 }
 
-/// Runs of a grid, at most: each has its configuration in memory, and not many machines do so many in a year.
+/// Most runs of a grid: each has its configuration in memory, and few machines do this many in a year.
 const RUNS_MAX: usize = 1_000_000;
 
 /// Refuses a grid that is too large, before any of it is made.
@@ -148,7 +148,7 @@ fn refuse_alike(cells: &[Cell], over: &Overrides) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A key that the file varies cannot have one value: its cells would be the same cell.
+/// Refuses a setting for a key that the file varies: its cells would be equal.
 fn refuse_sets_that_vary(file: &SweepFile, over: &Overrides) -> Result<(), Failure> {
     for set in &over.sets {
         let key = file::normalised_key(set.split('=').next().unwrap_or_default());
@@ -177,7 +177,7 @@ fn refuse_blocks_beside_fit(file: &SweepFile, over: &Overrides) -> Result<(), Fa
     Err(error.with_help(help).at(Some(own.key_place.clone())).into())
 }
 
-/// What `--fit` chooses.
+/// The key that `--fit` chooses.
 const BLOCKS: &str = "geometry.blocks_per_plane";
 
 /// The choices of one cell.
@@ -246,7 +246,7 @@ fn cell(
         // The place in an argument is a place in the file.
         let all = || settings.iter().copied().chain(own.clone());
         let failure = failure.moved(|place| all().find_map(|setting| setting.place_of(place)));
-        // Whatever cannot be may be so in this cell alone.
+        // The error may concern this cell only: name it.
         if is_alone { failure } else { failure.of_run(&label) }
     })?;
     refuse_unnamed(case, &settings, &plan)?;
@@ -267,8 +267,7 @@ fn cell(
     })
 }
 
-/// Refuses settings that make another workload of the default one: results would call it by that one's name, and its
-/// loop and warm-up would stay.
+/// Refuses settings that change the default workload: results would still carry its name, loop and warm-up.
 fn refuse_unnamed(case: &Case, settings: &[&Setting], plan: &Plan) -> Result<(), Failure> {
     let is_default = matches!(&case.source, Source::Workload(name) if name.place.is_none());
     let is_recorded = |run: &plan::Planned| run.resolved.workload.trace.as_deref().is_some_and(workloads::is_built_in);
@@ -292,7 +291,7 @@ fn warmup(file: &SweepFile, case: &Case, over: &Overrides) -> Option<Warmup> {
     over.warmup.or(part.map_or(whole, |part| whole.map(|warmup| warmup.divided_by(part))))
 }
 
-/// What results call a device.
+/// The name of a device in results.
 pub fn device_name(device: &Located) -> String {
     let file = Path::new(&device.value).file_stem().filter(|_| files::looks_like_path(&device.value));
     let name = file.map_or_else(|| device.value.clone(), |stem| stem.to_string_lossy().into_owned());
@@ -310,7 +309,7 @@ fn label(file: &SweepFile, corner: &CellChoice<'_>, values: &[(&String, toml::Va
     }
     for (key, value) in values {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        // What the run calls its seed is not the workload's own.
+        // Keep the prefix of `workload.seed`: `seed` means the run's seed.
         let name = key.strip_prefix("workload.").filter(|name| *name != "seed").unwrap_or(key);
         parts.push(format!("{name}={text}"));
     }

@@ -58,7 +58,7 @@ pub struct Sweep {
     pub seed: Option<u64>,
     /// Requests that are measured in each run.
     pub requests: Option<u64>,
-    /// What is simulated first, and left out of all results.
+    /// The warm-up, which is excluded from all results.
     pub warmup: Option<Warmup>,
     /// The folder of recorded traces; the file's own without it.
     pub traces: Option<PathBuf>,
@@ -157,7 +157,7 @@ pub type Check<'a> = &'a (dyn Fn(usize, &CellResult) -> Result<(), Failure> + Sy
 /// `jobs`, `sink` and `check`. A crew runs cells instead of this process.
 ///
 /// # Errors
-/// That of the first cell that failed, that of `check`, or if the journal cannot be written.
+/// The error of the first cell that failed, that of `check`, or one if the journal cannot be written.
 pub fn run(
     cells: &[Cell],
     journal: &mut Journal,
@@ -251,7 +251,7 @@ fn run_cell(plan: &Plan, how: &ExecutionOptions, drives: &Preconditioned) -> Res
         let (scheme, hash) = (planned.scheme.clone(), crate::results::run_hash(plan, at));
         runs.push(RunResult { scheme, hash, steady: done.outcome.report.steady.verdict, numbers, latencies });
     }
-    // Overload comes first: it says more of the results than any other note.
+    // Overload comes first: it affects results more than any other note.
     let overload = overload::note(plan, &finished).unwrap_or_default();
     Ok(CellResult { runs, notes: overload + &notes_of_runs(plan, &finished) })
 }

@@ -35,7 +35,7 @@ pub fn of_cells<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>) -> V
             }
         }
     }
-    // How a trace was read says least, and would fill the few lines that are shown.
+    // Notes on how a trace was read matter least, and would fill the few lines that are shown.
     kinds.sort_by_key(|(kind, _, _)| is_of_reading(kind));
     let mut lines: Vec<String> = Vec::new();
     if with_unwritten > 0 {
@@ -115,7 +115,7 @@ pub fn of_seeds_on_traces(results: &Results<'_>) -> Option<String> {
     })
 }
 
-/// What seeds vary, where they made no difference: an interval of no width reads like certainty.
+/// What seeds vary, if they made no difference: an interval of no width reads like certainty.
 pub fn of_equal_seeds(results: &Results<'_>) -> Option<String> {
     let groups: Vec<_> = SeedGroup::all(results).into_iter().filter(|group| group.cells.len() > 1).collect();
     let are_equal = |group: &&SeedGroup<'_>| {
@@ -150,7 +150,7 @@ fn in_whole(notes: &str) -> Vec<String> {
     whole
 }
 
-/// Whether a note says how a trace was found and read.
+/// Whether a note is on how a trace was found and read.
 fn is_of_reading(note: &str) -> bool {
     let said = note.split_once(": ").map_or(note, |(_, said)| said);
     ["format `", "unwrapped ", "played ", "addresses packed"].iter().any(|start| said.starts_with(start))

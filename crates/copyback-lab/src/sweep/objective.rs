@@ -142,12 +142,12 @@ impl Objective {
         Ok(is_asked.then_some(Self { conditions, best, show }))
     }
 
-    /// Refuses what can be seen to be a mistake before anything runs.
+    /// Refuses wrong names that are known before any run.
     pub fn check_names(&self, columns: &Columns<'_>) -> Result<(), LayerError> {
         self.check_those(columns, is_usual)
     }
 
-    /// Refuses what a cell that is done shows to be a mistake, before the others have run.
+    /// Refuses wrong names that the first finished cell reveals.
     pub fn check(&self, columns: &Columns<'_>) -> Result<(), LayerError> {
         self.check_those(columns, |word| !is_of_some_runs(word))
     }
@@ -249,7 +249,7 @@ impl Condition {
 }
 
 impl Condition {
-    /// That a value which is none is several, if it is: a text may well look so.
+    /// The error if a value contains several conditions. A text may contain such a word.
     fn several(&self) -> Option<LayerError> {
         let word = word_between(&self.value.word)?;
         let message = format!("`{}` is more than one value: `--where` takes one condition", self.value.word);
@@ -294,7 +294,7 @@ enum Between {
     Or,
 }
 
-/// What a value has before another condition, if one follows. A text may have such a word, but no sign behind it.
+/// The word before another condition, if a value contains one. A text may have such a word, but no sign behind it.
 fn word_between(value: &str) -> Option<Between> {
     let words =
         [(" and ", Between::And), ("&", Between::And), (",", Between::And), (" or ", Between::Or), ("|", Between::Or)];

@@ -2,7 +2,7 @@
 
 use copyback_workload::units::{parse_bytes, parse_duration_ns};
 
-/// What a number counts.
+/// The unit of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unit {
     /// A count or a ratio: no unit that a text could have.
@@ -28,7 +28,7 @@ pub const ENDS: &[(&str, Unit)] =
     &[("bytes_per_s", Unit::BytesPerSecond), ("_bytes", Unit::Bytes), ("_percent", Unit::Percent), ("_ns", Unit::Time)];
 
 impl Unit {
-    /// The unit that a number's name says: `response.read.p99_ns`, `latency_breakdown.read_mean_ns.gc`.
+    /// The unit in a number's name: `response.read.p99_ns`, `latency_breakdown.read_mean_ns.gc`.
     pub fn of_name(name: &str) -> Self {
         let of = |part: &str| ENDS.iter().find(|(end, _)| part.ends_with(end)).map(|(_, unit)| *unit);
         let last = name.rsplit('.').next().unwrap_or_default();
@@ -52,7 +52,7 @@ impl Unit {
         [Self::Plain, Self::Time, Self::Bytes, Self::BytesPerSecond].into_iter().find_map(in_unit)
     }
 
-    /// What a text says in this unit. `is_named`: the name beside it says the unit, and the text need not.
+    /// Reads a text in this unit. `is_named`: the name beside it has the unit, so the text may omit it.
     pub fn read(self, text: &str, is_named: bool) -> Result<f64, String> {
         let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
         let needs_no_unit = is_named || matches!(self, Self::Plain | Self::Ratio | Self::Rate | Self::Share);
@@ -125,7 +125,7 @@ pub enum Format {
     Unit(Unit),
     /// Whole numbers, with separators.
     Count,
-    /// With so many decimals.
+    /// With this number of decimals.
     Decimals(usize),
 }
 
@@ -133,12 +133,12 @@ pub enum Format {
 const DECIMALS_MAX: usize = 6;
 
 impl Format {
-    /// That of a column of this name with these values.
+    /// The format of a column of this name with these values.
     pub fn of(name: &str, values: impl Iterator<Item = f64>) -> Self {
         Self::in_unit(Unit::of_name(name), values)
     }
 
-    /// That of a column in this unit.
+    /// The format of a column in this unit.
     pub fn in_unit(unit: Unit, values: impl Iterator<Item = f64>) -> Self {
         if unit != Unit::Plain {
             return Self::Unit(unit);

@@ -39,7 +39,7 @@ impl<'a> SeedGroup<'a> {
     }
 }
 
-/// What a cell and those of other seeds are called. The seed comes last.
+/// The name of a cell and of those of other seeds. The seed comes last.
 pub fn label_without_seed(cell: &Cell) -> &str {
     cell.label.strip_suffix(&format!(" seed={}", cell.plan.seed)).unwrap_or(&cell.label)
 }
@@ -62,8 +62,8 @@ impl Mean {
         Some(Self { value, half_width: interval.map(|interval| interval.half_width) })
     }
 
-    /// The same of a number of this name: of a percentile the interval is no narrower than a bin of the histogram that
-    /// it is read from. Equal percentiles of all seeds are in one bin, and no more equal than that.
+    /// Widens the interval of a percentile to at least one bin of its histogram: equal percentiles lie in the same bin,
+    /// but need not be equal.
     #[must_use]
     pub fn of_bins(self, name: &str) -> Self {
         Self { half_width: self.half_width.map(|half_width| half_width.max(bin_of(name, self.value))), ..self }

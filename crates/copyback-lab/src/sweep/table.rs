@@ -16,7 +16,7 @@ pub struct Results<'a> {
     pub file: &'a SweepFile,
     /// Its cells.
     pub cells: &'a [Cell],
-    /// What came out.
+    /// The results.
     pub results: Vec<CellResult>,
 }
 
@@ -47,7 +47,7 @@ pub fn is_text_of_a_sweep(path: &Path) -> bool {
     read.is_ok() && begin == names.as_bytes()
 }
 
-/// What a sweep's tables say of it: seeds, configurations and hashes of runs are in the rows.
+/// The metadata of a sweep's tables: seeds, configurations and hashes of runs are in the rows.
 pub fn about(results: &Results<'_>) -> About {
     About::this_program().with("sweep", &results.file.name)
 }
@@ -109,7 +109,7 @@ fn varied(name: String, values: &[&toml::Value]) -> Column {
     Column::NamedText(name, values.iter().map(text).collect())
 }
 
-/// Whole numbers where all are.
+/// Whole numbers if all are.
 fn numbers_column(name: String, numbers: &[Number]) -> Column {
     let is_whole = numbers.iter().any(|n| matches!(n, Number::U64(_)));
     if is_whole && !numbers.iter().any(|n| matches!(n, Number::F64(_))) {

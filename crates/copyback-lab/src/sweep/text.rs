@@ -10,11 +10,11 @@ use toml::de::{DeTable, DeValue};
 /// A table of the file.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// What errors call it: `[vary]`, `[[case]]`; empty for the file itself.
+    /// Its name in errors: `[vary]`, `[[case]]`; empty for the file itself.
     name: String,
     /// Its place.
     pub place: Place,
-    /// What has not been taken, in the order of the text.
+    /// The entries that were not read yet, in the order of the text.
     pub entries: Vec<Entry>,
     known: Vec<&'static str>,
 }
@@ -35,7 +35,7 @@ pub struct Entry {
 pub struct Node {
     /// Its place.
     pub place: Place,
-    /// What it is.
+    /// Its value.
     pub value: Value,
 }
 

@@ -12,9 +12,9 @@ use copyback::config::presets::{self, SCHEMES};
 /// A scheme with settings that no other scheme of the file has.
 #[derive(Clone, Debug)]
 pub struct Variant {
-    /// What the file and results call it.
+    /// Its name in the file and in results.
     pub name: String,
-    /// What it is made of: a preset or a file.
+    /// The scheme of which it is a copy: a preset or a file.
     pub of: Located,
     /// Its own settings, over all others.
     pub settings: Vec<Setting>,
@@ -22,7 +22,7 @@ pub struct Variant {
     pub in_cases: Vec<InCase>,
 }
 
-/// What a variant is in one case: `[variant.cases.NAME]`.
+/// The settings of a variant in one case: `[variant.cases.NAME]`.
 #[derive(Clone, Debug)]
 pub struct InCase {
     /// The case's name, and its place.
@@ -175,7 +175,7 @@ impl SweepFile {
             .then(|| format!("Note: not run: {is} {}, as `schemes` does not have {them}\n", idle.join(", ")))
     }
 
-    /// What results call a scheme of the file.
+    /// The name in results of a scheme of the file.
     pub fn label_of(&self, scheme: &Located) -> String {
         let is_variant = self.variants.iter().any(|variant| variant.name == scheme.value);
         if is_variant { scheme.value.clone() } else { plan::label(&scheme.value) }

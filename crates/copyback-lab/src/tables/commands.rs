@@ -7,7 +7,7 @@ use copyback::observe::commands::{CommandRecord, PartRecord};
 use copyback::observe::timeline::op_word;
 use copyback::sim::index::DieId;
 
-/// One plane's part in a command, with what its drive's shape says of it.
+/// One plane's part of a command, with its locations by the shape of the drive.
 struct Row<'a> {
     scheme: &'a str,
     command: &'a CommandRecord,

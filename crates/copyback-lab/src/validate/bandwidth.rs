@@ -19,7 +19,7 @@ const REASON: &str = "no chance in it: measured from a quarter to three quarters
 /// Requests that are under way at once.
 const DEPTH: u64 = 16;
 
-/// One device's flash with so many planes a die, and one kind of command.
+/// One device's flash with this number of planes per die, and one kind of command.
 #[derive(Clone)]
 struct Drive {
     device: Device,
@@ -119,8 +119,8 @@ fn steady_rate(requests: &[RequestRecord]) -> f64 {
     1e9 * bytes as f64 / (ends[last].0 - ends[first].0) as f64
 }
 
-/// The group's cases: each device as it is, and in full with one and two planes a die; with and without cache commands
-/// where it has them. Devices that differ in nothing that matters here are run once.
+/// The cases of the group: each device as it is, and in full with one and two planes per die; with and without cache
+/// commands if it has them. Devices that differ in nothing that matters here are run once.
 pub fn cases(scope: &Scope) -> Result<Vec<Case>, Failure> {
     let mut seen = std::collections::BTreeSet::new();
     let mut cases = Vec::new();

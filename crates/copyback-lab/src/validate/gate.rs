@@ -25,9 +25,9 @@ pub enum Theory {
 /// A figure of one run, and theory's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figure {
-    /// What the simulator did.
+    /// The simulated value.
     pub simulated: f64,
-    /// What theory says.
+    /// The value of theory.
     pub theory: Theory,
 }
 

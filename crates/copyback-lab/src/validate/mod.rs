@@ -20,7 +20,7 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use subject::Scope;
 
-/// Which gates to judge.
+/// The gates to judge.
 #[derive(Clone, Debug, Default)]
 pub struct Validation {
     /// The device: a preset's name or a TOML file. The policies, and the flash of all presets, without it.

@@ -1,9 +1,9 @@
-//! What do preemption points cost, with real collections under way?
+//! The cost of preemption points, with real collections in progress.
 //!
-//! One die, Poisson reads, and collections one after the other: a block is copied back page by page and erased, and
-//! before each of these steps, all of one length, the collection polls whether reads wait. Those that wait then go
-//! first, and with them, where no fence stands, whoever comes while they are served: a server that takes vacations when
-//! nobody waits. Behind a fence for all the latter wait for the next poll: a server that takes vacations, with a gate.
+//! One die, Poisson reads, and successive collections: a block is copied back page by page and erased. Before each of
+//! these steps, all of one length, the collection polls whether reads wait. Waiting reads then go first. Without a
+//! fence, reads that arrive during their service go first, too: a server that takes vacations when no read waits. With
+//! a fence for all, the latter wait for the next poll: a server that takes vacations, with a gate.
 
 use super::gate::{Case, Figure, Group};
 use super::subject::{Device, Requests, request};
@@ -75,7 +75,7 @@ fn collection_config(die: &Die, step_ns: u64, is_fenced: bool) -> Result<RunConf
     timing.program = PageTimes::Same(Nanos(program_ns));
     timing.erase = Nanos(step_ns - cycles_ns);
     config.geometry.planes_per_die = PLANES;
-    // Whoever waits is in the die's queue and not in front of its window.
+    // Reads wait in the queue of the die, not in front of its window.
     let fence = if is_fenced { "all" } else { "none" };
     let tables = "granularity = { policy = \"block\", copyback = true }\n\
                   order = { policy = \"priority\", first = \"gc-read-write\" }\nadmit = { policy = \"window\", slots = 4096 }";

@@ -161,7 +161,7 @@ fn m_d_1(device: &Device, load: f64, requests: u64) -> Result<Case, Failure> {
     Ok(Case { group: Group::Waiting, gates, is_random: true, run: Box::new(run) })
 }
 
-/// What a class of requests waited on average: its response time without the time of its own commands.
+/// The mean wait of a class of requests: its response time without the time of its own commands.
 fn mean_wait_ns(response: &Latency, breakdown: &[(&'static str, f64)]) -> f64 {
     let own = breakdown.iter().filter(|(cause, _)| [Cause::Flash.name(), Cause::Transfer.name()].contains(cause));
     response.mean_ns - own.map(|(_, ns)| ns).sum::<f64>()
@@ -214,7 +214,7 @@ fn read_sizes(device: &Device, load: f64, requests: u64) -> Result<Case, Failure
     Ok(Case { group: Group::Waiting, gates, is_random: true, run: Box::new(run) })
 }
 
-/// Which of a die's requests goes first.
+/// The order of a die's requests.
 #[derive(Clone, Copy, PartialEq)]
 enum Order {
     Fifo,

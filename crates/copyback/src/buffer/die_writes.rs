@@ -42,11 +42,11 @@ pub struct Params {
     /// Everything leaves when no request has come for so long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_after: Option<Nanos>,
-    /// What is evicted if no die has as many pages as planes.
+    /// The eviction if no die has as many pages as planes.
     pub short_set: ShortSet,
 }
 
-/// What is evicted if no die has as many pages as planes.
+/// The eviction if no die has as many pages as planes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ShortSet {

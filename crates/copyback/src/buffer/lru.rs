@@ -83,7 +83,7 @@ pub const FILLS: super::Fills = super::Fills::Always;
 /// The required knowledge of a page's destination when the page comes in.
 pub const NEEDS: Known = Known::Nothing;
 
-/// The policy of a run: a list for each plane, as far as the allocation says which.
+/// The policy of a run: a list for each plane, if the allocation determines planes.
 pub struct Policy {
     planes: u32,
 }

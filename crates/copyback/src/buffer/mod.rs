@@ -61,7 +61,7 @@ impl Take {
     }
 }
 
-/// What a policy sees of the pages that may leave.
+/// A policy's view of the pages that may leave.
 #[derive(Clone, Copy, Debug)]
 pub struct Staying<'a> {
     /// How many pages each list has.
@@ -97,7 +97,7 @@ pub trait BufferPolicy {
     }
 }
 
-/// What a configuration says of a buffer.
+/// The configuration of a buffer.
 pub trait Parameters {
     /// Checks the values against the device.
     fn check(&self, geometry: &GeometryConfig) -> Result<(), KeyError>;

@@ -144,7 +144,7 @@ impl Pages {
         (entry != NONE).then_some(entry)
     }
 
-    /// What may leave.
+    /// The pages that may leave.
     ///
     /// # Panics
     /// When nothing may.

@@ -35,7 +35,7 @@ pub struct Axis {
     pub name: &'static str,
     /// The question that a choice answers.
     pub question: &'static str,
-    /// What can be chosen.
+    /// The choices.
     pub choices: &'static [Choice],
 }
 

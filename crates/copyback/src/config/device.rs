@@ -1,10 +1,11 @@
-//! What a drive is made of, as its user writes it.
+//! The description of a drive, as its user writes it.
 
 use super::{KeyError, Rate, number};
 use copyback_workload::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
-/// All that a user says of the flash. Policies check their parameters against it; they see no other policy's.
+/// The user's description of the flash. Policies check their parameters against it; they see no parameters of other
+/// policies.
 #[derive(Clone, Copy, Debug)]
 pub struct Device<'a> {
     /// Shape of the flash.

@@ -32,7 +32,7 @@ pub struct KeyError {
     pub key: String,
     /// The mistake in its value.
     pub message: String,
-    /// What the user can do.
+    /// The remedy.
     pub help: Option<String>,
 }
 

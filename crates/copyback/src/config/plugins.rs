@@ -29,7 +29,7 @@ impl<F: ?Sized> Supplied<F> {
         self.make = make;
     }
 
-    /// What makes the policy of a drive.
+    /// The maker of the policy of a drive.
     ///
     /// # Panics
     /// If the configuration was not checked.
@@ -123,9 +123,9 @@ pub struct Fault {
     pub axis: &'static str,
     /// Its name.
     pub name: String,
-    /// What it did.
+    /// The wrong answer or the failure.
     pub what: String,
-    /// What its author can do.
+    /// The remedy for its author.
     pub help: Option<String>,
 }
 

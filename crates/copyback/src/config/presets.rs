@@ -3,7 +3,7 @@
 /// A preset: a layer of a configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
-    /// What users call it.
+    /// Its name for users.
     pub name: &'static str,
     /// Its file.
     pub text: &'static str,

@@ -20,9 +20,9 @@ pub enum Kind {
 pub struct Renamed {
     /// Its meaning.
     pub kind: Kind,
-    /// What it was.
+    /// The old name.
     pub old: &'static str,
-    /// What it is.
+    /// The new name.
     pub new: &'static str,
 }
 
@@ -55,23 +55,23 @@ fn of(kind: Kind, name: &str) -> Option<&'static str> {
     RENAMED.iter().find(|row| row.kind == kind && row.old == name).map(|row| row.new)
 }
 
-/// What a table is called now.
+/// The new name of a table.
 pub fn table(name: &str) -> Option<&'static str> {
     of(Kind::Table, name)
 }
 
-/// What a key of a table is called now, table included.
+/// The new name of a key of a table, table included.
 pub fn key(table: &str, key: &str) -> Option<&'static str> {
     of(Kind::Key, &format!("{table}.{key}"))
 }
 
-/// What a policy of an axis is called now.
+/// The new name of a policy of an axis.
 pub fn policy(axis: &str, policy: &str) -> Option<&'static str> {
     let new = of(Kind::Policy, &format!("{axis}.{policy}"))?;
     new.split_once('.').map(|(_, policy)| policy)
 }
 
-/// What a setting is called now: a dotted path of any length.
+/// The new name of a setting: a dotted path of any length.
 pub fn setting(path: &str) -> Option<String> {
     let (old_table, rest) = path.split_once('.')?;
     let table = table(old_table).unwrap_or(old_table);
@@ -93,7 +93,7 @@ pub fn axis_or_policy(name: &str) -> Option<String> {
     renamed.map(|row| row.new.to_owned()).or(under_new_axis.filter(|new| new != name))
 }
 
-/// What a number of the report is called now.
+/// The new name of a number of the report.
 pub fn number(name: &str) -> Option<String> {
     RENAMED.iter().filter(|row| row.kind == Kind::Number).find_map(|row| {
         let below = name.strip_prefix(row.old)?;

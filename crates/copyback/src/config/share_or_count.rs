@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ShareOrCount {
-    /// So many blocks.
+    /// A number of blocks.
     Blocks(u32),
     /// This share of the blocks, between 0 and 1.
     Share(f64),

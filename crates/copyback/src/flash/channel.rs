@@ -125,7 +125,7 @@ impl Channels {
         Self { list: vec![free; channels as usize], waiters: Waiters { lists, urgent_first } }
     }
 
-    /// A channel, and who waits.
+    /// A channel, and the dies that wait for it.
     #[inline(always)]
     pub fn split(&mut self, number: ChannelId) -> (&mut Channel, &mut Waiters) {
         (&mut self.list[number.at()], &mut self.waiters)

@@ -18,7 +18,7 @@ use super::timing::Timing;
 use crate::sim::index::{ChannelId, DieId, PlaneId};
 use crate::sim::queue::Timer;
 
-/// What the end of an array time means.
+/// The end of an array time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArrayEnd {
     /// The array had no command: the delay of the die has elapsed.
@@ -35,7 +35,7 @@ pub enum ArrayEnd {
     EndedAlone,
 }
 
-/// What the end of a transfer means.
+/// The end of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransferEnd {
     /// No component observes it.
@@ -57,7 +57,7 @@ pub struct PageOut {
     pub part: usize,
     /// Whether it is the last.
     pub is_last: bool,
-    /// Whether the other pages wait in their registers: [`Flash::let_out`] or a program of the die comes next.
+    /// Whether the other pages wait in their registers until [`Flash::release_held_pages`] or a program of the die.
     pub is_held: bool,
     /// Since when the plane's use counts that ends now.
     pub busy_from_ns: u64,
@@ -84,9 +84,9 @@ pub struct Flash<O> {
 }
 
 impl<O: Observer> Flash<O> {
-    /// Idle flash. `urgent_first`: data of background work precedes the host's on a channel. `hears_loads`: the end of
-    /// a program's transfer is an event, because another may follow. Its events use the timers from `first_timer` on,
-    /// [`Flash::<O>::timers`] of them.
+    /// Idle flash. `urgent_first`: data of background work precedes the host's on a channel. `observes_loads`: the end
+    /// of a program's transfer is an event, because another may follow. Its events use the timers from `first_timer`
+    /// on, [`Flash::<O>::timers`] of them.
     pub fn new(
         geometry: &Geometry,
         timing: Timing,
@@ -274,7 +274,7 @@ impl<O: Observer> Flash<O> {
     }
 }
 
-/// What tests change from outside, to see that it is noticed.
+/// Changes by tests, to show that they are detected.
 #[cfg(test)]
 pub(crate) struct Inside<'a> {
     pub dies: &'a mut [Die],

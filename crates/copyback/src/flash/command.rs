@@ -7,7 +7,7 @@ pub use crate::flash::source::Source;
 use crate::sim::index::{JobId, PageId, PlaneId, TxnId};
 use crate::sim::invariant::hold;
 
-/// What a command does.
+/// The operation of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum FlashOp {
@@ -37,7 +37,7 @@ pub struct CommandPlane {
 /// A command on its way through a die.
 #[derive(Clone, Copy, Debug)]
 pub struct Command {
-    /// What it does.
+    /// The operation.
     pub op: FlashOp,
     /// For whom.
     pub source: Source,
@@ -124,7 +124,7 @@ impl Command {
     }
 }
 
-/// What a device asks of multi-plane commands.
+/// The rules of a device for multi-plane commands.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     /// Whether it has them at all.

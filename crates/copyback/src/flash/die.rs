@@ -6,7 +6,7 @@ use crate::sim::index::{ChannelId, JobId};
 /// No command.
 pub(crate) const NO_COMMAND: u8 = u8::MAX;
 
-/// What a die's transfer is.
+/// The phase of a die's transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// Command and address cycles of a read, an erase or a copyback.

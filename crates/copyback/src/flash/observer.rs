@@ -2,7 +2,7 @@
 
 use crate::sim::index::DieId;
 
-/// What a transfer carries.
+/// The content of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carries {
     /// Command and address cycles of a read, an erase or a copyback.

@@ -1,14 +1,14 @@
-//! For whom flash works: the host, and the tasks beside it. A source is data, so that a new task has its own without a
-//! change to whatever handles sources.
+//! The tasks for which flash works: the host and others. A source is data, so a new task needs no change in the code
+//! that handles sources.
 
 use std::fmt;
 use std::ptr;
 
-/// The number of sources that a drive can have: tables by source have so many entries.
+/// The number of sources that a drive can have, which is the length of tables by source.
 pub const SOURCES_MAX: usize = 8;
 
-/// What results and settings know a source as: a column of the latency breakdown, a share, a weight, a delay. There are
-/// as many as there are such columns and keys; several sources may have one.
+/// The account of a source in results and settings: a column of the latency breakdown, a share, a weight, a delay.
+/// Several sources may use one account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Account {
@@ -37,7 +37,7 @@ impl Account {
     }
 }
 
-/// What a source is.
+/// The properties of a source.
 #[derive(Debug)]
 pub struct SourceData {
     /// Its place in tables by source, below [`SOURCES_MAX`]. Invariant: no other source of a drive has it.

@@ -1,4 +1,4 @@
-//! What the translation layer knows of each block.
+//! The state of each block in the translation layer.
 
 use crate::flash::geometry::Geometry;
 use crate::sim::index::{BlockId, PlaneId};
@@ -73,7 +73,7 @@ impl Blocks {
         &self.table[first..first + self.per_plane as usize]
     }
 
-    /// So many blocks that follow each other.
+    /// `count` consecutive blocks.
     #[inline(always)]
     pub fn run(&self, first: BlockId, count: u32) -> &[Block] {
         &self.table[first.at()..first.at() + count as usize]

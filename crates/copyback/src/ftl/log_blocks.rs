@@ -102,7 +102,7 @@ pub(super) struct PlaneLogs {
     pub missing: u32,
 }
 
-/// What a plane's next job does.
+/// The work of a plane's next job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Merge {
     /// Gathers the pages of the logical block that is merged, and erases its old data block.

@@ -17,7 +17,7 @@ pub mod write_ordering;
 use crate::config::Device;
 use crate::redundancy::RedundancyConfig;
 
-/// What a translation layer is made of.
+/// The configuration of a translation layer.
 #[derive(Clone, Copy, Debug)]
 pub struct FtlConfig<'a> {
     /// The flash.

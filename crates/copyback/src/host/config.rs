@@ -1,4 +1,4 @@
-//! How the host hands requests to the drive.
+//! The configuration of the host: how it sends requests to the drive.
 
 use crate::config::KeyError;
 use serde::{Deserialize, Serialize};
@@ -73,7 +73,7 @@ impl Default for HostConfig {
 }
 
 impl HostConfig {
-    /// That it makes no difference what writes of parts of units do; `has_updated_parts`: whether there was one.
+    /// The note that the setting of partial writes has no effect. `has_updated_parts`: whether there was such a write.
     pub fn note_of_parts(&self, has_updated_parts: bool) -> Option<String> {
         let is_set = self.subpage_writes != Self::default().subpage_writes;
         (is_set && !has_updated_parts).then(|| {

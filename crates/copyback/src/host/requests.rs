@@ -12,7 +12,7 @@ const NO_REQUEST: u64 = u64::MAX;
 /// An outstanding request.
 #[derive(Clone, Debug)]
 pub struct HostRequest {
-    /// What was asked.
+    /// The request as it came from the workload.
     pub asked: Request,
     /// Its number in the order of arrival, from 0.
     pub index: u64,

@@ -57,7 +57,7 @@ impl Splitter {
         }
     }
 
-    /// What the request asks for.
+    /// The operation.
     pub fn op(&self) -> Op {
         self.op
     }

@@ -1,4 +1,4 @@
-//! What a run reports of an array and of each of its drives.
+//! The report of an array, and of each of its drives.
 
 use super::report::Latency;
 use serde::Serialize;
@@ -12,7 +12,7 @@ pub struct ArrayReport {
     pub stripe_unit_bytes: u64,
     /// Stripe units of the drives that had failed before the run.
     pub units_lost: u64,
-    /// What the volume did.
+    /// The counters of the volume.
     pub volume: VolumeTotals,
     /// Rounds of coordinated collection; `None` without coordination.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -87,7 +87,7 @@ macro_rules! totals {
 }
 
 totals! {
-    /// What a volume did.
+    /// The counters of a volume.
     VolumeTotals {
         /// Requests of drives.
         parts,

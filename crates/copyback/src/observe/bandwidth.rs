@@ -31,7 +31,7 @@ impl Bandwidth {
         if self.bytes.len() < INTERVALS_MAX { self.next_ns } else { u64::MAX }
     }
 
-    /// So many bytes were done before this moment.
+    /// `bytes` were transferred before this time.
     pub fn look(&mut self, now_ns: u64, bytes: u64) {
         while self.next_ns <= now_ns && self.bytes.len() < INTERVALS_MAX {
             // Nothing happened between the end of the first of these intervals and now.

@@ -12,7 +12,7 @@ use crate::observe::report::{CAUSES, Cause};
 const WAITS: [Cause; 7] =
     [Cause::Gc, Cause::Map, Cause::Scrub, Cause::Wear, Cause::Parity, Cause::HostIo, Cause::Scheduler];
 
-/// What runs on a die, as its waiters see it.
+/// The occupant of a die, as its waiters see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Occupant {
@@ -77,7 +77,7 @@ impl Clocks {
         (self.running, self.held_by_gc, self.since_ns) = (occupant, held_by_gc, now_ns);
     }
 
-    /// What the clocks show.
+    /// The reading of the clocks.
     #[inline]
     pub fn read(&self, now_ns: u64) -> Reading {
         let mut shown = self.elapsed_ns;

@@ -22,7 +22,7 @@ const SAMPLE_NS: u64 = 1_000_000;
 /// A request that has ended, as its host knows it.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended<'a> {
-    /// What was asked.
+    /// The request.
     pub asked: &'a Request,
     /// Its number in the order of arrival, from 0.
     pub index: u64,
@@ -42,7 +42,7 @@ const LARGE_READ: usize = 1;
 const WRITE: usize = 2;
 const KINDS: usize = 3;
 
-/// What had been done by the time of a sample.
+/// The totals at the time of a sample.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sampled {
     requests: u64,
@@ -75,7 +75,7 @@ pub struct Collector {
     response_sum_ns: u64,
     /// Requests that are measured, this sum, and the work of the drives, at the last sample.
     sampled: Sampled,
-    /// What ended and is not measured.
+    /// Requests that ended and are not measured.
     left_out: Ends,
     /// The window, if requested.
     window: Option<Window>,

@@ -1,4 +1,4 @@
-//! Which commands did the flash get, for whom, and when was what in use?
+//! The log of flash commands: their source, and the times in which each resource was in use.
 //!
 //! The log receives the same events as the ONFI protocol checker (commands, transfers, array times) and stores them. A
 //! run keeps one only on request: [`crate::run::Options::keep_commands`].
@@ -44,7 +44,7 @@ pub struct CommandRecord {
     pub number: u64,
     /// The die, counted over the drive.
     pub die: u32,
-    /// What it does.
+    /// The operation.
     pub op: FlashOp,
     /// Its planes, the one that the command was made for first.
     pub parts: Vec<PartRecord>,
@@ -90,7 +90,7 @@ impl Default for CommandFilter {
     }
 }
 
-/// What a command is when it is issued, for the log.
+/// A command at its issue, for the log.
 pub(crate) struct Issued<'a> {
     pub die: DieId,
     /// Which of the die's two current commands it is.

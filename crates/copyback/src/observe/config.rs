@@ -96,7 +96,7 @@ impl MeasureConfig {
         notes
     }
 
-    /// That a size other than the default divides none of so many reads.
+    /// The note that a size other than the default divides none of this many reads.
     pub fn note_of_small_reads(&self, reads: u64, small_reads: u64) -> Option<String> {
         let most = self.small_read_max;
         if most == Self::default().small_read_max {

@@ -266,7 +266,7 @@ impl Counters {
         self.work.host_units += u64::from(units);
     }
 
-    /// So many of the units that were bound for the host are the drive's own: translation pages, or parity.
+    /// `units` of those that were counted as the host's are the drive's own: translation pages, or parity.
     pub fn on_own_units(&mut self, units: u64) {
         self.work.host_units -= units;
         self.work.other_units += units;

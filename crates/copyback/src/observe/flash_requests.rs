@@ -1,8 +1,8 @@
-//! Where the time of the host's flash requests goes: of each transaction, not of the request that it is a part of.
+//! The time of the host's flash requests by cause: of each transaction, not of the request that it is a part of.
 //!
-//! It runs from when a transaction reaches its die until its data has left flash or is in it. While it waits for
-//! admission to its die's window, the cause is the scheduler, whichever task uses the die; in the window, and while it
-//! waits for a free page, the cause is the task that uses the die, as the die's clocks say.
+//! The time counts from the arrival of a transaction at its die until its data has left flash or is in it. While the
+//! transaction waits for admission to its die's window, the cause is the scheduler, whichever task uses the die. In the
+//! window, and while it waits for a free page, the cause is the task that uses the die, according to the die's clocks.
 
 use super::clocks::{Reading, charge};
 use super::report::{ALL_CAUSES, CAUSES, Cause};
@@ -60,7 +60,7 @@ impl FlashRequestTotals {
         Self { ended: std::array::from_fn(ended), sum_ns: std::array::from_fn(with_ns) }
     }
 
-    /// What a report says of them.
+    /// Their part of the report.
     pub fn report(&self) -> FlashRequestReport {
         let of = |kind: FlashRequest| {
             let ended = self.ended[kind as usize];

@@ -60,7 +60,7 @@ impl Latencies {
         &self.histogram
     }
 
-    /// What a report says of them.
+    /// Their part of the report.
     pub fn summary(&self) -> Latency {
         let count = self.count();
         if count == 0 {

@@ -1,4 +1,4 @@
-//! How does a scheme serve the very requests that collection affects under another scheme?
+//! The requests that collection affects under one scheme, measured under another.
 //!
 //! Each scheme has a set of affected requests of its own, and their means cannot be compared: a scheme that spares most
 //! requests has a small set of hard cases. So a run can keep the response time of every request by its number, in eight

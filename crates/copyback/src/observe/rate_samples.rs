@@ -36,7 +36,7 @@ impl RateSamples {
         if self.count > 1 { (self.squares / (self.count - 1) as f64).sqrt() } else { 0.0 }
     }
 
-    /// What fio makes of two jobs that are reported as one: their sums.
+    /// The sums of two jobs, as fio reports them as one.
     pub fn join(&mut self, other: &Self) {
         self.min += other.min;
         self.max += other.max;

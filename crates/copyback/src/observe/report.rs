@@ -289,7 +289,7 @@ pub struct LatencyBreakdown {
     pub write_mean_ns: Vec<(&'static str, f64)>,
 }
 
-/// What a run did before it was measured.
+/// The work of a run before its measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct WarmupReport {
     /// Requests that began in it: those of the numbers below this one.

@@ -37,7 +37,7 @@ impl Shadow {
             + physical / u64::from(geometry.units_per_flash_page)
     }
 
-    /// What the drive holds now is version 1.
+    /// The shadow of a drive: its present contents are version 1.
     pub fn new(ftl: &Ftl) -> Self {
         let g = &ftl.geometry;
         let mut shadow = Self {

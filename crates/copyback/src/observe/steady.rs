@@ -109,7 +109,7 @@ impl LastRounds {
     }
 }
 
-/// What the rule says of a run.
+/// The verdict of the rule on a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -154,7 +154,7 @@ impl Verdict {
 /// The verdict on a run and its figures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Steady {
-    /// What the rule says.
+    /// The verdict of the rule.
     pub verdict: Verdict,
     /// The figures; none if there was nothing to judge.
     pub figures: Vec<Figure>,

@@ -1,4 +1,4 @@
-//! What is measured of each of several workloads that share a drive.
+//! The measures of each of several workloads that share a drive.
 
 use super::collector::Ended;
 use super::latencies::Latencies;
@@ -105,7 +105,7 @@ impl TenantMeasures {
         self.intervals.rates(now_ns)
     }
 
-    /// What was measured over so much time.
+    /// The measurement over this time.
     pub fn report(&self, measured_ns: u64) -> TenantReport {
         let span_ns = if self.done == [0; 3] { 0 } else { measured_ns };
         let per_second = |count: u64| (span_ns > 0).then(|| count as f64 * 1e9 / span_ns as f64);

@@ -10,7 +10,7 @@ use super::tables::{Bin, Sample};
 /// Looks at the state in a bin: the fewest free blocks are those of one of them.
 const LOOKS: u64 = 10;
 
-/// What has ended since a run began.
+/// The counts of what has ended since a run began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ends {
     /// Requests.

@@ -3,10 +3,10 @@
 use super::tables::Bin;
 use serde::Serialize;
 
-/// Small reads that a bin has at least whose mean says something: that of one read is that read.
+/// Fewest small reads of a bin whose mean is meaningful: the mean of one read is that read.
 const SMALL_READS_MIN: u64 = 10;
 
-/// What a report says of a window; its bins are a table of their own.
+/// The report of a window; its bins are a table of their own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct WindowReport {
     /// Bins, as far as the run went.

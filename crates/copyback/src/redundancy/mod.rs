@@ -25,7 +25,7 @@ axis! {
     { "none" => none: None, "rain" => rain: Rain, "ttflash" => ttflash: Ttflash }
 }
 
-/// What a policy sees of the die that a read would go to.
+/// The view of a policy on the die of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DieLoad {
     /// A request of a task other than the host executes there, or is in its window; or a job has reserved the die.

@@ -102,13 +102,13 @@ pub enum Partial {
     /// The one that reads least.
     #[default]
     Least,
-    /// What is written and the parity are read.
+    /// Reads the old data of the written units, and the parity.
     ReadModifyWrite,
-    /// What is not written is read.
+    /// Reads the data that is not written.
     Reconstruct,
 }
 
-/// What is written of a stripe, and how.
+/// The written part of a stripe, and how it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Write {
     /// Members of data that are written.

@@ -32,7 +32,7 @@ impl RunConfig {
         let Some(array) = &self.array else { return Ok(vec![Member { config: self.clone(), seed }]) };
         let own: Vec<Option<RunConfig>> = (0..array.overrides.len()).map(&mut of_override).collect::<Result<_, _>>()?;
         let config = |drive: u32| {
-            // At most one override says what the drive is.
+            // At most one override determines the drive.
             let mut named = array.overrides.iter().zip(&own).filter(|(named, _)| named.drives.contains(&drive));
             let mut config = named.find_map(|(_, own)| own.clone()).unwrap_or_else(|| self.clone());
             if array.failed.contains(&drive) {
@@ -83,7 +83,7 @@ impl RunConfig {
         let is_overridden = |named: &Override, drive| {
             (named.device.is_some() || named.scheme.is_some()) && named.drives.contains(&drive)
         };
-        // Drives that are as this configuration says; the others are looked at one by one.
+        // Drives of this configuration; the others are checked one by one.
         let own = || (0..array.drives).filter(|&drive| !array.overrides.iter().any(|n| is_overridden(n, drive)));
         if let Some(first) = own().next() {
             array.check_against(first, &self.geometry)?;

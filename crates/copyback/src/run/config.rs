@@ -82,7 +82,7 @@ pub struct RunConfig {
     /// How the drive is preconditioned.
     #[serde(default)]
     pub precondition: PreconditionConfig,
-    /// What is measured of a run.
+    /// The measures of a run.
     #[serde(default)]
     pub measure: MeasureConfig,
 }
@@ -173,14 +173,14 @@ impl RunConfig {
         Device { geometry, timing, capacity, commands }
     }
 
-    /// What its translation layer is made of.
+    /// The configuration of its translation layer.
     pub fn ftl(&self) -> FtlConfig<'_> {
         let Self { mapping, allocation, frontier, victim, redundancy, .. } = self;
         let free_order = self.tasks.free_order();
         FtlConfig { device: self.device(), mapping, allocation, frontier, victim, redundancy, free_order }
     }
 
-    /// What its drive is made of beyond the translation layer.
+    /// The configuration of its drive beyond the translation layer.
     pub fn drive(&self) -> DriveConfig<'_> {
         let Self {
             mapping, frontier, trigger, granularity, preemption, compose, admit, order, redundancy, tasks, ..

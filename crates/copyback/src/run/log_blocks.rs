@@ -1,4 +1,4 @@
-//! Does the rest of a configuration leave a mapping with log blocks what it decides itself?
+//! Checks that a configuration leaves its own decisions to a mapping with log blocks.
 
 use super::config::RunConfig;
 use super::precondition::PreconditionConfig;

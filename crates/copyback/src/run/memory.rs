@@ -1,4 +1,4 @@
-//! How much memory a drive takes, said before it is made.
+//! The memory that a drive takes, estimated before it is made.
 
 use super::config::RunConfig;
 use super::precondition::PreconditionConfig;
@@ -15,7 +15,7 @@ pub struct Memory {
     pub preconditioning_bytes: u64,
     /// Memory of a run in addition.
     pub run_bytes: u64,
-    /// What a run that checks its invariants takes on top of that.
+    /// Additional memory of a run that checks its invariants.
     pub check_bytes: u64,
 }
 

@@ -38,7 +38,7 @@ pub use crate::host::TRANSACTIONS_MAX;
 pub use outcome::of as outcome_of;
 pub use warmup::Warmup;
 
-/// What a run is to do beyond its configuration.
+/// The options of a run beyond its configuration.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Seed of all random streams.
@@ -113,7 +113,7 @@ pub enum RunError {
         offset_bytes: u64,
         /// Its length.
         len_bytes: u64,
-        /// What the drive holds.
+        /// The capacity of the drive.
         capacity_bytes: u64,
     },
     /// A request names a drive that the run has not.
@@ -328,10 +328,10 @@ pub fn simulate_streams(
     Ok(outcome)
 }
 
-/// Share of a run's programs from which on it is said that the drives made them when the host was done.
+/// Least share of programs after the end of the host that a note reports.
 const PUT_OFF_MIN: f64 = 0.05;
 
-/// That collections were put off beyond the last request.
+/// The note that collections were deferred beyond the last request.
 fn note_of_put_off(share: f64) -> Option<String> {
     (share > PUT_OFF_MIN).then(|| {
         format!(
@@ -342,7 +342,7 @@ fn note_of_put_off(share: f64) -> Option<String> {
     })
 }
 
-/// That no request paid the buffer's latency: reads of units without data do not.
+/// The note that no request had the buffer's latency: reads of units without data do not have it.
 fn note_of_buffer(config: &RunConfig, report: &Report) -> Option<String> {
     let usual_ns = buffer::lru::Params::default().latency.0;
     let is_set = config.buffer.latency_ns().is_some_and(|latency_ns| latency_ns != usual_ns);
@@ -420,7 +420,7 @@ fn begun<'a>(
     Ok(simulation)
 }
 
-/// What [`stop`] unwinds with.
+/// The payload with which [`stop`] unwinds.
 struct Stopped;
 
 /// Ends a run from a progress callback, or from a source of its requests: the run returns [`RunError::Stopped`]. Only
@@ -432,7 +432,7 @@ pub fn stop() -> ! {
 
 /// Why a run unwound.
 enum Broken {
-    /// What a panic said.
+    /// The message of a panic.
     Panic(String),
     Stopped,
     Plugin(Fault),

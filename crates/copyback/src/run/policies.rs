@@ -11,7 +11,7 @@ use crate::tasks::gc::preemption::{self, PreemptionConfig};
 use crate::tasks::gc::trigger::{self, TriggerConfig};
 use std::sync::Arc;
 
-/// What makes the policy of each drive. The variant is the axis on which it replaces the scheme's own policy.
+/// The maker of the policy of each drive. The variant is the axis on which it replaces the scheme's own policy.
 #[derive(Clone)]
 pub enum PolicyMaker {
     /// Selects the die and plane of a page.

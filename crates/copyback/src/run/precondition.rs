@@ -1,4 +1,4 @@
-//! What a drive has lived through before a run.
+//! The configuration of preconditioning: the state of a drive before a run.
 
 use crate::config::{KeyError, number};
 use serde::{Deserialize, Serialize};

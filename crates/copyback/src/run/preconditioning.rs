@@ -50,7 +50,7 @@ const LEAST_BLOCKS: u32 = GC_RESERVE_BLOCKS + 1;
 pub(super) struct Pads {
     /// The last page of each collection, which does not wait and is not filled by writes of the host.
     moves: bool,
-    /// That of each overwrite: a small write that comes alone shares its page with none.
+    /// The page of each overwrite: a small write that arrives alone shares its page with no other.
     writes: bool,
 }
 
@@ -377,7 +377,7 @@ impl Clock for NoClock<'_> {
 const SNIA_ROUNDS_EXPECTED: f64 = 7.0;
 
 impl Preconditioner<'_> {
-    /// What a preconditioning takes, in units written.
+    /// The work of a preconditioning, in units written.
     fn work_of(&self, config: &RunConfig) -> f64 {
         let (units, overwrite) = (f64::from(self.ftl.geometry.logical_units), self.work_of_write.units);
         match config.precondition {

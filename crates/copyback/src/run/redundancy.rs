@@ -1,4 +1,4 @@
-//! Does what keeps parity fit to the rest of a configuration?
+//! Checks that parity fits to the rest of a configuration.
 
 use super::config::RunConfig;
 use super::precondition::PreconditionConfig;

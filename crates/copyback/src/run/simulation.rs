@@ -118,7 +118,7 @@ pub struct Simulation<'a> {
     check: bool,
 }
 
-/// What a run needs beyond its drives.
+/// The inputs of a run beyond its drives.
 pub struct Setup<'a> {
     /// How the host hands requests over.
     pub host: HostConfig,

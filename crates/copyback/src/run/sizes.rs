@@ -6,12 +6,12 @@ use crate::flash::geometry::Geometry;
 use copyback_workload::units::format_bytes;
 
 impl RunConfig {
-    /// What is large for a drive as small as this one.
+    /// The notes on settings that are large for a drive as small as this one.
     pub(crate) fn notes_of_sizes(&self) -> Vec<String> {
         self.note_of_watermark().into_iter().chain(self.note_of_buffer()).collect()
     }
 
-    /// That a watermark keeps more than half of the spare blocks free, so that collections have little to choose from.
+    /// The note that a watermark keeps more than half of the spare blocks free, so that collections have little choice.
     fn note_of_watermark(&self) -> Option<String> {
         // Merges have no watermark.
         let merges = self.mapping.log_blocks().is_some();
@@ -36,7 +36,7 @@ impl RunConfig {
         })
     }
 
-    /// That a buffer has room for all data of the drive. What leaves it in idle time is written all the same.
+    /// The note that a buffer can hold all data of the drive. Data that leaves it in idle time is still written.
     fn note_of_buffer(&self) -> Option<String> {
         let size = self.buffer.size_bytes()?;
         let capacity = Geometry::new(&self.device()).logical_bytes();

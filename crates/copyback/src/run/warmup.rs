@@ -55,7 +55,7 @@ impl Warmup {
         })
     }
 
-    /// What a file says: a whole number, or a text.
+    /// The value in a file: a whole number, or a text.
     pub fn of_toml(value: &toml::Value) -> Result<Self, String> {
         match value {
             toml::Value::Integer(requests) => requests.to_string().parse(),
@@ -125,7 +125,7 @@ pub(super) struct Watch {
     is_closed_loop: bool,
     first_arrival_ns: Option<u64>,
     round_units: u64,
-    /// What the host has to have written before the next round is over.
+    /// Units that the host has written when the next round ends.
     next_units: u64,
     /// The positions of the run at the ends of the last rounds.
     ends: Vec<Mark>,
@@ -165,7 +165,7 @@ impl Watch {
         self.verdict().verdict == Verdict::Steady
     }
 
-    /// What the rule says of the last five rounds.
+    /// The verdict of the rule on the last five rounds.
     fn verdict(&self) -> Steady {
         match <&[Mark; ROUNDS + 1]>::try_from(&self.ends[..]) {
             Ok(ends) => steady::judge(ends, if self.is_closed_loop { Loop::Closed } else { Loop::Open }, 0),

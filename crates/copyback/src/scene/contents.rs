@@ -1,4 +1,4 @@
-//! What does each page of a small drive hold? A drive whose contents are written down block by block.
+//! The contents of a small drive, described block by block.
 
 use crate::ftl::core::Ftl;
 use crate::run::config::RunConfig;
@@ -163,7 +163,7 @@ impl Contents {
         self.unused[plane as usize].pop().expect("the plane has a logical page left")
     }
 
-    /// What a flash page holds.
+    /// The contents of a flash page.
     ///
     /// # Panics
     /// If it holds nothing.

@@ -1,4 +1,4 @@
-//! What does a scheme do on a drive that is written down page by page?
+//! Scenes: a scheme on a drive that is described page by page.
 //!
 //! A scene is such a drive, planes of it whose collections begin at time 0, and a few requests. Played with a scheme,
 //! it says which commands the flash got and when each request ended: a paper's worked figure, or a page's drawing of a
@@ -19,7 +19,7 @@ use crate::sim::index::PlaneId;
 use crate::ssd::drive::Drive;
 use copyback_workload::{Op, Priority, Request};
 
-/// What a request asks for.
+/// The operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asks {
     /// The data of a page, wherever it is when it is read: plane, block, page.
@@ -44,7 +44,7 @@ pub struct Scene<'a> {
     pub requests: &'a [(u64, Asks)],
 }
 
-/// What happened in a scene.
+/// The record of a scene.
 pub struct Played {
     /// The locations of dies and planes.
     pub geometry: Geometry,
@@ -52,7 +52,7 @@ pub struct Played {
     pub commands: Vec<CommandRecord>,
     /// The requests, in the order of their arrival.
     pub requests: Vec<RequestRecord>,
-    /// What the translation layer did.
+    /// The counters of the translation layer.
     pub counts: Counts,
 }
 

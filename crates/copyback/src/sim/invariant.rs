@@ -36,7 +36,7 @@ macro_rules! invariants {
                 match self { $(Self::$name => $shown,)+ }
             }
 
-            /// What it says.
+            /// The statement.
             pub const fn says(self) -> &'static str {
                 match self { $(Self::$name => $says,)+ }
             }

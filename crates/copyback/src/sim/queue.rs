@@ -22,7 +22,7 @@ use std::hint::select_unpredictable;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Timer(pub u32);
 
-/// What ends at an event.
+/// The end that an event marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum End {
@@ -43,7 +43,7 @@ const NEVER: u64 = u64::MAX;
 /// lower timer's.
 type Key = u64;
 
-/// What comes after all keys.
+/// The key after all others.
 const NONE: Key = Key::MAX;
 
 /// Entries in order; the first is also kept outside the ring.

@@ -63,17 +63,17 @@ enum Ended {
 ///
 /// # The cycle
 ///
-/// 1. An event of the flash comes up: [`Drive::on_event`] names what ended.
-/// 2. What ends with that: pages, transactions, steps, jobs, in this order (`dies::completion`).
-/// 3. Each transaction that ends lets others in at once (`admission::transaction_end`); a job that ends starts what
-///    follows it before its slot is given away (`gc::walk`, `retire`).
-/// 4. The channel goes to the next transfer.
-/// 5. The requests take what ended ([`super::Ssd::take_completion`]); a closed loop submits new ones.
-/// 6. `Drive::dispatch_ready` looks at marked dies, in the order in which they were marked, when everything of the
-///    moment has happened. So requests that arrive together can share a command.
-/// 7. The drive may have fallen idle.
+/// 1. An event of flash arrives: [`Drive::on_event`] identifies what ended.
+/// 2. Everything that this event completes ends, in this order: pages, transactions, steps, jobs (`dies::completion`).
+/// 3. Each transaction that ends admits others at once (`admission::transaction_end`). A job that ends first starts the
+/// collection that follows, then releases its slot (`gc::walk`, `retire`).
+/// 4. The channel is granted to the next transfer.
+/// 5. Requests take the completions ([`super::Ssd::take_completion`]); a closed loop submits new requests.
+/// 6. After all events of the moment, `Drive::dispatch_ready` visits the marked dies, in the order in which they were
+/// marked. Requests that arrive together can therefore share a command.
+/// 7. The drive checks whether it is idle.
 ///
-/// Nothing waits inside a method: what comes later is an event, a queue, or a mark.
+/// No method waits: later work is an event, an entry of a queue, or a mark.
 ///
 /// # What it costs
 ///
@@ -109,8 +109,8 @@ pub struct Drive {
 }
 
 impl Drive {
-    /// One event of the drive, `local` timers after its first, with all that follows from it within the drive. Whether
-    /// anything may follow outside: a request that ends, a die that takes what waits.
+    /// Handles one event of the drive; `local` counts from its first timer. Returns whether something outside may
+    /// follow: a request completes, or a die can take waiting work.
     #[inline(always)]
     pub fn on_event(&mut self, local: u32, events: &mut EventQueue) -> bool {
         // 1. What ended?

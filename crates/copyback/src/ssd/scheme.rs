@@ -14,7 +14,7 @@ pub(super) struct Scheme {
     pub(super) preemption: Preemption,
     /// When collection starts and stops.
     pub(super) trigger: Trigger,
-    /// What a collection takes, and where its pages go.
+    /// The blocks of a collection, and the destination of its pages.
     pub(super) granularity: Granularity,
     /// Constants from the configuration.
     pub(super) settings: Settings,

@@ -1,7 +1,7 @@
-//! Each room uses only earlier rooms, and the engine names no scheme. Each part of a drive owns its state. Lines of
+//! Each module uses only earlier modules, and the engine names no scheme. Each part of a drive owns its state. Lines of
 //! comments are short.
 //!
-//! The order of the rooms is defined here and nowhere else. Code that is compiled only for tests may use any room.
+//! The order of the modules is defined here and nowhere else. Code that is compiled only for tests may use any module.
 
 use crate::support::sources::{Line, files_below};
 use copyback::config::presets::SCHEMES;
@@ -27,7 +27,7 @@ const MODULES: &[&str] = &[
     "scene",
 ];
 
-/// Uses of a later room that are still there: which room, which later one, and why.
+/// Remaining uses of a later module: the module, the later one, and the reason.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[];
 
 /// The only file that may name schemes.
@@ -164,7 +164,7 @@ fn structs() -> (Vec<Struct>, BTreeSet<String>) {
 }
 
 /// A struct of `ssd` has few fields, all private, which only its own module writes. A field that is visible beyond the
-/// module is a part: a struct with the same property, or one of another room. Values belong to the struct that holds
+/// module is a part: a struct with the same property, or one of another module. Values belong to the struct that holds
 /// them, and views own nothing: their fields may be public.
 #[test]
 fn state_of_a_drive_belongs_to_one_module() {

@@ -30,7 +30,7 @@ pub struct Headlines {
     pub paper: String,
     /// Whether runs were stopped early.
     pub quick: bool,
-    /// What the command line has other than the file.
+    /// The options by which the command line changes the file.
     pub changes: Vec<String>,
     /// Number of cells.
     pub cells: usize,
@@ -43,11 +43,11 @@ pub struct Headlines {
 pub struct Headline {
     /// The figure, table or section.
     pub figure: String,
-    /// What is claimed.
+    /// The text of the claim.
     pub text: String,
     /// The paper's sentence.
     pub quote: String,
-    /// Where the sentence stands.
+    /// The place of the sentence in the paper.
     #[serde(rename = "where")]
     pub source: String,
     /// Whether it counts.
@@ -58,19 +58,19 @@ pub struct Headline {
     pub measured: Option<String>,
     /// The half width of its 95 % interval over seeds.
     pub interval: Option<String>,
-    /// What holds.
+    /// Whether it holds, and how far.
     pub holds: Holds,
     /// The verdict of the rule, or why there is none.
     pub detail: String,
     /// The change of the work of collection in the same comparison.
     pub work: String,
-    /// What controls without the idea show.
+    /// The effects of controls without the idea.
     pub controls: Vec<String>,
     /// The cause of a miss.
     pub cause: Option<Cause>,
 }
 
-/// What holds of a headline.
+/// Whether a headline holds, and how far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Holds {

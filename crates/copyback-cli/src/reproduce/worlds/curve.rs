@@ -37,7 +37,7 @@ fn colour(holds: Holds) -> &'static str {
     }
 }
 
-/// What a colour means.
+/// The meaning of a colour.
 fn meaning(holds: Holds) -> &'static str {
     match holds {
         Holds::Size => "holds in size",
@@ -107,7 +107,7 @@ struct Point<'a> {
 }
 
 impl Panel<'_> {
-    /// Where an effect is drawn: a half and a double are equally far from none.
+    /// The position of an effect on the axis: a half and a double are equally far from no change.
     fn scaled(&self, effect: f64) -> f64 {
         match self.claim.format.as_ref().map(|format| format.measure) {
             Some(Measure::Change | Measure::Times) => (1.0 + effect / 100.0).max(0.005).ln(),

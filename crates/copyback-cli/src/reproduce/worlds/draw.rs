@@ -3,7 +3,7 @@
 use super::open::{Admissible, Decision};
 use copyback_workload::rng::{Xoshiro256PlusPlus, below, stream, unit_f64};
 
-/// What a world decides.
+/// The decisions of a world.
 #[derive(Clone, Debug, PartialEq)]
 pub struct World {
     /// Its number, from 1 on.
@@ -16,7 +16,7 @@ pub struct World {
     pub sets: Vec<String>,
 }
 
-/// What a world decides of one decision.
+/// The value of one decision in a world.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Value {
     /// As tables have it.

@@ -1,4 +1,4 @@
-//! How much does each decision matter? Its share of an effect's variance over worlds, with an interval.
+//! The share of each decision in an effect's variance over worlds, with an interval.
 //!
 //! The share is that of the variance between groups of worlds which agree in the decision (a first-order effect), less
 //! what groups of this number and size show by chance: 1 − (n − 1) / (n − k) · within / total. Ranges are cut into four

@@ -43,7 +43,7 @@ pub use summary::Summary;
 
 /// A paper's headlines with what it leaves open.
 pub struct Question {
-    /// What results call it.
+    /// Its name in results.
     pub name: String,
     /// Files with headlines, by their stems.
     pub files: Vec<(String, SweepFile)>,
@@ -156,7 +156,7 @@ fn is_constraint(claim: &Claim) -> bool {
     claim.kind == Kind::Calibrated
 }
 
-/// Where results go.
+/// The output paths.
 struct Places {
     journal: PathBuf,
     table: PathBuf,
@@ -233,7 +233,7 @@ impl Sets {
     }
 }
 
-/// What a world ran: for each file its claims' measurements; or why it could not.
+/// The result of a world: the measurements of each file's claims, or the reason why it did not run.
 type Ran = Result<Vec<(Claim, Measured)>, String>;
 
 /// The inputs of worlds.

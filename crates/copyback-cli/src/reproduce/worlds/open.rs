@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// The open decisions of a paper.
 #[derive(Clone, Debug)]
 pub struct Open {
-    /// A world runs one part of so many of each headline's requests and warm-up.
+    /// A world runs one of this many parts of each headline's requests and warm-up.
     pub part: u64,
     /// Settings of every world, as `--set` takes them: a smaller drive.
     pub sets: Vec<String>,
@@ -21,19 +21,19 @@ pub struct Open {
 /// A decision that the paper leaves open.
 #[derive(Clone, Debug)]
 pub struct Decision {
-    /// What tables call it.
+    /// Its name in tables.
     pub name: String,
     /// The paper's sentence, or what it does not say.
     pub sentence: String,
-    /// Where in the paper.
+    /// The place in the paper.
     pub source: String,
-    /// What this project decided.
+    /// The decision of this project.
     pub decided: String,
-    /// What may be decided.
+    /// The admissible values.
     pub admissible: Admissible,
 }
 
-/// What may be decided.
+/// The admissible values.
 #[derive(Clone, Debug)]
 pub enum Admissible {
     /// Any number of a range, for these keys.

@@ -20,7 +20,7 @@ pub struct Worlds {
     pub full_size: bool,
     /// The part of the requests that a world ran, as a divisor.
     pub part: u64,
-    /// What the command line has other than the files.
+    /// The options by which the command line changes the files.
     pub changes: Vec<String>,
     /// The open decisions.
     pub decisions: Vec<DecisionAbout>,
@@ -39,15 +39,15 @@ pub struct Worlds {
 pub struct DecisionAbout {
     /// Its name.
     pub name: String,
-    /// What may be decided, in words.
+    /// The admissible values, in words.
     pub admissible: String,
     /// The names of its choices; none for a range.
     pub choices: Vec<String>,
-    /// What this project decided.
+    /// The decision of this project.
     pub decided: String,
     /// The sentence that leaves it open.
     pub sentence: String,
-    /// Where in the paper.
+    /// The place in the paper.
     #[serde(rename = "where")]
     pub source: String,
 }
@@ -57,7 +57,7 @@ pub struct DecisionAbout {
 pub struct WorldClaim {
     /// The figure, table or section.
     pub figure: String,
-    /// What is claimed.
+    /// The text of the claim.
     pub text: String,
     /// The paper's sentence.
     pub quote: String,
@@ -76,21 +76,21 @@ pub struct Row {
     pub world: usize,
     /// The seed of its runs.
     pub seed: u64,
-    /// What it decides, as tables have it.
+    /// Its decisions, as texts of tables.
     pub values: Vec<String>,
     /// The same as numbers: choices by their places.
     pub numbers: Vec<Option<f64>>,
-    /// What came out.
+    /// The result.
     pub status: Status,
     /// Why it is not consistent, or did not run.
     pub why: Vec<String>,
     /// The effect for each headline.
     pub effects: Vec<Option<f64>>,
-    /// What holds of each headline.
+    /// Whether each headline holds.
     pub holds: Vec<Holds>,
 }
 
-/// What came out of a world.
+/// The result of a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {

@@ -28,7 +28,7 @@ pub struct Question {
     pub test: Test,
 }
 
-/// What is asked of a value.
+/// A test of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Test {
     /// Whether it is below.

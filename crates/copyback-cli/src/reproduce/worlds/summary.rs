@@ -27,7 +27,7 @@ pub struct Summary {
     pub headlines: Vec<HeadlineSummary>,
 }
 
-/// What worlds say of a headline.
+/// The summary of a headline over worlds.
 #[derive(Clone, Debug, Serialize)]
 pub struct HeadlineSummary {
     /// Worlds that judge it.

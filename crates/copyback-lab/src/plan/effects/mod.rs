@@ -1,4 +1,4 @@
-//! Notes on what a configuration says and no run looks at, or what a name alone would mislead about.
+//! Notes on settings without effect, and on policies that replace those of the named scheme.
 
 mod unused;
 mod workload;
@@ -11,7 +11,7 @@ use copyback::host::config::{HostConfig, HostMode};
 use copyback::run::config::{AXES, Resolved, RunConfig, Stack};
 use unused::UNUSED_SETTINGS;
 
-/// Axes on which layers over a scheme choose another policy than it does: its name alone would mislead.
+/// Notes on axes for which a layer over a scheme chooses another policy than the scheme.
 pub(super) fn overridden(scheme: &Layer, over: &[Layer]) -> Vec<String> {
     let of_axis = |axis: &Axis| {
         let (own, last) =
@@ -105,7 +105,7 @@ fn value(run: &RunConfig, key: &str) -> Option<toml::Value> {
     key.split('.').try_fold(toml::Value::try_from(run).ok()?, |value, name| value.get(name).cloned())
 }
 
-/// Whether a key says something at all: it has another value than it would have without being set.
+/// Whether a setting changes the value of its key.
 fn says(run: &RunConfig, key: &str) -> bool {
     let Ok(mut tables) = toml::Table::try_from(run) else { return true };
     let mut names: Vec<&str> = key.split('.').collect();
@@ -120,8 +120,8 @@ fn of_dropped(dropped: &Dropped, device: Option<&Layer>, scheme: &Layer, run: &R
     let Dropped { key, value, place, tag, before, now, by } = dropped;
     let (name, over) = (&place.text.name, &by.text.name);
     let is_of_device = device.is_some_and(|device| *name == device.text().name);
-    // A preset over a preset is as published. A setting of a scheme is dropped with the scheme's policy, and a device's
-    // table that a scheme replaces is dropped whole: both have a note of their own.
+    // A preset that overrides a preset is as published. Dropped settings of the scheme, and tables of the device that
+    // the scheme replaces, have their own notes.
     let is_between_presets = !is_users(name) && !is_users(over);
     if is_between_presets || *name == scheme.text().name || (is_of_device && *over == scheme.text().name) {
         return None;
@@ -149,7 +149,7 @@ pub(super) struct ModeSetting {
     pub table: &'static str,
     pub key: &'static str,
     pub mode: HostMode,
-    /// Whether it says something at all: a printed configuration has defaults of both modes.
+    /// Whether the setting differs from its default: a printed configuration has defaults of both modes.
     says: fn(&HostConfig) -> bool,
 }
 

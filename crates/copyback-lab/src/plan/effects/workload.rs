@@ -79,7 +79,7 @@ fn of_defaults(stack: &Stack, resolved: &Resolved) -> Vec<String> {
     rows.into_iter().filter_map(note).collect()
 }
 
-/// What a generator does not use of its own table.
+/// Notes on the keys of its own table that a generator does not use.
 fn unused(stack: &Stack, table: &str, spec: &WorkloadSpec) -> Vec<String> {
     let unused = spec.unused();
     if unused.is_empty() {

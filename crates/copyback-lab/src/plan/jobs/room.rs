@@ -19,7 +19,7 @@ pub fn check(plan: &Plan) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The first byte of a workload, and the one behind its last, on a drive of so many bytes.
+/// The first byte of a workload, and the one behind its last, on a drive of this capacity.
 fn ends(tenant: &Tenant, capacity_bytes: u64) -> [u64; 2] {
     let bytes = |part: Footprint| match part {
         Footprint::Size(bytes) => bytes.0,
@@ -56,7 +56,7 @@ fn check_job(plan: &Plan, planned: &Planned, job: &JobName, tenant: &Tenant) -> 
     Ok(())
 }
 
-/// What makes all jobs fit.
+/// The help to make all jobs fit.
 fn help(plan: &Plan, planned: &Planned) -> String {
     let drive = larger_drive(plan, planned);
     format!("lower size=, or name the drive (filename=/dev/drive), which may have size=50%, or {drive}")

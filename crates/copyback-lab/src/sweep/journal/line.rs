@@ -108,7 +108,7 @@ mod tests {
         }
     }
 
-    /// Also where the rest would be JSON.
+    /// Also if the rest would be JSON.
     #[test]
     fn a_line_with_one_other_byte_is_not_read() {
         let line = write_line("k", "cell", &result(1.5)).into_bytes();

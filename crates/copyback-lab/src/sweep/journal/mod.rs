@@ -69,7 +69,7 @@ pub fn value_of(numbers: &BTreeMap<String, Number>, name: &str) -> Option<f64> {
 pub struct CellResult {
     /// Its runs in the order of the schemes.
     pub runs: Vec<RunResult>,
-    /// What users should know about them.
+    /// The notes on them.
     pub notes: String,
 }
 
@@ -120,7 +120,7 @@ impl Journal {
         Self { path: PathBuf::new(), file: None, done: BTreeMap::new(), damaged_lines: 0 }
     }
 
-    /// What users should know of it.
+    /// The note for the user on it.
     pub fn note(&self) -> Option<String> {
         let (lines, path) = (self.damaged_lines, self.path.display());
         let are = if lines == 1 { "line of {} was altered and is" } else { "lines of {} were altered and are" };
@@ -214,7 +214,7 @@ fn begun(file: &mut File, path: &Path, table: &str) -> Result<Vec<u8>, Failure> 
     let mut text = Vec::new();
     Read::by_ref(file).take(HEADER_BYTES_MAX).read_to_end(&mut text).map_err(failed)?;
     let own = line::header(table);
-    // Whoever was killed while it began the journal left a part of its first line.
+    // A process that was killed while it began the journal left a part of its first line.
     if text.len() < own.len() && own.as_bytes().starts_with(&text) {
         file.rewind().and_then(|()| file.write_all(own.as_bytes())).map_err(failed)?;
         return Ok(own.into_bytes());

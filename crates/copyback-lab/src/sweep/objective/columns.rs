@@ -61,10 +61,10 @@ const OF_SOME_RUNS: &[&str] = &[
 /// Columns of the table's file that say what a run was, and not how it went.
 const OF_THE_FILE: &[&str] = &["cell", "config", "hash", "version"];
 
-/// What names of the numbers of each workload begin with.
+/// The prefix of the numbers of each workload.
 const OF_WORKLOADS: &str = "workloads.";
 
-/// What names of response times begin with.
+/// The prefix of response times.
 const RESPONSE: &str = "response.";
 
 /// Whether every run has a number of this name, or else none has.
@@ -78,7 +78,7 @@ pub fn is_of_some_runs(name: &str) -> bool {
     OF_SOME_RUNS.contains(&name.split('.').next().unwrap_or_default())
 }
 
-/// What headings of tables call numbers.
+/// The numbers that headings of tables stand for.
 pub(super) const HEADINGS: &[(&str, &str)] = &[
     ("wa", "write_amplification.total"),
     ("write_amplification", "write_amplification.total"),
@@ -88,9 +88,8 @@ pub(super) const HEADINGS: &[(&str, &str)] = &[
 /// Classes of requests with response times.
 pub(super) const CLASSES: &[&str] = &["all", "read", "write"];
 
-/// The full name of a number: `read.p99` for `response.read.p99_ns`, `w1.write.p99` for the same of the
-/// workload `w1`. The unit at its end may be left out, and what all response times begin with; headings of tables are
-/// names, too, and percentiles as they show them. Letters may be large: `IOPS`.
+/// The full name of a number: `read.p99` is `response.read.p99_ns`, `w1.write.p99` the same of the workload `w1`. The
+/// prefix `response.` and the unit may be omitted; column headings, `p99.9` and upper case are accepted.
 pub fn spelled_out(word: &str, is_number: impl Fn(&str) -> bool) -> Option<String> {
     let small = word.to_ascii_lowercase();
     let of_workload = |word: &str| {
@@ -206,7 +205,7 @@ impl<'a> Columns<'a> {
         Err(self.unknown(name))
     }
 
-    /// The unit of a varied key's values; none where they are texts, or of several units.
+    /// The unit of a varied key's values; none if they are texts, or of several units.
     fn unit_of_varied(&self, at: usize) -> Option<Unit> {
         let values = self.file.vary[at].settings.iter().map(|(value, _)| Unit::of_value(value));
         let units = values.map(|of| of.map(|(_, unit)| unit)).collect::<Option<BTreeSet<_>>>()?;
@@ -266,7 +265,7 @@ impl Source {
         }
     }
 
-    /// What a cell says of itself.
+    /// The description of a cell.
     fn text_of_cell(&self, cell: &Cell) -> String {
         match self {
             Self::Varied(at) => {

@@ -1,9 +1,9 @@
-//! What a name may have meant that no number has.
+//! Suggestions for a name that no number has.
 
 use super::columns::{CLASSES, HEADINGS, joined, percent_of, without_unit_of};
 use copyback::config::layers::nearest;
 
-/// Where all names are listed.
+/// The help that states where all names are listed.
 pub const LISTED: &str =
     "`copyback run --json` prints all names, and docs/output.md explains them: read.p99_99, flash.block_erases, iops";
 
@@ -141,7 +141,7 @@ mod tests {
     use crate::sweep::objective::short_of;
     use copyback::observe::report::Report;
 
-    /// What is suggested for a word of which a run has no number.
+    /// The suggestion for a word for which a run has no number.
     fn near(word: &str) -> String {
         let numbers = flat::numbers(&Report::default()).expect("a report is JSON");
         let names: Vec<String> = numbers.into_iter().map(|(name, _)| name).collect();

@@ -16,7 +16,7 @@ pub enum Standing {
 }
 
 impl Standing {
-    /// That of a number, if there is one, to the number that it is compared with.
+    /// The standing of a number, if any, against the number that it is compared with.
     pub fn of(value: Option<f64>, comparison: Comparison, wanted: f64) -> Self {
         match value {
             None => Self::Unknown,
@@ -25,7 +25,7 @@ impl Standing {
         }
     }
 
-    /// That of a condition which is met or not, and nothing in between.
+    /// The standing of a condition that is either met or not.
     pub fn of_text(is_met: bool) -> Self {
         if is_met { Self::Meets } else { Self::Unknown }
     }

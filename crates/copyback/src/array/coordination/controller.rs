@@ -15,7 +15,7 @@ pub enum DriveOrder {
     Pause(PauseMode),
 }
 
-/// A message on its way.
+/// A message with its sender or receiver.
 #[derive(Clone, Copy, Debug)]
 enum Envelope {
     FromDrive(u32, Report),
@@ -82,7 +82,7 @@ impl Controller {
         (self.in_round != 0).then_some(self.round)
     }
 
-    /// The round that ended now, after [`Self::next_told`] was called: no two end before a drive gets an order.
+    /// The round that ended now, after [`Self::next_order`] was called: no two end before a drive gets an order.
     pub fn take_ended_round(&mut self) -> Option<Round> {
         self.ended.take()
     }

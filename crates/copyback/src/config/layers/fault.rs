@@ -1,4 +1,4 @@
-//! Which key does an error of the deserialiser mean, and where does it stand?
+//! Finds the key and the place that an error of the deserialiser means.
 //!
 //! Policies are internally tagged enums, and these do not report the position of an error inside them. The position is
 //! therefore found by decoding again, with more and more of the keys: the key at fault is the first that brings the
@@ -35,7 +35,7 @@ pub(super) fn dotted(above: &[&str], path: &[Step]) -> String {
     above.iter().copied().chain(keys).collect::<Vec<_>>().join(".")
 }
 
-/// What is at the end of a path.
+/// The value at the end of a path.
 pub(super) fn at<'v>(values: &'v toml::Table, path: &[Step]) -> Option<Value<'v>> {
     path.iter().try_fold(Value::Table(values), |value, step| match (value, step) {
         (Value::Table(table), Step::Key(key)) => table.get(key).map(Value::of),
@@ -161,7 +161,7 @@ fn culprit<C: Configuration>(
             .or_else(|| tag().filter(is_needed))
             .map(|key| Step::Key(key.clone()));
     }
-    // The tag says which other keys there are: it is always there.
+    // The tag determines which other keys exist, so it always exists.
     if brings(&others) {
         return tag().filter(|tag| !brings(&[&others[..], &[*tag][..]].concat())).map(|key| Step::Key(key.clone()));
     }

@@ -1,4 +1,4 @@
-//! How one layer goes over another.
+//! Merging of one layer over another.
 
 use super::tree::{Node, Table, plain};
 use super::{Configuration, Place, WORKLOADS};
@@ -32,7 +32,7 @@ const READS_KEYS: &[&str] = &["read_share", "read_arrivals"];
 /// Keys of `[workload]` that say how large requests are.
 const SIZE_KEYS: &[&str] = &["size", "read_size", "write_size"];
 
-/// Whether a layer says by itself how large requests are: one that changes a figure of a distribution does not.
+/// Whether a layer alone determines the sizes of requests: one that changes a number of a distribution does not.
 fn says_sizes(over: &Table) -> bool {
     SIZE_KEYS.iter().any(|key| match over.get(*key).map(|entry| &entry.node) {
         Some(Node::Table(table)) => table.contains_key("kind"),
@@ -52,9 +52,9 @@ pub struct Dropped {
     pub place: Place,
     /// The key that chooses: `policy`, `mode` or `kind`.
     pub tag: &'static str,
-    /// What the earlier layers had chosen.
+    /// The choice of the earlier layers.
     pub before: String,
-    /// What the later layer chose.
+    /// The choice of the later layer.
     pub now: String,
     /// The place of the later choice.
     pub by: Place,

@@ -43,7 +43,7 @@ pub use tree::{check_printable, no_toml};
 /// A text that settings come from.
 #[derive(Debug)]
 pub struct Text {
-    /// What a user calls it: a path, a preset, or an argument of the command line.
+    /// Its name for users: a path, a preset, or an argument of the command line.
     pub name: String,
     /// All of it.
     pub text: String,
@@ -64,7 +64,7 @@ pub struct Place {
 pub struct LayerError {
     /// The mistake, in one sentence.
     pub message: String,
-    /// What the user can do.
+    /// The remedy.
     pub help: Option<String>,
     /// The place of the value; `None` if it is a built-in default or an argument that is its own place.
     pub place: Option<Place>,
@@ -117,7 +117,7 @@ pub struct Kept {
 pub trait Configuration: DeserializeOwned + Serialize {
     /// The tables that choose a `policy`.
     const AXES: &'static [Axis];
-    /// What another policy does not drop.
+    /// The keys that another policy does not drop.
     const KEPT: &'static [Kept];
     /// The other tables.
     const OTHER_TABLES: &'static [&'static str];
@@ -473,7 +473,7 @@ impl<C: Configuration> Stack<C> {
     }
 }
 
-/// What to say about a name that does not exist: the nearest one, and all of them.
+/// The help for a name that does not exist: the nearest one, and all of them.
 pub fn suggestion<'a>(word: &str, kind: &str, names: impl Iterator<Item = &'a str> + Clone) -> String {
     let list = names.clone().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     match nearest(word, names) {

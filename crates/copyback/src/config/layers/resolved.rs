@@ -1,4 +1,4 @@
-//! What layers amount to.
+//! The result of merging layers.
 
 use copyback_workload::spec::WorkloadSpec;
 use copyback_workload::tenants::Tenants;

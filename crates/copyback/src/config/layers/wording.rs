@@ -89,7 +89,7 @@ const EXPECTED: &[(&str, &str, &str)] = &[
     ("expected an array of length 2", "expected a list of two values", "[VALUE, VALUE]"),
 ];
 
-/// What to write instead of a value of another type.
+/// The help for a value of another type.
 fn remedy(table: &str, key: &str, message: &str) -> String {
     if let Some(value) = value_of_device(table, key) {
         return format!("write for example {key} = {value}");
@@ -138,7 +138,7 @@ fn example(table: &str, key: &str) -> String {
     value_of_device(table, key).map(|value| format!(", for example {key} = {value}")).unwrap_or_default()
 }
 
-/// What the first device has of a key.
+/// The first device's value of a key.
 fn value_of_device(table: &str, key: &str) -> Option<toml::Value> {
     let device: toml::Table = DEVICES.first().and_then(|device| device.text.parse().ok())?;
     device.get(table)?.get(key).cloned()

@@ -1,4 +1,4 @@
-//! A command's way over the channel and through the array.
+//! The path of a command over the channel and through the array.
 
 use super::{ArrayEnd, Flash, PageOut, Phase, TransferEnd};
 use crate::config::device::PLANES_MAX;
@@ -36,7 +36,7 @@ impl<O: Observer> CommandPath<'_, O> {
         Timer(self.first_timer + self.geometry.dies + self.channel_number().0)
     }
 
-    /// A command's first need: the channel for its cycles and data, or the array at once.
+    /// Starts a command: on the channel with its cycles and data, or in the array at once.
     #[inline(always)]
     fn launch<const ALONE: bool>(&mut self, at: u8, op: FlashOp, planes: u64, events: &mut EventQueue) {
         let cycles_ns = planes * self.timing.command_ns;
@@ -411,13 +411,14 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// Has a die wait for a time without a command; its event then says [`ArrayEnd::Waited`].
+    /// Lets a die wait without a command; its event then returns [`ArrayEnd::DelayElapsed`].
     pub fn wait(&mut self, die: DieId, duration_ns: u64, events: &mut EventQueue) {
         events.schedule(self.die_timer(die), events.now_ns() + duration_ns);
     }
 }
 
-// What is rare takes what it needs of a way, and not the way: that would have to be put together in memory each time.
+// Cold functions take the fields that they need, not a `CommandPath`, which would have to be built in memory for each
+// call.
 
 /// A die finds its channel busy; the timer is the channel's, if waiting may be necessary.
 #[inline(never)]

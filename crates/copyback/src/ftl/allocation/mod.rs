@@ -43,7 +43,7 @@ pub enum Known {
     Plane,
 }
 
-/// What a policy may see of the dies.
+/// A policy's view of the dies.
 pub trait Load {
     /// Whether background work holds the die.
     fn is_collecting(&self, die: DieId) -> bool;
@@ -120,7 +120,7 @@ impl Allocation {
         }
     }
 
-    /// A page was placed as the policy said.
+    /// A page was placed where the policy decided.
     #[inline]
     pub fn on_placed(&mut self, place: Place) {
         match self {

@@ -1,5 +1,5 @@
-//! What is done in no time: writes and collections of a preconditioning, and collections of a drive that is ideal.
-//! Units are appended one by one, so that moves of several victims share their pages.
+//! Operations in zero time: writes and collections of a preconditioning, and collections of an ideal drive. Units are
+//! appended one by one, so that moves of several victims share their pages.
 
 use super::{Ftl, Move};
 use crate::ftl::frontier::Stream;

@@ -1,4 +1,4 @@
-//! Do the maps, the blocks and the counts of a translation layer agree?
+//! Checks that the maps, the blocks and the counts of a translation layer agree.
 
 use super::Ftl;
 use crate::ftl::blocks::BlockState;

@@ -1,4 +1,4 @@
-//! What a translation layer has done.
+//! The counters of a translation layer.
 
 /// Counts of operations, in mapping units and blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl Counts {
         (self.host_units > 0).then(|| flash as f64 / self.host_units as f64)
     }
 
-    /// What was done here and there.
+    /// The sum of two counts.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
         Self {
@@ -50,7 +50,7 @@ impl Counts {
         }
     }
 
-    /// What was done since `earlier`.
+    /// The counts since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Which of a plane's free blocks is opened next.
+//! The choice of the free block of a plane that is opened next.
 
 use super::Ftl;
 use crate::ftl::blocks::FreeOrder;

@@ -1,4 +1,4 @@
-//! What tests need to break a translation layer from outside.
+//! Access for tests that break a translation layer from outside.
 
 use super::{Blocks, Ftl, Lists, LogicalUnit, Mapping, PlaneId, Victim};
 

@@ -13,7 +13,7 @@ impl Ftl {
         &self.allocation
     }
 
-    /// A page was placed as that policy said.
+    /// A page was placed where that policy decided.
     #[inline]
     pub fn on_placed(&mut self, place: Place) {
         self.allocation.on_placed(place);

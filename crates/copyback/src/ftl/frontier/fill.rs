@@ -17,7 +17,7 @@ pub enum FillEnds {
     Flash,
 }
 
-/// What becomes of an open page of the map for which a request waits.
+/// The handling of an open map page for which a request waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FillAwaited {
@@ -37,11 +37,11 @@ pub struct Fill {
     pub ends: FillEnds,
     /// Pages of the host in the controller, including those on their way to flash, if the configuration sets it.
     pub pages: Option<u32>,
-    /// What becomes of a page of the map for which a request waits.
+    /// The handling of a map page for which a request waits.
     pub awaited: FillAwaited,
 }
 
-/// What a configuration says of it.
+/// Its configuration.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Given {
     /// `fill_limit`

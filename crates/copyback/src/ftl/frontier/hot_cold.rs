@@ -21,7 +21,7 @@ const WINDOW_MIN_NS: u64 = 1_000_000;
 pub const UPDATES_MAX: u8 = 3;
 
 impl HotCold {
-    /// What `hot_window` and `hot_updates` say; nothing without a window.
+    /// The parameters `hot_window` and `hot_updates`; `None` without a window.
     pub fn of(window: Option<Nanos>, updates: Option<u8>) -> Option<Self> {
         window.map(|window| Self { window_ns: window.0, updates: updates.unwrap_or(1) })
     }

@@ -24,7 +24,7 @@ pub const KEPT: Kept = Kept {
     keys: &["fill_limit", "fill_ends", "fill_pages", "fill_awaited"],
 };
 
-/// What a configuration says of a frontier: see the module's contract.
+/// The configuration of a frontier: see the module's contract.
 pub trait Parameters {
     /// Which of a plane's open blocks takes data of each stream; of two active ones, while no collection has begun.
     fn open_block_of(&self) -> [u8; STREAMS] {

@@ -47,7 +47,7 @@ pub struct Params {
     /// Pages in the controller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fill_pages: Option<u32>,
-    /// What becomes of a page of the map for which a request waits.
+    /// The handling of a map page for which a request waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fill_awaited: Option<FillAwaited>,
 }

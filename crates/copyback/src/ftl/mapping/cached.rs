@@ -15,7 +15,7 @@ use copyback_workload::units::format_bytes;
 /// Bytes of an entry of the map.
 pub const ENTRY_BYTES: u64 = 8;
 
-/// What a configuration says of a map cache.
+/// The configuration of a map cache.
 pub trait CacheParameters {
     /// DRAM for cached entries.
     fn cache_bytes(&self) -> u64;
@@ -48,7 +48,7 @@ pub trait CacheParameters {
     }
 }
 
-/// What the cache knows of the entries that a transaction needs.
+/// The state in the cache of the entries that a transaction needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// All are there.

@@ -75,7 +75,7 @@ impl Planes {
     }
 }
 
-/// What a policy may look at.
+/// The view of a policy.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     /// All blocks.
@@ -138,7 +138,7 @@ pub trait VictimPolicy {
     }
 }
 
-/// What a configuration says of a policy.
+/// The configuration of a policy.
 pub trait Parameters {
     /// Checks the values against the device.
     fn check(&self, _device: &Device<'_>) -> Result<(), KeyError> {

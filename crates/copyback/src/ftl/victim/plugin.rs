@@ -52,7 +52,7 @@ impl Policy {
         Self { name: params.name.name().to_owned(), plugin: params.name.maker()(geometry, seed) }
     }
 
-    /// What is wrong with an answer, if anything.
+    /// The mistake of an answer, if any.
     fn refusal(view: View<'_>, picked: BlockId) -> Option<String> {
         let blocks = view.geometry.blocks;
         if picked.0 >= blocks {

@@ -236,7 +236,7 @@ impl View {
         &self.rows
     }
 
-    /// What its reader should know.
+    /// Notes for its reader.
     pub fn notes(&self) -> Vec<String> {
         let [from, to, wanted] = [self.from_ns, self.to_ns, self.wanted_ns].map(exact_time);
         let note = if self.is_cut {

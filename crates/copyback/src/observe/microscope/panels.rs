@@ -4,7 +4,7 @@
 use super::{Kind, Row, View};
 use copyback_workload::Op;
 
-/// What a panel shows.
+/// The content of a panel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shows {
     /// Response times of reads.
@@ -39,7 +39,7 @@ impl Shows {
 pub struct Panel {
     /// Of which drive; none: of the volume.
     pub drive: Option<u32>,
-    /// What it shows.
+    /// Its content.
     pub shows: Shows,
     /// Responses that began in the window; or intervals, in the order of time, without overlap.
     pub rows: Vec<Row>,
@@ -48,7 +48,7 @@ pub struct Panel {
 }
 
 impl Panel {
-    /// What its rows belong to.
+    /// The owners of its rows.
     pub fn of(&self) -> String {
         self.drive.map_or_else(|| "volume".to_owned(), |drive| format!("drive {drive}"))
     }

@@ -24,7 +24,8 @@ pub struct Reserve {
 }
 
 impl Reserve {
-    /// That of five rounds; none if the host wrote nothing. `units_after_end`: units programmed after the last.
+    /// The reserve of five rounds; `None` if the host wrote nothing. `units_after_end`: units programmed after the last
+    /// round.
     pub fn of(ends: &[Mark; ROUNDS + 1], units_after_end: u64) -> Option<Self> {
         let (first, last) = (ends[0], ends[ROUNDS]);
         let written = last.host_units - first.host_units;

@@ -15,7 +15,7 @@ use crate::flash::source::Account;
 use crate::sim::index::DieId;
 use copyback_workload::units::format_duration_ns;
 
-/// What a place is in use for.
+/// The use of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Use {
     /// A plane's register holds data that waits for the channel or the array.
@@ -41,7 +41,7 @@ pub struct Bar {
     pub start_ns: u64,
     /// The first nanosecond after it.
     pub end_ns: u64,
-    /// What for.
+    /// The use.
     pub in_use: Use,
     /// For whom.
     pub source: Source,
@@ -91,12 +91,12 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// What it is.
+    /// Its name: the operation and the request.
     fn name(&self) -> String {
         format!("{} {}", self.op, self.request)
     }
 
-    /// What it is, when it arrives, and how long it takes.
+    /// The words for it: its kind, its arrival, and its duration.
     fn told(&self, arrival: &str, takes: &str) -> String {
         format!("{} arrives at {arrival} and takes {takes}", self.name())
     }
@@ -146,7 +146,7 @@ impl Axis {
     }
 }
 
-/// What labels say.
+/// The texts of labels.
 pub const LEGEND: &[(&str, &str)] = &[
     ("R W C E", "garbage collection reads, programs or copies back the page at this offset of its block, or erases"),
     ("r w", "the host reads or writes, for the request of this number; without one a buffer evicts"),
@@ -327,7 +327,7 @@ fn detail(command: &CommandRecord, part: &PartRecord) -> String {
     )
 }
 
-/// What a command does, as drawings say it.
+/// The operation of a command, for drawings.
 pub fn op_word(op: FlashOp) -> &'static str {
     match op {
         FlashOp::Read => "read",

@@ -13,7 +13,7 @@ const BAR_PX: f64 = 26.0;
 const LETTER_PX: f64 = 7.5;
 /// The most that rows are wide, which bounds the ticks of hours of the run; labels without room are left out then.
 const ROWS_PX_MAX: f64 = 200_000.0;
-/// What the words below the rows have at least.
+/// Least width of the words below the rows.
 const WORDS_PX_MIN: f64 = 600.0;
 const LINE_PX: f64 = 20.0;
 const TICK_PX: f64 = 120.0;

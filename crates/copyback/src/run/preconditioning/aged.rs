@@ -29,8 +29,9 @@ impl Preconditioner<'_> {
                 .with_help("give the drive at least one logical page for each plane, or another mode"));
         }
         let translation_pages = self.begin_with_translation_pages();
-        // As if all planes had been filled together: a block is as old as its place in its plane says. Else policies
-        // that weigh age over several planes would find all of the oldest on the first.
+        // As if all planes had been filled together: the age of a block follows from its position in its plane.
+        // Otherwise, policies that weigh age over several planes would find all of the oldest blocks on the first
+        // plane.
         let (begun, set_apart) = (self.written, translation_pages.iter().sum::<usize>());
         let (units_per_page, mut in_second) = (geometry.units_per_page as usize, 0);
         let mut seconds = rng::stream(seed, "precondition.second-active");
@@ -74,8 +75,8 @@ pub(super) struct Aged {
     pub spread: Spread,
 }
 
-/// So many writes after which each of `units` is valid once, at places drawn from all of them alike. What is written to
-/// the other places is overwritten later, so the last place holds valid data.
+/// `count` writes after which each of `units` is valid once, at evenly drawn places. What is written to the other
+/// places is overwritten later, so the last place holds valid data.
 fn writes_spread_evenly(units: &[LogicalUnit], count: usize, stream: &mut Xoshiro256PlusPlus) -> Vec<LogicalUnit> {
     let live = units.len().min(count);
     let mut units = units[..live].to_vec();
@@ -93,7 +94,7 @@ fn writes_spread_evenly(units: &[LogicalUnit], count: usize, stream: &mut Xoshir
     is_valid.into_iter().map(write).collect()
 }
 
-/// So many writes that hold each of `units` once and overwrite some of them, in random order.
+/// `count` writes that contain each of `units` once and overwrite some of them, in random order.
 fn writes_spread_by_age(units: &[LogicalUnit], count: usize, stream: &mut Xoshiro256PlusPlus) -> Vec<LogicalUnit> {
     let live = units.len().min(count);
     let mut writes: Vec<LogicalUnit> = units[..live].to_vec();

@@ -78,12 +78,12 @@ pub(super) fn rounds_to_come(rounds: u32, changes: [Option<f64>; 2], steady: f64
 }
 
 impl Preconditioner<'_> {
-    /// Windows of a pass of so many writes: writes from one to the next.
+    /// The window of a pass: writes between two observations.
     pub(super) fn window_of(writes: u64) -> u64 {
         (writes / WINDOWS).max(1)
     }
 
-    /// Expects so many further passes of so many writes.
+    /// Expects `passes` further passes of `writes` writes each.
     pub(super) fn expect_passes(&mut self, passes: f64, writes: u64) {
         self.pace.passes = passes * writes as f64 * self.work_of_write.units;
     }

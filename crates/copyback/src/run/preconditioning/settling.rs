@@ -92,13 +92,13 @@ impl<'a> Preconditioner<'a> {
         Ok(())
     }
 
-    /// What settling takes, in units written.
+    /// The work of settling, in units written.
     pub(super) fn work_of_settling(&self, config: &RunConfig) -> f64 {
         let of_all = f64::from(self.ftl.geometry.logical_units) * (WORK_OF_LISTING + WORK_OF_UNIT);
         of_all + self.work_of_sample(config) + self.work_of_looks(config)
     }
 
-    /// What it takes to write a sample until it is steady.
+    /// The work of writing a sample until it is steady.
     fn work_of_sample(&self, config: &RunConfig) -> f64 {
         self.units_of_sample(config) * (1.0 + ROUNDS_EXPECTED * self.work_of_write.units)
     }

@@ -30,7 +30,7 @@ pub(super) struct Array {
     idle_since_ns: Option<u64>,
     /// Whether controllers must still be notified that no request is left.
     is_quiet_untold: bool,
-    /// What is measured of it.
+    /// Its measures.
     pub measures: Measures,
 }
 
@@ -63,7 +63,7 @@ impl Array {
         }
     }
 
-    /// A drive says something to its controller.
+    /// A drive sends a report to its controller.
     fn post(&mut self, drive: u32, report: Report, now_ns: u64) {
         let at = self.controllers.iter().position(|controller| controller.has(drive));
         let at = at.expect("a coordinated drive has a controller");
@@ -105,7 +105,7 @@ impl Simulation<'_> {
         (0..self.members.len()).for_each(|member| self.post_reports(member));
     }
 
-    /// What controllers did.
+    /// The totals of the controllers.
     pub fn rounds(&self) -> Option<RoundTotals> {
         let controllers = &self.array.as_ref()?.controllers;
         controllers.iter().map(Controller::totals).reduce(|a, b| a.zip(&b, |a, b| a + b))
@@ -249,7 +249,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// What the drives that were just dispatched say goes to their controllers.
+    /// Sends the reports of the drives that were just dispatched to their controllers.
     #[inline(never)]
     pub(super) fn hear_reports(&mut self) {
         for at in 0..self.dispatching.len() {

@@ -16,7 +16,7 @@ pub(super) struct Measures {
     /// Of each drive the response times of its parts: reads, writes.
     parts: Vec<[Latencies; 2]>,
     collecting: Collecting,
-    /// What the counters showed when the measurement began.
+    /// The counters when the measurement began.
     volume: VolumeTotals,
     rounds: RoundTotals,
     coordination: Vec<CoordinationTotals>,
@@ -129,7 +129,7 @@ impl Simulation<'_> {
         Some(recorder.end(!array.controllers.is_empty(), now_ns))
     }
 
-    /// What is measured of the array begins now.
+    /// The measurement of the array begins now.
     #[cold]
     #[inline(never)]
     pub(super) fn restart_array(&mut self) {

@@ -40,7 +40,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// What the counters show now.
+    /// The counters now.
     pub(super) fn reading(&self) -> Start {
         let now_ns = self.events.now_ns();
         Start {
@@ -77,7 +77,7 @@ impl Simulation<'_> {
         &self.start
     }
 
-    /// What a drive did in that part.
+    /// The work of a drive in that part.
     pub fn readings(&self) -> impl Iterator<Item = Reading> {
         let now_ns = self.events.now_ns();
         self.drives().zip(&self.start.drives).map(move |(drive, start)| drive.reading(now_ns).since(start))
@@ -187,7 +187,7 @@ impl Simulation<'_> {
         self.collector.end_window(&state, self.totals.free_blocks())
     }
 
-    /// What the drives look like, without what ended.
+    /// The state of the drives, without ended requests.
     #[inline]
     fn state(&mut self) -> Sample {
         self.totals.refresh(&self.members);

@@ -60,7 +60,7 @@ pub(super) struct Tenants {
     over: Vec<usize>,
     /// Whose request begins now.
     beginning: u16,
-    /// What a source said when a workload started as another ended.
+    /// The error of a source when a workload started as another ended.
     failed: Option<Error>,
     has_told_end: bool,
 }
@@ -457,7 +457,7 @@ impl Simulation<'_> {
         list.map(|tenant| (tenant.stream.name.clone(), of(tenant))).collect()
     }
 
-    /// What sources of several workloads say, and which of their limits the run did not reach.
+    /// The notes of the sources of several workloads, and the limits that the run did not reach.
     pub fn tenant_notes(&self) -> Vec<String> {
         let list = self.tenants.iter().flat_map(|tenants| &tenants.list);
         let named = |tenant: &Tenant| {

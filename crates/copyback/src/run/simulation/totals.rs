@@ -19,7 +19,7 @@ struct DriveTotals {
     is_stale: bool,
 }
 
-/// What was programmed and erased since the drives were made.
+/// The programs and erases since the drives were made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct FlashTotals {
     /// Units programmed, padding included.
@@ -128,7 +128,7 @@ impl Totals {
         }
     }
 
-    /// What the drives had done when they were last asked.
+    /// The totals of the drives at the last query.
     pub(super) fn sample_work(&self) -> &SampleWork {
         &self.work
     }
@@ -170,7 +170,7 @@ impl Totals {
         self.dies_reserved
     }
 
-    /// What the drives have programmed and erased, at this moment.
+    /// The programs and erases of the drives until now.
     pub(super) fn work(&self, members: &[Member]) -> FlashTotals {
         self.stale.iter().fold(self.flash, |sum, &member| {
             let now = FlashTotals::of(members[member as usize].ssd.drive());

@@ -1,9 +1,9 @@
-//! The choice of a die for a page: what the allocation sees of the dies, and the searches that spare it a look at all.
+//! The choice of a die for a page, and searches that avoid comparing all dies.
 //!
-//! Pages are placed for three purposes, which count the pages of a die differently. Each has a search of its own, if
-//! the allocation compares dies. A search must hear of each die that may have become better ([`Drive::note_gain`]): a
-//! transaction or a job waits there no longer, a command or a step of it ended, a reservation was given back, a block
-//! was erased. Dies that become worse are found out by the search.
+//! A page is placed for one of three purposes, which count the pages of a die differently. Each has its own search, if
+//! the allocation compares dies. Call [`Drive::notify_die_search`] whenever a die may have become better: a wait, a
+//! command or a step ended, a reservation was released, a block was erased. The search itself detects dies that became
+//! worse.
 
 use crate::ftl::allocation::die_search::DieSearch;
 use crate::ftl::allocation::{Allocation, Load, Place};
@@ -13,7 +13,7 @@ use crate::sim::invariant::hold;
 use crate::ssd::admission::PlaneJobs;
 use crate::ssd::drive::Drive;
 
-/// What a page is placed for.
+/// The purpose of placing a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub(in crate::ssd) enum Purpose {
@@ -38,7 +38,7 @@ impl DieSearches {
         Some(Box::new(Self { of_purpose: vec![search; purposes] }))
     }
 
-    /// Out of line: most drives have no searches, and pay for a look at a pointer alone.
+    /// Out of line: most drives have no searches, and only test a pointer.
     #[cold]
     #[inline(never)]
     fn gain(&mut self, die: DieId) {
@@ -97,7 +97,7 @@ impl Load for DieLoads<'_> {
 }
 
 impl Drive {
-    /// A die may be a better choice from now on.
+    /// Notifies the searches that a die may be a better choice from now on.
     #[inline(always)]
     pub(in crate::ssd) fn notify_die_search(&mut self, die: DieId) {
         if let Some(searches) = &mut self.admission.searches {
@@ -105,12 +105,12 @@ impl Drive {
         }
     }
 
-    /// Where the page of a unit goes.
+    /// Selects the die, or the plane, for the page of a unit.
     pub(in crate::ssd) fn choose_die(&mut self, unit: LogicalUnit, purpose: Purpose) -> Place {
         self.choose(purpose, |allocation, loads, search| allocation.place(unit, loads, search))
     }
 
-    /// Where a page goes that a relocation moves off this plane.
+    /// Selects the die, or the plane, for a page that a relocation moves off this plane.
     pub(in crate::ssd) fn choose_die_for_move(&mut self, home: PlaneId) -> Place {
         self.choose(Purpose::Move, |allocation, loads, search| {
             allocation.place_move(home, &loads.drive.geometry, loads, search)

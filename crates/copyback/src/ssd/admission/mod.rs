@@ -158,8 +158,8 @@ impl Drive {
         self.enter_or_wait(id, events);
     }
 
-    /// A transaction arrives on a drive that distinguishes tasks. Returns whether it is rebuilt from other dies
-    /// instead.
+    /// Counts the arrival of a transaction on a drive that distinguishes tasks, and tries to rebuild it from other dies
+    /// if it would have to wait. Returns whether the rebuild replaces it.
     #[inline(never)]
     fn try_rebuild_on_arrival(&mut self, id: TxnId, events: &mut EventQueue) -> bool {
         if self.txns[id].task == Source::HOST {
@@ -210,7 +210,8 @@ impl Drive {
         self.admission.gate.waits_for_gc()
     }
 
-    /// A request has begun to wait for a collection, which may use more slots from now on.
+    /// A host request begins to wait for a collection, so collection may use more slots: admits the transactions that
+    /// now fit.
     #[cold]
     pub(in crate::ssd) fn admit_after_limit_change(&mut self, events: &mut EventQueue) {
         if self.admission.gate.distinguishes_tasks() {
@@ -267,7 +268,7 @@ impl Drive {
         self.mark_ready(die);
     }
 
-    /// Tells the policy of a transaction that enters.
+    /// Notifies the policy of a transaction that enters.
     #[inline(never)]
     fn notify_entry(&mut self, id: TxnId) {
         let turn = self.admission.gate.take_turn();

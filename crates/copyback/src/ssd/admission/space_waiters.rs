@@ -1,9 +1,9 @@
 //! Writes that wait for a free page.
 //!
-//! If collections reserve no die, windows are full for most of an overload, and an admitted write waits in front of one
-//! before it reserves its page. A write is therefore admitted only if more pages are left than writes wait there
-//! already. Each write is admitted once for each page that it gets, however many wait. If the allocation chooses dies,
-//! all writes of a drive (or of a channel) wait in one line, and the die is chosen when a write leaves it.
+//! If collections reserve no die, windows are full during an overload, and an admitted write waits in front of a window
+//! before it reserves its page. A write is therefore admitted only if more pages remain than writes wait there. Each
+//! write is then admitted once per page that it gets, however many wait. If the allocation chooses dies, all writes of
+//! a drive (or of a channel) wait on one list, and the die is chosen when a write leaves it.
 
 use crate::dispatch::txn::Txn;
 use crate::ftl::allocation::Place;

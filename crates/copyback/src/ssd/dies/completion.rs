@@ -97,7 +97,7 @@ impl Drive {
         }
     }
 
-    /// Whether the grant of a channel is put off, for a die whose transfer has just ended. The die may continue with
+    /// Whether the grant of a channel is deferred, for a die whose transfer has just ended. The die may continue with
     /// the cycles of its next command, which precede waiting data; the die is therefore visited before the grant.
     #[inline]
     pub(in crate::ssd) fn defers_grant(&self, die: DieId, channel: ChannelId, events: &mut EventQueue) -> bool {

@@ -333,7 +333,7 @@ impl Drive {
         let (first, planes) = (die.0 * self.geometry.planes_per_die, self.geometry.planes_per_die);
         let in_turn = || (0..planes).map(|i| PlaneId(first + (d.next_plane() + i) % planes));
         let has_room = |&p: &PlaneId| self.host_pages_left(p) > 0;
-        // A plane that a page waits for is taken only if no other has room.
+        // The plane whose register holds a page of the collection is taken only if no other plane has pages.
         let beside = in_turn().filter(|&p| p != d.excluded()[1]).find(has_room);
         beside.or_else(|| in_turn().find(has_room)).unwrap_or(PlaneId(first))
     }

@@ -1,14 +1,15 @@
 //! A drive whose collections a coordinator orders. The drive reports how few blocks are free, collects on all its dies
 //! when ordered, and pauses when ordered.
 //!
-//! The trigger decides as usual, but its decision is reported instead of executed (`starts_unasked`). At its last
-//! resort the drive collects without an order, so that a silent coordinator stops no drive. A forced drive collects on
-//! each die one plane after the other, the plane with the fewest free blocks first. It first collects as often as
-//! ordered. Then it collects the planes below the stop level, or any plane until the drive as a whole has reached that
-//! level ([`ForceScope`]). When no die has a collection left, the drive reports `Done`, and its level.
+//! The trigger evaluates its watermarks as usual; the drive reports the result instead of collecting
+//! (`starts_without_order`). Below its last resort it collects without an order, so a silent coordinator blocks no
+//! drive. A forced drive collects one plane of each die at a time, the one with the fewest free blocks first: as often
+//! as ordered, then until the stop level ([`ForceScope`]). When no die has a collection left, the drive reports `Done`,
+//! and its level.
 //!
-//! A paused collection keeps its victim and stops between two steps, with no page in the controller. Its die takes host
-//! work as if it were free, until the drive is forced again, a plane is at its last resort, or the host is done.
+//! A paused collection keeps its victim and stops between two steps, with no page in the controller. Its die then
+//! serves host work as if it were free, until the drive is forced again, a plane reaches its last resort, or the host
+//! is done.
 
 use crate::dispatch::order::Class;
 use crate::flash::command::Source;
@@ -65,7 +66,7 @@ pub struct Force {
     pub owed: MinimumCollections,
 }
 
-/// What a running collection does when its drive is ordered to pause.
+/// The effect of an order to pause on a running collection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PauseMode {
@@ -81,8 +82,8 @@ pub enum PauseMode {
 pub enum Report {
     /// The drive has fallen to a level.
     Low(Level),
-    /// How far the lowest plane is above the middle between the report level and the start level, as a share of a
-    /// plane's blocks.
+    /// Distance of the lowest plane's free blocks from the middle between the report and the start level, as a share of
+    /// a plane's blocks; negative below it.
     AboveMiddle(f64),
     /// The drive has carried out an order to collect, or was ordered to pause.
     Done,
@@ -148,7 +149,7 @@ impl Drive {
         self.report_lowest();
     }
 
-    /// The drive's answer to the question how many blocks it has free.
+    /// The report that answers a coordinator's request for the level.
     pub(crate) fn above_middle(&self) -> Report {
         let CoordinationWatermarks { report, start, .. } = self.scheme.trigger.coordination_watermarks(&self.geometry);
         let blocks = f64::from(self.lowest_free_blocks()) - f64::from(report + start) / 2.0;
@@ -172,8 +173,8 @@ impl Drive {
         self.gc.coordination.as_ref().is_some_and(|coordination| coordination.is_ordered_to_pause)
     }
 
-    /// A plane's trigger wants a collection. Returns whether it starts without an order of the coordinator. Otherwise
-    /// the drive reports its level.
+    /// A plane's trigger wants a collection. Returns whether it starts without an order of the coordinator; if not, the
+    /// drive reports its level.
     #[inline(never)]
     pub(in crate::ssd) fn starts_without_order(&mut self, plane: PlaneId, wanted: Wanted) -> bool {
         let level = self.scheme.trigger.level_of(self.free_of_scope(plane));
@@ -202,7 +203,7 @@ impl Drive {
         says_all
     }
 
-    /// A device is below its watermark: reports it like that of a plane, once for all planes.
+    /// The drive is below a watermark of scope `device`: reports the level once for all planes.
     #[inline(never)]
     pub(in crate::ssd) fn report_device_level(&mut self, events: &mut EventQueue) {
         let level = self.scheme.trigger.level_of(self.ftl.free_blocks() as u32);
@@ -334,7 +335,7 @@ impl Drive {
     /// Starts no more ordered collections; running ones pause or complete.
     pub(crate) fn pause(&mut self, on_request: PauseMode) {
         let has_jobs = self.gc.jobs.has_of(Source::GC);
-        // Requests that wait for what a collection brings would wait for good.
+        // Requests that wait for the pages of a collection would wait forever.
         let is_needed =
             self.waits_for_gc() || self.scheme.trigger.level_of(self.lowest_of_scope()) == Level::LastResort;
         let coordination = self.coordination_mut();

@@ -26,7 +26,7 @@ pub(in crate::ssd) enum Mechanism {
 }
 
 impl Mechanism {
-    /// That of a drive whose collections are tasks, or that has log blocks, or neither.
+    /// The mechanism of a drive, given whether its collections are tasks and whether it has log blocks.
     pub fn of(are_tasks: bool, has_log_blocks: bool) -> Self {
         match (are_tasks, has_log_blocks) {
             (true, _) => Self::Relocations,
@@ -62,7 +62,7 @@ impl Drive {
         }
     }
 
-    /// Host writes wait for space on a plane, or on a die where the plane is open.
+    /// Host writes wait for space on a plane, or on a die if they are bound to no plane.
     pub(in crate::ssd) fn collect_for_space(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
         match self.mechanism() {
             Mechanism::Jobs => self.collect_scope_for_space(die, plane, events),
@@ -71,9 +71,8 @@ impl Drive {
         }
     }
 
-    /// Collects a plane once more than its watermark asks for; whether it can: nothing is reclaimable on a plane that
-    /// is full of valid data, and one that has a job collects already. The victim policy picks the block when the job
-    /// begins.
+    /// Collects a plane once, whatever its watermark says. Returns false if nothing is reclaimable on the plane, or a
+    /// job collects it already. The victim policy picks the block when the job begins.
     pub fn collect_once(&mut self, plane: PlaneId, events: &mut EventQueue) -> bool {
         if self.mechanism() == Mechanism::Relocations {
             return self.begin_task_collection(Planes::one(plane), events);
@@ -85,7 +84,7 @@ impl Drive {
         can
     }
 
-    /// What follows a collection of a plane that ended: which plane's, and why.
+    /// The plane whose collection follows one that ended, and the reason.
     pub(in crate::ssd) fn collection_after(&mut self, plane: PlaneId) -> Option<(PlaneId, Start)> {
         if self.mechanism() == Mechanism::Merges {
             return self.ftl.is_merge_due(plane).then_some((plane, Start::Requested));
@@ -100,7 +99,7 @@ impl Drive {
         self.plane_after(plane).map(|next| (next, Start::Watermark))
     }
 
-    /// Whether a plane is reclaimable: its collection must free a page, for moves are programmed in whole pages.
+    /// Whether a plane is reclaimable: its collection must free a page, because moves are programmed in whole pages.
     pub(in crate::ssd) fn is_reclaimable(&self, plane: PlaneId) -> bool {
         match self.mechanism() {
             Mechanism::Merges => self.ftl.can_merge(plane),
@@ -111,7 +110,7 @@ impl Drive {
     /// The free space in the scope of a die that collects.
     pub(in crate::ssd) fn free_of_collection(&self, die: DieId) -> u32 {
         if self.mechanism() == Mechanism::Merges {
-            // Merges have their blocks, whatever watermarks say.
+            // Blocks for merges are always reserved, independent of watermarks.
             return u32::MAX;
         }
         match self.scheme.trigger.scope() {
@@ -129,8 +128,8 @@ impl Drive {
 
     // ---- blocks of other tasks --------------------------------------------------------------------------------------
 
-    /// Whether a block may be relocated now: it is full, and its plane has no job, or where no die is reserved room for
-    /// what is valid in it. Pages of a data block have their places, so that only merges move them.
+    /// Whether a block may be relocated now: it is full, and its plane has no job (jobs), or has space for its valid
+    /// data and the turn in its parity group (relocations). Blocks of a log-block map are moved by merges only.
     pub fn may_relocate(&self, block: BlockId) -> bool {
         let is_full = self.ftl.blocks()[block].state == BlockState::Closed;
         let plane = self.geometry.plane_of(block);
@@ -142,7 +141,7 @@ impl Drive {
             }
     }
 
-    /// Relocates and erases a full block for a task other than garbage collection.
+    /// Relocates and erases a full block for a task other than GC.
     ///
     /// # Panics
     /// When the block is not full, or a job is under way on its plane.
@@ -153,7 +152,7 @@ impl Drive {
         self.start_relocation_of(Footprint::one(self.geometry.plane_of(block), block), source, true);
     }
 
-    /// Jobs have dies to themselves: there are none where collections reserve no die.
+    /// Jobs reserve dies, so a drive whose collections reserve none has no jobs.
     pub(in crate::ssd) fn check_has_jobs(&self, purpose: Purpose) {
         hold!(
             self.mechanism() != Mechanism::Relocations,
@@ -164,7 +163,7 @@ impl Drive {
 
     // ---- space ------------------------------------------------------------------------------------------------------
 
-    /// What collections of a plane's blocks have still to program there.
+    /// The pages that collections of a plane's blocks still have to program there.
     #[inline]
     pub(in crate::ssd) fn own_moves(&self, plane: PlaneId) -> OwnMoves {
         match self.mechanism() {
@@ -174,7 +173,7 @@ impl Drive {
         }
     }
 
-    /// Pages became free: those who wait for them are admitted as far as they reach.
+    /// Pages became free: admits the writes that wait for them.
     pub(in crate::ssd) fn admit_waiters(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
         match self.mechanism() {
             Mechanism::Relocations => self.admit_or_collect(die, plane, events),
@@ -182,13 +181,13 @@ impl Drive {
         }
     }
 
-    /// Whether a transaction that waits in front of a window counts among those that will want a page: a write, if
-    /// collections reserve no die. Otherwise windows are seldom full, and it has its page first.
+    /// Whether a transaction in front of a window will need a page that it has not reserved: a write, if collections
+    /// reserve no die. Otherwise it reserves its page first.
     pub(in crate::ssd) fn claims_page(&self, id: TxnId) -> bool {
         self.mechanism() == Mechanism::Relocations && self.txns[id].role.is_write()
     }
 
-    /// Which of a plane's open blocks takes a queued write, with the writes behind it that share its page.
+    /// The open block of a plane that takes a queued write, and the writes behind it that share its page.
     #[inline(always)]
     pub(in crate::ssd) fn host_write_point(&self, die: DieId, plane: PlaneId, lead: TxnId) -> usize {
         match self.mechanism() {

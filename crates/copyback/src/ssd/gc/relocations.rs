@@ -38,8 +38,8 @@ impl Drive {
         self.gc.relocations.count_of(Source::GC) < self.gc.relocations.victims()
     }
 
-    /// Whether another block may be collected beside those of the plane's scope. A plane, or a die, collects one block
-    /// at a time: a second one would wait for the same array, and be missing elsewhere.
+    /// Whether another block may be collected beside those of the plane's scope. A plane or a die collects one block at
+    /// a time: a second one would wait for the same array, and another plane could not start its collection.
     fn may_collect_beside(&self, plane: PlaneId) -> bool {
         match self.scheme.trigger.scope() {
             Scope::Plane => !self.gc.relocations.is_relocating_on(plane),

@@ -113,9 +113,9 @@ impl Drive {
         self.geometry.planes_of(die).any(|p| self.gc.jobs.is_on(p))
     }
 
-    /// Whether the data of a plane may leave it, to make room for host writes that wait there and can go nowhere else.
-    /// Watermarks alone are no reason, nor are writes that may go where the data would: planes that are full of valid
-    /// data would send it round.
+    /// Whether data may leave a full plane, so that host writes that are bound to it get pages. Low watermarks are no
+    /// reason, and neither are writes that could go to the destination themselves: otherwise planes full of valid data
+    /// would pass it around.
     pub(in crate::ssd) fn can_leave(&self, plane: PlaneId) -> bool {
         let within_die = self.scheme.settings.collection.turn.is_some();
         let goes_to = |p: PlaneId| match within_die {
@@ -129,10 +129,10 @@ impl Drive {
             && (0..self.geometry.planes).map(PlaneId).any(|p| p != plane && goes_to(p))
     }
 
-    /// Host writes wait for space. If that is because all pages are reserved for others, nothing is to be done: as
-    /// those are bound, the watermarks are reached. If no page is left, their plane, or the lowest plane of their
-    /// die, is collected whatever the watermarks say. If it is full of valid data, writes that are bound to no plane
-    /// leave it, and others wait until data may leave.
+    /// Host writes wait for space. If their plane or die has pages that are only reserved, nothing is done: binding
+    /// these takes free blocks below the watermark. Otherwise collects the plane, or the die's lowest plane,
+    /// independent of watermarks. If nothing is reclaimable, writes that are bound to no plane move to another die if
+    /// the allocation chooses dies, and others wait until data may leave.
     pub(in crate::ssd) fn collect_scope_for_space(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
         if self.is_ordered_to_pause() {
             self.resume();
@@ -236,10 +236,9 @@ impl Drive {
         }
     }
 
-    /// Relocates and erases a full block on each of several planes of a die that go into one command, for a task other
-    /// than garbage collection. `reserves_die`: from its first
-    /// step to its last nothing else has the die; otherwise it waits for the die before each step, and what the order
-    /// names goes between two.
+    /// Relocates and erases one full block on each of several planes of a die, with commands that name all of them, for
+    /// a task other than GC. `reserves_die`: the job has the die from its first step to its last. Otherwise it waits
+    /// for the die before each step, and the order policy may serve requests between steps.
     ///
     /// # Panics
     /// When a block is not full, a job is under way on its plane, or the blocks do not go into one command.

@@ -33,8 +33,8 @@ impl Clock for AsJob<'_> {
         (ftl, Moment { least_units: geometry.units_per_page, read_offsets: gc.scopes.read_offsets(), stamp })
     }
 
-    /// A victim that frees nothing is taken if its data may leave the plane. The room for its moves is never promised
-    /// to other writes.
+    /// Accepts a victim that frees nothing only if its data may leave the plane. Pages for its moves are never reserved
+    /// for other writes.
     fn takes(&mut self, plane: PlaneId, victim: Victim) -> bool {
         self.drive.gc.jobs[self.id].has_to_leave = !victim.frees;
         if !victim.frees && !self.drive.can_leave(plane) {
@@ -280,7 +280,8 @@ impl Drive {
             let job = &self.gc.jobs[id];
             let pages = job.footprint().blocks().count() as u32 * self.geometry.pages_per_block;
             let programmed = (job.programmed() as u32).div_ceil(self.geometry.units_per_page).max(pages_stayed);
-            // A collection that reserves its die is no task of its own to those who let requests in.
+            // For admission, a collection that reserves its die is no task of its own, so its map updates count as the
+            // host's.
             self.update_moved(die, Source::HOST, pages.saturating_sub(programmed), events);
         }
         self.retire(id, events);

@@ -47,7 +47,7 @@ struct Updates {
     freed: Vec<u32>,
     /// Updates of each task under way for which no transaction waits.
     of_task: [u32; SOURCES_MAX],
-    /// Updates of collections for which a request waits. Invariant: the pages of which `of_page` says so.
+    /// Updates of collections for which a request waits. Invariant: the number of such pages in `of_page`.
     awaited: u32,
 }
 

@@ -23,7 +23,7 @@ impl Drive {
         }
     }
 
-    /// The task against which the map's requests count, given the task that caused them.
+    /// The task that the map's requests are charged to, given the task that caused them.
     fn task_of_map(&self, cause: Source) -> Source {
         if self.scheme.settings.has_map_task { Source::MAP } else { cause }
     }
@@ -172,7 +172,7 @@ impl Drive {
         updates.filter(|update| matches!(update, Update::Owed(_))).count() as u64
     }
 
-    /// Updates the translation pages of written data whose entries had left DRAM again.
+    /// Updates translation pages whose entries were no longer in DRAM when their data was written.
     pub(in crate::ssd) fn update_written(&mut self, events: &mut EventQueue) {
         let map = self.map.translation();
         let list = map.updates.freed.len();

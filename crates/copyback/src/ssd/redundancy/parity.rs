@@ -240,8 +240,8 @@ impl Drive {
 
     // ---- reads ------------------------------------------------------------------------------------------------------
 
-    /// A transaction arrives at its die and would have to wait, or it `enters` the window there. Returns whether it is
-    /// rebuilt from other dies instead.
+    /// Rebuilds a read from other dies if the redundancy policy decides so. Called when the read would have to wait,
+    /// and again (`enters`) when it enters the window. Returns whether the rebuild replaces the read.
     #[inline(always)]
     pub(in crate::ssd) fn try_rebuild(&mut self, id: TxnId, enters: bool, events: &mut EventQueue) -> bool {
         self.host_data.parity.is_some() && self.start_rebuild(id, enters, events)

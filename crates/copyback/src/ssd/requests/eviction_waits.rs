@@ -1,16 +1,17 @@
-//! The latency breakdown of a write that waited for room in DRAM. It takes over the work that made the room.
+//! The latency breakdown of a write that waited for space in DRAM: it inherits the causes of the operation that freed
+//! the space.
 
 use crate::dispatch::txn::Txn;
 use crate::observe::report::{CAUSES, Cause};
 
-/// The latency breakdown of a wait for room, as far as it is known; the rest is charged to DRAM.
+/// The latency breakdown of a wait for space, as far as it is known; the rest is charged to DRAM.
 #[derive(Clone, Copy, Default)]
 pub(in crate::ssd) struct WaitBreakdown {
     pub breakdown_ns: [u64; CAUSES],
     pub gc_affected: bool,
 }
 
-/// An ended operation that made room: an eviction of a buffer, or the program of a filled page.
+/// An ended operation that freed space: an eviction of a buffer, or the program of a filled page.
 #[derive(Clone, Copy)]
 pub(in crate::ssd) struct FreedSpace {
     pub spent: OperationTime,
@@ -72,7 +73,7 @@ impl FreedSpace {
         Self { spent, gc_affected: txn.gc_affected, filled_ns: 0 }
     }
 
-    /// The room that a page made which was open for `filled_ns` before it was sent.
+    /// The space of a page that was open for `filled_ns` before it was sent.
     #[must_use]
     pub fn filled_for(self, filled_ns: u64) -> Self {
         Self { filled_ns, ..self }

@@ -68,7 +68,7 @@ impl Drive {
         }
     }
 
-    /// Whether firmware needs time for a request.
+    /// Whether the drive has firmware delays.
     #[inline(always)]
     pub(crate) fn has_firmware_delays(&self) -> bool {
         self.host_data.delays.is_some()

@@ -89,7 +89,7 @@ pub trait TriggerPolicy {
     /// Whether a plane with this much free must collect, if planes are the scope; the plane's number on its die is
     /// given.
     fn wants_plane(&self, free: u32, plane_offset: u32, is_collecting: bool, drive: &dyn DriveView) -> bool;
-    /// Whether a scope with this much free must collect; `is_collecting` says whether it already does.
+    /// Whether a scope with this much free must collect; `is_collecting`: whether it already does.
     fn wants_collection(&self, free: u32, is_collecting: bool, drive: &dyn DriveView) -> bool;
     /// Whether a wanted collection starts now; if not, it does with the next request that reaches the die.
     fn starts_now(&self, _wanted: Wanted) -> bool {

@@ -21,7 +21,7 @@ use crate::sim::index::PlaneId;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::sync::Arc;
 
-/// A scope that may have to collect.
+/// The query whether a scope must collect.
 #[derive(Clone, Copy)]
 pub struct TriggerQuery<'a> {
     /// Its free quantity, as the watermarks count it.

@@ -324,7 +324,7 @@ pub struct Policy {
     coordination: CoordinationLevels,
 }
 
-/// Watermarks of a coordinated drive.
+/// The watermarks of a coordinated drive, in the unit of `free_of`.
 #[derive(Clone, Copy, Debug, Default)]
 struct CoordinationLevels {
     report: u32,
