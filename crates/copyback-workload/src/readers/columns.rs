@@ -24,8 +24,8 @@ pub(crate) fn is_header<'a>(mut names: impl Iterator<Item = &'a str>) -> bool {
 }
 
 /// Finds the columns of each field, in the order of [`Field::ALL`]; `None` for an optional field. A named column must
-/// exist; an unnamed one may have any key's name, or else its short form. `rows`: the first rows of a text, whose columns
-/// can be named in their order, too.
+/// exist; an unnamed one may have any key's name, or else its short form. `rows`: the first rows of a text, whose
+/// columns can be named in their order, too.
 pub(crate) fn find(
     file: &str,
     names: &[String],

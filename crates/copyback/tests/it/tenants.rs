@@ -118,7 +118,7 @@ fn each_closed_loop_has_its_own_limit() {
 #[test]
 fn limits_that_a_run_does_not_reach_are_noted() {
     let ms = 1_000_000;
-    let notes = |streams: Vec<Stream>| ran(Asked::Several(streams)).notes;
+    let notes = |streams: Vec<Stream>| ran(RequestStreams::Several(streams)).notes;
     // The last of ten requests arrives at 9 ms.
     let until = |phases_ns: &[[u64; 2]]| Stream { phases_ns: phases_ns.to_vec(), ..open_stream("one", 10, ms) };
     let of_stop = "workload `one`: `workload.stop` has no effect: its requests ended before";
@@ -141,8 +141,9 @@ fn limits_that_a_run_does_not_reach_are_noted() {
     let config = drive();
     let image = precondition(&config, 1).expect("a preconditioning");
     let options = Options { requests: Some(5), ..Options::default() };
-    let asked = Asked::Several(vec![until(&[[0, 8 * ms]])]);
-    let cut = simulate_asked(&config, vec![(&config, image)], asked, &options, &mut |_| {}).expect("the run ends well");
+    let asked = RequestStreams::Several(vec![until(&[[0, 8 * ms]])]);
+    let cut =
+        simulate_streams(&config, vec![(&config, image)], asked, &options, &mut |_| {}).expect("the run ends well");
     assert_eq!(cut.notes, ["workload `one`: `workload.stop` has no effect: the run ended before"]);
 }
 
