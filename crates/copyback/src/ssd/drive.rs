@@ -66,11 +66,11 @@ enum Ended {
 /// 1. An event of flash arrives: [`Drive::on_event`] identifies what ended.
 /// 2. Everything that this event completes ends, in this order: pages, transactions, steps, jobs (`dies::completion`).
 /// 3. Each transaction that ends admits others at once (`admission::transaction_end`). A job that ends first starts the
-/// collection that follows, then releases its slot (`gc::walk`, `retire`).
+///    collection that follows, then releases its slot (`gc::walk`, `retire`).
 /// 4. The channel is granted to the next transfer.
 /// 5. Requests take the completions ([`super::Ssd::take_completion`]); a closed loop submits new requests.
 /// 6. After all events of the moment, `Drive::dispatch_ready` visits the marked dies, in the order in which they were
-/// marked. Requests that arrive together can therefore share a command.
+///    marked. Requests that arrive together can therefore share a command.
 /// 7. The drive checks whether it is idle.
 ///
 /// No method waits: later work is an event, an entry of a queue, or a mark.
