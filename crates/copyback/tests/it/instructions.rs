@@ -95,11 +95,12 @@ fn a_request_costs_the_same_among_idle_drives() {
 /// reads that joined a collection may be held and parity goes with collections that reserve their dies, 7,590 since
 /// reads of flash may pass through a buffer and a request may end the run while it begins. Another 119 belong to
 /// the source of requests in this file, which is not optimised. If clippy compiles, as in `make test`, some of rustc's
-/// own optimisations are off: 116 more. A change that saves instructions lowers the bounds.
+/// own optimisations are off: some 120 to 170 more, as names decide which functions are compiled together and inlined.
+/// A change that saves instructions lowers the bounds.
 #[test]
 fn a_request_costs_no_more_than_it_did() {
     let Some(alone) = of_a_request(1) else { return };
-    let agreed = if cfg!(clippy) { 7_826 } else { 7_710 };
+    let agreed = if cfg!(clippy) { 7_880 } else { 7_710 };
     assert!(alone <= agreed, "{alone} instructions a request; at most {agreed} were agreed on");
 }
 

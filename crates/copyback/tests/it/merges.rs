@@ -144,7 +144,11 @@ fn a_preemptible_merge_lets_reads_first() {
 /// Settings of a scheme that merges ignore are noted.
 #[test]
 fn what_merges_leave_out_is_noted() {
-    let notes = |more: &str| run(&drive([1, 2, 24], more), vec![pages(Op::Write, 0, 0, 1)]).notes;
+    let notes = |more: &str| {
+        let notes = run(&drive([1, 2, 24], more), vec![pages(Op::Write, 0, 0, 1)]).notes;
+        // One request reaches no limit of the host, which has a note of its own.
+        notes.into_iter().filter(|note| !note.contains("`host.")).collect::<Vec<_>>()
+    };
     let whole = "mapping = { policy = \"fast\", log_share = 4 }";
     assert!(notes(whole).is_empty() && notes(&format!("{whole}\n{ROWS}")).is_empty());
     assert!(notes(&format!("{whole}\n{TWINS}")).concat().ends_with("each address has its own"));
