@@ -25,6 +25,7 @@ use crate::steady;
 use crate::table::{self, BOLD, Cell};
 use crate::time_window::{self, Blank};
 use crate::timeline::Drawing;
+use copyback::observe::timeline::die_of;
 use copyback::run::config::Resolved;
 use latencies::{Chosen, latency_rows};
 use sections::{
@@ -77,7 +78,7 @@ pub fn ran(request: &Request, drawings: &Drawings) -> Result<Ran, Failure> {
     let tables = KeptTables { microscope: microscope.microscope.is_some(), ..output::tables(request) };
     output::check(request, &plan, &files, tables)?;
     let to_ns = timeline.timeline_to;
-    let timeline = Drawing::new(timeline, &plan.runs[0].resolved.run)?;
+    let timeline = Drawing::new(timeline, &plan.runs[0])?;
     let perfetto = Perfetto::new(perfetto, &plan)?;
     let microscope = Microscope::new(microscope, &plan)?;
     let chosen = Chosen::of(&request.show);
@@ -100,10 +101,12 @@ pub fn ran(request: &Request, drawings: &Drawings) -> Result<Ran, Failure> {
     let mut finished = execute::execute(&plan, &how)?;
     let outcome = &mut finished[0].outcome;
     time_window::refuse_too_many([of_timeline, of_perfetto], &outcome.commands)?;
-    let blank_timeline = timeline.as_ref().zip(of_timeline).and_then(|(timeline, span)| {
+    let mut blank_timeline = None;
+    if let Some((timeline, span)) = timeline.as_ref().zip(of_timeline) {
         let dies = timeline.dies(span, &outcome.commands);
-        time_window::blank("--timeline", span, outcome, |command| dies.contains(&command.die))
-    });
+        timeline.refuse_too_many(&dies, span, &outcome.commands)?;
+        blank_timeline = time_window::blank("--timeline", span, outcome, |command| dies.contains(&die_of(command)));
+    }
     let to_ns = to_ns.filter(|_| blank_timeline.is_none() && timeline.is_some());
     let note_of_end = time_window::note_of_end(to_ns, outcome);
     let blank_perfetto = of_perfetto.and_then(|span| time_window::blank("--perfetto", span, outcome, |_| true));

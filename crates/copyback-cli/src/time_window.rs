@@ -100,8 +100,8 @@ pub fn filter(spans: [Option<Span>; 2]) -> Option<CommandFilter> {
     Some(CommandFilter { from_ns, to_ns, most: DRAWN_MAX + 1, ..CommandFilter::default() })
 }
 
-/// Most commands of a drawing: more cannot be read.
-const DRAWN_MAX: usize = 1_000_000;
+/// Most commands of a window. They take up to 1 GB of memory while a trace is written.
+const DRAWN_MAX: usize = 250_000;
 
 /// Refuses a time window with more commands than a drawing has.
 pub fn refuse_too_many(spans: [Option<Span>; 2], commands: &[CommandRecord]) -> Result<(), Failure> {
@@ -111,7 +111,7 @@ pub fn refuse_too_many(spans: [Option<Span>; 2], commands: &[CommandRecord]) -> 
         let Some(span) = span else { continue };
         let is_inside = |command: &&CommandRecord| command.issued_ns < span.to_ns && command.end_ns() > span.from_ns;
         if commands.iter().filter(is_inside).nth(DRAWN_MAX).is_some() {
-            let what = format!("{what}: there are more than {DRAWN_MAX} commands in that while");
+            let what = format!("{what}: there are more than {DRAWN_MAX} commands in the window");
             return Err(Failure::input(what).with_help(format!("choose a shorter one with {narrow}")));
         }
     }

@@ -3,16 +3,19 @@
 use crate::args::TimelineArgs;
 use crate::failure::Failure;
 use crate::files;
+use crate::plan::Planned;
 use crate::time_window::{Span, Window};
 use copyback::flash::geometry::Geometry;
 use copyback::observe::commands::CommandRecord;
-use copyback::observe::timeline::{Timeline, svg, text};
-use copyback::run::config::RunConfig;
+use copyback::observe::timeline::{DriveDie, Timeline, die_of, svg, text};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The default length of a drawing.
 const WINDOW_NS: u64 = 10_000_000;
+
+/// Most commands of a picture: they take some 15 MB.
+const PICTURE_MAX: usize = 10_000;
 
 /// Whether a drawing is one in pixels, and not in characters, by the name of its file.
 pub fn is_svg(option: &str, path: &Path) -> Result<bool, Failure> {
@@ -29,24 +32,34 @@ pub fn is_svg(option: &str, path: &Path) -> Result<bool, Failure> {
 pub struct Drawing<'a> {
     path: &'a Path,
     is_svg: bool,
-    geometry: Geometry,
-    dies: Vec<u32>,
+    /// Of each drive.
+    geometries: Vec<Geometry>,
+    dies: Vec<DriveDie>,
     /// The time window.
     pub window: Window,
 }
 
 impl<'a> Drawing<'a> {
-    /// The requested drawing, if there is one. A file with another ending, and a die that the drive lacks, are refused.
-    pub fn new(args: &'a TimelineArgs, config: &RunConfig) -> Result<Option<Self>, Failure> {
+    /// The requested drawing, if there is one. A file with another ending, and a die that every drive lacks, are refused.
+    pub fn new(args: &'a TimelineArgs, planned: &Planned) -> Result<Option<Self>, Failure> {
         let Some(path) = args.timeline.as_deref() else { return Ok(None) };
         let is_svg = is_svg("--timeline", path)?;
-        let geometry = Geometry::new(&config.device());
-        if let Some(die) = args.timeline_die.iter().find(|die| **die >= geometry.dies) {
-            let dies = crate::format::counted(geometry.dies.into(), "die");
+        let geometries: Vec<Geometry> = match planned.members.len() {
+            0 | 1 => vec![Geometry::new(&planned.resolved.run.device())],
+            _ => planned.members.iter().map(|member| Geometry::new(&member.config.device())).collect(),
+        };
+        let most = geometries.iter().map(|geometry| geometry.dies).max().unwrap_or(0);
+        if let Some(die) = args.timeline_die.iter().find(|die| **die >= most) {
+            let dies = crate::format::counted(most.into(), "die");
             return Err(Failure::input(format!("--timeline-die {die}: the drive has {dies}, counted from 0"))
-                .with_help(format!("name one from 0 to {}", geometry.dies - 1)));
+                .with_help(format!("name one from 0 to {}", most - 1)));
         }
-        let mut dies = args.timeline_die.clone();
+        let of_drive = |(drive, geometry): (u32, &Geometry)| {
+            let count = geometry.dies;
+            let named = args.timeline_die.iter().filter(move |die| **die < count);
+            named.map(move |&die| DriveDie { drive, die }).collect::<Vec<_>>()
+        };
+        let mut dies: Vec<DriveDie> = (0..).zip(&geometries).flat_map(of_drive).collect();
         dies.sort_unstable();
         dies.dedup();
         let from_ns = args.timeline_from.unwrap_or(0);
@@ -57,7 +70,7 @@ impl<'a> Drawing<'a> {
         }
         let span = Span { from_ns, to_ns, request: None };
         let window = args.timeline_around.map_or(Window::Span(span), Window::Around);
-        Ok(Some(Self { path, is_svg, geometry, dies, window }))
+        Ok(Some(Self { path, is_svg, geometries, dies, window }))
     }
 
     /// The output path.
@@ -65,15 +78,15 @@ impl<'a> Drawing<'a> {
         self.path
     }
 
-    /// The dies that are drawn: those that the user names, around a request those that served it, else the one that
-    /// works most.
-    pub fn dies(&self, span: Span, commands: &[CommandRecord]) -> Vec<u32> {
+    /// The dies that are drawn: those that the user names, of each drive; around a request those that served it, else the
+    /// one that works most.
+    pub fn dies(&self, span: Span, commands: &[CommandRecord]) -> Vec<DriveDie> {
         let mut dies = self.dies.clone();
         if dies.is_empty() {
             let asked = span.request.map(|mark| mark.request);
             let serves =
                 |c: &&CommandRecord| c.parts.iter().any(|part| part.request.is_some() && part.request == asked);
-            let serving: BTreeSet<u32> = commands.iter().filter(serves).map(|command| command.die).collect();
+            let serving: BTreeSet<DriveDie> = commands.iter().filter(serves).map(die_of).collect();
             dies.extend(serving);
         }
         if dies.is_empty() {
@@ -82,10 +95,24 @@ impl<'a> Drawing<'a> {
         dies
     }
 
+    /// Refuses a picture with more commands than one can show: it would have a hundred megabytes.
+    pub fn refuse_too_many(&self, dies: &[DriveDie], span: Span, commands: &[CommandRecord]) -> Result<(), Failure> {
+        let is_drawn = |c: &&CommandRecord| {
+            c.issued_ns < span.to_ns && c.end_ns() > span.from_ns && dies.contains(&die_of(c))
+        };
+        if self.is_svg && commands.iter().filter(is_drawn).nth(PICTURE_MAX).is_some() {
+            let what = format!("--timeline: the drawn dies have more than {PICTURE_MAX} commands in the window");
+            let help = "draw a shorter time with --timeline-from and --timeline-to, fewer dies with --timeline-die, or \
+                        characters: end the file's name in .txt";
+            return Err(Failure::input(what).with_help(help));
+        }
+        Ok(())
+    }
+
     /// Draws it.
     pub fn draw(&self, span: Span, commands: &[CommandRecord]) -> String {
         let dies = self.dies(span, commands);
-        let timeline = Timeline::new(commands, &self.geometry, &dies, span.from_ns, Some(span.to_ns));
+        let timeline = Timeline::of_drives(commands, &self.geometries, &dies, span.from_ns, Some(span.to_ns));
         let timeline = match span.request {
             Some(mark) => timeline.about(mark),
             None => timeline,
@@ -95,12 +122,12 @@ impl<'a> Drawing<'a> {
 }
 
 /// The die whose array works longest in a while; the first of several.
-fn busiest(span: Span, commands: &[CommandRecord]) -> u32 {
-    let mut busy_ns: BTreeMap<u32, u64> = BTreeMap::new();
+fn busiest(span: Span, commands: &[CommandRecord]) -> DriveDie {
+    let mut busy_ns: BTreeMap<DriveDie, u64> = BTreeMap::new();
     for command in commands {
         let (start_ns, end_ns) = (command.array_ns.0.max(span.from_ns), command.array_ns.1.min(span.to_ns));
-        *busy_ns.entry(command.die).or_default() += end_ns.saturating_sub(start_ns);
+        *busy_ns.entry(die_of(command)).or_default() += end_ns.saturating_sub(start_ns);
     }
     let busiest = busy_ns.into_iter().max_by_key(|&(die, busy_ns)| (busy_ns, std::cmp::Reverse(die)));
-    busiest.map_or(0, |(die, _)| die)
+    busiest.map_or(DriveDie { drive: 0, die: 0 }, |(die, _)| die)
 }

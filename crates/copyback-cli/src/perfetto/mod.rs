@@ -72,11 +72,11 @@ impl<'a> Perfetto<'a> {
 }
 
 fn encoded(geometry: &Geometry, span: Span, outcome: &Outcome) -> Vec<u8> {
-    let mut writer = Writer { span, packets: Vec::new(), next_uuid: 1 };
+    let mut writer = Writer { span, encoded: Vec::new(), next_uuid: 1 };
     writer.requests(&outcome.requests);
     writer.counters(&outcome.series);
     writer.flash(geometry, &outcome.commands, &outcome.gc_events);
-    Trace { packet: writer.packets }.encode_to_vec()
+    writer.encoded
 }
 
 /// A slice of one track.
@@ -98,7 +98,8 @@ enum Word {
 
 struct Writer {
     span: Span,
-    packets: Vec<TracePacket>,
+    /// The packets so far. A trace is the concatenation of its packets, which take a tenth of the memory when encoded.
+    encoded: Vec<u8>,
     next_uuid: u64,
 }
 
@@ -108,8 +109,9 @@ const SEQUENCE_BEGINS: u32 = 1;
 
 impl Writer {
     fn packet(&mut self, packet: TracePacket) {
-        let sequence_flags = self.packets.is_empty().then_some(SEQUENCE_BEGINS);
-        self.packets.push(TracePacket { trusted_packet_sequence_id: Some(SEQUENCE), sequence_flags, ..packet });
+        let sequence_flags = self.encoded.is_empty().then_some(SEQUENCE_BEGINS);
+        let packet = TracePacket { trusted_packet_sequence_id: Some(SEQUENCE), sequence_flags, ..packet };
+        self.encoded.append(&mut Trace { packet: vec![packet] }.encode_to_vec());
     }
 
     /// A track, below another if one is named; the tracks below it stand in the order in which they are made.

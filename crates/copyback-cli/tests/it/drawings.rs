@@ -43,3 +43,65 @@ fn a_drawing_of_nothing_is_no_success() {
         printed(&die)
     );
 }
+
+/// What is between two texts, after the first.
+fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
+    text.split_once(before).and_then(|(_, rest)| rest.split_once(after)).map_or("", |(inner, _)| inner)
+}
+
+/// Drives of an array have dies of the same number: each has rows of its own, which name it.
+#[test]
+fn a_drawing_of_an_array_has_rows_of_each_drive() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("x.svg");
+    let drawn = |more: &[&str]| {
+        let run = ["run", "-q", "-a", "raid-5", "--requests", "400", "--timeline", file.to_str().unwrap()];
+        let output = copyback(&[&run[..], more].concat());
+        assert_eq!(code(&output), 0, "{}", said(&output));
+        std::fs::read_to_string(&file).unwrap()
+    };
+    for picture in [drawn(&["--timeline-around", "worst-write"]), drawn(&["--timeline-die", "12"])] {
+        // Names of rows by their place, and the boxes of arrays beside them.
+        let mut rows: std::collections::BTreeMap<i64, (String, Vec<[f64; 2]>)> = Default::default();
+        let number = |line: &str, name: &str| between(line, &format!(" {name}=\""), "\"").parse::<f64>().unwrap();
+        for line in picture.lines().filter(|line| line.starts_with("<text x=\"4\"") && line.contains(">drive ")) {
+            let row = line.split('>').nth(1).unwrap().trim_end_matches("</text").to_owned();
+            rows.insert((number(line, "y") - 18.0) as i64, (row, Vec::new()));
+        }
+        for line in picture.lines().filter(|line| line.starts_with("<g><title>drive ")) {
+            let rect = line.split("<rect").nth(1).unwrap();
+            let (name, boxes) = rows.get_mut(&(number(rect, "y") as i64)).expect("a box is in a row");
+            let drive = between(line, "<title>drive ", ",");
+            assert!(name.starts_with(&format!("drive {drive} ")), "{line} is in the row {name}");
+            if rect.contains("fill-opacity=\"1\"") {
+                boxes.push([number(rect, "x"), number(rect, "width")]);
+            }
+        }
+        for (name, boxes) in rows.values_mut() {
+            boxes.sort_by(|a, b| a[0].total_cmp(&b[0]));
+            let overlap = boxes.windows(2).find(|pair| pair[0][0] + pair[0][1] > pair[1][0] + 0.02);
+            assert_eq!(overlap, None, "an array of {name} works twice at once");
+        }
+        assert!(rows.values().any(|(_, boxes)| !boxes.is_empty()), "nothing is drawn");
+        let drives = rows.values().map(|(name, _)| between(name, "drive ", " ")).collect::<std::collections::BTreeSet<_>>();
+        assert!(drives.len() > 1, "one drive has served it");
+    }
+}
+
+/// A picture that no viewer opens is refused before it is made.
+#[test]
+fn a_picture_has_a_stated_number_of_commands() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("x.svg");
+    let dies: Vec<String> = (0..16).flat_map(|die| ["--timeline-die".to_owned(), die.to_string()]).collect();
+    let mut run = vec!["run", "-q", "--requests", "9000", "--timeline-to", "100 s", "--timeline"];
+    run.push(file.to_str().unwrap());
+    run.extend(dies.iter().map(String::as_str));
+    let output = copyback(&run);
+    assert_eq!(code(&output), 2, "{}", printed(&output));
+    let text = said(&output);
+    for part in ["more than 10000 commands in the window", "--timeline-from", "--timeline-die", ".txt"] {
+        assert!(text.contains(part), "no `{part}` in {text}");
+    }
+    assert!(!file.exists());
+}

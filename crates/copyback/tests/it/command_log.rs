@@ -8,7 +8,7 @@ use copyback::flash::Carries;
 use copyback::flash::command::{FlashOp, Source};
 use copyback::flash::geometry::Geometry;
 use copyback::observe::commands::{CommandFilter, CommandRecord, PartRecord};
-use copyback::observe::timeline::{Timeline, Use, svg, text};
+use copyback::observe::timeline::{Mark, Timeline, Use, svg, text};
 use copyback::run::config::RunConfig;
 use copyback::run::{Options, precondition, simulate};
 use copyback::workload::Op::{Read, Trim, Write};
@@ -263,4 +263,21 @@ fn a_command_under_a_long_column_is_marked() {
     let last = drawn(u64::MAX, None);
     let idle = last.lines().find(|line| line.starts_with("idle: ")).unwrap_or_default();
     assert!(idle.ends_with(" to 18446744073709.55 ms"), "{last}");
+}
+
+/// A window with more commands than a picture has room for labels: it is three screens wide, and says what it omits. A
+/// request of milliseconds is told in milliseconds.
+#[test]
+fn a_long_picture_has_a_bounded_width() {
+    let config = config("");
+    let mut script = vec![pages(Write, 0, 0, 1)];
+    script.extend((1..100).map(|at| pages(Read, 1_000_000 * at, 0, 1)));
+    let commands = all(&config, script);
+    let mark = Mark { request: 0, op: "write", arrival_ns: 526_974_213, end_ns: 526_974_213 + 58_111_662 };
+    let timeline = Timeline::new(&commands, &Geometry::new(&config.device()), &[0], 0, Some(100_000_000));
+    let drawn = svg::draw(&timeline);
+    assert!(width_px(&drawn) < 4_300.0 && width_px(&drawn) > 3_000.0, "{}", width_px(&drawn));
+    assert!(drawn.contains("labels without room are omitted"), "{drawn}");
+    let about = svg::draw(&timeline.about(mark));
+    assert!(about.contains("write 0 arrives at 526.974 ms and takes 58.112 ms"), "{about}");
 }

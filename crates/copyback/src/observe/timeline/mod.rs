@@ -15,6 +15,15 @@ use crate::flash::source::Account;
 use crate::sim::index::DieId;
 use copyback_workload::units::format_duration_ns;
 
+/// A die of a drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DriveDie {
+    /// The drive: 0 if there is one.
+    pub drive: u32,
+    /// The die, counted over the drive.
+    pub die: u32,
+}
+
 /// The use of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Use {
@@ -56,7 +65,7 @@ pub struct Bar {
 /// A place and its bars, in the order of the commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The place: `channel 0`, `plane 1`; indices count over the drive.
+    /// The place: `channel 0`, `plane 1`; indices count over the drive, which the name begins with if there are several.
     pub name: String,
     /// When it was in use.
     pub bars: Vec<Bar>,
@@ -65,8 +74,10 @@ pub struct Row {
 /// A window of time of one or more dies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timeline {
-    /// The dies, counted over the drive.
-    pub dies: Vec<u32>,
+    /// The dies.
+    pub dies: Vec<DriveDie>,
+    /// Whether there are several drives, so that names of dies and rows begin with the drive.
+    pub names_drives: bool,
     /// Its begin.
     pub from_ns: u64,
     /// Its end.
@@ -117,10 +128,12 @@ impl Axis {
         (0..19).flat_map(|power| [1, 2, 5].map(|digit| digit * 10u64.pow(power)))
     }
 
-    /// The axis of a timeline with so long a time between two ticks: the largest unit of which that is a tenth.
+    /// The axis of a timeline with so long a time between two ticks: the largest unit of which that is a tenth, or that
+    /// the request takes which it is about.
     fn new(timeline: &Timeline, tick_ns: u64) -> Self {
         let units = [("s", 1e9), ("ms", 1e6), ("us", 1e3)];
-        let fits = |&(_, unit_ns): &(&str, f64)| tick_ns as f64 >= unit_ns / 10.0;
+        let takes_ns = timeline.mark.map_or(0, |mark| mark.end_ns - mark.arrival_ns);
+        let fits = |&(_, unit_ns): &(&str, f64)| tick_ns as f64 >= unit_ns / 10.0 || takes_ns as f64 >= unit_ns;
         let (unit, unit_ns) = units.into_iter().find(fits).unwrap_or(("ns", 1.0));
         Self { zero_ns: timeline.mark.map_or(0, |mark| mark.arrival_ns), unit, unit_ns }
     }
@@ -154,8 +167,8 @@ pub const LEGEND: &[(&str, &str)] = &[
 ];
 
 impl Timeline {
-    /// The timeline of dies from `from_ns` to `to_ns`, or to the end of the last command. Transfers of other dies of a
-    /// channel are shown as far as the log has them.
+    /// The timeline of dies of the only drive from `from_ns` to `to_ns`, or to the end of the last command. Transfers of
+    /// other dies of a channel are shown as far as the log has them.
     ///
     /// # Panics
     /// When the drive has no such die.
@@ -166,20 +179,49 @@ impl Timeline {
         from_ns: u64,
         to_ns: Option<u64>,
     ) -> Self {
-        for die in dies {
-            assert!(*die < geometry.dies, "the drive has {} dies, counted from 0, and no die {die}", geometry.dies);
+        let dies: Vec<DriveDie> = dies.iter().map(|&die| DriveDie { drive: 0, die }).collect();
+        Self::of_drives(commands, std::slice::from_ref(geometry), &dies, from_ns, to_ns)
+    }
+
+    /// The same of dies of several drives, whose geometries these are. Each die has rows of its own.
+    ///
+    /// # Panics
+    /// When there is no such drive, or it has no such die.
+    pub fn of_drives(
+        commands: &[CommandRecord],
+        geometries: &[Geometry],
+        dies: &[DriveDie],
+        from_ns: u64,
+        to_ns: Option<u64>,
+    ) -> Self {
+        for &DriveDie { drive, die } in dies {
+            let count = geometries[drive as usize].dies;
+            assert!(die < count, "the drive has {count} dies, counted from 0, and no die {die}");
         }
-        let mut channels: Vec<_> = dies.iter().map(|&die| geometry.channel_of(DieId(die))).collect();
+        let geometry = |drive: u32| &geometries[drive as usize];
+        let channel_of = |of: DriveDie| (of.drive, geometry(of.drive).channel_of(DieId(of.die)));
+        let mut channels: Vec<_> = dies.iter().map(|&of| channel_of(of)).collect();
         channels.dedup();
+        let names_drives = geometries.len() > 1;
+        let row = |drive: u32, name: String, mut bars: Vec<Bar>| {
+            if !names_drives {
+                return Row { name, bars };
+            }
+            bars.iter_mut().for_each(|bar| bar.detail = format!("drive {drive}, {}", bar.detail));
+            Row { name: format!("drive {drive} {name}"), bars }
+        };
         let mut rows = Vec::new();
         for channel in channels {
-            let on_channel = |command: &&CommandRecord| geometry.channel_of(DieId(command.die)) == channel;
+            let on_channel = |command: &&CommandRecord| channel_of(die_of(command)) == channel;
             let transfers = commands.iter().filter(on_channel).flat_map(|command| transfers_of(command, dies));
-            rows.push(Row { name: format!("channel {}", channel.0), bars: transfers.collect() });
+            rows.push(row(channel.0, format!("channel {}", channel.1.0), transfers.collect()));
         }
-        for plane in dies.iter().flat_map(|&die| geometry.planes_of(DieId(die))) {
-            let parts = commands.iter().flat_map(|command| part_of(command, plane.0));
-            rows.push(Row { name: format!("plane {}", plane.0), bars: parts.collect() });
+        for (drive, plane) in dies.iter().flat_map(|&DriveDie { drive, die }| {
+            geometry(drive).planes_of(DieId(die)).map(move |plane| (drive, plane.0))
+        }) {
+            let of_drive = commands.iter().filter(|command| command.drive == drive);
+            let parts = of_drive.flat_map(|command| part_of(command, plane));
+            rows.push(row(drive, format!("plane {plane}"), parts.collect()));
         }
         for row in &mut rows {
             row.bars.retain(|bar| {
@@ -188,7 +230,7 @@ impl Timeline {
         }
         let last_ns = rows.iter().flat_map(|row| &row.bars).map(|bar| bar.end_ns).max();
         let to_ns = to_ns.or(last_ns).unwrap_or(from_ns).max(from_ns);
-        Self { dies: dies.to_vec(), from_ns, to_ns, rows, mark: None }
+        Self { dies: dies.to_vec(), names_drives, from_ns, to_ns, rows, mark: None }
     }
 
     /// The same about a request: it has a row, its commands are marked, and times count from its arrival.
@@ -209,8 +251,12 @@ impl Timeline {
 
     /// The dies as a title names them.
     fn title(&self) -> String {
-        let names: Vec<String> = self.dies.iter().map(u32::to_string).collect();
-        format!("{} {}", if names.len() == 1 { "die" } else { "dies" }, names.join(", "))
+        if self.names_drives {
+            let of_drive = |dies: &[DriveDie]| format!("drive {} {}", dies[0].drive, named(dies));
+            let drives: Vec<String> = self.dies.chunk_by(|a, b| a.drive == b.drive).map(of_drive).collect();
+            return drives.join("; ");
+        }
+        named(&self.dies)
     }
 
     /// The part of the window from the first command of the dies to their last one, which drawings show; all of it if
@@ -241,8 +287,19 @@ impl Timeline {
     }
 }
 
+/// Dies of one drive by their numbers.
+fn named(dies: &[DriveDie]) -> String {
+    let names: Vec<String> = dies.iter().map(|of| of.die.to_string()).collect();
+    format!("{} {}", if names.len() == 1 { "die" } else { "dies" }, names.join(", "))
+}
+
+/// The die of a command.
+pub fn die_of(command: &CommandRecord) -> DriveDie {
+    DriveDie { drive: command.drive, die: command.die }
+}
+
 /// A command's time on the channel, from the view of `dies`.
-fn transfers_of(command: &CommandRecord, dies: &[u32]) -> Vec<Bar> {
+fn transfers_of(command: &CommandRecord, dies: &[DriveDie]) -> Vec<Bar> {
     let mut leaving = 0;
     let bar = |transfer: &super::commands::Transfer| {
         let (in_use, at) = match transfer.carries {
@@ -254,7 +311,7 @@ fn transfers_of(command: &CommandRecord, dies: &[u32]) -> Vec<Bar> {
             }
         };
         let part = &command.parts[at];
-        let in_use = if dies.contains(&command.die) { in_use } else { Use::OtherDie };
+        let in_use = if dies.contains(&die_of(command)) { in_use } else { Use::OtherDie };
         bar(command, part, in_use, (transfer.start_ns, transfer.end_ns))
     };
     command.transfers.iter().map(bar).collect()

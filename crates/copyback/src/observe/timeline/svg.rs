@@ -1,7 +1,7 @@
 //! A timeline as SVG: one line of rows, drawn to scale; the pointer shows the details of a command.
 //!
-//! It is as wide as its content: the scale is the smallest at which every array time has room for its label, and time
-//! before the first and behind the last command takes no room, but is named.
+//! It is as wide as its content: the scale is the smallest at which every array time has room for its label, up to a
+//! bound above which labels are omitted. Time before the first and behind the last command takes no room, but is named.
 
 use super::{Axis, Bar, LEGEND, Timeline, Use};
 use crate::flash::command::Source;
@@ -11,8 +11,8 @@ const AXIS_PX: f64 = 40.0;
 const ROW_PX: f64 = 34.0;
 const BAR_PX: f64 = 26.0;
 const LETTER_PX: f64 = 7.5;
-/// The most that rows are wide, which bounds the ticks of hours of the run; labels without room are left out then.
-const ROWS_PX_MAX: f64 = 200_000.0;
+/// The greatest width of rows: three screens. Labels without room are omitted then.
+const ROWS_PX_MAX: f64 = 4_000.0;
 /// Least width of the words below the rows.
 const WORDS_PX_MIN: f64 = 600.0;
 const LINE_PX: f64 = 20.0;
@@ -53,6 +53,8 @@ struct Frame {
     top_px: f64,
     axis: Axis,
     tick_ns: u64,
+    /// Whether the bound of the width leaves some labels no room.
+    omits_labels: bool,
     /// The request whose commands are marked.
     request: Option<u64>,
 }
@@ -79,6 +81,7 @@ impl Frame {
             top_px: if timeline.mark.is_some() { AXIS_PX + LINE_PX } else { AXIS_PX },
             axis: Axis::new(timeline, tick_ns),
             tick_ns,
+            omits_labels: wanted > most,
             request: timeline.mark.map(|mark| mark.request),
         }
     }
@@ -189,6 +192,9 @@ fn words(timeline: &Timeline, frame: &Frame, width: f64) -> Vec<String> {
     let mut write = |text: &str| lines.extend(wrapped(text, (width / LETTER_PX) as usize));
     if let Some(idle) = timeline.idle((frame.from_ns, frame.to_ns), &frame.axis) {
         write(&idle);
+    }
+    if frame.omits_labels {
+        write("labels without room are omitted: the pointer shows them, and a shorter window has room for more");
     }
     for (labels, meaning) in LEGEND {
         write(&format!("{labels}: {meaning}"));
