@@ -24,8 +24,55 @@ fn all(job: &Job, size: f64, amount: f64) -> f64 {
     }
 }
 
-/// What ends a job: fio ends it when as many bytes as its size are done, or with its time.
-pub fn insert(table: &mut Table, job: &Job, read_share: f64, align: u64, is_drive: bool) -> Result<(), Failure> {
+/// Whether fio ends a job whose requests have holes behind them at the end of its file, though it has not moved its
+/// size: the last request ends there, or an offset is before the file, because fio compares ends with and without it.
+pub fn ends_with_file(job: &Job, clone: u64) -> bool {
+    let Some(Part::Bytes(size)) = job.part_size(clone) else { return false };
+    of_holed_pass(job, clone, size).is_some()
+}
+
+/// Requests of one operation up to the end of the file, if a job with holes ends there; `part`: bytes of its part.
+fn of_holed_pass(job: &Job, clone: u64, part: u64) -> Option<u64> {
+    // With `io_size`, fio begins again at the start until it is reached.
+    if job.pattern.is_random || job.stride().is_some() || job.extent.io_size.is_some() || job.is_endless() {
+        return None;
+    }
+    let hole = u64::try_from(job.pattern.modifier.skip_bytes).ok().filter(|bytes| *bytes > 0)?;
+    let mut sizes = job.used(|op| job.sizes.blocks[op].only());
+    let block = sizes.next().flatten().filter(|first| sizes.all(|own| own == Some(*first)))?;
+    let part = part - part % block;
+    let step = block.checked_add(hole)?;
+    let last = part.checked_sub(block)? / step;
+    let offset = job.file_offset_of(clone).unwrap_or(0);
+    let ends_there = last * step + block == part;
+    let ends_behind_offset = offset > 0 && (last + 1).saturating_mul(step) < part.saturating_add(offset);
+    (ends_there || ends_behind_offset).then_some(last + 1)
+}
+
+/// Requests of a mix until one more would be of an operation that has had `each`: the mean number.
+fn until_one_ends(each: u64, read_share: f64) -> f64 {
+    let [reads, writes] = [read_share, 1.0 - read_share];
+    if reads <= 0.0 || writes <= 0.0 {
+        return each as f64;
+    }
+    // The earlier of two times, of which one is the later, the earlier the other: half of their sum, less half of the
+    // mean of what they are apart, which lies between that of their means and that of a normal law around zero.
+    let ends = each as f64 + 1.0;
+    let means = [reads, writes].map(|share| ends / share);
+    let deviation: f64 = [reads, writes].map(|share| (ends * (1.0 - share)).sqrt() / share).iter().sum();
+    let (sum, apart) = (means[0] + means[1], means[0] - means[1]);
+    let apart = (apart * apart + deviation * deviation * std::f64::consts::FRAC_2_PI).sqrt();
+    (0.5 * (sum - apart) - 1.0).max(each as f64)
+}
+
+/// What ends a clone of a job: fio ends it when as many bytes as its size are done, or with its time.
+pub fn insert(
+    table: &mut Table,
+    (job, clone): (&Job, u64),
+    read_share: f64,
+    align: u64,
+    is_drive: bool,
+) -> Result<(), Failure> {
     let mean = |op: usize| job.sizes.blocks[op].mean();
     let mean_bytes = match job.pattern.ops {
         [_, _, true] => mean(TRIM),
@@ -43,7 +90,7 @@ pub fn insert(table: &mut Table, job: &Job, read_share: f64, align: u64, is_driv
     let is_mixed = first.is_none() || sizes.any(|own| own != first);
     let (mut requests, mut passes, mut repeat) = (None, None, None);
     if !job.is_endless() {
-        match (job.part_size(), job.amount()) {
+        match (job.part_size(clone), job.amount(clone)) {
             (Some(Part::Bytes(size)), amount) => {
                 if size < job.used(|op| job.sizes.blocks[op].least()).min().unwrap_or(0) {
                     let opt = job.extent.sized_by.as_ref().unwrap_or(&job.whole);
@@ -68,6 +115,10 @@ pub fn insert(table: &mut Table, job: &Job, read_share: f64, align: u64, is_driv
                     let whole_passes =
                         if passes > 0.0 { of_pass(whole as f64).saturating_mul(passes as u64) } else { 0 };
                     requests = Some(whole_passes.saturating_add(rest));
+                    if let Some(each) = of_holed_pass(job, clone, size) {
+                        let of_loop = count(until_one_ends(each, read_share)).min(of_amount(amount));
+                        requests = Some(of_loop.saturating_mul(job.extent.loops));
+                    }
                 }
             }
             (_, Some(Part::Bytes(amount))) => {

@@ -38,7 +38,7 @@ impl Files {
         let mut ends: Vec<(String, u64)> = Vec::new();
         for job in with_files.iter().filter(|_| !is_drive) {
             for clone in 0..job.schedule.count {
-                let (Some(Part::Bytes(size)), Some(offset)) = (job.part_size(), job.file_offset_of(clone)) else {
+                let (Some(Part::Bytes(size)), Some(offset)) = (job.part_size(clone), job.file_offset_of(clone)) else {
                     let message = "a job on a file of its own needs a size in bytes";
                     let help = match job.whole.is_of_command_line() {
                         true => {

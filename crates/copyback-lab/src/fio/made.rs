@@ -162,6 +162,11 @@ impl Made {
                  all of its size, as with norandommap=1"
                 .into());
         }
+        if job.replay.iolog.is_none() && job.pattern.ops[..2] == [true, true] && amount::ends_with_file(job, 0) {
+            say("fio ends such a job when its reads or its writes reach the end of the file. Here it ends after the mean \
+                 number of requests of that"
+                .into());
+        }
         let is_mixed = job.used(|op| job.sizes.blocks[op].only().is_none()).any(|is_mixed| is_mixed);
         if is_mixed && job.pace.rate_bytes.iter().any(Option::is_some) {
             say("requests come at the rate that moves so many bytes on average, whatever the size of the last one"
@@ -184,8 +189,8 @@ impl Made {
             return replay(table, job, path);
         }
         region(&mut table, job, clone, files)?;
-        requests(&mut table, job, files.is_drive)?;
-        addresses(&mut table, job)?;
+        requests(&mut table, job, clone, files.is_drive)?;
+        addresses(&mut table, job, clone)?;
         if let Some(seed) = job.places.seed {
             table.insert("seed".into(), whole(seed.saturating_add(clone)));
         }
@@ -195,7 +200,7 @@ impl Made {
 
 /// A log that is played again.
 fn replay(mut table: Table, job: &Job, path: &str) -> Result<Table, Failure> {
-    let is_cut = job.extent.number_ios.is_some() || job.amount().is_some();
+    let is_cut = job.extent.number_ios.is_some() || job.amount(0).is_some();
     if is_cut || job.pace.rate_iops.iter().chain(&job.pace.rate_bytes).any(Option::is_some) {
         let message = "a log is replayed whole, at its own pace";
         let cut = job.at(&["number_ios", "io_size", "rate", "rate_iops"]);
@@ -252,14 +257,20 @@ fn region(table: &mut Table, job: &Job, clone: u64, files: &Files) -> Result<(),
         let message = "offset is in bytes and offset_increment a share, or the other way round";
         return Err(job.at(&["offset_increment"]).wrong(message, "write both in bytes, or both in per cent"));
     };
+    if let (Some(file), Some(begin)) = (job.extent.file_bytes, job.file_offset_of(clone))
+        && begin >= file
+    {
+        let message = format!("the job begins at byte {begin}, and its file ends at byte {file}");
+        return Err(job.at(&["offset_increment", "offset"]).wrong(message, "lower the offset, or raise filesize"));
+    }
     if files.is_drive {
         if offset != Part::Bytes(0) {
             table.insert("region_start".into(), part(offset));
         }
-        table.extend(job.part_size().map(|size| ("region_size".to_owned(), part(size))));
+        table.extend(job.part_size(clone).map(|size| ("region_size".to_owned(), part(size))));
         return Ok(());
     }
-    if let (Some(offset), Some(size)) = (job.file_offset_of(clone), job.part_size()) {
+    if let (Some(offset), Some(size)) = (job.file_offset_of(clone), job.part_size(clone)) {
         table.insert("region_start".into(), bytes(files.begin(job, clone).saturating_add(offset)));
         table.insert("region_size".into(), part(size));
     }
@@ -279,7 +290,7 @@ fn rates_of(job: &Job) -> [Option<f64>; 3] {
 }
 
 /// Which operations there are, of which sizes, how many, and when.
-fn requests(table: &mut Table, job: &Job, is_drive: bool) -> Result<(), Failure> {
+fn requests(table: &mut Table, job: &Job, clone: u64, is_drive: bool) -> Result<(), Failure> {
     let rates = rates_of(job);
     let read_share = match (job.pattern.ops, rates) {
         // With a rate for each they come at these, whatever shares they were to have.
@@ -310,7 +321,7 @@ fn requests(table: &mut Table, job: &Job, is_drive: bool) -> Result<(), Failure>
         table.insert(key.into(), size.into());
     }
     table.insert("align".into(), bytes(align));
-    amount::insert(table, job, read_share, align, is_drive)?;
+    amount::insert(table, (job, clone), read_share, align, is_drive)?;
     arrivals(table, job, rates)
 }
 
@@ -341,7 +352,7 @@ fn arrivals(table: &mut Table, job: &Job, rates: [Option<f64>; 3]) -> Result<(),
     Ok(())
 }
 
-fn addresses(table: &mut Table, job: &Job) -> Result<(), Failure> {
+fn addresses(table: &mut Table, job: &Job, clone: u64) -> Result<(), Failure> {
     let mut addresses = Table::new();
     let mut say = |key: &str, value: Value| drop(addresses.insert(key.to_owned(), value));
     match (job.pattern.is_random, job.distribution()) {
@@ -371,7 +382,7 @@ fn addresses(table: &mut Table, job: &Job) -> Result<(), Failure> {
         }
         (true, Distribution::ZonesOfBytes(zones)) => {
             say("kind", Value::from("zones"));
-            say("zones", zones_of_part(job, zones)?);
+            say("zones", zones_of_part(job, clone, zones)?);
         }
     }
     let random = if job.pattern.is_random { job.random_percent() as f64 / 100.0 } else { 0.0 };
@@ -405,8 +416,8 @@ fn addresses(table: &mut Table, job: &Job) -> Result<(), Failure> {
 }
 
 /// Zones of bytes as shares of the job's part.
-fn zones_of_part(job: &Job, zones: &[(f64, Option<u64>)]) -> Result<Value, Failure> {
-    let Some(Part::Bytes(size)) = job.part_size().filter(|part| *part != Part::Bytes(0)) else {
+fn zones_of_part(job: &Job, clone: u64, zones: &[(f64, Option<u64>)]) -> Result<Value, Failure> {
+    let Some(Part::Bytes(size)) = job.part_size(clone).filter(|part| *part != Part::Bytes(0)) else {
         let help = "add size=BYTES, or write shares: random_distribution=zoned:60/10:40/";
         let zones = job.at(&["random_distribution"]);
         return Err(zones.wrong("zoned_abs: without a size in bytes the zones are no shares of it", help));

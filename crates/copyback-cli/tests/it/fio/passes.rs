@@ -104,6 +104,57 @@ fn offsets_move_as_fios_do() {
     }
 }
 
+/// `filesize` is the end of the file: with `offset`, no request is behind it, and the amount is that before it. A job with
+/// holes ends when its last request ends there. Counts and ends are those of fio 3.33.
+#[test]
+fn jobs_end_with_their_files_as_fios_do() {
+    // Options, requests, the end of the last byte, and whether the order is the same.
+    const CASES: &[(&str, usize, u64, bool)] = &[
+        ("rw=randread\nsize=64k\noffset=32k\nfilesize=128k", 16, 131_072, false),
+        ("rw=read\nsize=64k\noffset=32k\nfilesize=128k", 16, 98_304, true),
+        ("rw=read\nsize=64k\noffset=32k\nfilesize=128k\nio_size=128k", 32, 131_072, true),
+        ("rw=read\nsize=128k\noffset=32k\nfilesize=128k", 24, 131_072, true),
+        ("rw=read\noffset=32k\nfilesize=128k", 24, 131_072, true),
+        ("rw=read:-8k\nsize=64k\noffset=32k\nfilesize=128k", 16, 131_072, false),
+        ("rw=read:8k\nsize=64k\noffset=32k\nfilesize=128k", 8, 122_880, true),
+        ("rw=write:8k\nsize=4m", 342, 4_194_304, true),
+        ("rw=write:8k\nsize=64k", 6, 65_536, true),
+        ("rw=write:8k\nsize=64k\nloops=2", 12, 65_536, true),
+        ("rw=write:8k\nsize=64k\nio_size=128k", 32, 65_536, true),
+        ("rw=write:8k\nsize=72k", 18, 65_536, true),
+        ("rw=write:8k\nsize=60k\noffset=32k", 5, 86_016, true),
+        ("rw=write:8k\nsize=64k\nnumber_ios=4", 4, 40_960, true),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let options = |options: &str| format!("ioengine=null\nbs=4k\n{options}\n");
+    let mut jobs: Vec<String> = CASES.iter().map(|case| options(case.0)).collect();
+    const MIXES: &[(&str, usize)] = &[("rw=rw:8k\nsize=4m", 657), ("rw=rw:8k\nsize=4m\nrwmixread=90", 382)];
+    jobs.extend(MIXES.iter().map(|mix| options(mix.0)));
+    let theirs = of_fio_each(folder.path(), &jobs);
+    let seen: Vec<Vec<Asked>> =
+        jobs.iter().map(|job| own(folder.path(), &written(folder.path(), &format!("[j]\n{job}")))).collect();
+    let end = |list: &[Asked]| list.iter().map(|asked| asked.offset_bytes + asked.len_bytes).max().unwrap();
+    let places = |list: &[Asked]| list.iter().map(|asked| asked.offset_bytes).collect::<Vec<_>>();
+    for (at, (name, count, last, is_ordered)) in CASES.iter().enumerate() {
+        assert_eq!(seen[at].len(), *count, "{name}");
+        assert!(end(&seen[at]) <= *last, "{name}: {}", end(&seen[at]));
+        if let Some(theirs) = theirs.as_ref().map(|all| &all[at]) {
+            assert_eq!(theirs.len(), *count, "fio: {name}");
+            assert!(!is_ordered || places(theirs) == places(&seen[at]), "{name}: {:?}", places(&seen[at]));
+        }
+    }
+    // A mix ends when one of its operations does: the mean number, within three deviations of a random walk.
+    for (at, (name, count)) in (CASES.len()..).zip(MIXES) {
+        let counts = [Some(seen[at].len()), theirs.as_ref().map(|all| all[at].len())];
+        assert!(counts.into_iter().flatten().all(|own| own.abs_diff(*count) <= 40), "{name}: {counts:?}");
+    }
+    let text = said_by("--name=a --rw=rw:8k --bs=4k --size=4m");
+    assert!(text.contains("ends such a job when its reads or its writes reach the end of the file"), "{text}");
+    let beyond = copyback(&["run", "--fio-args", "--name=a --rw=read --bs=4k --size=64k --offset=128k --filesize=128k"]);
+    assert_eq!(code(&beyond), 2);
+    assert!(said(&beyond).contains("the job begins at byte 131072, and its file ends at byte 131072"), "{}", said(&beyond));
+}
+
 /// Sizes of requests that are drawn add up to what the job asks for: less than one request above it, as in fio.
 #[test]
 fn jobs_of_several_sizes_end_by_their_bytes() {

@@ -155,8 +155,17 @@ impl Job {
         self.schedule.is_time_based
     }
 
-    /// The part of its file that it has: of a file its size, of the drive what is said.
-    pub fn part_size(&self) -> Option<Part> {
+    /// The part of its file that a clone has: of a file its size, of the drive what is said. No part goes beyond the end
+    /// that `filesize` says.
+    pub fn part_size(&self, clone: u64) -> Option<Part> {
+        match (self.whole_size()?, self.extent.file_bytes, self.file_offset_of(clone)) {
+            (Part::Bytes(bytes), Some(file), Some(offset)) => Some(Part::Bytes(bytes.min(file.saturating_sub(offset)))),
+            (part, ..) => Some(part),
+        }
+    }
+
+    /// The same of a part that begins with the file.
+    fn whole_size(&self) -> Option<Part> {
         match (self.extent.fills_device, self.extent.file_bytes) {
             (true, _) => None,
             // A share of a file is a part of it.
@@ -168,12 +177,12 @@ impl Job {
         }
     }
 
-    /// What it asks for in all, if that is not its part: bytes, or a share of that.
-    pub fn amount(&self) -> Option<Part> {
-        match (self.extent.io_size, self.extent.file_bytes, self.extent.size) {
-            (Some(amount), _, _) => Some(amount),
-            // fio cuts the size to that of the file.
-            (None, Some(file), Some(Part::Bytes(size))) => Some(Part::Bytes(size.min(file))),
+    /// What a clone asks for in all, if that is not its part: bytes, or a share of that.
+    pub fn amount(&self, clone: u64) -> Option<Part> {
+        match (self.extent.io_size, self.extent.file_bytes, self.extent.size, self.part_size(clone)) {
+            (Some(amount), ..) => Some(amount),
+            // fio cuts the size to what the file has behind the offset.
+            (None, Some(_), Some(Part::Bytes(size)), Some(Part::Bytes(part))) => Some(Part::Bytes(size.min(part))),
             (None, ..) => None,
         }
     }
@@ -193,7 +202,7 @@ impl Job {
 
     /// The same in bytes of a file of its own, of which a share is one of its size.
     pub fn file_offset_of(&self, clone: u64) -> Option<u64> {
-        match (self.offset_of(clone)?, self.part_size()) {
+        match (self.offset_of(clone)?, self.whole_size()) {
             (Part::Bytes(offset), _) => Some(offset),
             (Part::Share(share), Some(Part::Bytes(size))) => {
                 let offset = (size as f64 * share) as u64;
@@ -244,7 +253,7 @@ impl Job {
             && !self.pattern.trims_first
             && self.extent.loops == 1
             && self.extent.number_ios.is_none()
-            && self.amount().is_none()
+            && self.amount(0).is_none()
             && self.stride().is_none()
             && self.replay.iolog.is_none();
         if is_plain {
@@ -261,7 +270,8 @@ impl Job {
         job.pattern = Pattern {
             ops: [true, false, false],
             is_random: false,
-            modifier: Modifier::default(),
+            // A sequential job left holes, which are not read.
+            modifier: if self.pattern.is_random { Modifier::default() } else { self.pattern.modifier },
             ..self.pattern.clone()
         };
         job.sizes = Sizes { blocks: [WRITE; 3].map(|op| self.sizes.blocks[op].clone()), ..self.sizes.clone() };
