@@ -95,6 +95,11 @@ impl TenantMeasures {
         }
     }
 
+    /// Whether no request was recorded.
+    pub fn is_empty(&self) -> bool {
+        self.done == [0; 3]
+    }
+
     /// The completion of the last of its measured requests; 0 if there was none.
     pub fn last_end_ns(&self) -> u64 {
         self.last_end_ns

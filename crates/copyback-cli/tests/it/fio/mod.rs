@@ -10,7 +10,7 @@ mod room;
 mod safety;
 mod samples;
 
-use crate::common::{code, copyback, said};
+use crate::common::{code, copyback, printed, said};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -276,6 +276,20 @@ fn rates_are_of_each_operation_and_the_ramp_is_not_counted() {
             near(theirs, "fio");
         }
     }
+}
+
+/// fio drops what it counted when the ramp is over: a job that ends before is counted whole.
+#[test]
+fn a_job_that_ends_in_its_ramp_is_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "[j]\nioengine=IO\nrw=randwrite\nbs=4k\nsize=1m\nramp_time=5\n";
+    let [(reads, _), (writes, iops)] = measured(folder.path(), &text.replace("=IO", "=libaio"));
+    assert!(reads == 0 && writes == 256 && iops > 0.0, "{reads} reads, {writes} writes, {iops} a second");
+    if let Some(theirs) = done(folder.path(), &text.replace("=IO", "=null")) {
+        assert_eq!([theirs[0].0, theirs[1].0], [0, 256]);
+    }
+    let ran = copyback(&["run", "--fio", &written(folder.path(), &text.replace("=IO", "=libaio"))]);
+    assert!(printed(&ran).contains("it ends before its warm-up of 5 s does"), "{}{}", printed(&ran), said(&ran));
 }
 
 /// Clones whose group is reported as one job are one in the document, with the sums of all; others are separate.

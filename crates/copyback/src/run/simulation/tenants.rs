@@ -13,6 +13,7 @@ use crate::run::simulation::requests::ARRIVAL_MAX_NS;
 use crate::sim::tournament::{self, Tournament};
 use copyback_workload::spec::Pace;
 use copyback_workload::tenants::Stream;
+use copyback_workload::units::format_duration_ns;
 use copyback_workload::{Error, Op, Priority, Request};
 use hdrhistogram::Histogram;
 
@@ -46,6 +47,8 @@ struct Tenant {
     is_unfinished: bool,
     has_ended: bool,
     measures: TenantMeasures,
+    /// The same of its warm-up, which counts if it ends before that; freed when the warm-up is over.
+    of_warmup: Option<Box<TenantMeasures>>,
 }
 
 /// All of them. The state of each is refreshed ([`Tenants::refresh`]) whenever it changes, so that a request costs
@@ -68,6 +71,7 @@ pub(super) struct Tenants {
 impl Tenant {
     fn new(stream: Stream) -> Self {
         Self {
+            of_warmup: (stream.warmup_ns > 0).then(Box::default),
             stream,
             started_ns: None,
             phase: 0,
@@ -93,10 +97,29 @@ impl Tenant {
         self.fetch()
     }
 
+    /// When it begins.
+    fn begin_ns(&self) -> u64 {
+        self.started_ns.unwrap_or(0).saturating_add(self.stream.phases_ns[0][0])
+    }
+
+    /// When its own warm-up ends.
+    fn warm_ns(&self) -> u64 {
+        self.begin_ns().saturating_add(self.stream.warmup_ns)
+    }
+
     /// From when on it is measured, by its own warm-up.
     fn measured_from_ns(&self) -> u64 {
-        let begin_ns = self.started_ns.unwrap_or(0).saturating_add(self.stream.phases_ns[0][0]);
-        begin_ns.saturating_add(self.stream.warmup_ns)
+        if self.ended_in_warmup().is_some() { self.begin_ns() } else { self.warm_ns() }
+    }
+
+    /// The measures of its warm-up, if it had no request after it.
+    fn ended_in_warmup(&self) -> Option<&TenantMeasures> {
+        self.of_warmup.as_deref().filter(|measures| self.has_ended && !measures.is_empty())
+    }
+
+    /// What is reported of it.
+    fn counted(&self) -> &TenantMeasures {
+        self.ended_in_warmup().unwrap_or(&self.measures)
     }
 
     /// The time over which it is measured: up to its last completion, or to its end if a time limit ends it, without
@@ -120,7 +143,7 @@ impl Tenant {
     /// The end of its measurement: its last completion, or its end if a time limit ends it.
     fn measured_to_ns(&self, started_ns: u64) -> u64 {
         let stop_ns = if self.is_out_of_time && !self.is_cut { self.end_ns(started_ns) } else { 0 };
-        self.measures.last_end_ns().max(stop_ns)
+        self.counted().last_end_ns().max(stop_ns)
     }
 
     /// The request after the one that has begun, at its time in the run; none if the workload ends before.
@@ -197,9 +220,15 @@ impl Tenant {
             self.is_to_think = false;
             self.ready_ns = now_ns.saturating_add(self.stream.think.map_or(0, |(_, time_ns)| time_ns));
         }
-        let from_ns = self.measured_from_ns();
-        if is_measured && request.arrival_ns >= from_ns {
+        if !is_measured {
+            return;
+        }
+        let from_ns = self.warm_ns();
+        if request.arrival_ns >= from_ns {
+            self.of_warmup = None;
             self.measures.record(request, outstanding, now_ns, from_ns);
+        } else if let Some(measures) = &mut self.of_warmup {
+            measures.record(request, outstanding, now_ns, from_ns - self.stream.warmup_ns);
         }
     }
 
@@ -439,20 +468,23 @@ impl Simulation<'_> {
     /// The measures of each workload, by name, since the warm-up ended; empty if there is one.
     pub fn tenant_reports(&self, warm_ns: u64) -> std::collections::BTreeMap<String, TenantReport> {
         let list = self.tenants.iter().flat_map(|tenants| &tenants.list);
-        let report = |tenant: &Tenant| tenant.measures.report(tenant.measured_ns(warm_ns));
+        let report = |tenant: &Tenant| TenantReport {
+            peak_outstanding: tenant.measures.peak_outstanding,
+            ..tenant.counted().report(tenant.measured_ns(warm_ns))
+        };
         list.map(|tenant| (tenant.stream.name.clone(), report(tenant))).collect()
     }
 
     /// Histograms of the reads and of the writes of each, by name.
     pub fn tenant_histograms(&self) -> std::collections::BTreeMap<String, [Histogram<u64>; 2]> {
-        let of = |tenant: &Tenant, op| tenant.measures.class(&[op], &[0, 1]).histogram().clone();
+        let of = |tenant: &Tenant, op| tenant.counted().class(&[op], &[0, 1]).histogram().clone();
         let list = self.tenants.iter().flat_map(|tenants| &tenants.list);
         list.map(|tenant| (tenant.stream.name.clone(), [Op::Read, Op::Write].map(|op| of(tenant, op)))).collect()
     }
 
     /// Rates of the reads, writes and trims of each over intervals of 500 ms, by name.
     pub fn tenant_rates(&self) -> std::collections::BTreeMap<String, [OpRates; 3]> {
-        let of = |tenant: &Tenant| tenant.measures.rates(tenant.measured_to_ns(tenant.started_ns.unwrap_or(0)));
+        let of = |tenant: &Tenant| tenant.counted().rates(tenant.measured_to_ns(tenant.started_ns.unwrap_or(0)));
         let list = self.tenants.iter().flat_map(|tenants| &tenants.list);
         list.map(|tenant| (tenant.stream.name.clone(), of(tenant))).collect()
     }
@@ -461,7 +493,11 @@ impl Simulation<'_> {
     pub fn tenant_notes(&self) -> Vec<String> {
         let list = self.tenants.iter().flat_map(|tenants| &tenants.list);
         let named = |tenant: &Tenant| {
-            let notes = tenant.stream.source.notes().into_iter().chain(tenant.without_effect());
+            let of_warmup = tenant.ended_in_warmup().map(|_| {
+                let warmup = format_duration_ns(tenant.stream.warmup_ns);
+                format!("it ends before its warm-up of {warmup} does, so that all of its requests are measured")
+            });
+            let notes = tenant.stream.source.notes().into_iter().chain(tenant.without_effect()).chain(of_warmup);
             notes.map(|note| format!("workload `{}`: {note}", tenant.stream.name)).collect::<Vec<_>>()
         };
         list.flat_map(named).collect()
