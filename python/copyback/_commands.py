@@ -53,7 +53,8 @@ def _text(words: Iterable[str]) -> str:
 def _most(requests: int | None, warmup: int | str | None, set: Mapping[str, Setting] | None) -> int | None:
     """Return how many requests of a trace a run needs at most; ``None`` if that is unknown."""
     is_plain = not any(key.startswith("workload.") for key in checked_settings(set))
-    if requests is None or isinstance(warmup, str) or not is_plain:
+    # Another type is refused later, with its argument's name.
+    if not isinstance(requests, int) or not isinstance(warmup, (int, type(None))) or not is_plain:
         return None
     return requests + (warmup or 0)
 
@@ -67,7 +68,9 @@ def run(
     workload: Path | None = None,
     trace: object = None,
     fio: Path | None = None,
+    fio_args: str | None = None,
     format: str | None = None,
+    columns: str | Sequence[str] = (),
     skip_bad: int | None = None,
     fit: float | None = None,
     set: Mapping[str, Setting] | None = None,
@@ -81,8 +84,12 @@ def run(
     jobs: int | None = None,
     out: Path | None = None,
     json: Path | None = None,
+    latex: Path | None = None,
     fio_json: Path | None = None,
     timeline: Path | None = None,
+    timeline_from: str | None = None,
+    timeline_to: str | None = None,
+    timeline_die: int | Sequence[int] = (),
     timeline_around: Around | None = None,
     perfetto: Path | None = None,
     perfetto_from: str | None = None,
@@ -106,8 +113,11 @@ def run(
         ``arrival_ns``, ``op``, ``offset_bytes``, ``length_bytes`` and optionally ``device`` and ``priority``.
     fio
         A job file of fio, instead of a workload: each job is a workload with results of its own.
-    format, skip_bad, fit
-        The trace's format [detected]; how many malformed records to skip at most; the share of the drive that the
+    fio_args
+        A command line of fio, instead of a job file: ``"--rw=randwrite --bs=4k --size=1g"``.
+    format, columns, skip_bad, fit
+        The trace's format [detected]; the columns of a table without a header, in order (``"time_us,op,offset,length"``);
+        how many malformed records to skip at most; the share of the drive that the
         trace is to address: blocks a plane are scaled to it.
     set
         Keys of the configuration, for example ``{"trigger.soft": 0.05, "timing.read": "50 us"}``.
@@ -124,11 +134,14 @@ def run(
         Check every invariant during the run.
     jobs
         Number of runs at the same time; results do not depend on it [number of cores].
-    out, json, fio_json, timeline, perfetto
-        Files to write: a folder of Parquet tables, the JSON document, a JSON document in fio's layout, a drawing of
-        each die's work over time, a trace for https://ui.perfetto.dev.
-    timeline_around, perfetto_from, perfetto_for, perfetto_around
-        The time window to draw: around the slowest read or write, or from a time (``"1.5 s"``) on, for a duration.
+    out, json, latex, fio_json, timeline, perfetto
+        Files to write: a folder of Parquet tables, the JSON document, the printed table for LaTeX, a JSON document in
+        fio's layout, a drawing of each die's work over time, a trace for https://ui.perfetto.dev.
+    timeline_from, timeline_to, timeline_around, perfetto_from, perfetto_for, perfetto_around
+        The time window to draw: around the slowest read or write, or from a time (``"1.5 s"``) on, to another or for a
+        duration.
+    timeline_die
+        The dies to draw [the one that works most].
     keep
         Tables to keep in memory: ``"gc_events"`` has a row for every collection, ``"requests"`` for every request,
         ``"commands"`` for every flash command.
@@ -145,9 +158,11 @@ def run(
     name, handed = of_trace(trace, _most(requests, warmup, set))
     options: dict[str, object] = {
         "experiment": experiment, "device": device, "array": array, "workload": workload, "trace": name, "fio": fio,
-        "format": format, "skip_bad": skip_bad, "fit": fit, "open": open, "closed": closed, "seed": seed,
+        "fio_args": fio_args, "format": format, "columns": _texts(columns), "skip_bad": skip_bad, "fit": fit, "open": open, "closed": closed, "seed": seed,
         "requests": requests, "warmup": warmup, "check": check, "jobs": jobs, "out": out, "json": json,
-        "fio_json": fio_json, "timeline": timeline, "timeline_around": timeline_around, "perfetto": perfetto,
+        "latex": latex, "fio_json": fio_json, "timeline": timeline, "timeline_from": timeline_from,
+        "timeline_to": timeline_to, "timeline_around": timeline_around, "perfetto": perfetto,
+        "timeline_die": list(timeline_die) if isinstance(timeline_die, (list, tuple, range)) else [timeline_die],
         "perfetto_from": perfetto_from, "perfetto_for": perfetto_for, "perfetto_around": perfetto_around, "keep": kept,
     }  # fmt: skip
     with assembled([] if scheme is None else [scheme], policies) as own, _progress.bars(progress) as hear:
@@ -166,7 +181,9 @@ def compare(
     workload: Path | None = None,
     trace: object = None,
     fio: Path | None = None,
+    fio_args: str | None = None,
     format: str | None = None,
+    columns: str | Sequence[str] = (),
     skip_bad: int | None = None,
     fit: float | None = None,
     set: Mapping[str, Setting] | None = None,
@@ -180,6 +197,7 @@ def compare(
     jobs: int | None = None,
     out: Path | None = None,
     json: Path | None = None,
+    latex: Path | None = None,
     keep: Keep | Iterable[Keep] = ("gc_events",),
     progress: bool | None = None,
 ) -> Runs:
@@ -193,14 +211,20 @@ def compare(
     name, handed = of_trace(trace, _most(requests, warmup, set))
     options: dict[str, object] = {
         "experiment": experiment, "device": device, "array": array, "workload": workload, "trace": name, "fio": fio,
-        "format": format, "skip_bad": skip_bad, "fit": fit, "open": open, "closed": closed, "seed": seed,
-        "requests": requests, "warmup": warmup, "check": check, "jobs": jobs, "out": out, "json": json, "keep": kept,
+        "fio_args": fio_args, "format": format, "columns": _texts(columns), "skip_bad": skip_bad, "fit": fit, "open": open, "closed": closed, "seed": seed,
+        "requests": requests, "warmup": warmup, "check": check, "jobs": jobs, "out": out, "json": json, "latex": latex,
+        "keep": kept,
     }  # fmt: skip
     with assembled(_each(schemes), policies) as own, _progress.bars(progress) as hear:
         options |= {"schemes": own.schemes, "settings": settings_of({**own.settings, **checked_settings(set)})}
         done = _copyback.compare(options, own.policies, hear)
     del handed
     return Runs(done)
+
+
+def _texts(columns: str | Sequence[str]) -> list[str]:
+    """Return names one by one; a string lists them with commas."""
+    return columns.split(",") if isinstance(columns, str) else list(columns)
 
 
 def _each(schemes: str | Scheme | Iterable[Path | Scheme] | None) -> Iterable[Path | Scheme]:

@@ -52,11 +52,15 @@ class Scheme:
         ------
         ValueError
             If ``name`` cannot be a scheme's name in results.
+        InputError
+            If ``of`` is no name and no path, or ``set`` does not map keys to values.
 
         """
         if not re.fullmatch(r"[\w.+-]+", self.name):
             message = f"{self.name!r} is no name of a scheme: use letters, digits and -_.+"
             raise ValueError(message)
+        name_of("of", self.of)
+        checked_settings(self.set, f"set of {self.name}")
         object.__setattr__(self, "policies", listed(self.policies))
 
 

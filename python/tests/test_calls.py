@@ -202,6 +202,7 @@ def test_names_that_are_none_are_refused_with_place_and_help():
     [
         ({"requests": 0}, "requests", "0"),
         ({"requests": 1.5}, "requests", "1.5"),
+        ({"requests": "10", "trace": [(0, "R", 0, 4096)]}, "requests", "'10'"),
         ({"seed": -1}, "seed", "-1"),
         ({"seed": 2**63}, "seed", str(2**63)),
         ({"jobs": 1025}, "jobs", "1025"),
@@ -227,6 +228,8 @@ def test_arguments_that_are_none_are_refused_with_place_and_help(arguments, plac
         ({"open": True, "closed": True}, ["open", "closed"]),
         ({"workload": "oltp", "trace": "a.csv"}, ["workload", "trace"]),
         ({"timeline_around": "worst-read"}, ["timeline_around", "timeline"]),
+        ({"timeline_die": 3}, ["timeline_die", "timeline"]),
+        ({"timeline_from": "1 ms"}, ["timeline_from", "timeline"]),
         (
             {"perfetto": "p", "perfetto_around": "worst-read", "perfetto_for": "1 ms"},
             ["perfetto_around", "perfetto_for"],
@@ -238,3 +241,22 @@ def test_arguments_that_exclude_or_need_others_are_refused(arguments, names):
     with pytest.raises(copyback.InputError) as caught:
         copyback.run(**arguments)
     assert all(f"`{name}`" in caught.value.message for name in names) and caught.value.help
+
+
+def test_a_scheme_checks_its_settings_when_it_is_made():
+    with pytest.raises(copyback.InputError, match="set of a` has the key 1") as caught:
+        copyback.Scheme("a", of="pgc", set={1: 2})
+    assert caught.value.file == "set of a" and caught.value.help
+
+
+def test_run_has_the_options_of_the_command(tmp_path):
+    jobs = "--name=a --rw=randwrite --bs=4k --size=1m"
+    runs = copyback.run(fio_args=jobs, latex=tmp_path / "t.tex")
+    assert runs["baseline"]["workloads"]["a"]["writes"] == 256
+    assert (tmp_path / "t.tex").read_text() == runs.to_latex()
+    (tmp_path / "t.csv").write_text("0,W,0,4096\n10,R,0,4096\n")
+    drawing = tmp_path / "t.txt"
+    window = {"timeline": drawing, "timeline_from": "0 s", "timeline_to": "1 ms", "timeline_die": [0, 1]}
+    runs = copyback.run(trace=tmp_path / "t.csv", columns="time_us,op,offset,length", **window)
+    assert runs["baseline"]["reads"] == 1
+    assert drawing.read_text().startswith("dies 0, 1, ")

@@ -169,6 +169,38 @@ def test_what_is_not_there_is_named(runs, swept):
         plot.bars(swept, "nothing")
     with pytest.raises(KeyError, match="no request is of the class 'trim'"):
         plot.ccdf(runs, "trim")
+    with pytest.raises(ValueError, match="no breakdown of 'trim'; use 'read' or 'write'"):
+        plot.breakdown(runs, "trim")
+    with pytest.raises(ValueError, match="bins is 0"):
+        plot.over_time(runs, bins=0)
+    with pytest.raises(ValueError, match="'steady' has texts such as"):
+        plot.lines(swept, "steady", x="trigger.soft", where={"capacity.over_provisioning": 0.15})
+    with pytest.raises(KeyError, match="there is response.read.p99_ns,"):
+        plot.bars(runs, "response.read.p99")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "says"),
+    [
+        ({"scheme": "nosuch"}, KeyError, "no scheme 'nosuch'; there are baseline, pgc, ideal-no-gc"),
+        ({"from_ms": 1e6, "to_ms": 2e6}, ValueError, "nothing runs from 1e[+]06 ms on: the run ends at"),
+        ({"from_ms": 5, "to_ms": 2}, ValueError, "ends at 2 ms, before it begins"),
+        ({"dies": [99]}, ValueError, "no die 99; the drive has 16, counted from 0"),
+        ({"dies": []}, ValueError, "no die is named"),
+        ({"drive": 5}, ValueError, "no drive 5; there are 1, counted from 0"),
+        ({"of": "nosuch"}, ValueError, "'nosuch' is not drawn"),
+    ],
+)
+def test_a_drawing_of_nothing_is_an_error(runs, arguments, error, says):
+    with pytest.raises(error, match=says):
+        plot.timeline(runs, **arguments)
+
+
+def test_a_pause_is_warned_of_and_cells_are_those_of_sweeps(runs):
+    with pytest.warns(UserWarning, match="no collection of these dies runs from 0 to 0.001 ms under pgc"):
+        plot.timeline(runs, "pgc", from_ms=0, to_ms=0.001)
+    with pytest.raises(ValueError, match="`where` chooses cells of a sweep"):
+        plot.bars(runs, where={"nosuch": 1})
 
 
 def luminance(colour: str) -> float:

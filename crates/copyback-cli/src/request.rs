@@ -67,6 +67,10 @@ impl Drawings {
                 ],
             ),
         ];
+        if !timeline.timeline_die.is_empty() && timeline.timeline.is_none() {
+            return Err(Failure::input("`timeline_die` chooses dies of `timeline`, which is not set")
+                .with_help("name the file of the drawing: `timeline`"));
+        }
         for (name, is_drawn, is_around, window) in drawings {
             let around = format!("{name}_around");
             let named = window.iter().find(|(_, is_set)| *is_set).map(|(option, _)| *option);

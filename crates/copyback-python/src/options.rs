@@ -86,6 +86,11 @@ impl<'py> Options<'py> {
         time.map_err(|why| self.refused(name, &value, "which is no time", &why))
     }
 
+    fn dies(&self, name: &str) -> PyResult<Vec<u32>> {
+        let Some(value) = self.get(name)? else { return Ok(Vec::new()) };
+        value.extract().map_err(|_| self.refused(name, &value, "which is no list of dies", "use whole numbers from 0 on"))
+    }
+
     fn slowest(&self, name: &str) -> PyResult<Option<Slowest>> {
         let Some(value) = self.get(name)? else { return Ok(None) };
         match value.str()?.to_string().as_str() {
@@ -118,6 +123,8 @@ impl<'py> Options<'py> {
             workload: self.text("workload")?,
             trace: self.path("trace")?,
             fio: self.path("fio")?,
+            fio_args: self.text("fio_args")?,
+            columns: self.texts("columns")?,
             format: self.text("format")?,
             skip_bad: self.whole("skip_bad", 0, WHOLE_MAX)?,
             fit: self.parsed("fit")?,
@@ -126,7 +133,6 @@ impl<'py> Options<'py> {
             seed: self.whole("seed", 0, WHOLE_MAX)?,
             requests: self.whole("requests", 1, WHOLE_MAX)?,
             warmup: self.parsed("warmup")?,
-            ..Experiment::default()
         })
     }
 
@@ -138,6 +144,7 @@ impl<'py> Options<'py> {
         Ok(Request {
             experiment: self.experiment(policies)?,
             json: self.path("json")?,
+            latex: self.path("latex")?,
             out: self.path("out")?,
             tables: KeptTables { gc_events, requests, commands, microscope: false },
             check: self.flag("check")?,
@@ -150,6 +157,9 @@ impl<'py> Options<'py> {
     pub fn drawings(&self) -> PyResult<Drawings> {
         let mut drawings = Drawings { fio_json: self.path("fio_json")?, ..Drawings::default() };
         drawings.timeline.timeline = self.path("timeline")?;
+        drawings.timeline.timeline_from = self.time("timeline_from")?;
+        drawings.timeline.timeline_to = self.time("timeline_to")?;
+        drawings.timeline.timeline_die = self.dies("timeline_die")?;
         drawings.timeline.timeline_around = self.slowest("timeline_around")?;
         drawings.perfetto.perfetto = self.path("perfetto")?;
         drawings.perfetto.perfetto_from = self.time("perfetto_from")?;

@@ -244,11 +244,11 @@ impl Rows {
         device: Option<Bound<'_, PyAny>>,
         priority: Option<Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        self.arrival_ns.push(arrival_ns.extract()?);
+        self.arrival_ns.push(whole("arrival_ns", &arrival_ns)?);
         self.op.push(op.str()?.to_string());
-        self.offset_bytes.push(offset_bytes.extract()?);
-        self.length_bytes.push(length_bytes.extract()?);
-        self.device.push(device.map_or(Ok(0), |device| device.extract())?);
+        self.offset_bytes.push(whole("offset_bytes", &offset_bytes)?);
+        self.length_bytes.push(whole("length_bytes", &length_bytes)?);
+        self.device.push(device.map_or(Ok(0), |device| whole("device", &device))?);
         self.priority.push(priority.map_or(Ok("normal".to_owned()), |p| p.str().map(|text| text.to_string()))?);
         Ok(())
     }
@@ -270,6 +270,14 @@ impl Rows {
         let arrays = columns.map(|(_, _, array)| array).into();
         RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).expect("the columns are of one length")
     }
+}
+
+/// A field of a request.
+fn whole<'py, T: for<'a> FromPyObject<'a, 'py>>(name: &str, value: &Bound<'py, PyAny>) -> PyResult<T> {
+    value.extract().map_err(|_| {
+        let shown = value.repr().map_or_else(|_| "no number".to_owned(), |shown| shown.to_string());
+        PyValueError::new_err(format!("`{name}` is {shown}; use a whole number from 0 on"))
+    })
 }
 
 /// Adds the position of the request to an error. Exceptions that ask the program to end pass unchanged.

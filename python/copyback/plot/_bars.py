@@ -117,6 +117,9 @@ def _stretches(values: list[tuple[Any, ...]]) -> list[tuple[tuple[Any, ...], lis
 
 def breakdown(result: Runs, op: Op = "read", ax: Axes | None = None) -> Axes:
     """Draw the causes of the mean response time of reads or writes, a bar for each scheme."""
+    if op not in ("read", "write"):
+        message = f"op: there is no breakdown of {op!r}; use 'read' or 'write'"
+        raise ValueError(message)
     ax = axes(ax)
     parts = {scheme: dict(result[scheme]["latency_breakdown"][f"{op}_mean_ns"]) for scheme in result.schemes}
     bottoms = [0.0] * len(parts)

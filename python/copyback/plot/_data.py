@@ -55,9 +55,8 @@ def distributions(
     Seeds are kept separate.
     """
     is_sweep = isinstance(result, Sweep)
-    if where and not is_sweep:
-        message = "`where` chooses cells of a sweep, and these results have none"
-        raise ValueError(message)
+    if not is_sweep:
+        refuse_where(where)
     columns = (result.latencies if isinstance(result, Sweep) else result.latency_histograms).to_dict()
     if of not in columns["class"]:
         message = f"no request is of the class {of!r}; classes: {', '.join(dict.fromkeys(columns['class']))}"
@@ -113,6 +112,23 @@ def _chosen(columns: Columns, where: Mapping[str, Any] | None, varied: Iterable[
     return rows
 
 
+def refuse_where(where: Mapping[str, Any] | None) -> None:
+    """Refuse conditions on cells of results that have none."""
+    if where:
+        message = "`where` chooses cells of a sweep, and these results have none"
+        raise ValueError(message)
+
+
+def _number(value: Any, metric: str) -> float:
+    """Return a value of a column as a number; without a value it is NaN."""
+    if value is None:
+        return math.nan
+    if isinstance(value, str):
+        message = f"the column {metric!r} has texts such as {value!r}; a figure needs numbers, such as 'iops'"
+        raise ValueError(message)  # noqa: TRY004
+    return float(value)
+
+
 @dataclass
 class Groups:
     """Values by cell and scheme, one for each seed; ``keys`` are the columns in which cells differ."""
@@ -136,11 +152,11 @@ def groups(result: Runs | Sweep, metric: str, where: Mapping[str, Any] | None = 
         keys = varied_of(columns)
         cells: dict[tuple[Any, ...], dict[str, list[float]]] = {}
         for row in _chosen(columns, where, keys):
-            value = columns[metric][row]
-            number = math.nan if value is None else float(value)
+            number = _number(columns[metric][row], metric)
             cell = tuple(columns[key][row] for key in keys)
             cells.setdefault(cell, {}).setdefault(columns["scheme"][row], []).append(number)
         return Groups(keys, cells)
+    refuse_where(where)
     columns = result.summary.to_dict()
     rows = zip(columns["scheme"], columns["metric"], columns["value"], strict=True)
     values = {scheme: [value] for scheme, name, value in rows if name == metric}
@@ -154,7 +170,8 @@ def _alike(metric: str, known: Iterable[str]) -> str:
     """Suggest numbers with similar names."""
     names = list(dict.fromkeys(known))
     wanted = metric.replace(".", "_")
-    inside = [name for name in names if wanted in name.replace(".", "_")]
+    # The name that has least beside what is asked for comes first: `p99_ns` before `p99_9_ns`.
+    inside = sorted((name for name in names if wanted in name.replace(".", "_")), key=len)
     found = (inside or difflib.get_close_matches(metric, names, 3, 0.5))[:3]
     return f"; there is {', '.join(found)}" if found else "; their names are those of the JSON document"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
 from typing import TYPE_CHECKING, Any, Literal
 
 from copyback.plot._data import joined
@@ -43,6 +44,9 @@ def over_time(
     joined to at most ``bins`` bins: ratios are weighted, columns that end with ``_min`` have the minimum, others the
     mean.
     """
+    if not isinstance(bins, int) or bins < 1:
+        message = f"bins is {bins!r}; use a whole number from 1 on"
+        raise ValueError(message)
     ax = axes(ax)
     styles, series = Styles(result.schemes), result.time_series.to_dict()
     if what not in series and what not in _OVER_TIME:
@@ -80,9 +84,18 @@ def timeline(
 
     ``of`` chooses collections (from ``gc_events``) or commands (from the table ``commands``, which needs
     ``keep=["commands"]``). A command is coloured by its operation and source, from its issue to its end on the die.
-    ``scheme`` defaults to the first, ``dies`` to all dies of the drive, and the times to the whole run.
+    ``scheme`` defaults to the first, ``dies`` to all dies of the drive, and the times to the whole run. If nothing
+    happens in the window, a ``UserWarning`` says so.
+
+    Raises
+    ------
+    KeyError, ValueError
+        If the result has no such scheme, drive or die, or the window ends before it begins or begins after the run.
+
     """
     scheme = scheme or result.schemes[0]
+    _check(result, scheme, of, dies, drive)
+    _check_window(result, scheme, from_ms, to_ms)
     table, start, kind_of = (
         (result.gc_events, "start_ns", _collecting) if of == "collections" else (result.commands, "issued_ns", _work)
     )
@@ -104,6 +117,9 @@ def timeline(
         place = places.get(columns["die"][row])
         if place is not None and until_ms > begin_ms and start_ms < end_ms:
             spans[kind_of(columns, row)][place, start_ms, until_ms] = None
+    if not any(spans.values()):
+        message = f"timeline: no {of[:-1]} of these dies runs from {begin_ms:g} to {end_ms:g} ms under {scheme}"
+        warnings.warn(message, stacklevel=2)
     for kind, (colour, hatch) in _KINDS.items():
         for place, of_die in itertools.groupby(sorted(spans[kind]), key=lambda span: span[0]):
             bars = [(start_ms, until_ms - start_ms) for _, start_ms, until_ms in of_die]
@@ -119,6 +135,45 @@ def timeline(
     if of == "commands" and ax.get_legend_handles_labels()[1]:
         ax.legend(frameon=False, fontsize=7, ncols=3, loc="upper center", bbox_to_anchor=(0.45, -0.24))
     return ax
+
+
+def _check(result: Runs, scheme: str, of: str, dies: Sequence[int] | None, drive: int) -> None:
+    """Refuse what the result does not have."""
+    if scheme not in result.schemes:
+        message = f"there is no scheme {scheme!r}; there are {', '.join(result.schemes)}"
+        raise KeyError(message)
+    if of not in ("collections", "commands"):
+        message = f"of: {of!r} is not drawn; use 'collections' or 'commands'"
+        raise ValueError(message)
+    config = next(own["config"] for own in result.document["results"] if own["scheme"] == scheme)
+    array = config.get("array", {})
+    drives = array.get("drives", 1)
+    if drive not in range(drives):
+        message = f"drive: there is no drive {drive!r}; there are {drives}, counted from 0"
+        raise ValueError(message)
+    # A drive of an override may have another geometry.
+    if dies is None or array.get("override"):
+        return
+    geometry = config["geometry"]
+    count = geometry["channels"] * geometry["chips_per_channel"] * geometry["dies_per_chip"]
+    lacking = [die for die in dies if die not in range(count)]
+    if lacking or not len(dies):
+        what = f"there is no die {lacking[0]!r}" if lacking else "no die is named"
+        message = f"dies: {what}; the drive has {count}, counted from 0"
+        raise ValueError(message)
+
+
+def _check_window(result: Runs, scheme: str, from_ms: float | None, to_ms: float | None) -> None:
+    """Refuse a window without a time of the run."""
+    report = result[scheme]
+    warmup = report.get("warmup")
+    run_ms = ((warmup["end_ns"] if warmup else 0) + report["simulated_ns"]) / MS
+    if from_ms is not None and from_ms >= run_ms:
+        message = f"from_ms: nothing runs from {from_ms:g} ms on: the run ends at {run_ms:g} ms"
+        raise ValueError(message)
+    if to_ms is not None and to_ms <= (from_ms or 0):
+        message = f"to_ms: the window ends at {to_ms:g} ms, before it begins; name a time after from_ms"
+        raise ValueError(message)
 
 
 # The kinds of work of a die: a colour, and a hatch for readers who do not distinguish colours.
