@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::files::{self, Input, Output};
 use crate::format::{count, counted, large, quoted, size, three_digits, time};
 use crate::table::BOLD;
+use crate::plan::refuse_set_twice;
 use crate::workloads::{self, Opened, ReaderOptions};
 use copyback::config::layers::{Layer, Located, suggestion};
 use copyback::run::config::Stack;
@@ -147,6 +148,7 @@ fn option_layers(what: &TraceArgs) -> Result<Vec<Layer>, Failure> {
         }
     }
     if !sets.is_empty() {
+        refuse_set_twice(sets)?;
         layers.push(Layer::of_sets(sets)?);
     }
     Ok(layers)

@@ -24,7 +24,7 @@ mod overrides;
 mod refusals;
 mod said;
 
-pub use chosen::{named_scheme, of_scheme as set_of_scheme, refuse_sets_of_others, split};
+pub use chosen::{named_scheme, of_scheme as set_of_scheme, refuse_set_twice, refuse_sets_of_others, split};
 use effects::{overridden, without_effect};
 use fit::fitted;
 pub use fit::{Fitted, Footprints, Share};
@@ -186,8 +186,10 @@ pub fn plan(chosen: &Experiment, default_schemes: &[&str]) -> Result<Plan, Failu
     refusals::refuse_impossible(chosen)?;
     let (policies, mut settings) = policies::named(&chosen.policies)?;
     settings.extend_from_slice(&chosen.settings);
+    let user_settings = &chosen.settings;
     let chosen = &Experiment { settings, ..chosen.clone() };
     let plan = plan_as_said(chosen, &policies, default_schemes)?;
+    let plan = Plan { notes: plan.notes.into_iter().chain(chosen::notes_of_twice(user_settings)?).collect(), ..plan };
     let Some(share) = chosen.fit else {
         jobs::check(&plan)?;
         return Ok(plan);
@@ -201,7 +203,7 @@ pub fn plan(chosen: &Experiment, default_schemes: &[&str]) -> Result<Plan, Failu
     chosen.settings.push(fitted.set());
     let sized = plan_as_said(&chosen, &policies, default_schemes).map_err(|failure| fitted.refused(failure, &plan))?;
     jobs::check(&sized)?;
-    Ok(Plan { fitted: Some(fitted), ..sized })
+    Ok(Plan { fitted: Some(fitted), notes: plan.notes, ..sized })
 }
 
 /// The run of layers, checked.

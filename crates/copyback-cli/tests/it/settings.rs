@@ -328,3 +328,54 @@ fn settings_of_presets_are_not_noted() {
     let set = ["--set", "host.subpage_writes=overwrite"];
     assert_eq!(without_effect(&[&preset[..], &set].concat()), ["host.subpage_writes"]);
 }
+
+/// The notes of a run.
+fn notes(words: &[&str]) -> String {
+    let output = copyback(&[&["run", "-q", "--requests", "50", "-w", "mixed-70-30"][..], words].concat());
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    printed(&output)
+}
+
+/// The later of two settings of one key replaces the earlier one: a note names both. A sweep and `trace` refuse them.
+#[test]
+fn a_key_that_is_set_twice_is_noted() {
+    let twice = |sets: [&str; 2]| notes(&["--set", sets[0], "--set", sets[1]]);
+    for (sets, key) in [
+        (["trigger.soft=3", "trigger.soft=5"], "trigger.soft"),
+        (["workload.arrivals={kind=\"poisson\",rate=5}", "workload.arrivals.rate=6"], "workload.arrivals.rate"),
+        (["baseline:trigger.soft=3", "baseline:trigger.soft=5"], "baseline:trigger.soft"),
+    ] {
+        let expected = format!("`{key}` is set twice: `--set {}` has no effect", sets[0]);
+        assert!(twice(sets).contains(&expected), "{}", twice(sets));
+    }
+    let both = notes(&["--closed", "--set", "host.mode=open"]);
+    assert!(both.contains("`host.mode` is set twice"), "{both}");
+    assert!(!twice(["trigger.soft=3", "trigger.hard=5"]).contains("set twice"));
+    assert!(!twice(["trigger.soft=3", "baseline:trigger.soft=5"]).contains("set twice"));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("s.toml");
+    std::fs::write(&file, "schemes = [\"baseline\"]\nworkload = \"mixed-70-30\"\nrequests = 9\n").unwrap();
+    let sets = ["--set", "workload.requests=3", "--set", "workload.requests=5"];
+    for words in [&["sweep", file.to_str().unwrap()][..], &["trace", "info", "mixed-70-30"]] {
+        let output = copyback(&[words, &sets].concat());
+        assert_eq!(code(&output), 2, "{}", printed(&output));
+        assert!(said(&output).contains("`workload.requests` is set twice"), "{}", said(&output));
+    }
+}
+
+/// In a closed loop a request begins when another ends, whatever arrival times the user sets.
+#[test]
+fn arrivals_of_a_closed_loop_are_noted() {
+    for arrivals in [
+        "{kind=\"poisson\",rate=5,start=\"3 s\"}",
+        "{kind=\"fixed\",rate=5}",
+        "{kind=\"on-off\",burst=\"1 ms\",burst_rate=1000,rate=5}",
+    ] {
+        let set = format!("workload.arrivals={arrivals}");
+        let text = notes(&["--closed", "--set", &set]);
+        let expected = "`workload.arrivals` (--set) has no effect, for the workload's loop is closed";
+        assert!(text.contains(expected), "{text}");
+        assert!(!notes(&["--set", &set]).contains("workload.arrivals"));
+    }
+    assert!(!notes(&["--closed"]).contains("arrivals"));
+}

@@ -5,7 +5,7 @@
 
 use super::{Layers, argument, label};
 use crate::failure::Failure;
-use copyback::config::layers::{Layer, LayerError, Located, suggestion};
+use copyback::config::layers::{Layer, LayerError, Located, SetTwice, set_twice, suggestion};
 use copyback::config::presets::{self, SCHEMES};
 
 /// A scheme of a command.
@@ -30,6 +30,35 @@ pub fn split(sets: &[String]) -> (Vec<String>, Vec<(String, String)>) {
         }
     }
     (of_all, of_one)
+}
+
+/// A note for each key that two settings set, both of all schemes or both of one.
+pub fn notes_of_twice(sets: &[String]) -> Result<Vec<String>, Failure> {
+    let (of_all, of_one) = split(sets);
+    let mut groups = vec![(String::new(), of_all)];
+    for (scheme, set) in of_one {
+        let prefix = format!("{scheme}:");
+        match groups.iter_mut().find(|(known, _)| *known == prefix) {
+            Some((_, sets)) => sets.push(set),
+            None => groups.push((prefix, vec![set])),
+        }
+    }
+    let mut notes = Vec::new();
+    for (prefix, sets) in groups {
+        for SetTwice { key, arguments } in set_twice(&sets)? {
+            let [before, after] = arguments.map(|argument| argument.replacen("--set ", &format!("--set {prefix}"), 1));
+            notes.push(format!("`{prefix}{key}` is set twice: `{before}` has no effect, because `{after}` replaces it"));
+        }
+    }
+    Ok(notes)
+}
+
+/// Refuses settings of which another replaces one.
+pub fn refuse_set_twice(sets: &[String]) -> Result<(), Failure> {
+    match notes_of_twice(sets)?.into_iter().next() {
+        Some(message) => Err(Failure::input(message).with_help("leave one of them out")),
+        None => Ok(()),
+    }
 }
 
 /// A setting of one scheme: the scheme and the setting.

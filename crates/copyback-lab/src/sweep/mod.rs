@@ -78,6 +78,7 @@ impl Sweep {
     /// # Errors
     /// If the file or a setting is wrong, or no cell is left because all traces are missing.
     pub fn plan(&self) -> Result<PlannedSweep, Failure> {
+        plan::refuse_set_twice(&self.settings)?;
         let (policies, mut settings) = policies::named(&self.policies)?;
         settings.extend_from_slice(&self.settings);
         let (sets, of_one) = plan::split(&settings);

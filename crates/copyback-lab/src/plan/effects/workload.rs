@@ -4,7 +4,7 @@ use super::{ModeSetting, OF_ONE_MODE, is_users, keys_of, loop_of};
 use copyback::config::ShareOrCount;
 use copyback::config::layers::{Configuration, WORKLOADS};
 use copyback::dispatch::order::OrderConfig;
-use copyback::host::config::HostConfig;
+use copyback::host::config::{HostConfig, HostMode};
 use copyback::run::config::{Resolved, RunConfig, Stack};
 use copyback::tasks::gc::preemption::PreemptionConfig;
 use copyback::workload::spec::{Pace, Tenant, WorkloadSpec};
@@ -18,6 +18,7 @@ pub(super) fn without_effect(stack: &Stack, resolved: &Resolved) -> Vec<String> 
         true => of_one_loop(stack, &resolved.run),
         false => of_defaults(stack, resolved),
     };
+    notes.extend(of_arrivals(stack, resolved));
     notes.extend(unused(stack, "workload", &resolved.workload));
     for (name, tenant) in &resolved.tenants {
         notes.extend(unused(stack, &format!("{WORKLOADS}.{name}"), &tenant.spec));
@@ -41,6 +42,26 @@ fn of_one_loop(stack: &Stack, run: &RunConfig) -> Vec<String> {
             .then(|| format!("`{key}` ({name}) has no effect, for the host's loop is {is}"))
     };
     OF_ONE_MODE.iter().filter_map(of_one).collect()
+}
+
+/// Arrival times that the command line sets for a workload whose requests begin when others end.
+fn of_arrivals(stack: &Stack, resolved: &Resolved) -> Vec<String> {
+    let Resolved { run, workload, tenants } = resolved;
+    let is_closed = run.has_closed_loop();
+    let alone = tenants.is_empty().then(|| ("workload".to_owned(), workload, run.host.mode == HostMode::Closed));
+    let shared = tenants.iter().map(|(name, tenant)| {
+        (format!("{WORKLOADS}.{name}"), &tenant.spec, tenant.pace(is_closed) == Pace::Closed)
+    });
+    let note = |(table, spec, is_deaf): (String, &WorkloadSpec, bool)| {
+        // Rates of reads and of writes decide which of them comes next in a closed loop, too.
+        let arrivals = spec.arrivals.as_ref().filter(|_| is_deaf && spec.has_times() && spec.read_arrivals.is_none())?;
+        let key = format!("{table}.arrivals");
+        let keys = keys_of(&key, &toml::Value::try_from(arrivals).ok()?);
+        keys.iter().find(|own| users_text(stack, own).is_some_and(|name| name == "--set"))?;
+        let why = loop_of(HostMode::Closed);
+        Some(format!("`{key}` (--set) has no effect, for the workload's loop is {why}"))
+    };
+    alone.into_iter().chain(shared).filter_map(note).collect()
 }
 
 /// The host's defaults for several workloads, each of which says itself what they are.

@@ -32,6 +32,7 @@ use copyback_workload::spec::{Footprint, WorkloadSpec};
 pub use copyback_workload::words::nearest;
 pub use merge::Dropped;
 pub use resolved::Resolved;
+pub use set::{SetTwice, set_twice};
 use serde::{Serialize, de::DeserializeOwned};
 use std::marker::PhantomData;
 use std::ops::Range;

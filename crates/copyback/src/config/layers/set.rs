@@ -17,6 +17,47 @@ pub(super) fn layer(arguments: &[String]) -> Result<Layer, LayerError> {
     Ok(Layer { text: Arc::new(Text { name: "--set".into(), text: arguments.join("\n") }), root })
 }
 
+/// A key that two arguments set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetTwice {
+    /// Its path.
+    pub key: String,
+    /// The arguments, as they are typed: that without effect, and the later one.
+    pub arguments: [String; 2],
+}
+
+/// Keys that several of the arguments set, in order.
+///
+/// # Errors
+/// If an argument is no setting.
+pub fn set_twice(arguments: &[String]) -> Result<Vec<SetTwice>, LayerError> {
+    let (mut root, mut found) = (Table::new(), Vec::new());
+    for argument in arguments {
+        let mut own = Table::new();
+        insert(&mut own, argument)?;
+        note_replaced("", &root, &own, &mut found);
+        overlay(&mut root, own);
+    }
+    Ok(found)
+}
+
+/// Notes the keys of `base` that `over` replaces.
+fn note_replaced(path: &str, base: &Table, over: &Table, found: &mut Vec<SetTwice>) {
+    for (name, entry) in over {
+        let Some(before) = base.get(name) else { continue };
+        let key = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        if let (Node::Table(base), Node::Table(over)) = (&before.node, &entry.node) {
+            note_replaced(&key, base, over, found);
+            continue;
+        }
+        let typed = |place: &Place| match place.text.name.as_str() {
+            "--set" => format!("--set {}", place.text.text),
+            option => option.to_owned(),
+        };
+        found.push(SetTwice { key, arguments: [typed(&before.value), typed(&entry.value)] });
+    }
+}
+
 /// Options that stand for a setting. Among arguments they keep their form, so that messages name what the user typed.
 const OPTIONS: &[(&str, &str)] = &[("--open", "host.mode=open"), ("--closed", "host.mode=closed")];
 
