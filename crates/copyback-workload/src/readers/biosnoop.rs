@@ -6,7 +6,7 @@
 //! the device. A request therefore arrives at `TIME - LAT`: the time in queues of the host before that is excluded. A
 //! process' name may have blanks, so a line is read from its end.
 
-use super::blkparse::operation;
+use super::blkparse::{is_flush, operation};
 use super::cursor::{Cursor, LineError, sectors_to_bytes, shown};
 use super::names::Names;
 use super::registry::{FormatRow, lines};
@@ -38,6 +38,31 @@ pub(crate) struct Biosnoop {
     disks: Names,
     had_header: bool,
     clock: Clock,
+    without_data: WithoutData,
+}
+
+/// Requests that are neither reads, writes, trims nor flushes.
+#[derive(Default)]
+pub(super) struct WithoutData(u64);
+
+impl WithoutData {
+    /// A request of this kind, the block layer's letters; `None` if they are no such letters.
+    pub(super) fn parsed(&mut self, kind: &[u8]) -> Option<Parsed> {
+        if kind.len() > 8 || !kind.iter().all(u8::is_ascii_uppercase) {
+            return None;
+        }
+        if is_flush(kind) {
+            return Some(Parsed::Flush);
+        }
+        self.0 += 1;
+        Some(Parsed::Other)
+    }
+
+    /// How many were left out, if any.
+    pub(super) fn note(&self) -> Option<String> {
+        let count = || counted(self.0, "request");
+        (self.0 > 0).then(|| format!("{} without data left out: no reads, writes, trims or flushes", count()))
+    }
 }
 
 /// The quantity of a column before the process' name.
@@ -56,6 +81,7 @@ impl Default for Biosnoop {
             disks: Names::default(),
             had_header: false,
             clock: Clock::default(),
+            without_data: WithoutData::default(),
         }
     }
 }
@@ -178,16 +204,16 @@ impl LineFormat for Biosnoop {
             notes.extend(super::fio::named_devices(self.disks.list().iter().map(Vec::as_slice)));
         }
         notes.extend(self.clock.note());
+        notes.extend(self.without_data.note());
         notes
     }
 }
 
 impl Biosnoop {
     /// Flushes and other requests that move no data have other letters, but only the block layer's.
-    fn without_data(&self, values: &[&[u8]]) -> Result<Parsed, LineError> {
+    fn without_data(&mut self, values: &[&[u8]]) -> Result<Parsed, LineError> {
         let kind = self.word(values, b"T");
-        let is_kind = kind.len() <= 8 && kind.iter().all(u8::is_ascii_uppercase);
-        let wrong = || LineError(format!("expected R, W or D under T, not `{}`", shown(kind)));
-        is_kind.then_some(Parsed::Other).ok_or_else(wrong)
+        let parsed = self.without_data.parsed(kind);
+        parsed.ok_or_else(|| LineError(format!("expected R, W or D under T, not `{}`", shown(kind))))
     }
 }

@@ -4,7 +4,7 @@
 //! A request arrives at its start, or its latency before its end; without either, all arrive at time zero. A process'
 //! name may have blanks, so a line is read from its end.
 
-use super::biosnoop::{SHIFT_NS, whole, words};
+use super::biosnoop::{SHIFT_NS, WithoutData, whole, words};
 use super::blkparse::operation;
 use super::cursor::{LineError, sectors_to_bytes, shown};
 use super::fiu::{linux_device_of, linux_name};
@@ -25,6 +25,7 @@ pub(crate) struct Iosnoop {
     times: Option<Times>,
     had_header: bool,
     without_times: bool,
+    without_data: WithoutData,
 }
 
 /// The columns of times before a process' name.
@@ -90,9 +91,8 @@ impl LineFormat for Iosnoop {
         let latency_ns = whole(values[5], |at| at.decimal(6, "a latency"), "LATms")?;
         let len_bytes = whole(values[4], |at| at.uint("bytes"), "BYTES")?;
         let Some(op) = operation(values[1]) else {
-            let is_kind = values[1].len() <= 8 && values[1].iter().all(u8::is_ascii_uppercase);
             let wrong = || LineError(format!("expected R, W or D under TYPE, not `{}`", shown(values[1])));
-            return is_kind.then_some(Parsed::Other).ok_or_else(wrong);
+            return self.without_data.parsed(values[1]).ok_or_else(wrong);
         };
         let time_ns = |at: usize, column| whole(before[at], |at| at.decimal(9, "a time"), column);
         let arrival_ns = match times {
@@ -120,7 +120,7 @@ impl LineFormat for Iosnoop {
     }
 
     fn notes(&self) -> Vec<String> {
-        match self.times {
+        let mut notes = match self.times {
             _ if self.without_times => vec![
                 "the lines have no times: all requests arrive at time zero; record with iosnoop's option -s, or replay in \
                  a closed loop (--closed)"
@@ -128,6 +128,8 @@ impl LineFormat for Iosnoop {
             ],
             Some(Times::Ends) => vec!["arrival = end less latency".to_owned()],
             _ => Vec::new(),
-        }
+        };
+        notes.extend(self.without_data.note());
+        notes
     }
 }

@@ -34,6 +34,8 @@ pub(crate) struct Tracepoints {
     hosts: Names,
     ufs_unit: Option<u64>,
     lost_lines: u64,
+    /// UFS reads, writes and trims whose size Linux does not print.
+    without_size: u64,
 }
 
 /// The unit of addresses in UFS events: since Linux 5.14 logical blocks, 4 KiB on all UFS devices; before, sectors.
@@ -45,7 +47,7 @@ const HOSTS_FROM: u32 = 0xfff << 20;
 
 impl Tracepoints {
     pub(crate) fn new(wanted: BlockAction) -> Self {
-        Self { wanted, seen: [0; 3], hosts: Names::default(), ufs_unit: None, lost_lines: 0 }
+        Self { wanted, seen: [0; 3], hosts: Names::default(), ufs_unit: None, lost_lines: 0, without_size: 0 }
     }
 
     /// Counts an event that moves data, and makes a request of it if its action is selected.
@@ -114,6 +116,8 @@ impl Tracepoints {
             0x08 | 0x28 | 0x88 | 0xa8 => Op::Read,
             0x0a | 0x2a | 0x8a | 0xaa => Op::Write,
             0x42 => Op::Trim,
+            // SYNCHRONIZE CACHE (10) and (16).
+            0x35 | 0x91 if action == self.wanted => return Ok(Parsed::Flush),
             _ => return Ok(Parsed::Other),
         };
         let number = |name: &'static str, key: &str| {
@@ -129,6 +133,7 @@ impl Tracepoints {
         let size = field("size: ").ok_or_else(|| lacks("size"))?;
         // Commands with unknown data have no size here, or -1.
         if size.starts_with(b"-") || matches!(size, b"0" | b"0x0") {
+            self.without_size += u64::from(action == self.wanted);
             return Ok(Parsed::Other);
         }
         let (len_bytes, block) = (number("a size", "size: ")?, number("an LBA", "LBA: ")?);
@@ -276,6 +281,13 @@ impl LineFormat for Tracepoints {
         if let Some(unit) = self.ufs_unit {
             let kernel = if unit == SECTOR_BYTES { "before" } else { "since" };
             notes.push(format!("UFS addresses were read in units of {unit} bytes, as Linux prints them {kernel} 5.14"));
+        }
+        if self.without_size > 0 {
+            let count = counted(self.without_size, "UFS command");
+            notes.push(format!(
+                "{count} left out: Linux prints no size of them (READ (16) and WRITE (16) of zoned drives have size -1); \
+                 record block_rq_issue to have these"
+            ));
         }
         if self.lost_lines > 0 {
             notes.push(format!("the recording lost events in {}", counted(self.lost_lines, "place")));

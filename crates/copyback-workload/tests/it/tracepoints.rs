@@ -94,7 +94,8 @@ fn iosnoop_with_and_without_times() {
     let expected = [(0, Op::Write, 1 << 20, 8192, device), (200_000, Op::Read, 51_200, 4096, other)];
     let (read, notes) = rows(&corpus("iosnoop/starts-and-ends.txt"));
     assert_eq!(read, expected, "a flush moves no data");
-    assert_eq!(notes, ["format `iosnoop`"]);
+    let flush = "1 flush left out: flushes of a drive's write buffer are not simulated";
+    assert_eq!(notes, ["format `iosnoop`", flush]);
     // Ends less latencies are the starts.
     let (read, notes) = rows(&corpus("iosnoop/ends.txt"));
     assert_eq!(read.iter().map(|row| row.0).collect::<Vec<_>>(), [0, 200_000]);
@@ -178,4 +179,32 @@ fn numbers_of_ufs_events_are_read_whole() {
         let refused = error(content.as_bytes());
         assert!(refused.message.contains("line 2: ") && refused.message.contains(says), "{refused}");
     }
+}
+
+/// What is left out is counted: flushes, requests without data, and UFS commands whose size Linux does not print.
+#[test]
+fn what_is_left_out_is_counted() {
+    let said = |text: &str, requests: usize, parts: &[&str]| {
+        let (read, notes) = rows(text.as_bytes());
+        assert_eq!(read.len(), requests, "{notes:?}");
+        for part in parts {
+            assert!(notes.iter().any(|note| note.contains(part)), "no `{part}` in {notes:?}");
+        }
+    };
+    let ufs = |size: &str, opcode: &str| {
+        format!(
+            "a-1 [000] .... 10.000101: ufshcd_command: send_req: 1d84000.ufshc: tag: 5, DB: 0x20, size: {size}, IS: 0, \
+             LBA: 0, opcode: {opcode}, group_id: 0x0\n"
+        )
+    };
+    let text = ufs("8192", "0x2a (WRITE_10)") + &ufs("-1", "0x8a (WRITE_16)") + &ufs("-1", "0x35 (SYNC)");
+    said(&text, 1, &["1 UFS command left out: Linux prints no size", "1 flush left out"]);
+    let biosnoop = "TIME(s)     COMM           PID     DISK    T    SECTOR     BYTES   LAT(ms)\n\
+                    0.000000    k   333     sda     F   -1    0      0.226\n\
+                    0.100000    k   333     sda     W   10    4096      0.226\n\
+                    0.2000    k   333     sda     N   18446744073709551615    0      0.226\n";
+    said(biosnoop, 1, &["1 flush left out", "1 request without data left out"]);
+    let iosnoop = "COMM PID TYPE DEV BLOCK BYTES LATms\ntar 1 R 202,1 8 4096 7.53\ntar 1 N 202,1 0 0 1.0\n\
+                   tar 1 FF 202,1 0 0 1.0\n";
+    said(iosnoop, 1, &["1 flush left out", "1 request without data left out"]);
 }
