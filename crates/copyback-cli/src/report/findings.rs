@@ -81,6 +81,26 @@ pub fn sentence(rows: &[Row], base: Option<&str>, conditions: &[Condition]) -> S
     sentences.join(" ")
 }
 
+/// The number of units that drives program after the last request, for each unit that the host wrote.
+pub const AFTER_LAST_REQUEST: &str = "write_amplification.after_last_request";
+
+/// Least share of programs after the last request, of those before, that a page states.
+const PUT_OFF_MIN: f64 = 0.05;
+
+/// States that rows postponed programs until after the last request, which their write amplification excludes.
+pub fn put_off(rows: &[Row]) -> String {
+    let share = |row: &Row| Some(row.number(AFTER_LAST_REQUEST)? / row.number("write_amplification.total")?);
+    let shares = rows.iter().filter_map(|row| Some((row, share(row).filter(|share| *share >= PUT_OFF_MIN)?)));
+    match shares.max_by(|a, b| a.1.total_cmp(&b.1)) {
+        Some((row, share)) => format!(
+            " Write amplification excludes programs after the last request: up to {} of those before, under {}.",
+            format::percent(share),
+            row.name
+        ),
+        None => String::new(),
+    }
+}
+
 /// A caveat if not all runs are steady.
 pub fn caveat(is_steady: bool) -> &'static str {
     if is_steady { "" } else { " Not all runs are steady." }
@@ -188,6 +208,21 @@ mod tests {
             sentence(&rows, None, &[]).starts_with("Of 2 results that can be built, baseline, mine do equally well: "),
             "{said}"
         );
+    }
+
+    #[test]
+    fn postponed_programs_are_stated() {
+        let row = |after: f64| Row {
+            number: Box::new(move |name: &str| match name {
+                "write_amplification.total" => Some(1.5),
+                AFTER_LAST_REQUEST => Some(after),
+                _ => None,
+            }),
+            ..row("pgc", 1e6, 1.5)
+        };
+        let said = put_off(&[row(0.01), row(0.66)]);
+        assert!(said.contains("up to 44") && said.ends_with("of those before, under pgc."), "{said}");
+        assert!(put_off(&[row(0.01)]).is_empty());
     }
 
     #[test]

@@ -99,7 +99,8 @@ impl Results {
         match &self.kind {
             Kind::Runs(runs) => runs.found(conditions),
             Kind::Sweep(sweep) => {
-                findings::sentence(&sweep.rows(), None, conditions) + findings::caveat(sweep.is_steady())
+                let (rows, caveat) = (sweep.rows(), findings::caveat(sweep.is_steady()));
+                findings::sentence(&rows, None, conditions) + &findings::put_off(&rows) + caveat
             }
             Kind::Reproduction(documents) => findings::of_claims(documents),
         }

@@ -107,7 +107,7 @@ impl Runs {
         let rows: Vec<Row> = self.results().iter().map(row).collect();
         let first = self.schemes().first().copied();
         let is_steady = self.results().iter().all(|result| result["report"]["steady"]["verdict"] == "steady");
-        findings::sentence(&rows, first, conditions) + findings::caveat(is_steady)
+        findings::sentence(&rows, first, conditions) + &findings::put_off(&rows) + findings::caveat(is_steady)
     }
 
     /// Whether the reports have a number of this name.
