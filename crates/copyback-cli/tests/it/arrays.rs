@@ -265,3 +265,20 @@ fn a_folder_has_a_table_of_drives() {
     assert_eq!(written(&["--set", "measure.bandwidth=10 ms"]), [false, true]);
     assert_eq!(written(&[]), [false, false]);
 }
+
+/// Numbers of the first million intervals say so in the document, too.
+#[test]
+fn a_measurement_of_more_intervals_than_are_kept_is_noted() {
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("r.json");
+    let notes = |every: &str| {
+        let set = format!("measure.bandwidth={every}");
+        let run = ["run", "-q", "--requests", "100", "-w", "mixed-70-30", "--json", json.to_str().unwrap(), "--set", &set];
+        let output = copyback(&run);
+        assert_eq!(code(&output), 0, "{}", said(&output));
+        let document: serde_json::Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+        document["results"][0]["notes"].to_string()
+    };
+    assert!(notes("1 ns").contains("`measure.bandwidth`: its numbers are of the first 1 ms of "), "{}", notes("1 ns"));
+    assert!(!notes("1 ms").contains("measure.bandwidth"));
+}

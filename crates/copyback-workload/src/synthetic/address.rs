@@ -25,6 +25,8 @@ pub(crate) struct Addresses {
     /// Number of requests for one drawn address; the remaining requests; whether these repeat the last address.
     run: Option<Run>,
     spilled: u64,
+    /// Requests of listed blocks, or of each block once, that would reach beyond the footprint.
+    moved: u64,
 }
 
 /// A run: requests for which one address is drawn.
@@ -135,6 +137,7 @@ impl Addresses {
                 .and_then(|spec| Some((spec.run_length?, spec.run_repeats.unwrap_or(false))))
                 .map(|(length, repeats)| Run { length, left: 1, repeats, last_start_bytes: [0; 3] }),
             spilled: 0,
+            moved: 0,
         }
     }
 
@@ -210,7 +213,11 @@ impl Addresses {
         let align = self.align_bytes;
         let last_start = self.footprint_bytes - len_bytes;
         match &mut self.place {
-            Place::Once(round) => (round.next() * align).min(last_start),
+            Place::Once(round) => {
+                let start = round.next() * align;
+                self.moved += u64::from(start > last_start);
+                start.min(last_start)
+            }
             Place::Zipf { law, scatter } => {
                 let block = scatter.place(law.draw(&mut self.rng) - 1);
                 (block * align).min(last_start)
@@ -225,7 +232,11 @@ impl Addresses {
                 let Zone { start_bytes, end_bytes, .. } = zones[at];
                 (start_bytes + below(&mut self.rng, (end_bytes - start_bytes) / align) * align).min(last_start)
             }
-            Place::Listed(listed) => listed.next(op).saturating_mul(align).min(last_start),
+            Place::Listed(listed) => {
+                let start = listed.next(op).saturating_mul(align);
+                self.moved += u64::from(start > last_start);
+                start.min(last_start)
+            }
             Place::HotCold { hot_share, hot_bytes, scope } => {
                 let is_cold_draw = unit_f64(&mut self.rng) >= *hot_share;
                 let everywhere = *scope == HotScope::Writes && op == Op::Read;
@@ -242,13 +253,20 @@ impl Addresses {
     }
 
     pub(crate) fn notes(&self) -> Vec<String> {
-        if self.spilled == 0 {
-            return Vec::new();
-        }
-        vec![format!(
-            "{} longer than the stripe unit: the first bytes are on the drive that was drawn, others on the next",
-            counted(self.spilled, "request")
-        )]
+        let spilled = (self.spilled > 0).then(|| {
+            format!(
+                "{} longer than the stripe unit: the first bytes are on the drive that was drawn, others on the next",
+                counted(self.spilled, "request")
+            )
+        });
+        let moved = (self.moved > 0).then(|| {
+            format!(
+                "{} moved to the end of `footprint`: from its block of `align`, a request would reach beyond. Set `align` \
+                 to the size of requests, or lower `addresses.blocks`",
+                counted(self.moved, "request")
+            )
+        });
+        spilled.into_iter().chain(moved).collect()
     }
 }
 

@@ -5,6 +5,7 @@ use crate::flash::command::FlashOp;
 use crate::ftl::core::Counts;
 use crate::ftl::log_blocks::MergeTotals;
 use crate::observe::array_report::{ArrayReport, BandwidthReport};
+use crate::observe::bandwidth::INTERVALS_MAX;
 use crate::observe::collector::Collector;
 use crate::observe::counters::{EvictionTotals, MapTotals, WriteCase};
 use crate::observe::flash_requests::FlashRequestReport;
@@ -18,6 +19,7 @@ use crate::observe::window_report::WindowReport;
 use crate::ssd::drive::Drive;
 use crate::ssd::readings::Reading;
 use copyback_workload::Op;
+use copyback_workload::units::format_duration_ns;
 
 /// The outcome of a run whose drives had written `preconditioning` before.
 pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
@@ -29,6 +31,7 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
     let ended = Ended { array, bandwidth, window: window.as_deref().map(WindowReport::of), preconditioning };
     let report = report(&simulation, responses(&classes), ended);
     let microscope = simulation.take_microscope();
+    let note_of_intervals = note_of_intervals(&report);
     Outcome {
         report,
         histograms: classes.iter().map(|(name, class)| (*name, class.histogram().clone())).collect(),
@@ -43,9 +46,23 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
         series: std::mem::take(&mut simulation.collector.series),
         requests: simulation.collector.records.take().unwrap_or_default(),
         responses: simulation.collector.responses.take().unwrap_or_default(),
-        notes: microscope.iter().flat_map(View::notes).collect(),
+        notes: microscope.iter().flat_map(View::notes).chain(note_of_intervals).collect(),
         microscope,
     }
+}
+
+/// A note that only the first part of a measurement is divided into intervals.
+fn note_of_intervals(report: &Report) -> Option<String> {
+    let bandwidth = report.bandwidth.as_ref().filter(|bandwidth| bandwidth.intervals == INTERVALS_MAX as u64)?;
+    let divided_ns = bandwidth.intervals.saturating_mul(bandwidth.every_ns);
+    let [divided, all] = [divided_ns, report.simulated_ns].map(format_duration_ns);
+    (divided_ns < report.simulated_ns).then(|| {
+        format!(
+            "`measure.bandwidth`: its numbers are of the first {divided} of {all}, because it has at most {} intervals; \
+             set a longer interval",
+            INTERVALS_MAX
+        )
+    })
 }
 
 /// Response times by class.
