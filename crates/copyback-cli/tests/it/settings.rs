@@ -379,3 +379,51 @@ fn arrivals_of_a_closed_loop_are_noted() {
     }
     assert!(!notes(&["--closed"]).contains("arrivals"));
 }
+
+/// Of 32 blocks of 4 KiB, a request of 64 KiB at the 17th ends with the last: those at the later 15 are moved.
+#[test]
+fn requests_that_are_moved_are_counted() {
+    let size = "workload.size={kind=\"fixed\",mean=\"64 KiB\"}";
+    let base = ["run", "-q", "--requests", "32", "-w", "random-write", "--set", size];
+    let small = "workload.footprint=\"128 KiB\"";
+    let said_of = |addresses: &str, more: &[&str]| {
+        let addresses = format!("workload.addresses={addresses}");
+        let output = copyback(&[&base[..], &["--set", small, "--set", &addresses], more].concat());
+        assert_eq!(code(&output), 0, "{}", said(&output));
+        printed(&output)
+    };
+    let once = said_of("{kind=\"once\"}", &["--set", "workload.align=\"4 KiB\""]);
+    assert!(once.contains("15 requests moved to the end of `footprint`"), "{once}");
+    let listed = said_of("{kind=\"listed\",blocks=[0,204799]}", &["--set", "workload.align=\"4 KiB\""]);
+    assert!(listed.contains("16 requests moved to the end of `footprint`"), "{listed}");
+    let fits = said_of("{kind=\"once\"}", &["--set", "workload.align=\"64 KiB\""]);
+    assert!(!fits.contains("moved to the end"), "{fits}");
+}
+
+/// A workload that waits for another has no request if the run ends first; a drive that always has requests is never
+/// idle.
+#[test]
+fn what_never_comes_is_noted() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("two.toml");
+    let of = |name: &str, more: &str| {
+        format!(
+            "[workloads.{name}]\nshare = 0.5\nrequests = 300\n{more}\nsize = {{ kind = \"fixed\", mean = \"4 KiB\" }}\n\
+             arrivals = {{ kind = \"fixed\", rate = 4000 }}\n"
+        )
+    };
+    let reader = of("reader", "read_share = 1.0\ntrim_before_write = true\nafter = [\"writer\"]");
+    std::fs::write(&file, reader + &of("writer", "read_share = 0.0")).unwrap();
+    let idle = ["--set", "buffer.policy=lru", "--set", "buffer.idle_after=\"10 s\""];
+    let words = ["run", file.to_str().unwrap(), "-q", "--requests", "100"];
+    let output = copyback(&[&words[..], &idle].concat());
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let text = printed(&output);
+    for part in [
+        "workload `reader`: the run ended before its first request",
+        "`workloads.reader.trim_before_write`",
+        "`buffer.idle_after` has no effect: no drive was without a request for 10 s",
+    ] {
+        assert!(text.contains(part), "no `{part}` in {text}");
+    }
+}

@@ -30,6 +30,7 @@ impl WorkloadSpec {
             .map(|(key, own, comes, why)| (*key, own.is_some() && !comes, *why))
             .chain([("size", self.size.is_some() && !takes_common, "requests of each kind have a size of their own")])
             .collect();
+        unused.push(("trim_before_write", self.trim_before_write == Some(true) && !writes, "no request writes"));
         if let Some(addresses) = &self.addresses {
             let run_length = addresses.run_length.unwrap_or(1);
             let continues = addresses.sequential_share.unwrap_or(0.0) > 0.0 || run_length > 1;
@@ -96,6 +97,12 @@ mod tests {
         ] {
             assert_eq!(unused(sizes, keys), expected, "{sizes:?} {keys}");
         }
+    }
+
+    #[test]
+    fn trims_before_writes_need_writes() {
+        assert_eq!(unused(&["size"], "read_share = 1.0\ntrim_before_write = true"), ["trim_before_write"]);
+        assert!(unused(&["size"], "read_share = 0.0\ntrim_before_write = true").is_empty());
     }
 
     #[test]

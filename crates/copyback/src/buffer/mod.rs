@@ -270,6 +270,8 @@ pub struct Buffer {
     drains: bool,
     /// No request has come for so long that everything leaves.
     is_idle: bool,
+    /// Whether that has happened.
+    was_idle: bool,
     /// Units that may be on their way at once for the target: a page for each plane. For what waits they are not
     /// counted.
     leaving_max_units: u64,
@@ -296,6 +298,7 @@ impl Buffer {
             idle_after_ns: idle_after.map(|after| after.0),
             drains: false,
             is_idle: false,
+            was_idle: false,
             leaving_max_units: u64::from(geometry.planes) * u64::from(geometry.units_per_page),
         }
     }
@@ -343,12 +346,17 @@ impl Buffer {
 
     /// No request has come for that long: everything leaves.
     pub fn begin_idle(&mut self) {
-        self.is_idle = true;
+        (self.is_idle, self.was_idle) = (true, true);
     }
 
     /// Nothing more leaves but for room.
     pub fn end_early(&mut self) {
         (self.drains, self.is_idle) = (false, false);
+    }
+
+    /// Whether `idle_after` has passed without a request, if it is set.
+    pub fn was_idle(&self) -> bool {
+        self.was_idle
     }
 
     /// A request came: pages not yet evicted because of idle time stay.

@@ -310,6 +310,7 @@ pub fn simulate_streams(
     let put_off = simulation.put_off_share();
     let of_tenants = simulation.tenant_notes();
     let of_parts = config.host.note_of_parts(simulation.has_updated_parts());
+    let was_idle = simulation.has_idle_evictions();
     // What the warm-up reached is not known.
     let is_known = simulation.start_of_measures().requests == 0;
     let peak = simulation.peak_outstanding();
@@ -322,6 +323,7 @@ pub fn simulate_streams(
     outcome.notes.extend(config.note_of_shares(&outcome.series));
     outcome.notes.extend(config.measure.notes(end_ns, warmup_end_ns));
     outcome.notes.extend(note_of_buffer(config, &outcome.report));
+    outcome.notes.extend(note_of_idle_time(config, was_idle));
     let response = &outcome.report.response;
     let of_small_reads = config.measure.note_of_small_reads(response.read.count, response.small_read.count);
     outcome.notes.extend(of_small_reads.into_iter().chain(of_parts).chain(of_limits));
@@ -349,6 +351,13 @@ fn note_of_buffer(config: &RunConfig, report: &Report) -> Option<String> {
     let is_paid = report.units_written > 0 || report.units_read > report.unwritten_units_read;
     (is_set && !is_paid)
         .then(|| "`buffer.latency` has no effect: no request wrote, and no read found written data".to_owned())
+}
+
+/// The note that no drive with a buffer was idle for `buffer.idle_after`.
+fn note_of_idle_time(config: &RunConfig, was_idle: bool) -> Option<String> {
+    let after = config.buffer.idle_after().filter(|_| !was_idle)?;
+    let after = exact_time(after.0);
+    Some(format!("`buffer.idle_after` has no effect: no drive was without a request for {after}"))
 }
 
 /// Runs a workload until its warm-up ends, and returns the number of the first request that would be measured. In a

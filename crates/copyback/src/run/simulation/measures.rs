@@ -214,6 +214,11 @@ impl Simulation<'_> {
         self.members.iter().any(|m| m.ssd.has_updated_parts())
     }
 
+    /// Whether the buffer of any drive evicted pages in idle time.
+    pub fn has_idle_evictions(&self) -> bool {
+        self.members.iter().any(|m| m.ssd.has_idle_evictions())
+    }
+
     /// A drive, to have work of other tasks started on it, and the queue that this needs.
     pub fn drive_and_events(&mut self, member: usize) -> (&mut Drive, &mut EventQueue) {
         // Whatever is started on it, it is looked at after the next event.

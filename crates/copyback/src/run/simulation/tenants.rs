@@ -97,19 +97,15 @@ impl Tenant {
         self.fetch()
     }
 
-    /// When it begins.
-    fn begin_ns(&self) -> u64 {
-        self.started_ns.unwrap_or(0).saturating_add(self.stream.phases_ns[0][0])
-    }
-
     /// When its own warm-up ends.
     fn warm_ns(&self) -> u64 {
-        self.begin_ns().saturating_add(self.stream.warmup_ns)
+        let begin_ns = self.started_ns.unwrap_or(0).saturating_add(self.stream.phases_ns[0][0]);
+        begin_ns.saturating_add(self.stream.warmup_ns)
     }
 
     /// From when on it is measured, by its own warm-up.
     fn measured_from_ns(&self) -> u64 {
-        if self.ended_in_warmup().is_some() { self.begin_ns() } else { self.warm_ns() }
+        self.warm_ns() - if self.ended_in_warmup().is_some() { self.stream.warmup_ns } else { 0 }
     }
 
     /// The measures of its warm-up, if it had no request after it.
@@ -220,21 +216,21 @@ impl Tenant {
             self.is_to_think = false;
             self.ready_ns = now_ns.saturating_add(self.stream.think.map_or(0, |(_, time_ns)| time_ns));
         }
-        if !is_measured {
-            return;
-        }
         let from_ns = self.warm_ns();
-        if request.arrival_ns >= from_ns {
+        if is_measured && request.arrival_ns >= from_ns {
             self.of_warmup = None;
             self.measures.record(request, outstanding, now_ns, from_ns);
-        } else if let Some(measures) = &mut self.of_warmup {
+        } else if let Some(measures) = self.of_warmup.as_mut().filter(|_| is_measured) {
             measures.record(request, outstanding, now_ns, from_ns - self.stream.warmup_ns);
         }
     }
 
     /// Settings that did not come into effect in this run, each with the reason. `workload.` stands for its table.
     fn without_effect(&self) -> Vec<String> {
-        let Some(started_ns) = self.started_ns.filter(|_| self.begun > 0) else { return Vec::new() };
+        let Some(started_ns) = self.started_ns else { return Vec::new() };
+        if self.begun == 0 {
+            return vec![if self.is_cut { "the run ended before its first request" } else { "it had no request" }.into()];
+        }
         let Stream { phases_ns, think, not_before_ns, .. } = &self.stream;
         let ended_before = if self.is_cut { "the run ended before" } else { "its requests ended before" };
         let mut notes = Vec::new();

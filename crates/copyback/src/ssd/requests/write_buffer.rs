@@ -172,6 +172,11 @@ impl Ssd {
         self.fill_buffer(None, events);
     }
 
+    /// Whether the drive has a buffer from which idle time evicted pages.
+    pub fn has_idle_evictions(&self) -> bool {
+        self.drive.host_data.buffer.as_ref().is_some_and(|buffer| buffer.was_idle())
+    }
+
     /// No page leaves the buffer ahead of need any more.
     pub(in crate::ssd) fn end_early_evictions(&mut self, events: &mut EventQueue) {
         let Some(buffer) = &mut self.drive.host_data.buffer else { return };
