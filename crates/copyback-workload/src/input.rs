@@ -71,7 +71,15 @@ fn near_names(path: &Path) -> Option<String> {
         .filter(|(likeness, _)| *likeness > 0.8)
         .collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-    let names: Vec<String> = near.into_iter().take(3).map(|(_, name)| format!("`{name}`")).collect();
+    let mut names: Vec<String> = Vec::new();
+    for (_, name) in near {
+        // Files of several CPUs are one trace, which their common name opens.
+        let name = name.split_once(".blktrace.").map_or(name.as_str(), |(base, _)| base);
+        let shown = format!("`{name}`");
+        if names.len() < 3 && !names.contains(&shown) {
+            names.push(shown);
+        }
+    }
     (!names.is_empty()).then(|| names.join(" or "))
 }
 

@@ -53,7 +53,7 @@ pub fn parse_bytes(text: &str) -> Result<u64, String> {
         1
     } else {
         find_unit(BYTE_UNITS, unit, true)
-            .ok_or_else(|| unknown_unit(text, unit, BYTE_UNITS, "B, KiB, MiB, GiB, TiB, KB, MB, GB, TB"))?
+            .ok_or_else(|| unknown_unit(text, unit, BYTE_UNITS, "B, KiB, MiB, GiB, TiB, PiB, KB, MB, GB, TB, PB"))?
     };
     scaled(text, number, factor, "a size", "16 KiB")
 }

@@ -77,8 +77,11 @@ impl Chosen {
             let known = PERCENTILES.iter().map(|(known, ..)| *known);
             let all = known.clone().collect::<Vec<_>>().join(", ");
             let near = near_names(word, known);
+            let number = format!("read.{word}");
+            let is_number = shown::check(std::slice::from_ref(&number), plan).is_ok();
+            let number = if is_number { format!("; `{number}` is a number of the report") } else { String::new() };
             Failure::input(format!("--show: there is no column `{word}` of response times"))
-                .with_help(format!("{near}columns: {all}"))
+                .with_help(format!("{near}columns: {all}{number}"))
         })
     }
 

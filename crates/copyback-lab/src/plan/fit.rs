@@ -8,7 +8,7 @@ use super::{Plan, Planned};
 use crate::failure::Failure;
 use crate::{format, workloads};
 use copyback::run::config::RunConfig;
-use copyback_workload::spec::{Footprint as Part, WorkloadSpec};
+use copyback_workload::spec::{Footprint as Part, Layout, WorkloadSpec};
 use copyback_workload::stats::Footprint;
 use copyback_workload::tenants::Tenants;
 use std::collections::BTreeMap;
@@ -121,6 +121,8 @@ impl Fitted {
             if self.is_of_several { "workloads that address" } else { "a trace that addresses" }
         );
         let share = self.possible_share(plan);
+        let is_compact = plan.runs.iter().all(|run| run.resolved.workload.layout == Some(Layout::Compact));
+        let closer = if is_compact { MORE_PLANES } else { CLOSER };
         let help = match (self.blocks_per_plane < self.blocks_before, share) {
             (true, share) => {
                 let such = share.map(|share| format!(", for example to {share}")).unwrap_or_default();
@@ -130,8 +132,8 @@ impl Fitted {
                      another device"
                 )
             }
-            (false, Some(share)) => format!("raise the share of --fit, for example to {share}, or {CLOSER}"),
-            (false, None) => format!("no share makes it small enough: {CLOSER}"),
+            (false, Some(share)) => format!("raise the share of --fit, for example to {share}, or {closer}"),
+            (false, None) => format!("no share makes it small enough: {closer}"),
         };
         // The user did not type the number of blocks, so show no line.
         failure.of_run(&what).not_at_line(&self.set()).with_help(help)
@@ -179,6 +181,9 @@ fn fewer_planes(plan: &Plan) -> Option<&'static str> {
 /// The help to make a drive smaller without a higher share.
 const CLOSER: &str = "pack the used addresses (--set workload.layout=compact), or take a \
                       device with more planes";
+
+/// The same help if the addresses are packed.
+const MORE_PLANES: &str = "take a device with more planes";
 
 /// A share that is easily typed.
 fn two_digits(share: f64, round: fn(f64) -> f64) -> Option<Share> {

@@ -2,7 +2,8 @@
 
 use super::cursor::shown;
 use super::{LineError, guess};
-use crate::spec::{COLUMN_KEYS, ColumnKey, ColumnNames, Field, Meaning, Operations, full_name};
+use crate::spec::{COLUMN_KEYS, ColumnKey, ColumnNames, Field, Meaning, Operations, full_name, short_names};
+use crate::words::nearest;
 use crate::{Error, Op, Priority};
 use std::cell::Cell;
 
@@ -83,9 +84,19 @@ fn find_one(file: &str, names: &[String], wanted: &ColumnNames, field: Field) ->
 fn missing(file: &str, names: &[String], field: Field, rows: Option<Vec<Vec<String>>>) -> Error {
     let keys: Vec<String> = keys_of(field).map(|key| format!("`{}`", key.name)).collect();
     let message = format!("{file}: it has no column for {} ({})", field.word(), keys.join(" or "));
+    let near = near(names, field).unwrap_or_default();
     let in_order = rows.and_then(|rows| in_order(names, field, &rows));
     let in_order = in_order.map_or_else(String::new, |keys| format!("; or name all in their order: --columns {keys}"));
-    Error::new(message).with_help(format!("{}{in_order}; its columns are {}", remedy(field), list(names)))
+    Error::new(message).with_help(format!("{near}{}{in_order}; its columns are {}", remedy(field), list(names)))
+}
+
+/// A question after a column whose name is no key, but is like one of the field's.
+fn near(names: &[String], field: Field) -> Option<String> {
+    let known: Vec<&str> =
+        keys_of(field).flat_map(|key| short_names(key.name).chain(std::iter::once(key.name))).collect();
+    let unknown = names.iter().filter(|name| field_of(full_name(name)).is_none());
+    let mut like = unknown.filter_map(|name| Some((name, nearest(name, known.iter().copied())?)));
+    like.next().map(|(name, key)| format!("did you mean `{key}` by `{}`? Or ", shown(name.as_bytes())))
 }
 
 /// Keys of all columns in their order, the missing field among them; `None` if no column seems to have it.

@@ -122,6 +122,11 @@ pub(crate) fn full_name(name: &str) -> &str {
     SHORT.iter().find(|(short, _)| *short == name).map_or(name, |(_, full)| full)
 }
 
+/// Short forms of a key.
+pub(crate) fn short_names(key: &str) -> impl Iterator<Item = &'static str> {
+    SHORT.iter().filter(move |(_, full)| *full == key).map(|(short, _)| *short)
+}
+
 impl ColumnNames {
     /// Whether no column is named.
     pub(crate) fn is_empty(&self) -> bool {

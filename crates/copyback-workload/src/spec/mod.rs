@@ -10,7 +10,7 @@ mod unused;
 
 pub use check::SpecError;
 pub use columns::ColumnNames;
-pub(crate) use columns::{Field, KEYS as COLUMN_KEYS, Key as ColumnKey, full_name};
+pub(crate) use columns::{Field, KEYS as COLUMN_KEYS, Key as ColumnKey, full_name, short_names};
 pub use device::Device;
 pub use generator::{
     AddressKind, AddressSpec, ArrivalKind, ArrivalSpec, Footprint, HotScope, MixEntry, SizeKind, SizeSpec,

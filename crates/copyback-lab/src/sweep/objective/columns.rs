@@ -62,7 +62,7 @@ const OF_SOME_RUNS: &[&str] = &[
 const OF_THE_FILE: &[&str] = &["cell", "config", "hash", "version"];
 
 /// The prefix of the numbers of each workload.
-const OF_WORKLOADS: &str = "workloads.";
+pub(super) const OF_WORKLOADS: &str = "workloads.";
 
 /// The prefix of response times.
 const RESPONSE: &str = "response.";

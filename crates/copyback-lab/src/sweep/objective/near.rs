@@ -1,6 +1,6 @@
 //! Suggestions for a name that no number has.
 
-use super::columns::{CLASSES, HEADINGS, joined, percent_of, without_unit_of};
+use super::columns::{CLASSES, HEADINGS, OF_WORKLOADS, joined, percent_of, without_unit_of};
 use copyback::config::layers::nearest;
 
 /// The help that states where all names are listed.
@@ -85,6 +85,10 @@ pub fn near_names<'a>(word: &str, all: impl Iterator<Item = &'a str>) -> String 
         return question(&meant);
     }
     let word = &*joined(word);
+    let longer = of_workload(word, &all).into_iter().chain(of_table(word, &all)).collect::<Vec<_>>();
+    if !longer.is_empty() {
+        return question(&longer);
+    }
     let last = |name: &'a str| without_unit_of(name.rsplit('.').next().unwrap_or_default());
     let (head, part) = word.rsplit_once('.').map_or(("", word), |(head, part)| (head, part));
     let percentile = percent_of(without_unit_of(part)).and_then(|wanted| {
@@ -124,6 +128,24 @@ pub fn near_names<'a>(word: &str, all: impl Iterator<Item = &'a str>) -> String 
     question(&near.iter().map(|name| written(name).to_owned()).collect::<Vec<_>>())
 }
 
+/// The same figure of the reads and of the writes of a workload: `reader.read.p99` for `reader.p99`.
+fn of_workload(word: &str, all: &[&str]) -> Vec<String> {
+    let Some((workload, figure)) = word.split_once('.') else { return Vec::new() };
+    let of = |op: &&str| {
+        let name = format!("{OF_WORKLOADS}{workload}.response.{op}.{figure}");
+        all.iter().any(|known| without_unit_of(known) == without_unit_of(&name))
+    };
+    ["read", "write"].iter().filter(|op| of(op)).map(|op| format!("{workload}.{op}.{figure}")).collect()
+}
+
+/// Names of the word's own table that go on where it ends: `wear.max_erases` for `wear.max`.
+fn of_table(word: &str, all: &[&str]) -> Vec<String> {
+    let begin = format!("{word}_");
+    let names = all.iter().map(|name| written(name)).filter(|name| word.contains('.') && name.starts_with(&begin));
+    // `read.p99` would be a name itself, and not the beginning of one.
+    names.filter(|name| percent_of(name.rsplit('.').next().unwrap_or_default()).is_none()).map(str::to_owned).collect()
+}
+
 /// The first names as a question.
 fn question(names: &[String]) -> String {
     let names: Vec<String> = names.iter().take(NEAR_MAX).map(|name| format!("`{name}`")).collect();
@@ -150,6 +172,12 @@ mod tests {
     }
 
     #[test]
+    fn a_figure_of_a_workload_is_that_of_its_reads_and_writes() {
+        let all = ["workloads.reader.response.read.p99_ns", "workloads.reader.response.write.p99_ns", "response.read.p99_ns"];
+        assert_eq!(near_names("reader.p99", all.into_iter()).trim(), "did you mean `reader.read.p99` or `reader.write.p99`?");
+    }
+
+    #[test]
     fn a_name_is_suggested_if_it_is_near_or_meant() {
         for (word, names) in [
             // Words of other programs.
@@ -158,6 +186,7 @@ mod tests {
             ("write_amp", "`write_amplification.total`"),
             ("throughput", "`iops` or `bytes_per_s`"),
             ("bandwidth", "`bytes_per_s`"),
+            ("wear.max", "`wear.max_erases`"),
             ("bw", "`bytes_per_s`"),
             ("duration", "`simulated`"),
             ("runtime", "`simulated`"),
