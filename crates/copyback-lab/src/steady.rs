@@ -58,6 +58,16 @@ pub fn short(verdict: Verdict) -> &'static str {
     }
 }
 
+/// The verdicts on runs of several seeds in a column: the verdict if all have it, else how many have each, `1 yes, 2 no`.
+pub fn short_of_runs(verdicts: &[Verdict]) -> String {
+    let with_count = |verdict: Verdict| (verdict, verdicts.iter().filter(|own| **own == verdict).count());
+    let found: Vec<_> = Verdict::ALL.into_iter().map(with_count).filter(|(_, count)| *count > 0).collect();
+    match found[..] {
+        [(verdict, _)] => short(verdict).to_owned(),
+        _ => found.iter().map(|(of, count)| format!("{count} {}", short(*of))).collect::<Vec<_>>().join(", "),
+    }
+}
+
 /// The limits of the rule that the run exceeds.
 fn what_moves(steady: &Steady) -> String {
     let mut parts = Vec::new();
@@ -191,3 +201,17 @@ const ERASES_WANTED: f64 = 2.0 * (ROUNDS as u64 * ERASES_MIN) as f64;
 const CAPACITIES: f64 = 10.0;
 
 const _: () = assert!(ROUNDS == 5, "the texts above say fifths");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verdicts_of_seeds_have_one_format() {
+        let shown = |verdicts: &[Verdict]| short_of_runs(verdicts);
+        assert_eq!(shown(&[Verdict::NotYet; 3]), "no");
+        assert_eq!(shown(&[Verdict::NotYet, Verdict::Steady, Verdict::NotYet]), "1 yes, 2 no");
+        assert_eq!(shown(&[Verdict::TooShort, Verdict::NotYet]), "1 no, 1 too short");
+        assert_eq!(shown(&[]), "");
+    }
+}

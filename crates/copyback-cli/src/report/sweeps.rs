@@ -6,8 +6,10 @@ use super::read::Table;
 use super::settings::settings;
 use super::{BYTES_MAX, Detail, too_large};
 use crate::failure::Failure;
+use crate::steady::short_of_runs;
 use crate::sweep::latencies;
 use crate::sweep::seeds::Mean;
+use copyback::observe::steady::Verdict;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -160,7 +162,11 @@ impl Sweep {
         let mut schemes = Map::new();
         for (scheme, rows) in &group.rows {
             let values: Vec<Value> = metrics.iter().map(|name| self.mean(name, rows)).collect();
-            let steady: Vec<String> = rows.iter().map(|row| self.table.shown("steady", *row)).collect();
+            let verdict = |row: &usize| {
+                let name = self.table.shown("steady", *row);
+                Verdict::ALL.into_iter().find(|verdict| verdict.name() == name)
+            };
+            let steady = short_of_runs(&rows.iter().filter_map(verdict).collect::<Vec<_>>());
             let of_class = |class: &&str| {
                 let bins = self.distributions.get(&(group.label.clone(), scheme.clone(), (*class).to_owned()))?;
                 Some(((*class).to_owned(), ccdf(bins, detail)))

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::format::{count, counted, is_maximum, names};
 use crate::matched;
 use crate::table::{self, BOLD, Cell};
-use copyback_lab::steady::is_unsettled;
+use copyback_lab::steady::{is_unsettled, short_of_runs};
 use std::collections::BTreeSet;
 
 /// A scheme in cells that differ in their seeds only.
@@ -76,6 +76,9 @@ impl Row<'_> {
             if asked.source == Source::Seed {
                 let seeds: Vec<String> = self.group.cells.iter().map(|(seed, _)| seed.to_string()).collect();
                 return seeds.join(", ");
+            }
+            if asked.source == STEADY {
+                return short_of_runs(&self.runs.iter().map(|run| run.steady).collect::<Vec<_>>());
             }
             let mut texts: Vec<String> = self.runs.iter().map(|run| asked.source.text(self.group.first, run)).collect();
             texts.dedup();

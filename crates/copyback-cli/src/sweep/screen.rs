@@ -8,7 +8,6 @@ use crate::format::{are_too_few, change, count, percent, time};
 use crate::listing::wrapped;
 use crate::steady;
 use crate::table::{self, BOLD, Cell, DIM};
-use copyback::observe::steady::Verdict;
 
 /// A column: its headings, a run's value beside that of the first scheme, and how values and errors are printed.
 struct Column {
@@ -135,14 +134,9 @@ fn of_scheme(runs: &[&RunResult], first: &[&RunResult], is_first: bool) -> Vec<V
     lines
 }
 
-/// The verdict on the runs of a scheme, or how many of them are steady if they differ.
+/// The verdicts on the runs of a scheme.
 fn steadiness(runs: &[&RunResult]) -> String {
-    let verdict = runs[0].steady;
-    if runs.iter().all(|run| run.steady == verdict) {
-        return steady::short(verdict).to_owned();
-    }
-    let steady = runs.iter().filter(|run| run.steady == Verdict::Steady).count();
-    format!("{steady} of {}", runs.len())
+    steady::short_of_runs(&runs.iter().map(|run| run.steady).collect::<Vec<_>>())
 }
 
 /// What the lines of errors are; nothing if each cell has a seed of its own.

@@ -40,8 +40,7 @@ function sweepHeadline(own) {
   const names = SWEEP_HEADLINE.filter((name) => own.metrics.includes(name));
   const rows = own.groups.flatMap((group) => own.schemes.filter((scheme) => group.schemes[scheme]).map((scheme) => {
     const run = group.schemes[scheme];
-    const steady = run.steady.filter((verdict) => verdict === "steady").length;
-    return [shortCell(own, group), scheme, ...names.map((name) => interval(name, run.values[own.metrics.indexOf(name)])), `${steady} of ${run.seeds}`];
+    return [shortCell(own, group), scheme, ...names.map((name) => interval(name, run.values[own.metrics.indexOf(name)])), run.steady];
   }));
   panel.append(table([cellHeading(own), "scheme", ...names.map(metricName), "steady"], rows, "first"));
 }
