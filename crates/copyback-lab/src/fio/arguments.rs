@@ -89,6 +89,20 @@ struct Word {
     span: Range<usize>,
 }
 
+/// Whether a line ends here.
+fn is_line_end(rest: &str) -> bool {
+    rest.starts_with('\n') || rest.starts_with("\r\n")
+}
+
+/// Words before fio's options: its name, with a path or behind other programs such as `sudo`; 0 if there are none.
+fn words_of_program(words: &[Word]) -> usize {
+    let is_fio = |word: &Word| word.text == "fio" || word.text.ends_with("/fio");
+    match words.first() {
+        Some(first) if !first.text.starts_with('-') => words.iter().position(is_fio).map_or(0, |at| at + 1),
+        _ => 0,
+    }
+}
+
 /// Words as a shell divides them: by blanks, outside of quotes, and with a backslash before what is to be kept.
 fn words(text: &str) -> Result<Vec<Word>, String> {
     let mut words: Vec<Word> = Vec::new();
@@ -97,6 +111,11 @@ fn words(text: &str) -> Result<Vec<Word>, String> {
     while let Some((at, letter)) = letters.next() {
         if quote.is_none() && letter.is_whitespace() {
             words.extend(word.take());
+            continue;
+        }
+        // A backslash at a line's end continues the line.
+        if letter == '\\' && quote != Some('\'') && is_line_end(&text[at + 1..]) {
+            letters.by_ref().find(|(_, next)| *next == '\n');
             continue;
         }
         let own = word.get_or_insert_with(|| Word { text: String::new(), span: at..at });
@@ -138,11 +157,9 @@ pub fn read(text: &str) -> Result<CommandLine, Failure> {
     let whole = 0..text.text.len();
     let mut reader = Reader { text, line };
     let words = words(&reader.text.text).map_err(|message| reader.wrong(&whole, message, "close it"))?;
-    let mut words = words.into_iter().peekable();
+    let of_program = words_of_program(&words);
+    let mut words = words.into_iter().skip(of_program).peekable();
     while let Some(word) = words.next() {
-        if word.text == "fio" && word.span.start == 0 {
-            continue;
-        }
         let given = reader.given(word, &mut words)?;
         if !reader.is_of_program(&given)? {
             reader.add(given)?;
@@ -275,6 +292,14 @@ mod tests {
         let b = vec![("time_based".to_owned(), None), option("filename", "/dev/a b")];
         assert_eq!(seen, [global.clone(), ("a".to_owned(), vec![option("bs", "8k")]), ("b".to_owned(), b)]);
         assert_eq!(read("--rw=read --size=1m"), [global, ("fio".to_owned(), Vec::new())]);
+        // As it is pasted from a page or a shell.
+        for pasted in [
+            "sudo fio --name=a \\\n  --rw=read",
+            "fio --name=a \\\r\n --rw=read",
+            "$ sudo -E /usr/bin/fio --name=a --rw=re\\\nad",
+        ] {
+            assert_eq!(read(pasted), [("a".to_owned(), vec![option("rw", "read")])], "{pasted}");
+        }
         assert_eq!(read(r"--name=a --filename=/dev/bsg/0\:0")[0].1, [option("filename", r"/dev/bsg/0\:0")]);
         assert!(super::read("--name=a --filename='x").is_err(), "the quotation does not end");
         assert!(super::read("job.fio").is_err(), "a file is given with --fio");

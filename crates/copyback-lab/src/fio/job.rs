@@ -10,6 +10,7 @@ mod schedule;
 mod settle;
 mod sizes;
 mod small;
+mod unused;
 
 use super::options::{self, Meaning};
 use super::parse::{Opt, Section};
@@ -111,7 +112,9 @@ impl Job {
         for opt in all().filter(|opt| opt.key != "ioengine") {
             job.set(opt, read)?;
         }
+        let has_one_size = job.has_one_size();
         job.settle()?;
+        job.note_unused(&section.options, has_one_size);
         Ok(job)
     }
 

@@ -39,6 +39,11 @@ impl Files {
         for job in with_files.iter().filter(|_| !is_drive) {
             for clone in 0..job.schedule.count {
                 let (Some(Part::Bytes(size)), Some(offset)) = (job.part_size(clone), job.file_offset_of(clone)) else {
+                    if job.extent.fills_device {
+                        let message = "it fills a device, and a job on a file of its own has none";
+                        let help = "remove it, or let all jobs share the drive: filename=/dev/drive";
+                        return Err(job.at(&["fill_device"]).wrong(message, help));
+                    }
                     let message = "a job on a file of its own needs a size in bytes";
                     let help = match job.whole.is_of_command_line() {
                         true => {

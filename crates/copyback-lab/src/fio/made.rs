@@ -136,7 +136,7 @@ impl Made {
         if let Some(name) = &job.schedule.wait_for {
             let found: Vec<_> = self.clones.iter().filter(|(known, _)| known == name).collect();
             if found.is_empty() {
-                let message = format!("wait_for={name}: no job before it has that name");
+                let message = format!("no job before it is called `{name}`");
                 return Err(job.at(&["wait_for"]).wrong(message, "name one above it"));
             }
             let named = found.into_iter().flat_map(|(_, names)| names);

@@ -215,3 +215,38 @@ fn a_command_line_is_a_job_file() {
     assert_eq!(code(&wrong), 2);
     assert!(said(&wrong).contains("--fio-args:1:10") && said(&wrong).contains("no such pattern"), "{}", said(&wrong));
 }
+
+/// An option that changes no request of its job says so; one of `[global]` may be for another job.
+#[test]
+fn options_without_effect_are_noted() {
+    let notes = |jobs: &str| {
+        let ran = copyback(&["run", "-q", "--fio-args", jobs]);
+        assert_eq!(code(&ran), 0, "{jobs}: {}", said(&ran));
+        printed(&ran)
+    };
+    for (pattern, options) in [
+        (
+            "randwrite",
+            &[
+                "rwmixread=70",
+                "thinktime_blocks=4",
+                "zonerange=1m",
+                "rate_process=poisson",
+                "offset_increment=1m",
+                "replay_time_scale=50",
+                "bs_is_seq_rand=1",
+            ][..],
+        ),
+        ("read", &["random_distribution=zipf:1.2", "ba=8k", "percentage_random=50", "norandommap=1", "verify=crc32c"]),
+    ] {
+        for option in options {
+            let text = notes(&format!("--name=a --rw={pattern} --bs=4k --size=256k --{option}"));
+            let name = option.split('=').next().unwrap();
+            assert!(text.contains(&format!("job `a`: `{name}` has no effect")), "{option}: {text}");
+            let global = notes(&format!("--{option} --name=a --rw={pattern} --bs=4k --size=256k"));
+            assert!(!global.contains(&format!("`{name}` has no effect")), "{option}: {global}");
+        }
+    }
+    let mixed = notes("--name=a --rw=randrw --bs=4k --size=256k --rwmixread=70 --norandommap=1");
+    assert!(!mixed.contains("has no effect"), "{mixed}");
+}
