@@ -96,8 +96,9 @@ impl Strace {
         let names: Vec<String> = self.left_out.iter().map(|(name, count)| format!("{name} {count}")).collect();
         (all > 0).then(|| {
             format!(
-                "{} that move data left out ({}): strace does not say where; blktrace records what reaches the device",
+                "{} that {} data left out ({}): strace does not say where; blktrace records what reaches the device",
                 counted(all, "call"),
+                if all == 1 { "moves" } else { "move" },
                 names.join(", ")
             )
         })
@@ -319,6 +320,10 @@ impl LineFormat for Strace {
         } else if at.word_ahead().iter().all(u8::is_ascii_digit) && !at.rest.is_empty() {
             pid = at.uint("a process id")?;
             at.blanks("a blank")?;
+        }
+        // A process' end and signals, which have a time only if calls have one.
+        if ["+++ ", "--- "].iter().any(|begin| at.rest.starts_with(begin.as_bytes())) {
+            return Ok(Parsed::Other);
         }
         let arrival_ns = self.take_time(&mut at)?;
         self.event(pid, arrival_ns, at.rest.trim_ascii_start())

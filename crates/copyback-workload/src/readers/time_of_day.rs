@@ -1,6 +1,7 @@
 //! Times of day, which begin again at midnight.
 
 use super::cursor::Cursor;
+use crate::units::counted;
 
 /// A day, after which times of day start again.
 const DAY_NS: u64 = 86_400_000_000_000;
@@ -34,7 +35,8 @@ impl Clock {
 
     /// The notes to the user.
     pub(crate) fn note(&self) -> Option<String> {
-        (self.days > 0).then(|| format!("times of day that began anew were taken for {} later days", self.days))
+        (self.days > 0)
+            .then(|| format!("times of day that began anew were taken for {}", counted(self.days, "later day")))
     }
 }
 

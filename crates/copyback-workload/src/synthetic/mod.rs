@@ -190,9 +190,10 @@ impl RequestSource for Generator {
             let key = format!("{}_size", kind.trim_end_matches('s'));
             let asked = rounded_bytes(asked_bytes as f64);
             let left = rounded_bytes(count as f64 * self.footprint_bytes as f64);
+            let many = if count == 1 { kind.trim_end_matches('s') } else { kind };
             let count = format_count(count);
             notes.push(format!(
-                "{count} {kind} shortened to the footprint of {footprint}, which is less than they ask for \
+                "{count} {many} shortened to the footprint of {footprint}, which is less than they ask for \
                  (`workload.size` or `workload.{key}`): {left} instead of {asked} in all; lower the size, or take a \
                  larger drive"
             ));

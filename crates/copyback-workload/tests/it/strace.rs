@@ -51,7 +51,7 @@ fn strace_with_any_option_of_time_and_process() {
     let late = format!("23:59:59 {call}1\n00:00:01 {call}2\n23:59:58 {call}3\n00:00:02 {call}4\n");
     let (read, notes) = strace(&late);
     assert_eq!(read, [(0, 3), (1_000_000_000, 1), (3_000_000_000, 2), (4_000_000_000, 4)]);
-    assert!(notes.iter().any(|note| note.contains("1 later days")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.ends_with("1 later day")), "{notes:?}");
     let wrong = error(format!("1.0 {call}1\n12:61:00 {call}1\n1.1 {call}1\n").as_bytes());
     assert!(wrong.message.contains("line 2: `12:61:00` is no time"), "{wrong}");
 }
@@ -116,4 +116,17 @@ fn strace_with_much_unfinished_data_is_refused() {
     assert!(refused.message.contains("have more than 64 MiB; record with strace's option -s 0"), "{refused}");
     let one_by_one: String = (100..170).map(|pid| begin(pid) + &end(pid)).collect();
     assert_eq!(strace(&(first.to_owned() + &one_by_one)).0.len(), 71);
+}
+
+/// The line of a process that ends has no time of its own, and says nothing of the calls' times.
+#[test]
+fn the_end_of_a_process_is_no_call_without_a_time() {
+    let text = "1234 1700000000.000001 pwrite64(3</d>, \"\"..., 4096, 0) = 4096\n1234 +++ exited with 0 +++\n\
+                1234 --- SIGCHLD {si_signo=SIGCHLD} ---\n";
+    let (read, notes) = rows(text.as_bytes());
+    assert_eq!(read.len(), 1);
+    assert!(!notes.iter().any(|note| note.contains("no times")), "{notes:?}");
+    let one = text.to_owned() + "1234 1700000000.000002 write(3</d>, \"\"..., 4096) = 4096\n";
+    let (_, notes) = rows(one.as_bytes());
+    assert!(notes.iter().any(|note| note.starts_with("1 call that moves data left out")), "{notes:?}");
 }
