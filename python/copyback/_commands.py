@@ -116,8 +116,8 @@ def run(
     fio_args
         A command line of fio, instead of a job file: ``"--rw=randwrite --bs=4k --size=1g"``.
     format, columns, skip_bad, fit
-        The trace's format [detected]; the columns of a table without a header, in order (``"time_us,op,offset,length"``);
-        how many malformed records to skip at most; the share of the drive that the
+        The trace's format [detected]; the columns of a table without a header, in order
+        (``"time_us,op,offset,length"``); how many malformed records to skip at most; the share of the drive that the
         trace is to address: blocks a plane are scaled to it.
     set
         Keys of the configuration, for example ``{"trigger.soft": 0.05, "timing.read": "50 us"}``.
@@ -158,7 +158,8 @@ def run(
     name, handed = of_trace(trace, _most(requests, warmup, set))
     options: dict[str, object] = {
         "experiment": experiment, "device": device, "array": array, "workload": workload, "trace": name, "fio": fio,
-        "fio_args": fio_args, "format": format, "columns": _texts(columns), "skip_bad": skip_bad, "fit": fit, "open": open, "closed": closed, "seed": seed,
+        "fio_args": fio_args, "format": format, "columns": _texts(columns), "skip_bad": skip_bad,
+        "fit": fit, "open": open, "closed": closed, "seed": seed,
         "requests": requests, "warmup": warmup, "check": check, "jobs": jobs, "out": out, "json": json,
         "latex": latex, "fio_json": fio_json, "timeline": timeline, "timeline_from": timeline_from,
         "timeline_to": timeline_to, "timeline_around": timeline_around, "perfetto": perfetto,
@@ -211,7 +212,8 @@ def compare(
     name, handed = of_trace(trace, _most(requests, warmup, set))
     options: dict[str, object] = {
         "experiment": experiment, "device": device, "array": array, "workload": workload, "trace": name, "fio": fio,
-        "fio_args": fio_args, "format": format, "columns": _texts(columns), "skip_bad": skip_bad, "fit": fit, "open": open, "closed": closed, "seed": seed,
+        "fio_args": fio_args, "format": format, "columns": _texts(columns), "skip_bad": skip_bad,
+        "fit": fit, "open": open, "closed": closed, "seed": seed,
         "requests": requests, "warmup": warmup, "check": check, "jobs": jobs, "out": out, "json": json, "latex": latex,
         "keep": kept,
     }  # fmt: skip

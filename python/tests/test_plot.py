@@ -100,6 +100,16 @@ def test_bars_are_as_high_as_the_numbers(runs, swept):
     assert (error[1][1] - error[0][1]) / 2 == pytest.approx(half_ms, rel=1e-3)
 
 
+def test_causes_have_the_colours_of_the_report(runs):
+    script = (ROOT / "crates/copyback-cli/src/report/page/charts.js").read_text()
+    of_report = {name: colour.lower() for name, colour in re.findall(r'\w+: \["([^"]+)", "(#\w+)"\]', script)}
+    ax = plot.breakdown(runs, "write")
+    labels = ax.get_legend_handles_labels()[1]
+    colours = [mpl.colors.to_hex(bars[0].get_facecolor()) for bars in ax.containers]
+    drawn = dict(zip(labels, colours, strict=True))
+    assert len(drawn) > 2 and drawn == {label: of_report[label] for label in drawn}
+
+
 def test_causes_add_up_to_the_mean(runs):
     ax = plot.breakdown(runs, "write")
     for at, scheme in enumerate(SCHEMES):
@@ -175,7 +185,7 @@ def test_what_is_not_there_is_named(runs, swept):
         plot.over_time(runs, bins=0)
     with pytest.raises(ValueError, match="'steady' has texts such as"):
         plot.lines(swept, "steady", x="trigger.soft", where={"capacity.over_provisioning": 0.15})
-    with pytest.raises(KeyError, match="there is response.read.p99_ns,"):
+    with pytest.raises(KeyError, match=r"there is response\.read\.p99_ns,"):
         plot.bars(runs, "response.read.p99")
 
 

@@ -6,7 +6,7 @@ import itertools
 from typing import TYPE_CHECKING, Any, Literal
 
 from copyback.plot._data import groups, interval, resolution
-from copyback.plot._style import COLOURS, HATCHES, Styles, axes, grid, legend_above
+from copyback.plot._style import HATCHES, Styles, axes, grid, legend_above
 from copyback.plot._words import MS, of_key, of_metric, unit_of
 
 if TYPE_CHECKING:
@@ -32,6 +32,13 @@ CAUSES = {
     "buffer": "buffer, filling page",
 }
 """Causes of a breakdown in its order, with their labels."""
+
+_CAUSE_COLOURS = {
+    "flash": "#56B4E9", "transfer": "#0072B2", "channel": "#F0E442", "gc": "#D55E00", "map": "#CC79A7",
+    "scrub": "#999933", "wear": "#882255", "parity": "#44AA99", "host_io": "#009E73", "scheduler": "#E69F00",
+    "buffer": "#8C8C8C",
+}  # fmt: skip
+"""Colours of causes: those of the page of `copyback report`."""
 
 _LETTER_IN = 0.062
 """Width of a letter of the names below bars."""
@@ -128,8 +135,8 @@ def breakdown(result: Runs, op: Op = "read", ax: Axes | None = None) -> Axes:
         heights = [part.get(cause, 0.0) / MS for part in parts.values()]
         if not any(heights):
             continue
-        colour = COLOURS[(shown + 1) % len(COLOURS)]
         hatch = HATCHES[shown % len(HATCHES)]
+        colour = _CAUSE_COLOURS[cause]
         ax.bar(list(parts), heights, 0.7, bottom=bottoms, label=name, color=colour, hatch=hatch, edgecolor="white")
         bottoms = [bottom + height for bottom, height in zip(bottoms, heights, strict=True)]
         shown += 1

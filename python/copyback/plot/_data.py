@@ -125,7 +125,7 @@ def _number(value: Any, metric: str) -> float:
         return math.nan
     if isinstance(value, str):
         message = f"the column {metric!r} has texts such as {value!r}; a figure needs numbers, such as 'iops'"
-        raise ValueError(message)  # noqa: TRY004
+        raise ValueError(message)
     return float(value)
 
 
