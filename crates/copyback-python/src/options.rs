@@ -88,7 +88,9 @@ impl<'py> Options<'py> {
 
     fn dies(&self, name: &str) -> PyResult<Vec<u32>> {
         let Some(value) = self.get(name)? else { return Ok(Vec::new()) };
-        value.extract().map_err(|_| self.refused(name, &value, "which is no list of dies", "use whole numbers from 0 on"))
+        value
+            .extract()
+            .map_err(|_| self.refused(name, &value, "which is no list of dies", "use whole numbers from 0 on"))
     }
 
     fn slowest(&self, name: &str) -> PyResult<Option<Slowest>> {

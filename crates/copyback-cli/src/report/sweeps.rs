@@ -108,7 +108,8 @@ impl Sweep {
         let row = |group: &Group, scheme: &String, rows: &[usize]| {
             let at = if group.label.is_empty() { String::new() } else { format!(" with {}", group.label) };
             let mean = |name: &str| Some((name.to_owned(), self.mean(name, rows)[0].as_f64()?));
-            let numbers: BTreeMap<String, f64> = METRICS.iter().chain([&findings::AFTER_LAST_REQUEST]).filter_map(|name| mean(name)).collect();
+            let numbers: BTreeMap<String, f64> =
+                METRICS.iter().chain([&findings::AFTER_LAST_REQUEST]).filter_map(|name| mean(name)).collect();
             let number = Box::new(move |name: &str| numbers.get(name).copied());
             Row { name: format!("{scheme}{at}"), is_ideal: is_ideal(scheme), number }
         };

@@ -273,7 +273,8 @@ fn a_measurement_of_more_intervals_than_are_kept_is_noted() {
     let json = folder.path().join("r.json");
     let notes = |every: &str| {
         let set = format!("measure.bandwidth={every}");
-        let run = ["run", "-q", "--requests", "100", "-w", "mixed-70-30", "--json", json.to_str().unwrap(), "--set", &set];
+        let run =
+            ["run", "-q", "--requests", "100", "-w", "mixed-70-30", "--json", json.to_str().unwrap(), "--set", &set];
         let output = copyback(&run);
         assert_eq!(code(&output), 0, "{}", said(&output));
         let document: serde_json::Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();

@@ -83,7 +83,8 @@ fn a_drawing_of_an_array_has_rows_of_each_drive() {
             assert_eq!(overlap, None, "an array of {name} works twice at once");
         }
         assert!(rows.values().any(|(_, boxes)| !boxes.is_empty()), "nothing is drawn");
-        let drives = rows.values().map(|(name, _)| between(name, "drive ", " ")).collect::<std::collections::BTreeSet<_>>();
+        let drives =
+            rows.values().map(|(name, _)| between(name, "drive ", " ")).collect::<std::collections::BTreeSet<_>>();
         assert!(drives.len() > 1, "one drive has served it");
     }
 }

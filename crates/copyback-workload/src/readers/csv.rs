@@ -53,6 +53,26 @@ pub(crate) struct Csv {
     ignored: u64,
     /// Devices by name; `None` before the first device, or if devices are numbers.
     devices: Devices,
+    times: Times,
+}
+
+/// Whether a table's times are dates; `None` before the first row.
+#[derive(Default)]
+struct Times(Option<bool>);
+
+impl Times {
+    /// Refuses a date among other times, and another time among dates: their differences would be decades.
+    fn check(&mut self, field: &[u8], column: &Column) -> Result<(), LineError> {
+        let is_date = dates::ns(field).is_some();
+        if *self.0.get_or_insert(is_date) == is_date {
+            return Ok(());
+        }
+        let (name, text) = (column.key.name, shown(field));
+        Err(LineError(match is_date {
+            true => format!("its {name} is the date `{text}`, and those before it are numbers; write all alike"),
+            false => format!("its {name} is `{text}`, and those before it are dates; write all alike"),
+        }))
+    }
 }
 
 /// How a table's devices are distinguished.
@@ -140,6 +160,7 @@ impl Csv {
             operations: OpWords::new(&options.operations),
             ignored: 0,
             devices: Devices::Unknown,
+            times: Times::default(),
         })
     }
 
@@ -171,6 +192,7 @@ impl Csv {
                     Field::Device if !field.is_empty() => {
                         self.devices.number(field, column).map(|device| request.device = device)
                     }
+                    Field::Arrival => set(&mut request, column, field).and_then(|()| self.times.check(field, column)),
                     _ => set(&mut request, column, field),
                 };
                 wrong = wrong.or(done.err());

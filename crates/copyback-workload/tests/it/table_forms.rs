@@ -211,3 +211,20 @@ fn arrival_times_may_be_dates() {
     let wrong = error(b"arrival_s,op,offset_bytes,length_bytes\n26.11.2026 17:02,W,0,4096\n");
     assert!(wrong.message.contains("dates are written as 2026-11-26T17:02:07.5Z"), "{wrong}");
 }
+
+/// A date beside a number would be decades away from it.
+#[test]
+fn times_are_all_dates_or_all_numbers() {
+    let header = "arrival_us,op,offset_bytes,length_bytes\n";
+    let row = |time: &str| format!("{time},W,0,4096\n");
+    for (first, second, says) in [
+        ("2026-06-30T14:00:00Z", "12", "line 3: its arrival_us is `12`, and those before it are dates"),
+        ("12", "2026-06-30T14:00:00Z", "line 3: its arrival_us is the date `2026-06-30T14:00:00Z`"),
+    ] {
+        let refused = error((header.to_owned() + &row(first) + &row(second)).as_bytes());
+        assert!(refused.message.contains(says), "{refused}");
+    }
+    let dates = header.to_owned() + &row("2026-06-30T14:00:00Z") + &row("2026-06-30 14:00:01");
+    assert_eq!(rows(dates.as_bytes()).0.len(), 2);
+    assert_eq!(rows((header.to_owned() + &row("1.5e-05") + &row("2")).as_bytes()).0.len(), 2);
+}

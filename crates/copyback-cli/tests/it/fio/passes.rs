@@ -150,9 +150,14 @@ fn jobs_end_with_their_files_as_fios_do() {
     }
     let text = said_by("--name=a --rw=rw:8k --bs=4k --size=4m");
     assert!(text.contains("ends such a job when its reads or its writes reach the end of the file"), "{text}");
-    let beyond = copyback(&["run", "--fio-args", "--name=a --rw=read --bs=4k --size=64k --offset=128k --filesize=128k"]);
+    let beyond =
+        copyback(&["run", "--fio-args", "--name=a --rw=read --bs=4k --size=64k --offset=128k --filesize=128k"]);
     assert_eq!(code(&beyond), 2);
-    assert!(said(&beyond).contains("the job begins at byte 131072, and its file ends at byte 131072"), "{}", said(&beyond));
+    assert!(
+        said(&beyond).contains("the job begins at byte 131072, and its file ends at byte 131072"),
+        "{}",
+        said(&beyond)
+    );
 }
 
 /// Sizes of requests that are drawn add up to what the job asks for: less than one request above it, as in fio.

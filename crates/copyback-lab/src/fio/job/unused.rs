@@ -16,8 +16,7 @@ impl Job {
             .into_iter()
             .filter(|(_, is_unused, _)| *is_unused)
             .flat_map(|(names, _, why)| {
-                let is_of =
-                    |opt: &&Opt| options::find(&opt.key).is_some_and(|(known, _)| names.contains(&known[0]));
+                let is_of = |opt: &&Opt| options::find(&opt.key).is_some_and(|(known, _)| names.contains(&known[0]));
                 // What is off asks for nothing.
                 let set = own.iter().filter(is_of).filter(|opt| opt.value.as_deref() != Some("0"));
                 set.map(move |opt| format!("`{}` has no effect: {why}", opt.key))
@@ -50,11 +49,7 @@ impl Job {
             (&["offset_increment"], self.schedule.count == 1, "the job has no clones (`numjobs`)"),
             (&["verify"], !(writes || pattern.trims_first), "the job writes nothing that could be read back"),
             (&["do_verify"], !self.verification.is_on, "the job has no `verify`"),
-            (
-                &["replay_time_scale", "replay_no_stall", "replay_align"],
-                true,
-                "the job replays no log (`read_iolog`)",
-            ),
+            (&["replay_time_scale", "replay_no_stall", "replay_align"], true, "the job replays no log (`read_iolog`)"),
         ]
     }
 

@@ -49,12 +49,13 @@ fn of_arrivals(stack: &Stack, resolved: &Resolved) -> Vec<String> {
     let Resolved { run, workload, tenants } = resolved;
     let is_closed = run.has_closed_loop();
     let alone = tenants.is_empty().then(|| ("workload".to_owned(), workload, run.host.mode == HostMode::Closed));
-    let shared = tenants.iter().map(|(name, tenant)| {
-        (format!("{WORKLOADS}.{name}"), &tenant.spec, tenant.pace(is_closed) == Pace::Closed)
-    });
+    let shared = tenants
+        .iter()
+        .map(|(name, tenant)| (format!("{WORKLOADS}.{name}"), &tenant.spec, tenant.pace(is_closed) == Pace::Closed));
     let note = |(table, spec, is_deaf): (String, &WorkloadSpec, bool)| {
         // Rates of reads and of writes decide which of them comes next in a closed loop, too.
-        let arrivals = spec.arrivals.as_ref().filter(|_| is_deaf && spec.has_times() && spec.read_arrivals.is_none())?;
+        let arrivals =
+            spec.arrivals.as_ref().filter(|_| is_deaf && spec.has_times() && spec.read_arrivals.is_none())?;
         let key = format!("{table}.arrivals");
         let keys = keys_of(&key, &toml::Value::try_from(arrivals).ok()?);
         keys.iter().find(|own| users_text(stack, own).is_some_and(|name| name == "--set"))?;

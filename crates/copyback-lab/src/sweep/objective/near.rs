@@ -173,8 +173,12 @@ mod tests {
 
     #[test]
     fn a_figure_of_a_workload_is_that_of_its_reads_and_writes() {
-        let all = ["workloads.reader.response.read.p99_ns", "workloads.reader.response.write.p99_ns", "response.read.p99_ns"];
-        assert_eq!(near_names("reader.p99", all.into_iter()).trim(), "did you mean `reader.read.p99` or `reader.write.p99`?");
+        let all =
+            ["workloads.reader.response.read.p99_ns", "workloads.reader.response.write.p99_ns", "response.read.p99_ns"];
+        assert_eq!(
+            near_names("reader.p99", all.into_iter()).trim(),
+            "did you mean `reader.read.p99` or `reader.write.p99`?"
+        );
     }
 
     #[test]
