@@ -302,7 +302,12 @@ pub fn open_source(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Resul
     let mut file = Temporary::private_in(&folder, ("copyback-trace-", "")).map_err(failed)?;
     std::io::Write::write_all(file.as_file_mut(), recorded.trace).map_err(failed)?;
     let spec = WorkloadSpec { trace: Some(file.path().to_path_buf()), ..spec.clone() };
-    let source = open(&spec, seed, capacity_bytes)?;
+    let source = open(&spec, seed, capacity_bytes).map_err(|mut error| {
+        // The user named the trace, and not the file.
+        let unpacked = file.path().display().to_string();
+        error.message = error.message.replace(&unpacked, &format!("the trace `{}`", recorded.name));
+        error
+    })?;
     // On Unix, a file that is read once needs no name after opening: deleting it now leaves nothing behind.
     let is_done_with = cfg!(unix) && spec.passes.is_none();
     Ok(Opened { source, file: (!is_done_with).then_some(file) })

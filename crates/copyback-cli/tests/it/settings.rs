@@ -427,3 +427,12 @@ fn what_never_comes_is_noted() {
         assert!(text.contains(part), "no `{part}` in {text}");
     }
 }
+
+/// An error of a built-in trace names the trace, and not the file that it is unpacked to.
+#[test]
+fn errors_of_built_in_traces_name_the_trace() {
+    refused(
+        &["run", "-q", "--requests", "9", "--set", "workload.columns.op=x"],
+        &["the trace `oltp`: it has no column `x`"],
+    );
+}
