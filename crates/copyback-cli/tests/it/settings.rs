@@ -345,12 +345,12 @@ fn a_key_that_is_set_twice_is_noted() {
         (["workload.arrivals={kind=\"poisson\",rate=5}", "workload.arrivals.rate=6"], "workload.arrivals.rate"),
         (["baseline:trigger.soft=3", "baseline:trigger.soft=5"], "baseline:trigger.soft"),
     ] {
-        let expected = format!("`{key}` is set twice: `--set {}` has no effect", sets[0]);
+        let expected = format!("`{key}` is set twice: `--set {}` replaces `--set {}`", sets[1], sets[0]);
         assert!(twice(sets).contains(&expected), "{}", twice(sets));
     }
     let both = notes(&["--closed", "--set", "host.mode=open"]);
     assert!(both.contains("`host.mode` is set twice"), "{both}");
-    assert!(!twice(["trigger.soft=3", "trigger.hard=5"]).contains("set twice"));
+    assert!(!twice(["trigger.soft=5", "trigger.hard=3"]).contains("set twice"));
     assert!(!twice(["trigger.soft=3", "baseline:trigger.soft=5"]).contains("set twice"));
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("s.toml");

@@ -47,8 +47,7 @@ pub fn notes_of_twice(sets: &[String]) -> Result<Vec<String>, Failure> {
     for (prefix, sets) in groups {
         for SetTwice { key, arguments } in set_twice(&sets)? {
             let [before, after] = arguments.map(|argument| argument.replacen("--set ", &format!("--set {prefix}"), 1));
-            notes
-                .push(format!("`{prefix}{key}` is set twice: `{before}` has no effect, because `{after}` replaces it"));
+            notes.push(format!("`{prefix}{key}` is set twice: `{after}` replaces `{before}`"));
         }
     }
     Ok(notes)

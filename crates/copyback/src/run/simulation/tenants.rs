@@ -13,7 +13,6 @@ use crate::run::simulation::requests::ARRIVAL_MAX_NS;
 use crate::sim::tournament::{self, Tournament};
 use copyback_workload::spec::Pace;
 use copyback_workload::tenants::Stream;
-use copyback_workload::units::format_duration_ns;
 use copyback_workload::{Error, Op, Priority, Request};
 use hdrhistogram::Histogram;
 
@@ -229,7 +228,8 @@ impl Tenant {
     fn without_effect(&self) -> Vec<String> {
         let Some(started_ns) = self.started_ns else { return Vec::new() };
         if self.begun == 0 {
-            return vec![if self.is_cut { "the run ended before its first request" } else { "it had no request" }.into()];
+            let why = if self.is_cut { "the run ended before its first request" } else { "it had no request" };
+            return vec![why.to_owned()];
         }
         let Stream { phases_ns, think, not_before_ns, .. } = &self.stream;
         let ended_before = if self.is_cut { "the run ended before" } else { "its requests ended before" };
@@ -489,10 +489,8 @@ impl Simulation<'_> {
     pub fn tenant_notes(&self) -> Vec<String> {
         let list = self.tenants.iter().flat_map(|tenants| &tenants.list);
         let named = |tenant: &Tenant| {
-            let of_warmup = tenant.ended_in_warmup().map(|_| {
-                let warmup = format_duration_ns(tenant.stream.warmup_ns);
-                format!("it ends before its warm-up of {warmup} does, so that all of its requests are measured")
-            });
+            let all = "it ended within its warm-up, so that all of its requests are measured";
+            let of_warmup = tenant.ended_in_warmup().map(|_| all.to_owned());
             let notes = tenant.stream.source.notes().into_iter().chain(tenant.without_effect()).chain(of_warmup);
             notes.map(|note| format!("workload `{}`: {note}", tenant.stream.name)).collect::<Vec<_>>()
         };
