@@ -50,7 +50,7 @@ pub fn notes_of_runs(plan: &Plan, finished: &[Finished]) -> String {
     lines.extend(plan.runs.first().and_then(note_of_units));
     lines.extend(note_of_drives(plan));
     lines.extend(note_of_regions(plan));
-    lines.extend(note_of_warmups(plan));
+    lines.extend(note_of_warmups(plan, finished));
     lines.extend(small_writes::notes(plan, finished));
     lines.concat()
 }
@@ -203,9 +203,15 @@ fn is_known(planned: &Planned, note: &str) -> bool {
 }
 
 /// The note that the warm-up of one workload counts in all numbers except its own.
-fn note_of_warmups(plan: &Plan) -> Option<String> {
+fn note_of_warmups(plan: &Plan, finished: &[Finished]) -> Option<String> {
     let tenants = plan.runs.first()?.resolved.tenants.iter();
+    // A workload that ended within its warm-up is measured, and has a note of that.
+    let is_measured = |name: &str| {
+        let begin = format!("workload `{name}`: it ended within its warm-up");
+        finished.iter().all(|done| done.outcome.notes.iter().any(|note| note.starts_with(&begin)))
+    };
     let warmed = tenants.filter(|(_, tenant)| tenant.terms.warmup.is_some_and(|warmup| warmup.0 > 0));
+    let warmed = warmed.filter(|(name, _)| !is_measured(name));
     let names: Vec<&str> = warmed.map(|(name, _)| name.as_str()).collect();
     (!names.is_empty()).then(|| {
         format!(
