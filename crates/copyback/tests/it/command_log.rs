@@ -273,11 +273,12 @@ fn a_long_picture_has_a_bounded_width() {
     let mut script = vec![pages(Write, 0, 0, 1)];
     script.extend((1..100).map(|at| pages(Read, 1_000_000 * at, 0, 1)));
     let commands = all(&config, script);
-    let mark = Mark { request: 0, op: "write", arrival_ns: 526_974_213, end_ns: 526_974_213 + 58_111_662 };
+    let mark = Mark { request: 0, op: "write", arrival_ns: 20_974_213, end_ns: 20_974_213 + 58_111_662 };
     let timeline = Timeline::new(&commands, &Geometry::new(&config.device()), &[0], 0, Some(100_000_000));
     let drawn = svg::draw(&timeline);
     assert!(width_px(&drawn) < 4_300.0 && width_px(&drawn) > 3_000.0, "{}", width_px(&drawn));
     assert!(drawn.contains("labels without room are omitted"), "{drawn}");
     let about = svg::draw(&timeline.about(mark));
-    assert!(about.contains("write 0 arrives at 526.974 ms and takes 58.112 ms"), "{about}");
+    let says = "write 0 arrives at 20.974 ms and takes 58.112 ms";
+    assert_eq!(about.matches(says).count(), 2, "in its title, and where the pointer is: {about}");
 }

@@ -242,7 +242,7 @@ impl Timeline {
             source: Source::HOST,
             request: Some(mark.request),
             label: mark.name(),
-            detail: mark.told(&format_duration_ns(mark.arrival_ns), &format_duration_ns(mark.end_ns - mark.arrival_ns)),
+            detail: mark.told(&rounded(mark.arrival_ns), &rounded(mark.end_ns - mark.arrival_ns)),
         };
         self.rows.insert(0, Row { name: "request".into(), bars: vec![bar] });
         self.mark = Some(mark);
@@ -285,6 +285,13 @@ impl Timeline {
         let bars = self.rows.iter().flat_map(|row| &row.bars);
         bars.filter(|bar| bar.in_use == Use::Array).map(|bar| bar.end_ns - bar.start_ns).min()
     }
+}
+
+/// A time in the largest unit of which it has one, with three decimals.
+fn rounded(ns: u64) -> String {
+    let units = [("s", 1e9), ("ms", 1e6), ("us", 1e3)];
+    let (unit, unit_ns) = units.into_iter().find(|(_, unit_ns)| ns as f64 >= *unit_ns).unwrap_or(("ns", 1.0));
+    format!("{} {unit}", (ns as f64 / unit_ns * 1e3).round() / 1e3)
 }
 
 /// Dies of one drive by their numbers.
