@@ -56,7 +56,7 @@ swarm:
 
 # Finds code that no test checks: make mutants PATHS=crates/copyback/src/ftl/victim
 # Makes small changes in PATHS one at a time (mutants), runs the crate's tests on each, and lists the mutants that pass
-# all tests. Stops after SECONDS (600).
+# all tests. Stops SECONDS (600) after the tests of the unchanged tree have passed.
 mutants:
 	scripts/mutants "$(PATHS)" $(or $(SECONDS),600)
 
