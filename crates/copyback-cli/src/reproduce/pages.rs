@@ -55,7 +55,12 @@ fn the_first_page_shows_the_headlines() {
         let name = paper.name;
         let Some(document) = read::<Headlines>(&format!("{name}-headlines.json")) else { continue };
         assert!(!document.quick && document.changes.is_empty(), "{name}: not the headlines as decided");
-        hold("docs/reproduction.md", &format!("headlines {name}"), &headlines::markdown(&document));
+        let worlds = read::<Worlds>(&format!("{name}-worlds.json"));
+        let worlds = worlds.map(|worlds| {
+            let summary = Summary::of(&worlds);
+            (worlds, summary)
+        });
+        hold("docs/reproduction.md", &format!("headlines {name}"), &headlines::markdown(&document, worlds.as_ref()));
         let (_, file) = paper.headlines().unwrap();
         let claims = super::claim::Claim::of_file(&file).unwrap();
         let texts: Vec<&str> = claims.iter().map(|claim| claim.text.as_str()).collect();

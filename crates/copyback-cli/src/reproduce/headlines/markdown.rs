@@ -2,12 +2,13 @@
 
 use super::{Headline, Headlines};
 use crate::reproduce::claim::Kind;
+use crate::reproduce::worlds::{Summary, Worlds, shares_of};
 
-/// The table.
-pub fn table(document: &Headlines) -> String {
-    let mut text =
-        "| headline | published | measured | work | verdict | cause of a miss |\n|---|---|---|---|---|---|\n"
-            .to_owned();
+/// The table. Worlds that asked a headline have a column: in how many it holds in size, and in how many in direction.
+pub fn table(document: &Headlines, worlds: Option<&(Worlds, Summary)>) -> String {
+    let mut text = "| headline | published | measured | work | verdict | worlds: in size / in direction | \
+                    cause of a miss |\n|---|---|---|---|---|---|---|\n"
+        .to_owned();
     for headline in &document.headlines {
         let apart = match headline.kind {
             Kind::Claim => "",
@@ -20,8 +21,10 @@ pub fn table(document: &Headlines) -> String {
         let cause = cause.map_or_else(String::new, |cause| format!("{}: {}", cause.origin.name(), cause.text));
         let measured = headline.with_interval().replace("+/-", "±");
         let holds = if holds.name() == "holds" { "**holds**" } else { holds.name() };
+        let shares = worlds.and_then(|(worlds, summary)| shares_of(worlds, summary, figure, claim));
+        let shares = shares.unwrap_or_else(|| "-".into());
         text.push_str(&format!(
-            "| {figure}: {claim}{apart} | {published} | {measured} | {work} | {holds} | {cause} |\n"
+            "| {figure}: {claim}{apart} | {published} | {measured} | {work} | {holds} | {shares} | {cause} |\n"
         ));
     }
     format!("{text}\n{}.\n", document.sentence())

@@ -4,6 +4,13 @@ use super::record::{Status, Worlds};
 use super::show::{described, in_words, reasons_of, share};
 use super::summary::Summary;
 
+/// In how many worlds a headline holds in size, and in how many in direction, if they asked it.
+pub fn shares_of(document: &Worlds, summary: &Summary, figure: &str, claim: &str) -> Option<String> {
+    let at = document.headlines.iter().position(|asked| asked.figure == figure && asked.text == claim)?;
+    let of = &summary.headlines[at];
+    Some(format!("{} / {} of {}", of.in_size, of.in_direction, of.judged))
+}
+
 /// The tables.
 pub fn tables(document: &Worlds, summary: &Summary) -> String {
     let mut text = format!(

@@ -34,7 +34,7 @@ use crate::sweep::table::Results;
 pub use curve::draw as curve;
 use draw::World;
 #[cfg(test)]
-pub use markdown::tables as markdown;
+pub use markdown::{shares_of, tables as markdown};
 use open::{Admissible, Decision, Open};
 pub use record::Worlds;
 use record::{DecisionAbout, Row, SCHEMA, Status, WorldClaim};
