@@ -56,7 +56,7 @@ fn the_first_page_shows_the_headlines() {
         let Some(document) = read::<Headlines>(&format!("{name}-headlines.json")) else { continue };
         assert!(!document.quick && document.changes.is_empty(), "{name}: not the headlines as decided");
         let worlds = read::<Worlds>(&format!("{name}-worlds.json"));
-        let worlds = worlds.map(|worlds| {
+        let worlds = worlds.filter(|_| !is_outdated(name)).map(|worlds| {
             let summary = Summary::of(&worlds);
             (worlds, summary)
         });
@@ -122,5 +122,32 @@ fn each_papers_page_shows_its_worlds() {
         let content =
             format!("![The headlines in every world]({picture})\n\n{}", worlds::markdown(&document, &summary));
         hold(&format!("docs/reproduction/{name}.md"), "worlds", &content);
+    }
+}
+
+/// What the page of a paper says if its worlds were not drawn from its `open.toml`.
+const EARLIER: &str = "These worlds were drawn from an earlier `open.toml`";
+
+/// Whether a paper's page says that its worlds are outdated. The first page leaves them out.
+fn is_outdated(name: &str) -> bool {
+    let page = root().join(format!("docs/reproduction/{name}.md"));
+    std::fs::read_to_string(page).is_ok_and(|page| page.contains(EARLIER))
+}
+
+#[test]
+fn worlds_are_drawn_from_the_open_decisions_of_the_paper() {
+    for paper in PAPERS {
+        let name = paper.name;
+        let Some(document) = read::<Worlds>(&format!("{name}-worlds.json")) else { continue };
+        let decided: Vec<_> = document.decisions.iter().map(|decision| decision.decided.clone()).collect();
+        assert_eq!(document.decided.values, decided, "{name}: the decided world has other decisions");
+        // Names, admissible values, decided values, sentences and sections.
+        let drawn = (document.part, document.decisions);
+        let stated = worlds::open_decisions(&paper.open());
+        if is_outdated(name) {
+            assert_ne!(drawn, stated, "{name}: its worlds are of open.toml; remove \"{EARLIER}\" from its page");
+        } else {
+            assert_eq!(drawn, stated, "{name}: run --worlds again, or write \"{EARLIER}\" on its page");
+        }
     }
 }

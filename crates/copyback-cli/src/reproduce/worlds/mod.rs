@@ -36,8 +36,8 @@ use draw::World;
 #[cfg(test)]
 pub use markdown::{shares_of, tables as markdown};
 use open::{Admissible, Decision, Open};
-pub use record::Worlds;
-use record::{DecisionAbout, Row, SCHEMA, Status, WorldClaim};
+pub use record::{DecisionAbout, Worlds};
+use record::{Row, SCHEMA, Status, WorldClaim};
 use std::path::{Path, PathBuf};
 pub use summary::Summary;
 
@@ -125,6 +125,13 @@ fn is_fixed(decision: &Decision, sets: &[String]) -> bool {
         Admissible::Range(range) => range.keys.iter().any(|own| fixed.contains(own)),
         Admissible::Choices(choices) => choices.iter().flat_map(|(_, sets)| sets).any(|set| fixed.contains(&key(set))),
     }
+}
+
+/// What a file of open decisions says of them, and the part of the requests that a world runs.
+#[cfg(test)]
+pub fn open_decisions(text: &std::sync::Arc<copyback::config::layers::Text>) -> (u64, Vec<DecisionAbout>) {
+    let open = Open::parse(text).unwrap_or_else(|error| panic!("{}: {error}", text.name));
+    (open.part, open.decisions.iter().map(about).collect())
 }
 
 fn about(decision: &Decision) -> DecisionAbout {
