@@ -40,7 +40,8 @@ pub struct Drawing<'a> {
 }
 
 impl<'a> Drawing<'a> {
-    /// The requested drawing, if there is one. A file with another ending, and a die that every drive lacks, are refused.
+    /// The requested drawing, if there is one. A file with another ending, and a die that every drive lacks, are
+    /// refused.
     pub fn new(args: &'a TimelineArgs, planned: &Planned) -> Result<Option<Self>, Failure> {
         let Some(path) = args.timeline.as_deref() else { return Ok(None) };
         let is_svg = is_svg("--timeline", path)?;
@@ -78,8 +79,8 @@ impl<'a> Drawing<'a> {
         self.path
     }
 
-    /// The dies that are drawn: those that the user names, of each drive; around a request those that served it, else the
-    /// one that works most.
+    /// The dies that are drawn: those that the user names, of each drive; around a request those that served it, else
+    /// the one that works most.
     pub fn dies(&self, span: Span, commands: &[CommandRecord]) -> Vec<DriveDie> {
         let mut dies = self.dies.clone();
         if dies.is_empty() {

@@ -58,7 +58,8 @@ pub fn short(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The verdicts on runs of several seeds in a column: the verdict if all have it, else how many have each, `1 yes, 2 no`.
+/// The verdicts on runs of several seeds in a column: the verdict if all have it, else how many have each, `1 yes, 2
+/// no`.
 pub fn short_of_runs(verdicts: &[Verdict]) -> String {
     let with_count = |verdict: Verdict| (verdict, verdicts.iter().filter(|own| **own == verdict).count());
     let found: Vec<_> = Verdict::ALL.into_iter().map(with_count).filter(|(_, count)| *count > 0).collect();

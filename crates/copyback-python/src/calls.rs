@@ -72,8 +72,8 @@ pub fn config(py: Python<'_>, options: Bound<'_, PyDict>) -> PyResult<Py<PyAny>>
     perform(py, None, move |_| api::config(&request).map(Done::Text))
 }
 
-/// Runs the cells of a sweep. `options` has the arguments of `copyback.sweep` by name; `schemes` and `settings` are lists
-/// of texts. `hear` is that of `run`.
+/// Runs the cells of a sweep. `options` has the arguments of `copyback.sweep` by name; `schemes` and `settings` are
+/// lists of texts. `hear` is that of `run`.
 ///
 /// `crew` is called with the descriptions of cells, and yields `(number, answer of cell or None, error or None)` of
 /// each.

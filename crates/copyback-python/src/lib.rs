@@ -1,7 +1,7 @@
 //! The Python module `copyback._copyback`: calls of the program's commands, and their results as Arrow tables.
 //!
-//! It has no logic of its own: the package `python/copyback` passes typed arguments, or the words of a command line, and
-//! the crates `copyback-lab` and `copyback-cli` execute them.
+//! It has no logic of its own: the package `python/copyback` passes typed arguments, or the words of a command line,
+//! and the crates `copyback-lab` and `copyback-cli` execute them.
 
 mod calls;
 mod crew;

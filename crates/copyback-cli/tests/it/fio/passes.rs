@@ -104,8 +104,8 @@ fn offsets_move_as_fios_do() {
     }
 }
 
-/// `filesize` is the end of the file: with `offset`, no request is behind it, and the amount is that before it. A job with
-/// holes ends when its last request ends there. Counts and ends are those of fio 3.33.
+/// `filesize` is the end of the file: with `offset`, no request is behind it, and the amount is that before it. A job
+/// with holes ends when its last request ends there. Counts and ends are those of fio 3.33.
 #[test]
 fn jobs_end_with_their_files_as_fios_do() {
     // Options, requests, the end of the last byte, and whether the order is the same.

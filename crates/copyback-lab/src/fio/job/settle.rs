@@ -155,8 +155,8 @@ impl Job {
         self.schedule.is_time_based
     }
 
-    /// The part of its file that a clone has: of a file its size, of the drive what is said. No part goes beyond the end
-    /// that `filesize` says.
+    /// The part of its file that a clone has: of a file its size, of the drive what is said. No part goes beyond the
+    /// end that `filesize` says.
     pub fn part_size(&self, clone: u64) -> Option<Part> {
         match (self.whole_size()?, self.extent.file_bytes, self.file_offset_of(clone)) {
             (Part::Bytes(bytes), Some(file), Some(offset)) => Some(Part::Bytes(bytes.min(file.saturating_sub(offset)))),

@@ -65,7 +65,7 @@ pub struct Bar {
 /// A place and its bars, in the order of the commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The place: `channel 0`, `plane 1`; indices count over the drive, which the name begins with if there are several.
+    /// The place: `channel 0`, `plane 1`; indices count over the drive. If there are several, the name begins with it.
     pub name: String,
     /// When it was in use.
     pub bars: Vec<Bar>,
@@ -167,8 +167,8 @@ pub const LEGEND: &[(&str, &str)] = &[
 ];
 
 impl Timeline {
-    /// The timeline of dies of the only drive from `from_ns` to `to_ns`, or to the end of the last command. Transfers of
-    /// other dies of a channel are shown as far as the log has them.
+    /// The timeline of dies of the only drive from `from_ns` to `to_ns`, or to the end of the last command. Transfers
+    /// of other dies of a channel are shown as far as the log has them.
     ///
     /// # Panics
     /// When the drive has no such die.
