@@ -43,7 +43,7 @@ fn run(budget: Budget, is_talking: bool) -> Tally {
     }
 }
 
-/// Number of cases in the short swarm; about 760 of them run.
+/// Number of cases in the short swarm; about 770 of them run.
 const SHORT: u64 = 800;
 /// Number of its first case; from here on, every setting runs. A new knob may need another.
 const SHORT_FIRST: u64 = 5_000;
