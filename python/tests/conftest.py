@@ -36,3 +36,9 @@ def program():
         return done.stdout
 
     return call
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    """Run each test in a folder of its own: a sweep writes its table where it is called."""
+    monkeypatch.chdir(tmp_path)
