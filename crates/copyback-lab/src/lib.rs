@@ -29,7 +29,7 @@
 //! | run the cells of a grid in other processes | [`sweep::crew::Crew`] |
 //! | compare the simulator with theory | [`Validation`] |
 //! | judge the claims of a paper | [`reproduce::claim::Claim`], [`reproduce::judge::judge`] |
-//! | report progress, stop a run | [`progress::ProgressSink`], [`progress::Watch`], in [`execute::How`] |
+//! | report progress, stop a run | [`progress::ProgressSink`], [`progress::Watch`], in [`execute::ExecutionOptions`] |
 //! | show a mistake | [`Failure::message`], [`Failure::place`], [`Failure::help`] |
 
 pub mod advice;
