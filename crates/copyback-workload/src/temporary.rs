@@ -66,7 +66,7 @@ impl Temporary {
         unnamed.map_or_else(|| Self::with_mode(folder, names, 0o600), Ok)
     }
 
-    /// The same without a name; `None` if the system cannot open such a file again.
+    /// Creates a file without a name; `None` if the system cannot open such a file again.
     fn unnamed_in(folder: &Path) -> io::Result<Option<Self>> {
         #[cfg(target_os = "linux")]
         {

@@ -8,7 +8,7 @@ use serde_json::Value;
 /// Most schemes that a title names.
 const NAMED_MAX: usize = 4;
 
-/// A number of which the smallest is best.
+/// A number whose smallest value is best.
 struct Measure {
     name: &'static str,
     words: &'static str,

@@ -125,7 +125,7 @@ fn the_hosts_loop_is_noted_if_each_workload_has_its_own() {
     }
 }
 
-/// Messages name the option that the user typed, not the setting that it stands for.
+/// Messages name the option that the user typed, not the setting that it changes.
 #[test]
 fn the_options_of_the_hosts_loop_are_named() {
     let ran = copyback(&["run", "-w", "mixed-70-30", "--open"]);

@@ -53,7 +53,7 @@ pub fn notes_of_twice(sets: &[String]) -> Result<Vec<String>, Failure> {
     Ok(notes)
 }
 
-/// Refuses settings of which another replaces one.
+/// Refuses two settings if one replaces the other.
 pub fn refuse_set_twice(sets: &[String]) -> Result<(), Failure> {
     match notes_of_twice(sets)?.into_iter().next() {
         Some(message) => Err(Failure::input(message).with_help("leave one of them out")),

@@ -14,7 +14,7 @@ use copyback::config::presets::{self, SCHEMES};
 pub struct Variant {
     /// Its name in the file and in results.
     pub name: String,
-    /// The scheme of which it is a copy: a preset or a file.
+    /// The scheme that it copies: a preset or a file.
     pub of: Located,
     /// Its own settings, over all others.
     pub settings: Vec<Setting>,
