@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 /// Mutations of a trace's bytes, for each reader.
-const TRACE_MUTATIONS: u32 = 1000;
+const TRACE_MUTATIONS: u32 = 500;
 
 /// Mutations of a file for the target that tries every line format on it.
-const LINES_MUTATIONS: u32 = 60;
+const LINES_MUTATIONS: u32 = 30;
 
 /// Mutations of a configuration or of `--set` arguments.
 const CONFIG_MUTATIONS: u32 = 2000;
