@@ -268,9 +268,9 @@ def sweep(
     set, fit, seed, warmup, requests
         Settings of every cell; they override the file's.
     policies
-        Policies written in Python. They replace those of every scheme, and rows are called after both:
-        ``baseline+Mine``. To compare them with other schemes, use ``schemes``.
-        Earlier results are not reused (``fresh``), because a policy's code may have changed. Not with a ``client``.
+        Policies written in Python. They replace the policies of every scheme, and appear in its name:
+        ``baseline+Mine``. To compare them with other schemes, use ``schemes``. A sweep with policies reuses no earlier
+        results (``fresh``), because their code may have changed, and cannot have a ``client``.
     traces
         Folder of recorded traces that the file names [the file's own].
     fresh
@@ -328,8 +328,9 @@ def reproduce(
     ``claim`` tables; ``figure`` chooses some of its figures. Tables and a journal go to the folder ``out``
     [``reproduction``]. With ``figures`` (a folder), the paper's figures are drawn there, with published values beside
     measured ones (needs matplotlib). The result's ``tables`` has the tables of a sweep for each experiment.
-    ``headlines`` asks only what the abstract, introduction and conclusion claim. ``worlds`` asks that in so many draws
-    of the open decisions (``full_size``: with the whole drive and all requests); the result then has no tables.
+    ``headlines`` judges only the claims of the abstract, introduction and conclusion. ``worlds`` judges them in this
+    number of draws of the open decisions (``full_size``: with the whole drive and all requests); the result then has no
+    tables.
     """
     package = Package()
     if figures is not None:

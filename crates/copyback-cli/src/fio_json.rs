@@ -1,8 +1,8 @@
 //! `--fio-json FILE`: results as fio's own JSON has them, for tools that read it.
 //!
-//! Keys, units and nesting are those of fio 3. What a simulated drive does not have (the host's processor, faults of
-//! pages) is 0, as fio has it where it did not measure; times are simulated, and the time of day is the epoch, so that
-//! the same inputs give the same bytes.
+//! Keys, units and nesting are those of fio 3. Values that a simulated drive lacks (processor time, page faults) are 0,
+//! as in fio if it did not measure them. Times are simulated, and the time of day is the epoch, so that the same inputs
+//! give the same bytes.
 
 use crate::execute::Finished;
 use crate::failure::Failure;
@@ -20,7 +20,7 @@ const PERCENTILES: &[f64] =
 /// The upper ends of fio's bins of latencies, in each of its three units.
 const BIN_ENDS: &[u64] = &[2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
 
-/// The version of fio whose layout this is.
+/// The version of fio that has this layout.
 const LAYOUT: &str = "fio-3.33";
 
 /// The report of a job.
@@ -68,7 +68,7 @@ impl Times {
         Self { count, mean_ns, stdev_ns, min_ns, max_ns, histogram: histogram.clone() }
     }
 
-    /// Those of both together.
+    /// Adds the times of another job.
     fn add(&mut self, other: &Self) {
         if other.count == 0 {
             return;
@@ -87,7 +87,7 @@ impl Times {
 }
 
 impl JobReport<'_> {
-    /// Another job of its group, if the group is reported as one: it takes as long as the longest of them.
+    /// Adds another job of a group that is reported as one. The group takes as long as its longest job.
     fn add(&mut self, other: &Self) {
         let [own, theirs] = [&*self, other].map(|told| told.ops.iter().map(|count| count.done).sum::<u64>() as f64);
         if let (Some(shares), Some(others)) = (&mut self.outstanding, &other.outstanding) {
@@ -224,7 +224,7 @@ fn several<'a>(outcome: &'a Outcome, jobs: &'a Jobs) -> Vec<JobReport<'a>> {
     }
     let mut all: Vec<JobReport<'a>> = Vec::new();
     for (job, told) in jobs.list.iter().filter_map(|job| Some((job, of(&job.workload, Some(job))?))) {
-        // A grouped job joins whatever is before it in its group, as with fio; and what a job reads back is its own.
+        // As in fio, a grouped job joins the previous job of its group, and reads that verify a job join that job.
         match all.last_mut().filter(|last| job.is_more || (told.is_grouped && last.group == told.group)) {
             Some(last) => last.add(&told),
             None => all.push(told),

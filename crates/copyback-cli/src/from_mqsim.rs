@@ -1,7 +1,7 @@
-//! `copyback device from-mqsim`: a device's TOML made of MQSim's ssdconfig.xml.
+//! `copyback device from-mqsim`: converts MQSim's ssdconfig.xml to a device's TOML.
 //!
-//! Each key that is converted has its source behind it; every parameter of MQSim that is not converted stands in a
-//! comment, with the reason or with the way to say it here. Meanings are those of MQSim's README and source.
+//! A comment after each converted key names its source. Each parameter that is not converted becomes a comment with the
+//! reason, or with the key to set instead. Meanings are those of MQSim's README and source.
 
 use crate::failure::Failure;
 use crate::files;
@@ -125,7 +125,7 @@ const CONVERTED: &[&str] = &[
     "GC_Hard_Threshold",
 ];
 
-/// How to say here what a parameter says, where a device's file does not.
+/// Parameters that no device file has, and the setting to use instead.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("IO_Queue_Depth", "host.queue_depth, of a run in a closed loop"),
     ("Caching_Mechanism", "a write buffer: buffer.policy=lru"),
@@ -174,7 +174,7 @@ fn page_times(parameters: &Parameters, kind: &str) -> Result<Option<String>, Str
 
 fn converted(file: &str, parameters: &Parameters) -> Result<String, String> {
     let mut text = format!(
-        "# Made of MQSim's {} by `copyback device from-mqsim`. The comment after a key is its source there.\n\
+        "# Converted from MQSim's {} by `copyback device from-mqsim`. A comment after a key names its parameter.\n\
          source = \"MQSim's configuration\"\n",
         plain(file)
     );
@@ -237,7 +237,7 @@ fn converted(file: &str, parameters: &Parameters) -> Result<String, String> {
     Ok(text + &rest)
 }
 
-/// The parameters that are left, as comments.
+/// The parameters that were not converted, as comments.
 fn not_converted(parameters: &Parameters) -> String {
     let is_converted = |name: &str| CONVERTED.contains(&name) || GEOMETRY.iter().any(|(_, source)| *source == name);
     let lines: Vec<String> = parameters
@@ -251,6 +251,6 @@ fn not_converted(parameters: &Parameters) -> String {
         .collect();
     match lines.is_empty() {
         true => String::new(),
-        false => format!("\n# Not converted, with what says it here:\n{}", lines.concat()),
+        false => format!("\n# Not converted, with the setting to use instead:\n{}", lines.concat()),
     }
 }

@@ -1,4 +1,4 @@
-//! `--microscope FILE`: a while of an array, drawn.
+//! `--microscope FILE`: draws a time window of an array.
 
 use crate::args::MicroscopeArgs;
 use crate::failure::Failure;
@@ -21,7 +21,7 @@ pub struct Microscope<'a> {
 }
 
 impl<'a> Microscope<'a> {
-    /// The drawing of the command line, if it asks for one; refused if there is no array, or nothing to be seen.
+    /// The requested drawing, if any. Refused without an array, and for an empty time window.
     pub fn new(args: &'a MicroscopeArgs, plan: &Plan) -> Result<Option<Self>, Failure> {
         let Some(path) = args.microscope.as_deref() else { return Ok(None) };
         let is_svg = is_svg("--microscope", path)?;

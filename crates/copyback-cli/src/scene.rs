@@ -12,8 +12,8 @@ use copyback::observe::commands::CommandRecord;
 use copyback::observe::timeline::{Timeline, text};
 use copyback::run::config::RunConfig;
 use copyback::run::config::Stack;
-use copyback::scene::Asks::{self, Read, Write};
 use copyback::scene::Block::{self, Free, Full, Holds};
+use copyback::scene::SceneOp::{self, Read, Write};
 use copyback::scene::{Played, Scene};
 
 /// The drive, in round times; everything that the schemes leave open is as it is by default.
@@ -40,7 +40,7 @@ const PLANE_0: [Block; 10] = [Full, Full, Holds(&[1, 3, 5]), Holds(&[1, 3, 6]), 
 const OTHER_PLANE: [Block; 10] = [Full, Full, Full, Full, Free, Free, Free, Free, Free, Free];
 
 /// Each request: its name, its relation to the collection, and its operation.
-pub const REQUESTS: [(&str, &str, Asks); 5] = [
+pub const REQUESTS: [(&str, &str, SceneOp); 5] = [
     ("read of plane 0, page 1 of block 2", "the page that is being moved", Read(0, 2, 1)),
     ("read of plane 1, page 3 of a block", "a page at this offset is moved later", Read(1, 1, 3)),
     ("read of plane 1, page 6 of a block", "no page at this offset is moved", Read(1, 2, 6)),

@@ -131,7 +131,7 @@ fn after_end(option: &str, from: &str, end: &str) -> Failure {
         .with_help(format!("name an earlier time with {option}-from; nothing was drawn"))
 }
 
-/// Refuses a drawing of an array that begins when the run is over, and says that one of a pause is empty.
+/// Finds an empty microscope: one that begins after the run, or one without an event.
 pub fn blank_microscope(from_ns: Option<u64>, outcome: &Outcome) -> Option<Blank> {
     let end_ns = end_ns(outcome);
     if let Some(from_ns) = from_ns.filter(|from_ns| *from_ns >= end_ns) {
@@ -139,7 +139,7 @@ pub fn blank_microscope(from_ns: Option<u64>, outcome: &Outcome) -> Option<Blank
         return Some(Blank::Beyond(after_end("--microscope", &from, &end)));
     }
     let is_empty = outcome.microscope.as_ref().is_some_and(|view| view.rows().is_empty());
-    let note = "--microscope: no request is under way and no drive collects in the window; name another time with \
+    let note = "--microscope: no request is outstanding and no drive collects in the window; name another time with \
                 --microscope-from";
     is_empty.then(|| Blank::Pause(note.to_owned()))
 }
@@ -149,7 +149,7 @@ fn end_ns(outcome: &Outcome) -> u64 {
     outcome.report.warmup.map_or(0, |warmup| warmup.end_ns) + outcome.report.simulated_ns
 }
 
-/// Says that a drawing was to go on after the run, if it was; `to_ns`: the end that the user names.
+/// The note that a drawing ends after the run; `to_ns`: the end that the user names.
 pub fn note_of_end(to_ns: Option<u64>, outcome: &Outcome) -> Option<String> {
     let last_ns = outcome.commands.iter().map(CommandRecord::end_ns).max().unwrap_or(0);
     let end_ns = end_ns(outcome).max(last_ns);
@@ -158,8 +158,8 @@ pub fn note_of_end(to_ns: Option<u64>, outcome: &Outcome) -> Option<String> {
     Some(format!("--timeline-to: the run ends at {end}, before {to}; the rest of the drawing is empty"))
 }
 
-/// Says why a drawing of a while is blank; `None` if commands run in it. `option`: the option that asks for it;
-/// `is_drawn`: whether a command is of the dies that are drawn.
+/// The reason why a drawing is empty; `None` if it has commands. `option`: the option of the drawing. `is_drawn`:
+/// whether a command belongs to a drawn die.
 pub fn blank(option: &str, span: Span, outcome: &Outcome, is_drawn: impl Fn(&CommandRecord) -> bool) -> Option<Blank> {
     let is_inside = |command: &&CommandRecord| command.issued_ns < span.to_ns && command.end_ns() > span.from_ns;
     let inside = || outcome.commands.iter().filter(is_inside);

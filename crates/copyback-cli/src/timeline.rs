@@ -17,7 +17,7 @@ const WINDOW_NS: u64 = 10_000_000;
 /// Most commands of a picture: they take some 15 MB.
 const PICTURE_MAX: usize = 10_000;
 
-/// Whether a drawing is one in pixels, and not in characters, by the name of its file.
+/// Whether the name of a drawing's file selects SVG; `false` selects text.
 pub fn is_svg(option: &str, path: &Path) -> Result<bool, Failure> {
     match path.extension().and_then(|extension| extension.to_str()) {
         _ if files::is_standard_output(path) => Ok(false),
@@ -32,7 +32,7 @@ pub fn is_svg(option: &str, path: &Path) -> Result<bool, Failure> {
 pub struct Drawing<'a> {
     path: &'a Path,
     is_svg: bool,
-    /// Of each drive.
+    /// The geometry of each drive.
     geometries: Vec<Geometry>,
     dies: Vec<DriveDie>,
     /// The time window.
@@ -121,7 +121,7 @@ impl<'a> Drawing<'a> {
     }
 }
 
-/// The die whose array works longest in a while; the first of several.
+/// The die whose array is busy longest in the time window; the first of equal dies.
 fn busiest(span: Span, commands: &[CommandRecord]) -> DriveDie {
     let mut busy_ns: BTreeMap<DriveDie, u64> = BTreeMap::new();
     for command in commands {

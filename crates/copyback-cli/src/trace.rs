@@ -143,7 +143,7 @@ fn option_layers(what: &TraceArgs) -> Result<Vec<Layer>, Failure> {
     let sets = &what.sets;
     for set in sets {
         if !set.trim_start().starts_with("workload.") {
-            let message = format!("--set {set}: nothing but the workload is looked at here");
+            let message = format!("--set {set}: this command uses keys of `workload` only");
             return Err(Failure::input(message).with_help("set keys of `workload`, for example workload.event=Q"));
         }
     }

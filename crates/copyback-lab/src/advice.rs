@@ -6,7 +6,7 @@ use copyback::run::precondition::PreconditionConfig;
 use copyback::run::warmup::Unfinished;
 use copyback_workload::spec::WorkloadSpec;
 
-/// Rounds that a warm-up and the measurement behind it may well need, if the rule decides.
+/// Rounds that a warm-up by the steady-state rule, and the measurement after it, usually need.
 const ROUNDS_WANTED: f64 = 20.0;
 
 /// The help if no drive settles.
@@ -15,10 +15,10 @@ pub const SAY_HOW_LONG: &str = "set the length of the warm-up: --warmup 1000, or
 /// The help if a workload writes too little for the drive.
 const BEGIN_SETTLED: &str = "remove --warmup and begin with a steady drive (--set precondition.mode=steady-state)";
 
-/// The same for a drive that does.
+/// The help if a workload writes too little, for a drive that begins in a steady state.
 const BEGINS_SETTLED: &str = "remove --warmup: this drive is steady from the start (precondition.mode=steady-state)";
 
-/// Requests of a run above which it is no advice any more.
+/// Longest run that is worth suggesting, in requests.
 pub const REQUESTS_MAX: f64 = 2e7;
 
 /// The help if a workload ends before its warm-up. `is_settled`: the drive begins in a steady state.

@@ -20,9 +20,9 @@ mod fit;
 mod jobs;
 mod layers;
 mod load;
+mod of_experiment;
 mod overrides;
 mod refusals;
-mod said;
 
 pub use chosen::{named_scheme, of_scheme as set_of_scheme, refuse_set_twice, refuse_sets_of_others, split};
 use effects::{overridden, without_effect};
@@ -31,9 +31,9 @@ pub use fit::{Fitted, Footprints, Share};
 use layers::Layers;
 use load::{DEVICE, SCHEME, load};
 pub use load::{label, load_device, of_presets};
+use of_experiment::plan_of_experiment;
 use overrides::resolve_overrides;
 use refusals::{refuse_endless, refuse_twice, refuse_unnamed_drives};
-use said::plan_as_said;
 
 /// The schemes of a comparison that names none: blocking GC, ways to let requests in between, and the ideal.
 pub const DEFAULT_SCHEMES: &[&str] = &["baseline", "pgc", "gc-par", "gc-par-pgc", "ideal-no-gc"];
@@ -188,7 +188,7 @@ pub fn plan(chosen: &Experiment, default_schemes: &[&str]) -> Result<Plan, Failu
     settings.extend_from_slice(&chosen.settings);
     let user_settings = &chosen.settings;
     let chosen = &Experiment { settings, ..chosen.clone() };
-    let plan = plan_as_said(chosen, &policies, default_schemes)?;
+    let plan = plan_of_experiment(chosen, &policies, default_schemes)?;
     let plan = Plan { notes: plan.notes.into_iter().chain(chosen::notes_of_twice(user_settings)?).collect(), ..plan };
     let Some(share) = chosen.fit else {
         jobs::check(&plan)?;
@@ -201,7 +201,8 @@ pub fn plan(chosen: &Experiment, default_schemes: &[&str]) -> Result<Plan, Failu
     let fitted = fitted(&plan, share, &mut Footprints::default())?;
     let mut chosen = chosen.clone();
     chosen.settings.push(fitted.set());
-    let sized = plan_as_said(&chosen, &policies, default_schemes).map_err(|failure| fitted.refused(failure, &plan))?;
+    let sized =
+        plan_of_experiment(&chosen, &policies, default_schemes).map_err(|failure| fitted.refused(failure, &plan))?;
     jobs::check(&sized)?;
     Ok(Plan { fitted: Some(fitted), notes: plan.notes, ..sized })
 }
@@ -288,17 +289,17 @@ fn of_scheme(mut error: LayerError, scheme: &str, is_alone: bool) -> LayerError 
 
 /// Makes the plan of one choice.
 pub fn plan_choice(choice: &Choice<'_>, known: &mut KnownTraces) -> Result<Plan, Failure> {
-    let plan = plan_as_chosen(choice, known)?;
+    let plan = plan_of_cell(choice, known)?;
     let Some(share) = choice.fit else { return Ok(plan) };
     let fitted = fitted(&plan, share, &mut known.footprints)?;
     let mut choice = choice.clone();
     choice.sets.push(fitted.set());
-    let sized = plan_as_chosen(&choice, known).map_err(|failure| fitted.refused(failure, &plan))?;
+    let sized = plan_of_cell(&choice, known).map_err(|failure| fitted.refused(failure, &plan))?;
     Ok(Plan { fitted: Some(fitted), ..sized })
 }
 
 /// The plan with the drive that the choice describes.
-fn plan_as_chosen(choice: &Choice<'_>, known: &mut KnownTraces) -> Result<Plan, Failure> {
+fn plan_of_cell(choice: &Choice<'_>, known: &mut KnownTraces) -> Result<Plan, Failure> {
     let mut inputs = Vec::new();
     let device = load(&DEVICE, choice.device, choice.folder, &mut inputs)?;
     refuse_twice(choice.schemes.iter().map(|chosen| (chosen.label.as_str(), chosen.scheme)))?;

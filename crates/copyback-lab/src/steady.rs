@@ -58,8 +58,7 @@ pub fn short(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The verdicts on runs of several seeds in a column: the verdict if all have it, else how many have each, `1 yes, 2
-/// no`.
+/// The verdicts of several seeds in one cell of a table: the common verdict, or counts such as `1 yes, 2 no`.
 pub fn short_of_runs(verdicts: &[Verdict]) -> String {
     let with_count = |verdict: Verdict| (verdict, verdicts.iter().filter(|own| **own == verdict).count());
     let found: Vec<_> = Verdict::ALL.into_iter().map(with_count).filter(|(_, count)| *count > 0).collect();
@@ -197,8 +196,8 @@ fn advice_for_settled(erases: u64, workload: &WorkloadSpec, requests_a_pass: f64
 /// Blocks that a measurement is to erase, so that a fifth of it has enough of them.
 const ERASES_WANTED: f64 = 2.0 * (ROUNDS as u64 * ERASES_MIN) as f64;
 
-/// What the host is to write until a drive has settled and been measured, in multiples of its capacity: the rule takes
-/// two and a half at least, and many drives twice that.
+/// Writes, in multiples of the capacity, until a drive is steady and measured. The rule needs at least two and a half;
+/// many drives need twice that.
 const CAPACITIES: f64 = 10.0;
 
 const _: () = assert!(ROUNDS == 5, "the texts above say fifths");

@@ -60,7 +60,7 @@ pub struct Loaded {
 /// warm-up that the file proposes, which fits only the whole.
 const CUTS: &[&str] = &["trace", "requests", "loop", "first", "window", "device"];
 
-/// Whether a layer over a workload leaves its proposed warm-up without sense.
+/// Whether a layer selects another part of a workload, so that its proposed warm-up no longer fits.
 pub fn cuts(layer: &Layer) -> bool {
     CUTS.iter().any(|key| layer.has_key("workload", key))
 }
@@ -108,8 +108,7 @@ fn unknown(name: &Located, path: &Path) -> Failure {
     LayerError::new(format!("unknown workload `{}`", name.value)).with_help(help).at(name.place.clone()).into()
 }
 
-/// Refuses what is no file, and pipes: a trace is read several times, to know its hash, to try it, and once for each
-/// scheme.
+/// Refuses pipes and other special files: a trace is read several times, for its hash, as a test, and once per scheme.
 fn check_trace_file(path: &Path) -> Result<(), Failure> {
     if standard_input::is_named(path) || handed::file(path).is_some() {
         return Ok(());
@@ -211,14 +210,14 @@ pub fn is_built_in(path: &Path) -> bool {
 /// not to be felt.
 const TRIED_REQUESTS: u64 = 50_000;
 
-/// Reads the beginning of a trace as a run would. Making a drive takes long, and a trace that does not fit it, or is
-/// none, should not be found out only afterwards.
+/// Reads the first requests of a trace as a run does. This finds most mistakes before the drive is made, which takes
+/// long.
 pub fn try_trace(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64, requests: Option<u64>) -> Result<(), Failure> {
     if spec.trace.as_deref().is_some_and(is_built_in) {
         return Ok(());
     }
     let mut source = open(spec, seed, capacity_bytes)?;
-    // What is generated fits once its generator is made.
+    // A generator checks its addresses when it is made.
     let tried = if spec.trace.is_some() { TRIED_REQUESTS.min(requests.unwrap_or(u64::MAX)) } else { 0 };
     for _ in 0..tried {
         if source.next_request()?.is_none() {

@@ -41,8 +41,9 @@ _CAUSE_COLOURS = {
 """Colours of causes: those of the page of `copyback report`."""
 
 _LETTER_IN = 0.062
-"""Width of a letter of the names below bars."""
+"""Width of a letter of the names below bars, in inches."""
 _FEW = 3
+"""The most schemes whose names are not rotated."""
 
 
 def bars(

@@ -1,5 +1,5 @@
-//! `--perfetto FILE`: a while of a run as a trace for <https://ui.perfetto.dev>: flash commands by channel, die and
-//! plane, requests with arrows to the commands that served them, collections, and counters.
+//! `--perfetto FILE`: writes a time window of a run for <https://ui.perfetto.dev>: flash commands by channel, die and
+//! plane, requests with arrows to their commands, collections, and counters.
 
 mod proto;
 #[cfg(test)]

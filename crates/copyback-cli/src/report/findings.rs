@@ -37,7 +37,7 @@ pub type Numbers = Box<dyn Fn(&str) -> Option<f64>>;
 pub struct Row {
     /// `pgc`, or `pgc with trigger.soft=0.1`.
     pub name: String,
-    /// Whether no real drive can do so: collections take no time.
+    /// Whether collections take no time, which no real drive achieves.
     pub is_ideal: bool,
     /// Its numbers by name: a report, or means over seeds.
     pub number: Numbers,

@@ -123,8 +123,8 @@ fn refuse_to_replace(path: &Path) -> Result<(), Failure> {
     if read.is_ok() && is_page {
         return Ok(());
     }
-    Err(Failure::input(format!("--out: {} is there, and is no page of `copyback report`", path.display()))
-        .with_help("name another file, or move that one away"))
+    Err(Failure::input(format!("--out: {} exists, and is no page of `copyback report`", path.display()))
+        .with_help("name another file, or move this one away"))
 }
 
 /// The page with as much as fits.

@@ -134,7 +134,7 @@ fn drives(array: &ArrayReport) -> String {
             count(drive.units_written),
             count(drive.erases),
             percent(drive.gc_share),
-            drive.min_free_blocks.to_string(),
+            count(drive.min_free_blocks.into()),
         ];
         rows.push(cells.map(Cell::new).to_vec());
     }

@@ -71,7 +71,7 @@ pub(super) fn breakdown(report: &Report, pages_fill: bool) -> String {
     table::lay_out(&rows)
 }
 
-/// A cause as a person would say it.
+/// The label of a cause.
 fn cause_text(cause: &str) -> &str {
     match cause {
         "flash" => "flash array",
@@ -112,7 +112,7 @@ pub(super) fn write_amplification(report: &Report) -> String {
 pub(super) fn collection(report: &Report) -> String {
     let gc = &report.gc;
     if gc.collections == 0 {
-        return format!("  none; fewest free blocks of a plane: {}\n", report.min_free_blocks);
+        return format!("  none; fewest free blocks of a plane: {}\n", count(report.min_free_blocks.into()));
     }
     let per_collection = three_digits(gc.units_moved as f64 / gc.collections as f64);
     let affected = report.response.gc_affected.count as f64 / (report.response.all.count.max(1)) as f64;
@@ -124,7 +124,7 @@ pub(super) fn collection(report: &Report) -> String {
             format!("mean {}, longest {}", time(gc.collection_mean_ns), time(gc.collection_max_ns as f64)),
         ),
         ("requests affected", percent(affected)),
-        ("fewest free blocks", format!("{} of a plane", report.min_free_blocks)),
+        ("fewest free blocks", format!("{} of a plane", count(report.min_free_blocks.into()))),
         ("moves dropped", count(flash.dropped_moves)),
     ];
     if flash.preemptions > 0 {
@@ -217,7 +217,7 @@ pub(super) fn utilization(report: &Report) -> String {
 /// Number of intervals into which a run is divided.
 const INTERVALS: usize = 10;
 
-/// How the run went: requests waiting and blocks left show whether the drive keeps up or drowns.
+/// The run in intervals: outstanding requests and free blocks show whether the drive keeps up.
 pub(super) fn over_time(series: &[Sample]) -> String {
     if series.is_empty() {
         return "  the run is too short\n".into();

@@ -1,5 +1,5 @@
-//! What a person sees of a sweep: a line for each run, a few columns of the many. Runs that differ in their seeds only
-//! share a line, a mean, and below it half the width of its 95 % interval.
+//! The printed table of a sweep: a line for each run, with a few columns. Runs that differ only in their seeds share a
+//! line of means, and a line with half the width of the 95 % intervals.
 
 use super::journal::RunResult;
 use super::seeds::{Mean, SeedGroup};
@@ -39,7 +39,7 @@ fn against_first(run: &RunResult, first: &RunResult) -> Option<f64> {
     Some(mean(run)? / mean(first).filter(|from| *from > 0.0)? - 1.0)
 }
 
-/// None where less than one request is beyond it.
+/// The percentile; `None` if there are too few requests.
 fn p99_9(run: &RunResult, _: &RunResult) -> Option<f64> {
     run.value("response.all.count").filter(|count| !are_too_few(*count as u64, 1_000))?;
     run.value("response.all.p99_9_ns")

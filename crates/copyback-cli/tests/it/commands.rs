@@ -8,21 +8,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// A row: words and numbers by column.
-struct Told {
+struct CommandRow {
     words: BTreeMap<String, String>,
     numbers: BTreeMap<String, u64>,
 }
 
-impl Told {
+impl CommandRow {
     fn is(&self, op: &str, source: &str) -> bool {
         self.words["op"] == op && self.words["source"] == source
     }
 }
 
-fn told(path: &Path) -> Vec<Told> {
+fn command_rows(path: &Path) -> Vec<CommandRow> {
     let reader = SerializedFileReader::new(std::fs::File::open(path).unwrap()).unwrap();
     let row = |row: parquet::record::Row| {
-        let mut told = Told { words: BTreeMap::new(), numbers: BTreeMap::new() };
+        let mut told = CommandRow { words: BTreeMap::new(), numbers: BTreeMap::new() };
         for (name, field) in row.get_column_iter() {
             match field {
                 Field::Str(word) => drop(told.words.insert(name.clone(), word.clone())),
@@ -37,19 +37,19 @@ fn told(path: &Path) -> Vec<Told> {
 }
 
 /// A run's report, and its commands.
-fn run(arguments: &[&str]) -> (Value, Vec<Told>) {
+fn run(arguments: &[&str]) -> (Value, Vec<CommandRow>) {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     let base = ["run", "--quiet", "--json", "-", "--workload", "mixed-70-30"];
     let output = copyback(&[&base[..], arguments, &["--out", out.to_str().unwrap(), "--out-commands"]].concat());
     assert_eq!(code(&output), 0, "{}", said(&output));
     let document: Value = serde_json::from_str(&printed(&output)).unwrap();
-    (document["results"][0]["report"].clone(), told(&out.join("commands.parquet")))
+    (document["results"][0]["report"].clone(), command_rows(&out.join("commands.parquet")))
 }
 
 /// The counters count independently, when commands are issued. Only the last nanosecond of a warm-up may belong to both
 /// parts.
-fn check_counts(report: &Value, commands: &[Told]) {
+fn check_counts(report: &Value, commands: &[CommandRow]) {
     for (counter, op, source) in [
         ("host_page_reads", "read", "host"),
         ("host_page_programs", "program", "host"),
@@ -82,7 +82,7 @@ fn commands_are_those_that_the_report_counts() {
         }
         last = Some(at("command"));
     }
-    let shape = |row: &Told, what: &str, per: u64, of: &str| assert_eq!(row.numbers[what], row.numbers[of] / per);
+    let shape = |row: &CommandRow, what: &str, per: u64, of: &str| assert_eq!(row.numbers[what], row.numbers[of] / per);
     let geometry = config(&["--requests", "4000"]);
     for row in &commands {
         shape(row, "plane", geometry.blocks_per_plane, "block");
@@ -147,7 +147,7 @@ fn a_drawing_beside_the_table_is_the_drawing_alone() {
     let table = [beside.to_str().unwrap(), "--out-commands", "--out", out.to_str().unwrap()];
     assert_eq!(code(&copyback(&[&base[..], &table].concat())), 0);
     assert_eq!(std::fs::read_to_string(alone).unwrap(), std::fs::read_to_string(beside).unwrap());
-    assert!(told(&out.join("commands.parquet")).iter().any(|row| row.numbers["issued_ns"] > 2_000_000));
+    assert!(command_rows(&out.join("commands.parquet")).iter().any(|row| row.numbers["issued_ns"] > 2_000_000));
 }
 
 #[test]
@@ -161,7 +161,8 @@ fn a_drawing_is_of_the_die_that_works_most() {
     let arguments = ["run", "--trace", trace.to_str().unwrap(), "--out-commands", "--out", out.to_str().unwrap()];
     let output = copyback(&[&arguments[..], &["--timeline", "-"]].concat());
     assert_eq!(code(&output), 0, "{}", said(&output));
-    let dies: BTreeSet<u64> = told(&out.join("commands.parquet")).iter().map(|row| row.numbers["die"]).collect();
+    let dies: BTreeSet<u64> =
+        command_rows(&out.join("commands.parquet")).iter().map(|row| row.numbers["die"]).collect();
     let [die] = dies.into_iter().collect::<Vec<_>>()[..] else { panic!("one die is read") };
     assert_ne!(die, 0, "nothing is tested");
     let text = printed(&output);
@@ -177,9 +178,9 @@ fn around_a_request_its_arrival_is_the_zero_of_an_axis_in_one_unit() {
     let files = ["--out-requests", "--out", out.to_str().unwrap(), "--timeline", svg.to_str().unwrap()];
     assert_eq!(code(&copyback(&[&base[..], &files].concat())), 0);
     assert_eq!(code(&copyback(&[&base[..], &["--timeline", text.to_str().unwrap()]].concat())), 0);
-    let requests = told(&out.join("requests.parquet"));
+    let requests = command_rows(&out.join("requests.parquet"));
     let reads = requests.iter().filter(|row| row.words["op"] == "read");
-    let key = |row: &&Told| (row.numbers["response_ns"], std::cmp::Reverse(row.numbers["index"]));
+    let key = |row: &&CommandRow| (row.numbers["response_ns"], std::cmp::Reverse(row.numbers["index"]));
     let slowest = &reads.max_by_key(key).unwrap().numbers;
     let drawing = std::fs::read_to_string(svg).unwrap();
     let titled = |name: &str| drawing.contains(&format!("{name} {}", slowest["index"]));

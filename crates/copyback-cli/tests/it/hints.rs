@@ -400,7 +400,7 @@ fn settings_without_effect_are_noted() {
     let run = |more: &[&str]| done(&[&["run", "-q", "--requests", "1000"][..], more].concat());
     let own = path("own.toml");
     let text = run(&["--device", &own]);
-    let note = format!("Note (baseline): `[order]` of {own} (`fifo`) has no effect: the scheme goes over the device");
+    let note = format!("Note (baseline): `[order]` of {own} (`fifo`) has no effect: the scheme overrides the device");
     assert!(text.contains(&note), "{text}");
     assert!(!run(&["--device", &own, "--set", "order.policy=fifo"]).contains("`[order]`"));
     let hard = "Note (baseline): `trigger.hard` (--set) has no effect: below it the host no longer preempts";

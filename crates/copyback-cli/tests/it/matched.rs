@@ -7,29 +7,29 @@ use parquet::record::RowAccessor;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A row of `--out-requests`.
-struct Told {
+struct RequestRow {
     is_read: bool,
     is_affected: bool,
     response_ns: u64,
 }
 
 /// The table of requests: by scheme, by number.
-fn requests(path: &std::path::Path) -> BTreeMap<String, BTreeMap<u64, Told>> {
+fn requests(path: &std::path::Path) -> BTreeMap<String, BTreeMap<u64, RequestRow>> {
     let reader = SerializedFileReader::new(std::fs::File::open(path).unwrap()).unwrap();
-    let mut told: BTreeMap<String, BTreeMap<u64, Told>> = BTreeMap::new();
+    let mut rows: BTreeMap<String, BTreeMap<u64, RequestRow>> = BTreeMap::new();
     for row in reader.get_row_iter(None).unwrap() {
         let row = row.unwrap();
         let at =
             |name: &str| row.get_column_iter().position(|(column, _)| column == name).expect("the column is there");
         let number = |name: &str| row.get_ulong(at(name)).unwrap();
-        let one = Told {
+        let one = RequestRow {
             is_read: row.get_string(at("op")).unwrap() == "read",
             is_affected: number("gc_affected") == 1,
             response_ns: number("response_ns"),
         };
-        told.entry(row.get_string(at("scheme")).unwrap().clone()).or_default().insert(number("index"), one);
+        rows.entry(row.get_string(at("scheme")).unwrap().clone()).or_default().insert(number("index"), one);
     }
-    told
+    rows
 }
 
 #[test]
@@ -40,13 +40,13 @@ fn the_first_schemes_affected_requests_are_compared_with_every_scheme() {
     let output = copyback(&[&arguments[..], &["--out", out.to_str().unwrap(), "--out-requests"]].concat());
     assert_eq!(code(&output), 0, "{}", said(&output));
     let results: serde_json::Value = serde_json::from_str(&printed(&output)).unwrap();
-    let told = requests(&out.join("requests.parquet"));
-    let affected = |scheme: &str| told[scheme].iter().filter(|(_, r)| r.is_affected).map(|(i, _)| *i);
+    let rows = requests(&out.join("requests.parquet"));
+    let affected = |scheme: &str| rows[scheme].iter().filter(|(_, r)| r.is_affected).map(|(i, _)| *i);
     let first: BTreeSet<u64> = affected("baseline").collect();
     assert!(first != affected("dynamic-allocation").collect(), "the sets are the same: nothing is tested");
     for (at, scheme) in ["baseline", "dynamic-allocation"].into_iter().enumerate() {
         for class in ["all", "read", "write"] {
-            let chosen = first.iter().map(|index| &told[scheme][index]);
+            let chosen = first.iter().map(|index| &rows[scheme][index]);
             let chosen = chosen.filter(|r| class == "all" || r.is_read == (class == "read"));
             let times: Vec<u64> = chosen.map(|r| r.response_ns).collect();
             assert!(!times.is_empty(), "{class}: nothing is tested");

@@ -36,7 +36,7 @@ fn a_window_in_a_pause_is_noted() {
         let words = ["run", "-q", "--trace", &trace, "--array", "raid-0", "--microscope", &drawing];
         let output = copyback(&[&words[..], &["--microscope-from", from, "--microscope-for", "1 s"]].concat());
         assert_eq!(code(&output), 0, "{}", said(&output));
-        printed(&output).contains("no request is under way and no drive collects in the window")
+        printed(&output).contains("no request is outstanding and no drive collects in the window")
     };
     assert!(noted("5s") && !noted("0s"));
 }

@@ -31,7 +31,7 @@ fn a_printed_configuration_keeps_its_scheme_and_says_where_it_goes_over_another(
     let run =
         |more: &[&str]| printed(&copyback(&[&["run", file.to_str().unwrap(), "--requests", "500"], more].concat()));
     let (own, other) = (run(&[]), run(&["--scheme", "ideal-no-gc"]));
-    assert!(own.starts_with("scheme `pgc`") && !own.contains("not the scheme's"), "{own}");
+    assert!(own.starts_with("scheme `pgc`") && !own.contains("replaces the scheme's"), "{own}");
     assert!(other.contains("mine.toml replaces the scheme's `ideal`"), "{other}");
     std::fs::write(&file, "scheme = \"pgc\"\nschemes = [\"baseline\"]\n").unwrap();
     let both = copyback(&["compare", file.to_str().unwrap()]);

@@ -46,9 +46,9 @@ fn a_drive_that_is_too_large_is_to_have_fewer_planes() {
     let run = |more: &[&str]| {
         said(&copyback(&[&["run", "--trace", &path, "--fit", "0.9"], more].concat())).replace("\n        ", " ")
     };
-    assert!(run(&[]).contains("or give it fewer planes: --set geometry.channels=1, or another"), "{}", run(&[]));
+    assert!(run(&[]).contains("or take a drive with fewer planes (--set geometry.channels=1)"), "{}", run(&[]));
     let one = run(&["--set", "geometry.channels=1"]);
-    assert!(one.contains("or give it fewer planes: --set geometry.chips_per_channel=1, or another"), "{one}");
+    assert!(one.contains("or take a drive with fewer planes (--set geometry.chips_per_channel=1)"), "{one}");
 }
 
 /// Before a drive is filled that need not be so large.
@@ -79,7 +79,7 @@ fn columns_are_named_on_the_command_line_or_in_a_file() {
     settings.iter().for_each(|setting| arguments.extend(["--set", setting]));
     assert!(printed(&copyback(&arguments)).contains("9.00 us"));
     let drive = copyback(&["trace", "info", &path, "--set", "geometry.channels=2"]);
-    assert!(code(&drive) == 2 && said(&drive).contains("nothing but the workload is looked at"), "{}", said(&drive));
+    assert!(code(&drive) == 2 && said(&drive).contains("uses keys of `workload` only"), "{}", said(&drive));
     let wrong = copyback(&["run", "--trace", &path, "--set", "workload.columns.offset=lba"]);
     assert!(code(&wrong) == 2 && said(&wrong).contains("did you mean `offset_"), "{}", said(&wrong));
 }
@@ -107,7 +107,7 @@ fn a_drive_is_sized_for_a_trace() {
             &["--fit", "0.9"][..],
             &["--fit 0.9 for a trace that addresses 32.0 MiB makes", "lower the share of --fit, for example to 0.36"][..],
         ),
-        (&["--fit", "0.9"], &["or give it fewer planes: --set geometry.channels=1,"]),
+        (&["--fit", "0.9"], &["planes (--set geometry.channels=1)"]),
         (&["--fit", "1e-300"], &["--fit 1e-300 for", "4,294,967,295 blocks or more", "for example to 4.9e-6"]),
         (&["--fit", "1.5"], &["a share is above 0 and at most 1; write for example 0.9"]),
         (&["--fit", "0"], &["a share is above 0 and at most 1; write for example 0.9"]),

@@ -208,6 +208,9 @@ fn numbers_of_one_of_several_workloads_are_shown() {
 fn a_column_that_is_not_there_is_refused_before_the_run() {
     refused(&["compare", "--show", "read.p98"], &["no number `read.p98`", "did you mean `"]);
     refused(&["run", "--show", "p98"], &["no column `p98`", "did you mean `p99`", "columns: mean, p50"]);
+    // A percentile that results have, and tables do not.
+    let number = "`read.p95` is a number of the report";
+    refused(&["run", "--show", "p95"], &["no column `p95`", "did you mean `p99`", number]);
     // The right name is suggested, if the beginning of a word is wrong or the word is only a part of a name.
     let meant = "did you mean `write_amplification.total`";
     refused(&["compare", "--show", "flash.write_amplification"], &["no number `flash.write_amplification`", meant]);

@@ -1,21 +1,21 @@
-//! How many requests a job has, and in how many passes over its addresses: as fio 3.33 was seen to do it.
+//! The number of requests of a job, and of passes over its addresses, as measured with fio 3.33.
 
 use super::job::{Job, Part, READ, TRIM, WRITE};
 use crate::failure::Failure;
 use toml::{Table, Value};
 
-/// Requests of a job that its time ends, and not their number.
+/// The number of requests of a job that ends by time.
 const WITHOUT_END: u64 = 1 << 50;
 
-/// Whole numbers of requests are computed with an error that is smaller.
+/// Largest rounding error of a computed number of requests.
 const ROUNDING: f64 = 1e-9;
 
-/// Whether a pass ends with the job's part: without a map of blocks fio writes on, as far as it has to.
+/// Whether the job has passes over its region. Without a map of blocks, fio has one pass of any length.
 fn has_passes(job: &Job) -> bool {
     !job.pattern.is_random || job.ends_with_map()
 }
 
-/// What a job asks for in all; `size` and `amount`, its part and what `io_size` says, are both bytes or both shares.
+/// The total amount of a job over all loops. `size` (its region) and `amount` (`io_size`) are both bytes or shares.
 fn all(job: &Job, size: f64, amount: f64) -> f64 {
     let loops = job.extent.loops as f64;
     match has_passes(job) {
@@ -24,14 +24,16 @@ fn all(job: &Job, size: f64, amount: f64) -> f64 {
     }
 }
 
-/// Whether fio ends a job whose requests have holes behind them at the end of its file, though it has not moved its
-/// size: the last request ends there, or an offset is before the file, because fio compares ends with and without it.
+/// Whether fio ends a job with holes (`rw=read:8k`) at the end of its file, before the job has moved its size.
+///
+/// fio does so if the last request ends exactly there, and for some offsets: fio then compares an end that includes the
+/// offset with one that does not.
 pub fn ends_with_file(job: &Job, clone: u64) -> bool {
     let Some(Part::Bytes(size)) = job.part_size(clone) else { return false };
     of_holed_pass(job, clone, size).is_some()
 }
 
-/// Requests of one operation up to the end of the file, if a job with holes ends there; `part`: bytes of its part.
+/// Requests of one operation up to the end of the file, if a job with holes ends there; `part`: bytes of its region.
 fn of_holed_pass(job: &Job, clone: u64, part: u64) -> Option<u64> {
     // With `io_size`, fio begins again at the start until it is reached.
     if job.pattern.is_random || job.stride().is_some() || job.extent.io_size.is_some() || job.is_endless() {
@@ -49,14 +51,14 @@ fn of_holed_pass(job: &Job, clone: u64, part: u64) -> Option<u64> {
     (ends_there || ends_behind_offset).then_some(last + 1)
 }
 
-/// Requests of a mix until one more would be of an operation that has had `each`: the mean number.
+/// Mean number of requests of a mix before one operation exceeds `each` requests.
 fn until_one_ends(each: u64, read_share: f64) -> f64 {
     let [reads, writes] = [read_share, 1.0 - read_share];
     if reads <= 0.0 || writes <= 0.0 {
         return each as f64;
     }
-    // The earlier of two times, of which one is the later, the earlier the other: half of their sum, less half of the
-    // mean of what they are apart, which lies between that of their means and that of a normal law around zero.
+    // The mean of the earlier of two times is half of their mean sum, less half of their mean distance. The distance is
+    // estimated between two bounds: that of the means, and that of a normal distribution around zero.
     let ends = each as f64 + 1.0;
     let means = [reads, writes].map(|share| ends / share);
     let deviation: f64 = [reads, writes].map(|share| (ends * (1.0 - share)).sqrt() / share).iter().sum();
@@ -65,7 +67,9 @@ fn until_one_ends(each: u64, read_share: f64) -> f64 {
     (0.5 * (sum - apart) - 1.0).max(each as f64)
 }
 
-/// What ends a clone of a job: fio ends it when as many bytes as its size are done, or with its time.
+/// Inserts the keys that end a clone of a job: `requests`, `passes` and `repeat_after`.
+///
+/// fio ends a job after the bytes of its size, or by time.
 pub fn insert(
     table: &mut Table,
     (job, clone): (&Job, u64),
@@ -78,13 +82,13 @@ pub fn insert(
         [_, _, true] => mean(TRIM),
         _ => read_share * mean(READ) + (1.0 - read_share) * mean(WRITE),
     };
-    // A trim and its write are two.
+    // A trim and its write count as two requests.
     let times = if job.pattern.trims_first { 2 } else { 1 };
     let count = |requests: f64| (requests.max(1.0) as u64).saturating_mul(times);
-    // A pass over a region has the blocks that fit; what ends by its bytes goes on until it has as many.
+    // A pass over a region has the blocks that fit. An amount in bytes is rounded up to whole requests.
     let of_pass = |bytes: f64| count((bytes / mean_bytes).floor());
     let of_amount = |bytes: f64| count((bytes / mean_bytes - ROUNDING).ceil());
-    // Sizes that are drawn add up to these bytes after a number of requests that is not known before.
+    // If sizes are drawn, the number of requests that add up to these bytes is not known in advance.
     let mut sizes = job.used(|op| job.sizes.blocks[op].only());
     let first = sizes.next().flatten();
     let is_mixed = first.is_none() || sizes.any(|own| own != first);

@@ -1,4 +1,4 @@
-//! `--fio-args`: fio's command line, as `fio --name=a --rw=read ...` has it behind the program's name.
+//! `--fio-args`: the arguments of fio's command line, with or without the program's name.
 
 use super::job::Safety;
 use super::parse::{self, GLOBAL, Section};
@@ -14,7 +14,7 @@ pub const SHOWN: &str = "--fio-args";
 /// The job of a command line that names none.
 const UNNAMED: &str = "fio";
 
-/// Options of fio itself, not of jobs, that change nothing of what is asked for; whether each has a value.
+/// Options of the program fio that change no request; whether each has a value.
 const OF_FIO: &[(&str, bool)] = &[
     ("output", true),
     ("output-format", true),
@@ -33,10 +33,10 @@ const OF_FIO: &[(&str, bool)] = &[
     ("debug", true),
 ];
 
-/// Options of fio itself that make it refuse jobs. They count wherever they stand.
+/// Options of the program fio that make it refuse jobs, at any position.
 const OF_SAFETY: &[&str] = &["readonly", "warnings-fatal"];
 
-/// Options of fio itself that ask for something else than a run of jobs.
+/// Options of the program fio that start another function than a run of jobs.
 const OF_OTHER_RUNS: &[&str] = &[
     "parse-only",
     "merge-blktrace-only",
@@ -103,7 +103,7 @@ fn words_of_program(words: &[Word]) -> usize {
     }
 }
 
-/// Words as a shell divides them: by blanks, outside of quotes, and with a backslash before what is to be kept.
+/// Splits a text into words as a shell does: by blanks outside quotes; a backslash keeps the next character.
 fn words(text: &str) -> Result<Vec<Word>, String> {
     let mut words: Vec<Word> = Vec::new();
     let (mut word, mut quote): (Option<Word>, Option<char>) = (None, None);
@@ -135,18 +135,18 @@ fn words(text: &str) -> Result<Vec<Word>, String> {
     }
     words.extend(word);
     match quote {
-        Some(open) => Err(format!("a quotation that begins with {open} does not end")),
+        Some(open) => Err(format!("the quotation mark {open} is not closed")),
         None => Ok(words),
     }
 }
 
 /// A command line, divided.
 pub struct CommandLine {
-    /// What stands before the first `--name` is of all jobs.
+    /// The sections; options before the first `--name` apply to all jobs.
     pub sections: Vec<Section>,
-    /// What has no effect.
+    /// Notes on options without effect.
     pub notes: Vec<String>,
-    /// What fio is told not to do.
+    /// Restrictions on the jobs.
     pub safety: Safety,
 }
 
@@ -224,7 +224,7 @@ impl Reader {
         Ok(Given { key: key.to_owned(), value, span })
     }
 
-    /// Whether an option is of fio's own program, and no option of a job. Then it is dealt with.
+    /// Handles an option of the program fio; `false` for an option of a job.
     fn is_of_program(&mut self, Given { key, value, span }: &Given) -> Result<bool, Failure> {
         let key = key.as_str();
         match key {
@@ -240,12 +240,12 @@ impl Reader {
             return Ok(true);
         }
         if OF_FIO.iter().any(|(name, _)| *name == key) {
-            self.line.notes.push(format!("`--{key}` has no effect: it is of fio's own program"));
+            self.line.notes.push(format!("`--{key}` has no effect: it controls the program fio, not its jobs"));
             return Ok(true);
         }
         if OF_OTHER_RUNS.contains(&key) {
             let help = "remove it; --print-config shows how jobs are understood";
-            return Err(self.wrong(span, format!("`--{key}` is of fio's own program, and no option of a job"), help));
+            return Err(self.wrong(span, format!("`--{key}` controls the program fio, not its jobs"), help));
         }
         Ok(false)
     }

@@ -1,15 +1,15 @@
-//! fio's engines: how many requests each has under way, and which of them ask no drive.
+//! fio's engines: synchronous, asynchronous, or without a drive.
 
 use copyback::config::layers::nearest;
 
-/// How an engine asks.
+/// How an engine issues requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     /// One request at a time.
     Synchronous,
     /// `iodepth` requests at a time.
     Asynchronous,
-    /// The same, of storage behind a network, of which only the drive is simulated.
+    /// Requests to storage behind a network; only the drive is simulated.
     Remote,
 }
 
@@ -88,14 +88,14 @@ pub fn find(name: &str) -> Result<(Engine, bool), (String, String)> {
     if SYNCHRONOUS.contains(&name) {
         return Ok((Engine::Synchronous, true));
     }
-    // Whatever is loaded from outside: the drivers that are so loaded are asynchronous.
+    // Known external engines are asynchronous.
     if ASYNCHRONOUS.contains(&name) || name.starts_with("external:") {
         return Ok((Engine::Asynchronous, false));
     }
     if let Some((_, is_asynchronous)) = REMOTE.iter().find(|(known, _)| *known == name) {
         return Ok((Engine::Remote, !is_asynchronous));
     }
-    let write = "write ioengine=libaio for requests side by side, psync for one at a time";
+    let write = "write ioengine=libaio for several requests at a time, or ioengine=psync for one";
     if let Some((_, why)) = OTHERS.iter().find(|(names, _)| names.contains(&name)) {
         return Err(((*why).to_owned(), format!("remove this job; to ask the drive, {write}")));
     }

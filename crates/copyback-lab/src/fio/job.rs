@@ -1,4 +1,4 @@
-//! A job: what its options say, by subject.
+//! A job of fio: its options, parsed and grouped by subject.
 
 mod extent;
 mod pace;
@@ -31,7 +31,7 @@ pub const READ: usize = 0;
 pub const WRITE: usize = 1;
 pub const TRIM: usize = 2;
 
-/// A job, its options understood.
+/// A job of fio.
 #[derive(Clone, Debug)]
 pub struct Job {
     pub name: String,
@@ -43,9 +43,9 @@ pub struct Job {
     pub pattern: Pattern,
     /// Sizes of requests.
     pub sizes: Sizes,
-    /// Which addresses it has, and how much it asks for.
+    /// Its addresses and its amount.
     pub extent: Extent,
-    /// Where random requests go.
+    /// How addresses are drawn.
     pub places: Places,
     /// How fast requests begin.
     pub pace: Pace,
@@ -57,11 +57,11 @@ pub struct Job {
     verification: Verification,
     /// Which figures are shown.
     pub shown: Shown,
-    /// Where it stands, for what is wrong with the whole of it.
+    /// The place of its section, for errors about the whole job.
     pub whole: Opt,
-    /// Its options and those of `[global]`, each by the first of its names.
+    /// Its options and those of `[global]`, each under its first name.
     said: Vec<(&'static str, Opt)>,
-    /// What was accepted and does nothing.
+    /// Notes on accepted options without effect.
     pub notes: Vec<String>,
     /// Options that ask for flushes of a drive's buffer.
     pub flushes: Vec<Opt>,
@@ -69,16 +69,16 @@ pub struct Job {
 
 /// The options of one subject.
 trait Subject {
-    /// Takes an option, by the first of its names, if it is of this subject. What it does not do is added to `notes`.
+    /// Sets an option, by its first name; `false` if it belongs to another subject. Adds notes on parts without effect.
     fn set(&mut self, name: &str, opt: &Opt, read: Reader, notes: &mut Vec<String>) -> Result<bool, Failure>;
 }
 
 impl Job {
-    /// A job of this section with what `global` sections said before.
+    /// The job of a section, with the options of the `[global]` sections above it.
     pub fn new(section: &Section, global: &[Opt]) -> Result<Self, Failure> {
         let key = format!("[{}]", section.name);
         let whole = Opt { key, value: None, place: section.place.clone(), missing: None };
-        // fio leaves out those that are there by their name alone.
+        // fio's JSON omits options without a value.
         let own = section.options.iter().filter_map(|opt| Some((opt.key.clone(), opt.value.clone()?)));
         let mut job = Self {
             name: section.name.clone(),
@@ -101,11 +101,11 @@ impl Job {
         };
         let all = || global.iter().chain(&section.options);
         let mut read = Reader::default();
-        // It says what the others mean.
+        // `kb_base` comes first, because it sets the unit of all other options.
         for opt in all().filter(|opt| opt.key == "kb_base") {
             read = Reader::of_kb_base(opt)?;
         }
-        // An engine that asks no drive is the reason, whatever options it has.
+        // `ioengine` comes next: if the engine uses no drive, that is the error, not one of its options.
         for opt in all().filter(|opt| opt.key == "ioengine") {
             job.set(opt, read)?;
         }
@@ -118,12 +118,12 @@ impl Job {
         Ok(job)
     }
 
-    /// The last option of one of these names that says something, for what is wrong with it; else the job.
+    /// The last option with one of these names, for an error; the job if there is none.
     pub fn at(&self, names: &[&str]) -> &Opt {
         self.option(names).unwrap_or(&self.whole)
     }
 
-    /// The last option of one of these names that says something.
+    /// The last option with one of these names.
     pub fn option(&self, names: &[&str]) -> Option<&Opt> {
         self.said.iter().rev().find(|(name, _)| names.contains(name)).map(|(_, opt)| opt)
     }
@@ -143,14 +143,14 @@ impl Job {
             }
             Meaning::WithoutEffect(why) => {
                 let note = format!("`{}` has no effect: {why}", opt.key);
-                // What is off asks for nothing.
+                // An option that is off needs no note.
                 if opt.value.as_deref() != Some("0") && !self.notes.contains(&note) {
                     self.notes.push(note);
                 }
                 Ok(())
             }
             Meaning::Flush => {
-                // A job's own option replaces that of all jobs.
+                // The job's own option replaces the one of `[global]`.
                 self.flushes.retain(|known| known.key != opt.key);
                 if !matches!(opt.value.as_deref(), Some("0" | "none")) {
                     self.flushes.push(opt.clone());

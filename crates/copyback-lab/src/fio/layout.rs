@@ -1,13 +1,13 @@
-//! Where the files of jobs lie on the drive.
+//! Places the files of jobs on the drive.
 
 use super::job::{Job, Part};
 use crate::failure::Failure;
 use std::collections::BTreeMap;
 
-/// Files of jobs begin at multiples of it, as a file system would lay them out.
+/// Alignment of the files of jobs, as in a file system.
 const FILE_GRAIN_BYTES: u64 = 1 << 20;
 
-/// Where the files of jobs lie on the drive: one that all jobs name is the drive itself, others lie one behind another.
+/// The positions of files on the drive. A file that all jobs share is the drive; others are placed one after another.
 pub struct Files {
     begins: BTreeMap<String, u64>,
     /// Whether the jobs share one file, the drive.
@@ -40,7 +40,7 @@ impl Files {
             for clone in 0..job.schedule.count {
                 let (Some(Part::Bytes(size)), Some(offset)) = (job.part_size(clone), job.file_offset_of(clone)) else {
                     if job.extent.fills_device {
-                        let message = "it fills a device, and a job on a file of its own has none";
+                        let message = "a job on a file of its own has no device to fill";
                         let help = "remove it, or let all jobs share the drive: filename=/dev/drive";
                         return Err(job.at(&["fill_device"]).wrong(message, help));
                     }

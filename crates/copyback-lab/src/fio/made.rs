@@ -1,4 +1,4 @@
-//! Jobs as tables of workloads.
+//! Converts jobs of fio to tables of workloads.
 
 use super::amount;
 use super::job::{Job, Part, READ, TRIM, WRITE};
@@ -18,11 +18,11 @@ pub struct Made {
     pub tables: Table,
     /// The jobs in their order.
     pub jobs: Jobs,
-    /// What users should know of jobs: the names of those of which it is true.
+    /// Notes, each with the names of its jobs.
     said: Vec<(String, Vec<String>)>,
-    /// Of each section, its job's name and the workloads of its clones.
+    /// For each section, the name of its job and the workloads of its clones.
     clones: Vec<(String, Vec<String>)>,
-    /// Workloads in front of the last stonewall: all behind it wait for them.
+    /// Workloads before the last stonewall; all later jobs wait for them.
     walled: Vec<String>,
     group: u64,
 }
@@ -80,7 +80,7 @@ impl Made {
         Ok(())
     }
 
-    /// What users should know, a line for each: what is true of several jobs names the first ones.
+    /// The notes, one line each. A note on several jobs names the first ones.
     pub fn notes(&self) -> Vec<String> {
         let note = |(what, jobs): &(String, Vec<String>)| {
             let shown: Vec<String> = jobs.iter().take(JOBS_NAMED).map(|name| format!("`{name}`")).collect();
@@ -112,7 +112,7 @@ impl Made {
         });
     }
 
-    /// A name that no workload has yet: the job's, or with its section's where `name` calls several the same.
+    /// An unused workload name: the job's name, with its section's name appended if several jobs have one `name`.
     fn free_name(&self, job: &Job, clone: u64) -> String {
         let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
         let plain = |text: &str| text.chars().map(plain).collect::<String>();
@@ -130,14 +130,14 @@ impl Made {
         names.find(|name| !self.tables.contains_key(name)).unwrap_or(stem)
     }
 
-    /// Those who have to end first.
+    /// The workloads that must end before the job starts.
     fn waits_for(&self, job: &Job) -> Result<Vec<String>, Failure> {
         let mut after = self.walled.clone();
         if let Some(name) = &job.schedule.wait_for {
             let found: Vec<_> = self.clones.iter().filter(|(known, _)| known == name).collect();
             if found.is_empty() {
-                let message = format!("no job before it is called `{name}`");
-                return Err(job.at(&["wait_for"]).wrong(message, "name one above it"));
+                let message = format!("no job above it has the name `{name}`");
+                return Err(job.at(&["wait_for"]).wrong(message, "write the name of a job above it"));
             }
             let named = found.into_iter().flat_map(|(_, names)| names);
             after.extend(named.filter(|name| !self.walled.contains(name)).cloned());
@@ -151,25 +151,27 @@ impl Made {
             None => self.said.push((what, vec![job.name.clone()])),
         };
         if job.pace.is_synchronous && job.pace.depth > 1 {
-            say(format!("a synchronous engine has one request under way, whatever iodepth={} says", job.pace.depth));
+            let depth = job.pace.depth;
+            say(format!("`iodepth={depth}` has no effect: a synchronous engine has one request outstanding"));
         }
         if job.replay.iolog.is_none() && job.lacks_map() {
-            say("places are drawn in the smallest block, and may come twice: fio has a map of blocks, per direction"
+            say("addresses are multiples of the smallest block, and may be drawn twice: fio's map of blocks is not \
+                 simulated for this job"
                 .into());
         }
         if job.replay.iolog.is_none() && job.ends_early() {
-            say("with a map of blocks, fio ends such a job early: the map counts blocks of the smallest bs. Here it moves \
-                 all of its size, as with norandommap=1"
+            say("with a map of blocks, fio ends such a job early: the map counts blocks of the smallest bs. Here it \
+                 moves its whole size, as with norandommap=1"
                 .into());
         }
         if job.replay.iolog.is_none() && job.pattern.ops[..2] == [true, true] && amount::ends_with_file(job, 0) {
-            say("fio ends such a job when its reads or its writes reach the end of the file. Here it ends after the mean \
-                 number of requests of that"
+            say("fio ends such a job when its reads or its writes reach the end of the file. Here it ends after the \
+                 number of requests that this takes on average"
                 .into());
         }
         let is_mixed = job.used(|op| job.sizes.blocks[op].only().is_none()).any(|is_mixed| is_mixed);
         if is_mixed && job.pace.rate_bytes.iter().any(Option::is_some) {
-            say("requests come at the rate that moves so many bytes on average, whatever the size of the last one"
+            say("`rate` sets the mean rate: the time between two requests does not depend on their sizes, unlike in fio"
                 .into());
         }
         if job.reads_back().is_ok_and(|reads_back| reads_back) && job.pattern.is_random {
@@ -198,7 +200,7 @@ impl Made {
     }
 }
 
-/// A log that is played again.
+/// Completes the table of a job that replays a log.
 fn replay(mut table: Table, job: &Job, path: &str) -> Result<Table, Failure> {
     let is_cut = job.extent.number_ios.is_some() || job.amount(0).is_some();
     if is_cut || job.pace.rate_iops.iter().chain(&job.pace.rate_bytes).any(Option::is_some) {
@@ -220,7 +222,7 @@ fn replay(mut table: Table, job: &Job, path: &str) -> Result<Table, Failure> {
     Ok(table)
 }
 
-/// Requests under way: one where the engine waits for each.
+/// The maximum of outstanding requests: one for a synchronous engine.
 fn depth(job: &Job) -> u64 {
     if job.pace.is_synchronous { 1 } else { job.pace.depth }
 }
@@ -238,7 +240,7 @@ fn pace(table: &mut Table, job: &Job) {
 
 fn times(table: &mut Table, job: &Job) {
     if job.schedule.delay_ns > 0 {
-        // It counts from the begin of all, also behind a stonewall.
+        // It counts from the start of the run, even after a stonewall.
         table.insert("not_before".into(), nanos(job.schedule.delay_ns));
     }
     if job.schedule.ramp_ns > 0 {
@@ -277,11 +279,11 @@ fn region(table: &mut Table, job: &Job, clone: u64, files: &Files) -> Result<(),
     Ok(())
 }
 
-/// Requests a second of each operation, where they have a limit.
+/// Requests per second of each operation; `None` without a limit.
 fn rates_of(job: &Job) -> [Option<f64>; 3] {
     [READ, WRITE, TRIM].map(|op| {
         let blocks = &job.sizes.blocks[op];
-        // fio's limit is one of bytes: so many requests of the smallest size.
+        // fio converts `rate_iops` to bytes by the smallest size.
         let bytes = job.pace.rate_bytes[op].map(|bytes| bytes as f64);
         let bytes = bytes.or(job.pace.rate_iops[op].map(|rate| rate as f64 * blocks.least() as f64))?;
         let counted = if job.pace.is_poisson { blocks.least() as f64 } else { blocks.mean() };
@@ -289,11 +291,11 @@ fn rates_of(job: &Job) -> [Option<f64>; 3] {
     })
 }
 
-/// Which operations there are, of which sizes, how many, and when.
+/// Inserts the operations of a job: shares, sizes, number and arrivals.
 fn requests(table: &mut Table, job: &Job, clone: u64, is_drive: bool) -> Result<(), Failure> {
     let rates = rates_of(job);
     let read_share = match (job.pattern.ops, rates) {
-        // With a rate for each they come at these, whatever shares they were to have.
+        // If both operations have a rate, the rates determine the share of reads.
         ([true, true, _], [Some(reads), Some(writes), _]) => reads / (reads + writes),
         ([true, true, _], _) => job.pattern.read_percent as f64 / 100.0,
         ([true, false, _], _) => 1.0,
@@ -335,7 +337,7 @@ fn arrivals(table: &mut Table, job: &Job, rates: [Option<f64>; 3]) -> Result<(),
     };
     match (&used[..], &rates[..]) {
         (_, []) => {}
-        // A trim comes at the rate of trims, and its write at that of writes: both at the same.
+        // Each write follows a trim, so both have the same rate.
         ([_], [rate]) if job.pattern.trims_first => drop(table.insert("arrivals".into(), arrivals(2.0 * rate))),
         ([_], [rate]) => drop(table.insert("arrivals".into(), arrivals(*rate))),
         ([READ, WRITE], [reads, writes]) => {
@@ -432,7 +434,7 @@ fn zones_of_part(job: &Job, clone: u64, zones: &[(f64, Option<u64>)]) -> Result<
     let share = |(access, own): &(f64, Option<u64>)| {
         Value::from(vec![*access, own.unwrap_or(size - given) as f64 / size as f64])
     };
-    // No request goes behind the last zone.
+    // The addresses after the last zone get no request.
     let rest = (is_closed && given < size).then(|| Value::from(vec![0.0, (size - given) as f64 / size as f64]));
     Ok(Value::Array(zones.iter().map(share).chain(rest).collect()))
 }

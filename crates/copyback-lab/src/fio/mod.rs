@@ -1,8 +1,8 @@
 //! `--fio JOB` and `--fio-args`: jobs of fio as several workloads.
 //!
-//! A job becomes a table `[workloads.NAME]`, a clone of `numjobs` one more, so that everything that can be done with
-//! workloads can be done with jobs, and `--print-config` shows how each was understood. Names, defaults and units are
-//! fio's (its HOWTO, version 3); what cannot be simulated is refused with the reason.
+//! Each job, and each clone of it (`numjobs`), becomes a table `[workloads.NAME]`. Jobs therefore have all features of
+//! workloads, and `--print-config` shows how each job was read. Names, defaults and units are those of fio's HOWTO,
+//! version 3. An option that cannot be simulated is refused with the reason.
 
 mod amount;
 pub mod arguments;
@@ -30,13 +30,13 @@ use toml::{Table, Value};
 /// The most jobs, clones included: each is a workload.
 const JOBS_MAX: u64 = TENANTS_MAX as u64;
 
-/// A job file, understood.
+/// The workloads of a job file, and its notes.
 pub struct JobFile {
-    /// The workloads that it stands for.
+    /// The tables of its workloads.
     pub layer: Layer,
-    /// What users should know.
+    /// Notes to the user.
     pub notes: Vec<String>,
-    /// Jobs in their order: results of fio come in it.
+    /// The jobs in the order of the file, which is the order of fio's results.
     pub jobs: Jobs,
 }
 
@@ -60,9 +60,9 @@ pub struct JobName {
     pub group: u64,
     /// Whether its group is reported as one job.
     pub is_grouped: bool,
-    /// Whether it is a part of the job before it: the reads that verify its writes.
+    /// Whether it reads back what the previous job wrote (`verify`); fio reports both as one job.
     pub is_more: bool,
-    /// Requests that it has under way.
+    /// Its maximum of outstanding requests.
     pub depth: u64,
     /// Percentiles that it asks for, in per cent.
     pub percentiles: Option<Vec<f64>>,
@@ -72,9 +72,9 @@ pub struct JobName {
     pub options: Vec<(String, String)>,
     /// Options that ask for flushes of a drive's buffer.
     pub flushes: Vec<Opt>,
-    /// What says how large it is: an option, or the section.
+    /// The option that sets its size, or its section if none does.
     pub sized_by: Opt,
-    /// The option that says how far behind its file's begin it starts.
+    /// The option that sets its offset in its file.
     pub moved_by: Option<Opt>,
     /// The first byte of its file on the drive.
     pub file_begin: u64,
@@ -101,13 +101,13 @@ pub fn load_arguments(text: &str, inputs: &mut Vec<Input>) -> Result<JobFile, Fa
 fn read(shown: &str, sections: &[Section], notes: Vec<String>, safety: &Safety) -> Result<JobFile, Failure> {
     let (mut global, mut jobs, mut count) = (Vec::new(), Vec::new(), 0);
     for section in sections {
-        // What stands in a later [global] is of the jobs below it.
+        // A later [global] applies to the jobs below it.
         if section.name == GLOBAL {
             global.extend(section.options.iter().cloned());
         } else {
             let job = Job::new(section, &global)?;
             safety.check(&job)?;
-            // Before anything is made of them: a file of a few lines may have thousands.
+            // Check this before workloads are made: a file of a few lines may have thousands of clones.
             count += job.schedule.count * if job.reads_back()? { 2 } else { 1 };
             if count > JOBS_MAX {
                 let why = format!("with this job and its clones there are {count}, and a run takes {JOBS_MAX}");

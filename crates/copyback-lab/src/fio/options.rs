@@ -1,15 +1,15 @@
-//! fio's options: which are understood, which ask nothing of a drive, and which cannot be simulated, with the reasons.
+//! fio's options: understood, without effect on a drive, or refused, each with the reason.
 
 use copyback::config::layers::nearest;
 
-/// What an option is to a simulated drive.
+/// How an option is treated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Meaning {
-    /// It says what is asked for, or how results are shown.
+    /// It changes the requests, or the results that are shown.
     Understood,
-    /// It asks nothing of a drive, for this reason.
+    /// It has no effect on a drive; the reason.
     WithoutEffect(&'static str),
-    /// It asks that data leaves the drive's buffer.
+    /// It flushes the drive's write buffer.
     Flush,
     /// Only these values are understood: why not others, and what to write instead.
     Only(&'static [&'static str], &'static str, &'static str),
@@ -39,9 +39,9 @@ const RATE_FLOOR: Meaning = WithoutEffect("a job that is too slow is not stopped
 pub const OPTIONS: &[Known] = &[
     // Jobs.
     (&["name"], Understood),
-    (&["description"], WithoutEffect("it is a text")),
+    (&["description"], WithoutEffect("it only describes the job")),
     (&["kb_base"], Understood),
-    (&["unit_base"], WithoutEffect("it is of fio's own text output")),
+    (&["unit_base"], WithoutEffect("it changes only fio's text output")),
     (&["loops"], Understood),
     (&["numjobs"], Understood),
     (&["runtime", "timeout"], Understood),
@@ -287,7 +287,7 @@ pub const OPTIONS: &[Known] = &[
     (&["clat_percentiles"], Understood),
     (&["lat_percentiles"], Understood),
     (&["slat_percentiles"], WithoutEffect("the host's work takes no time")),
-    (&["significant_figures"], WithoutEffect("it is of fio's own text output")),
+    (&["significant_figures"], WithoutEffect("it changes only fio's text output")),
     (&["block_error_percentiles"], WithoutEffect("no request fails")),
     (&["bwavgtime"], WithoutEffect("samples are of 500 ms, fio's default")),
     (&["iopsavgtime"], WithoutEffect("samples are of 500 ms, fio's default")),
@@ -299,7 +299,7 @@ pub const OPTIONS: &[Known] = &[
     (&["disable_bw_measurement", "disable_bw"], WithoutEffect("bandwidth is always measured")),
     (&["gtod_reduce"], PROCESS),
     (&["gtod_cpu"], PROCESS),
-    (&["eta"], WithoutEffect("it is of fio's own text output")),
+    (&["eta"], WithoutEffect("it changes only fio's text output")),
     (&["output-format"], WithoutEffect("--fio-json FILE writes fio's JSON")),
     // Processes and memory of the host.
     (&["thread", "threads"], PROCESS),
@@ -389,7 +389,7 @@ pub const OPTIONS: &[Known] = &[
     (&["single-instance"], SERVER),
 ];
 
-/// What an option is; none where fio has no such option.
+/// An option by one of its names; `None` if fio has no such option.
 pub fn find(key: &str) -> Option<&'static Known> {
     OPTIONS.iter().find(|(names, _)| names.contains(&key))
 }

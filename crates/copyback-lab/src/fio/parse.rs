@@ -9,11 +9,11 @@ use std::sync::Arc;
 pub struct Opt {
     /// Its name.
     pub key: String,
-    /// Its value, variables replaced; none where only the name stands there.
+    /// Its value with variables replaced; `None` for a name alone.
     pub value: Option<String>,
-    /// Where it stands.
+    /// Its place.
     pub place: Place,
-    /// A variable of its value that has none, and what helps.
+    /// The error about an undefined variable in its value, and the help.
     pub missing: Option<(String, &'static str)>,
 }
 
@@ -54,8 +54,8 @@ pub struct Section {
 /// The section whose options the jobs behind it have.
 pub const GLOBAL: &str = "global";
 
-/// Reads a job file. fio's own rules: names are as they are written, `;` and `#` begin comments, blanks around `=` do
-/// not count.
+/// Parses a job file by fio's rules: names are case-sensitive, `;` and `#` begin comments, blanks around `=` do not
+/// count.
 pub fn sections(name: &str, text: &str) -> Result<Vec<Section>, Failure> {
     let whole = Arc::new(Text { name: name.to_owned(), text: text.to_owned() });
     let mut sections: Vec<Section> = Vec::new();

@@ -1,4 +1,4 @@
-//! Sizes and places as fio writes them: `bs`, `bsrange`, `bssplit`, `random_distribution`.
+//! Parses block sizes and address distributions: `bs`, `bsrange`, `bssplit`, `random_distribution`.
 
 use super::number::number;
 use super::parse::Opt;
@@ -87,7 +87,7 @@ pub fn common_divisor(one: u64, other: u64) -> u64 {
     if other == 0 { one } else { common_divisor(other, one % other) }
 }
 
-/// A part of a list for reads, writes and trims: what is left out has the value before, what is empty stays.
+/// The values for reads, writes and trims. An omitted value repeats the previous one; an empty value changes nothing.
 pub fn each<'a>(opt: &'a Opt, text: &'a str) -> Result<[&'a str; 3], Failure> {
     let given: Vec<&str> = text.split(',').collect();
     if given.len() > 3 {
@@ -96,11 +96,11 @@ pub fn each<'a>(opt: &'a Opt, text: &'a str) -> Result<[&'a str; 3], Failure> {
     Ok([0, 1, 2].map(|op| given.get(op).or(given.last()).copied().unwrap_or_default().trim()))
 }
 
-/// A size that a drive can be asked for.
+/// A request size: whole sectors.
 pub fn sectors(opt: &Opt, text: &str, kb_base: u64) -> Result<u64, Failure> {
     let bytes = number(opt, text, kb_base)?;
     if bytes == 0 {
-        return Err(opt.wrong("a block of no byte is none", "write for example 4k"));
+        return Err(opt.wrong("a request has at least one sector of 512 bytes", "write for example 4k"));
     }
     if !bytes.is_multiple_of(SECTOR_BYTES) {
         return Err(opt.wrong(format!("{bytes} bytes are no whole sectors of 512"), "write a multiple of 512"));
@@ -117,7 +117,7 @@ pub fn range(opt: &Opt, text: &str, kb_base: u64) -> Result<Blocks, Failure> {
     Ok(if min == max { Blocks::one(min) } else { Blocks::Range(min, max) })
 }
 
-/// Sizes with percentages; those without share what the others leave.
+/// Sizes with percentages; sizes without one share the rest equally.
 pub fn split(opt: &Opt, text: &str, kb_base: u64) -> Result<Blocks, Failure> {
     let wrong = || opt.wrong("it is no list of sizes and percentages", "write for example 4k/60:64k/40");
     let mut entries: Vec<(u64, Option<u64>)> = Vec::new();
@@ -146,11 +146,11 @@ pub enum Distribution {
     Uniform,
     Zipf(f64),
     Pareto(f64),
-    /// Of each zone its share of the requests and its share of the addresses.
+    /// For each zone, its share of the requests and its share of the addresses.
     Zones(Vec<[f64; 2]>),
-    /// Of each zone its share of the requests and its bytes; none has what the others leave.
+    /// For each zone, its share of the requests and its bytes; `None` takes the remaining bytes.
     ZonesOfBytes(Vec<(f64, Option<u64>)>),
-    /// Blocks in turn.
+    /// Blocks in a fixed order.
     Sequence(Vec<u64>),
 }
 
@@ -160,10 +160,10 @@ const SEQUENCE_MAX: usize = 64;
 /// Reads `random_distribution`, its zones for each operation apart.
 pub fn distribution(opt: &Opt, kb_base: u64) -> Result<[Distribution; 3], Failure> {
     let text = opt.text()?;
-    // fio's manual has both.
+    // fio's manual uses `:` and `=`.
     let (kind, figure) = text.split_once([':', '=']).unwrap_or((text, ""));
     let help = "use random, zipf:THETA, pareto:H, or zoned:ACCESS/SIZE:ACCESS/SIZE";
-    // The centre only turns the places, which a hash scatters anyway.
+    // The centre only rotates the addresses, which a hash scatters.
     let (number, centre) = figure.split_once([':', '/']).unwrap_or((figure, ""));
     let law = |usual: f64, is_right: fn(f64) -> bool, wrong: &str, example: &str| {
         let value = if number.is_empty() { Ok(usual) } else { number.parse::<f64>() };
@@ -193,7 +193,7 @@ pub fn distribution(opt: &Opt, kb_base: u64) -> Result<[Distribution; 3], Failur
             [read(reads)?, read(writes)?, read(trims)?]
         }
         "normal" => {
-            let why = "fio's law of `normal` is not the one that its name says, and is not imitated";
+            let why = "fio's `normal` is no normal distribution, and is not simulated";
             return Err(opt.wrong(why, help));
         }
         "sequence" => {
@@ -201,7 +201,7 @@ pub fn distribution(opt: &Opt, kb_base: u64) -> Result<[Distribution; 3], Failur
             match blocks {
                 Ok(blocks) if blocks.len() <= SEQUENCE_MAX => all(Distribution::Sequence(blocks)),
                 _ => {
-                    let why = format!("these are not up to {SEQUENCE_MAX} numbers of blocks");
+                    let why = format!("a sequence has 1 to {SEQUENCE_MAX} block numbers");
                     return Err(opt.wrong(why, "write for example sequence:2,0,1"));
                 }
             }
@@ -210,7 +210,7 @@ pub fn distribution(opt: &Opt, kb_base: u64) -> Result<[Distribution; 3], Failur
     })
 }
 
-/// Shares in per cent; those that are left out have what the others leave, evenly. `None` where they are not 100.
+/// Shares from percentages; omitted ones share the rest equally. `None` if the sum is not 100.
 fn filled(shares: &[Option<f64>]) -> Option<Vec<f64>> {
     let given: f64 = shares.iter().flatten().sum();
     let open = shares.iter().filter(|share| share.is_none()).count();
@@ -219,7 +219,7 @@ fn filled(shares: &[Option<f64>]) -> Option<Vec<f64>> {
     is_whole.then(|| shares.iter().map(|share| share.unwrap_or(rest) / 100.0).collect())
 }
 
-/// A percentage; an empty text is what the others leave.
+/// A percentage; `Some(None)` for an empty text, which takes the rest.
 fn percent(text: &str) -> Option<Option<f64>> {
     match text.trim() {
         "" => Some(None),
@@ -240,12 +240,12 @@ fn zones(opt: &Opt, text: &str) -> Result<Distribution, Failure> {
         zones.iter().all(|[_, size]| *size > 0.0).then_some(zones)
     });
     zones.map(Distribution::Zones).ok_or_else(|| {
-        let why = format!("these are not up to {ZONES_MAX} zones whose accesses and sizes add up to 100 each");
+        let why = format!("it takes up to {ZONES_MAX} zones; their accesses add up to 100, and so do their sizes");
         opt.wrong(why, "write for example zoned:80/20:20/80, or leave the last size out: zoned:80/20:20/")
     })
 }
 
-/// The same with sizes in bytes.
+/// Zones with sizes in bytes (`zoned_abs`).
 fn zones_of_bytes(opt: &Opt, text: &str, kb_base: u64) -> Result<Distribution, Failure> {
     let (mut accesses, mut sizes) = (Vec::new(), Vec::new());
     for zone in text.split(':') {

@@ -110,13 +110,13 @@ impl Fitted {
         Some(note + &gaps.replacen("It uses", "One uses", 1).replacen("of that", "of what it addresses", 1))
     }
 
-    /// Why a drive cannot be so, and what helps. `plan` is that of the drive before.
+    /// The error if no drive has this size, with the help. `plan`: the plan before the drive was sized.
     pub fn refused(&self, failure: Failure, plan: &Plan) -> Failure {
         let addressed = format::size(self.addressed_bytes as f64);
-        let blocks = format::count(self.blocks_per_plane.into());
+        let blocks = format::counted(self.blocks_per_plane.into(), "block");
         let more = if self.blocks_per_plane == u32::MAX { " or more" } else { "" };
         let what = format!(
-            "--fit {} for {} {addressed} makes {blocks} blocks{more} in a plane",
+            "--fit {} for {} {addressed} makes {blocks}{more} in a plane",
             self.share,
             if self.is_of_several { "workloads that address" } else { "a trace that addresses" }
         );
@@ -126,10 +126,10 @@ impl Fitted {
         let help = match (self.blocks_per_plane < self.blocks_before, share) {
             (true, share) => {
                 let such = share.map(|share| format!(", for example to {share}")).unwrap_or_default();
-                let fewer = fewer_planes(plan).map(|set| format!(": --set {set}=1, or")).unwrap_or(":".into());
+                let fewer = fewer_planes(plan).map(|set| format!(" (--set {set}=1)")).unwrap_or_default();
                 format!(
-                    "lower the share of --fit{such}, which makes the drive larger, or give it fewer planes{fewer} \
-                     another device"
+                    "lower the share of --fit{such}, which makes the drive larger; or take a drive with fewer \
+                     planes{fewer}"
                 )
             }
             (false, Some(share)) => format!("raise the share of --fit, for example to {share}, or {closer}"),
@@ -139,7 +139,7 @@ impl Fitted {
         failure.of_run(&what).not_at_line(&self.set()).with_help(help)
     }
 
-    /// The share nearest to the one that was asked for, of two digits, with which there is such a drive.
+    /// The possible share that is nearest to the requested one, in two digits.
     fn possible_share(&self, plan: &Plan) -> Option<Share> {
         let is_possible = |blocks: u32| plan.runs.iter().all(|planned| is_possible(planned, blocks));
         let blocks_with = |share: Share| {
@@ -245,7 +245,7 @@ fn refuse_unscalable(planned: &Planned) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What several workloads address: up to the highest end of those whose parts have sizes in bytes, or of their traces.
+/// The footprint of several workloads: the highest end of their regions in bytes, and of their traces.
 fn measured_of_several(tenants: &Tenants, seed: u64, known: &mut Footprints) -> Result<Footprint, Failure> {
     let mut end_bytes = 0;
     for tenant in tenants.values() {

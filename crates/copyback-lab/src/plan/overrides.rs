@@ -82,7 +82,7 @@ pub fn resolve_overrides(layer: &mut Layer, folder: &Path) {
         let is_preset = [DEVICES, SCHEMES].into_iter().any(|presets| presets::find(presets, name).is_some());
         let path = folder.join(&*name);
         if !is_preset && (looks_like_path(name) || path.exists()) {
-            // What a run prints of itself is read again elsewhere.
+            // A printed configuration may be read from another folder.
             let path = std::path::absolute(&path).unwrap_or(path);
             *name = path.to_string_lossy().into_owned();
         }

@@ -1,4 +1,4 @@
-//! Choices that cannot be what the user means are refused before a run.
+//! Refuses choices that exclude each other, before a run.
 
 use super::effects::{self, ModeSetting, OF_ONE_MODE};
 use super::{Experiment, Planned};
@@ -10,7 +10,7 @@ use copyback::run::Warmup;
 use copyback::run::config::Resolved;
 use std::collections::BTreeSet;
 
-/// Refuses numbers that no run can have, and several workloads in the place of one.
+/// Refuses impossible numbers, and more than one source of the workload.
 pub(super) fn refuse_impossible(chosen: &Experiment) -> Result<(), Failure> {
     let Experiment { workload, trace, fio, fio_args, seed, requests, .. } = chosen;
     let sources = [
@@ -69,7 +69,8 @@ pub(super) fn refuse_unnamed_drives(runs: &[Planned]) -> Result<(), Failure> {
         .with_help("remove it, or use a workload whose addresses are drawn per drive, such as hpc-w-skew-like"))
 }
 
-/// Refuses what the command line sets and no run looks at. Files may say both: presets and printed configurations do.
+/// Refuses settings of the command line that no run uses. In files they are allowed: presets and printed configurations
+/// have settings for both loops.
 pub(super) fn refuse_without_effect(sets: &Layer, runs: &[Planned]) -> Result<(), Failure> {
     for ModeSetting { table, key, mode, .. } in OF_ONE_MODE {
         let Some(place) = sets.place_in(table, key) else { continue };

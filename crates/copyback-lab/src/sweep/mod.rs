@@ -178,7 +178,7 @@ pub fn run(
         }
     }
     let mut to_do: Vec<usize> = to_do.into_values().collect();
-    // Cells that start from the same drives follow each other, so that no drive is kept for longer than it is used.
+    // Cells that start from the same drives run one after another, so that each drive is freed early.
     let mut first_of: BTreeMap<Vec<String>, usize> = BTreeMap::new();
     to_do.sort_unstable();
     for &at in &to_do {

@@ -130,10 +130,9 @@ pub fn of_equal_seeds(results: &Results<'_>) -> Option<String> {
     };
     (count > 0).then(|| {
         format!(
-            "Note: all seeds give the same results{of}: the requests are the trace's, and a seed draws only the \
-             drive's \
-             preconditioning and what policies leave to chance\n      +/- 0 means that neither has an effect, not how \
-             certain the results are: test that with other traces\n"
+            "Note: all seeds give the same results{of}: the requests are the trace's, and seeds vary only the drive's \
+             preconditioning and random choices of policies\n      +/- 0 means that neither changes the results, not \
+             that the results are certain: test other traces\n"
         )
     })
 }

@@ -38,7 +38,7 @@ pub fn of_file(table: &mut Table) -> Result<Vec<Variant>, LayerError> {
         let is_taken = variants.iter().any(|before| before.name == variant.name);
         if is_taken || presets::find(SCHEMES, &variant.name).is_some() {
             let error = LayerError::new(format!("there is a scheme `{}` already", variant.name));
-            return Err(error.with_help("give the variant a name of its own").at(name.place));
+            return Err(error.with_help("give the variant another name").at(name.place));
         }
         variants.push(variant);
     }

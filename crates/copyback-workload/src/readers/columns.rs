@@ -96,7 +96,7 @@ fn near(names: &[String], field: Field) -> Option<String> {
         keys_of(field).flat_map(|key| short_names(key.name).chain(std::iter::once(key.name))).collect();
     let unknown = names.iter().filter(|name| field_of(full_name(name)).is_none());
     let mut like = unknown.filter_map(|name| Some((name, nearest(name, known.iter().copied())?)));
-    like.next().map(|(name, key)| format!("did you mean `{key}` by `{}`? Or ", shown(name.as_bytes())))
+    like.next().map(|(name, key)| format!("did you mean `{key}` instead of `{}`? Or ", shown(name.as_bytes())))
 }
 
 /// Keys of all columns in their order, the missing field among them; `None` if no column seems to have it.
@@ -134,7 +134,7 @@ fn keys_of(field: Field) -> impl Iterator<Item = &'static ColumnKey> {
 /// The remedy: how to name a column.
 fn remedy(field: Field) -> String {
     let key = keys_of(field).next().map_or("", |key| key.name);
-    format!("name the column: --set workload.columns.{key}=NAME, or in the key of its unit")
+    format!("name the column: --set workload.columns.{key}=NAME, or the key of another unit instead")
 }
 
 /// The first of some names.

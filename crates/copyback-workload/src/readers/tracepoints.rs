@@ -163,7 +163,7 @@ fn lacks(what: &str) -> LineError {
     LineError(format!("the event of a UFS host has no {what}"))
 }
 
-/// The time of an event and the text after it; `None` for a line without one.
+/// The time of an event, and the text after the time; `None` for a line without a time.
 fn timed(line: &[u8]) -> Option<(&[u8], Cursor<'_>)> {
     let mut at = Cursor::new(line);
     loop {
@@ -285,8 +285,8 @@ impl LineFormat for Tracepoints {
         if self.without_size > 0 {
             let count = counted(self.without_size, "UFS command");
             notes.push(format!(
-                "{count} left out: Linux prints no size of them (READ (16) and WRITE (16) of zoned drives have size -1); \
-                 record block_rq_issue to have these"
+                "{count} left out: Linux prints no size for such a command (-1 for READ (16) and WRITE (16) of zoned \
+                 drives); record block_rq_issue to include it"
             ));
         }
         if self.lost_lines > 0 {

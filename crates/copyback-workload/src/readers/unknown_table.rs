@@ -111,7 +111,7 @@ pub(crate) fn refuse_without_header(file: &str, head: &[u8]) -> Option<Error> {
         _ => format!(", with the same separator, such as `{}`", guessed.replace(',', &separator.between())),
     };
     Some(Error::new(message).with_help(format!(
-        "put a header in front that says which column is which{header}, or say it in the command: --columns {guessed}"
+        "add a header line that names the columns{header}, or name them on the command line: --columns {guessed}"
     )))
 }
 
@@ -135,8 +135,8 @@ pub(crate) fn help_with_header(line: &[u8]) -> Option<String> {
     (names.len() >= 4 && names.iter().all(|name| is_name(name))).then(|| {
         let in_order = guess::columns(&names, &[]).keys.join(",");
         format!(
-            "if its first line names columns, say which is which: --set workload.columns.arrival_ns=NAME, and the same \
-             with op, offset_bytes and length_bytes; or name all in their order: --columns {in_order}"
+            "if its first line names columns, map them: --set workload.columns.arrival_ns=NAME, and the same with op, \
+             offset_bytes and length_bytes; or name all of them in order: --columns {in_order}"
         )
     })
 }

@@ -154,7 +154,7 @@ impl GeometryConfig {
         if self.blocks_per_plane < 8 {
             return Err(KeyError::new(
                 "geometry.blocks_per_plane",
-                format!("{} blocks leave no room to collect garbage in", self.blocks_per_plane),
+                format!("{} is too few for garbage collection", self.blocks_per_plane),
             )
             .with_help("use at least 8"));
         }

@@ -50,7 +50,7 @@ impl Figure {
         Self::with_mean(name, rounds, rounds.iter().sum::<f64>() / ROUNDS as f64)
     }
 
-    /// The same of a ratio, whose mean is that of all rounds together: rounds differ a little in length.
+    /// The figure of a ratio. Its mean is the ratio over all rounds, because rounds differ slightly in length.
     pub fn with_mean(name: &'static str, rounds: [f64; ROUNDS], mean: f64) -> Self {
         let largest = rounds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let smallest = rounds.iter().copied().fold(f64::INFINITY, f64::min);
@@ -163,7 +163,7 @@ pub struct Steady {
     pub reserve: Option<Reserve>,
 }
 
-/// The position of a run. All counts are from the run's start.
+/// Counts at a moment of a run, from its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mark {
     /// Mapping units that the host wrote.

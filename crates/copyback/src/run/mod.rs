@@ -337,8 +337,8 @@ const PUT_OFF_MIN: f64 = 0.05;
 fn note_of_put_off(share: f64) -> Option<String> {
     (share > PUT_OFF_MIN).then(|| {
         format!(
-            "{:.0} % of what was programmed was programmed when the last request had ended: drives had put it off for the \
-             host; write amplification leaves it out, erases count it, and in a longer run it is less",
+            "{:.0} % of all programs followed the last request: drives had postponed them; write amplification \
+             excludes them, erases include them, and their share is smaller in a longer run",
             100.0 * share
         )
     })

@@ -35,7 +35,7 @@ use totals::Totals;
 
 /// The next arrival.
 const ARRIVAL: Timer = Timer(0);
-/// A request has been in the hand of an array's controller for long enough.
+/// The delay of an array's controller has elapsed for a request.
 const DELAY: Timer = Timer(1);
 /// The next stripe of a failed drive may be rebuilt.
 const REBUILD: Timer = Timer(2);

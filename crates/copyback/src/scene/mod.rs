@@ -21,7 +21,7 @@ use copyback_workload::{Op, Priority, Request};
 
 /// The operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asks {
+pub enum SceneOp {
     /// The data of a page, wherever it is when it is read: plane, block, page.
     Read(u32, u32, u32),
     /// New data for a page at this location: plane, block, page.
@@ -41,7 +41,7 @@ pub struct Scene<'a> {
     /// The planes whose collections begin at time 0, one after the other if they share a die.
     pub collects: &'a [u32],
     /// Arrival in nanoseconds, and the request, in the order of arrival.
-    pub requests: &'a [(u64, Asks)],
+    pub requests: &'a [(u64, SceneOp)],
 }
 
 /// The record of a scene.
@@ -88,15 +88,15 @@ impl Scene<'_> {
     }
 }
 
-fn request(contents: &mut Contents, &(arrival_ns, asks): &(u64, Asks)) -> Request {
+fn request(contents: &mut Contents, &(arrival_ns, asks): &(u64, SceneOp)) -> Request {
     let (op, unit) = match asks {
-        Asks::Read(plane, block, page) => (Op::Read, contents.held_at(plane, block, page)),
-        Asks::Overwrite(plane, block, page) => (Op::Write, contents.held_at(plane, block, page)),
-        Asks::Write(plane) | Asks::UrgentWrite(plane) => {
+        SceneOp::Read(plane, block, page) => (Op::Read, contents.held_at(plane, block, page)),
+        SceneOp::Overwrite(plane, block, page) => (Op::Write, contents.held_at(plane, block, page)),
+        SceneOp::Write(plane) | SceneOp::UrgentWrite(plane) => {
             (Op::Write, contents.unused_unit(contents.ftl.geometry.plane_of_flash(PlaneId(plane)).0))
         }
     };
     let unit_bytes = u64::from(contents.ftl.geometry.unit_bytes);
-    let priority = if matches!(asks, Asks::UrgentWrite(_)) { Priority::High } else { Priority::Normal };
+    let priority = if matches!(asks, SceneOp::UrgentWrite(_)) { Priority::High } else { Priority::Normal };
     Request { arrival_ns, offset_bytes: u64::from(unit.0) * unit_bytes, len_bytes: unit_bytes, device: 0, op, priority }
 }

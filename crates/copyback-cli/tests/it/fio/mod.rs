@@ -104,14 +104,14 @@ fn what_fio_takes_is_taken_and_what_it_refuses_is_refused() {
 
 /// A request as a table has it.
 #[derive(Clone, Copy, Debug)]
-struct Asked {
+struct IssuedRequest {
     is_read: bool,
     offset_bytes: u64,
     len_bytes: u64,
 }
 
 /// The requests that copyback makes, job by job.
-fn own(folder: &Path, file: &str) -> Vec<Asked> {
+fn own(folder: &Path, file: &str) -> Vec<IssuedRequest> {
     use parquet::file::reader::{FileReader, SerializedFileReader};
     let out = folder.join("out");
     let _ = std::fs::remove_dir_all(&out);
@@ -123,7 +123,7 @@ fn own(folder: &Path, file: &str) -> Vec<Asked> {
         let values: BTreeMap<String, String> =
             row.unwrap().get_column_iter().map(|(name, value)| (name.clone(), value.to_string())).collect();
         let number = |name: &str| values[name].parse::<u64>().unwrap();
-        Asked {
+        IssuedRequest {
             is_read: values["op"].trim_matches('"') == "read",
             offset_bytes: number("offset_bytes"),
             len_bytes: number("len_bytes"),
@@ -133,13 +133,13 @@ fn own(folder: &Path, file: &str) -> Vec<Asked> {
 }
 
 /// The requests that fio makes, from the log that it writes.
-fn of_fio(folder: &Path, text: &str) -> Option<Vec<Asked>> {
+fn of_fio(folder: &Path, text: &str) -> Option<Vec<IssuedRequest>> {
     let (_, options) = text.split_once('\n').unwrap();
     of_fio_each(folder, &[options.to_owned()]).map(|mut all| all.remove(0))
 }
 
 /// The requests of several jobs, each with its options, in one run of fio: its start takes longer than a run.
-fn of_fio_each(folder: &Path, jobs: &[String]) -> Option<Vec<Vec<Asked>>> {
+fn of_fio_each(folder: &Path, jobs: &[String]) -> Option<Vec<Vec<IssuedRequest>>> {
     let log = |at: usize| if at == 0 { folder.join("io.log") } else { folder.join(format!("io.{at}.log")) };
     let section = |(at, options): (usize, &String)| format!("[j{at}]\n{options}write_iolog={}\n", log(at).display());
     let file = written(folder, &jobs.iter().enumerate().map(section).collect::<String>());
@@ -149,19 +149,19 @@ fn of_fio_each(folder: &Path, jobs: &[String]) -> Option<Vec<Vec<Asked>>> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let at = words.iter().position(|word| matches!(*word, "read" | "write"))?;
         let number = |place: usize| words.get(place)?.parse().ok();
-        Some(Asked { is_read: words[at] == "read", offset_bytes: number(at + 1)?, len_bytes: number(at + 2)? })
+        Some(IssuedRequest { is_read: words[at] == "read", offset_bytes: number(at + 1)?, len_bytes: number(at + 2)? })
     };
     let read = |at| std::fs::read_to_string(log(at)).unwrap().lines().filter_map(request).collect();
     Some((0..jobs.len()).map(read).collect())
 }
 
 /// What is compared: how many, the first and last byte, the alignment, and shares.
-fn share(list: &[Asked], of: impl Fn(&Asked) -> bool) -> f64 {
+fn share(list: &[IssuedRequest], of: impl Fn(&IssuedRequest) -> bool) -> f64 {
     list.iter().filter(|asked| of(asked)).count() as f64 / list.len() as f64
 }
 
 /// The share of requests that go to the tenth of the blocks which has most.
-fn top_tenth(list: &[Asked], blocks: usize) -> f64 {
+fn top_tenth(list: &[IssuedRequest], blocks: usize) -> f64 {
     let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
     list.iter().for_each(|asked| *counts.entry(asked.offset_bytes).or_default() += 1);
     let mut counts: Vec<u64> = counts.into_values().collect();
@@ -195,7 +195,7 @@ fn requests_follow_the_laws_of_fio() {
         assert!((n / m - 1.0).abs() <= tolerance, "{options}: {n} and {m} requests");
         // Five standard deviations of the difference of two shares of so many requests; at most 1/4 is the variance.
         let far = 5.0 * (0.25 / n + 0.25 / m).sqrt();
-        let same = |what: &str, of: &dyn Fn(&Asked) -> bool| {
+        let same = |what: &str, of: &dyn Fn(&IssuedRequest) -> bool| {
             let (a, b) = (share(&own, of), share(&theirs, of));
             assert!((a - b).abs() <= far, "{options}: {what}: {a} and {b}");
         };
@@ -203,8 +203,8 @@ fn requests_follow_the_laws_of_fio() {
         same("small", &|asked| asked.len_bytes == 4096);
         same("aligned", &|asked| asked.offset_bytes.is_multiple_of(16_384));
         same("written and aligned", &|asked| !asked.is_read && asked.offset_bytes.is_multiple_of(16_384));
-        let end = |list: &[Asked]| list.iter().map(|asked| asked.offset_bytes + asked.len_bytes).max().unwrap();
-        let begin = |list: &[Asked]| list.iter().map(|asked| asked.offset_bytes).min().unwrap();
+        let end = |list: &[IssuedRequest]| list.iter().map(|asked| asked.offset_bytes + asked.len_bytes).max().unwrap();
+        let begin = |list: &[IssuedRequest]| list.iter().map(|asked| asked.offset_bytes).min().unwrap();
         // Evenly drawn, the last of 4,096 blocks is missed once in three; skewed ones are far fewer.
         let is_skewed = ["zipf", "pareto"].iter().any(|law| options.contains(law));
         let slack = if is_skewed { 4 << 20 } else { 256 << 10 };
@@ -215,7 +215,7 @@ fn requests_follow_the_laws_of_fio() {
         }
         let (a, b) = (top_tenth(&own, 4096), top_tenth(&theirs, 4096));
         assert!((a - b).abs() <= 0.03, "{options}: the first tenth of the blocks has {a} and {b}");
-        let distinct = |list: &[Asked]| {
+        let distinct = |list: &[IssuedRequest]| {
             let set: BTreeSet<u64> = list.iter().map(|asked| asked.offset_bytes).collect();
             set.len() as f64 / list.len() as f64
         };
@@ -224,7 +224,7 @@ fn requests_follow_the_laws_of_fio() {
 }
 
 /// The results of the first job of a document: reads and writes, and their rates.
-fn told(document: &Value) -> [(u64, f64); 2] {
+fn counts_and_rates(document: &Value) -> [(u64, f64); 2] {
     let of = |op: &str| &document["jobs"][0][op];
     ["read", "write"].map(|op| (of(op)["total_ios"].as_u64().unwrap(), of(op)["iops"].as_f64().unwrap()))
 }
@@ -234,7 +234,7 @@ fn done(folder: &Path, text: &str) -> Option<[(u64, f64); 2]> {
     let output = fio(folder, &["--output-format=json", "--output=fio.json", &written(folder, text)])?;
     assert!(output.status.success(), "{output:?}");
     let document: Value = serde_json::from_slice(&std::fs::read(folder.join("fio.json")).unwrap()).unwrap();
-    Some(told(&document))
+    Some(counts_and_rates(&document))
 }
 
 /// What copyback measured of the first job of a file, by the document that it writes as fio does.
@@ -243,7 +243,7 @@ fn measured(folder: &Path, text: &str) -> [(u64, f64); 2] {
     let ran = copyback(&["run", "--fio", &written(folder, text), "--fio-json", json.to_str().unwrap(), "--quiet"]);
     assert_eq!(code(&ran), 0, "{}", said(&ran));
     let document: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
-    told(&document)
+    counts_and_rates(&document)
 }
 
 /// fio limits reads and writes separately, so that the two rates determine a mix. The time of `ramp_time` precedes
@@ -348,7 +348,8 @@ fn a_log_of_fio_is_replayed_as_fio_wrote_it() {
     let Some(theirs) = of_fio(folder.path(), text) else { return };
     let job = format!("[j]\nread_iolog={}\n", folder.path().join("io.log").display());
     let seen = own(folder.path(), &written(folder.path(), &job));
-    let places = |list: &[Asked]| list.iter().map(|a| (a.is_read, a.offset_bytes, a.len_bytes)).collect::<Vec<_>>();
+    let places =
+        |list: &[IssuedRequest]| list.iter().map(|a| (a.is_read, a.offset_bytes, a.len_bytes)).collect::<Vec<_>>();
     assert_eq!(places(&seen), places(&theirs));
 }
 

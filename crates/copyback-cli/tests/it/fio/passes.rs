@@ -1,11 +1,11 @@
 //! Passes over a job's addresses repeat like fio's, and their effect on write amplification.
 
-use super::{Asked, fio, of_fio, of_fio_each, own, written};
+use super::{IssuedRequest, fio, of_fio, of_fio_each, own, written};
 use crate::common::{code, copyback, printed, said};
 use serde_json::Value;
 
 /// Places of each pass of so many requests.
-fn passes(list: &[Asked], length: usize) -> Vec<Vec<u64>> {
+fn passes(list: &[IssuedRequest], length: usize) -> Vec<Vec<u64>> {
     list.chunks(length).map(|pass| pass.iter().map(|asked| asked.offset_bytes).collect()).collect()
 }
 
@@ -34,7 +34,7 @@ fn passes_repeat_as_fios_do() {
     let options = |case: &(&str, usize, bool)| format!("ioengine=null\nbs=4k\nsize=64k\n{}\n", case.0);
     let theirs = of_fio_each(folder.path(), &CASES.iter().map(options).collect::<Vec<_>>());
     let length = 16;
-    let same = |list: &[Asked]| passes(list, length).windows(2).all(|pair| pair[0] == pair[1]);
+    let same = |list: &[IssuedRequest]| passes(list, length).windows(2).all(|pair| pair[0] == pair[1]);
     for (at, case) in CASES.iter().enumerate() {
         let (name, expected, are_equal) = *case;
         let seen = own(folder.path(), &written(folder.path(), &format!("[j]\n{}", options(case))));
@@ -85,7 +85,7 @@ fn offsets_move_as_fios_do() {
     let folder = tempfile::tempdir().unwrap();
     let options = |(options, size): &(&str, &str)| format!("ioengine=null\nbs=4k\nsize={size}\n{options}\n");
     if let Some(theirs) = of_fio_each(folder.path(), &CASES.iter().map(options).collect::<Vec<_>>()) {
-        let places = |list: &[Asked]| list.iter().map(|asked| asked.offset_bytes).collect::<Vec<_>>();
+        let places = |list: &[IssuedRequest]| list.iter().map(|asked| asked.offset_bytes).collect::<Vec<_>>();
         for (case, theirs) in CASES.iter().zip(theirs) {
             let seen = own(folder.path(), &written(folder.path(), &format!("[j]\n{}", options(case))));
             assert_eq!(places(&seen), places(&theirs), "{}", case.0);
@@ -93,7 +93,7 @@ fn offsets_move_as_fios_do() {
     }
     let folder = tempfile::tempdir().unwrap();
     let text = "[j]\nioengine=null\nrw=randread:4\nnorandommap\nbs=4k\nsize=4m\n";
-    let runs = |list: &[Asked]| {
+    let runs = |list: &[IssuedRequest]| {
         let steps = list.windows(2).map(|pair| pair[1].offset_bytes.wrapping_sub(pair[0].offset_bytes) == 4096);
         steps.filter(|is_next| *is_next).count() as f64 / list.len() as f64
     };
@@ -131,10 +131,10 @@ fn jobs_end_with_their_files_as_fios_do() {
     const MIXES: &[(&str, usize)] = &[("rw=rw:8k\nsize=4m", 657), ("rw=rw:8k\nsize=4m\nrwmixread=90", 382)];
     jobs.extend(MIXES.iter().map(|mix| options(mix.0)));
     let theirs = of_fio_each(folder.path(), &jobs);
-    let seen: Vec<Vec<Asked>> =
+    let seen: Vec<Vec<IssuedRequest>> =
         jobs.iter().map(|job| own(folder.path(), &written(folder.path(), &format!("[j]\n{job}")))).collect();
-    let end = |list: &[Asked]| list.iter().map(|asked| asked.offset_bytes + asked.len_bytes).max().unwrap();
-    let places = |list: &[Asked]| list.iter().map(|asked| asked.offset_bytes).collect::<Vec<_>>();
+    let end = |list: &[IssuedRequest]| list.iter().map(|asked| asked.offset_bytes + asked.len_bytes).max().unwrap();
+    let places = |list: &[IssuedRequest]| list.iter().map(|asked| asked.offset_bytes).collect::<Vec<_>>();
     for (at, (name, count, last, is_ordered)) in CASES.iter().enumerate() {
         assert_eq!(seen[at].len(), *count, "{name}");
         assert!(end(&seen[at]) <= *last, "{name}: {}", end(&seen[at]));
@@ -148,7 +148,7 @@ fn jobs_end_with_their_files_as_fios_do() {
         let counts = [Some(seen[at].len()), theirs.as_ref().map(|all| all[at].len())];
         assert!(counts.into_iter().flatten().all(|own| own.abs_diff(*count) <= 40), "{name}: {counts:?}");
     }
-    let text = said_by("--name=a --rw=rw:8k --bs=4k --size=4m");
+    let text = printed_for("--name=a --rw=rw:8k --bs=4k --size=4m");
     assert!(text.contains("ends such a job when its reads or its writes reach the end of the file"), "{text}");
     let beyond =
         copyback(&["run", "--fio-args", "--name=a --rw=read --bs=4k --size=64k --offset=128k --filesize=128k"]);
@@ -175,7 +175,7 @@ fn jobs_of_several_sizes_end_by_their_bytes() {
     let theirs = of_fio_each(folder.path(), &CASES.iter().map(options).collect::<Vec<_>>());
     for (at, case) in CASES.iter().enumerate() {
         let (name, bytes, largest) = *case;
-        let sum = |list: &[Asked]| list.iter().map(|asked| asked.len_bytes).sum::<u64>();
+        let sum = |list: &[IssuedRequest]| list.iter().map(|asked| asked.len_bytes).sum::<u64>();
         let seen = sum(&own(folder.path(), &written(folder.path(), &format!("[j]\n{}", options(case)))));
         assert!((bytes..bytes + largest).contains(&seen), "{name}: {seen}");
         if let Some(theirs) = theirs.as_ref().map(|all| sum(&all[at])) {
@@ -184,16 +184,16 @@ fn jobs_of_several_sizes_end_by_their_bytes() {
         }
     }
     // fio's map of blocks ends such a job early; a note says so.
-    let text = said_by("--name=a --rw=randrw --bs=4k,16k --size=1m");
+    let text = printed_for("--name=a --rw=randrw --bs=4k,16k --size=1m");
     assert!(text.contains("with a map of blocks, fio ends such a job early"), "{text}");
     for whole in ["--bs=4k", "--bs=4k,16k --norandommap=1", "--bsrange=4k-16k"] {
-        let text = said_by(&format!("--name=a --rw=randrw {whole} --size=1m"));
+        let text = printed_for(&format!("--name=a --rw=randrw {whole} --size=1m"));
         assert!(!text.contains("ends such a job early"), "{whole}: {text}");
     }
 }
 
 /// What a run of these jobs prints.
-fn said_by(jobs: &str) -> String {
+fn printed_for(jobs: &str) -> String {
     let ran = copyback(&["run", "--fio-args", jobs]);
     assert_eq!(code(&ran), 0, "{}", said(&ran));
     printed(&ran)

@@ -46,7 +46,7 @@ fn an_offset_beyond_the_drive_names_the_option_that_moves_the_job() {
     }
     // The largest offset that the help names fits: 800 MiB without 1 MiB.
     let text = said(&copyback(&["run", "--fio-args", &format!("{job} --offset=900m")]));
-    assert!(text.contains("begins 799 MiB behind"), "{text}");
+    assert!(text.contains("begins at most 799 MiB after"), "{text}");
     let ran = copyback(&["run", "--fio-args", &format!("{job} --offset=799m"), "--print-config"]);
     assert_eq!(code(&ran), 0, "{}", said(&ran));
 }
@@ -103,7 +103,7 @@ fn a_refusal_stands_at_its_option() {
         ("rw=read\nrate_iops=5\nrate=1m", "rate=1m", "exclude each other"),
         ("rw=randrw\npercentage_random=10,20", "percentage_random=10,20", "differ"),
         ("rw=rw\nrate_iops=,5", "rate_iops=,5", "for only one of a job's operations"),
-        ("rw=read\nwait_for=z", "wait_for=z", "no job before it"),
+        ("rw=read\nwait_for=z", "wait_for=z", "no job above it has the name `z`"),
     ] {
         let line = 3 + options.lines().position(|line| line == at).expect("an option of it");
         let file = written(folder.path(), &format!("[r]\nsize=8m\n{options}\n"));

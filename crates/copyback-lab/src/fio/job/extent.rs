@@ -1,4 +1,4 @@
-//! Which addresses a job has, and how much it asks for: its file, `size`, `offset`, `loops` and their like.
+//! The addresses and the amount of a job: file, `size`, `offset`, `io_size`, `loops`.
 
 use super::Subject;
 use super::reader::Reader;
@@ -25,7 +25,7 @@ pub struct Extent {
     pub increment: Option<Part>,
     pub filename: Option<String>,
     pub filename_format: Option<String>,
-    /// Where its size stands.
+    /// The option that sets the size.
     pub sized_by: Option<Opt>,
 }
 
@@ -67,7 +67,7 @@ impl Subject for Extent {
             "offset_increment" => self.increment = Some(read.part(opt, 100)?),
             "filename" => self.set_filename(opt)?,
             "filename_format" => self.filename_format = Some(opt.text()?.to_owned()),
-            // They name what an engine asks, as a file's name does.
+            // These options of engines name the drive, as `filename` does.
             "libblkio_path" | "uri" | "rbdname" => {
                 let name = opt.value.clone().unwrap_or_default();
                 self.filename.get_or_insert(name);

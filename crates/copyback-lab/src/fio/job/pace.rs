@@ -11,7 +11,7 @@ use crate::fio::shape;
 /// The pace of requests.
 #[derive(Clone, Debug)]
 pub struct Pace {
-    /// Requests under way, where the engine does not wait for each.
+    /// Outstanding requests, if the engine is asynchronous.
     pub depth: u64,
     pub is_synchronous: bool,
     /// Requests and bytes a second at most.
@@ -71,7 +71,7 @@ impl Pace {
     }
 }
 
-/// Limits of reads, writes and trims; none where nothing or 0 is said.
+/// Limits of reads, writes and trims; `None` if the value is missing or 0.
 fn rates(opt: &Opt, read: Reader) -> Result<[Option<u64>; 3], Failure> {
     let mut rates = [None; 3];
     for (rate, text) in rates.iter_mut().zip(shape::each(opt, opt.text()?)?) {

@@ -10,22 +10,23 @@ use crate::fio::shape;
 /// What follows the pattern of `rw` behind a colon.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Modifier {
-    /// Of random jobs: requests for which one place is drawn.
+    /// Requests per drawn address, for random jobs.
     pub run_length: Option<u64>,
-    /// Of sequential ones: bytes between the end of a request and the next one.
+    /// Bytes between the end of a request and the next one, for sequential jobs.
     pub skip_bytes: i64,
 }
 
 /// Operations and their order.
 #[derive(Clone, Debug)]
 pub struct Pattern {
-    /// Which operations it has, and whether it goes to random places.
+    /// Whether the job has reads, writes and trims.
     pub ops: [bool; 3],
+    /// Whether addresses are random.
     pub is_random: bool,
-    /// Whether each write follows a trim of its place.
+    /// Whether each write follows a trim of its addresses.
     pub trims_first: bool,
     pub modifier: Modifier,
-    /// Whether requests of one place repeat it instead of continuing.
+    /// Whether requests of one draw repeat the address instead of continuing.
     pub repeats_places: bool,
     pub read_percent: u64,
 }

@@ -1,4 +1,4 @@
-//! Where requests go: distributions of random places, zones, and what a new pass draws.
+//! How addresses are drawn: distributions, zones, and the order of a new pass.
 
 use super::Subject;
 use super::reader::Reader;
@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::fio::parse::Opt;
 use crate::fio::shape::{self, Distribution};
 
-/// Stretches of addresses that are read or written, and what is left out between them.
+/// Strides: ranges of addresses that are read or written, and the gaps between them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Strides {
     pub size: Option<u64>,
@@ -23,7 +23,7 @@ pub struct Places {
     pub distribution: [Distribution; 3],
     pub random_percent: [u64; 3],
     pub has_map: bool,
-    /// Whether each round of a sequence of blocks goes on behind the last one.
+    /// Whether each round of a block sequence continues after the previous round.
     pub advances: bool,
     /// Whether each pass draws the same requests.
     pub repeats_passes: bool,

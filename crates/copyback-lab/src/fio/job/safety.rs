@@ -4,7 +4,7 @@ use super::{Job, READ, TRIM, WRITE};
 use crate::failure::Failure;
 use crate::fio::parse::Opt;
 
-/// What fio was told not to do.
+/// Restrictions of fio's command line.
 #[derive(Clone, Debug, Default)]
 pub struct Safety {
     /// `--readonly`: no job writes or trims.
@@ -26,7 +26,7 @@ impl Safety {
                 return Err(job.at(&["rw"]).wrong(message, "remove --readonly, or let the job read: --rw=randread"));
             }
             if job.replay.iolog.is_some() {
-                let message = "fio leaves out a log's writes and trims with `--readonly`; this is not simulated";
+                let message = "with `--readonly`, fio skips a log's writes and trims; this is not simulated";
                 return Err(job.at(&["read_iolog"]).wrong(message, "remove --readonly"));
             }
         }

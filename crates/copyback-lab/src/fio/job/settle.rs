@@ -1,4 +1,4 @@
-//! What options of a job mean together.
+//! Combines the options of a job: conflicts, regions, the map of blocks, reading back.
 
 use super::pattern::{Modifier, Pattern};
 use super::sizes::Sizes;
@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::fio::shape::Distribution;
 
 impl Job {
-    /// Checks what fits together, once all options are known.
+    /// Resolves options that depend on each other, and refuses conflicts. Call it after all options are set.
     pub(super) fn settle(&mut self) -> Result<(), Failure> {
         if self.schedule.is_time_based && self.schedule.runtime_ns.is_none() {
             self.schedule.is_time_based = false;
@@ -23,7 +23,7 @@ impl Job {
             if self.pattern.is_random
                 && self.used(|op| self.places.random_percent[op]).any(|percent| !matches!(percent, 0 | 100))
             {
-                let message = "bs_is_seq_rand: sizes do not depend on whether a request of a mix is random";
+                let message = "bs_is_seq_rand is not simulated for a job that mixes random and sequential requests";
                 return Err(self.at(&["bs_is_seq_rand"]).wrong(message, "remove it, or percentage_random"));
             }
             let of = if self.pattern.is_random { WRITE } else { READ };
@@ -45,9 +45,9 @@ impl Job {
         self.settle_strides()
     }
 
-    /// Notes what flushes are, and keeps those that a drive's buffer would have to answer.
+    /// Adds a note for each flush option, and keeps those that a write buffer would execute.
     fn settle_flushes(&mut self) {
-        // What a log asks for is not known before it is read.
+        // The operations of a log are not known before it is read.
         let (reads, writes) = match self.replay.iolog {
             Some(_) => (true, true),
             None => (self.pattern.ops[READ], self.pattern.ops[WRITE]),
@@ -66,12 +66,12 @@ impl Job {
         }
     }
 
-    /// Values of the operations that it has.
+    /// A value for each operation of the job.
     pub fn used<T>(&self, of: impl Fn(usize) -> T) -> impl Iterator<Item = T> {
         (0..3).filter(|op| self.pattern.ops[*op]).map(of).collect::<Vec<_>>().into_iter()
     }
 
-    /// Where its random requests go.
+    /// The distribution of its random addresses.
     pub fn distribution(&self) -> &Distribution {
         let first = (0..3).find(|op| self.pattern.ops[*op]).unwrap_or(READ);
         &self.places.distribution[first]
@@ -82,7 +82,7 @@ impl Job {
         self.used(|op| self.places.random_percent[op]).next().unwrap_or(100)
     }
 
-    /// Refuses what reads and writes have otherwise, and the generator has for both.
+    /// Refuses different values for reads and writes if the generator has only one.
     fn refuse_apart(&self) -> Result<(), Failure> {
         let differ = |name: &str| {
             let message = format!("{name} of reads and of writes differ");
@@ -128,7 +128,7 @@ impl Job {
         Ok(())
     }
 
-    /// Bytes of a stride, and what is left out behind each.
+    /// Bytes of a stride, and bytes skipped after each.
     pub fn stride(&self) -> Option<(u64, u64)> {
         let size = self.places.strides.size?;
         Some((size, self.places.strides.range.map_or(0, |range| range - size).saturating_add(self.places.strides.skip)))
@@ -140,7 +140,7 @@ impl Job {
         if percent == 0 {
             return self.urgency.is_job.then_some(1.0);
         }
-        // Those that are picked have the class, the others that of the job.
+        // Picked requests have `cmdprio_class`, the others the job's class.
         let share = percent as f64 / 100.0;
         match (self.urgency.class == 1, self.urgency.is_job) {
             (true, true) => Some(1.0),
@@ -150,13 +150,12 @@ impl Job {
         }
     }
 
-    /// Whether its time ends it, however often its addresses come.
+    /// Whether the job ends by time only.
     pub fn is_endless(&self) -> bool {
         self.schedule.is_time_based
     }
 
-    /// The part of its file that a clone has: of a file its size, of the drive what is said. No part goes beyond the
-    /// end that `filesize` says.
+    /// The size of a clone's region: bytes of its file, or a share of the drive. `filesize` limits its end.
     pub fn part_size(&self, clone: u64) -> Option<Part> {
         match (self.whole_size()?, self.extent.file_bytes, self.file_offset_of(clone)) {
             (Part::Bytes(bytes), Some(file), Some(offset)) => Some(Part::Bytes(bytes.min(file.saturating_sub(offset)))),
@@ -164,7 +163,7 @@ impl Job {
         }
     }
 
-    /// The same of a part that begins with the file.
+    /// The size of a region that begins at the start of the file.
     fn whole_size(&self) -> Option<Part> {
         match (self.extent.fills_device, self.extent.file_bytes) {
             (true, _) => None,
@@ -177,7 +176,7 @@ impl Job {
         }
     }
 
-    /// What a clone asks for in all, if that is not its part: bytes, or a share of that.
+    /// The amount of a clone, if it differs from its region: bytes, or a share of the region.
     pub fn amount(&self, clone: u64) -> Option<Part> {
         match (self.extent.io_size, self.extent.file_bytes, self.extent.size, self.part_size(clone)) {
             (Some(amount), ..) => Some(amount),
@@ -187,7 +186,7 @@ impl Job {
         }
     }
 
-    /// Where the addresses of a clone begin; none where bytes and a share would have to be added.
+    /// The start of a clone's region; `None` if `offset` and `offset_increment` are bytes and a share.
     pub fn offset_of(&self, clone: u64) -> Option<Part> {
         match (self.extent.offset, self.extent.increment) {
             (offset, None) => Some(offset),
@@ -200,7 +199,7 @@ impl Job {
         }
     }
 
-    /// The same in bytes of a file of its own, of which a share is one of its size.
+    /// The start in bytes of a file of its own; a share counts from the file's size.
     pub fn file_offset_of(&self, clone: u64) -> Option<u64> {
         match (self.offset_of(clone)?, self.whole_size()) {
             (Part::Bytes(offset), _) => Some(offset),
@@ -212,8 +211,8 @@ impl Job {
         }
     }
 
-    /// Whether a pass over its addresses ends when fio's map of blocks is full. Blocks that continue others are not
-    /// looked up in it.
+    /// Whether a pass over its addresses ends when fio's map of blocks is full. fio does not use the map for requests
+    /// that continue others.
     pub fn ends_with_map(&self) -> bool {
         self.pattern.is_random
             && self.places.has_map
@@ -221,20 +220,20 @@ impl Job {
             && self.pattern.modifier.run_length.is_none()
     }
 
-    /// Whether random places come once each before any comes twice.
+    /// Whether each random block is drawn once before any is drawn again.
     pub fn goes_by_map(&self) -> bool {
         let sizes: Vec<Option<u64>> = self.used(|op| self.sizes.blocks[op].only()).collect();
         let is_one = sizes.iter().all(|size| size.is_some() && *size == sizes[0]);
         self.ends_with_map() && is_one
     }
 
-    /// Whether fio would have a map of blocks for it, that the generator has not.
+    /// Whether fio uses a map of blocks, but the generator does not.
     pub fn lacks_map(&self) -> bool {
         self.pattern.is_random && self.places.has_map && !self.goes_by_map()
     }
 
-    /// Whether fio ends it early: it looks up blocks of one operation's size in a map of blocks of the smallest size,
-    /// of whichever operation.
+    /// Whether fio ends the job early. fio's map counts blocks of the smallest size of all operations, and each
+    /// operation looks up blocks of its own size.
     pub fn ends_early(&self) -> bool {
         let least = (0..3).map(|op| self.sizes.blocks[op].least()).min();
         self.ends_with_map() && self.used(|op| self.sizes.blocks[op].least()).any(|own| Some(own) != least)
@@ -260,8 +259,8 @@ impl Job {
             return Ok(true);
         }
         let message =
-            "verify: what such a job wrote is not known before it ends, so that reading it back is not simulated";
-        Err(self.at(&["verify"]).wrong(message, "add do_verify=0, and a job behind it that reads: stonewall, rw=read"))
+            "verify: reading back is not simulated for this job, because its written blocks are not known in advance";
+        Err(self.at(&["verify"]).wrong(message, "add do_verify=0, and below it a job with stonewall and rw=read"))
     }
 
     /// The job that reads back what this one wrote: each block once, in the order of addresses.

@@ -1,10 +1,10 @@
-//! Options of a job that change none of its requests.
+//! Notes on options of a job that have no effect on its requests.
 
 use super::{Job, READ, WRITE};
 use crate::fio::options;
 use crate::fio::parse::Opt;
 
-/// Options of one reason: the first of their names, whether they have no effect, and why.
+/// Options that share a reason: their first names, whether they have no effect, and the reason.
 type Unused = (&'static [&'static str], bool, &'static str);
 
 impl Job {

@@ -36,7 +36,7 @@ pub(super) fn without_effect(
     let unused = users_keys(stack, run).into_iter().filter_map(|(key, name)| {
         let why = UNUSED_SETTINGS.iter().filter(|unused| unused.has(&key)).find_map(|unused| (unused.why)(run))?;
         // A printed configuration has every default.
-        says(run, &key).then(|| format!("`{key}` ({name}) has no effect: {why}"))
+        changes_value(run, &key).then(|| format!("`{key}` ({name}) has no effect: {why}"))
     });
     let of_overrides = of_overrides(stack, run);
     let dropped = stack.dropped().filter_map(|dropped| of_dropped(dropped, device, scheme, run));
@@ -106,7 +106,7 @@ fn value(run: &RunConfig, key: &str) -> Option<toml::Value> {
 }
 
 /// Whether a setting changes the value of its key.
-fn says(run: &RunConfig, key: &str) -> bool {
+fn changes_value(run: &RunConfig, key: &str) -> bool {
     let Ok(mut tables) = toml::Table::try_from(run) else { return true };
     let mut names: Vec<&str> = key.split('.').collect();
     let leaf = names.pop().unwrap_or_default();
@@ -150,7 +150,7 @@ pub(super) struct ModeSetting {
     pub key: &'static str,
     pub mode: HostMode,
     /// Whether the setting differs from its default: a printed configuration has defaults of both modes.
-    says: fn(&HostConfig) -> bool,
+    differs_from_default: fn(&HostConfig) -> bool,
 }
 
 /// All of them.
@@ -159,16 +159,16 @@ pub(super) const OF_ONE_MODE: &[ModeSetting] = &[
         table: "host",
         key: "queue_depth",
         mode: HostMode::Closed,
-        says: |host| host.queue_depth != HostConfig::default().queue_depth,
+        differs_from_default: |host| host.queue_depth != HostConfig::default().queue_depth,
     },
     ModeSetting {
         table: "host",
         key: "outstanding_max",
         mode: HostMode::Open,
-        says: |host| host.outstanding_max != HostConfig::default().outstanding_max,
+        differs_from_default: |host| host.outstanding_max != HostConfig::default().outstanding_max,
     },
     // Arrival times that are not used have a note of their own.
-    ModeSetting { table: "workload", key: "time_scale", mode: HostMode::Open, says: |_| false },
+    ModeSetting { table: "workload", key: "time_scale", mode: HostMode::Open, differs_from_default: |_| false },
 ];
 
 /// What a mode means for when requests arrive.
@@ -192,15 +192,15 @@ fn is_users(name: &str) -> bool {
     !is_preset
 }
 
-/// A table of a user's device in whose place a scheme has its own.
+/// The note on a table of the user's device that the scheme replaces.
 fn replaced(axis: &Axis, device: &Layer, scheme: &Layer, stack: &Stack) -> Option<String> {
     let (own, chosen) = (device.policy(axis.name)?, scheme.policy(axis.name)?);
     let last = stack.place_of_leaf(&format!("{}.policy", axis.name))?;
     let is_schemes = last.text.name == scheme.text().name;
     (is_users(&device.text().name) && own != chosen && is_schemes).then(|| {
         format!(
-            "`[{}]` of {} (`{own}`) has no effect: the scheme goes over the device and has `{chosen}`; --set \
-             {}.policy={own} goes over both",
+            "`[{}]` of {} (`{own}`) has no effect: the scheme overrides the device with `{chosen}`; --set \
+             {}.policy={own} overrides both",
             axis.name,
             device.text().name,
             axis.name

@@ -18,7 +18,7 @@ use copyback::tasks::gc::trigger::{Scope, TriggerConfig};
 
 /// Settings and the reason why a run does not use them.
 pub(super) struct UnusedSetting {
-    /// A table with all its keys but the one that chooses (`trigger.`), or a key.
+    /// Keys, or a table with a dot at its end (`trigger.`): all of its keys except `policy`.
     pub keys: &'static [&'static str],
     /// Why no component uses them; `None` if one does.
     pub why: fn(&RunConfig) -> Option<String>,
@@ -232,7 +232,7 @@ fn of_task(run: &RunConfig, source: Source, name: &str) -> Option<String> {
     if_so(!is_on, format!("this task is off: `[tasks.{name}]` switches it on"))
 }
 
-/// Of background work that reserves dies: which `reserves` says of it.
+/// Why background work has no requests: it reserves its dies. `reserves`: the subject and the verb of the reason.
 fn of_requests_of(run: &RunConfig, reserves: &str) -> Option<String> {
     let has_requests = run.preemption.as_task().is_some() || of_the_map(run).is_none();
     let why = format!("{reserves} die and makes no requests; it does under `preemption.policy = \"always\"`");

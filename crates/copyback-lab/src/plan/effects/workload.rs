@@ -12,7 +12,7 @@ use copyback::workload::spec::{Pace, Tenant, WorkloadSpec};
 /// The key of the share of urgent requests.
 const URGENT: &str = "high_priority_share";
 
-/// Notes on all of them.
+/// Notes on settings of workloads without effect.
 pub(super) fn without_effect(stack: &Stack, resolved: &Resolved) -> Vec<String> {
     let mut notes = match resolved.tenants.is_empty() {
         true => of_one_loop(stack, &resolved.run),
@@ -34,11 +34,11 @@ fn users_text(stack: &Stack, key: &str) -> Option<String> {
 
 /// Settings of the other loop than the host's.
 fn of_one_loop(stack: &Stack, run: &RunConfig) -> Vec<String> {
-    let of_one = |ModeSetting { table, key, mode, says }: &ModeSetting| {
+    let of_one = |ModeSetting { table, key, mode, differs_from_default }: &ModeSetting| {
         let key = format!("{table}.{key}");
         let name = users_text(stack, &key)?;
         let is = loop_of(run.host.mode);
-        (run.host.mode != *mode && says(&run.host))
+        (run.host.mode != *mode && differs_from_default(&run.host))
             .then(|| format!("`{key}` ({name}) has no effect, for the host's loop is {is}"))
     };
     OF_ONE_MODE.iter().filter_map(of_one).collect()
@@ -79,7 +79,7 @@ fn of_defaults(stack: &Stack, resolved: &Resolved) -> Vec<String> {
         place.is_some_and(|place| place.text.name.starts_with("--fio"))
     };
     let are_jobs = !resolved.tenants.is_empty() && resolved.tenants.keys().all(is_of_job);
-    let (mode_says, depth_says) = match are_jobs {
+    let (mode_reason, depth_reason) = match are_jobs {
         true => ("each job says itself when its requests begin (`rate`)", "each job has its own `iodepth`"),
         false => (
             "each workload says itself when its requests begin (`mode`)",
@@ -88,8 +88,13 @@ fn of_defaults(stack: &Stack, resolved: &Resolved) -> Vec<String> {
     };
     let is_several = !resolved.tenants.is_empty();
     let rows = [
-        ("mode", host.mode != usual.mode, resolved.tenants.iter().any(takes_mode), mode_says),
-        ("queue_depth", host.queue_depth != usual.queue_depth, resolved.tenants.values().any(takes_depth), depth_says),
+        ("mode", host.mode != usual.mode, resolved.tenants.iter().any(takes_mode), mode_reason),
+        (
+            "queue_depth",
+            host.queue_depth != usual.queue_depth,
+            resolved.tenants.values().any(takes_depth),
+            depth_reason,
+        ),
     ];
     let note = |(key, is_set, is_used, says): (&str, bool, bool, &str)| {
         let key = format!("host.{key}");

@@ -1,4 +1,4 @@
-//! Whether jobs of fio ask for flushes of a buffer that the drive has.
+//! Refuses jobs of fio that flush a write buffer.
 
 use crate::failure::Failure;
 use crate::plan::Plan;

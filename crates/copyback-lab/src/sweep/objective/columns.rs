@@ -44,7 +44,7 @@ pub struct ShownColumn {
 /// Columns of texts.
 pub const TEXTS: &[&str] = &["case", "device", "workload", "scheme", "steady"];
 
-/// Parts of a report that some runs have and others have not: whether one has them is seen when all are done.
+/// Parts of a report that only some runs have. They are known when a run has ended.
 const OF_SOME_RUNS: &[&str] = &[
     "array",
     "bandwidth",
@@ -58,7 +58,7 @@ const OF_SOME_RUNS: &[&str] = &[
     "window",
 ];
 
-/// Columns of the table's file that say what a run was, and not how it went.
+/// Columns of the table's file that identify a run, and are no results.
 const OF_THE_FILE: &[&str] = &["cell", "config", "hash", "version"];
 
 /// The prefix of the numbers of each workload.
@@ -67,7 +67,7 @@ pub(super) const OF_WORKLOADS: &str = "workloads.";
 /// The prefix of response times.
 const RESPONSE: &str = "response.";
 
-/// Whether every run has a number of this name, or else none has.
+/// Whether a number of this name, if it exists, is in every run.
 pub fn is_usual(name: &str) -> bool {
     // The causes of a run's latencies are known after it.
     !is_of_some_runs(name) && name.split('.').all(|part| part != "latency_breakdown")
@@ -124,7 +124,7 @@ fn number_of(word: &str, is_number: &dyn Fn(&str) -> bool) -> Option<String> {
     all.into_iter().find(|name| is_number(name))
 }
 
-/// A number's name without what may be left out before its class, if it has that: `w1.write.p99_ns`.
+/// The short name of a number, without its optional prefix: `w1.write.p99_ns`; `None` if it has no prefix.
 pub fn short_of(number: &str) -> Option<String> {
     let of_workload = number.strip_prefix(OF_WORKLOADS);
     let rest = of_workload.unwrap_or(number);

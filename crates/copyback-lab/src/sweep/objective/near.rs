@@ -10,7 +10,7 @@ pub const LISTED: &str =
 /// Names that are suggested at most.
 const NEAR_MAX: usize = 3;
 
-/// Words of other programs and of speech, and the numbers that they mean.
+/// Words of other programs and common words, with the numbers that they mean.
 const SYNONYMS: &[(&str, &[&str])] = &[
     ("all", &["all.mean", "all.p99", "iops"]),
     ("amplification", &["write_amplification.total"]),

@@ -1,23 +1,22 @@
-//! What a drive lives on that it does not get back: free blocks, room in its buffer, and work that it puts off.
+//! Reserves that a drive uses up: free blocks, free space in its buffer, and postponed work.
 
 use super::{Mark, ROUNDS, SLOPE_MAX, rise};
 use serde::{Serialize, Serializer};
 
 /// Largest share of the host's writes that reserves may absorb, and of the programs that may follow the last request.
 ///
-/// In the long run a drive frees as much as it programs. If a share of the host's writes went into a reserve instead,
-/// collection did that share too little of its work: its part of write amplification is too low by it, and so is its
-/// time. The rule of the SNIA PTS lets a figure drift by a tenth of its mean within its window, so an error up to that
-/// counts as steady here, too.
+/// In the long run, a drive frees as much as it programs. If a reserve absorbs a share of the host's writes, collection
+/// does that much less work, and write amplification is too low by this share. The rule of the SNIA PTS lets a figure
+/// drift by a tenth of its mean, so an error of a tenth counts as steady here, too.
 pub const RESERVE_MAX: f64 = SLOPE_MAX;
 
-/// What the drives lived on in the five rounds. Shares; 0.1 is a tenth.
+/// The reserves that drives used in the five rounds, as shares: 0.1 is a tenth.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Reserve {
     /// The decrease of free units in flash and in buffers, along the line that is fitted to the six ends of rounds,
     /// over what the host wrote. Below 0 if they increased.
     pub consumed: f64,
-    /// The part of it that is the buffers'.
+    /// The part of `consumed` in buffers.
     pub buffered: f64,
     /// Units programmed after the last request, over those programmed until then; 0 if nothing was.
     pub put_off: f64,

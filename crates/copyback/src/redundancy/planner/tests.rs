@@ -118,7 +118,7 @@ fn for_each_stripe(ask: impl Fn(&Code, &Stripe)) {
     }
 }
 
-/// Asks about every write to each of them, whatever is written in part.
+/// SceneOp about every write to each of them, whatever is written in part.
 fn for_each_write(ask: impl Fn(&Code, &Stripe, Write)) {
     for_each_stripe(|code, stripe| {
         for written in subsets(stripe.all_data()).skip(1) {

@@ -36,7 +36,7 @@ struct Tenant {
     /// The time since which it could begin another request: the completion of one of its own, or the end of its think
     /// time.
     ready_ns: u64,
-    /// It has begun as many requests as it does between thinking, and these have not all ended.
+    /// Whether its think time begins when its outstanding requests have ended.
     is_to_think: bool,
     /// Its last phase ends before its next request would begin.
     is_out_of_time: bool,
@@ -46,7 +46,7 @@ struct Tenant {
     is_unfinished: bool,
     has_ended: bool,
     measures: TenantMeasures,
-    /// The same of its warm-up, which counts if it ends before that; freed when the warm-up is over.
+    /// Measures of its warm-up. They count if the workload ends within its warm-up; otherwise they are freed.
     of_warmup: Option<Box<TenantMeasures>>,
 }
 
@@ -224,7 +224,7 @@ impl Tenant {
         }
     }
 
-    /// Settings that did not come into effect in this run, each with the reason. `workload.` stands for its table.
+    /// Notes on settings without effect in this run. `workload.` stands for the workload's table.
     fn without_effect(&self) -> Vec<String> {
         let Some(started_ns) = self.started_ns else { return Vec::new() };
         if self.begun == 0 {
@@ -258,7 +258,7 @@ impl Tenant {
         notes
     }
 
-    /// Whether nothing of it is left.
+    /// Whether it has started, and has no request outstanding or to come.
     fn is_over(&self) -> bool {
         self.started_ns.is_some() && self.next.is_none() && self.live == 0
     }
@@ -412,7 +412,7 @@ impl Simulation<'_> {
         self.begin(request, arrival_ns)
     }
 
-    /// The next look at the workloads is then, whatever was planned before.
+    /// Schedules the next visit of the workloads, and replaces an earlier schedule.
     fn wake_at(&mut self, due_ns: u64) {
         if self.events.is_pending(ARRIVAL) {
             if self.events.time_of(ARRIVAL) == Some(due_ns) {

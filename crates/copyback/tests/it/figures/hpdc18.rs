@@ -13,9 +13,9 @@
 
 use super::table::Figure;
 use crate::support::under::under;
-use copyback::scene::Asks;
-use copyback::scene::Asks::{Read, Write};
 use copyback::scene::Block::{self, Free, Full, Holds, Open};
+use copyback::scene::SceneOp;
+use copyback::scene::SceneOp::{Read, Write};
 
 const DRIVE: &str = r#"
 capacity = { logical = "120 KiB" }
@@ -56,7 +56,7 @@ const PLANE_1: &[Block] = &[
     Free,
 ];
 
-const REQUESTS: &[(&str, f64, Asks)] = &[
+const REQUESTS: &[(&str, f64, SceneOp)] = &[
     ("I", 0.0, Read(1, 3, 7)),
     ("J", 0.0, Write(1)),
     ("K", 0.0, Read(0, 4, 2)),

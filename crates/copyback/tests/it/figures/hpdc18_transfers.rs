@@ -6,9 +6,9 @@
 
 use copyback::config::from_toml;
 use copyback::run::config::RunConfig;
-use copyback::scene::Asks::{self, Read, Write};
 use copyback::scene::Block::{self, Free, Full, Holds, Open};
 use copyback::scene::Scene;
+use copyback::scene::SceneOp::{self, Read, Write};
 
 const READ: u64 = 115_000;
 const PROGRAM: u64 = 1_600_000;
@@ -22,7 +22,12 @@ fn plane_at(write_point: u32, valid: &'static [u32]) -> [Block; 12] {
 }
 
 /// Start and end of each command, and the end of each request.
-fn played(gc_transfers: &str, preemption: &str, planes: u32, requests: &[(u64, Asks)]) -> (Vec<(u64, u64)>, Vec<u64>) {
+fn played(
+    gc_transfers: &str,
+    preemption: &str,
+    planes: u32,
+    requests: &[(u64, SceneOp)],
+) -> (Vec<(u64, u64)>, Vec<u64>) {
     let config: RunConfig = from_toml(&format!(
         r#"
         capacity = {{ logical = "{} KiB" }}

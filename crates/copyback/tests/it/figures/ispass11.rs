@@ -8,9 +8,9 @@
 //! - Figure 7: in state 2, which forbids "free block consuming" requests, reads are let in and writes are not.
 
 use super::table::Figure;
-use copyback::scene::Asks;
-use copyback::scene::Asks::{Overwrite, Read, UrgentWrite, Write};
 use copyback::scene::Block::{self, Free, Full, Holds};
+use copyback::scene::SceneOp;
+use copyback::scene::SceneOp::{Overwrite, Read, UrgentWrite, Write};
 
 const DRIVE: &str = r#"
 capacity = { logical = "10 KiB" }
@@ -42,7 +42,7 @@ compose = { policy = "list", builders = [], gc = ["pipeline"] }
 preemption = { policy = "points", poll = "0 ns" }
 "#;
 
-fn figure<'a>(scheme: &str, requests: &'a [(&'static str, f64, Asks)]) -> Figure<'a> {
+fn figure<'a>(scheme: &str, requests: &'a [(&'static str, f64, SceneOp)]) -> Figure<'a> {
     Figure { config: format!("{DRIVE}{scheme}"), planes: &[PLANE], collects: 0, requests }
 }
 
@@ -198,7 +198,7 @@ fn figure_6_a_write_is_inserted_serially_before_a_read() {
 }
 
 /// Figure 7: T_soft is 10 blocks, T_hard 2. The plane has so many free blocks; block 0 has the fewest valid pages.
-fn state<'a>(plane: &'a [&'a [Block]], requests: &'a [(&'static str, f64, Asks)]) -> Figure<'a> {
+fn state<'a>(plane: &'a [&'a [Block]], requests: &'a [(&'static str, f64, SceneOp)]) -> Figure<'a> {
     let config = format!("{DRIVE}{POINTS}")
         .replace("soft = 1", "soft = 10, hard = 0.2")
         .replace("10 KiB", "84 KiB")
@@ -261,7 +261,7 @@ fn figure_7_state_3_finishes_collection_first_for_an_urgent_write() {
 }
 
 /// z1 waits when point (2) opens at 9; z2 and z3 arrive while it is served.
-const BATCH: &[(&str, f64, Asks)] = &[("z1", 3.0, Write(0)), ("z2", 12.0, Read(0, 1, 0)), ("z3", 13.0, Write(0))];
+const BATCH: &[(&str, f64, SceneOp)] = &[("z1", 3.0, Write(0)), ("z2", 12.0, Read(0, 1, 0)), ("z3", 13.0, Write(0))];
 
 fn fenced(fence: &str) -> Figure<'static> {
     let points = format!("poll = \"0 ns\", at_register = \"plane\", fence = \"{fence}\"");
@@ -370,7 +370,7 @@ fn an_urgent_write_in_front_of_the_window_gets_its_turn_too() {
 }
 
 /// Two planes of the drive of Figure 7; the pages of moves and of writes to the other plane are level.
-fn paired_state<'a>(planes: &'a [&'a [Block]], requests: &'a [(&'static str, f64, Asks)]) -> Figure<'a> {
+fn paired_state<'a>(planes: &'a [&'a [Block]], requests: &'a [(&'static str, f64, SceneOp)]) -> Figure<'a> {
     let mut figure = state(planes, requests);
     figure.config = figure.config.replace("planes_per_die = 1", "planes_per_die = 2").replace("84 KiB", "168 KiB");
     figure.config = figure.config.replace("builders = []", "builders = [], gc = [\"gc+host\"], gc_scan = \"0 ns\"");

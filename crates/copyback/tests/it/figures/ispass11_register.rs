@@ -8,9 +8,9 @@
 
 use copyback::config::from_toml;
 use copyback::run::config::RunConfig;
-use copyback::scene::Asks::{Read, Write};
 use copyback::scene::Block::{self, Free, Full, Holds, Open};
 use copyback::scene::Scene;
+use copyback::scene::SceneOp::{Read, Write};
 
 const R: u64 = 25_000 + 102_400;
 const W: u64 = 102_400 + 200_000;

@@ -9,7 +9,7 @@ use copyback::observe::commands::{CommandRecord, PartRecord};
 use copyback::observe::report::RequestRecord;
 use copyback::observe::timeline::{Timeline, text};
 use copyback::run::config::RunConfig;
-use copyback::scene::{Asks, Block, Scene};
+use copyback::scene::{Block, Scene, SceneOp};
 
 /// A figure.
 pub struct Figure<'a> {
@@ -20,7 +20,7 @@ pub struct Figure<'a> {
     /// The plane whose collection begins at time 0.
     pub collects: u32,
     /// Name, arrival and kind of each request.
-    pub requests: &'a [(&'static str, f64, Asks)],
+    pub requests: &'a [(&'static str, f64, SceneOp)],
 }
 
 /// Nanoseconds of a figure's unit of time.
@@ -40,8 +40,8 @@ impl Figure<'_> {
     fn run(&self) -> (String, String) {
         let config: RunConfig =
             copyback::config::from_toml(&self.config).unwrap_or_else(|e| panic!("{e}\n{}", self.config));
-        let at = |&(_, arrival, asks): &(_, f64, Asks)| ((arrival * UNIT_NS as f64) as u64, asks);
-        let requests: Vec<(u64, Asks)> = self.requests.iter().map(at).collect();
+        let at = |&(_, arrival, asks): &(_, f64, SceneOp)| ((arrival * UNIT_NS as f64) as u64, asks);
+        let requests: Vec<(u64, SceneOp)> = self.requests.iter().map(at).collect();
         let scene = Scene { config: &config, planes: self.planes, collects: &[self.collects], requests: &requests };
         let played = scene.play().unwrap_or_else(|e| panic!("{e}\n{}", self.config));
         let drawn = Timeline::new(&played.commands, &played.geometry, &[0], 0, None);

@@ -10,7 +10,7 @@ use copyback::observe::report::{EvictionReport, Outcome, RequestRecord};
 use copyback::run::config::RunConfig;
 use copyback::run::{Options, precondition, simulate};
 use copyback::scene::Block::{self, Free, Holds, Open};
-use copyback::scene::{Asks, Scene};
+use copyback::scene::{Scene, SceneOp};
 use copyback::workload::{Op, Priority, Request};
 
 pub(crate) const MOVE_NS: u64 = 177_400 + 1_602_400;
@@ -41,7 +41,7 @@ pub(crate) fn drive(scheme: &str, dies: u32, more: &str) -> RunConfig {
 fn collection(planes: [&[Block]; 2]) -> Vec<(FlashOp, u64)> {
     let config = drive("baseline-d", 1, "trigger = { policy = \"watermark\", soft = 1 }");
     // A run needs a request; it arrives after all collections.
-    let requests = [(1_000_000_000, Asks::Read(0, 1, 0))];
+    let requests = [(1_000_000_000, SceneOp::Read(0, 1, 0))];
     let scene = Scene { config: &config, planes: &planes, collects: &[0, 1], requests: &requests };
     let played = scene.play().expect("the scene plays");
     played
@@ -84,7 +84,7 @@ fn reads_go_between_the_steps_of_a_collection_and_writes_wait() {
     let mut config = drive("baseline-d", 1, "trigger = { policy = \"watermark\", soft = 1 }");
     config.buffer = copyback::buffer::BufferConfig::default();
     let planes = [plane(&[0, 1]), plane(&[0, 1])];
-    let requests = [(1, Asks::Write(1)), (2, Asks::Read(0, 1, 0)), (200_000, Asks::Read(1, 1, 0))];
+    let requests = [(1, SceneOp::Write(1)), (2, SceneOp::Read(0, 1, 0)), (200_000, SceneOp::Read(1, 1, 0))];
     let scene = Scene { config: &config, planes: &[&planes[0], &planes[1]], collects: &[0], requests: &requests };
     let played = scene.play().expect("the scene plays");
     let ends_ns: Vec<u64> = played.requests.iter().map(|request| request.arrival_ns + request.response_ns).collect();
@@ -176,7 +176,7 @@ fn figure_3a_writes_go_together_where_write_points_agree() {
         let mut config = drive("baseline-d", 1, "trigger = { policy = \"watermark\", soft = 1 }");
         config.buffer = copyback::buffer::BufferConfig::default();
         let planes = written.map(plane);
-        let requests = [(0, Asks::Write(0)), (0, Asks::Write(1))];
+        let requests = [(0, SceneOp::Write(0)), (0, SceneOp::Write(1))];
         let scene = Scene { config: &config, planes: &[&planes[0], &planes[1]], collects: &[], requests: &requests };
         let played = scene.play().expect("the scene plays");
         assert_eq!(played.requests.iter().map(response_ns).collect::<Vec<_>>(), ends_ns, "write points {written:?}");
@@ -221,7 +221,7 @@ fn one_victim_a_plane(scheme: &str) -> Vec<(FlashOp, usize, u64)> {
         blocks.collect::<Vec<Block>>()
     };
     let planes = [plane(&[0, 1, 2], 2), plane(&[0, 1, 3], 4)];
-    let requests = [(1_000_000_000, Asks::Read(0, 1, 0))];
+    let requests = [(1_000_000_000, SceneOp::Read(0, 1, 0))];
     let scene = Scene { config: &config, planes: &[&planes[0], &planes[1]], collects: &[0], requests: &requests };
     let played = scene.play().expect("the scene plays");
     let of_gc = played.commands.iter().filter(|command| command.parts[0].source == Source::GC);

@@ -6,7 +6,7 @@ use copyback::observe::report::{MapReport, Outcome};
 use copyback::run::config::RunConfig;
 use copyback::run::precondition::PreconditionConfig;
 use copyback::scene::Block::{Free, Holds, Open};
-use copyback::scene::{Asks, Scene};
+use copyback::scene::{Scene, SceneOp};
 use copyback::workload::{Op, Priority, Request};
 
 const READ_NS: u64 = 177_400;
@@ -140,7 +140,7 @@ fn a_round_updates_each_translation_page_once_when_it_has_ended() {
     let other = Holds(&[0, 1, 2, 3]);
     let plane = [Holds(&[0, 1, 2]), other, other, Open(2), Free, Free, Free, Free];
     let mut config = mapped("baseline-d", "{ policy = \"dftl\" }");
-    let requests = [(APART_NS, Asks::Read(1, 1, 0))];
+    let requests = [(APART_NS, SceneOp::Read(1, 1, 0))];
     for entries_cached in [false, true] {
         config.mapping = match entries_cached {
             false => config.mapping.clone(),

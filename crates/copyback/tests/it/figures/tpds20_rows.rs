@@ -10,7 +10,7 @@ use copyback::flash::geometry::Geometry;
 use copyback::observe::commands::CommandRecord;
 use copyback::run::config::RunConfig;
 use copyback::scene::Block::{self, Free, Holds, Open};
-use copyback::scene::{Asks, Played, Scene};
+use copyback::scene::{Played, Scene, SceneOp};
 
 const READ_NS: u64 = 177_400;
 const TWO_PLANE_READ_NS: u64 = 75_000 + 2 * 102_400;
@@ -29,7 +29,7 @@ fn plane(victim: &'static [u32], written: u32) -> [Block; 8] {
     [Holds(victim), OTHER, OTHER, OTHER, Open(written), Free, Free, Free]
 }
 
-fn collect(config: &RunConfig, planes: [&[Block]; 2], requests: &[(u64, Asks)]) -> Played {
+fn collect(config: &RunConfig, planes: [&[Block]; 2], requests: &[(u64, SceneOp)]) -> Played {
     Scene { config, planes: &planes, collects: &[0], requests }.play().expect("the scene plays")
 }
 
@@ -55,7 +55,7 @@ const W: (FlashOp, usize, u64) = (FlashOp::Program, 2, ROW_NS);
 const E: (FlashOp, usize, u64) = (FlashOp::Erase, 2, ERASE_NS);
 
 /// A run needs a request; this one arrives after all collections.
-const LATER: &[(u64, Asks)] = &[(1_000_000_000, Asks::Read(0, 1, 0))];
+const LATER: &[(u64, SceneOp)] = &[(1_000_000_000, SceneOp::Read(0, 1, 0))];
 
 /// Figure 5: six pages leave for five, die 1 is skipped, and each pair shares a command.
 #[test]
@@ -96,7 +96,7 @@ fn an_odd_page_takes_a_dirty_page_of_its_die() {
         let expected = &expected[..expected.iter().position(|step| *step == E).expect("an erase") + 1];
         for is_dirty in [false, true] {
             let buffer = "buffer = { size = \"32 KiB\", latency = \"1 us\" }";
-            let requests = [(1, Asks::Write(0)), LATER[0]];
+            let requests = [(1, SceneOp::Write(0)), LATER[0]];
             let requests = &requests[usize::from(!is_dirty)..];
             let played = collect(&spd(gather, buffer), [&planes[0], &planes[1]], requests);
             assert_eq!(steps(&played), one_after_the_other(expected), "{gather}");
@@ -115,7 +115,7 @@ fn an_odd_page_takes_no_dirty_page_of_another_die() {
     config.geometry.channels = 2;
     config.capacity.logical = Some(copyback::workload::units::Bytes(256 << 10));
     let planes: Vec<&[Block]> = planes.iter().map(|blocks| &blocks[..]).collect();
-    let requests = [(1, Asks::Write(2)), LATER[0]];
+    let requests = [(1, SceneOp::Write(2)), LATER[0]];
     let scene = Scene { config: &config, planes: &planes, collects: &[0], requests: &requests };
     let played = scene.play().expect("the scene plays");
     assert_eq!((played.counts.padding_units, played.counts.host_units), (1, 0));
@@ -128,7 +128,7 @@ fn figure_8_die_writes_wait_for_the_collection() {
     config.buffer = copyback::buffer::BufferConfig::default();
     config.capacity.logical = Some(copyback::workload::units::Bytes(192 << 10));
     let planes = [plane(&[0, 1, 2], 2), plane(&[0, 1, 2, 3, 4], 2)];
-    let requests: Vec<(u64, Asks)> = (0..8).map(|at| (1, Asks::Write(at % 2))).collect();
+    let requests: Vec<(u64, SceneOp)> = (0..8).map(|at| (1, SceneOp::Write(at % 2))).collect();
     let played = collect(&config, [&planes[0], &planes[1]], &requests);
     assert_eq!(steps(&played), one_after_the_other(&[RR, W, RR, W, RR, W, R, R, W, E]));
     let ends_ns: Vec<u64> = played.requests.iter().map(|request| request.arrival_ns + request.response_ns).collect();
@@ -144,7 +144,7 @@ fn combined(arrivals_ns: [u64; 8]) -> Played {
     config.buffer = copyback::buffer::BufferConfig::default();
     config.capacity.logical = Some(copyback::workload::units::Bytes(192 << 10));
     let planes = [plane(&[0, 1, 2], 2), plane(&[0, 1, 2, 3, 4], 2)];
-    let requests: Vec<(u64, Asks)> = arrivals_ns.iter().map(|&at_ns| (at_ns, Asks::Write(0))).collect();
+    let requests: Vec<(u64, SceneOp)> = arrivals_ns.iter().map(|&at_ns| (at_ns, SceneOp::Write(0))).collect();
     collect(&config, [&planes[0], &planes[1]], &requests)
 }
 
@@ -196,7 +196,7 @@ fn rows_of_a_victim_go_side_by_side() {
 
 /// Superpages of a drive of one die without a buffer: page 1 has both pages of one; page 2 has one page, whose partner
 /// was never written.
-fn superpages(requests: &[(u64, Asks)]) -> Played {
+fn superpages(requests: &[(u64, SceneOp)]) -> Played {
     let mut config = drive("superpage", 1, "trigger = { policy = \"watermark\", soft = 1 }");
     config.buffer = copyback::buffer::BufferConfig::default();
     let plane = |valid| [Holds(valid), Open(1), Free, Free, Free, Free, Free, Free];
@@ -205,7 +205,7 @@ fn superpages(requests: &[(u64, Asks)]) -> Played {
 }
 
 /// From its first command to its end, and what it programmed as data and as padding.
-fn update(requests: &[(u64, Asks)]) -> (u64, u64, u64) {
+fn update(requests: &[(u64, SceneOp)]) -> (u64, u64, u64) {
     let played = superpages(requests);
     let end_ns = played.commands.iter().map(CommandRecord::end_ns).max().expect("there are commands");
     (end_ns, played.counts.host_units, played.counts.padding_units)
@@ -215,7 +215,8 @@ fn update(requests: &[(u64, Asks)]) -> (u64, u64, u64) {
 /// written, reads nothing.
 #[test]
 fn an_update_of_a_superpage_reads_what_is_missing() {
-    let (first, second, alone) = (Asks::Overwrite(0, 0, 1), Asks::Overwrite(1, 0, 1), Asks::Overwrite(0, 0, 2));
+    let (first, second, alone) =
+        (SceneOp::Overwrite(0, 0, 1), SceneOp::Overwrite(1, 0, 1), SceneOp::Overwrite(0, 0, 2));
     assert_eq!(update(&[(0, first)]), (READ_NS + ROW_NS, 2, 0));
     assert_eq!(update(&[(0, second)]), (READ_NS + ROW_NS, 2, 0));
     assert_eq!(update(&[(0, alone)]), (ROW_NS, 1, 1));
@@ -224,8 +225,11 @@ fn an_update_of_a_superpage_reads_what_is_missing() {
 /// Of two writes of one superpage under way at once both are kept: the checks of the run see to that.
 #[test]
 fn writes_of_one_superpage_are_merged() {
-    let played =
-        superpages(&[(0, Asks::Overwrite(0, 0, 1)), (1, Asks::Overwrite(1, 0, 1)), (9_000_000, Asks::Read(0, 0, 1))]);
+    let played = superpages(&[
+        (0, SceneOp::Overwrite(0, 0, 1)),
+        (1, SceneOp::Overwrite(1, 0, 1)),
+        (9_000_000, SceneOp::Read(0, 0, 1)),
+    ]);
     assert_eq!(played.counts.host_units, 4, "each takes the other page along");
     assert_eq!(played.requests[2].response_ns, READ_NS, "one page crosses the channel");
 }

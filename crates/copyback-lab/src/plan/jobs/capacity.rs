@@ -1,4 +1,4 @@
-//! Whether the drive has the addresses that jobs of fio ask for, in the words of their files.
+//! Refuses jobs of fio that do not fit the drive. Errors name the options of the job file.
 
 use crate::failure::Failure;
 use crate::fio::JobName;
@@ -42,7 +42,7 @@ fn check_job(plan: &Plan, planned: &Planned, job: &JobName, tenant: &Tenant) -> 
         if let Some(moved_by) = job.moved_by.as_ref().filter(|_| end - offset_bytes <= capacity_bytes) {
             let key = &moved_by.key;
             let most = size(capacity_bytes - (end - offset_bytes));
-            let help = format!("lower {key}=, so that this job begins {most} behind its file's begin at most");
+            let help = format!("lower {key}=, so that this job begins at most {most} after the start of its file");
             let more = format!(", or {}", larger_drive(plan, planned));
             return Err(moved_by.wrong(what, help + &more));
         }
@@ -59,7 +59,7 @@ fn check_job(plan: &Plan, planned: &Planned, job: &JobName, tenant: &Tenant) -> 
 /// The help to make all jobs fit.
 fn help(plan: &Plan, planned: &Planned) -> String {
     let drive = larger_drive(plan, planned);
-    format!("lower size=, or name the drive (filename=/dev/drive), which may have size=50%, or {drive}")
+    format!("lower size=, or make it a share of the drive (filename=/dev/drive, size=50%), or {drive}")
 }
 
 /// How to get a drive that holds all jobs.

@@ -1,4 +1,4 @@
-//! The plan of a command line and of its experiment's file.
+//! Plans an experiment: its arguments over its file.
 
 use super::chosen::{self, Chosen, split};
 use super::effects::overridden;
@@ -18,7 +18,7 @@ use copyback::run::Warmup;
 use std::path::Path;
 
 /// The plan with the drive that the command line and the experiment describe.
-pub(super) fn plan_as_said(
+pub(super) fn plan_of_experiment(
     common: &Experiment,
     policies: &Policies,
     default_schemes: &[&str],
@@ -55,7 +55,7 @@ pub(super) fn plan_as_said(
         inputs.push(Input::trace(trace.to_path_buf(), workloads::hash_trace(trace)?));
     }
     let requests = common.requests.or(experiment.requests);
-    // What a workload proposes belongs to the whole of it.
+    // The warm-up that a workload proposes fits only the whole workload.
     let warmup = common.warmup.or(experiment.warmup).or(proposed.filter(|_| requests.is_none()));
     refuse_endless(warmup, &runs)?;
     Ok(Plan { name: experiment.name, runs, seed, requests, warmup, inputs, jobs, notes, fitted: None })
@@ -111,7 +111,7 @@ fn schemes_of(
 struct Base<'a> {
     device: Option<Layer>,
     array: Option<Layer>,
-    /// What the command line names goes over the experiment's own.
+    /// Whether the command line names the array, which then overrides the experiment's.
     array_is_last: bool,
     /// Layers above the schemes, lowest first.
     over: Vec<Layer>,
@@ -154,7 +154,7 @@ fn chosen_device(common: &Experiment, experiment: &ExperimentFile) -> Option<Loc
     }
 }
 
-/// Everything above the scheme, lowest first; and the warm-up that the workload proposes, where nothing cuts it.
+/// All layers above the scheme, lowest first; and the warm-up that the workload proposes, if no layer cuts it.
 fn upper_layers(
     common: &Experiment,
     experiment: &ExperimentFile,
