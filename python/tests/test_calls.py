@@ -22,7 +22,7 @@ LONG = {"workload": "random-write", "set": {"workload.requests": 100_000_000}}
         pytest.param(lambda: copyback.compare(schemes=["baseline", "pgc"], **LONG), id="compare"),
         pytest.param(
             lambda: copyback.run(
-                device="tlc-nvme", set={"precondition.mode": "random", "geometry.blocks_per_plane": 2048}
+                device="tlc-nvme", set={"precondition.mode": "random", "geometry.blocks_per_plane": 1024}
             ),
             id="preconditioning",
         ),
@@ -36,7 +36,7 @@ def test_an_interrupt_ends_it_within_a_tenth_of_a_second(work):
         sent.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
 
-    timer = threading.Timer(1.0, interrupt)
+    timer = threading.Timer(0.3, interrupt)
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         work()
@@ -65,7 +65,7 @@ def test_other_threads_run_meanwhile():
     thread = threading.Thread(target=count)
     thread.start()
     start = time.monotonic()
-    copyback.run(workload="random-write", requests=300_000)
+    copyback.run(workload="random-write", requests=100_000)
     end = time.monotonic()
     is_over.set()
     thread.join()
@@ -139,11 +139,13 @@ def test_mistakes_have_place_value_and_help(tmp_path):
         copyback.run(fit=7.0)
 
 
+@pytest.mark.once
 def test_a_failed_validation_says_so_and_keeps_its_document():
-    # With two seeds, the result is mostly noise.
-    done = copyback.validate(only="greedy", quick=True, seeds=2)
+    # With two seeds, the result of this gate is mostly noise.
+    done = copyback.validate(only="one frontier", quick=True, seeds=2)
     assert done.document["seeds"] == 2
-    assert done.passed == (done.verdict is None)
+    assert not done.passed and "use more --seeds" in done.verdict.help
+    assert done.document["passed"] < len(done.document["gates"])
 
 
 def test_values_are_spelt_as_toml():

@@ -18,6 +18,9 @@ from copyback import _dask
 blake3 = pytest.importorskip("blake3")
 distributed = pytest.importorskip("distributed")
 
+# How cells reach processes is a matter of Dask.
+pytestmark = pytest.mark.once
+
 GRID = """
 device = "small"
 schemes = ["baseline", "pgc"]
@@ -50,7 +53,14 @@ def test_files_have_the_bytes_of_one_machine(client, tmp_path):
     assert len(here) == 4 and here == there
 
 
-MANY = GRID.replace("[1, 2, 3, 4]", str(list(range(1, 41)))).replace("400", "4000")
+MANY = GRID.replace("[1, 2, 3, 4]", str(list(range(1, 21)))).replace("400", "1500")
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """The files that one machine writes of many cells."""
+    _, files = written(tmp_path_factory.mktemp("many") / "here", MANY)
+    return files
 
 
 def lines(journal: Path) -> int:
@@ -58,9 +68,7 @@ def lines(journal: Path) -> int:
     return max(0, journal.read_bytes().count(b"\n") - 1) if journal.exists() else 0
 
 
-@pytest.mark.once
-def test_a_worker_that_is_killed_loses_no_cell(client, tmp_path):
-    _, here = written(tmp_path / "here", MANY)
+def test_a_worker_that_is_killed_loses_no_cell(client, many, tmp_path):
     pids = client.run(os.getpid)
     done = []
 
@@ -74,8 +82,8 @@ def test_a_worker_that_is_killed_loses_no_cell(client, tmp_path):
     killer.start()
     _, there = written(tmp_path / "there", MANY, client=client)
     killer.join(10)
-    assert 1 <= done[0] < 40, "the worker was not killed in the midst"
-    assert here == there
+    assert 1 <= done[0] < 20, "the worker was not killed in the midst"
+    assert many == there
 
 
 class Counting:
@@ -92,9 +100,7 @@ class Counting:
         return getattr(self.client, name)
 
 
-@pytest.mark.once
-def test_a_client_that_is_killed_goes_on_where_it_was(client, tmp_path):
-    _, here = written(tmp_path / "here", MANY)
+def test_a_client_that_is_killed_goes_on_where_it_was(client, many, tmp_path):
     folder = tmp_path / "there"
     folder.mkdir()
     (folder / "grid.toml").write_text(MANY)
@@ -106,12 +112,12 @@ def test_a_client_that_is_killed_goes_on_where_it_was(client, tmp_path):
     process.kill()
     process.wait()
     done = lines(folder / "t.journal")
-    assert 3 <= done < 40
+    assert 3 <= done < 20
     counting = Counting(client)
     copyback.sweep(folder / "grid.toml", out=folder / "t.parquet", progress=False, client=counting)
-    assert counting.count == 40 - done
+    assert counting.count == 20 - done
     there = {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix != ".journal"}
-    assert here == there
+    assert many == there
 
 
 def traced(folder: Path, records: int, last: str = "") -> str:
@@ -188,7 +194,7 @@ def test_what_cannot_be_reached_is_refused(tmp_path):
 
 
 def test_an_interrupt_gives_up_what_waits(client, tmp_path):
-    endless = MANY.replace("4000", "400000")
+    endless = MANY.replace("1500", "400000")
     timer = threading.Timer(1.5, os.kill, [os.getpid(), signal.SIGINT])
     timer.start()
     with pytest.raises(KeyboardInterrupt):

@@ -2,9 +2,11 @@
 
 import doctest
 
+import pytest
 from conftest import ROOT
 
 
+@pytest.mark.once
 def test_docs_python(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = ROOT / "docs" / "python.md"

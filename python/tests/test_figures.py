@@ -147,8 +147,12 @@ def test_each_panel_is_of_an_experiment_with_its_schemes_and_cells(paper):
 
 
 @pytest.fixture(scope="module")
-def reproduced(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("reproduced")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("reproduced")
+
+
+@pytest.fixture(scope="module")
+def reproduced(folder):
     small = {"geometry.blocks_per_plane": 512, "capacity.over_provisioning": 0.8}
     return copyback.reproduce("ispass11", figure="8a", quick=True, out=folder, set=small, jobs=2)
 
@@ -180,8 +184,9 @@ def test_what_stands_there_is_not_harmed(reproduced, tmp_path):
         copyback.reproduce("mine.toml", figures=tmp_path)
 
 
-def test_the_program_of_the_package_draws(reproduced, tmp_path):
-    words = ["reproduce", "ispass11", "--figure", "8a", "--quick", "-q"]
+def test_the_program_of_the_package_draws(reproduced, folder, tmp_path):
+    # What the fixture has simulated is not simulated again.
+    words = ["reproduce", "ispass11", "--figure", "8a", "--quick", "-q", "--out", str(folder)]
     small = ["--set", "geometry.blocks_per_plane=512", "--set", "capacity.over_provisioning=0.8"]
     program = [sys.executable, "-m", "copyback", *words, *small]
     done = subprocess.run([*program, "--figures", "drawn"], cwd=tmp_path, capture_output=True, text=True)

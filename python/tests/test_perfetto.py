@@ -1,9 +1,12 @@
 """Perfetto's own definition of traces reads ours."""
 
 import polars as pl
+import pytest
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2
 
 import copyback
+
+pytestmark = pytest.mark.once
 
 
 def test_a_trace_is_read_by_perfettos_messages(tmp_path):

@@ -12,21 +12,28 @@ def test_the_interpreter_ends_with_a_run_under_way(how):
     script = f"""
 import os, signal, threading, time
 import copyback
+began = threading.Event()
 class Slow(copyback.VictimPolicy):
     def pick(self, view):
+        began.set()
         time.sleep(0.001)
         return int(max((i for i in range(len(view.state)) if view.state[i] == 2), key=lambda i: -int(view.valid[i])))
 def run():
     copyback.run(policies=[Slow], workload="mixed-70-30")
 if {how!r} == "interrupted":
-    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+    def interrupt():
+        began.wait(30)
+        time.sleep(0.1)
+        os.kill(os.getpid(), signal.SIGINT)
+    threading.Thread(target=interrupt).start()
     try:
         run()
     except KeyboardInterrupt:
         pass
 else:
     threading.Thread(target=run, daemon=True).start()
-    time.sleep(1.0)
+    assert began.wait(30)
+    time.sleep(0.1)
 """
     for _ in range(3):
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)

@@ -59,25 +59,38 @@ def folder(program, tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="session")
+def tab(browser):
+    """One page for all tests: to start a process for another one takes longer than to load a report."""
+    return browser.new_context().new_page()
+
+
 @pytest.fixture
-def opened(browser):
+def opened(tab):
     """Opens a page; fails if the page logs a message, requests a resource, or raises an error."""
-    wrong, contexts = [], []
+    wrong, asked = [], []
+    hears = {
+        "console": lambda message: wrong.append(message.text),
+        "pageerror": lambda error: wrong.append(str(error)),
+        "request": lambda request: wrong.append(request.url) if request.url not in asked else None,
+    }
 
     def call(path: Path, width: int = 1000, theme: str = "light"):
-        context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=theme)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: wrong.append(message.text))
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("request", lambda request: wrong.append(request.url) if request.url != path.as_uri() else None)
-        page.goto(path.as_uri())
-        page.wait_for_selector("html[data-ready]", state="attached")
-        return page
+        asked.append(path.as_uri())
+        tab.set_viewport_size({"width": width, "height": 800})
+        tab.emulate_media(color_scheme=theme)
+        tab.mouse.move(0, 0)
+        tab.goto(path.as_uri())
+        tab.wait_for_selector("html[data-ready]", state="attached")
+        return tab
 
+    for event, hear in hears.items():
+        tab.on(event, hear)
     yield call
-    for context in contexts:
-        context.close()
+    # Messages of the page that was opened last belong to this test, and its work does not go on in the next one.
+    tab.goto("about:blank")
+    for event, hear in hears.items():
+        tab.remove_listener(event, hear)
     assert wrong == []
 
 

@@ -4,9 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from conftest import QUICK, without_wall
 
 import copyback
+
+pytestmark = pytest.mark.once
 
 GRID = """
 schemes = ["baseline", "pgc"]
