@@ -24,6 +24,23 @@ def without_wall(text: str) -> dict:
     return document
 
 
+# These modules share a browser, a cluster or results: one process runs all tests of each.
+TOGETHER = ["test_dask", "test_figures", "test_plot", "test_report", "test_tables"]
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.stem in TOGETHER:
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Modules of tests that run once need not be imported for the others: they import large libraries."""
+    if config.option.markexpr == "not once" and collection_path.suffix == ".py":
+        return "\npytestmark = pytest.mark.once\n" in collection_path.read_text() or None
+    return None
+
+
 @pytest.fixture(scope="session")
 def program():
     """The program of the Rust build, not the package's."""
