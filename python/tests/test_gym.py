@@ -23,6 +23,8 @@ BURSTS = {
     "workload.arrivals": {"kind": "on-off", "rate": 4000, "burst": "20 ms", "burst_rate": 16_000},
     "workload.addresses": {"kind": "uniform"},
     "trigger.soft": 0.2,
+    # Each episode begins with preconditioning: a smaller drive than that of 128 blocks a plane.
+    "geometry.blocks_per_plane": 64,
 }
 SETTINGS = {"admit.policy": "debit", "preemption.policy": "always", "trigger.scope": "device"}
 
