@@ -236,9 +236,9 @@ fn work_of_tasks_of_the_environment() {
     }
 }
 
-/// A request costs about as much with four times as many waiting requests, on as many or four times the dies: a decision
-/// for one request does not visit the others. Once, every end of a collection sent all waiting requests around the
-/// drive (five times the instructions at a depth of 4,096 as at 512), and debit visited every die.
+/// A request costs about as much with four times as many waiting requests, on as many or on four times the dies: a
+/// decision for one request does not visit the others. Once, every end of a collection sent all waiting requests around
+/// the drive (five times the instructions at a depth of 4,096 as at 512), and debit visited every die.
 #[test]
 fn what_waits_and_other_dies_cost_a_request_little() {
     for (admit, redundancy) in [("strict", "none"), ("debit", "none"), ("vanilla", "none"), ("strict", "rain")] {

@@ -129,7 +129,7 @@ fn the_last_fifth_ends_with_the_last_request() {
     let units = u64::from(Geometry::new(&config.device()).logical_units);
     let script: Vec<_> = (0..5_000).map(|i| pages(Op::Write, 0, i * 7_919 % units, 1)).collect();
     let outcome = run(&config, script);
-    let note = outcome.notes.iter().find(|note| note.contains("was programmed when the last request had ended"));
+    let note = outcome.notes.iter().find(|note| note.contains("of all programs followed the last request"));
     let percent: f64 = note.and_then(|note| note.split(' ').next()?.parse().ok()).expect("what was put off is noted");
     let report = outcome.report;
     // The fifths have what was programmed until then, and so has write amplification: one number.
