@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute
 import pytest
 from conftest import without_wall
 
@@ -76,6 +77,132 @@ def test_other_names_and_units():
     names = {"workload.columns.arrival_us": "when", "workload.columns.length_bytes": "len"}
     info = copyback.trace.info(table, set=names)
     assert info["requests"] == 2 and info["duration_ns"] == 5000
+
+
+def rows_of(table, tmp_path: Path, **settings):
+    """The requests that the simulator takes from a table, column by column."""
+    copyback.trace.convert(table, tmp_path / "rows.parquet", **settings)
+    return pl.read_parquet(tmp_path / "rows.parquet").to_dict(as_series=False)
+
+
+PLAIN = {"arrival_ns": [3, 5, 70], "op": [0, 1, 2], "offset_bytes": [0, 8192, 100], "length_bytes": [7, 9, 127]}
+ROWS = {
+    "arrival_ns": [0, 2, 67],
+    "offset_bytes": [0, 8192, 100],
+    "len_bytes": [7, 9, 127],
+    "op": [0, 1, 2],
+    "device": [0, 0, 0],
+    "priority": [0, 0, 0],
+}
+
+
+@pytest.mark.parametrize("kind", [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32()])
+def test_whole_numbers_of_each_width(kind, tmp_path: Path):
+    table = pa.table(PLAIN)
+    for name in ["arrival_ns", "op", "length_bytes"]:
+        table = table.set_column(table.schema.get_field_index(name), name, table[name].cast(kind))
+    assert rows_of(table, tmp_path) == ROWS
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.string(),
+        pa.large_string(),
+        pa.string_view(),
+        pa.binary(),
+        pa.large_binary(),
+        pa.binary_view(),
+        pa.dictionary(pa.int8(), pa.string()),
+        pa.dictionary(pa.uint32(), pa.large_string()),
+        pa.run_end_encoded(pa.int16(), pa.string()),
+    ],
+)
+def test_texts_of_each_type(kind, tmp_path: Path):
+    words = ["write", "R", "discard", "a text that is longer than twelve bytes"]
+    if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
+        texts = pa.array(words, kind.value_type)
+        encode = pa.compute.run_end_encode if pa.types.is_run_end_encoded(kind) else None
+        ops = encode(texts, kind.run_end_type) if encode else texts.dictionary_encode().cast(kind)
+    else:
+        ops = pa.array(words, pa.string()).cast(kind) if "view" not in str(kind) else pa.array(words, kind)
+    plain = {name: [values[0], *values] for name, values in PLAIN.items()}
+    meaning = {"workload.operations": {words[3]: "read"}}
+    # A slice has values before its first row.
+    table = pa.table(plain | {"op": ops}).slice(1, 3)
+    assert rows_of(table, tmp_path, set=meaning)["op"] == [0, 2, 0]
+
+
+@pytest.mark.parametrize(("unit", "factor"), [("s", 10**9), ("ms", 10**6), ("us", 1000), ("ns", 1)])
+def test_times_have_their_own_units(unit, factor, tmp_path: Path):
+    for kind in [pa.timestamp(unit), pa.timestamp(unit, "UTC"), pa.duration(unit)]:
+        times = pa.array([3, 5, 70], pa.int64()).cast(kind)
+        for encoded in [times, times.dictionary_encode()]:
+            # The name says microseconds, and the type something else.
+            table = pa.table(PLAIN).set_column(0, "arrival_us", encoded)
+            assert rows_of(table, tmp_path)["arrival_ns"] == [0, 2 * factor, 67 * factor]
+
+
+@pytest.mark.parametrize("kind", [pa.float16(), pa.float32(), pa.float64()])
+def test_real_numbers_are_times(kind, tmp_path: Path):
+    table = pa.table(PLAIN).set_column(0, "arrival_s", pa.array(np.array([0, 0.5, 2]), pa.float64()).cast(kind))
+    assert rows_of(table, tmp_path)["arrival_ns"] == [0, 500_000_000, 2_000_000_000]
+
+
+def test_large_unsigned_numbers(tmp_path: Path):
+    large = [2**63, 2**63 + 4096, 2**64 - 2**20]
+    table = pa.table(PLAIN | {"offset_bytes": pa.array(large, pa.uint64())})
+    assert rows_of(table, tmp_path)["offset_bytes"] == large
+
+
+@pytest.mark.parametrize("name", ["op", "arrival_ns", "device", "priority"])
+def test_nulls_are_named(name):
+    table = pa.table(PLAIN | {"device": [0, 0, 0], "priority": ["high", "high", "normal"]})
+    at = table.schema.get_field_index(name)
+    column = table[name].to_pylist()
+    for values in [pa.array([column[0], None, column[2]]), pa.array([column[0], None, None]).dictionary_encode()]:
+        with pytest.raises(copyback.InputError, match=f"row 2: its {name} is null"):
+            copyback.trace.info(table.set_column(at, name, values))
+    with pytest.raises(copyback.InputError, match=f"row 1: its {name} is null"):
+        copyback.trace.info(table.set_column(at, name, pa.nulls(3)))
+
+
+# What no field takes, with what an error says of it.
+OTHERS = {
+    "BOOLEAN": pa.array([True, False, None]),
+    r"INT32 \(Date\)": pa.array([1, 2, 3], pa.int32()).cast(pa.date32()),
+    "Decimal": pa.array([1, 2, 3], pa.int64()).cast(pa.decimal128(38, 2)),
+    "DOUBLE": pa.array([0.0, 1.0, 2.0]),
+    "Time": pa.array([1, 2, 3], pa.int64()).cast(pa.time64("us")),
+    "a list or a structure": pa.array([[1], [], None], pa.list_(pa.int64())),
+    "FIXED_LEN_BYTE_ARRAY": pa.array([b"ab", b"cd", None], pa.binary(2)),
+}
+
+
+@pytest.mark.parametrize("said", OTHERS)
+def test_other_types_are_refused_where_they_are_used(said, tmp_path: Path):
+    others = [(f"other{at}", column) for at, column in enumerate(OTHERS.values())]
+    table = pa.table(PLAIN)
+    for name, column in others:
+        table = table.append_column(name, column)
+    assert rows_of(table, tmp_path) == ROWS
+    at = table.schema.get_field_index("offset_bytes")
+    with pytest.raises(copyback.InputError, match=said):
+        copyback.trace.info(table.set_column(at, "offset_bytes", OTHERS[said]))
+
+
+def test_batches_of_any_length_are_the_same_requests(tmp_path: Path):
+    count = 300_000
+    times, ops = np.arange(count, dtype=np.uint64), pa.array(["read", "write", "write"] * (count // 3))
+    table = pa.table({"arrival_ns": times, "op": ops, "offset_bytes": times * 512, "length_bytes": times % 7 + 1})
+    whole = rows_of(table, tmp_path)
+    assert whole["arrival_ns"] == times.tolist() and whole["offset_bytes"] == (times * 512).tolist()
+    assert whole["op"] == [0, 1, 1] * (count // 3)
+    for rows in [1, 99_999]:
+        some = table.slice(0, 1000 if rows == 1 else count)
+        batches = pa.RecordBatchReader.from_batches(table.schema, some.to_batches(max_chunksize=rows))
+        expected = {name: column[: some.num_rows] for name, column in whole.items()}
+        assert rows_of(batches, tmp_path) == expected
 
 
 def test_mistakes_are_named():

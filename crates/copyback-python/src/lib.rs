@@ -4,6 +4,7 @@
 //! and the crates `copyback-lab` and `copyback-cli` execute them.
 
 mod calls;
+mod columns;
 mod crew;
 mod errors;
 mod exit;

@@ -1,16 +1,13 @@
 //! Requests that Python passes: Arrow streams and iterators, written to a file that the simulator's readers read.
 
 use crate::calls;
+use crate::columns;
 use crate::errors::exception;
 use crate::exit;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader, StringArray, UInt32Array, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use copyback_cli::api::{self, Failure};
-use parquet::arrow::ArrowWriter;
-use parquet::basic::Compression;
-use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
 use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -140,20 +137,8 @@ fn write(
     batches: &mut dyn Iterator<Item = Result<RecordBatch, ArrowError>>,
 ) -> Result<api::Handed, Failure> {
     api::hand_over(|file: &mut File| {
-        // The file lives only as long as the runs, on a local disk: speed matters more than size.
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::UNCOMPRESSED)
-            .set_dictionary_enabled(false)
-            .set_statistics_enabled(parquet::file::properties::EnabledStatistics::None)
-            .build();
-        let mut write = || -> Result<(), ParquetError> {
-            let mut writer = ArrowWriter::try_new(&mut *file, schema.clone(), Some(properties.clone()))?;
-            for batch in &mut *batches {
-                writer.write(&batch?)?;
-            }
-            writer.close().map(drop)
-        };
-        write().map_err(|error| Failure::input(format!("the requests cannot be kept: {error}")))
+        columns::write(file, &schema, batches)
+            .map_err(|error| Failure::input(format!("the requests cannot be kept: {error}")))
     })
 }
 
