@@ -2,32 +2,30 @@
 
 mod arrays;
 pub mod latencies;
+mod pictures;
 mod sections;
 mod tasks;
 
 use crate::args::RunArgs;
 use crate::compare::shown;
-use crate::execute::{self, ExecutionOptions};
+use crate::execute::{self, ExecutionOptions, Wall};
 use crate::failure::Failure;
-use crate::files::{self, Output};
+use crate::files;
 use crate::fio_json;
 use crate::format::{large, time};
 use crate::latex;
-use crate::microscope::Microscope;
 use crate::notes;
 use crate::output;
-use crate::perfetto::Perfetto;
 use crate::plan::Plan;
 use crate::request::{Drawings, Request};
 use crate::requests;
 use crate::results::{KeptTables, Results};
 use crate::steady;
 use crate::table::{self, BOLD, Cell};
-use crate::time_window::{self, Blank};
-use crate::timeline::Drawing;
-use copyback::observe::timeline::die_of;
+use copyback::observe::report::Report;
 use copyback::run::config::Resolved;
 use latencies::{Chosen, latency_rows};
+use pictures::Pictures;
 use sections::{
     breakdown, collection, map_in_flash, merges_of_logs, over_time, parity_of_stripes, requests, utilization, wear,
     write_amplification,
@@ -65,81 +63,32 @@ pub fn config_text(request: &Request) -> Result<String, Failure> {
 
 /// Simulates one scheme, and writes its files. The caller prints the text.
 pub fn ran(request: &Request, drawings: &Drawings) -> Result<Ran, Failure> {
-    let Drawings { timeline, perfetto, microscope, fio_json } = drawings;
     let plan = request.experiment.plan_of_one()?;
-    let files = [
-        ("--timeline", &timeline.timeline),
-        ("--perfetto", &perfetto.perfetto),
-        ("--microscope", &microscope.microscope),
-        ("--fio-json", fio_json),
-    ];
-    let files: Vec<Output> =
-        files.into_iter().filter_map(|(what, path)| Some(Output::new(what, path.as_deref()?))).collect();
-    let tables = KeptTables { microscope: microscope.microscope.is_some(), ..output::tables(request) };
-    output::check(request, &plan, &files, tables)?;
-    let to_ns = timeline.timeline_to;
-    let timeline = Drawing::new(timeline, &plan.runs[0])?;
-    let perfetto = Perfetto::new(perfetto, &plan)?;
-    let microscope = Microscope::new(microscope, &plan)?;
+    let tables = KeptTables { microscope: drawings.microscope.microscope.is_some(), ..output::tables(request) };
+    output::check(request, &plan, &pictures::outputs(drawings), tables)?;
+    let pictures = Pictures::new(drawings, &plan)?;
     let chosen = Chosen::of(&request.show);
     chosen.check(&plan)?;
     if request.latex.is_some() {
         chosen.check_table()?;
     }
     let folder = output::begin(request, &plan, tables)?;
-    let [of_timeline, of_perfetto] =
-        time_window::spans(&plan, request, [timeline.as_ref().map(|t| t.window), perfetto.as_ref().map(|p| p.window)])?;
-    let usual = output::how(request);
-    let how = ExecutionOptions {
-        keep_commands: usual.keep_commands.or_else(|| time_window::filter([of_timeline, of_perfetto])),
-        keep_requests: usual.keep_requests || perfetto.is_some(),
-        keep_gc_events: usual.keep_gc_events || perfetto.is_some(),
-        keep_rates: fio_json.is_some(),
-        microscope: microscope.as_ref().map(Microscope::focus),
-        ..usual
-    };
-    let mut finished = execute::execute(&plan, &how)?;
-    let outcome = &mut finished[0].outcome;
-    time_window::refuse_too_many([of_timeline, of_perfetto], &outcome.commands)?;
-    let mut blank_timeline = None;
-    if let Some((timeline, span)) = timeline.as_ref().zip(of_timeline) {
-        let dies = timeline.dies(span, &outcome.commands);
-        timeline.refuse_too_many(&dies, span, &outcome.commands)?;
-        blank_timeline = time_window::blank("--timeline", span, outcome, |command| dies.contains(&die_of(command)));
-    }
-    let to_ns = to_ns.filter(|_| blank_timeline.is_none() && timeline.is_some());
-    let note_of_end = time_window::note_of_end(to_ns, outcome);
-    let blank_perfetto = of_perfetto.and_then(|span| time_window::blank("--perfetto", span, outcome, |_| true));
-    let blank_microscope =
-        microscope.as_ref().and_then(|drawing| time_window::blank_microscope(drawing.focus().from_ns, outcome));
-    let mut beyond = None;
-    for blank in [blank_timeline, blank_perfetto, blank_microscope].into_iter().flatten() {
-        match blank {
-            Blank::Beyond(failure) => beyond = beyond.or(Some(failure)),
-            Blank::Pause(note) => outcome.notes.push(note),
-        }
-    }
-    outcome.notes.extend(note_of_end);
+    let spans = pictures.spans(&plan, request)?;
+    let usual = ExecutionOptions { keep_rates: drawings.fio_json.is_some(), ..output::how(request) };
+    let mut finished = execute::execute(&plan, &pictures.options(spans, usual))?;
+    let beyond = pictures.check(spans, &mut finished[0].outcome)?;
     let results = Results { command: "run", plan, finished, tables };
-    let outcome = &results.finished[0].outcome;
     let of_latex = || latex(&results, &request.show);
     if let Some(failure) = beyond {
         // The other outputs are still written: the run may have taken hours.
         output::write(request, folder, &results, &of_latex, &[])?;
         return Err(failure);
     }
-    let timeline = timeline.zip(of_timeline).map(|(t, span)| (t.path(), t.draw(span, &outcome.commands).into_bytes()));
-    let perfetto = perfetto.zip(of_perfetto).map(|(p, span)| (p.path(), p.encoded(span, outcome)));
-    let microscope = microscope.zip(outcome.microscope.as_ref()).map(|(drawing, view)| drawing.drawn(view));
-    let microscope = microscope.map(|(path, text)| (path, text.into_bytes()));
-    let of_fio = match fio_json {
-        Some(path) => {
-            let (planned, done) = (&results.plan.runs[0], &results.finished[0]);
-            Some((path.as_path(), fio_json::document(planned, done, &results.plan.jobs)?))
-        }
-        None => None,
-    };
-    let drawn: Vec<_> = timeline.into_iter().chain(perfetto).chain(microscope).chain(of_fio).collect();
+    let mut drawn = pictures.encoded(spans, &results.finished[0].outcome);
+    if let Some(path) = &drawings.fio_json {
+        let (planned, done) = (&results.plan.runs[0], &results.finished[0]);
+        drawn.push((path, fio_json::document(planned, done, &results.plan.jobs)?));
+    }
     let is_printed = output::write(request, folder, &results, &of_latex, &drawn)?;
     Ok(Ran { results, is_printed })
 }
@@ -172,61 +121,57 @@ pub fn text(results: &Results, show: &[String], terminal_columns: usize) -> Resu
     let report = &done.outcome.report;
     let mut text = heading(plan, &planned.scheme, &planned.resolved);
     let numbers = shown::of_run(done, &chosen.numbers)?;
-    let percentiles = chosen.columns();
-    let mut parts = vec![
-        ("Requests", requests(report)),
-        (
-            "Response times",
-            table::split(&latency_rows(report, &planned.resolved.run.measure, &percentiles), terminal_columns),
-        ),
-        ("Where the time went", breakdown(report, planned.resolved.run.frontier.fill().is_some())),
-        ("Write amplification", write_amplification(report)),
-        ("Steady state", facts(steady::rows(&report.steady))),
-        ("Garbage collection", collection(report)),
-        ("Utilization", utilization(report)),
-        ("Wear", wear(report, &planned.resolved.run)),
-        ("Over time", over_time(&done.outcome.series)),
+    let run = &planned.resolved.run;
+    let latencies = latency_rows(report, &run.measure, &chosen.columns());
+    let chosen_rows = numbers.iter().map(|(word, value)| (word.as_str(), value.clone())).collect();
+    let of_each = match report.workloads.is_empty() {
+        true => None,
+        false => Some(crate::tenants::text(plan, std::slice::from_ref(done), show, terminal_columns)?),
+    };
+    let tasks = tasks::rows(run, report, &done.outcome.series);
+    // One order for all runs: a section that a run lacks is left out.
+    let sections: [Option<(&str, String)>; 16] = [
+        (!numbers.is_empty()).then(|| ("Chosen numbers", facts(chosen_rows))),
+        Some(("Requests", requests(report))),
+        Some(("Response times", table::split(&latencies, terminal_columns))),
+        array_or_bandwidth(report),
+        of_each.map(|text| ("Each workload", text)),
+        Some(("Where the time went", breakdown(report, run.frontier.fill().is_some()))),
+        Some(("Write amplification", write_amplification(report))),
+        Some(("Steady state", facts(steady::rows(&report.steady)))),
+        Some(("Garbage collection", collection(report))),
+        report.merges.as_ref().map(|merges| ("Merges of log blocks", merges_of_logs(merges))),
+        report.parity.as_ref().map(|parity| ("Parity", parity_of_stripes(parity))),
+        report.map.as_ref().map(|map| ("Map in flash", map_in_flash(map))),
+        (!tasks.is_empty()).then(|| ("Tasks", facts(tasks))),
+        Some(("Utilization", utilization(report))),
+        Some(("Wear", wear(report, run))),
+        Some(("Over time", over_time(&done.outcome.series))),
     ];
-    if !report.workloads.is_empty() {
-        let of_each = crate::tenants::text(plan, std::slice::from_ref(done), show, terminal_columns)?;
-        parts.insert(2, ("Each workload", of_each));
-    }
-    let tasks = tasks::rows(&planned.resolved.run, report, &done.outcome.series);
-    if !tasks.is_empty() {
-        parts.insert(6, ("Tasks", facts(tasks)));
-    }
-    if let Some(map) = &report.map {
-        parts.insert(6, ("Map in flash", map_in_flash(map)));
-    }
-    if let Some(parity) = &report.parity {
-        parts.insert(6, ("Parity", parity_of_stripes(parity)));
-    }
-    if let Some(merges) = &report.merges {
-        parts.insert(6, ("Merges of log blocks", merges_of_logs(merges)));
-    }
-    match (&report.array, &report.bandwidth) {
-        (Some(array), bandwidth) => parts.insert(2, ("Array", arrays::section(array, bandwidth.as_ref()))),
-        (None, Some(bandwidth)) => {
-            parts.insert(2, ("Bandwidth", facts(vec![("each", arrays::per_interval(bandwidth))])))
-        }
-        (None, None) => {}
-    }
-    if !numbers.is_empty() {
-        let rows = numbers.iter().map(|(word, value)| (word.as_str(), value.clone())).collect();
-        parts.insert(0, ("Chosen numbers", facts(rows)));
-    }
-    for (title, body) in parts {
+    for (title, body) in sections.into_iter().flatten() {
         text.push_str(&format!("\n{}{title}{}\n{body}", BOLD.render(), BOLD.render_reset()));
     }
-    let wall = done.wall;
-    text.push_str(&format!(
+    Ok(text + &closing_line(&done.wall) + &notes::notes(plan, std::slice::from_ref(done)))
+}
+
+/// The section on an array, or on the bandwidth of a drive if it was measured.
+fn array_or_bandwidth(report: &Report) -> Option<(&'static str, String)> {
+    match (&report.array, &report.bandwidth) {
+        (Some(array), bandwidth) => Some(("Array", arrays::section(array, bandwidth.as_ref()))),
+        (None, Some(bandwidth)) => Some(("Bandwidth", facts(vec![("each", arrays::per_interval(bandwidth))]))),
+        (None, None) => None,
+    }
+}
+
+/// How long the simulation took.
+fn closing_line(wall: &Wall) -> String {
+    format!(
         "\nSimulated in {} ({} requests/s, {} flash pages/s), the drive's preconditioning in {}.\n",
         time(wall.simulate_s * 1e9),
         large(wall.requests_per_s),
         large(wall.page_operations_per_s),
         time(wall.precondition_s * 1e9),
-    ));
-    Ok(text + &notes::notes(plan, std::slice::from_ref(done)))
+    )
 }
 
 fn heading(plan: &Plan, scheme: &str, resolved: &Resolved) -> String {
