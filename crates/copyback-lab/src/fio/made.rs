@@ -354,67 +354,76 @@ fn arrivals(table: &mut Table, job: &Job, rates: [Option<f64>; 3]) -> Result<(),
     Ok(())
 }
 
+/// Inserts the addresses of a job.
 fn addresses(table: &mut Table, job: &Job, clone: u64) -> Result<(), Failure> {
     let mut addresses = Table::new();
-    let mut say = |key: &str, value: Value| drop(addresses.insert(key.to_owned(), value));
-    match (job.pattern.is_random, job.distribution()) {
-        (false, _) => say("kind", Value::from("uniform")),
-        // fio's map is for places that are drawn evenly.
-        (true, Distribution::Uniform) => {
-            say("kind", Value::from(if job.goes_by_map() { "once" } else { "uniform" }));
-        }
-        (true, Distribution::Zipf(theta)) => {
-            say("kind", Value::from("zipf"));
-            say("theta", Value::from(*theta));
-        }
-        (true, Distribution::Pareto(skew)) => {
-            say("kind", Value::from("self-similar"));
-            say("skew", Value::from(*skew));
-        }
-        (true, Distribution::Zones(zones)) => {
-            say("kind", Value::from("zones"));
-            say("zones", zones.iter().map(|zone| Value::from(zone.to_vec())).collect::<Vec<_>>().into());
-        }
-        (true, Distribution::Sequence(blocks)) => {
-            say("kind", Value::from("listed"));
-            say("blocks", Value::Array(blocks.iter().map(|block| whole(*block)).collect()));
-            if job.places.advances {
-                say("advance", Value::from(true));
-            }
-        }
-        (true, Distribution::ZonesOfBytes(zones)) => {
-            say("kind", Value::from("zones"));
-            say("zones", zones_of_part(job, clone, zones)?);
-        }
-    }
-    let random = if job.pattern.is_random { job.random_percent() as f64 / 100.0 } else { 0.0 };
-    if random < 1.0 {
-        say("sequential_share", Value::from(1.0 - random));
-    }
-    if random < 1.0 || job.pattern.modifier.run_length.is_some() {
-        say("sequential_by_op", Value::from(true));
-    }
-    if let Some(length) = job.pattern.modifier.run_length.filter(|length| *length > 1) {
-        say("run_length", whole(length));
-        if job.pattern.repeats_places {
-            say("run_repeats", Value::from(true));
-        }
-    }
-    match job.pattern.modifier.skip_bytes {
-        0 => {}
-        skip if skip > 0 => say("skip", bytes(skip.unsigned_abs())),
-        skip => say("skip_back", bytes(skip.unsigned_abs())),
-    }
-    if let Some((size, skip)) = job.stride() {
-        if job.pattern.modifier.skip_bytes != 0 {
-            let message = "holes behind each request, within strides, are not supported";
-            return Err(job.at(&["rw"]).wrong(message, "remove what follows the colon of rw, or zonemode=strided"));
-        }
-        say("skip", bytes(skip));
-        say("skip_every", bytes(size));
-    }
+    let keys = drawn_from(job, clone)?.into_iter().chain(order_of(job)).chain(gaps_of(job)?);
+    addresses.extend(keys.map(|(key, value)| (key.to_owned(), value)));
     table.insert("addresses".into(), Value::Table(addresses));
     Ok(())
+}
+
+/// A key of `[addresses]`, and its value.
+type AddressKey = (&'static str, Value);
+
+/// The distribution: `kind`, and its parameters.
+fn drawn_from(job: &Job, clone: u64) -> Result<Vec<AddressKey>, Failure> {
+    let kind = |name: &str| ("kind", Value::from(name));
+    if !job.pattern.is_random {
+        return Ok(vec![kind("uniform")]);
+    }
+    Ok(match job.distribution() {
+        // fio's map is for blocks that are drawn evenly.
+        Distribution::Uniform => vec![kind(if job.goes_by_map() { "once" } else { "uniform" })],
+        Distribution::Zipf(theta) => vec![kind("zipf"), ("theta", Value::from(*theta))],
+        Distribution::Pareto(skew) => vec![kind("self-similar"), ("skew", Value::from(*skew))],
+        Distribution::Zones(zones) => {
+            let zones: Vec<Value> = zones.iter().map(|zone| Value::from(zone.to_vec())).collect();
+            vec![kind("zones"), ("zones", zones.into())]
+        }
+        Distribution::Sequence(blocks) => {
+            let blocks = Value::Array(blocks.iter().map(|block| whole(*block)).collect());
+            let advance = job.places.advances.then(|| ("advance", Value::from(true)));
+            [kind("listed"), ("blocks", blocks)].into_iter().chain(advance).collect()
+        }
+        Distribution::ZonesOfBytes(zones) => vec![kind("zones"), ("zones", zones_of_part(job, clone, zones)?)],
+    })
+}
+
+/// Sequential requests among random ones, and runs.
+fn order_of(job: &Job) -> Vec<AddressKey> {
+    let mut keys = Vec::new();
+    let random = if job.pattern.is_random { job.random_percent() as f64 / 100.0 } else { 0.0 };
+    if random < 1.0 {
+        keys.push(("sequential_share", Value::from(1.0 - random)));
+    }
+    if random < 1.0 || job.pattern.modifier.run_length.is_some() {
+        keys.push(("sequential_by_op", Value::from(true)));
+    }
+    if let Some(length) = job.pattern.modifier.run_length.filter(|length| *length > 1) {
+        keys.push(("run_length", whole(length)));
+        if job.pattern.repeats_places {
+            keys.push(("run_repeats", Value::from(true)));
+        }
+    }
+    keys
+}
+
+/// Skipped bytes: holes (`rw=read:8k`) and strides.
+fn gaps_of(job: &Job) -> Result<Vec<AddressKey>, Failure> {
+    let hole = job.pattern.modifier.skip_bytes;
+    let Some((size, skip)) = job.stride() else {
+        return Ok(match hole {
+            0 => Vec::new(),
+            skip if skip > 0 => vec![("skip", bytes(skip.unsigned_abs()))],
+            skip => vec![("skip_back", bytes(skip.unsigned_abs()))],
+        });
+    };
+    if hole != 0 {
+        let message = "holes behind each request, within strides, are not supported";
+        return Err(job.at(&["rw"]).wrong(message, "remove what follows the colon of rw, or zonemode=strided"));
+    }
+    Ok(vec![("skip", bytes(skip)), ("skip_every", bytes(size))])
 }
 
 /// Zones of bytes as shares of the job's part.
