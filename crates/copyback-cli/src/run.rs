@@ -24,7 +24,7 @@ use crate::steady;
 use crate::table::{self, BOLD, Cell};
 use copyback::observe::report::Report;
 use copyback::run::config::Resolved;
-use latencies::{Chosen, latency_rows};
+use latencies::{ShownWords, latency_rows};
 use pictures::Pictures;
 use sections::{
     breakdown, collection, map_in_flash, merges_of_logs, over_time, parity_of_stripes, requests, utilization, wear,
@@ -67,7 +67,7 @@ pub fn ran(request: &Request, drawings: &Drawings) -> Result<Ran, Failure> {
     let tables = KeptTables { microscope: drawings.microscope.microscope.is_some(), ..output::tables(request) };
     output::check(request, &plan, &pictures::outputs(drawings), tables)?;
     let pictures = Pictures::new(drawings, &plan)?;
-    let chosen = Chosen::of(&request.show);
+    let chosen = ShownWords::of(&request.show);
     chosen.check(&plan)?;
     if request.latex.is_some() {
         chosen.check_table()?;
@@ -100,7 +100,7 @@ pub fn latex(results: &Results, show: &[String]) -> Result<String, Failure> {
 
 /// The table of response times, or of the numbers that `show` names, titles first.
 fn table_of(results: &Results, show: &[String]) -> Result<Vec<Vec<Cell>>, Failure> {
-    let chosen = Chosen::of(show);
+    let chosen = ShownWords::of(show);
     chosen.check_table()?;
     let done = &results.finished[0];
     if chosen.numbers.is_empty() {
@@ -115,7 +115,7 @@ fn table_of(results: &Results, show: &[String]) -> Result<Vec<Vec<Cell>>, Failur
 
 /// The summary as text, `terminal_columns` characters wide.
 pub fn text(results: &Results, show: &[String], terminal_columns: usize) -> Result<String, Failure> {
-    let chosen = Chosen::of(show);
+    let chosen = ShownWords::of(show);
     let (plan, done) = (&results.plan, &results.finished[0]);
     let planned = &plan.runs[0];
     let report = &done.outcome.report;

@@ -4,7 +4,7 @@ use crate::execute::Finished;
 use crate::failure::Failure;
 use crate::format::{are_too_few, large, size, time};
 use crate::plan::Plan;
-use crate::run::latencies::Chosen;
+use crate::run::latencies::ShownWords;
 use crate::table::{self, BOLD, Cell};
 use copyback::observe::report::{Latency, TenantReport};
 
@@ -36,7 +36,7 @@ pub fn text(plan: &Plan, finished: &[Finished], show: &[String], terminal_column
 
 /// The columns of each class.
 fn columns(show: &[String]) -> Vec<OfClass<'static>> {
-    let chosen = Chosen::of(show).columns_or(&["mean", "p50", "p99", "p99.9"]);
+    let chosen = ShownWords::of(show).columns_or(&["mean", "p50", "p99", "p99.9"]);
     let mut columns: Vec<OfClass<'static>> = Vec::new();
     for (title, beyond_ppm, value) in chosen.into_iter().copied() {
         let is_there = move |class: &Latency| class.count > 0 && !are_too_few(class.count, beyond_ppm);

@@ -24,16 +24,16 @@ mod of_experiment;
 mod overrides;
 mod refusals;
 
-pub use chosen::{named_scheme, of_scheme as set_of_scheme, refuse_set_twice, refuse_sets_of_others, split};
+pub use chosen::{named_scheme, of_scheme as set_of_scheme, refuse_repeated_keys, refuse_sets_of_others, split};
 use effects::{overridden, without_effect};
 use fit::fitted;
-pub use fit::{Fitted, Footprints, Share};
+pub use fit::{FitShare, Fitted, Footprints};
 use layers::Layers;
 use load::{DEVICE, SCHEME, load};
 pub use load::{label, load_device, of_presets};
 use of_experiment::plan_of_experiment;
 use overrides::resolve_overrides;
-use refusals::{refuse_endless, refuse_twice, refuse_unnamed_drives};
+use refusals::{refuse_endless, refuse_repeated_schemes, refuse_unnamed_drives};
 
 /// The schemes of a comparison that names none: blocking GC, ways to let requests in between, and the ideal.
 pub const DEFAULT_SCHEMES: &[&str] = &["baseline", "pgc", "gc-par", "gc-par-pgc", "ideal-no-gc"];
@@ -165,7 +165,7 @@ pub struct Experiment {
     /// The most malformed records of the trace to skip.
     pub skip_bad: Option<u64>,
     /// The share of the drive that the trace or the jobs are to take; the drive is scaled to it.
-    pub fit: Option<Share>,
+    pub fit: Option<FitShare>,
     /// Settings over all of it: `table.key=value`, or of one scheme `SCHEME:table.key=value`.
     pub settings: Vec<String>,
     /// Policies of the calling program, which replace those of the schemes. `settings` go over their settings.
@@ -189,7 +189,8 @@ pub fn plan(chosen: &Experiment, default_schemes: &[&str]) -> Result<Plan, Failu
     let user_settings = &chosen.settings;
     let chosen = &Experiment { settings, ..chosen.clone() };
     let plan = plan_of_experiment(chosen, &policies, default_schemes)?;
-    let plan = Plan { notes: plan.notes.into_iter().chain(chosen::notes_of_twice(user_settings)?).collect(), ..plan };
+    let plan =
+        Plan { notes: plan.notes.into_iter().chain(chosen::notes_on_repeated_keys(user_settings)?).collect(), ..plan };
     let Some(share) = chosen.fit else {
         jobs::check(&plan)?;
         return Ok(plan);
@@ -228,7 +229,7 @@ fn planned(
 
 /// One choice of everything, as a cell of a sweep makes it. Paths are relative to `folder`.
 #[derive(Clone)]
-pub struct Choice<'a> {
+pub struct CellChoice<'a> {
     /// The device.
     pub device: &'a Located,
     /// The schemes.
@@ -242,7 +243,7 @@ pub struct Choice<'a> {
     /// Policies of the calling program that settings may name.
     pub policies: &'a Policies,
     /// The share of the drive that the workload's trace is to take; the drive is scaled to it.
-    pub fit: Option<Share>,
+    pub fit: Option<FitShare>,
     /// Seed of all runs.
     pub seed: u64,
     /// The number of requests after which runs stop.
@@ -288,7 +289,7 @@ fn of_scheme(mut error: LayerError, scheme: &str, is_alone: bool) -> LayerError 
 }
 
 /// Makes the plan of one choice.
-pub fn plan_choice(choice: &Choice<'_>, known: &mut KnownTraces) -> Result<Plan, Failure> {
+pub fn fitted_plan_of_cell(choice: &CellChoice<'_>, known: &mut KnownTraces) -> Result<Plan, Failure> {
     let plan = plan_of_cell(choice, known)?;
     let Some(share) = choice.fit else { return Ok(plan) };
     let fitted = fitted(&plan, share, &mut known.footprints)?;
@@ -299,10 +300,10 @@ pub fn plan_choice(choice: &Choice<'_>, known: &mut KnownTraces) -> Result<Plan,
 }
 
 /// The plan with the drive that the choice describes.
-fn plan_of_cell(choice: &Choice<'_>, known: &mut KnownTraces) -> Result<Plan, Failure> {
+fn plan_of_cell(choice: &CellChoice<'_>, known: &mut KnownTraces) -> Result<Plan, Failure> {
     let mut inputs = Vec::new();
     let device = load(&DEVICE, choice.device, choice.folder, &mut inputs)?;
-    refuse_twice(choice.schemes.iter().map(|chosen| (chosen.label.as_str(), chosen.scheme)))?;
+    refuse_repeated_schemes(choice.schemes.iter().map(|chosen| (chosen.label.as_str(), chosen.scheme)))?;
     let (workload, proposed) = match choice.workload {
         ChosenWorkload::Named(name) => {
             let loaded = workloads::load(name, choice.folder, &mut inputs)?;

@@ -7,7 +7,7 @@ use crate::microscope::Microscope;
 use crate::perfetto::Perfetto;
 use crate::plan::Plan;
 use crate::request::{Drawings, Request};
-use crate::time_window::{self, Blank, Span};
+use crate::time_window::{self, EmptyDrawing, Span};
 use crate::timeline::Drawing;
 use copyback::observe::report::Outcome;
 use copyback::observe::timeline::die_of;
@@ -70,22 +70,23 @@ impl<'a> Pictures<'a> {
     /// too many commands is an error.
     pub(super) fn check(&self, spans: Spans, outcome: &mut Outcome) -> Result<Option<Failure>, Failure> {
         time_window::refuse_too_many(spans, &outcome.commands)?;
-        let mut blank_timeline = None;
+        let mut empty_timeline = None;
         if let Some((timeline, span)) = self.timeline.as_ref().zip(spans[0]) {
             let dies = timeline.dies(span, &outcome.commands);
             timeline.refuse_too_many(&dies, span, &outcome.commands)?;
-            blank_timeline = time_window::blank("--timeline", span, outcome, |command| dies.contains(&die_of(command)));
+            empty_timeline =
+                time_window::emptiness("--timeline", span, outcome, |command| dies.contains(&die_of(command)));
         }
-        let to_ns = self.to_ns.filter(|_| blank_timeline.is_none() && self.timeline.is_some());
+        let to_ns = self.to_ns.filter(|_| empty_timeline.is_none() && self.timeline.is_some());
         let note_of_end = time_window::note_of_end(to_ns, outcome);
-        let blank_perfetto = spans[1].and_then(|span| time_window::blank("--perfetto", span, outcome, |_| true));
+        let empty_perfetto = spans[1].and_then(|span| time_window::emptiness("--perfetto", span, outcome, |_| true));
         let focus = self.microscope.as_ref().map(Microscope::focus);
-        let blank_microscope = focus.and_then(|focus| time_window::blank_microscope(focus.from_ns, outcome));
+        let empty_microscope = focus.and_then(|focus| time_window::emptiness_of_microscope(focus.from_ns, outcome));
         let mut beyond = None;
-        for blank in [blank_timeline, blank_perfetto, blank_microscope].into_iter().flatten() {
-            match blank {
-                Blank::Beyond(failure) => beyond = beyond.or(Some(failure)),
-                Blank::Pause(note) => outcome.notes.push(note),
+        for empty in [empty_timeline, empty_perfetto, empty_microscope].into_iter().flatten() {
+            match empty {
+                EmptyDrawing::AfterRun(failure) => beyond = beyond.or(Some(failure)),
+                EmptyDrawing::NoCommand(note) => outcome.notes.push(note),
             }
         }
         outcome.notes.extend(note_of_end);

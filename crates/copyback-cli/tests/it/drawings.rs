@@ -6,7 +6,7 @@ use std::path::Path;
 /// A drawing of a time at which nothing runs. When the run is over, it is refused with the time at which the run ends,
 /// and the other outputs are written; in a pause of the run there is a note.
 #[test]
-fn a_drawing_of_nothing_is_no_success() {
+fn an_empty_drawing_is_refused_or_noted() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     std::fs::write(path("t.csv"), "arrival_us,op,offset_bytes,length_bytes\n0,W,0,16384\n500000,W,0,16384\n").unwrap();

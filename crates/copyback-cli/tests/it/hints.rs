@@ -347,7 +347,7 @@ fn percentiles_of_too_few_requests_are_not_shown() {
 }
 
 #[test]
-fn a_generator_that_makes_fewer_requests_than_are_asked_for_is_noted() {
+fn too_few_generated_requests_are_noted() {
     let run = |requests| {
         let few = ["--set", "workload.requests=300", "--requests", requests, "--warmup", "0", "--quiet"];
         done(&[&["run", "--device", "small", "--workload", "random-read"], &few[..]].concat())

@@ -40,7 +40,7 @@ fn of_a_comparison_it_is_the_printed_table_with_all_columns() {
 }
 
 #[test]
-fn of_a_run_it_is_the_response_times_and_standard_output_has_it_alone() {
+fn latex_of_a_run_has_the_response_times() {
     let output =
         copyback(&["run", "--workload", "mixed-70-30", "--requests", "300", "--show", "mean,p99", "--latex=-"]);
     assert_eq!(code(&output), 0, "{}", said(&output));

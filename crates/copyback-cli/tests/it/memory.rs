@@ -31,7 +31,7 @@ fn a_drive_that_does_not_fit_is_refused_before_it_is_made() {
 
 /// The resident memory of a run is the stated amount, and some megabytes.
 #[test]
-fn what_is_said_is_what_is_taken() {
+fn notes_state_what_was_read() {
     let run = format!("run {LARGE} --set geometry.blocks_per_plane=256");
     let mut program = Command::new(env!("CARGO_BIN_EXE_copyback"));
     #[expect(clippy::zombie_processes, reason = "`wait4` below waits for it, and says what it took")]

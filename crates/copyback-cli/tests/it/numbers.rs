@@ -14,7 +14,7 @@ fn json(arguments: &[&str]) -> serde_json::Value {
 
 /// Reads of a new drive find no data and take no time: there is no rate.
 #[test]
-fn no_rate_is_told_where_no_time_passes() {
+fn a_run_without_time_has_no_rates() {
     let run = ["run", "--set", "precondition.mode=empty", "--workload", "random-read", "--requests", "5", "--closed"];
     let text = output(&run);
     assert!(text.contains("none: no simulated time passed") && !text.contains("0 IOPS"), "{text}");

@@ -283,7 +283,7 @@ fn a_part_that_no_run_has_is_refused_when_all_are_done() {
 
 /// Collections of `ideal-no-gc` take no time. It needs the least spare flash of all, but cannot be built.
 #[test]
-fn no_drive_is_recommended_that_nobody_can_build() {
+fn only_drives_that_can_be_built_are_recommended() {
     let place = Place::with(GRID);
     let text = place.asked(&["--where", "response.read.p99 < 1s", "--min", "response.read.mean"]);
     let least = text.lines().find(|line| line.starts_with("Least `response.read.mean`")).expect("a recommendation");

@@ -374,7 +374,7 @@ fn errors_are_short_whatever_the_file_holds() {
 
 /// What is suggested is about the same requests: nothing that chose them is lost on the way.
 #[test]
-fn what_is_suggested_is_about_the_same_input() {
+fn suggestions_keep_the_input() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let trace = folder.path().join("a trace.csv");
     let record = |i: u64| format!("{},hm,0,Write,{},4096,100\n", 128_166_372_003_061_629 + i * 1_000, i % 50 * 4_096);

@@ -403,7 +403,7 @@ fn requests_that_are_moved_are_counted() {
 /// A workload that waits for another has no request if the run ends first; a drive that always has requests is never
 /// idle.
 #[test]
-fn what_never_comes_is_noted() {
+fn settings_that_are_never_reached_are_noted() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("two.toml");
     let of = |name: &str, more: &str| {

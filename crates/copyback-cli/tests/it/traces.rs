@@ -53,7 +53,7 @@ fn a_drive_that_is_too_large_is_to_have_fewer_planes() {
 
 /// Before a drive is filled that need not be so large.
 #[test]
-fn a_trace_that_leaves_most_of_its_addresses_out_is_told_of_first() {
+fn a_sparse_trace_is_noted_before_its_drive_is_made() {
     let far = 64 << 20;
     let (_folder, path) = file("far.csv", &format!("10,a,0,Write,0,8192,1\n20,a,0,Write,{far},4096,1\n"));
     let run = |more: &[&str]| said(&copyback(&[&["run", "--trace", &path, "--fit", "0.3"], more].concat()));

@@ -127,7 +127,7 @@ fn what_is_no_warm_up_is_refused() {
 /// Only writes settle a drive. Without writes the warm-up would never end, so that the program refuses it before the
 /// run.
 #[test]
-fn no_drive_is_awaited_that_nobody_writes_to() {
+fn a_drive_without_writes_is_not_awaited() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("mine.toml");
     let says = ["the workload writes nothing", "--warmup 1000", "--warmup 10s"];

@@ -149,7 +149,7 @@ fn refuse_small(job: &Job, size: u64) -> Result<(), Failure> {
     if size >= job.used(|op| job.sizes.blocks[op].least()).min().unwrap_or(0) {
         return Ok(());
     }
-    let opt = job.extent.sized_by.as_ref().unwrap_or(&job.whole);
+    let opt = job.extent.size_option.as_ref().unwrap_or(&job.whole);
     Err(opt.wrong("the block size is too large for it", "raise the size, or lower bs"))
 }
 

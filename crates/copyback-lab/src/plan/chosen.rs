@@ -9,7 +9,7 @@ use copyback::config::layers::{Layer, LayerError, Located, SetTwice, set_twice, 
 use copyback::config::presets::{self, SCHEMES};
 
 /// A scheme of a command.
-pub(super) struct Chosen {
+pub(super) struct NamedScheme {
     /// Its name in results.
     pub label: String,
     /// How the command line names it.
@@ -33,7 +33,7 @@ pub fn split(sets: &[String]) -> (Vec<String>, Vec<(String, String)>) {
 }
 
 /// A note for each key that two settings set, both of all schemes or both of one.
-pub fn notes_of_twice(sets: &[String]) -> Result<Vec<String>, Failure> {
+pub fn notes_on_repeated_keys(sets: &[String]) -> Result<Vec<String>, Failure> {
     let (of_all, of_one) = split(sets);
     let mut groups = vec![(String::new(), of_all)];
     for (scheme, set) in of_one {
@@ -54,8 +54,8 @@ pub fn notes_of_twice(sets: &[String]) -> Result<Vec<String>, Failure> {
 }
 
 /// Refuses two settings if one replaces the other.
-pub fn refuse_set_twice(sets: &[String]) -> Result<(), Failure> {
-    match notes_of_twice(sets)?.into_iter().next() {
+pub fn refuse_repeated_keys(sets: &[String]) -> Result<(), Failure> {
+    match notes_on_repeated_keys(sets)?.into_iter().next() {
         Some(message) => Err(Failure::input(message).with_help("leave one of them out")),
         None => Ok(()),
     }
@@ -69,7 +69,7 @@ pub fn of_scheme(set: &str) -> Option<(&str, &str)> {
 }
 
 /// The schemes that were named, with the settings that each has alone.
-pub(super) fn chosen(named: &[Located], of_one: &[(String, String)]) -> Result<Vec<Chosen>, Failure> {
+pub(super) fn chosen(named: &[Located], of_one: &[(String, String)]) -> Result<Vec<NamedScheme>, Failure> {
     let mut all = Vec::new();
     for scheme in named {
         let (label, of) = named_scheme(scheme)?;
@@ -77,7 +77,7 @@ pub(super) fn chosen(named: &[Located], of_one: &[(String, String)]) -> Result<V
         let own = if own.is_empty() { None } else { Some(Layer::of_sets(&own)?) };
         let is_preset = presets::find(SCHEMES, &scheme.value).is_some();
         let word = if is_preset { label.clone() } else { scheme.value.clone() };
-        all.push(Chosen { label, word, scheme: of, own });
+        all.push(NamedScheme { label, word, scheme: of, own });
     }
     refuse_sets_of_others(of_one, all.iter().map(|chosen| chosen.label.as_str()))?;
     Ok(all)
@@ -113,7 +113,7 @@ pub fn named_scheme(scheme: &Located) -> Result<(String, Located), LayerError> {
 
 impl Layers<'_> {
     /// The layers above all others of a run: settings of all schemes, and above them the scheme's own.
-    pub fn sets_of(of_all: &[Layer], chosen: &Chosen) -> Vec<Layer> {
+    pub fn sets_of(of_all: &[Layer], chosen: &NamedScheme) -> Vec<Layer> {
         of_all.iter().chain(&chosen.own).cloned().collect()
     }
 }

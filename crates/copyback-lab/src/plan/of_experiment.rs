@@ -1,12 +1,12 @@
 //! Plans an experiment: its arguments over its file.
 
-use super::chosen::{self, Chosen, split};
+use super::chosen::{self, NamedScheme, split};
 use super::effects::overridden;
 use super::experiment::ExperimentFile;
 use super::layers::Layers;
 use super::load::{DEVICE, SCHEME, load};
 use super::overrides::load_array;
-use super::refusals::{refuse_endless, refuse_twice, refuse_unnamed_drives, refuse_without_effect};
+use super::refusals::{refuse_endless, refuse_repeated_schemes, refuse_unnamed_drives, refuse_without_effect};
 use super::{Experiment, Plan, Planned, argument, planned};
 use crate::failure::Failure;
 use crate::files::Input;
@@ -90,7 +90,7 @@ fn schemes_of(
     experiment: &ExperimentFile,
     (default_schemes, of_one): (&[&str], &[(String, String)]),
     inputs: &mut Vec<Input>,
-) -> Result<Vec<(Chosen, Layer)>, Failure> {
+) -> Result<Vec<(NamedScheme, Layer)>, Failure> {
     let schemes = &common.schemes;
     let named: Vec<Located> = match (schemes.is_empty(), &experiment.schemes) {
         (false, _) => schemes.iter().map(|name| argument(name)).collect(),
@@ -99,7 +99,7 @@ fn schemes_of(
     };
     let folder = if schemes.is_empty() { experiment.folder.as_path() } else { Path::new("") };
     let all = chosen::chosen(&named, of_one)?;
-    refuse_twice(all.iter().map(|chosen| (chosen.label.as_str(), &chosen.scheme)))?;
+    refuse_repeated_schemes(all.iter().map(|chosen| (chosen.label.as_str(), &chosen.scheme)))?;
     let loaded = all.into_iter().map(|chosen| {
         let layer = load(&SCHEME, &chosen.scheme, folder, inputs)?;
         Ok::<_, Failure>((chosen, layer))
@@ -124,7 +124,7 @@ impl Base<'_> {
     /// scheme.
     fn planned(
         &self,
-        (chosen, layer): (Chosen, Layer),
+        (chosen, layer): (NamedScheme, Layer),
         (has_sets, is_alone): (bool, bool),
         inputs: &mut Vec<Input>,
     ) -> Result<Planned, Failure> {
@@ -136,7 +136,7 @@ impl Base<'_> {
         let above = array_first.chain(above).chain(array_last).cloned().collect();
         let sets = Layers::sets_of(sets, &chosen);
         let layers = Layers { device: self.device.clone(), scheme: layer, above, sets, policies: self.policies };
-        let Chosen { label, word, .. } = chosen;
+        let NamedScheme { label, word, .. } = chosen;
         planned(&layers, (label, word), overridden, (self.seed, is_alone), inputs)
     }
 }

@@ -9,7 +9,7 @@ use crate::flat::Number;
 use crate::sweep::file::SweepFile;
 use crate::sweep::grid::{self, Cell, Overrides};
 use crate::sweep::journal::{CellResult, RunResult};
-use crate::sweep::table::Results;
+use crate::sweep::table::SweepResults;
 use copyback::config::layers::Text;
 use std::path::Path;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ fn judged(text: &str, value: impl Fn(&Cell, &str, &str) -> f64) -> Vec<(Claim, M
         CellResult { runs: runs.collect(), notes: String::new() }
     };
     let results = cells.iter().map(result).collect();
-    let results = Results { file: &file, cells: &cells, results };
+    let results = SweepResults { file: &file, cells: &cells, results };
     let claims = Claim::of_file(&file).unwrap();
     claims.into_iter().map(|claim| (claim.clone(), judge::judge(&claim, &results).unwrap())).collect()
 }

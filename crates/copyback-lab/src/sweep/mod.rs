@@ -25,7 +25,7 @@ use crate::flat;
 use crate::memory;
 use crate::notes::notes_of_runs;
 use crate::overload;
-use crate::plan::{self, Plan, Share};
+use crate::plan::{self, FitShare, Plan};
 use crate::policies::{self, SuppliedPolicy};
 use crate::preconditioned::{self, Preconditioned};
 use crate::progress::{Bar, Bars};
@@ -53,7 +53,7 @@ pub struct Sweep {
     /// Policies of the calling program, which replace those of the schemes.
     pub policies: Vec<SuppliedPolicy>,
     /// The share of the drive that each cell's trace is to take; the drive is scaled to it.
-    pub fit: Option<Share>,
+    pub fit: Option<FitShare>,
     /// The seed, instead of the file's.
     pub seed: Option<u64>,
     /// Requests that are measured in each run.
@@ -78,7 +78,7 @@ impl Sweep {
     /// # Errors
     /// If the file or a setting is wrong, or no cell is left because all traces are missing.
     pub fn plan(&self) -> Result<PlannedSweep, Failure> {
-        plan::refuse_set_twice(&self.settings)?;
+        plan::refuse_repeated_keys(&self.settings)?;
         let (policies, mut settings) = policies::named(&self.policies)?;
         settings.extend_from_slice(&self.settings);
         let (sets, of_one) = plan::split(&settings);

@@ -161,7 +161,7 @@ fn what_cannot_be_simulated_is_refused_with_its_place_and_reason() {
 
 /// These options do not affect a drive's data; a note says so for each.
 #[test]
-fn what_asks_nothing_of_a_drive_is_noted() {
+fn options_that_no_drive_sees_are_noted() {
     let folder = tempfile::tempdir().unwrap();
     let options = [
         "fsync=1",

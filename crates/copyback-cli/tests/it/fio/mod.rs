@@ -86,7 +86,7 @@ const REFUSED: &[&str] = &[
 ];
 
 #[test]
-fn what_fio_takes_is_taken_and_what_it_refuses_is_refused() {
+fn options_are_accepted_and_refused_as_by_fio() {
     let folder = tempfile::tempdir().unwrap();
     for (options, is_taken) in TAKEN.iter().map(|o| (o, true)).chain(REFUSED.iter().map(|o| (o, false))) {
         let file = written(folder.path(), &job(options));

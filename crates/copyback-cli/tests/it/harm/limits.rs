@@ -43,7 +43,7 @@ fn configurations_have_a_mebibyte_at_most() {
 }
 
 #[test]
-fn of_what_never_ends_no_more_is_read() {
+fn endless_inputs_are_read_up_to_a_limit() {
     let place = Place::new();
     for reader in READERS {
         refused(&place, reader, "/dev/zero");

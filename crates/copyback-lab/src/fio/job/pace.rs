@@ -1,7 +1,7 @@
 //! How fast requests begin: the engine and its depth, rates, pauses.
 
 use super::Subject;
-use super::reader::Reader;
+use super::value_parser::ValueParser;
 use crate::failure::Failure;
 use crate::fio::engines::{self, Engine};
 use crate::fio::number::{number, time_ns};
@@ -37,7 +37,7 @@ impl Default for Pace {
 }
 
 impl Subject for Pace {
-    fn set(&mut self, name: &str, opt: &Opt, read: Reader, notes: &mut Vec<String>) -> Result<bool, Failure> {
+    fn set(&mut self, name: &str, opt: &Opt, read: ValueParser, notes: &mut Vec<String>) -> Result<bool, Failure> {
         match name {
             "iodepth" => self.depth = read.number(opt, 1..=65_536)?,
             "ioengine" => self.set_engine(opt, notes)?,
@@ -72,7 +72,7 @@ impl Pace {
 }
 
 /// Limits of reads, writes and trims; `None` if the value is missing or 0.
-fn rates(opt: &Opt, read: Reader) -> Result<[Option<u64>; 3], Failure> {
+fn rates(opt: &Opt, read: ValueParser) -> Result<[Option<u64>; 3], Failure> {
     let mut rates = [None; 3];
     for (rate, text) in rates.iter_mut().zip(shape::each(opt, opt.text()?)?) {
         if !text.is_empty() {

@@ -1,7 +1,7 @@
 //! Which operations a job has, and in which order of addresses: `rw` and its mix.
 
 use super::Subject;
-use super::reader::Reader;
+use super::value_parser::ValueParser;
 use crate::failure::Failure;
 use crate::fio::number::number;
 use crate::fio::parse::Opt;
@@ -45,7 +45,7 @@ impl Default for Pattern {
 }
 
 impl Subject for Pattern {
-    fn set(&mut self, name: &str, opt: &Opt, read: Reader, _: &mut Vec<String>) -> Result<bool, Failure> {
+    fn set(&mut self, name: &str, opt: &Opt, read: ValueParser, _: &mut Vec<String>) -> Result<bool, Failure> {
         match name {
             "rw" => self.set_ops(opt, read)?,
             "rw_sequencer" => {
@@ -64,7 +64,7 @@ impl Subject for Pattern {
 }
 
 impl Pattern {
-    fn set_ops(&mut self, opt: &Opt, read: Reader) -> Result<(), Failure> {
+    fn set_ops(&mut self, opt: &Opt, read: ValueParser) -> Result<(), Failure> {
         let text = opt.text()?;
         let (pattern, modifier) = text.split_once(':').map_or((text, None), |(pattern, more)| (pattern, Some(more)));
         let (ops, is_random) = match pattern {

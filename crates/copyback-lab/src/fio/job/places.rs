@@ -1,7 +1,7 @@
 //! How addresses are drawn: distributions, zones, and the order of a new pass.
 
 use super::Subject;
-use super::reader::Reader;
+use super::value_parser::ValueParser;
 use crate::failure::Failure;
 use crate::fio::parse::Opt;
 use crate::fio::shape::{self, Distribution};
@@ -46,7 +46,7 @@ impl Default for Places {
 }
 
 impl Subject for Places {
-    fn set(&mut self, name: &str, opt: &Opt, read: Reader, _: &mut Vec<String>) -> Result<bool, Failure> {
+    fn set(&mut self, name: &str, opt: &Opt, read: ValueParser, _: &mut Vec<String>) -> Result<bool, Failure> {
         let bytes = || read.number(opt, 0..=u64::MAX);
         match name {
             "random_distribution" => self.distribution = shape::distribution(opt, read.kb_base)?,

@@ -1,7 +1,7 @@
 //! Sizes of requests: `bs` and its like.
 
 use super::Subject;
-use super::reader::Reader;
+use super::value_parser::ValueParser;
 use crate::failure::Failure;
 use crate::fio::parse::Opt;
 use crate::fio::shape::{self, Blocks};
@@ -23,7 +23,7 @@ impl Default for Sizes {
 }
 
 impl Subject for Sizes {
-    fn set(&mut self, name: &str, opt: &Opt, read: Reader, _: &mut Vec<String>) -> Result<bool, Failure> {
+    fn set(&mut self, name: &str, opt: &Opt, read: ValueParser, _: &mut Vec<String>) -> Result<bool, Failure> {
         match name {
             "bs" => self.set_blocks(opt, read, shape::sectors, Blocks::one)?,
             "bsrange" => self.set_blocks(opt, read, shape::range, |blocks| blocks)?,
@@ -45,7 +45,7 @@ impl Sizes {
     fn set_blocks<T>(
         &mut self,
         opt: &Opt,
-        read: Reader,
+        read: ValueParser,
         form: fn(&Opt, &str, u64) -> Result<T, Failure>,
         made: fn(T) -> Blocks,
     ) -> Result<(), Failure> {

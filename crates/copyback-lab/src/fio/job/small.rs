@@ -1,7 +1,7 @@
 //! Subjects of a few options: replayed logs, priorities, verification, percentiles.
 
 use super::Subject;
-use super::reader::Reader;
+use super::value_parser::ValueParser;
 use crate::failure::Failure;
 use crate::fio::parse::Opt;
 
@@ -26,7 +26,7 @@ impl Default for Replay {
 }
 
 impl Subject for Replay {
-    fn set(&mut self, name: &str, opt: &Opt, read: Reader, _: &mut Vec<String>) -> Result<bool, Failure> {
+    fn set(&mut self, name: &str, opt: &Opt, read: ValueParser, _: &mut Vec<String>) -> Result<bool, Failure> {
         match name {
             "read_iolog" => self.iolog = Some(opt.text()?.to_owned()),
             "replay_no_stall" => self.stalls = !read.flag(opt)?,
@@ -55,7 +55,7 @@ impl Default for Urgency {
 }
 
 impl Subject for Urgency {
-    fn set(&mut self, name: &str, opt: &Opt, read: Reader, notes: &mut Vec<String>) -> Result<bool, Failure> {
+    fn set(&mut self, name: &str, opt: &Opt, read: ValueParser, notes: &mut Vec<String>) -> Result<bool, Failure> {
         match name {
             "prioclass" => self.is_job = read.number(opt, 0..=3)? == 1,
             "prio" => {
@@ -84,7 +84,7 @@ impl Default for Verification {
 }
 
 impl Subject for Verification {
-    fn set(&mut self, name: &str, opt: &Opt, read: Reader, _: &mut Vec<String>) -> Result<bool, Failure> {
+    fn set(&mut self, name: &str, opt: &Opt, read: ValueParser, _: &mut Vec<String>) -> Result<bool, Failure> {
         match name {
             "verify" => self.is_on = !matches!(opt.text()?, "0" | "null"),
             "do_verify" => self.is_done = read.flag(opt)?,
@@ -110,7 +110,7 @@ impl Default for Shown {
 }
 
 impl Subject for Shown {
-    fn set(&mut self, name: &str, opt: &Opt, read: Reader, _: &mut Vec<String>) -> Result<bool, Failure> {
+    fn set(&mut self, name: &str, opt: &Opt, read: ValueParser, _: &mut Vec<String>) -> Result<bool, Failure> {
         match name {
             "percentile_list" => self.percentiles = Some(percentiles(opt)?),
             "clat_percentiles" => self.shows[0] = read.flag(opt)?,

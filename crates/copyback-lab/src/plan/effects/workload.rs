@@ -52,10 +52,10 @@ fn of_arrivals(stack: &Stack, resolved: &Resolved) -> Vec<String> {
     let shared = tenants
         .iter()
         .map(|(name, tenant)| (format!("{WORKLOADS}.{name}"), &tenant.spec, tenant.pace(is_closed) == Pace::Closed));
-    let note = |(table, spec, is_deaf): (String, &WorkloadSpec, bool)| {
+    let note = |(table, spec, ignores_arrivals): (String, &WorkloadSpec, bool)| {
         // Rates of reads and of writes decide which of them comes next in a closed loop, too.
         let arrivals =
-            spec.arrivals.as_ref().filter(|_| is_deaf && spec.has_times() && spec.read_arrivals.is_none())?;
+            spec.arrivals.as_ref().filter(|_| ignores_arrivals && spec.has_times() && spec.read_arrivals.is_none())?;
         let key = format!("{table}.arrivals");
         let keys = keys_of(&key, &toml::Value::try_from(arrivals).ok()?);
         keys.iter().find(|own| users_text(stack, own).is_some_and(|name| name == "--set"))?;

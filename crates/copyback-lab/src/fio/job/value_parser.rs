@@ -9,18 +9,18 @@ use std::ops::RangeInclusive;
 
 /// Reads values of a job's options.
 #[derive(Clone, Copy, Debug)]
-pub struct Reader {
+pub struct ValueParser {
     /// Bytes of a `k`.
     pub kb_base: u64,
 }
 
-impl Default for Reader {
+impl Default for ValueParser {
     fn default() -> Self {
         Self { kb_base: 1024 }
     }
 }
 
-impl Reader {
+impl ValueParser {
     /// As `kb_base` says.
     pub fn of_kb_base(opt: &Opt) -> Result<Self, Failure> {
         match opt.text()? {

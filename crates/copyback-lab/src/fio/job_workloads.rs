@@ -13,13 +13,13 @@ const JOBS_NAMED: usize = 3;
 
 /// Workloads that were made so far.
 #[derive(Default)]
-pub struct Made {
+pub struct JobWorkloads {
     /// The tables, by name.
     pub tables: Table,
     /// The jobs in their order.
     pub jobs: Jobs,
     /// Notes, each with the names of its jobs.
-    said: Vec<(String, Vec<String>)>,
+    notes: Vec<(String, Vec<String>)>,
     /// For each section, the name of its job and the workloads of its clones.
     clones: Vec<(String, Vec<String>)>,
     /// Workloads before the last stonewall; all later jobs wait for them.
@@ -46,7 +46,7 @@ fn part(part: Part) -> Value {
     }
 }
 
-impl Made {
+impl JobWorkloads {
     /// Adds a job and its clones.
     pub fn add(&mut self, job: &Job, files: &Files) -> Result<(), Failure> {
         if (job.schedule.is_stonewalled || job.schedule.begins_group) && !self.clones.is_empty() {
@@ -88,26 +88,26 @@ impl Made {
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             format!("job{} {}{more}: {what}", if jobs.len() == 1 { "" } else { "s" }, shown.join(", "))
         };
-        self.said.iter().map(note).collect()
+        self.notes.iter().map(note).collect()
     }
 
-    fn push(&mut self, job: &Job, clone: u64, files: &Files, workload: String, table: Table, is_more: bool) {
+    fn push(&mut self, job: &Job, clone: u64, files: &Files, workload: String, table: Table, is_read_back: bool) {
         // The option that moves this clone: the first one has no increment.
-        let moved_by = if clone > 0 && job.extent.increment.is_some() { "offset_increment" } else { "offset" };
+        let offset_option = if clone > 0 && job.extent.increment.is_some() { "offset_increment" } else { "offset" };
         self.tables.insert(workload.clone(), Value::Table(table));
         self.jobs.list.push(JobName {
             workload,
             name: job.name.clone(),
             group: self.group,
             is_grouped: job.schedule.is_grouped,
-            is_more,
+            is_read_back,
             depth: depth(job),
             percentiles: job.shown.percentiles.clone(),
             shows_percentiles: job.shown.shows,
             options: job.options.clone(),
-            flushes: if is_more { Vec::new() } else { job.flushes.clone() },
-            sized_by: job.extent.sized_by.clone().unwrap_or_else(|| job.whole.clone()),
-            moved_by: job.option(&[moved_by]).cloned(),
+            flushes: if is_read_back { Vec::new() } else { job.flushes.clone() },
+            size_option: job.extent.size_option.clone().unwrap_or_else(|| job.whole.clone()),
+            offset_option: job.option(&[offset_option]).cloned(),
             file_begin: if files.is_drive { 0 } else { files.begin(job, clone) },
         });
     }
@@ -146,9 +146,9 @@ impl Made {
     }
 
     fn note(&mut self, job: &Job) {
-        let mut say = |what: String| match self.said.iter_mut().find(|(known, _)| *known == what) {
+        let mut say = |what: String| match self.notes.iter_mut().find(|(known, _)| *known == what) {
             Some((_, jobs)) => jobs.push(job.name.clone()),
-            None => self.said.push((what, vec![job.name.clone()])),
+            None => self.notes.push((what, vec![job.name.clone()])),
         };
         if job.pace.is_synchronous && job.pace.depth > 1 {
             let depth = job.pace.depth;
@@ -458,13 +458,13 @@ mod tests {
         let sections = parse::sections("test", text).expect("it is a job file");
         let jobs: Vec<Job> = sections.iter().map(|section| Job::new(section, &[]).expect("it is understood")).collect();
         let files = Files::of(&jobs).expect("it has sizes");
-        let mut made = Made::default();
-        jobs.iter().for_each(|job| made.add(job, &files).expect("it can be made"));
+        let mut workloads = JobWorkloads::default();
+        jobs.iter().for_each(|job| workloads.add(job, &files).expect("it can be made"));
         let after = |table: &Value| {
             let names = table.get("after").and_then(Value::as_array).into_iter().flatten();
             names.map(|name| name.as_str().expect("a name").to_owned()).collect()
         };
-        made.tables.iter().map(|(name, table)| (name.clone(), after(table))).collect()
+        workloads.tables.iter().map(|(name, table)| (name.clone(), after(table))).collect()
     }
 
     /// fio(1): a stonewall waits for preceding jobs to exit before its job starts; who is behind starts no earlier.
