@@ -1,11 +1,11 @@
 //! Do numbers say what they are, and nothing else?
 
-use crate::common::{code, copyback, printed, said};
+use crate::common::{code, copyback, error_text, output_text};
 
 fn output(arguments: &[&str]) -> String {
     let output = copyback(arguments);
-    assert_eq!(code(&output), 0, "{arguments:?}: {}", said(&output));
-    printed(&output)
+    assert_eq!(code(&output), 0, "{arguments:?}: {}", error_text(&output));
+    output_text(&output)
 }
 
 fn json(arguments: &[&str]) -> serde_json::Value {

@@ -1,6 +1,6 @@
 //! A sweep's answer to `--where`, `--min` and `--max` agrees with its own table.
 
-use crate::common::{code, copyback, printed, said};
+use crate::common::{code, copyback, error_text, output_text};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use std::collections::BTreeMap;
@@ -39,14 +39,16 @@ impl Place {
 
     fn asked(&self, more: &[&str]) -> String {
         let output = self.sweep(more);
-        assert_eq!(code(&output), 0, "{}", said(&output));
-        printed(&output)
+        assert_eq!(code(&output), 0, "{}", error_text(&output));
+        output_text(&output)
     }
 
     fn refused(&self, more: &[&str], phrases: &[&str]) {
         let output = self.sweep(more);
-        assert_eq!(code(&output), 2, "{more:?}: {}", printed(&output));
-        phrases.iter().for_each(|phrase| assert!(said(&output).contains(phrase), "{phrase}: {}", said(&output)));
+        assert_eq!(code(&output), 2, "{more:?}: {}", output_text(&output));
+        phrases
+            .iter()
+            .for_each(|phrase| assert!(error_text(&output).contains(phrase), "{phrase}: {}", error_text(&output)));
     }
 }
 

@@ -62,7 +62,7 @@ fn endless_inputs_are_read_up_to_a_limit() {
     }
     // A pipe that ends is a file like any other.
     let shell = place.shell("echo 'requests = 10' | \"$copyback\" run --quiet /dev/stdin --json -");
-    assert!(printed(&shell).contains("\"requests\": 10"), "{}", said(&shell));
+    assert!(output_text(&shell).contains("\"requests\": 10"), "{}", error_text(&shell));
 }
 
 fn grid(place: &Place, text: &str, says: &[&str]) {
