@@ -19,7 +19,7 @@ use crate::output;
 use crate::plan::Plan;
 use crate::request::{Drawings, Request};
 use crate::requests;
-use crate::results::{KeptTables, Results};
+use crate::results::{KeptTables, ResultCommand, Results};
 use crate::steady;
 use crate::table::{self, BOLD, Cell};
 use copyback::observe::report::Report;
@@ -77,7 +77,7 @@ pub fn ran(request: &Request, drawings: &Drawings) -> Result<Ran, Failure> {
     let usual = ExecutionOptions { keep_rates: drawings.fio_json.is_some(), ..output::how(request) };
     let mut finished = execute::execute(&plan, &pictures.options(spans, usual))?;
     let beyond = pictures.check(spans, &mut finished[0].outcome)?;
-    let results = Results { command: "run", plan, finished, tables };
+    let results = Results { command: ResultCommand::Run, plan, finished, tables };
     let of_latex = || latex(&results, &request.show);
     if let Some(failure) = beyond {
         // The other outputs are still written: the run may have taken hours.

@@ -2,7 +2,7 @@
 
 use super::journal::RunResult;
 use super::objective::standing::{Judged, Standing};
-use super::objective::{Columns, Objective, ShownColumn, Source, Test};
+use super::objective::{Columns, Objective, ShownColumn, Source, Test, TextColumn};
 use super::quantity::{Format, Unit};
 use super::seeds::{Mean, SeedGroup};
 use super::table::SweepResults;
@@ -104,7 +104,7 @@ impl Row<'_> {
 }
 
 /// Shown in every row, so that a transient is not mistaken for a result.
-const STEADY: Source = Source::Text("steady");
+const STEADY: Source = Source::Text(TextColumn::Steady);
 
 /// The answer, as a person reads it, and the rows of its table.
 pub fn text(objective: &Objective, results: &SweepResults<'_>) -> Result<(String, Vec<Vec<Cell>>), Failure> {
