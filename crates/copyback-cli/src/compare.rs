@@ -375,11 +375,10 @@ fn chosen(experiment: &Experiment) -> String {
     text += &argument("--fit", experiment.fit);
     // A setting of one scheme belongs to commands with that scheme.
     let of_all = experiment.settings.iter().filter(|set| plan::set_of_scheme(set).is_none());
-    let as_typed = |set: &String| match set.starts_with("--") {
-        true => format!(" {set}"),
-        false => argument("--set", Some(set)),
-    };
-    of_all.for_each(|set| text += &as_typed(set));
+    of_all.for_each(|set| text += &argument("--set", Some(set)));
+    if let Some(mode) = experiment.mode {
+        text += &format!(" {}", plan::option_of_mode(mode));
+    }
     text + &argument("--warmup", experiment.warmup)
 }
 

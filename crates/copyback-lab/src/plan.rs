@@ -7,6 +7,7 @@ use crate::policies::{self, Policies, SuppliedPolicy};
 use crate::workloads;
 use copyback::config::layers::{Layer, LayerError, Located, Place};
 use copyback::config::presets::{self, SCHEMES};
+use copyback::host::config::HostMode;
 use copyback::run::Warmup;
 use copyback::run::arrays::Member;
 use copyback::run::config::{Resolved, Stack};
@@ -24,7 +25,9 @@ mod of_experiment;
 mod overrides;
 mod refusals;
 
-pub use chosen::{named_scheme, of_scheme as set_of_scheme, refuse_repeated_keys, refuse_sets_of_others, split};
+pub use chosen::{
+    named_scheme, of_scheme as set_of_scheme, option_of_mode, refuse_repeated_keys, refuse_sets_of_others, split,
+};
 use effects::{overridden, without_effect};
 use fit::fitted;
 pub use fit::{FitShare, Fitted, Footprints};
@@ -168,6 +171,8 @@ pub struct Experiment {
     pub fit: Option<FitShare>,
     /// Settings over all of it: `table.key=value`, or of one scheme `SCHEME:table.key=value`.
     pub settings: Vec<String>,
+    /// The host's loop, over the settings; that of the settings and files without it.
+    pub mode: Option<HostMode>,
     /// Policies of the calling program, which replace those of the schemes. `settings` go over their settings.
     pub policies: Vec<SuppliedPolicy>,
     /// The seed of every random stream; 1 without it.
@@ -189,8 +194,10 @@ pub fn plan(chosen: &Experiment, default_schemes: &[&str]) -> Result<Plan, Failu
     let user_settings = &chosen.settings;
     let chosen = &Experiment { settings, ..chosen.clone() };
     let plan = plan_of_experiment(chosen, &policies, default_schemes)?;
-    let plan =
-        Plan { notes: plan.notes.into_iter().chain(chosen::notes_on_repeated_keys(user_settings)?).collect(), ..plan };
+    let plan = Plan {
+        notes: plan.notes.into_iter().chain(chosen::notes_on_repeated_keys(user_settings, chosen.mode)?).collect(),
+        ..plan
+    };
     let Some(share) = chosen.fit else {
         jobs::check(&plan)?;
         return Ok(plan);

@@ -349,7 +349,8 @@ fn a_key_that_is_set_twice_is_noted() {
         assert!(twice(sets).contains(&expected), "{}", twice(sets));
     }
     let both = notes(&["--closed", "--set", "host.mode=open"]);
-    assert!(both.contains("`host.mode` is set twice"), "{both}");
+    let expected = "`host.mode` is set twice: `--closed` replaces `--set host.mode=open`";
+    assert!(both.contains(expected), "{both}");
     assert!(!twice(["trigger.soft=5", "trigger.hard=3"]).contains("set twice"));
     assert!(!twice(["trigger.soft=3", "baseline:trigger.soft=5"]).contains("set twice"));
     let folder = tempfile::tempdir().unwrap();

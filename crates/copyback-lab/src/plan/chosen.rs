@@ -7,6 +7,7 @@ use super::{Layers, argument, label};
 use crate::failure::Failure;
 use copyback::config::layers::{Layer, LayerError, Located, SetTwice, set_twice, suggestion};
 use copyback::config::presets::{self, SCHEMES};
+use copyback::host::config::HostMode;
 
 /// A scheme of a command.
 pub(super) struct NamedScheme {
@@ -32,9 +33,11 @@ pub fn split(sets: &[String]) -> (Vec<String>, Vec<(String, String)>) {
     (of_all, of_one)
 }
 
-/// A note for each key that two settings set, both of all schemes or both of one.
-pub fn notes_on_repeated_keys(sets: &[String]) -> Result<Vec<String>, Failure> {
+/// A note for each key that two settings set, both of all schemes or both of one. `mode`: the host's loop that an
+/// option chooses, over all settings.
+pub fn notes_on_repeated_keys(sets: &[String], mode: Option<HostMode>) -> Result<Vec<String>, Failure> {
     let (of_all, of_one) = split(sets);
+    let replaced = Layer::of_sets(&of_all)?.place_in("host", "mode");
     let mut groups = vec![(String::new(), of_all)];
     for (scheme, set) in of_one {
         let prefix = format!("{scheme}:");
@@ -45,9 +48,14 @@ pub fn notes_on_repeated_keys(sets: &[String]) -> Result<Vec<String>, Failure> {
     }
     let mut notes = Vec::new();
     for (prefix, sets) in groups {
-        for SetTwice { key, arguments } in set_twice(&sets)? {
-            let [before, after] = arguments.map(|argument| argument.replacen("--set ", &format!("--set {prefix}"), 1));
-            notes.push(format!("`{prefix}{key}` is set twice: `{after}` replaces `{before}`"));
+        for SetTwice { key, before, after } in set_twice(&sets)? {
+            notes.push(format!(
+                "`{prefix}{key}` is set twice: `--set {prefix}{after}` replaces `--set {prefix}{before}`"
+            ));
+        }
+        if let Some((mode, place)) = mode.zip(replaced.as_ref()).filter(|_| prefix.is_empty()) {
+            let (after, before) = (option_of_mode(mode), &place.text.text);
+            notes.push(format!("`host.mode` is set twice: `{after}` replaces `--set {before}`"));
         }
     }
     Ok(notes)
@@ -55,10 +63,27 @@ pub fn notes_on_repeated_keys(sets: &[String]) -> Result<Vec<String>, Failure> {
 
 /// Refuses two settings if one replaces the other.
 pub fn refuse_repeated_keys(sets: &[String]) -> Result<(), Failure> {
-    match notes_on_repeated_keys(sets)?.into_iter().next() {
+    match notes_on_repeated_keys(sets, None)?.into_iter().next() {
         Some(message) => Err(Failure::input(message).with_help("leave one of them out")),
         None => Ok(()),
     }
+}
+
+/// The option that chooses a loop of the host.
+pub fn option_of_mode(mode: HostMode) -> &'static str {
+    match mode {
+        HostMode::Open => "--open",
+        HostMode::Closed => "--closed",
+    }
+}
+
+/// The layer of the option that chooses a loop of the host.
+pub(super) fn layer_of_mode(mode: HostMode) -> Result<Layer, LayerError> {
+    let setting = match mode {
+        HostMode::Open => "host.mode=open",
+        HostMode::Closed => "host.mode=closed",
+    };
+    Layer::of_option(option_of_mode(mode), setting)
 }
 
 /// A setting of one scheme: the scheme and the setting.

@@ -1,6 +1,6 @@
 //! Plans an experiment: its arguments over its file.
 
-use super::chosen::{self, NamedScheme, split};
+use super::chosen::{self, NamedScheme, layer_of_mode, split};
 use super::effects::overridden;
 use super::experiment::ExperimentFile;
 use super::layers::Layers;
@@ -46,8 +46,8 @@ pub(super) fn plan_of_experiment(
     let seed = common.seed.or(experiment.seed).unwrap_or(1);
     let base = Base { device, array, array_is_last: common.array.is_some(), over, seed, policies };
     let is_alone = schemes.len() == 1;
-    let has_sets = !common.settings.is_empty();
-    let planned = schemes.into_iter().map(|scheme| base.planned(scheme, (has_sets, is_alone), &mut inputs));
+    let sets = usize::from(!common.settings.is_empty()) + usize::from(common.mode.is_some());
+    let planned = schemes.into_iter().map(|scheme| base.planned(scheme, (sets, is_alone), &mut inputs));
     let runs = planned.collect::<Result<Vec<_>, _>>()?;
     refuse_without_effect(&Layer::of_sets(&common.settings)?, &runs)?;
     refuse_unnamed_drives(&runs)?;
@@ -120,17 +120,17 @@ struct Base<'a> {
 }
 
 impl Base<'_> {
-    /// The run of a scheme. `has_sets`: the highest layer is the command line's settings; `is_alone`: there is no other
-    /// scheme.
+    /// The run of a scheme. `sets`: the number of the highest layers that are the command line's settings; `is_alone`:
+    /// there is no other scheme.
     fn planned(
         &self,
         (chosen, layer): (NamedScheme, Layer),
-        (has_sets, is_alone): (bool, bool),
+        (sets, is_alone): (usize, bool),
         inputs: &mut Vec<Input>,
     ) -> Result<Planned, Failure> {
         let over_scheme: Vec<Layer> = self.over.iter().chain(&chosen.own).cloned().collect();
         let overridden = overridden(&layer, &over_scheme);
-        let (above, sets) = self.over.split_at(self.over.len() - usize::from(has_sets));
+        let (above, sets) = self.over.split_at(self.over.len() - sets);
         let array_first = self.array.iter().filter(|_| !self.array_is_last);
         let array_last = self.array.iter().filter(|_| self.array_is_last);
         let above = array_first.chain(above).chain(array_last).cloned().collect();
@@ -206,6 +206,7 @@ fn upper_layers(
     if !common.settings.is_empty() {
         layers.push(Layer::of_sets(&common.settings)?);
     }
+    layers.extend(common.mode.map(layer_of_mode).transpose()?);
     let proposed = proposed.filter(|(at, _)| !layers[at + 1..].iter().any(workloads::cuts));
     Ok((layers, proposed.map(|(_, warmup)| warmup)))
 }

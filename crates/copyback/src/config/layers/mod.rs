@@ -182,6 +182,11 @@ impl Layer {
         set::layer(arguments)
     }
 
+    /// The layer of an option of the command line that stands for a setting, such as `--open` for `host.mode=open`.
+    pub fn of_option(option: &str, setting: &str) -> Result<Self, LayerError> {
+        set::layer_of_option(option, setting)
+    }
+
     /// The text that it was read from.
     pub fn text(&self) -> &Text {
         &self.text
