@@ -3,14 +3,18 @@
 mod extent;
 mod pace;
 mod pattern;
+mod percentiles;
 mod places;
+mod replay;
 mod safety;
 mod schedule;
 mod settle;
 mod sizes;
-mod small;
+
 mod unused;
+mod urgency;
 mod value_parser;
+mod verification;
 
 use super::options::{self, Meaning};
 use super::parse::{Opt, Section};
@@ -19,12 +23,15 @@ use extent::Extent;
 pub use extent::Part;
 use pace::Pace;
 use pattern::Pattern;
+use percentiles::Shown;
 use places::Places;
+use replay::Replay;
 pub use safety::Safety;
 use schedule::Schedule;
 use sizes::Sizes;
-use small::{Replay, Shown, Urgency, Verification};
+use urgency::Urgency;
 use value_parser::ValueParser;
+use verification::Verification;
 
 /// Operations, in fio's order.
 pub const READ: usize = 0;

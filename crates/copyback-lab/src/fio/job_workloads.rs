@@ -1,9 +1,10 @@
 //! Converts jobs of fio to tables of workloads.
 
 use super::amount;
+use super::block_sizes::common_divisor;
+use super::distribution::Distribution;
 use super::job::{Job, Part, READ, TRIM, WRITE};
 use super::layout::Files;
-use super::shape::{Distribution, common_divisor};
 use super::{JobName, Jobs};
 use crate::failure::Failure;
 use toml::{Table, Value};

@@ -6,6 +6,8 @@
 
 mod amount;
 pub mod arguments;
+mod block_sizes;
+mod distribution;
 mod engines;
 mod job;
 mod job_workloads;
@@ -13,7 +15,6 @@ mod layout;
 mod number;
 mod options;
 mod parse;
-mod shape;
 
 use crate::failure::Failure;
 use crate::files::{self, Input};

@@ -4,9 +4,9 @@ use super::Subject;
 use super::value_parser::ValueParser;
 use crate::failure::Failure;
 use crate::fio::engines::{self, Engine};
-use crate::fio::number::{number, time_ns};
+use crate::fio::number::each;
+use crate::fio::number::{each, number, time_ns};
 use crate::fio::parse::Opt;
-use crate::fio::shape;
 
 /// The pace of requests.
 #[derive(Clone, Debug)]
@@ -74,7 +74,7 @@ impl Pace {
 /// Limits of reads, writes and trims; `None` if the value is missing or 0.
 fn rates(opt: &Opt, read: ValueParser) -> Result<[Option<u64>; 3], Failure> {
     let mut rates = [None; 3];
-    for (rate, text) in rates.iter_mut().zip(shape::each(opt, opt.text()?)?) {
+    for (rate, text) in rates.iter_mut().zip(each(opt, opt.text()?)?) {
         if !text.is_empty() {
             *rate = Some(number(opt, text, read.kb_base)?).filter(|rate| *rate > 0);
         }

@@ -3,9 +3,9 @@
 use super::Subject;
 use super::value_parser::ValueParser;
 use crate::failure::Failure;
+use crate::fio::block_sizes;
 use crate::fio::number::number;
 use crate::fio::parse::Opt;
-use crate::fio::shape;
 
 /// What follows the pattern of `rw` behind a colon.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -97,7 +97,7 @@ impl Pattern {
             }
             Some(text) => {
                 let (digits, sign) = text.strip_prefix('-').map_or((text, 1), |digits| (digits, -1));
-                let bytes = i64::try_from(shape::sectors(opt, digits, read.kb_base)?).unwrap_or(i64::MAX);
+                let bytes = i64::try_from(block_sizes::sectors(opt, digits, read.kb_base)?).unwrap_or(i64::MAX);
                 Modifier { run_length: None, skip_bytes: sign * bytes }
             }
         };

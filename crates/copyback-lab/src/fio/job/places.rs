@@ -3,8 +3,8 @@
 use super::Subject;
 use super::value_parser::ValueParser;
 use crate::failure::Failure;
+use crate::fio::distribution::{self, Distribution};
 use crate::fio::parse::Opt;
-use crate::fio::shape::{self, Distribution};
 
 /// Strides: ranges of addresses that are read or written, and the gaps between them.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,7 +49,7 @@ impl Subject for Places {
     fn set(&mut self, name: &str, opt: &Opt, read: ValueParser, _: &mut Vec<String>) -> Result<bool, Failure> {
         let bytes = || read.number(opt, 0..=u64::MAX);
         match name {
-            "random_distribution" => self.distribution = shape::distribution(opt, read.kb_base)?,
+            "random_distribution" => self.distribution = distribution::distribution(opt, read.kb_base)?,
             "percentage_random" => read.numbers(opt, &mut self.random_percent, 0..=100)?,
             "random_sequence_stride" => self.advances = read.flag(opt)?,
             "norandommap" => self.has_map = !read.flag(opt)?,

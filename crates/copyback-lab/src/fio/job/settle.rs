@@ -4,7 +4,7 @@ use super::pattern::{Modifier, Pattern};
 use super::sizes::Sizes;
 use super::{Job, Part, READ, TRIM, WRITE};
 use crate::failure::Failure;
-use crate::fio::shape::Distribution;
+use crate::fio::distribution::Distribution;
 
 impl Job {
     /// Resolves options that depend on each other, and refuses conflicts. Call it after all options are set.

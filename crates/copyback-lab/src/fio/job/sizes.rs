@@ -3,8 +3,9 @@
 use super::Subject;
 use super::value_parser::ValueParser;
 use crate::failure::Failure;
+use crate::fio::block_sizes::{self, Blocks};
+use crate::fio::number::each;
 use crate::fio::parse::Opt;
-use crate::fio::shape::{self, Blocks};
 
 /// Sizes of requests of each operation.
 #[derive(Clone, Debug)]
@@ -25,12 +26,13 @@ impl Default for Sizes {
 impl Subject for Sizes {
     fn set(&mut self, name: &str, opt: &Opt, read: ValueParser, _: &mut Vec<String>) -> Result<bool, Failure> {
         match name {
-            "bs" => self.set_blocks(opt, read, shape::sectors, Blocks::one)?,
-            "bsrange" => self.set_blocks(opt, read, shape::range, |blocks| blocks)?,
-            "bssplit" => self.set_blocks(opt, read, shape::split, |blocks| blocks)?,
+            "bs" => self.set_blocks(opt, read, block_sizes::sectors, Blocks::one)?,
+            "bsrange" => self.set_blocks(opt, read, block_sizes::range, |blocks| blocks)?,
+            "bssplit" => self.set_blocks(opt, read, block_sizes::split, |blocks| blocks)?,
             "ba" => {
-                for (align, text) in self.align.iter_mut().zip(shape::each(opt, opt.text()?)?) {
-                    *align = if text.is_empty() { *align } else { Some(shape::sectors(opt, text, read.kb_base)?) };
+                for (align, text) in self.align.iter_mut().zip(each(opt, opt.text()?)?) {
+                    *align =
+                        if text.is_empty() { *align } else { Some(block_sizes::sectors(opt, text, read.kb_base)?) };
                 }
             }
             "bs_is_seq_rand" => self.are_by_order = read.flag(opt)?,
@@ -49,7 +51,7 @@ impl Sizes {
         form: fn(&Opt, &str, u64) -> Result<T, Failure>,
         made: fn(T) -> Blocks,
     ) -> Result<(), Failure> {
-        for (blocks, text) in self.blocks.iter_mut().zip(shape::each(opt, opt.text()?)?) {
+        for (blocks, text) in self.blocks.iter_mut().zip(each(opt, opt.text()?)?) {
             if !text.is_empty() {
                 *blocks = made(form(opt, text, read.kb_base)?);
             }

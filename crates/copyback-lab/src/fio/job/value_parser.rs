@@ -2,9 +2,9 @@
 
 use super::Part;
 use crate::failure::Failure;
-use crate::fio::number::number;
+use crate::fio::number::each;
+use crate::fio::number::{each, number};
 use crate::fio::parse::Opt;
-use crate::fio::shape;
 use std::ops::RangeInclusive;
 
 /// Reads values of a job's options.
@@ -55,7 +55,7 @@ impl ValueParser {
 
     /// Numbers of reads, writes and trims; what is left out stays as it is.
     pub fn numbers(self, opt: &Opt, values: &mut [u64; 3], range: RangeInclusive<u64>) -> Result<(), Failure> {
-        for (value, text) in values.iter_mut().zip(shape::each(opt, opt.text()?)?) {
+        for (value, text) in values.iter_mut().zip(each(opt, opt.text()?)?) {
             if !text.is_empty() {
                 let own = Opt { value: Some(text.to_owned()), ..opt.clone() };
                 *value = self.number(&own, range.clone())?;
