@@ -87,7 +87,7 @@ pub fn ran(request: &Request, drawings: &Drawings) -> Result<Ran, Failure> {
     let mut drawn = pictures.encoded(spans, &results.finished[0].outcome);
     if let Some(path) = &drawings.fio_json {
         let (planned, done) = (&results.plan.runs[0], &results.finished[0]);
-        drawn.push((path, fio_json::document(planned, done, &results.plan.jobs)?));
+        drawn.push((path.as_path(), fio_json::document(planned, done, &results.plan.jobs)?));
     }
     let is_printed = output::write(request, folder, &results, &of_latex, &drawn)?;
     Ok(Ran { results, is_printed })

@@ -4,6 +4,7 @@ use crate::execute::Finished;
 use crate::plan::{Plan, Planned};
 use crate::{format, small_writes, steady, workloads};
 use copyback::buffer::BufferConfig;
+use copyback::config::layers::Origin;
 use copyback::ftl::frontier::fill::FillEnds;
 use copyback::host::config::HostMode;
 use copyback::observe::report::Report;
@@ -90,8 +91,8 @@ fn note_of_times(plan: &Plan) -> Option<String> {
         let Resolved { run, workload, tenants } = &planned.resolved;
         tenants.is_empty() && run.host.mode == HostMode::Closed && workload.has_times()
     };
-    let from = plan.runs.iter().find(ignores_arrivals)?.mode_from.as_deref().filter(|from| !from.starts_with("--"))?;
-    let from = printable(from);
+    let from = plan.runs.iter().find(ignores_arrivals)?.mode_from.as_ref();
+    let from = printable(&from.filter(|from| from.origin != Origin::CommandLine)?.name);
     Some(format!(
         "Note: `host.mode = \"closed\"` ({from}): the workload's arrival times are not used; --open uses them, and \
          --closed leaves this note out\n"

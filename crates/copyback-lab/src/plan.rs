@@ -5,7 +5,7 @@ use crate::files::Input;
 use crate::fio::Jobs;
 use crate::policies::{self, Policies, SuppliedPolicy};
 use crate::workloads;
-use copyback::config::layers::{Layer, LayerError, Located, Place};
+use copyback::config::layers::{Layer, LayerError, Located, Place, Text};
 use copyback::config::presets::{self, SCHEMES};
 use copyback::host::config::HostMode;
 use copyback::run::Warmup;
@@ -13,6 +13,7 @@ use copyback::run::arrays::Member;
 use copyback::run::config::{Resolved, Stack};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 mod chosen;
 mod effects;
@@ -88,7 +89,7 @@ pub struct Planned {
     /// Settings without effect on the run.
     pub without_effect: Vec<String>,
     /// The text that chose the host's mode, if one did.
-    pub mode_from: Option<String>,
+    pub mode_from: Option<Arc<Text>>,
     /// All settings with the texts that made them.
     pub stack: Stack,
 }
@@ -229,7 +230,7 @@ fn planned(
     for (key, trace) in workloads::traces(&resolved) {
         workloads::check_trace(trace, stack.place_of(&key))?;
     }
-    let mode_from = stack.place_of_leaf("host.mode").map(|place| place.text.name.clone());
+    let mode_from = stack.place_of_leaf("host.mode").map(|place| place.text);
     let without_effect = without_effect(&stack, layers.device.as_ref(), &layers.scheme, &resolved);
     Ok(Planned { scheme, word, resolved, members, overridden, without_effect, mode_from, stack })
 }

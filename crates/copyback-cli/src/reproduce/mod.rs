@@ -228,7 +228,7 @@ fn question(name: &str, args: &ReproduceArgs) -> Result<worlds::Question, Failur
                 return Err(Failure::input(message).with_help(help));
             }
             let text = files::read_text("table of open decisions", &path)?;
-            Arc::new(Text { name: path.display().to_string(), text })
+            Arc::new(Text::new(path.display().to_string(), text))
         }
     };
     Ok(worlds::Question { name: name.to_owned(), files, open })

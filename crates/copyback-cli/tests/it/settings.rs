@@ -305,7 +305,7 @@ fn files_named_like_presets_have_their_notes() {
                   blocks_per_plane = 24, pages_per_block = 8, page_size = \"16 KiB\" }\n\
                   timing = { read = \"60 us\", program = \"400 us\", erase = \"2.5 ms\", channel = \"800 MB/s\" }\n\
                   capacity = { over_provisioning = 0.5 }\npreemption = { policy = \"none\" }\n";
-    for name in ["d.toml", "device d.toml"] {
+    for name in ["d.toml", "device d.toml", "device small"] {
         let path = folder.path().join(name);
         std::fs::write(&path, device).unwrap();
         let words = ["run", "-q", "--json", "-", "--requests", "100", "-S", "pgc", "-w", "mixed-70-30", "-d", name];

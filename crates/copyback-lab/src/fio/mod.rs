@@ -19,7 +19,7 @@ mod parse;
 use crate::failure::Failure;
 use crate::files::{self, Input};
 use arguments::CommandLine;
-use copyback::config::layers::{Layer, WORKLOADS};
+use copyback::config::layers::{Layer, Origin, WORKLOADS};
 use copyback::workload::tenants::TENANTS_MAX;
 use job::{Job, Safety};
 use job_workloads::JobWorkloads;
@@ -130,6 +130,6 @@ fn read(shown: &str, sections: &[Section], notes: Vec<String>, safety: &Safety) 
     workloads.jobs.global = options.filter_map(|opt| Some((opt.key.clone(), opt.value.clone()?))).collect();
     let own = workloads.notes();
     let table = Table::from_iter([(WORKLOADS.to_owned(), Value::Table(workloads.tables))]);
-    let layer = Layer::parse(shown.to_owned(), table.to_string())?;
+    let layer = Layer::parse_of(Origin::Fio, shown, table.to_string())?;
     Ok(JobFile { layer, notes: notes.into_iter().chain(own).collect(), jobs: workloads.jobs })
 }

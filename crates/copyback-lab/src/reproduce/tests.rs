@@ -40,7 +40,7 @@ fn judged(text: &str, value: impl Fn(&Cell, &str, &str) -> f64) -> Vec<(Claim, M
         "unwritten_units_read",
         "units_read",
     ];
-    let text = Arc::new(Text { name: "test.toml".into(), text: text.to_owned() });
+    let text = Arc::new(Text::new("test.toml", text));
     let file = SweepFile::parse(&text, "test", Path::new(""), &|_| unreachable!("no grid is named")).unwrap();
     let cells = grid::cells(&file, &Overrides::default()).unwrap().cells;
     let result = |cell: &Cell| {
@@ -295,7 +295,7 @@ fn what_a_claim_cannot_be_asked_for_is_refused() {
     let refusal = |key: &str, more: &str| {
         let claim = halved(&format!("for_each = \"{key}\"\npublished = -60\n{more}"));
         let text = format!("{SCHEMES}[vary]\ntrigger.when = [\"waiting\", \"below\"]\n{claim}");
-        let text = Arc::new(Text { name: "test.toml".into(), text });
+        let text = Arc::new(Text::new("test.toml", text));
         let file = SweepFile::parse(&text, "test", Path::new(""), &|_| unreachable!("no grid is named")).unwrap();
         format!("{:?}", Claim::of_file(&file).expect_err("it is refused"))
     };

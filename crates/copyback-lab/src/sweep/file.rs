@@ -196,7 +196,7 @@ impl SweepFile {
             let error = LayerError::new(format!("there is no case `{case}`"));
             return Err(error.with_help(suggestion(case, "cases", known)));
         };
-        let text = Arc::new(Text { name: format!("{case}@{set}"), text: set.to_owned() });
+        let text = Arc::new(Text::new(format!("{case}@{set}"), set));
         self.cases[own].settings.extend(settings_of(Table::parse(&text)?)?);
         Ok(())
     }

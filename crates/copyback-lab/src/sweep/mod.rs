@@ -128,7 +128,7 @@ pub fn read(path: &Path) -> Result<SweepFile, Failure> {
     let text_of = |path: &Path| -> Result<Arc<Text>, Failure> {
         let (name, text) = (path.display().to_string(), files::read_text("sweep", path)?);
         inputs.borrow_mut().push(Input::text("sweep", name.clone(), Some(path.to_path_buf()), &text));
-        Ok(Arc::new(Text { name, text }))
+        Ok(Arc::new(Text::new(name, text)))
     };
     let folder = files::folder_of(path);
     let neighbour = |name: &Located| {

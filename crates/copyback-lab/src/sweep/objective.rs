@@ -322,7 +322,7 @@ impl Name {
 }
 
 fn argument(flag: &str, text: &str) -> Arc<Text> {
-    Arc::new(Text { name: flag.to_owned(), text: text.to_owned() })
+    Arc::new(Text::new(flag, text))
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use super::Subject;
 use super::value_parser::ValueParser;
 use crate::failure::Failure;
 use crate::fio::engines::{self, Engine};
-use crate::fio::number::each;
 use crate::fio::number::{each, number, time_ns};
 use crate::fio::parse::Opt;
 

@@ -2,7 +2,6 @@
 
 use super::Part;
 use crate::failure::Failure;
-use crate::fio::number::each;
 use crate::fio::number::{each, number};
 use crate::fio::parse::Opt;
 use std::ops::RangeInclusive;

@@ -1,7 +1,7 @@
 //! `--set table.key=value`.
 
 use super::tree::{self, Entry, Items, Node, Table};
-use super::{Layer, LayerError, Place, Text};
+use super::{Layer, LayerError, Origin, Place, Text};
 use std::sync::Arc;
 
 /// Names in a key at most. No key has more than three (`workload.size.mean`), and tables inside tables without end
@@ -14,13 +14,13 @@ pub(super) fn layer(arguments: &[String]) -> Result<Layer, LayerError> {
     for argument in arguments {
         insert(&mut root, argument)?;
     }
-    Ok(Layer { text: Arc::new(Text { name: "--set".into(), text: arguments.join("\n") }), root })
+    Ok(Layer { text: Arc::new(Text::new("--set", arguments.join("\n")).of(Origin::CommandLine)), root })
 }
 
 /// The layer of an option that stands for a setting. All places are the option, so that messages name what the user
 /// typed.
 pub(super) fn layer_of_option(option: &str, setting: &str) -> Result<Layer, LayerError> {
-    let text = Arc::new(Text { name: option.to_owned(), text: option.to_owned() });
+    let text = Arc::new(Text::new(option, option).of(Origin::CommandLine));
     let mut own = Table::new();
     insert(&mut own, setting)?;
     let root = own
@@ -70,7 +70,7 @@ fn note_replaced(path: &str, base: &Table, over: &Table, found: &mut Vec<SetTwic
 }
 
 fn insert(root: &mut Table, argument: &str) -> Result<(), LayerError> {
-    let text = Arc::new(Text { name: "--set".into(), text: argument.to_owned() });
+    let text = Arc::new(Text::new("--set", argument).of(Origin::CommandLine));
     let place = |from: usize, to: usize| Place { text: text.clone(), span: from..to };
     let Some(equals) = argument.find('=') else {
         return Err(LayerError::new(format!("`--set {argument}` sets nothing"))
@@ -111,7 +111,7 @@ fn insert(root: &mut Table, argument: &str) -> Result<(), LayerError> {
 /// The value as TOML, or else as a text: `75us` and `global` need no quotes.
 fn value(argument: &str, place: &Place) -> Result<Node, LayerError> {
     let raw = argument[place.span.clone()].trim();
-    let document = Arc::new(Text { name: String::new(), text: format!("v = {raw}") });
+    let document = Arc::new(Text::new(String::new(), format!("v = {raw}")));
     match tree::parse(&document).map(|mut table| (table.remove("v"), table.is_empty())) {
         Ok((Some(entry), true)) => Ok(at(entry.node, place)),
         Ok(_) => Err(LayerError::new("`--set` sets one key, but its value continues with other keys in a new line")
