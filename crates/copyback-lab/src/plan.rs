@@ -3,18 +3,18 @@
 use crate::failure::Failure;
 use crate::files::Input;
 use crate::fio::Jobs;
-use crate::policies::{self, Policies, SuppliedPolicy};
+use crate::policies::{self, SuppliedPolicy};
 use crate::workloads;
-use copyback::config::layers::{Layer, LayerError, Located, Place, Text};
+use copyback::config::layers::{Layer, LayerError, Located, Text};
 use copyback::config::presets::{self, SCHEMES};
 use copyback::host::config::HostMode;
 use copyback::run::Warmup;
 use copyback::run::arrays::Member;
 use copyback::run::config::{Resolved, Stack};
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
+mod cell;
 mod chosen;
 mod effects;
 mod experiment;
@@ -26,18 +26,16 @@ mod of_experiment;
 mod overrides;
 mod refusals;
 
+pub use cell::{CellChoice, ChosenScheme, ChosenWorkload, KnownTraces, fitted_plan_of_cell};
 pub use chosen::{
     named_scheme, of_scheme as set_of_scheme, option_of_mode, refuse_repeated_keys, refuse_sets_of_others, split,
 };
-use effects::{overridden, without_effect};
+use effects::without_effect;
 use fit::fitted;
 pub use fit::{FitShare, Fitted, Footprints};
 use layers::Layers;
-use load::{DEVICE, SCHEME, load};
 pub use load::{label, load_device, of_presets};
 use of_experiment::plan_of_experiment;
-use overrides::resolve_overrides;
-use refusals::{refuse_endless, refuse_repeated_schemes, refuse_unnamed_drives};
 
 /// The schemes of a comparison that names none: blocking GC, ways to let requests in between, and the ideal.
 pub const DEFAULT_SCHEMES: &[&str] = &["baseline", "pgc", "gc-par", "gc-par-pgc", "ideal-no-gc"];
@@ -207,13 +205,26 @@ pub fn plan(chosen: &Experiment, default_schemes: &[&str]) -> Result<Plan, Failu
         return Err(Failure::input("--fit chooses `geometry.blocks_per_plane`, which --set sets, too")
             .with_help("leave one of them out"));
     }
-    let fitted = fitted(&plan, share, &mut Footprints::default())?;
-    let mut chosen = chosen.clone();
-    chosen.settings.push(fitted.set());
-    let sized =
-        plan_of_experiment(&chosen, &policies, default_schemes).map_err(|failure| fitted.refused(failure, &plan))?;
+    let replan = |set: String| {
+        let mut chosen = chosen.clone();
+        chosen.settings.push(set);
+        plan_of_experiment(&chosen, &policies, default_schemes)
+    };
+    let sized = fit_drive(&plan, share, &mut Footprints::default(), replan)?;
     jobs::check(&sized)?;
-    Ok(Plan { fitted: Some(fitted), notes: plan.notes, ..sized })
+    Ok(Plan { notes: plan.notes, ..sized })
+}
+
+/// Sizes the drive of a plan for its trace. `replan` makes the plan again, with the setting of the sized drive.
+fn fit_drive(
+    plan: &Plan,
+    share: FitShare,
+    known: &mut Footprints,
+    replan: impl FnOnce(String) -> Result<Plan, Failure>,
+) -> Result<Plan, Failure> {
+    let fitted = fitted(plan, share, known)?;
+    let sized = replan(fitted.set()).map_err(|failure| fitted.refused(failure, plan))?;
+    Ok(Plan { fitted: Some(fitted), ..sized })
 }
 
 /// The run of layers, checked.
@@ -235,121 +246,12 @@ fn planned(
     Ok(Planned { scheme, word, resolved, members, overridden, without_effect, mode_from, stack })
 }
 
-/// One choice of everything, as a cell of a sweep makes it. Paths are relative to `folder`.
-#[derive(Clone)]
-pub struct CellChoice<'a> {
-    /// The device.
-    pub device: &'a Located,
-    /// The schemes.
-    pub schemes: Vec<ChosenScheme<'a>>,
-    /// The workload.
-    pub workload: &'a ChosenWorkload,
-    /// Folder of the file that chooses.
-    pub folder: &'a Path,
-    /// Settings over all of it, as `--set` takes them.
-    pub sets: Vec<String>,
-    /// Policies of the calling program that settings may name.
-    pub policies: &'a Policies,
-    /// The share of the drive that the workload's trace is to take; the drive is scaled to it.
-    pub fit: Option<FitShare>,
-    /// Seed of all runs.
-    pub seed: u64,
-    /// The number of requests after which runs stop.
-    pub requests: Option<u64>,
-    /// The warm-up that runs leave out.
-    pub warmup: Option<Warmup>,
-}
-
-/// A scheme of a comparison, as it is or with settings of its own.
-#[derive(Clone)]
-pub struct ChosenScheme<'a> {
-    /// Its name in results.
-    pub label: String,
-    /// The preset or file.
-    pub scheme: &'a Located,
-    /// Settings of this scheme alone, over all others.
-    pub sets: Vec<String>,
-}
-
-/// A workload by its name, or a trace.
-pub enum ChosenWorkload {
-    /// Settings define it; results call it by this name.
-    Settings(String),
-    /// A preset or a TOML file.
-    Named(Located),
-    /// A trace, and the place of its name.
-    Trace(PathBuf, Option<Place>),
-}
-
-/// Measures of traces: each trace is read once for all cells that replay it.
-#[derive(Default)]
-pub struct KnownTraces {
-    hashes: BTreeMap<PathBuf, String>,
-    footprints: Footprints,
-}
-
 /// Names the scheme in an error of one of several: the others may have accepted the same settings.
 fn of_scheme(mut error: LayerError, scheme: &str, is_alone: bool) -> LayerError {
     if !is_alone {
         error.message = format!("with scheme `{scheme}`: {}", error.message);
     }
     error
-}
-
-/// Makes the plan of one choice.
-pub fn fitted_plan_of_cell(choice: &CellChoice<'_>, known: &mut KnownTraces) -> Result<Plan, Failure> {
-    let plan = plan_of_cell(choice, known)?;
-    let Some(share) = choice.fit else { return Ok(plan) };
-    let fitted = fitted(&plan, share, &mut known.footprints)?;
-    let mut choice = choice.clone();
-    choice.sets.push(fitted.set());
-    let sized = plan_of_cell(&choice, known).map_err(|failure| fitted.refused(failure, &plan))?;
-    Ok(Plan { fitted: Some(fitted), ..sized })
-}
-
-/// The plan with the drive that the choice describes.
-fn plan_of_cell(choice: &CellChoice<'_>, known: &mut KnownTraces) -> Result<Plan, Failure> {
-    let mut inputs = Vec::new();
-    let device = load(&DEVICE, choice.device, choice.folder, &mut inputs)?;
-    refuse_repeated_schemes(choice.schemes.iter().map(|chosen| (chosen.label.as_str(), chosen.scheme)))?;
-    let (workload, proposed) = match choice.workload {
-        ChosenWorkload::Named(name) => {
-            let loaded = workloads::load(name, choice.folder, &mut inputs)?;
-            (Some(loaded.layer), loaded.warmup)
-        }
-        ChosenWorkload::Trace(path, place) => {
-            (Some(workloads::trace_layer(path).map_err(|f| f.at(place.clone()))?), None)
-        }
-        ChosenWorkload::Settings(_) => (None, None),
-    };
-    let mut sets = Layer::of_sets(&choice.sets)?;
-    resolve_overrides(&mut sets, choice.folder);
-    let is_whole = choice.requests.is_none() && !workloads::cuts(&sets);
-    let warmup = choice.warmup.or(proposed.filter(|_| is_whole));
-    let mut runs = Vec::new();
-    for chosen in &choice.schemes {
-        let layer = load(&SCHEME, chosen.scheme, choice.folder, &mut inputs)?;
-        let overridden = overridden(&layer, std::slice::from_ref(&sets));
-        let mut own = Layer::of_sets(&chosen.sets)?;
-        resolve_overrides(&mut own, choice.folder);
-        let sets = vec![sets.clone(), own];
-        let (device, above) = (Some(device.clone()), workload.iter().cloned().collect());
-        let layers = Layers { device, scheme: layer, above, sets, policies: choice.policies };
-        let names = (chosen.label.clone(), chosen.label.clone());
-        runs.push(planned(&layers, names, overridden, (choice.seed, choice.schemes.len() == 1), &mut inputs)?);
-    }
-    for (_, trace) in runs.first().iter().flat_map(|run| workloads::traces(&run.resolved)) {
-        let hash = match known.hashes.get(trace) {
-            Some(hash) => hash.clone(),
-            None => workloads::hash_trace(trace)?,
-        };
-        known.hashes.insert(trace.to_path_buf(), hash.clone());
-        inputs.push(Input::trace(trace.to_path_buf(), hash));
-    }
-    refuse_endless(warmup, &runs)?;
-    refuse_unnamed_drives(&runs)?;
-    let (seed, requests, jobs, notes) = (choice.seed, choice.requests, Jobs::default(), Vec::new());
-    Ok(Plan { name: None, runs, seed, requests, warmup, inputs, jobs, notes, fitted: None })
 }
 
 /// A name that the command line has.
