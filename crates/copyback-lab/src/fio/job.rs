@@ -119,9 +119,8 @@ impl Job {
         for opt in all().filter(|opt| opt.key != "ioengine") {
             job.set(opt, read)?;
         }
-        let has_one_size = job.has_one_size();
         job.settle()?;
-        job.note_unused(&section.options, has_one_size);
+        job.note_unused(&section.options);
         Ok(job)
     }
 

@@ -9,6 +9,7 @@ use crate::fio::distribution::Distribution;
 impl Job {
     /// Resolves options that depend on each other, and refuses conflicts. Call it after all options are set.
     pub(super) fn settle(&mut self) -> Result<(), Failure> {
+        self.sizes.given = self.sizes.blocks.clone();
         if self.schedule.is_time_based && self.schedule.runtime_ns.is_none() {
             self.schedule.is_time_based = false;
             self.notes.push("`time_based` has no effect: it needs a runtime".to_owned());

@@ -10,6 +10,9 @@ use crate::fio::parse::Opt;
 /// Sizes of requests of each operation.
 #[derive(Clone, Debug)]
 pub struct Sizes {
+    /// Sizes as options give them, before `bs_is_seq_rand` and `trimwrite` choose among them.
+    pub given: [Blocks; 3],
+    /// Sizes that requests have.
     pub blocks: [Blocks; 3],
     /// What random requests begin at multiples of, where it is said.
     pub align: [Option<u64>; 3],
@@ -19,7 +22,8 @@ pub struct Sizes {
 
 impl Default for Sizes {
     fn default() -> Self {
-        Self { blocks: [4096; 3].map(Blocks::one), align: [None; 3], are_by_order: false }
+        let blocks = [4096; 3].map(Blocks::one);
+        Self { given: blocks.clone(), blocks, align: [None; 3], are_by_order: false }
     }
 }
 
