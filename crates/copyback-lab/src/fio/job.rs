@@ -1,10 +1,12 @@
 //! A job of fio: its options, parsed and grouped by subject.
 
+mod block_map;
 mod extent;
 mod pace;
 mod pattern;
 mod percentiles;
 mod places;
+mod region;
 mod replay;
 mod safety;
 mod schedule;

@@ -4,13 +4,11 @@ use super::amount;
 use super::block_sizes::common_divisor;
 use super::distribution::Distribution;
 use super::job::{Job, Part, READ, TRIM, WRITE};
+use super::job_notes::JobNotes;
 use super::layout::Files;
 use super::{JobName, Jobs};
 use crate::failure::Failure;
 use toml::{Table, Value};
-
-/// Jobs that a note names.
-const JOBS_NAMED: usize = 3;
 
 /// Workloads that were made so far.
 #[derive(Default)]
@@ -19,8 +17,8 @@ pub struct JobWorkloads {
     pub tables: Table,
     /// The jobs in their order.
     pub jobs: Jobs,
-    /// Notes, each with the names of its jobs.
-    notes: Vec<(String, Vec<String>)>,
+    /// The notes on the jobs.
+    pub notes: JobNotes,
     /// For each section, the name of its job and the workloads of its clones.
     clones: Vec<(String, Vec<String>)>,
     /// Workloads before the last stonewall; all later jobs wait for them.
@@ -57,7 +55,7 @@ impl JobWorkloads {
             self.walled = self.clones.iter().flat_map(|(_, names)| names.clone()).collect();
         }
         let after = self.waits_for(job)?;
-        self.note(job);
+        self.notes.add(job);
         let reads_back = job.reads_back()?;
         let mut names = Vec::new();
         for clone in 0..job.schedule.count {
@@ -79,17 +77,6 @@ impl JobWorkloads {
         }
         self.clones.push((job.name.clone(), names));
         Ok(())
-    }
-
-    /// The notes, one line each. A note on several jobs names the first ones.
-    pub fn notes(&self) -> Vec<String> {
-        let note = |(what, jobs): &(String, Vec<String>)| {
-            let shown: Vec<String> = jobs.iter().take(JOBS_NAMED).map(|name| format!("`{name}`")).collect();
-            let more = jobs.len() - shown.len();
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            format!("job{} {}{more}: {what}", if jobs.len() == 1 { "" } else { "s" }, shown.join(", "))
-        };
-        self.notes.iter().map(note).collect()
     }
 
     fn push(&mut self, job: &Job, clone: u64, files: &Files, workload: String, table: Table, is_read_back: bool) {
@@ -144,41 +131,6 @@ impl JobWorkloads {
             after.extend(named.filter(|name| !self.walled.contains(name)).cloned());
         }
         Ok(after)
-    }
-
-    fn note(&mut self, job: &Job) {
-        let mut say = |what: String| match self.notes.iter_mut().find(|(known, _)| *known == what) {
-            Some((_, jobs)) => jobs.push(job.name.clone()),
-            None => self.notes.push((what, vec![job.name.clone()])),
-        };
-        if job.pace.is_synchronous && job.pace.depth > 1 {
-            let depth = job.pace.depth;
-            say(format!("`iodepth={depth}` has no effect: a synchronous engine has one request outstanding"));
-        }
-        if job.replay.iolog.is_none() && job.lacks_map() {
-            say("addresses are multiples of the smallest block, and may be drawn twice: fio's map of blocks is not \
-                 simulated for this job"
-                .into());
-        }
-        if job.replay.iolog.is_none() && job.ends_early() {
-            say("with a map of blocks, fio ends such a job early: the map counts blocks of the smallest bs. Here it \
-                 moves its whole size, as with norandommap=1"
-                .into());
-        }
-        if job.replay.iolog.is_none() && job.pattern.ops[..2] == [true, true] && amount::ends_with_file(job, 0) {
-            say("fio ends such a job when its reads or its writes reach the end of the file. Here it ends after the \
-                 number of requests that this takes on average"
-                .into());
-        }
-        let is_mixed = job.used(|op| job.sizes.blocks[op].only().is_none()).any(|is_mixed| is_mixed);
-        if is_mixed && job.pace.rate_bytes.iter().any(Option::is_some) {
-            say("`rate` sets the mean rate: the time between two requests does not depend on their sizes, unlike in fio"
-                .into());
-        }
-        if job.reads_back().is_ok_and(|reads_back| reads_back) && job.pattern.is_random {
-            say("what it wrote is read back in the order of addresses".into());
-        }
-        job.notes.iter().for_each(|note| say(note.clone()));
     }
 
     fn table(job: &Job, clone: u64, files: &Files) -> Result<Table, Failure> {

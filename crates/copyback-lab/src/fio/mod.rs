@@ -10,6 +10,7 @@ mod block_sizes;
 mod distribution;
 mod engines;
 mod job;
+mod job_notes;
 mod job_workloads;
 mod layout;
 mod number;
@@ -128,7 +129,7 @@ fn read(shown: &str, sections: &[Section], notes: Vec<String>, safety: &Safety) 
     }
     let options = sections.iter().filter(|section| section.name == GLOBAL).flat_map(|section| &section.options);
     workloads.jobs.global = options.filter_map(|opt| Some((opt.key.clone(), opt.value.clone()?))).collect();
-    let own = workloads.notes();
+    let own = workloads.notes.lines();
     let table = Table::from_iter([(WORKLOADS.to_owned(), Value::Table(workloads.tables))]);
     let layer = Layer::parse_of(Origin::Fio, shown, table.to_string())?;
     Ok(JobFile { layer, notes: notes.into_iter().chain(own).collect(), jobs: workloads.jobs })

@@ -1,7 +1,7 @@
 //! Urgent requests: `prioclass`, `cmdprio_percentage`.
 
-use super::Subject;
 use super::value_parser::ValueParser;
+use super::{Job, Subject};
 use crate::failure::Failure;
 use crate::fio::parse::Opt;
 
@@ -34,5 +34,23 @@ impl Subject for Urgency {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+}
+
+impl Job {
+    /// The share of its requests that are urgent.
+    pub fn urgent_share(&self) -> Option<f64> {
+        let percent = self.urgency.percent[self.first_op()];
+        if percent == 0 {
+            return self.urgency.is_job.then_some(1.0);
+        }
+        // Picked requests have `cmdprio_class`, the others the job's class.
+        let share = percent as f64 / 100.0;
+        match (self.urgency.class == 1, self.urgency.is_job) {
+            (true, true) => Some(1.0),
+            (true, false) => Some(share),
+            (false, true) => Some(1.0 - share),
+            (false, false) => None,
+        }
     }
 }
