@@ -56,7 +56,8 @@ fn sections_of_one_and_of_two_workloads_have_one_order() {
     };
     let (one, two) = (run(&["workload"]), run(&["workloads.a", "workloads.b"]));
     let titles = |text: &str| -> Vec<String> {
-        let is_title = |pair: &[&str]| pair[0].is_empty() && !pair[1].starts_with([' ', 'N', 'S']);
+        let is_title =
+            |pair: &[&str]| pair[0].is_empty() && !pair[1].is_empty() && !pair[1].starts_with([' ', 'N', 'S']);
         let lines: Vec<&str> = text.lines().collect();
         lines.windows(2).filter(|pair| is_title(pair)).map(|pair| pair[1].to_owned()).collect()
     };
