@@ -7,7 +7,7 @@ mod tasks;
 
 use crate::args::RunArgs;
 use crate::compare::shown;
-use crate::execute::{self, ExecutionOptions};
+use crate::execute::{self, ExecutionOptions, Wall};
 use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::fio_json;
@@ -25,6 +25,7 @@ use crate::steady;
 use crate::table::{self, BOLD, Cell};
 use crate::time_window::{self, Blank};
 use crate::timeline::Drawing;
+use copyback::observe::report::Report;
 use copyback::observe::timeline::die_of;
 use copyback::run::config::Resolved;
 use latencies::{Chosen, latency_rows};
@@ -172,61 +173,57 @@ pub fn text(results: &Results, show: &[String], terminal_columns: usize) -> Resu
     let report = &done.outcome.report;
     let mut text = heading(plan, &planned.scheme, &planned.resolved);
     let numbers = shown::of_run(done, &chosen.numbers)?;
-    let percentiles = chosen.columns();
-    let mut parts = vec![
-        ("Requests", requests(report)),
-        (
-            "Response times",
-            table::split(&latency_rows(report, &planned.resolved.run.measure, &percentiles), terminal_columns),
-        ),
-        ("Where the time went", breakdown(report, planned.resolved.run.frontier.fill().is_some())),
-        ("Write amplification", write_amplification(report)),
-        ("Steady state", facts(steady::rows(&report.steady))),
-        ("Garbage collection", collection(report)),
-        ("Utilization", utilization(report)),
-        ("Wear", wear(report, &planned.resolved.run)),
-        ("Over time", over_time(&done.outcome.series)),
+    let run = &planned.resolved.run;
+    let latencies = latency_rows(report, &run.measure, &chosen.columns());
+    let chosen_rows = numbers.iter().map(|(word, value)| (word.as_str(), value.clone())).collect();
+    let of_each = match report.workloads.is_empty() {
+        true => None,
+        false => Some(crate::tenants::text(plan, std::slice::from_ref(done), show, terminal_columns)?),
+    };
+    let tasks = tasks::rows(run, report, &done.outcome.series);
+    // One order for all runs: a section that a run lacks is left out.
+    let sections: [Option<(&str, String)>; 16] = [
+        (!numbers.is_empty()).then(|| ("Chosen numbers", facts(chosen_rows))),
+        Some(("Requests", requests(report))),
+        Some(("Response times", table::split(&latencies, terminal_columns))),
+        array_or_bandwidth(report),
+        of_each.map(|text| ("Each workload", text)),
+        Some(("Where the time went", breakdown(report, run.frontier.fill().is_some()))),
+        Some(("Write amplification", write_amplification(report))),
+        Some(("Steady state", facts(steady::rows(&report.steady)))),
+        Some(("Garbage collection", collection(report))),
+        report.merges.as_ref().map(|merges| ("Merges of log blocks", merges_of_logs(merges))),
+        report.parity.as_ref().map(|parity| ("Parity", parity_of_stripes(parity))),
+        report.map.as_ref().map(|map| ("Map in flash", map_in_flash(map))),
+        (!tasks.is_empty()).then(|| ("Tasks", facts(tasks))),
+        Some(("Utilization", utilization(report))),
+        Some(("Wear", wear(report, run))),
+        Some(("Over time", over_time(&done.outcome.series))),
     ];
-    if !report.workloads.is_empty() {
-        let of_each = crate::tenants::text(plan, std::slice::from_ref(done), show, terminal_columns)?;
-        parts.insert(2, ("Each workload", of_each));
-    }
-    let tasks = tasks::rows(&planned.resolved.run, report, &done.outcome.series);
-    if !tasks.is_empty() {
-        parts.insert(6, ("Tasks", facts(tasks)));
-    }
-    if let Some(map) = &report.map {
-        parts.insert(6, ("Map in flash", map_in_flash(map)));
-    }
-    if let Some(parity) = &report.parity {
-        parts.insert(6, ("Parity", parity_of_stripes(parity)));
-    }
-    if let Some(merges) = &report.merges {
-        parts.insert(6, ("Merges of log blocks", merges_of_logs(merges)));
-    }
-    match (&report.array, &report.bandwidth) {
-        (Some(array), bandwidth) => parts.insert(2, ("Array", arrays::section(array, bandwidth.as_ref()))),
-        (None, Some(bandwidth)) => {
-            parts.insert(2, ("Bandwidth", facts(vec![("each", arrays::per_interval(bandwidth))])))
-        }
-        (None, None) => {}
-    }
-    if !numbers.is_empty() {
-        let rows = numbers.iter().map(|(word, value)| (word.as_str(), value.clone())).collect();
-        parts.insert(0, ("Chosen numbers", facts(rows)));
-    }
-    for (title, body) in parts {
+    for (title, body) in sections.into_iter().flatten() {
         text.push_str(&format!("\n{}{title}{}\n{body}", BOLD.render(), BOLD.render_reset()));
     }
-    let wall = done.wall;
-    text.push_str(&format!(
+    Ok(text + &closing_line(&done.wall) + &notes::notes(plan, std::slice::from_ref(done)))
+}
+
+/// The section on an array, or on the bandwidth of a drive if it was measured.
+fn array_or_bandwidth(report: &Report) -> Option<(&'static str, String)> {
+    match (&report.array, &report.bandwidth) {
+        (Some(array), bandwidth) => Some(("Array", arrays::section(array, bandwidth.as_ref()))),
+        (None, Some(bandwidth)) => Some(("Bandwidth", facts(vec![("each", arrays::per_interval(bandwidth))]))),
+        (None, None) => None,
+    }
+}
+
+/// How long the simulation took.
+fn closing_line(wall: &Wall) -> String {
+    format!(
         "\nSimulated in {} ({} requests/s, {} flash pages/s), the drive's preconditioning in {}.\n",
         time(wall.simulate_s * 1e9),
         large(wall.requests_per_s),
         large(wall.page_operations_per_s),
         time(wall.precondition_s * 1e9),
-    ));
-    Ok(text + &notes::notes(plan, std::slice::from_ref(done)))
+    )
 }
 
 fn heading(plan: &Plan, scheme: &str, resolved: &Resolved) -> String {

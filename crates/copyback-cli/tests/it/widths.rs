@@ -41,6 +41,31 @@ fn tables_of_a_run_have_all_columns_in_eighty() {
     }
 }
 
+/// Sections have one order, whichever of them a run has.
+#[test]
+fn sections_of_one_and_of_two_workloads_have_one_order() {
+    let load = "requests = 150\nread_share = 0.5\nsize = { kind = \"fixed\", mean = \"4 KiB\" }\n";
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("load.toml");
+    let run = |tables: &[&str]| {
+        let tables: String = tables.iter().map(|table| format!("[{table}]\n{load}")).collect();
+        std::fs::write(&file, format!("device = \"small\"\n{tables}")).unwrap();
+        output(&["run", file.to_str().unwrap(), "--scheme", "autossd-static", "--closed"])
+    };
+    let (one, two) = (run(&["workload"]), run(&["workloads.a", "workloads.b"]));
+    let titles = |text: &str| -> Vec<String> {
+        let is_title =
+            |pair: &[&str]| pair[0].is_empty() && !pair[1].is_empty() && !pair[1].starts_with([' ', 'N', 'S']);
+        let lines: Vec<&str> = text.lines().collect();
+        lines.windows(2).filter(|pair| is_title(pair)).map(|pair| pair[1].to_owned()).collect()
+    };
+    let [one, mut two] = [titles(&one), titles(&two)];
+    assert!(two.iter().any(|title| title == "Each workload"), "{two:?}");
+    assert!(one.iter().any(|title| title == "Tasks"), "{one:?}");
+    two.retain(|title| title != "Each workload");
+    assert_eq!(one, two);
+}
+
 #[test]
 fn tables_of_a_comparison_fit_eighty_columns() {
     let text = output(&["compare", "--requests", "3000"]);
