@@ -35,20 +35,57 @@ pub fn ends_with_file(job: &Job, clone: u64) -> bool {
 
 /// Requests of one operation up to the end of the file, if a job with holes ends there; `part`: bytes of its region.
 fn of_holed_pass(job: &Job, clone: u64, part: u64) -> Option<u64> {
+    match holed_pass(job, clone, part)? {
+        HoledPass::Ends(requests) => Some(requests),
+        HoledPass::GoesOn(_) => None,
+    }
+}
+
+/// What fio does with holes at the end of the file, after this number of requests of an operation.
+enum HoledPass {
+    /// It ends the job.
+    Ends(u64),
+    /// It goes on, at twice the offset: it adds the offset once more.
+    GoesOn(u64),
+}
+
+/// The pass of a job with holes; `part`: bytes of its region.
+fn holed_pass(job: &Job, clone: u64, part: u64) -> Option<HoledPass> {
     // With `io_size`, fio begins again at the start until it is reached.
     if job.pattern.is_random || job.stride().is_some() || job.extent.io_size.is_some() || job.is_endless() {
         return None;
     }
-    let hole = u64::try_from(job.pattern.modifier.skip_bytes).ok().filter(|bytes| *bytes > 0)?;
-    let mut sizes = job.used(|op| job.sizes.blocks[op].only());
-    let block = sizes.next().flatten().filter(|first| sizes.all(|own| own == Some(*first)))?;
+    let block = job.only_size()?;
+    let hole = match job.pattern.modifier.skip_bytes {
+        0 => return None,
+        forwards if forwards > 0 => forwards.unsigned_abs(),
+        // A step back to before the start of the file ends the job.
+        backwards => return (backwards.unsigned_abs() > part).then_some(HoledPass::Ends(1)),
+    };
     let part = part - part % block;
     let step = block.checked_add(hole)?;
     let last = part.checked_sub(block)? / step;
     let offset = job.file_offset_of(clone).unwrap_or(0);
     let ends_there = last * step + block == part;
     let ends_behind_offset = offset > 0 && (last + 1).saturating_mul(step) < part.saturating_add(offset);
-    (ends_there || ends_behind_offset).then_some(last + 1)
+    match (ends_there || ends_behind_offset, offset) {
+        (true, _) => Some(HoledPass::Ends(last + 1)),
+        (false, 0) => None,
+        (false, _) => Some(HoledPass::GoesOn(last + 1)),
+    }
+}
+
+/// Refuses more requests than a pass has if fio begins the next one at twice the offset.
+fn refuse_twice_the_offset(job: &Job, clone: u64, part: u64, requests: u64) -> Result<(), Failure> {
+    match holed_pass(job, clone, part) {
+        Some(HoledPass::GoesOn(of_pass)) if requests > of_pass => {
+            let message = "its holes (`rw`) are larger than its offset: at the end of the file, fio 3.33 goes on at twice \
+                           the offset, which is not simulated";
+            let help = "lower what follows the colon of rw to the offset or less, or remove the offset";
+            Err(job.at(&["offset", "offset_increment"]).wrong(message, help))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Mean number of requests of a mix before one operation exceeds `each` requests.
@@ -89,14 +126,12 @@ pub fn insert(
     let of_pass = |bytes: f64| count((bytes / mean_bytes).floor());
     let of_amount = |bytes: f64| count((bytes / mean_bytes - ROUNDING).ceil());
     // If sizes are drawn, the number of requests that add up to these bytes is not known in advance.
-    let mut sizes = job.used(|op| job.sizes.blocks[op].only());
-    let first = sizes.next().flatten();
-    let is_mixed = first.is_none() || sizes.any(|own| own != first);
+    let is_mixed = job.only_size().is_none();
     let (mut requests, mut passes, mut repeat) = (None, None, None);
     if !job.is_endless() {
         match (job.part_size(clone), job.amount(clone)) {
             (Some(Part::Bytes(size)), amount) => {
-                if size < job.used(|op| job.sizes.blocks[op].least()).min().unwrap_or(0) {
+                if size < job.least_size() {
                     let opt = job.extent.sized_by.as_ref().unwrap_or(&job.whole);
                     return Err(opt.wrong("the block size is too large for it", "raise the size, or lower bs"));
                 }
@@ -119,6 +154,9 @@ pub fn insert(
                     let whole_passes =
                         if passes > 0.0 { of_pass(whole as f64).saturating_mul(passes as u64) } else { 0 };
                     requests = Some(whole_passes.saturating_add(rest));
+                    let all = whole_passes.saturating_add(rest);
+                    let most = job.extent.number_ios.map_or(all, |most| most.min(all));
+                    refuse_twice_the_offset(job, clone, size, most)?;
                     if let Some(each) = of_holed_pass(job, clone, size) {
                         let of_loop = count(until_one_ends(each, read_share)).min(of_amount(amount));
                         requests = Some(of_loop.saturating_mul(job.extent.loops));

@@ -56,7 +56,7 @@ impl Made {
             self.walled = self.clones.iter().flat_map(|(_, names)| names.clone()).collect();
         }
         let after = self.waits_for(job)?;
-        self.note(job);
+        self.note(job, files);
         let reads_back = job.reads_back()?;
         let mut names = Vec::new();
         for clone in 0..job.schedule.count {
@@ -145,7 +145,7 @@ impl Made {
         Ok(after)
     }
 
-    fn note(&mut self, job: &Job) {
+    fn note(&mut self, job: &Job, files: &Files) {
         let mut say = |what: String| match self.said.iter_mut().find(|(known, _)| *known == what) {
             Some((_, jobs)) => jobs.push(job.name.clone()),
             None => self.said.push((what, vec![job.name.clone()])),
@@ -159,14 +159,22 @@ impl Made {
                  simulated for this job"
                 .into());
         }
-        if job.replay.iolog.is_none() && job.ends_early() {
-            say("with a map of blocks, fio ends such a job early: the map counts blocks of the smallest bs. Here it \
-                 moves its whole size, as with norandommap=1"
+        if job.replay.iolog.is_none() && job.counts_by_own_size() && !job.is_endless() {
+            say("with different sizes in `bs`, fio's map of blocks ends the job when a draw finds no free number, mostly \
+                 before it has moved its size; norandommap=1 moves all of it"
                 .into());
         }
         if job.replay.iolog.is_none() && job.pattern.ops[..2] == [true, true] && amount::ends_with_file(job, 0) {
             say("fio ends such a job when its reads or its writes reach the end of the file. Here it ends after the \
                  number of requests that this takes on average"
+                .into());
+        }
+        if job.extent.offset_align.is_some() && job.begins_at_share() && files.is_drive {
+            say("`offset_align` has no effect: a job's part begins at a whole unit of the drive's map".into());
+        }
+        if job.replay.iolog.is_none() && job.begins_at_share() && !files.is_drive {
+            say("a share in `offset` counts from the size of the job's file. The file exists here; a file that fio creates \
+                 has no size yet, and fio begins at its start"
                 .into());
         }
         let is_mixed = job.used(|op| job.sizes.blocks[op].only().is_none()).any(|is_mixed| is_mixed);
@@ -203,7 +211,7 @@ impl Made {
 /// Completes the table of a job that replays a log.
 fn replay(mut table: Table, job: &Job, path: &str) -> Result<Table, Failure> {
     let is_cut = job.extent.number_ios.is_some() || job.amount(0).is_some();
-    if is_cut || job.pace.rate_iops.iter().chain(&job.pace.rate_bytes).any(Option::is_some) {
+    if is_cut || job.pace.has_rate() {
         let message = "a log is replayed whole, at its own pace";
         let cut = job.at(&["number_ios", "io_size", "rate", "rate_iops"]);
         return Err(cut.wrong(message, "remove number_ios, io_size, rate and rate_iops"));
@@ -228,8 +236,7 @@ fn depth(job: &Job) -> u64 {
 }
 
 fn pace(table: &mut Table, job: &Job) {
-    let has_rate = job.pace.rate_iops.iter().chain(&job.pace.rate_bytes).any(Option::is_some);
-    let is_paced = if job.replay.iolog.is_some() { job.replay.stalls } else { has_rate };
+    let is_paced = if job.replay.iolog.is_some() { job.replay.stalls } else { job.pace.has_rate() };
     table.insert("mode".into(), Value::from(if is_paced { "paced" } else { "closed" }));
     table.insert("queue_depth".into(), whole(depth(job)));
     if job.pace.think_ns > 0 {
@@ -255,10 +262,6 @@ fn times(table: &mut Table, job: &Job) {
 
 /// The addresses of a job: a part of the drive, or of its file.
 fn region(table: &mut Table, job: &Job, clone: u64, files: &Files) -> Result<(), Failure> {
-    let Some(offset) = job.offset_of(clone) else {
-        let message = "offset is in bytes and offset_increment a share, or the other way round";
-        return Err(job.at(&["offset_increment"]).wrong(message, "write both in bytes, or both in per cent"));
-    };
     if let (Some(file), Some(begin)) = (job.extent.file_bytes, job.file_offset_of(clone))
         && begin >= file
     {
@@ -266,6 +269,14 @@ fn region(table: &mut Table, job: &Job, clone: u64, files: &Files) -> Result<(),
         return Err(job.at(&["offset_increment", "offset"]).wrong(message, "lower the offset, or raise filesize"));
     }
     if files.is_drive {
+        let Some(offset) = job.offset_of(clone) else {
+            let message = "offset is in bytes and offset_increment a share, or the other way round";
+            return Err(job.at(&["offset_increment"]).wrong(message, "write both in bytes, or both in per cent"));
+        };
+        if job.extent.file_bytes.is_some() && job.begins_at_share() {
+            let message = "it is a share of the drive, and filesize is in bytes";
+            return Err(job.at(&["offset", "offset_increment"]).wrong(message, "write both in bytes"));
+        }
         if offset != Part::Bytes(0) {
             table.insert("region_start".into(), part(offset));
         }
@@ -360,6 +371,12 @@ fn addresses(table: &mut Table, job: &Job, clone: u64) -> Result<(), Failure> {
     match (job.pattern.is_random, job.distribution()) {
         (false, _) => say("kind", Value::from("uniform")),
         // fio's map is for places that are drawn evenly.
+        (true, Distribution::Uniform) if job.counts_by_own_size() => {
+            say("kind", Value::from("numbered"));
+            if !job.is_endless() {
+                say("ends", Value::from(true));
+            }
+        }
         (true, Distribution::Uniform) => {
             say("kind", Value::from(if job.goes_by_map() { "once" } else { "uniform" }));
         }

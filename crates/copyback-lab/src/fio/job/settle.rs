@@ -41,6 +41,8 @@ impl Job {
             self.places.has_map = false;
         }
         self.refuse_apart()?;
+        self.refuse_rounds()?;
+        self.refuse_holes_behind_offset()?;
         self.settle_flushes();
         self.settle_strides()
     }
@@ -73,8 +75,7 @@ impl Job {
 
     /// The distribution of its random addresses.
     pub fn distribution(&self) -> &Distribution {
-        let first = (0..3).find(|op| self.pattern.ops[*op]).unwrap_or(READ);
-        &self.places.distribution[first]
+        &self.places.distribution[self.first_op()]
     }
 
     /// The percentage of its requests that are random.
@@ -163,6 +164,19 @@ impl Job {
         }
     }
 
+    /// The size of a file of its own, if it is known in bytes.
+    fn file_size(&self) -> Option<u64> {
+        match (self.extent.file_bytes, self.extent.size) {
+            (Some(bytes), _) | (None, Some(Part::Bytes(bytes))) => Some(bytes),
+            (None, _) => None,
+        }
+    }
+
+    /// Whether the start of the job is a share of its file.
+    pub fn begins_at_share(&self) -> bool {
+        [Some(self.extent.offset), self.extent.increment].iter().any(|part| matches!(part, Some(Part::Share(_))))
+    }
+
     /// The size of a region that begins at the start of the file.
     fn whole_size(&self) -> Option<Part> {
         match (self.extent.fills_device, self.extent.file_bytes) {
@@ -199,16 +213,32 @@ impl Job {
         }
     }
 
-    /// The start in bytes of a file of its own; a share counts from the file's size.
+    /// The start in bytes in a file of its own. Shares count from the size of the file, whatever part of it the job
+    /// uses. Such a start is rounded up to `offset_align`, or to the smallest block of all operations, as in fio 3.33.
     pub fn file_offset_of(&self, clone: u64) -> Option<u64> {
-        match (self.offset_of(clone)?, self.whole_size()) {
-            (Part::Bytes(offset), _) => Some(offset),
-            (Part::Share(share), Some(Part::Bytes(size))) => {
-                let offset = (size as f64 * share) as u64;
-                Some(offset - offset % self.used(|op| self.sizes.blocks[op].least()).min().unwrap_or(1))
-            }
-            (Part::Share(_), _) => None,
+        let bytes = |part: Part| match part {
+            Part::Bytes(bytes) => Some(bytes),
+            Part::Share(share) => Some((self.file_size()? as f64 * share) as u64),
+        };
+        let more = self.extent.increment.map_or(Some(0), bytes)?;
+        let start = bytes(self.extent.offset)?.saturating_add(more.saturating_mul(clone));
+        match self.begins_at_share() {
+            true => start.checked_next_multiple_of(self.extent.offset_align.unwrap_or(self.least_of_all()).max(1)),
+            false => Some(start),
         }
+    }
+
+    /// Refuses holes backwards in a job that does not begin at the start of its file.
+    fn refuse_holes_behind_offset(&self) -> Result<(), Failure> {
+        let has_moved_clones = self.extent.increment.is_some() && self.schedule.count > 1;
+        let begins_later = self.extent.offset != Part::Bytes(0) || has_moved_clones;
+        if self.pattern.is_random || self.pattern.modifier.skip_bytes >= 0 || !begins_later {
+            return Ok(());
+        }
+        let message = "with holes backwards, fio 3.33 begins its offset before the end of the file, not at the offset, and \
+                       such an order is not simulated";
+        let names: &[&str] = &["offset", "offset_increment"];
+        Err(self.at(names).wrong(message, "remove the offset, or what follows the colon of rw"))
     }
 
     /// Whether a pass over its addresses ends when fio's map of blocks is full. fio does not use the map for requests
@@ -222,21 +252,49 @@ impl Job {
 
     /// Whether each random block is drawn once before any is drawn again.
     pub fn goes_by_map(&self) -> bool {
-        let sizes: Vec<Option<u64>> = self.used(|op| self.sizes.blocks[op].only()).collect();
-        let is_one = sizes.iter().all(|size| size.is_some() && *size == sizes[0]);
-        self.ends_with_map() && is_one
+        self.ends_with_map() && self.only_size().is_some()
+    }
+
+    /// The size of all requests of its operations, if they have one.
+    pub fn only_size(&self) -> Option<u64> {
+        let mut sizes = self.used(|op| self.sizes.blocks[op].only());
+        let first = sizes.next().flatten()?;
+        sizes.all(|size| size == Some(first)).then_some(first)
+    }
+
+    /// The smallest size of a request of its operations; 0 without an operation.
+    pub fn least_size(&self) -> u64 {
+        self.used(|op| self.sizes.blocks[op].least()).min().unwrap_or(0)
     }
 
     /// Whether fio uses a map of blocks, but the generator does not.
     pub fn lacks_map(&self) -> bool {
-        self.pattern.is_random && self.places.has_map && !self.goes_by_map()
+        self.pattern.is_random && self.places.has_map && !self.goes_by_map() && !self.counts_by_own_size()
     }
 
-    /// Whether fio ends the job early. fio's map counts blocks of the smallest size of all operations, and each
-    /// operation looks up blocks of its own size.
-    pub fn ends_early(&self) -> bool {
-        let least = (0..3).map(|op| self.sizes.blocks[op].least()).min();
-        self.ends_with_map() && self.used(|op| self.sizes.blocks[op].least()).any(|own| Some(own) != least)
+    /// Whether fio's map counts blocks of several sizes. It has a bit for each block of the smallest size of all
+    /// operations, also of those that the job does not have, and each operation looks up blocks of its own size.
+    pub fn counts_by_own_size(&self) -> bool {
+        let differs = |own: u64| own != self.least_of_all();
+        self.ends_with_map()
+            && self.used(|op| self.sizes.blocks[op].only()).all(|size| size.is_some())
+            && self.used(|op| self.sizes.blocks[op].least()).any(differs)
+    }
+
+    /// The smallest size of a request of any operation, also of those that the job does not have.
+    pub fn least_of_all(&self) -> u64 {
+        (0..3).map(|op| self.sizes.blocks[op].least()).min().unwrap_or(0)
+    }
+
+    /// Refuses a job that fio's map ends several times, each time after other bytes.
+    fn refuse_rounds(&self) -> Result<(), Failure> {
+        let repeats = self.extent.loops > 1 || self.extent.io_size.is_some();
+        if !repeats || self.is_endless() || !self.counts_by_own_size() || self.replay.iolog.is_some() {
+            return Ok(());
+        }
+        let message = "with different sizes in `bs`, fio's map of blocks ends each pass after another number of bytes, \
+                       and passes like that are not simulated";
+        Err(self.at(&["loops", "io_size"]).wrong(message, "remove it, or add norandommap=1"))
     }
 
     /// Whether fio reads back what it wrote, once all is written.
