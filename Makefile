@@ -1,6 +1,6 @@
 # What a developer does here, one word each. `make test` is what CI runs.
 
-.PHONY: check test rust fmt lint build unit doc python swarm mutants bench dist fuzz
+.PHONY: check test rust fmt lint prepare build unit doc python swarm mutants bench dist fuzz
 
 # Before each commit, in under a minute: format, clippy, the unit tests of the crates and the integration modules that
 # changed since BASE (default: HEAD; if nothing changed, the last commit).
@@ -9,7 +9,7 @@ check:
 
 # All tests, with the time that each step took.
 test:
-	scripts/steps fmt build unit doc lint python
+	scripts/steps fmt prepare unit doc lint python
 
 # All but the Python package's tests; needs no Python.
 rust:
@@ -28,7 +28,11 @@ lint:
 	cargo clippy --package copyback-workload --locked -- -D warnings
 
 # In these steps clippy compiles: see the script.
-build unit doc python: export RUSTC_WORKSPACE_WRAPPER = $(CURDIR)/scripts/lint-and-compile
+prepare build unit doc python: export RUSTC_WORKSPACE_WRAPPER = $(CURDIR)/scripts/lint-and-compile
+
+# Compiles the tests; meanwhile, the environments of the package's tests are downloaded and unpacked.
+prepare:
+	@python/check environments & $(MAKE) --no-print-directory build && wait $$!
 
 build:
 	cargo test $(CARGO_FLAGS) --all-targets --no-run

@@ -15,7 +15,7 @@ from copyback.figures import Package
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from copyback._plugins import Handed
+    from copyback._plugins import PolicyLike
     from copyback._words import Path, Setting
 
 Keep = Literal["gc_events", "requests", "commands"]
@@ -34,8 +34,8 @@ def _kept(keep: str | Iterable[str] | None) -> list[Keep]:
 
 
 def _call(words: Iterable[str], progress: bool | None) -> _copyback.Document | str:
-    with _progress.bars(progress) as hear:
-        return _copyback.call(list(words), hear)
+    with _progress.bars(progress) as on_progress:
+        return _copyback.call(list(words), on_progress)
 
 
 def _document(words: Iterable[str], progress: bool | None) -> Document:
@@ -74,7 +74,7 @@ def run(
     skip_bad: int | None = None,
     fit: float | None = None,
     set: Mapping[str, Setting] | None = None,
-    policies: Handed | Iterable[Handed] = (),
+    policies: PolicyLike | Iterable[PolicyLike] = (),
     open: bool = False,
     closed: bool = False,
     seed: int | None = None,
@@ -166,9 +166,9 @@ def run(
         "timeline_die": list(timeline_die) if isinstance(timeline_die, (list, tuple, range)) else [timeline_die],
         "perfetto_from": perfetto_from, "perfetto_for": perfetto_for, "perfetto_around": perfetto_around, "keep": kept,
     }  # fmt: skip
-    with assembled([] if scheme is None else [scheme], policies) as own, _progress.bars(progress) as hear:
+    with assembled([] if scheme is None else [scheme], policies) as own, _progress.bars(progress) as on_progress:
         options |= {"schemes": own.schemes, "settings": settings_of({**own.settings, **checked_settings(set)})}
-        done = _copyback.run(options, own.policies, hear)
+        done = _copyback.run(options, own.policies, on_progress)
     del handed
     return Runs(done)
 
@@ -188,7 +188,7 @@ def compare(
     skip_bad: int | None = None,
     fit: float | None = None,
     set: Mapping[str, Setting] | None = None,
-    policies: Handed | Iterable[Handed] = (),
+    policies: PolicyLike | Iterable[PolicyLike] = (),
     open: bool = False,
     closed: bool = False,
     seed: int | None = None,
@@ -217,9 +217,9 @@ def compare(
         "requests": requests, "warmup": warmup, "check": check, "jobs": jobs, "out": out, "json": json, "latex": latex,
         "keep": kept,
     }  # fmt: skip
-    with assembled(_each(schemes), policies) as own, _progress.bars(progress) as hear:
+    with assembled(_each(schemes), policies) as own, _progress.bars(progress) as on_progress:
         options |= {"schemes": own.schemes, "settings": settings_of({**own.settings, **checked_settings(set)})}
-        done = _copyback.compare(options, own.policies, hear)
+        done = _copyback.compare(options, own.policies, on_progress)
     del handed
     return Runs(done)
 
@@ -246,7 +246,7 @@ def sweep(
     fit: float | None = None,
     seed: int | None = None,
     warmup: int | str | None = None,
-    policies: Handed | Iterable[Handed] = (),
+    policies: PolicyLike | Iterable[PolicyLike] = (),
     traces: Path | None = None,
     fresh: bool = False,
     jobs: int | None = None,
@@ -292,10 +292,10 @@ def sweep(
         "fresh": fresh or has_policies, "jobs": jobs,
     }  # fmt: skip
     crew = None if client is None else Crew(client)
-    with assembled(chosen, policies) as own, _progress.bars(progress) as hear:
+    with assembled(chosen, policies) as own, _progress.bars(progress) as on_progress:
         options |= {"schemes": own.schemes, "settings": settings_of({**own.settings, **checked_settings(set)})}
         try:
-            return Sweep(_copyback.sweep(options, own.policies, hear, crew))
+            return Sweep(_copyback.sweep(options, own.policies, on_progress, crew))
         except BaseException:
             if crew is not None:
                 crew.cancel()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from copyback._words import Path, Setting
 
-Handed = Policy | Callable[[], Policy]
+PolicyLike = Policy | Callable[[], Policy]
 """A policy, or a factory of policies: a class, or a function without arguments."""
 
 
@@ -42,7 +42,7 @@ class Scheme:
 
     name: str
     of: Path = "baseline"
-    policies: Handed | Iterable[Handed] = ()
+    policies: PolicyLike | Iterable[PolicyLike] = ()
     set: Mapping[str, Setting] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -77,7 +77,7 @@ class Assembled(NamedTuple):
 
 
 @contextmanager
-def assembled(schemes: Iterable[Path | Scheme], policies: Handed | Iterable[Handed]) -> Iterator[Assembled]:
+def assembled(schemes: Iterable[Path | Scheme], policies: PolicyLike | Iterable[PolicyLike]) -> Iterator[Assembled]:
     """Supply the policies of all schemes and those of each, for as long as the context lasts."""
     supplied = _Supplied()
     try:
@@ -110,7 +110,7 @@ class _Supplied:
         self.policies: Supplied = []
         self._made: dict[int, _copyback.SuppliedPolicy] = {}
 
-    def add(self, scheme: str | None, policies: Iterable[Handed]) -> None:
+    def add(self, scheme: str | None, policies: Iterable[PolicyLike]) -> None:
         """Supply policies for one scheme, or for all."""
         axes = []
         for policy in policies:
@@ -134,7 +134,7 @@ class _Supplied:
             own.close()
 
 
-def listed(policies: Handed | Iterable[Handed]) -> tuple[Handed, ...]:
+def listed(policies: PolicyLike | Iterable[PolicyLike]) -> tuple[PolicyLike, ...]:
     """Return policies as a tuple; a single policy need not be in a list."""
     if isinstance(policies, Policy) or callable(policies):
         return (policies,)
@@ -143,7 +143,7 @@ def listed(policies: Handed | Iterable[Handed]) -> tuple[Handed, ...]:
     return tuple(policies)
 
 
-def _axis_of(policy: Handed) -> str:
+def _axis_of(policy: PolicyLike) -> str:
     axis = getattr(policy, "axis", None)
     if axis is None and callable(policy):
         axis = getattr(policy(), "axis", None)

@@ -40,7 +40,7 @@ def bars(progress: bool | None) -> Iterator[Callable[[Tracks, list[str]], None] 
                 raise
     shown: list[Any] = []
 
-    def hear(tracks: Tracks, lines: list[str]) -> None:
+    def on_progress(tracks: Tracks, lines: list[str]) -> None:
         for line in lines:
             # Bars show the progress already; they do not show suggestions of options.
             if tqdm is None or "--" in line:
@@ -61,7 +61,7 @@ def bars(progress: bool | None) -> Iterator[Callable[[Tracks, list[str]], None] 
                     bar.close()
 
     try:
-        yield hear
+        yield on_progress
     finally:
         for bar in shown:
             if bar is not None:

@@ -77,7 +77,7 @@ def test_other_threads_run_meanwhile():
 def test_progress_is_heard_of():
     heard = []
     options = {"requests": 20_000, "schemes": ["baseline", "pgc"]}
-    _copyback.compare(options, hear=lambda tracks, _: heard.append(tracks))
+    _copyback.compare(options, on_progress=lambda tracks, _: heard.append(tracks))
     last = heard[-1]
     known = [(name, total, done) for name, total, done, is_over in last if total is not None and is_over]
     # The reports before that, if any, are of the preconditioning.
@@ -98,14 +98,14 @@ def test_what_takes_long_is_told_where_nobody_sees_bars(caplog):
     # A drive takes some ten seconds to fill; the test waits for two of them at most.
     lines = []
 
-    def hear(tracks, told):
+    def on_progress(tracks, told):
         lines.extend(told)
         if lines:
             raise KeyboardInterrupt
 
     large = {"settings": ["geometry.blocks_per_plane=40000"], "workload": "random-write"}
     with pytest.raises(KeyboardInterrupt):
-        _copyback.run(large, hear=hear)
+        _copyback.run(large, on_progress=on_progress)
     assert "to precondition" in lines[0]
     with _progress.bars(None) as heard:
         heard([], lines)
@@ -113,11 +113,11 @@ def test_what_takes_long_is_told_where_nobody_sees_bars(caplog):
 
 
 def test_what_hears_may_raise():
-    def hear(*_):
+    def on_progress(*_):
         raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match="enough"):
-        _copyback.run({"workload": "random-write"}, hear=hear)
+        _copyback.run({"workload": "random-write"}, on_progress=on_progress)
 
 
 def test_mistakes_have_place_value_and_help(tmp_path):

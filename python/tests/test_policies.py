@@ -380,7 +380,7 @@ def test_what_is_no_policy_is_refused():
             copyback.run(policies=nothing)
     with pytest.raises(TypeError, match="is no policy"):
         copyback.run(policies=[object()])
-    with pytest.raises(ValueError, match="two policies of one axis"):
+    with pytest.raises(ValueError, match="two of them are for the axis victim"):
         copyback.run(policies=[Greedy, Greedy()])
     with pytest.raises(copyback.InputError) as gone:
         copyback.run(set={"victim.policy": "plugin", "victim.name": "Greedy"})

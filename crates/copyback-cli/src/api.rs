@@ -10,7 +10,7 @@ pub use crate::progress::{Track, Watch};
 pub use crate::reproduce::{Reproduced, Tables};
 pub use crate::request::{Drawings, Request};
 pub use crate::results::KeptTables;
-use crate::results::Results;
+use crate::results::{ResultCommand, Results};
 pub use crate::sweep::SweepRequest;
 use crate::tables::TABLES;
 use crate::{compare, diagnostics, from_mqsim, listing, report, reproduce, run, sweep, trace, validate};
@@ -62,7 +62,7 @@ pub struct Runs {
 impl Runs {
     /// `run` or `compare`.
     pub fn command(&self) -> &'static str {
-        self.results.command
+        self.results.command.name()
     }
 
     /// The JSON document.
@@ -73,8 +73,8 @@ impl Runs {
     /// The text that the program prints, `columns` characters wide.
     pub fn text(&self, columns: usize) -> Result<String, Failure> {
         match self.results.command {
-            "run" => run::text(&self.results, &self.request.show, columns),
-            _ => compare::text(&self.results, &self.request, columns),
+            ResultCommand::Run => run::text(&self.results, &self.request.show, columns),
+            ResultCommand::Compare => compare::text(&self.results, &self.request, columns),
         }
     }
 
@@ -87,8 +87,8 @@ impl Runs {
     /// The table that the command prints, for LaTeX with booktabs.
     pub fn latex(&self) -> Result<String, Failure> {
         let latex = match self.results.command {
-            "run" => run::latex,
-            _ => compare::latex,
+            ResultCommand::Run => run::latex,
+            ResultCommand::Compare => compare::latex,
         };
         latex(&self.results, &self.request.show)
     }

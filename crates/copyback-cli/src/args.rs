@@ -4,7 +4,7 @@ mod sweep;
 mod trace;
 
 use crate::bars::Terminal;
-use crate::plan::Share;
+use crate::plan::FitShare;
 use crate::progress::{ProgressSink, Watch};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use copyback::run::Warmup;
@@ -212,7 +212,7 @@ pub struct Common {
     /// Set the number of blocks a plane so that the trace, or the jobs of fio, address this share of the drive, for
     /// example 0.9; with `--set workload.layout=compact` the trace's footprint counts
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
-    pub fit: Option<Share>,
+    pub fit: Option<FitShare>,
     /// Set one key of the configuration, for example trigger.soft=0.05, or for one scheme only: pgc:trigger.soft=0.05
     /// (repeatable)
     #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]

@@ -11,11 +11,10 @@ use crate::notes;
 use crate::output;
 use crate::plan::{self, DEFAULT_SCHEMES, Experiment, Plan};
 use crate::request::Request;
-use crate::results::Results;
+use crate::results::{ResultCommand, Results};
 use crate::steady;
 use crate::table::{self, BOLD, Cell, DIM};
 use copyback::observe::report::{Latency, Report};
-use copyback::observe::steady::Verdict;
 
 /// Schemes that coordinate the collections of an array.
 const SCHEMES_OF_ARRAYS: &[&str] =
@@ -48,7 +47,7 @@ pub fn compared(request: &Request) -> Result<Compared, Failure> {
     let tables = output::tables(request);
     output::check(request, &plan, &[], tables)?;
     let folder = output::begin(request, &plan, tables)?;
-    let results = Results::of("compare", plan, &output::how(request), tables)?;
+    let results = Results::of(ResultCommand::Compare, plan, &output::how(request), tables)?;
     let is_printed = output::write(request, folder, &results, &|| latex(&results, &request.show), &[])?;
     Ok(Compared { results, is_printed })
 }
@@ -113,10 +112,23 @@ fn heading(plan: &Plan, finished: &[Finished]) -> String {
     format!("{title}{requests} of {workload}, {device}\n{warmup}\n")
 }
 
-/// A column: its heading, its value, how the value is printed, and why there is none.
+/// A column: its heading, and its content.
 struct Column {
     group: &'static str,
     title: &'static str,
+    content: Content,
+}
+
+/// The content of a column.
+enum Content {
+    /// A number. It is compared with that of the first scheme.
+    Number(Number),
+    /// A word.
+    Word(fn(&Finished) -> &'static str),
+}
+
+/// The numbers of a column: a value, how it is printed, and why there is none.
+struct Number {
     value: fn(&Finished) -> Option<f64>,
     print: fn(f64) -> String,
     none: fn(&Finished) -> &'static str,
@@ -177,51 +189,47 @@ const FLASH: &[Column] = &[
     Column {
         group: "flash",
         title: "WA",
-        value: |done| report(done).write_amplification.total,
-        print: |v| format!("{v:.3}"),
-        none: |_| "no writes",
-        without_gc: "in buffer",
+        content: Content::Number(Number {
+            value: |done| report(done).write_amplification.total,
+            print: |v| format!("{v:.3}"),
+            none: |_| "no writes",
+            without_gc: "in buffer",
+        }),
     },
     Column {
         group: "",
         title: "erases",
-        value: |done| Some(report(done).flash.block_erases as f64),
-        print: |v| format::count(v as u64),
-        none: |_| "",
-        without_gc: "no GC",
+        content: Content::Number(Number {
+            value: |done| Some(report(done).flash.block_erases as f64),
+            print: |v| format::count(v as u64),
+            none: |_| "",
+            without_gc: "no GC",
+        }),
     },
-    Column {
-        group: "",
-        title: STEADY,
-        value: |done| {
-            Verdict::ALL.iter().position(|verdict| *verdict == report(done).steady.verdict).map(|at| at as f64)
-        },
-        print: |at| steady::short(Verdict::ALL[at as usize]).to_owned(),
-        none: |_| "-",
-        without_gc: "",
-    },
+    Column { group: "", title: "steady", content: Content::Word(|done| steady::short(report(done).steady.verdict)) },
 ];
-
-/// Title of the verdict column, which has words and therefore no change in per cent.
-const STEADY: &str = "steady";
 
 /// Columns for arrays: they show whether a gain comes from collecting less or from collecting together.
 const ARRAY: &[Column] = &[
     Column {
         group: "array",
         title: "in GC",
-        value: |done| report(done).array.as_ref().map(|array| array.gc_share),
-        print: format::percent,
-        none: |_| "-",
-        without_gc: "no GC",
+        content: Content::Number(Number {
+            value: |done| report(done).array.as_ref().map(|array| array.gc_share),
+            print: format::percent,
+            none: |_| "-",
+            without_gc: "no GC",
+        }),
     },
     Column {
         group: "",
         title: "rounds",
-        value: |done| report(done).array.as_ref()?.rounds.map(|rounds| rounds.rounds as f64),
-        print: |v| format::count(v as u64),
-        none: |_| "-",
-        without_gc: "no GC",
+        content: Content::Number(Number {
+            value: |done| report(done).array.as_ref()?.rounds.map(|rounds| rounds.rounds as f64),
+            print: |v| format::count(v as u64),
+            none: |_| "-",
+            without_gc: "no GC",
+        }),
     },
 ];
 
@@ -231,7 +239,8 @@ const fn column(
     value: fn(&Finished) -> Option<f64>,
     none: fn(&Finished) -> &'static str,
 ) -> Column {
-    Column { group, title, value, print: format::time, none, without_gc: "both 0" }
+    let content = Content::Number(Number { value, print: format::time, none, without_gc: "both 0" });
+    Column { group, title, content }
 }
 
 /// Groups of columns that apply to these runs.
@@ -266,34 +275,42 @@ fn rows(plan: &Plan, finished: &[Finished], columns: &[&Column]) -> Vec<Vec<Cell
     ];
     let first = &finished[0];
     for (at, (planned, done)) in plan.runs.iter().zip(finished).enumerate() {
-        let value = |c: &&Column| Cell::new((c.value)(done).map_or_else(|| (c.none)(done).to_owned(), c.print));
+        let value = |c: &&Column| Cell::new(c.content.text(done));
         rows.push(std::iter::once(bold(&planned.scheme)).chain(columns.iter().map(value)).collect());
         if at > 0 {
-            let change = |c: &&Column| Cell::styled(against(c, done, first), DIM);
+            let change = |c: &&Column| Cell::styled(c.content.change(done, first), DIM);
             rows.push(std::iter::once(Cell::default()).chain(columns.iter().map(change)).collect());
         }
     }
     rows
 }
 
-/// The change of a value from the first scheme's, or the reason why it has no meaning.
-fn against(column: &Column, done: &Finished, first: &Finished) -> String {
-    if column.title == STEADY {
-        return String::new();
-    }
-    match ((column.value)(done), (column.value)(first)) {
-        (None, _) => "-".into(),
-        (Some(_), None) if (column.none)(first) == "-" => "-".into(),
-        (Some(_), None) => "first: none".into(),
-        (Some(value), Some(from)) if from == 0.0 && value == 0.0 => {
-            if report(done).gc.collections == 0 && report(first).gc.collections == 0 {
-                column.without_gc.into()
-            } else {
-                "both 0".into()
-            }
+impl Content {
+    /// The text of a run.
+    fn text(&self, done: &Finished) -> String {
+        match self {
+            Self::Number(number) => (number.value)(done).map_or_else(|| (number.none)(done).to_owned(), number.print),
+            Self::Word(word) => word(done).to_owned(),
         }
-        (Some(_), Some(0.0)) => "first is 0".into(),
-        (Some(value), Some(from)) => format::change(value, from),
+    }
+
+    /// The change of a value from the first scheme's, or the reason why it has no meaning; empty for a word.
+    fn change(&self, done: &Finished, first: &Finished) -> String {
+        let Self::Number(number) = self else { return String::new() };
+        match ((number.value)(done), (number.value)(first)) {
+            (None, _) => "-".into(),
+            (Some(_), None) if (number.none)(first) == "-" => "-".into(),
+            (Some(_), None) => "first: none".into(),
+            (Some(value), Some(from)) if from == 0.0 && value == 0.0 => {
+                if report(done).gc.collections == 0 && report(first).gc.collections == 0 {
+                    number.without_gc.into()
+                } else {
+                    "both 0".into()
+                }
+            }
+            (Some(_), Some(0.0)) => "first is 0".into(),
+            (Some(value), Some(from)) => format::change(value, from),
+        }
     }
 }
 
@@ -358,11 +375,10 @@ fn chosen(experiment: &Experiment) -> String {
     text += &argument("--fit", experiment.fit);
     // A setting of one scheme belongs to commands with that scheme.
     let of_all = experiment.settings.iter().filter(|set| plan::set_of_scheme(set).is_none());
-    let as_typed = |set: &String| match set.starts_with("--") {
-        true => format!(" {set}"),
-        false => argument("--set", Some(set)),
-    };
-    of_all.for_each(|set| text += &as_typed(set));
+    of_all.for_each(|set| text += &argument("--set", Some(set)));
+    if let Some(mode) = experiment.mode {
+        text += &format!(" {}", plan::option_of_mode(mode));
+    }
     text + &argument("--warmup", experiment.warmup)
 }
 

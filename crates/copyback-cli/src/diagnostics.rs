@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn a_text_is_shown_where_it_can_be_read() {
         let shown = |text: &str, span: std::ops::Range<usize>| {
-            let text = Arc::new(Text { name: "t".into(), text: text.to_owned() });
+            let text = Arc::new(Text::new("t", text));
             let Failure::Input(diagnosis) = Failure::input("wrong").at(Some(Place { text, span })) else { panic!() };
             let cut = cut(*diagnosis);
             (cut.place.is_some(), cut.message)

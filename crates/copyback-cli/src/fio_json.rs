@@ -89,7 +89,7 @@ impl Times {
 impl JobReport<'_> {
     /// Adds another job of a group that is reported as one. The group takes as long as its longest job.
     fn add(&mut self, other: &Self) {
-        let [own, theirs] = [&*self, other].map(|told| told.ops.iter().map(|count| count.done).sum::<u64>() as f64);
+        let [own, theirs] = [&*self, other].map(|times| times.ops.iter().map(|count| count.done).sum::<u64>() as f64);
         if let (Some(shares), Some(others)) = (&mut self.outstanding, &other.outstanding) {
             for (share, other) in shares.iter_mut().zip(others) {
                 *share = if own + theirs == 0.0 { 0.0 } else { (*share * own + other * theirs) / (own + theirs) };
@@ -118,15 +118,16 @@ impl JobReport<'_> {
 /// The document.
 pub fn document(planned: &Planned, done: &Finished, jobs: &Jobs) -> Result<Vec<u8>, Failure> {
     let outcome = &done.outcome;
-    let told = if outcome.report.workloads.is_empty() { vec![alone(planned, outcome)] } else { several(outcome, jobs) };
-    let group_rates = group_rates(&told);
+    let reports =
+        if outcome.report.workloads.is_empty() { vec![alone(planned, outcome)] } else { several(outcome, jobs) };
+    let group_rates = group_rates(&reports);
     let document = json!({
         "fio version": format!("{LAYOUT} copyback-{}", env!("CARGO_PKG_VERSION")),
         "timestamp": 0,
         "timestamp_ms": 0,
         "time": "Thu Jan  1 00:00:00 1970",
         "global options": options(&jobs.global),
-        "jobs": told.iter().map(|job| of_job(job, &group_rates)).collect::<Vec<_>>(),
+        "jobs": reports.iter().map(|job| of_job(job, &group_rates)).collect::<Vec<_>>(),
         "disk_util": [],
     });
     let text = serde_json::to_string_pretty(&document);
@@ -135,9 +136,9 @@ pub fn document(planned: &Planned, done: &Finished, jobs: &Jobs) -> Result<Vec<u
 }
 
 /// Bytes a second of each operation of a group.
-fn group_rates(told: &[JobReport<'_>]) -> BTreeMap<u64, [f64; 3]> {
+fn group_rates(reports: &[JobReport<'_>]) -> BTreeMap<u64, [f64; 3]> {
     let mut totals: BTreeMap<u64, [(u64, u64); 3]> = BTreeMap::new();
-    for job in told {
+    for job in reports {
         for ((bytes, span_ns), count) in totals.entry(job.group).or_default().iter_mut().zip(&job.ops) {
             *bytes += count.bytes;
             *span_ns = (*span_ns).max(if count.done > 0 { count.span_ns } else { 0 });
@@ -223,11 +224,11 @@ fn several<'a>(outcome: &'a Outcome, jobs: &'a Jobs) -> Vec<JobReport<'a>> {
         return outcome.report.workloads.keys().filter_map(|name| of(name, None)).collect();
     }
     let mut all: Vec<JobReport<'a>> = Vec::new();
-    for (job, told) in jobs.list.iter().filter_map(|job| Some((job, of(&job.workload, Some(job))?))) {
+    for (job, report) in jobs.list.iter().filter_map(|job| Some((job, of(&job.workload, Some(job))?))) {
         // As in fio, a grouped job joins the previous job of its group, and reads that verify a job join that job.
-        match all.last_mut().filter(|last| job.is_more || (told.is_grouped && last.group == told.group)) {
-            Some(last) => last.add(&told),
-            None => all.push(told),
+        match all.last_mut().filter(|last| job.is_read_back || (report.is_grouped && last.group == report.group)) {
+            Some(last) => last.add(&report),
+            None => all.push(report),
         }
     }
     all
@@ -239,7 +240,7 @@ fn options(options: &[(String, String)]) -> Value {
 }
 
 fn of_job(job: &JobReport<'_>, group_rates: &BTreeMap<u64, [f64; 3]>) -> Value {
-    let mut told = json!({
+    let mut value = json!({
         "jobname": job.name,
         "groupid": job.group,
         "error": 0,
@@ -247,7 +248,7 @@ fn of_job(job: &JobReport<'_>, group_rates: &BTreeMap<u64, [f64; 3]>) -> Value {
         "elapsed": job.span_ns.div_ceil(1_000_000_000),
         "job options": options(job.options),
     });
-    let object = told.as_object_mut().expect("it is one");
+    let object = value.as_object_mut().expect("it is one");
     let group_rates = group_rates.get(&job.group).copied().unwrap_or_default();
     for ((name, count), group_rate) in ["read", "write", "trim"].into_iter().zip(&job.ops).zip(group_rates) {
         object.insert(name.into(), of_op(job, count, group_rate));
@@ -274,7 +275,7 @@ fn of_job(job: &JobReport<'_>, group_rates: &BTreeMap<u64, [f64; 3]>) -> Value {
     object.insert("latency_target".into(), json!(0));
     object.insert("latency_percentile".into(), json!(100.0));
     object.insert("latency_window".into(), json!(0));
-    told
+    value
 }
 
 /// All requests at one level: a job keeps this many requests outstanding.
@@ -289,7 +290,7 @@ fn of_op(job: &JobReport<'_>, count: &Count, group_rate: f64) -> Value {
     let span_ns = count.span_ns;
     let per_s = |number: u64| if span_ns == 0 { 0.0 } else { number as f64 * 1e9 / span_ns as f64 };
     let bytes_per_s = per_s(count.bytes) as u64;
-    let mut told = json!({
+    let mut value = json!({
         "io_bytes": count.bytes,
         "io_kbytes": count.bytes >> 10,
         "bw_bytes": bytes_per_s,
@@ -303,7 +304,7 @@ fn of_op(job: &JobReport<'_>, count: &Count, group_rate: f64) -> Value {
         "clat_ns": times(count.times.as_ref(), if job.shows_percentiles[0] { job.percentiles } else { &[] }),
         "lat_ns": times(count.times.as_ref(), if job.shows_percentiles[1] { job.percentiles } else { &[] }),
     });
-    let object = told.as_object_mut().expect("it is one");
+    let object = value.as_object_mut().expect("it is one");
     let OpRates { kib_per_s, requests_per_s } = &count.rates;
     // fio's mean is cut to a whole number there, and a group's rate counts from 1 KiB a second on.
     let share = match (kib_per_s.count, group_rate > 1024.0) {
@@ -323,7 +324,7 @@ fn of_op(job: &JobReport<'_>, count: &Count, group_rate: f64) -> Value {
         object.insert(deviation.into(), rates.deviation().into());
         object.insert(format!("{name}_samples"), count.into());
     }
-    told
+    value
 }
 
 /// Times of an operation; a request is submitted in no time, so that its completion is all of it.
@@ -332,13 +333,13 @@ fn times(times: Option<&Times>, percentiles: &[f64]) -> Value {
         return json!({ "min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0 });
     };
     let Times { count, mean_ns, stdev_ns, min_ns, max_ns, histogram } = times;
-    let mut told = json!({ "min": min_ns, "max": max_ns, "mean": mean_ns, "stddev": stdev_ns, "N": count });
+    let mut times = json!({ "min": min_ns, "max": max_ns, "mean": mean_ns, "stddev": stdev_ns, "N": count });
     if !percentiles.is_empty() {
         let value = |percent: &f64| histogram.value_at_quantile(percent / 100.0).min(*max_ns);
         let list = percentiles.iter().map(|percent| (format!("{percent:.6}"), Value::from(value(percent))));
-        told["percentile"] = Value::Object(list.collect());
+        times["percentile"] = Value::Object(list.collect());
     }
-    told
+    times
 }
 
 /// Shares of all reads and writes by their time.

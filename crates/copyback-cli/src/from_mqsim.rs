@@ -172,35 +172,61 @@ fn page_times(parameters: &Parameters, kind: &str) -> Result<Option<String>, Str
     }))
 }
 
+/// A line of a table: the key, its value unless the file lacks it, and the parameter of the value.
+type Line = (&'static str, Option<String>, &'static str);
+
+/// A device's TOML, and the parameters that the file lacks.
+struct Document {
+    text: String,
+    missing: Vec<&'static str>,
+}
+
+impl Document {
+    /// Appends a table. A key without a value becomes a comment.
+    fn table(&mut self, name: &str, lines: Vec<Line>) {
+        _ = write!(self.text, "\n[{name}]\n");
+        for (key, value, source) in lines {
+            match value {
+                Some(value) => _ = writeln!(self.text, "{key} = {value}"),
+                None => {
+                    self.missing.push(source);
+                    _ = writeln!(self.text, "# {key}: the file has no {source}, and MQSim has a default of its own");
+                }
+            }
+        }
+    }
+}
+
+/// The device's TOML; `file`: the path that its first comment names.
 fn converted(file: &str, parameters: &Parameters) -> Result<String, String> {
-    let mut text = format!(
+    let heading = format!(
         "# Converted from MQSim's {} by `copyback device from-mqsim`. A comment after a key names its parameter.\n\
          source = \"MQSim's configuration\"\n",
         plain(file)
     );
-    let mut missing = Vec::new();
-    let mut table = |name: &str, lines: Vec<(&str, Option<String>, &'static str)>| {
-        let mut any = format!("\n[{name}]\n");
-        for (key, value, source) in lines {
-            match value {
-                Some(value) => _ = writeln!(any, "{key} = {value}"),
-                None => {
-                    missing.push(source);
-                    _ = writeln!(any, "# {key}: the file has no {source}, and MQSim has a default of its own");
-                }
-            }
-        }
-        any
-    };
-    let mut geometry = Vec::new();
+    let mut document = Document { text: heading, missing: Vec::new() };
+    document.table("geometry", geometry(parameters)?);
+    document.table("timing", timing(parameters)?);
+    document.table("capacity", capacity(parameters)?);
+    document.text += &trigger(parameters)?;
+    if !document.missing.is_empty() {
+        _ = write!(document.text, "\n# Set these before it is used: {}.\n", document.missing.join(", "));
+    }
+    Ok(document.text + &not_converted(parameters))
+}
+
+fn geometry(parameters: &Parameters) -> Result<Vec<Line>, String> {
+    let mut lines = Vec::new();
     for (key, name) in GEOMETRY {
-        geometry.push((*key, parameters.whole(name)?.map(|number| format!("{number} # {name}")), *name));
+        lines.push((*key, parameters.whole(name)?.map(|number| format!("{number} # {name}")), *name));
     }
     let page = parameters.whole("Page_Capacity")?;
     let page = page.map(|bytes| format!("\"{}\" # Page_Capacity", format_bytes(bytes)));
-    geometry.push(("page_size", page, "Page_Capacity"));
-    text += &table("geometry", geometry);
+    lines.push(("page_size", page, "Page_Capacity"));
+    Ok(lines)
+}
 
+fn timing(parameters: &Parameters) -> Result<Vec<Line>, String> {
     let erase = parameters.whole("Block_Erase_Latency")?;
     let erase = erase.map(|ns| format!("\"{}\" # Block_Erase_Latency", format_duration_ns(ns)));
     let rate = parameters.whole("Channel_Transfer_Rate")?;
@@ -208,33 +234,32 @@ fn converted(file: &str, parameters: &Parameters) -> Result<String, String> {
     let rate = rate.and_then(|rate| rate.checked_mul(width));
     let rate =
         rate.map(|rate| format!("\"{rate} MB/s\" # Channel_Transfer_Rate, of Flash_Channel_Width = {width} bytes"));
-    text += &table(
-        "timing",
-        vec![
-            ("read", page_times(parameters, "Read")?, "Page_Read_Latency_LSB"),
-            ("program", page_times(parameters, "Program")?, "Page_Program_Latency_LSB"),
-            ("erase", erase, "Block_Erase_Latency"),
-            ("channel", rate, "Channel_Transfer_Rate"),
-        ],
-    );
+    Ok(vec![
+        ("read", page_times(parameters, "Read")?, "Page_Read_Latency_LSB"),
+        ("program", page_times(parameters, "Program")?, "Page_Program_Latency_LSB"),
+        ("erase", erase, "Block_Erase_Latency"),
+        ("channel", rate, "Channel_Transfer_Rate"),
+    ])
+}
+
+fn capacity(parameters: &Parameters) -> Result<Vec<Line>, String> {
     let reserved = parameters.number("Overprovisioning_Ratio", 0.0)?;
     let reserved = reserved.map(|share| format!("{share:?} # Overprovisioning_Ratio, a share of the flash in both"));
-    text += &table("capacity", vec![("reserved", reserved, "Overprovisioning_Ratio")]);
-    if let Some(soft) = parameters.number("GC_Exec_Threshold", 0.0)? {
-        text += &format!(
-            "\n[trigger]\npolicy = \"watermark\"\nscope = \"plane\"\nsoft = {soft:?} # GC_Exec_Threshold, of a \
-             plane's blocks\n"
-        );
-        if let Some(hard) = parameters.number("GC_Hard_Threshold", 0.0)?.filter(|hard| soft > 0.0 && *hard <= soft) {
-            let share = (hard / soft * 1e6).round() / 1e6;
-            text += &format!("hard = {share:?} # GC_Hard_Threshold = {hard:?}, here as a share of `soft`\n");
-        }
+    Ok(vec![("reserved", reserved, "Overprovisioning_Ratio")])
+}
+
+/// The table `[trigger]`; empty if the file has no threshold.
+fn trigger(parameters: &Parameters) -> Result<String, String> {
+    let Some(soft) = parameters.number("GC_Exec_Threshold", 0.0)? else { return Ok(String::new()) };
+    let mut text = format!(
+        "\n[trigger]\npolicy = \"watermark\"\nscope = \"plane\"\nsoft = {soft:?} # GC_Exec_Threshold, of a \
+         plane's blocks\n"
+    );
+    if let Some(hard) = parameters.number("GC_Hard_Threshold", 0.0)?.filter(|hard| soft > 0.0 && *hard <= soft) {
+        let share = (hard / soft * 1e6).round() / 1e6;
+        text += &format!("hard = {share:?} # GC_Hard_Threshold = {hard:?}, here as a share of `soft`\n");
     }
-    let rest = not_converted(parameters);
-    if !missing.is_empty() {
-        _ = write!(text, "\n# Set these before it is used: {}.\n", missing.join(", "));
-    }
-    Ok(text + &rest)
+    Ok(text)
 }
 
 /// The parameters that were not converted, as comments.

@@ -161,20 +161,20 @@ fn response_table(scheme: &Preset, played: &Played) -> Result<String, Failure> {
 // ---- policies -------------------------------------------------------------------------------------------------------
 
 /// The choice of a scheme on an axis: the policy, and its parameters.
-struct Chosen {
+struct AxisChoice {
     axis: &'static Axis,
     choice: &'static Choice,
     parameters: toml::Table,
 }
 
 /// A scheme's choices on the default device.
-fn choices(scheme: &Preset) -> Result<Vec<Chosen>, Failure> {
+fn choices(scheme: &Preset) -> Result<Vec<AxisChoice>, Failure> {
     let table = toml::Table::try_from(on_default_device(scheme)?).unwrap_or_default();
     let chosen = |axis: &'static Axis| {
         let mut parameters = table.get(axis.name)?.as_table()?.clone();
         let policy = parameters.remove("policy")?;
         let choice = axis.choices.iter().find(|choice| Some(choice.name) == policy.as_str())?;
-        Some(Chosen { axis, choice, parameters })
+        Some(AxisChoice { axis, choice, parameters })
     };
     Ok(AXES.iter().filter_map(chosen).collect())
 }
@@ -184,9 +184,9 @@ fn axes_section(scheme: &Preset) -> Result<String, Failure> {
     let is_baseline = scheme.name == SCHEMES[0].name;
     let chosen = choices(scheme)?;
     // What the baseline leaves alone is no key of its configuration.
-    let before = |chosen: &Chosen| baseline.iter().find(|before| before.axis.name == chosen.axis.name);
+    let before = |chosen: &AxisChoice| baseline.iter().find(|before| before.axis.name == chosen.axis.name);
     let is_same =
-        |a: &&Chosen| before(a).is_some_and(|b| a.choice.name == b.choice.name && a.parameters == b.parameters);
+        |a: &&AxisChoice| before(a).is_some_and(|b| a.choice.name == b.choice.name && a.parameters == b.parameters);
     let (same, other): (Vec<_>, Vec<_>) = chosen.iter().partition(is_same);
     let mut text = String::new();
     if is_baseline {
@@ -210,7 +210,7 @@ fn axes_section(scheme: &Preset) -> Result<String, Failure> {
 }
 
 /// A policy's page, and the parameters that are others than the baseline's.
-fn policy_section(chosen: &Chosen, before: Option<&Chosen>) -> String {
+fn policy_section(chosen: &AxisChoice, before: Option<&AxisChoice>) -> String {
     let (axis, policy) = (chosen.axis.name, chosen.choice.name);
     let mut text =
         format!("\n### {axis}: {policy}\n\n*{}*\n\n{}\n", capital(chosen.axis.question), chosen.choice.page());

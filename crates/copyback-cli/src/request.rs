@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::plan::Experiment;
 use crate::progress::ProgressSink;
 use crate::results::KeptTables;
+use copyback::host::config::HostMode;
 use std::path::PathBuf;
 
 /// A call of `run` or `compare`. Files named `-` go to standard output.
@@ -99,8 +100,7 @@ impl RunArgs {
 impl Common {
     /// The call that the arguments describe, with these schemes.
     pub fn into_request(self, schemes: Vec<String>) -> Request {
-        let modes = [("open", self.open), ("closed", self.closed)];
-        let modes = modes.iter().filter(|(_, is_set)| *is_set).map(|(mode, _)| format!("--{mode}"));
+        let closed = self.closed.then_some(HostMode::Closed);
         let experiment = Experiment {
             file: self.experiment,
             device: self.device,
@@ -114,7 +114,8 @@ impl Common {
             columns: self.columns,
             skip_bad: self.skip_bad,
             fit: self.fit,
-            settings: self.sets.into_iter().chain(modes).collect(),
+            settings: self.sets,
+            mode: self.open.then_some(HostMode::Open).or(closed),
             policies: Vec::new(),
             seed: self.seed,
             requests: self.requests,

@@ -2,6 +2,7 @@
 
 mod arrays;
 pub mod latencies;
+mod pictures;
 mod sections;
 mod tasks;
 
@@ -9,26 +10,22 @@ use crate::args::RunArgs;
 use crate::compare::shown;
 use crate::execute::{self, ExecutionOptions, Wall};
 use crate::failure::Failure;
-use crate::files::{self, Output};
+use crate::files;
 use crate::fio_json;
 use crate::format::{large, time};
 use crate::latex;
-use crate::microscope::Microscope;
 use crate::notes;
 use crate::output;
-use crate::perfetto::Perfetto;
 use crate::plan::Plan;
 use crate::request::{Drawings, Request};
 use crate::requests;
-use crate::results::{KeptTables, Results};
+use crate::results::{KeptTables, ResultCommand, Results};
 use crate::steady;
 use crate::table::{self, BOLD, Cell};
-use crate::time_window::{self, Blank};
-use crate::timeline::Drawing;
 use copyback::observe::report::Report;
-use copyback::observe::timeline::die_of;
 use copyback::run::config::Resolved;
-use latencies::{Chosen, latency_rows};
+use latencies::{ShownWords, latency_rows};
+use pictures::Pictures;
 use sections::{
     breakdown, collection, map_in_flash, merges_of_logs, over_time, parity_of_stripes, requests, utilization, wear,
     write_amplification,
@@ -66,81 +63,32 @@ pub fn config_text(request: &Request) -> Result<String, Failure> {
 
 /// Simulates one scheme, and writes its files. The caller prints the text.
 pub fn ran(request: &Request, drawings: &Drawings) -> Result<Ran, Failure> {
-    let Drawings { timeline, perfetto, microscope, fio_json } = drawings;
     let plan = request.experiment.plan_of_one()?;
-    let files = [
-        ("--timeline", &timeline.timeline),
-        ("--perfetto", &perfetto.perfetto),
-        ("--microscope", &microscope.microscope),
-        ("--fio-json", fio_json),
-    ];
-    let files: Vec<Output> =
-        files.into_iter().filter_map(|(what, path)| Some(Output::new(what, path.as_deref()?))).collect();
-    let tables = KeptTables { microscope: microscope.microscope.is_some(), ..output::tables(request) };
-    output::check(request, &plan, &files, tables)?;
-    let to_ns = timeline.timeline_to;
-    let timeline = Drawing::new(timeline, &plan.runs[0])?;
-    let perfetto = Perfetto::new(perfetto, &plan)?;
-    let microscope = Microscope::new(microscope, &plan)?;
-    let chosen = Chosen::of(&request.show);
+    let tables = KeptTables { microscope: drawings.microscope.microscope.is_some(), ..output::tables(request) };
+    output::check(request, &plan, &pictures::outputs(drawings), tables)?;
+    let pictures = Pictures::new(drawings, &plan)?;
+    let chosen = ShownWords::of(&request.show);
     chosen.check(&plan)?;
     if request.latex.is_some() {
         chosen.check_table()?;
     }
     let folder = output::begin(request, &plan, tables)?;
-    let [of_timeline, of_perfetto] =
-        time_window::spans(&plan, request, [timeline.as_ref().map(|t| t.window), perfetto.as_ref().map(|p| p.window)])?;
-    let usual = output::how(request);
-    let how = ExecutionOptions {
-        keep_commands: usual.keep_commands.or_else(|| time_window::filter([of_timeline, of_perfetto])),
-        keep_requests: usual.keep_requests || perfetto.is_some(),
-        keep_gc_events: usual.keep_gc_events || perfetto.is_some(),
-        keep_rates: fio_json.is_some(),
-        microscope: microscope.as_ref().map(Microscope::focus),
-        ..usual
-    };
-    let mut finished = execute::execute(&plan, &how)?;
-    let outcome = &mut finished[0].outcome;
-    time_window::refuse_too_many([of_timeline, of_perfetto], &outcome.commands)?;
-    let mut blank_timeline = None;
-    if let Some((timeline, span)) = timeline.as_ref().zip(of_timeline) {
-        let dies = timeline.dies(span, &outcome.commands);
-        timeline.refuse_too_many(&dies, span, &outcome.commands)?;
-        blank_timeline = time_window::blank("--timeline", span, outcome, |command| dies.contains(&die_of(command)));
-    }
-    let to_ns = to_ns.filter(|_| blank_timeline.is_none() && timeline.is_some());
-    let note_of_end = time_window::note_of_end(to_ns, outcome);
-    let blank_perfetto = of_perfetto.and_then(|span| time_window::blank("--perfetto", span, outcome, |_| true));
-    let blank_microscope =
-        microscope.as_ref().and_then(|drawing| time_window::blank_microscope(drawing.focus().from_ns, outcome));
-    let mut beyond = None;
-    for blank in [blank_timeline, blank_perfetto, blank_microscope].into_iter().flatten() {
-        match blank {
-            Blank::Beyond(failure) => beyond = beyond.or(Some(failure)),
-            Blank::Pause(note) => outcome.notes.push(note),
-        }
-    }
-    outcome.notes.extend(note_of_end);
-    let results = Results { command: "run", plan, finished, tables };
-    let outcome = &results.finished[0].outcome;
+    let spans = pictures.spans(&plan, request)?;
+    let usual = ExecutionOptions { keep_rates: drawings.fio_json.is_some(), ..output::how(request) };
+    let mut finished = execute::execute(&plan, &pictures.options(spans, usual))?;
+    let beyond = pictures.check(spans, &mut finished[0].outcome)?;
+    let results = Results { command: ResultCommand::Run, plan, finished, tables };
     let of_latex = || latex(&results, &request.show);
     if let Some(failure) = beyond {
         // The other outputs are still written: the run may have taken hours.
         output::write(request, folder, &results, &of_latex, &[])?;
         return Err(failure);
     }
-    let timeline = timeline.zip(of_timeline).map(|(t, span)| (t.path(), t.draw(span, &outcome.commands).into_bytes()));
-    let perfetto = perfetto.zip(of_perfetto).map(|(p, span)| (p.path(), p.encoded(span, outcome)));
-    let microscope = microscope.zip(outcome.microscope.as_ref()).map(|(drawing, view)| drawing.drawn(view));
-    let microscope = microscope.map(|(path, text)| (path, text.into_bytes()));
-    let of_fio = match fio_json {
-        Some(path) => {
-            let (planned, done) = (&results.plan.runs[0], &results.finished[0]);
-            Some((path.as_path(), fio_json::document(planned, done, &results.plan.jobs)?))
-        }
-        None => None,
-    };
-    let drawn: Vec<_> = timeline.into_iter().chain(perfetto).chain(microscope).chain(of_fio).collect();
+    let mut drawn = pictures.encoded(spans, &results.finished[0].outcome);
+    if let Some(path) = &drawings.fio_json {
+        let (planned, done) = (&results.plan.runs[0], &results.finished[0]);
+        drawn.push((path.as_path(), fio_json::document(planned, done, &results.plan.jobs)?));
+    }
     let is_printed = output::write(request, folder, &results, &of_latex, &drawn)?;
     Ok(Ran { results, is_printed })
 }
@@ -152,7 +100,7 @@ pub fn latex(results: &Results, show: &[String]) -> Result<String, Failure> {
 
 /// The table of response times, or of the numbers that `show` names, titles first.
 fn table_of(results: &Results, show: &[String]) -> Result<Vec<Vec<Cell>>, Failure> {
-    let chosen = Chosen::of(show);
+    let chosen = ShownWords::of(show);
     chosen.check_table()?;
     let done = &results.finished[0];
     if chosen.numbers.is_empty() {
@@ -167,7 +115,7 @@ fn table_of(results: &Results, show: &[String]) -> Result<Vec<Vec<Cell>>, Failur
 
 /// The summary as text, `terminal_columns` characters wide.
 pub fn text(results: &Results, show: &[String], terminal_columns: usize) -> Result<String, Failure> {
-    let chosen = Chosen::of(show);
+    let chosen = ShownWords::of(show);
     let (plan, done) = (&results.plan, &results.finished[0]);
     let planned = &plan.runs[0];
     let report = &done.outcome.report;

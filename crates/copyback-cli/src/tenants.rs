@@ -4,12 +4,12 @@ use crate::execute::Finished;
 use crate::failure::Failure;
 use crate::format::{are_too_few, large, size, time};
 use crate::plan::Plan;
-use crate::run::latencies::Chosen;
+use crate::run::latencies::ShownWords;
 use crate::table::{self, BOLD, Cell};
-use copyback::observe::report::{Latency, TenantReport};
+use copyback::observe::report::{Cause, Latency, TenantReport};
 
 /// A column of a class of requests: its heading, and its value; none if its requests are too few for it.
-type OfClass<'a> = (&'a str, Box<dyn Fn(&Latency, &[(&'static str, f64)]) -> Option<f64> + 'a>);
+type OfClass<'a> = (&'a str, Box<dyn Fn(&Latency, &[(Cause, f64)]) -> Option<f64> + 'a>);
 
 /// A row for each workload, or a heading for each and a row for each scheme, `terminal_columns` characters wide; empty
 /// if there is one workload. `show`: the columns of response times, as `run --show` names them; the usual ones if it is
@@ -36,14 +36,14 @@ pub fn text(plan: &Plan, finished: &[Finished], show: &[String], terminal_column
 
 /// The columns of each class.
 fn columns(show: &[String]) -> Vec<OfClass<'static>> {
-    let chosen = Chosen::of(show).columns_or(&["mean", "p50", "p99", "p99.9"]);
+    let chosen = ShownWords::of(show).columns_or(&["mean", "p50", "p99", "p99.9"]);
     let mut columns: Vec<OfClass<'static>> = Vec::new();
     for (title, beyond_ppm, value) in chosen.into_iter().copied() {
         let is_there = move |class: &Latency| class.count > 0 && !are_too_few(class.count, beyond_ppm);
         columns.push((title, Box::new(move |class, _| is_there(class).then(|| value(class)))));
         if show.is_empty() && title == "mean" {
             let gc_ns =
-                |parts: &[(&str, f64)]| parts.iter().filter(|(cause, _)| *cause == "gc").map(|(_, ns)| ns).sum();
+                |parts: &[(Cause, f64)]| parts.iter().filter(|(cause, _)| *cause == Cause::Gc).map(|(_, ns)| ns).sum();
             columns.push(("of it GC", Box::new(move |class, parts| (class.count > 0).then(|| gc_ns(parts)))));
         }
     }

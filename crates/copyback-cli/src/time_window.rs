@@ -9,7 +9,7 @@ use crate::plan::Plan;
 use crate::request::Request;
 use copyback::observe::commands::{CommandFilter, CommandRecord};
 use copyback::observe::report::{Outcome, RequestRecord};
-use copyback::observe::timeline::Mark;
+use copyback::observe::timeline::MarkedRequest;
 use copyback_workload::units::exact_time;
 
 /// A time window, in simulated time.
@@ -20,7 +20,7 @@ pub struct Span {
     /// The first nanosecond after it.
     pub to_ns: u64,
     /// The request that it is about, if it is about one.
-    pub request: Option<Mark>,
+    pub request: Option<MarkedRequest>,
 }
 
 /// The time window that a user requests.
@@ -76,7 +76,7 @@ impl Span {
         let from_ns = request.arrival_ns.saturating_sub(margin_ns);
         let RequestRecord { index, arrival_ns, response_ns, .. } = *request;
         let end_ns = arrival_ns + response_ns;
-        let mark = Mark { request: index, op: word, arrival_ns, end_ns };
+        let mark = MarkedRequest { request: index, op: word, arrival_ns, end_ns };
         Some(Self { from_ns, to_ns: end_ns + margin_ns + 1, request: Some(mark) })
     }
 }
@@ -123,11 +123,11 @@ pub fn refuse_too_many(spans: [Option<Span>; 2], commands: &[CommandRecord]) -> 
 }
 
 /// A drawing in which no flash command runs.
-pub enum Blank {
+pub enum EmptyDrawing {
     /// It begins when the run is over: there is nothing to draw.
-    Beyond(Failure),
+    AfterRun(Failure),
     /// It shows a pause of the run.
-    Pause(String),
+    NoCommand(String),
 }
 
 fn after_end(option: &str, from: &str, end: &str) -> Failure {
@@ -136,16 +136,16 @@ fn after_end(option: &str, from: &str, end: &str) -> Failure {
 }
 
 /// Finds an empty microscope: one that begins after the run, or one without an event.
-pub fn blank_microscope(from_ns: Option<u64>, outcome: &Outcome) -> Option<Blank> {
+pub fn emptiness_of_microscope(from_ns: Option<u64>, outcome: &Outcome) -> Option<EmptyDrawing> {
     let end_ns = end_ns(outcome);
     if let Some(from_ns) = from_ns.filter(|from_ns| *from_ns >= end_ns) {
         let [from, end] = [from_ns, end_ns].map(exact_time);
-        return Some(Blank::Beyond(after_end("--microscope", &from, &end)));
+        return Some(EmptyDrawing::AfterRun(after_end("--microscope", &from, &end)));
     }
     let is_empty = outcome.microscope.as_ref().is_some_and(|view| view.rows().is_empty());
     let note = "--microscope: no request is outstanding and no drive collects in the window; name another time with \
                 --microscope-from";
-    is_empty.then(|| Blank::Pause(note.to_owned()))
+    is_empty.then(|| EmptyDrawing::NoCommand(note.to_owned()))
 }
 
 /// When the last request ended.
@@ -164,19 +164,24 @@ pub fn note_of_end(to_ns: Option<u64>, outcome: &Outcome) -> Option<String> {
 
 /// The reason why a drawing is empty; `None` if it has commands. `option`: the option of the drawing. `is_drawn`:
 /// whether a command belongs to a drawn die.
-pub fn blank(option: &str, span: Span, outcome: &Outcome, is_drawn: impl Fn(&CommandRecord) -> bool) -> Option<Blank> {
+pub fn emptiness(
+    option: &str,
+    span: Span,
+    outcome: &Outcome,
+    is_drawn: impl Fn(&CommandRecord) -> bool,
+) -> Option<EmptyDrawing> {
     let inside = || outcome.commands.iter().filter(|command| span.contains(command));
     let [from, to] = [span.from_ns, span.to_ns].map(exact_time);
     let end_ns = end_ns(outcome);
     let end = exact_time(end_ns);
     if inside().next().is_none() && span.from_ns >= end_ns {
-        return Some(Blank::Beyond(after_end(option, &from, &end)));
+        return Some(EmptyDrawing::AfterRun(after_end(option, &from, &end)));
     }
     if inside().any(is_drawn) {
         return None;
     }
     let of = if inside().next().is_none() { "" } else { " of the drawn dies" };
-    Some(Blank::Pause(format!(
+    Some(EmptyDrawing::NoCommand(format!(
         "{option}: no flash command{of} runs from {from} to {to}; the run lasts from 0 ns to {end}"
     )))
 }
@@ -215,7 +220,7 @@ mod tests {
             Some(Span {
                 from_ns: 50,
                 to_ns: 121,
-                request: Some(Mark { request: 2, op: "read", arrival_ns: 60, end_ns: 110 })
+                request: Some(MarkedRequest { request: 2, op: "read", arrival_ns: 60, end_ns: 110 })
             })
         );
         assert_eq!(
@@ -223,7 +228,7 @@ mod tests {
             Some(Span {
                 from_ns: 0,
                 to_ns: 1_086,
-                request: Some(Mark { request: 0, op: "write", arrival_ns: 5, end_ns: 905 })
+                request: Some(MarkedRequest { request: 0, op: "write", arrival_ns: 5, end_ns: 905 })
             })
         );
         assert_eq!(Span::around(Slowest::WorstRead, &requests[..1]), None);

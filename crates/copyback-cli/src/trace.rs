@@ -4,7 +4,7 @@ use crate::args::{ConvertArgs, InfoArgs, TraceArgs, TraceCommand};
 use crate::failure::Failure;
 use crate::files::{self, Input, Output};
 use crate::format::{count, counted, large, quoted, size, three_digits, time};
-use crate::plan::refuse_set_twice;
+use crate::plan::refuse_repeated_keys;
 use crate::table::BOLD;
 use crate::workloads::{self, Opened, ReaderOptions};
 use copyback::config::layers::{Layer, Located, suggestion};
@@ -148,7 +148,7 @@ fn option_layers(what: &TraceArgs) -> Result<Vec<Layer>, Failure> {
         }
     }
     if !sets.is_empty() {
-        refuse_set_twice(sets)?;
+        refuse_repeated_keys(sets)?;
         layers.push(Layer::of_sets(sets)?);
     }
     Ok(layers)

@@ -4,7 +4,7 @@ use crate::execute::{ExecutionOptions, execute};
 use crate::failure::Failure;
 pub use crate::plan::Experiment;
 use crate::plan::{DEFAULT_SCHEMES, Plan, plan};
-use crate::results::{KeptTables, Results};
+use crate::results::{KeptTables, ResultCommand, Results};
 
 impl Experiment {
     /// The plan of one run: presets and files found, settings applied, and everything checked. Nothing is simulated.
@@ -35,7 +35,7 @@ impl Experiment {
     /// # Errors
     /// Those of [`Self::plan_of_one`]; or if the run fails.
     pub fn run(&self) -> Result<Results, Failure> {
-        Results::of("run", self.plan_of_one()?, &ExecutionOptions::default(), KeptTables::default())
+        Results::of(ResultCommand::Run, self.plan_of_one()?, &ExecutionOptions::default(), KeptTables::default())
     }
 
     /// Simulates several schemes on the same requests, from the same drive.
@@ -43,16 +43,21 @@ impl Experiment {
     /// # Errors
     /// Those of [`Self::plan_of_several`]; or if a run fails.
     pub fn compare(&self) -> Result<Results, Failure> {
-        Results::of("compare", self.plan_of_several()?, &ExecutionOptions::default(), KeptTables::default())
+        Results::of(
+            ResultCommand::Compare,
+            self.plan_of_several()?,
+            &ExecutionOptions::default(),
+            KeptTables::default(),
+        )
     }
 }
 
 impl Results {
-    /// Executes a plan. `command`: `run` or `compare`; `tables`: those that `how` keeps.
+    /// Executes the plan of a command. `tables`: those that `how` keeps.
     ///
     /// # Errors
     /// If a run fails.
-    pub fn of(command: &'static str, plan: Plan, how: &ExecutionOptions, tables: KeptTables) -> Result<Self, Failure> {
+    pub fn of(command: ResultCommand, plan: Plan, how: &ExecutionOptions, tables: KeptTables) -> Result<Self, Failure> {
         let finished = execute(&plan, how)?;
         Ok(Self { command, plan, finished, tables })
     }

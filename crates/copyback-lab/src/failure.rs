@@ -70,7 +70,7 @@ impl Failure {
 
     /// A wrong value of an argument, which is the place.
     pub fn of_argument(name: &str, value: &str, message: impl Into<String>) -> Self {
-        let (text, span) = (Text { name: name.to_owned(), text: value.to_owned() }, 0..value.len());
+        let (text, span) = (Text::new(name, value), 0..value.len());
         Self::input(message).at(Some(Place { text: Arc::new(text), span }))
     }
 
@@ -128,7 +128,7 @@ impl Failure {
             let name = one_line(place.text.name.clone());
             let text = match name == place.text.name {
                 true => place.text,
-                false => Arc::new(Text { name, text: place.text.text.clone() }),
+                false => Arc::new(Text::new(name, place.text.text.clone())),
             };
             diagnosis.place = Some(Place { text, span: place.span });
         }

@@ -3,6 +3,7 @@
 use crate::execute::Finished;
 use crate::plan::{Plan, Planned};
 use crate::{format, small_writes, steady, workloads};
+use copyback::config::layers::Origin;
 use copyback::host::config::HostMode;
 use copyback::observe::report::Report;
 use copyback::run::config::{Resolved, WriteBufferSetting};
@@ -31,7 +32,7 @@ pub fn notes_of_runs(plan: &Plan, finished: &[Finished]) -> String {
         lines.extend(planned.notes().map(|what| format!("Note ({}): {}\n", planned.scheme, printable(what))));
     }
     for (planned, done) in plan.runs.iter().zip(finished) {
-        for note in done.outcome.notes.iter().filter(|note| !is_known(planned, note)) {
+        for note in done.outcome.notes.iter().filter(|note| !is_noise_of_built_in_trace(planned, note)) {
             let everywhere = finished.iter().all(|other| other.outcome.notes.contains(note));
             let note = printable(note);
             let line =
@@ -84,12 +85,12 @@ fn note_of_units(planned: &Planned) -> Option<String> {
 
 /// The note that a workload's arrival times are not used, unless the command line requests that.
 fn note_of_times(plan: &Plan) -> Option<String> {
-    let is_deaf = |planned: &&Planned| {
+    let ignores_arrivals = |planned: &&Planned| {
         let Resolved { run, workload, tenants } = &planned.resolved;
         tenants.is_empty() && run.host.mode == HostMode::Closed && workload.has_times()
     };
-    let from = plan.runs.iter().find(is_deaf)?.mode_from.as_deref().filter(|from| !from.starts_with("--"))?;
-    let from = printable(from);
+    let from = plan.runs.iter().find(ignores_arrivals)?.mode_from.as_ref();
+    let from = printable(&from.filter(|from| from.origin != Origin::CommandLine)?.name);
     Some(format!(
         "Note: `host.mode = \"closed\"` ({from}): the workload's arrival times are not used; --open uses them, and \
          --closed leaves this note out\n"
@@ -190,7 +191,7 @@ fn note_of_unwritten(finished: &[Finished]) -> Option<String> {
 
 /// Whether a note says only how a built-in trace is stored and played, which its reader need not know: its devices'
 /// addresses do not overlap.
-fn is_known(planned: &Planned, note: &str) -> bool {
+fn is_noise_of_built_in_trace(planned: &Planned, note: &str) -> bool {
     let trace = planned.resolved.workload.trace.as_deref();
     let is_of_storage = ["format `", "played "].iter().any(|known| note.starts_with(known));
     trace.is_some_and(workloads::is_built_in) && (is_of_storage || note.contains(" devices share one address space"))

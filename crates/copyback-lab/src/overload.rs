@@ -4,7 +4,7 @@ use crate::execute::Finished;
 use crate::format::{names, percent, time};
 use crate::plan::{Plan, Planned};
 use copyback::flash::geometry::Geometry;
-use copyback::observe::report::Arrivals;
+use copyback::observe::report::{Arrivals, Cause};
 use copyback::observe::steady::Verdict;
 use copyback::run::overload::lasts;
 use copyback::tasks::gc::preemption::PreemptionConfig;
@@ -41,7 +41,8 @@ fn more_victims(planned: &Planned, done: &Finished) -> Option<u32> {
 fn waits_for_space(done: &Finished) -> bool {
     let report = &done.outcome.report;
     let parts = &report.latency_breakdown.write_mean_ns;
-    let waited_ns: f64 = parts.iter().filter(|(cause, _)| ["gc", "buffer"].contains(cause)).map(|(_, ns)| ns).sum();
+    let waited_ns: f64 =
+        parts.iter().filter(|(cause, _)| matches!(cause, Cause::Gc | Cause::Buffer)).map(|(_, ns)| ns).sum();
     let is_long = report.response.write.max_ns >= LONG_WAIT_NS;
     let share = if is_long { SHARE_FOR_SPACE } else { MOST_FOR_SPACE };
     waited_ns > share * report.response.write.mean_ns

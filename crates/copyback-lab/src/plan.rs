@@ -3,16 +3,18 @@
 use crate::failure::Failure;
 use crate::files::Input;
 use crate::fio::Jobs;
-use crate::policies::{self, Policies, SuppliedPolicy};
+use crate::policies::{self, SuppliedPolicy};
 use crate::workloads;
-use copyback::config::layers::{Layer, LayerError, Located, Place};
+use copyback::config::layers::{Layer, LayerError, Located, Text};
 use copyback::config::presets::{self, SCHEMES};
+use copyback::host::config::HostMode;
 use copyback::run::Warmup;
 use copyback::run::arrays::Member;
 use copyback::run::config::{Resolved, Stack};
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
 
+mod cell;
 mod chosen;
 mod effects;
 mod experiment;
@@ -24,16 +26,16 @@ mod of_experiment;
 mod overrides;
 mod refusals;
 
-pub use chosen::{named_scheme, of_scheme as set_of_scheme, refuse_set_twice, refuse_sets_of_others, split};
-use effects::{overridden, without_effect};
+pub use cell::{CellChoice, ChosenScheme, ChosenWorkload, KnownTraces, fitted_plan_of_cell};
+pub use chosen::{
+    named_scheme, of_scheme as set_of_scheme, option_of_mode, refuse_repeated_keys, refuse_sets_of_others, split,
+};
+use effects::without_effect;
 use fit::fitted;
-pub use fit::{Fitted, Footprints, Share};
+pub use fit::{FitShare, Fitted, Footprints};
 use layers::Layers;
-use load::{DEVICE, SCHEME, load};
 pub use load::{label, load_device, of_presets};
 use of_experiment::plan_of_experiment;
-use overrides::resolve_overrides;
-use refusals::{refuse_endless, refuse_twice, refuse_unnamed_drives};
 
 /// The schemes of a comparison that names none: blocking GC, ways to let requests in between, and the ideal.
 pub const DEFAULT_SCHEMES: &[&str] = &["baseline", "pgc", "gc-par", "gc-par-pgc", "ideal-no-gc"];
@@ -85,7 +87,7 @@ pub struct Planned {
     /// Settings without effect on the run.
     pub without_effect: Vec<String>,
     /// The text that chose the host's mode, if one did.
-    pub mode_from: Option<String>,
+    pub mode_from: Option<Arc<Text>>,
     /// All settings with the texts that made them.
     pub stack: Stack,
 }
@@ -165,9 +167,11 @@ pub struct Experiment {
     /// The most malformed records of the trace to skip.
     pub skip_bad: Option<u64>,
     /// The share of the drive that the trace or the jobs are to take; the drive is scaled to it.
-    pub fit: Option<Share>,
+    pub fit: Option<FitShare>,
     /// Settings over all of it: `table.key=value`, or of one scheme `SCHEME:table.key=value`.
     pub settings: Vec<String>,
+    /// The host's loop, over the settings; that of the settings and files without it.
+    pub mode: Option<HostMode>,
     /// Policies of the calling program, which replace those of the schemes. `settings` go over their settings.
     pub policies: Vec<SuppliedPolicy>,
     /// The seed of every random stream; 1 without it.
@@ -189,7 +193,10 @@ pub fn plan(chosen: &Experiment, default_schemes: &[&str]) -> Result<Plan, Failu
     let user_settings = &chosen.settings;
     let chosen = &Experiment { settings, ..chosen.clone() };
     let plan = plan_of_experiment(chosen, &policies, default_schemes)?;
-    let plan = Plan { notes: plan.notes.into_iter().chain(chosen::notes_of_twice(user_settings)?).collect(), ..plan };
+    let plan = Plan {
+        notes: plan.notes.into_iter().chain(chosen::notes_on_repeated_keys(user_settings, chosen.mode)?).collect(),
+        ..plan
+    };
     let Some(share) = chosen.fit else {
         jobs::check(&plan)?;
         return Ok(plan);
@@ -198,13 +205,26 @@ pub fn plan(chosen: &Experiment, default_schemes: &[&str]) -> Result<Plan, Failu
         return Err(Failure::input("--fit chooses `geometry.blocks_per_plane`, which --set sets, too")
             .with_help("leave one of them out"));
     }
-    let fitted = fitted(&plan, share, &mut Footprints::default())?;
-    let mut chosen = chosen.clone();
-    chosen.settings.push(fitted.set());
-    let sized =
-        plan_of_experiment(&chosen, &policies, default_schemes).map_err(|failure| fitted.refused(failure, &plan))?;
+    let replan = |set: String| {
+        let mut chosen = chosen.clone();
+        chosen.settings.push(set);
+        plan_of_experiment(&chosen, &policies, default_schemes)
+    };
+    let sized = fit_drive(&plan, share, &mut Footprints::default(), replan)?;
     jobs::check(&sized)?;
-    Ok(Plan { fitted: Some(fitted), notes: plan.notes, ..sized })
+    Ok(Plan { notes: plan.notes, ..sized })
+}
+
+/// Sizes the drive of a plan for its trace. `replan` makes the plan again, with the setting of the sized drive.
+fn fit_drive(
+    plan: &Plan,
+    share: FitShare,
+    known: &mut Footprints,
+    replan: impl FnOnce(String) -> Result<Plan, Failure>,
+) -> Result<Plan, Failure> {
+    let fitted = fitted(plan, share, known)?;
+    let sized = replan(fitted.set()).map_err(|failure| fitted.refused(failure, plan))?;
+    Ok(Plan { fitted: Some(fitted), ..sized })
 }
 
 /// The run of layers, checked.
@@ -221,62 +241,9 @@ fn planned(
     for (key, trace) in workloads::traces(&resolved) {
         workloads::check_trace(trace, stack.place_of(&key))?;
     }
-    let mode_from = stack.place_of_leaf("host.mode").map(|place| place.text.name.clone());
+    let mode_from = stack.place_of_leaf("host.mode").map(|place| place.text);
     let without_effect = without_effect(&stack, layers.device.as_ref(), &layers.scheme, &resolved);
     Ok(Planned { scheme, word, resolved, members, overridden, without_effect, mode_from, stack })
-}
-
-/// One choice of everything, as a cell of a sweep makes it. Paths are relative to `folder`.
-#[derive(Clone)]
-pub struct Choice<'a> {
-    /// The device.
-    pub device: &'a Located,
-    /// The schemes.
-    pub schemes: Vec<ChosenScheme<'a>>,
-    /// The workload.
-    pub workload: &'a ChosenWorkload,
-    /// Folder of the file that chooses.
-    pub folder: &'a Path,
-    /// Settings over all of it, as `--set` takes them.
-    pub sets: Vec<String>,
-    /// Policies of the calling program that settings may name.
-    pub policies: &'a Policies,
-    /// The share of the drive that the workload's trace is to take; the drive is scaled to it.
-    pub fit: Option<Share>,
-    /// Seed of all runs.
-    pub seed: u64,
-    /// The number of requests after which runs stop.
-    pub requests: Option<u64>,
-    /// The warm-up that runs leave out.
-    pub warmup: Option<Warmup>,
-}
-
-/// A scheme of a comparison, as it is or with settings of its own.
-#[derive(Clone)]
-pub struct ChosenScheme<'a> {
-    /// Its name in results.
-    pub label: String,
-    /// The preset or file.
-    pub scheme: &'a Located,
-    /// Settings of this scheme alone, over all others.
-    pub sets: Vec<String>,
-}
-
-/// A workload by its name, or a trace.
-pub enum ChosenWorkload {
-    /// Settings define it; results call it by this name.
-    Settings(String),
-    /// A preset or a TOML file.
-    Named(Located),
-    /// A trace, and the place of its name.
-    Trace(PathBuf, Option<Place>),
-}
-
-/// Measures of traces: each trace is read once for all cells that replay it.
-#[derive(Default)]
-pub struct KnownTraces {
-    hashes: BTreeMap<PathBuf, String>,
-    footprints: Footprints,
 }
 
 /// Names the scheme in an error of one of several: the others may have accepted the same settings.
@@ -285,62 +252,6 @@ fn of_scheme(mut error: LayerError, scheme: &str, is_alone: bool) -> LayerError 
         error.message = format!("with scheme `{scheme}`: {}", error.message);
     }
     error
-}
-
-/// Makes the plan of one choice.
-pub fn plan_choice(choice: &Choice<'_>, known: &mut KnownTraces) -> Result<Plan, Failure> {
-    let plan = plan_of_cell(choice, known)?;
-    let Some(share) = choice.fit else { return Ok(plan) };
-    let fitted = fitted(&plan, share, &mut known.footprints)?;
-    let mut choice = choice.clone();
-    choice.sets.push(fitted.set());
-    let sized = plan_of_cell(&choice, known).map_err(|failure| fitted.refused(failure, &plan))?;
-    Ok(Plan { fitted: Some(fitted), ..sized })
-}
-
-/// The plan with the drive that the choice describes.
-fn plan_of_cell(choice: &Choice<'_>, known: &mut KnownTraces) -> Result<Plan, Failure> {
-    let mut inputs = Vec::new();
-    let device = load(&DEVICE, choice.device, choice.folder, &mut inputs)?;
-    refuse_twice(choice.schemes.iter().map(|chosen| (chosen.label.as_str(), chosen.scheme)))?;
-    let (workload, proposed) = match choice.workload {
-        ChosenWorkload::Named(name) => {
-            let loaded = workloads::load(name, choice.folder, &mut inputs)?;
-            (Some(loaded.layer), loaded.warmup)
-        }
-        ChosenWorkload::Trace(path, place) => {
-            (Some(workloads::trace_layer(path).map_err(|f| f.at(place.clone()))?), None)
-        }
-        ChosenWorkload::Settings(_) => (None, None),
-    };
-    let mut sets = Layer::of_sets(&choice.sets)?;
-    resolve_overrides(&mut sets, choice.folder);
-    let is_whole = choice.requests.is_none() && !workloads::cuts(&sets);
-    let warmup = choice.warmup.or(proposed.filter(|_| is_whole));
-    let mut runs = Vec::new();
-    for chosen in &choice.schemes {
-        let layer = load(&SCHEME, chosen.scheme, choice.folder, &mut inputs)?;
-        let overridden = overridden(&layer, std::slice::from_ref(&sets));
-        let mut own = Layer::of_sets(&chosen.sets)?;
-        resolve_overrides(&mut own, choice.folder);
-        let sets = vec![sets.clone(), own];
-        let (device, above) = (Some(device.clone()), workload.iter().cloned().collect());
-        let layers = Layers { device, scheme: layer, above, sets, policies: choice.policies };
-        let names = (chosen.label.clone(), chosen.label.clone());
-        runs.push(planned(&layers, names, overridden, (choice.seed, choice.schemes.len() == 1), &mut inputs)?);
-    }
-    for (_, trace) in runs.first().iter().flat_map(|run| workloads::traces(&run.resolved)) {
-        let hash = match known.hashes.get(trace) {
-            Some(hash) => hash.clone(),
-            None => workloads::hash_trace(trace)?,
-        };
-        known.hashes.insert(trace.to_path_buf(), hash.clone());
-        inputs.push(Input::trace(trace.to_path_buf(), hash));
-    }
-    refuse_endless(warmup, &runs)?;
-    refuse_unnamed_drives(&runs)?;
-    let (seed, requests, jobs, notes) = (choice.seed, choice.requests, Jobs::default(), Vec::new());
-    Ok(Plan { name: None, runs, seed, requests, warmup, inputs, jobs, notes, fitted: None })
 }
 
 /// A name that the command line has.

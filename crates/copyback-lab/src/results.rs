@@ -30,10 +30,29 @@ impl KeptTables {
     pub const ALL: Self = Self { gc_events: true, requests: true, commands: true, microscope: true };
 }
 
+/// A command that has results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultCommand {
+    /// One scheme in depth.
+    Run,
+    /// Several schemes on the same requests.
+    Compare,
+}
+
+impl ResultCommand {
+    /// Its word on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Compare => "compare",
+        }
+    }
+}
+
 /// Results of a command.
 pub struct Results {
-    /// `run` or `compare`.
-    pub command: &'static str,
+    /// The command.
+    pub command: ResultCommand,
     /// The runs.
     pub plan: Plan,
     /// How they went, in the plan's order.
@@ -131,7 +150,8 @@ impl Results {
 
     /// The JSON document. All of it but `wall` is a function of the inputs.
     pub fn json(&self) -> Result<String, Failure> {
-        let Self { command, plan, finished, .. } = self;
+        let Self { plan, finished, .. } = self;
+        let command = self.command.name();
         let both = || plan.runs.iter().zip(finished);
         let document = Document {
             schema: format!("copyback/{command}/1"),

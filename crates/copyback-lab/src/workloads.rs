@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::files::{self, Input, forget_descriptions, looks_like_path};
-use copyback::config::layers::{Layer, LayerError, Located, Place, WORKLOADS, suggestion};
+use copyback::config::layers::{Layer, LayerError, Located, Origin, Place, WORKLOADS, suggestion};
 use copyback::run::Warmup;
 use copyback::run::config::Resolved;
 use copyback_workload::presets::PRESETS;
@@ -68,15 +68,15 @@ pub fn cuts(layer: &Layer) -> bool {
 /// Loads a preset, or a file if the name is one.
 pub fn load(name: &Located, folder: &Path, inputs: &mut Vec<Input>) -> Result<Loaded, Failure> {
     let path = folder.join(&name.value);
-    let (shown, text, path) = match text(&name.value) {
-        Some(text) => (format!("workload {}", name.value), text.to_owned(), None),
+    let (origin, shown, text, path) = match text(&name.value) {
+        Some(text) => (Origin::Preset, format!("workload {}", name.value), text.to_owned(), None),
         None if looks_like_path(&name.value) => {
-            (path.display().to_string(), files::read_text("workload", &path)?, Some(path))
+            (Origin::File, path.display().to_string(), files::read_text("workload", &path)?, Some(path))
         }
         None => return Err(unknown(name, &path)),
     };
     inputs.push(Input::text("workload", name.value.clone(), path.clone(), &text));
-    let mut layer = Layer::parse(shown, text)?;
+    let mut layer = Layer::parse_of(origin, shown, text)?;
     forget_descriptions(&mut layer)?;
     let warmup = Warmup::take_from(&mut layer)?;
     if let Some(path) = path {
@@ -142,7 +142,14 @@ pub fn trace_layer(path: &Path) -> Result<Layer, Failure> {
         return Err(Failure::input(format!("the name {} is not UTF-8", path.display())).with_help("rename the file"));
     };
     let table = toml::Table::from_iter([("trace".to_owned(), toml::Value::from(path))]);
-    Ok(Layer::parse_table("workload", "--trace", table.to_string())?)
+    command_line_layer("--trace", &table)
+}
+
+/// The layer of options of the command line that set keys of `[workload]`.
+fn command_line_layer(name: &str, table: &toml::Table) -> Result<Layer, Failure> {
+    let mut layer = Layer::parse_of(Origin::CommandLine, name, table.to_string())?;
+    layer.nest("workload");
+    Ok(layer)
 }
 
 /// Reader options that the command line sets.
@@ -186,7 +193,7 @@ impl ReaderOptions<'_> {
         if table.is_empty() {
             return Ok(None);
         }
-        Ok(Some(Layer::parse_table("workload", "command line", table.to_string())?))
+        command_line_layer("command line", &table).map(Some)
     }
 }
 

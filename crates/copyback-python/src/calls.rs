@@ -31,19 +31,19 @@ fn supplied(policies: Policies<'_>) -> Vec<copyback_lab::SuppliedPolicy> {
 /// Simulates one scheme. `options` has the arguments of `copyback.run` by name; `schemes`, `settings` and `keep` are
 /// lists of texts.
 ///
-/// `hear` is called regularly with two lists: `(name, total or None, done, is_over)` for each part of the work, and the
-/// log lines since the last call.
+/// `on_progress` is called regularly with two lists: `(name, total or None, done, is_over)` for each part of the work,
+/// and the log lines since the last call.
 #[pyfunction]
-#[pyo3(signature = (options, policies = Vec::new(), hear = None))]
+#[pyo3(signature = (options, policies = Vec::new(), on_progress = None))]
 pub fn run(
     py: Python<'_>,
     options: Bound<'_, PyDict>,
     policies: Policies<'_>,
-    hear: Option<Py<PyAny>>,
+    on_progress: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyAny>> {
     let options = Options(options);
     let (request, drawings) = (options.request(supplied(policies))?, options.drawings()?);
-    perform(py, hear.as_ref(), move |watch| {
+    perform(py, on_progress.as_ref(), move |watch| {
         let request = Request { sink: ProgressSink::Program(watch), ..request };
         api::run(request, &drawings).map(|runs| Done::Runs(Box::new(runs)))
     })
@@ -51,15 +51,15 @@ pub fn run(
 
 /// Simulates several schemes. The arguments are those of `run`.
 #[pyfunction]
-#[pyo3(signature = (options, policies = Vec::new(), hear = None))]
+#[pyo3(signature = (options, policies = Vec::new(), on_progress = None))]
 pub fn compare(
     py: Python<'_>,
     options: Bound<'_, PyDict>,
     policies: Policies<'_>,
-    hear: Option<Py<PyAny>>,
+    on_progress: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyAny>> {
     let request = Options(options).request(supplied(policies))?;
-    perform(py, hear.as_ref(), move |watch| {
+    perform(py, on_progress.as_ref(), move |watch| {
         let request = Request { sink: ProgressSink::Program(watch), ..request };
         api::compare(request).map(|runs| Done::Runs(Box::new(runs)))
     })
@@ -73,38 +73,38 @@ pub fn config(py: Python<'_>, options: Bound<'_, PyDict>) -> PyResult<Py<PyAny>>
 }
 
 /// Runs the cells of a sweep. `options` has the arguments of `copyback.sweep` by name; `schemes` and `settings` are
-/// lists of texts. `hear` is that of `run`.
+/// lists of texts. `on_progress` is that of `run`.
 ///
 /// `crew` is called with the descriptions of cells, and yields `(number, answer of cell or None, error or None)` of
 /// each.
 #[pyfunction]
-#[pyo3(signature = (options, policies = Vec::new(), hear = None, crew = None))]
+#[pyo3(signature = (options, policies = Vec::new(), on_progress = None, crew = None))]
 pub fn sweep(
     py: Python<'_>,
     options: Bound<'_, PyDict>,
     policies: Policies<'_>,
-    hear: Option<Py<PyAny>>,
+    on_progress: Option<Py<PyAny>>,
     crew: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyAny>> {
     let request = Options(options).sweep(supplied(policies))?;
     let crew = crew.map(PythonCrew::hired);
-    perform(py, hear.as_ref(), move |watch| {
+    perform(py, on_progress.as_ref(), move |watch| {
         let request = SweepRequest { sink: ProgressSink::Program(watch), ..request };
         api::sweep(&request, crew)
     })
 }
 
-/// Executes a command line. `words` are all words after the program's name. `hear` is that of `run`.
+/// Executes a command line. `words` are all words after the program's name. `on_progress` is that of `run`.
 #[pyfunction]
-#[pyo3(signature = (words, hear = None))]
-pub fn call(py: Python<'_>, words: Vec<String>, hear: Option<Py<PyAny>>) -> PyResult<Py<PyAny>> {
-    perform(py, hear.as_ref(), move |watch| api::call(&words, &watch))
+#[pyo3(signature = (words, on_progress = None))]
+pub fn call(py: Python<'_>, words: Vec<String>, on_progress: Option<Py<PyAny>>) -> PyResult<Py<PyAny>> {
+    perform(py, on_progress.as_ref(), move |watch| api::call(&words, &watch))
 }
 
 /// Does some work on a thread of its own, and waits for its result.
 fn perform(
     py: Python<'_>,
-    hear: Option<&Py<PyAny>>,
+    on_progress: Option<&Py<PyAny>>,
     work: impl FnOnce(Arc<Watch>) -> Result<Done, Failure> + Send + 'static,
 ) -> PyResult<Py<PyAny>> {
     let watch = Arc::new(Watch::default());
@@ -121,7 +121,7 @@ fn perform(
         drop((sender, under_way));
     });
     begun?;
-    let done = wait(py, &mut receiver, &watch, hear)?;
+    let done = wait(py, &mut receiver, &watch, on_progress)?;
     if done.is_err() && exit::is_ending() {
         // The interpreter stopped the run: end this thread without a message.
         return Err(PySystemExit::new_err(()));
@@ -134,12 +134,12 @@ fn wait(
     py: Python<'_>,
     receiver: &mut Receiver<Result<Done, Failure>>,
     watch: &Watch,
-    hear: Option<&Py<PyAny>>,
+    on_progress: Option<&Py<PyAny>>,
 ) -> PyResult<Result<Done, Failure>> {
     loop {
         match receive(py, receiver, TICK) {
             Ok(done) => {
-                tell(py, watch, hear)?;
+                tell(py, watch, on_progress)?;
                 return Ok(done);
             }
             Err(RecvTimeoutError::Timeout) => {}
@@ -147,7 +147,7 @@ fn wait(
                 return Ok(Err(Failure::run("the simulator broke: see the panic on standard error")));
             }
         }
-        let heard = py.check_signals().and_then(|()| tell(py, watch, hear));
+        let heard = py.check_signals().and_then(|()| tell(py, watch, on_progress));
         if let Err(interrupted) = heard {
             watch.stop();
             let _ = receive(py, receiver, PATIENCE);
@@ -161,10 +161,10 @@ pub fn receive<T: Send>(py: Python<'_>, receiver: &mut Receiver<T>, time: Durati
     py.detach(move || receiver.recv_timeout(time))
 }
 
-fn tell(py: Python<'_>, watch: &Watch, hear: Option<&Py<PyAny>>) -> PyResult<()> {
-    let Some(hear) = hear else { return Ok(()) };
+fn tell(py: Python<'_>, watch: &Watch, on_progress: Option<&Py<PyAny>>) -> PyResult<()> {
+    let Some(on_progress) = on_progress else { return Ok(()) };
     let tracks = watch.tracks().into_iter().map(|track| (track.name, track.total, track.done, track.is_over));
-    hear.call1(py, (tracks.collect::<Vec<_>>(), watch.take_log())).map(drop)
+    on_progress.call1(py, (tracks.collect::<Vec<_>>(), watch.take_log())).map(drop)
 }
 
 /// The program: executes a command line, prints, and returns the exit code. `package` has the methods that need Python

@@ -1,6 +1,7 @@
 //! Arguments of Python's functions as typed values. A wrong value is an `InputError` with the argument as its place.
 
 use crate::errors::exception;
+use copyback::host::config::HostMode;
 use copyback_cli::api::{Drawings, Experiment, Failure, KeptTables, Request, Slowest, Sweep, SweepRequest};
 use copyback_lab::SuppliedPolicy;
 use copyback_workload::units::parse_duration_ns;
@@ -109,14 +110,11 @@ impl<'py> Options<'py> {
 
     /// The experiment that the arguments describe.
     fn experiment(&self, policies: Vec<SuppliedPolicy>) -> PyResult<Experiment> {
-        let mut settings = self.texts("settings")?;
         let (open, closed) = (self.flag("open")?, self.flag("closed")?);
         if open && closed {
             let failure = Failure::input("`open` and `closed` exclude each other").with_help("leave one of them out");
             return Err(exception(self.0.py(), &failure));
         }
-        settings.extend(open.then(|| "host.mode=open".to_owned()));
-        settings.extend(closed.then(|| "host.mode=closed".to_owned()));
         Ok(Experiment {
             file: self.path("experiment")?,
             device: self.text("device")?,
@@ -130,7 +128,8 @@ impl<'py> Options<'py> {
             format: self.text("format")?,
             skip_bad: self.whole("skip_bad", 0, WHOLE_MAX)?,
             fit: self.parsed("fit")?,
-            settings,
+            settings: self.texts("settings")?,
+            mode: open.then_some(HostMode::Open).or(closed.then_some(HostMode::Closed)),
             policies,
             seed: self.whole("seed", 0, WHOLE_MAX)?,
             requests: self.whole("requests", 1, WHOLE_MAX)?,

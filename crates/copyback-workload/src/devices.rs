@@ -5,13 +5,13 @@ use crate::spec::Device;
 use std::collections::BTreeSet;
 
 /// The device whose requests are kept, if one was chosen.
-pub(crate) struct Chosen {
+pub(crate) struct SelectedDevice {
     device: Option<Device>,
     /// The number of a device that was chosen by name, from its first request on.
     number: Option<u32>,
 }
 
-impl Chosen {
+impl SelectedDevice {
     /// The choice that a workload makes.
     pub(crate) fn new(device: Option<Device>) -> Self {
         let number = match &device {

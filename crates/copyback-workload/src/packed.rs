@@ -1,6 +1,6 @@
 //! The layout `packed`: extents of files and devices lie on the drive in the order of their first use.
 
-use crate::devices::Chosen;
+use crate::devices::SelectedDevice;
 use crate::spec::Device;
 use crate::units::{counted, format_bytes};
 use crate::{Error, Request, RequestSource};
@@ -22,7 +22,7 @@ pub(crate) struct Packed<S> {
     /// Only looked up, never iterated, so that its order cannot affect a result.
     places: HashMap<(u32, u64), u64>,
     /// The selected device, if there is one: only its extents get space.
-    only: Chosen,
+    only: SelectedDevice,
     laid_out: u64,
     split_count: u64,
     /// Whether an address on the drive differs from the trace's.
@@ -37,7 +37,7 @@ impl<S> Packed<S> {
         Self {
             inner,
             places: HashMap::new(),
-            only: Chosen::new(only),
+            only: SelectedDevice::new(only),
             laid_out: 0,
             split_count: 0,
             has_moved: false,

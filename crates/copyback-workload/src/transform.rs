@@ -1,7 +1,7 @@
 //! Transformations of a source, in this order: layout, device, time window, first N, time scale, align, capacity,
 //! priority. The layout `compact` follows device and window.
 
-use crate::devices::{Chosen, Devices};
+use crate::devices::{Devices, SelectedDevice};
 use crate::rng::{self, Xoshiro256PlusPlus};
 use crate::spec::{BeyondCapacity, Footprint, WorkloadSpec};
 use crate::units::{counted, format_bytes, format_duration_ns};
@@ -10,7 +10,7 @@ use crate::{Error, Priority, Request, RequestSource};
 /// The transformations that keep or change one request at a time.
 pub(crate) struct Transformed<S> {
     inner: S,
-    device: Chosen,
+    device: SelectedDevice,
     window_ns: Option<[u64; 2]>,
     first: Option<u64>,
     time_scale: f64,
@@ -45,7 +45,7 @@ impl<S: RequestSource> Transformed<S> {
     pub(crate) fn new(inner: S, spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Self {
         Self {
             inner,
-            device: Chosen::new(spec.device.clone()),
+            device: SelectedDevice::new(spec.device.clone()),
             window_ns: spec.window.map(|[start, end]| [start.0, end.0]),
             first: spec.first,
             time_scale: spec.time_scale.unwrap_or(1.0),

@@ -40,7 +40,7 @@ _CAUSE_COLOURS = {
 }  # fmt: skip
 """Colours of causes: those of the page of `copyback report`."""
 
-_LETTER_IN = 0.062
+_TICK_LETTER_IN = 0.062
 """Width of a letter of the names below bars, in inches."""
 _FEW = 3
 """The most schemes whose names are not rotated."""
@@ -92,19 +92,19 @@ def bars(
 
 def _name_cells(ax: Axes, keys: list[str], cells: list[tuple[Any, ...]]) -> None:
     """Name groups of bars: the last key's value below each, other values once below the groups that share them."""
-    told = [at for at in range(len(keys)) if len({cell[at] for cell in cells}) > 1]
-    if not told:
+    differing = [at for at in range(len(keys)) if len({cell[at] for cell in cells}) > 1]
+    if not differing:
         ax.set_xticks([])
         return
-    last = told[-1]
+    last = differing[-1]
     names = [str(cell[last]) for cell in cells]
     room = (ax.figure.bbox.width / ax.figure.dpi - 0.6) / len(names)
-    is_turned = max(map(len, names)) * _LETTER_IN > room
+    is_turned = max(map(len, names)) * _TICK_LETTER_IN > room
     ax.set_xticks(range(len(names)), names, rotation=90 if is_turned else 0)
     ax.tick_params(axis="x", length=0)
-    depth = max(map(len, names)) * _LETTER_IN if is_turned else 0.1
-    outer = [tuple(cell[at] for at in told[:-1]) for cell in cells]
-    if told[:-1]:
+    depth = max(map(len, names)) * _TICK_LETTER_IN if is_turned else 0.1
+    outer = [tuple(cell[at] for at in differing[:-1]) for cell in cells]
+    if differing[:-1]:
         stretches = [(values, [place for place, _ in own]) for values, own in _stretches(outer)]
         for number, (values, places) in enumerate(stretches):
             ax.annotate(
@@ -114,7 +114,7 @@ def _name_cells(ax: Axes, keys: list[str], cells: list[tuple[Any, ...]]) -> None
             if number:
                 ax.axvline(places[0] - 0.5, color="#999999", linewidth=0.5)
     inner = of_key(keys[last])
-    above = ", ".join(of_key(keys[at]) for at in told[:-1])
+    above = ", ".join(of_key(keys[at]) for at in differing[:-1])
     ax.set_xlabel(f"{inner}; below: {above}" if above else inner, labelpad=14 if above else None)
 
 

@@ -117,7 +117,7 @@ def logarithmic_y(ax: Axes) -> None:
     ax.yaxis.set_minor_formatter(NullFormatter())
 
 
-_LETTER_IN, _MARK_IN, _LEFT_IN = 0.054, 0.42, 0.5
+_LEGEND_LETTER_IN, _MARK_IN, _LEFT_IN = 0.054, 0.42, 0.5
 """Widths of a letter of a legend, of its marker with margins, and of the space left of the axes."""
 
 
@@ -129,7 +129,7 @@ def legend_above(ax: Axes) -> Axes:
     spec = ax.get_subplotspec()
     beside = 1 if spec is None else spec.get_gridspec().ncols
     room = ax.figure.bbox.width / ax.figure.dpi / beside - _LEFT_IN
-    columns = max(1, int(room / (_MARK_IN + _LETTER_IN * max(map(len, names)))))
+    columns = max(1, int(room / (_MARK_IN + _LEGEND_LETTER_IN * max(map(len, names)))))
     ax.legend(
         frameon=False, fontsize=7, ncols=min(columns, len(names)), loc="lower left", bbox_to_anchor=(0, 1),
         borderaxespad=0.2, handlelength=2.4, columnspacing=1.0,

@@ -1,7 +1,7 @@
 //! Arguments of `copyback sweep` and `copyback reproduce`.
 
 use super::ProgressArgs;
-use crate::plan::Share;
+use crate::plan::FitShare;
 use clap::Args;
 use copyback::run::Warmup;
 use std::path::PathBuf;
@@ -102,7 +102,7 @@ pub struct CellArgs {
     /// Set the number of blocks a plane so that a cell's trace addresses this share of its drive, for example 0.9:
     /// cells of one trace then hold the same data, each at its own over-provisioning
     #[arg(long, value_name = "SHARE")]
-    pub fit: Option<Share>,
+    pub fit: Option<FitShare>,
     /// Seed of every random stream, overriding the file
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub seed: Option<u64>,

@@ -25,7 +25,7 @@ use crate::out_dir;
 use crate::styles;
 use conditions::Condition;
 use copyback_workload::printable::printable;
-use results::Results;
+use results::ReportInput;
 use serde_json::{Map, Value, json};
 use std::fs::File;
 use std::io::Read;
@@ -84,18 +84,18 @@ pub fn report(args: &ReportArgs) -> Result<(), Failure> {
 pub fn reported(args: &ReportArgs) -> Result<(String, bool), Failure> {
     let output = Output::new("--out", &args.out);
     files::check_output(&args.out)?;
-    let all = args.results.iter().map(|path| Results::read(path)).collect::<Result<Vec<_>, _>>()?;
-    let inputs: Vec<Input> = all.iter().flat_map(Results::inputs).collect();
+    let all = args.results.iter().map(|path| ReportInput::read(path)).collect::<Result<Vec<_>, _>>()?;
+    let inputs: Vec<Input> = all.iter().flat_map(ReportInput::inputs).collect();
     files::refuse_clashes(std::slice::from_ref(&output), &inputs)?;
     refuse_to_replace(&args.out)?;
-    all.iter().filter_map(Results::folder).try_for_each(|folder| out_dir::refuse_inside(folder, &output))?;
+    all.iter().filter_map(ReportInput::folder).try_for_each(|folder| out_dir::refuse_inside(folder, &output))?;
     let is_number = |name: &str| all.iter().any(|results| results.has_number(name));
     let conditions = args.conditions.iter().map(|text| Condition::parse(text, &is_number));
     let conditions: Vec<Condition> = conditions.collect::<Result<_, _>>()?;
     let title = args.title.clone().unwrap_or_else(|| title(&all));
     let (html, detail) = fitting(&all, &title, &conditions)?;
     let is_printed = files::write_text(&args.out, &html)?;
-    let shown = all.iter().map(Results::said).collect::<Vec<_>>().join("; ");
+    let shown = all.iter().map(ReportInput::summary_line).collect::<Vec<_>>().join("; ");
     let coarser = if detail == Detail::FINEST { "" } else { ", drawn more coarsely to stay below 3 MB" };
     let size = format::size(html.len() as f64);
     let said = format!("{}: {shown} ({size}{coarser})", args.out.display());
@@ -103,8 +103,8 @@ pub fn reported(args: &ReportArgs) -> Result<(String, bool), Failure> {
 }
 
 /// The title of the page: the subject of the results.
-fn title(all: &[Results]) -> String {
-    all.iter().map(Results::title).collect::<Vec<_>>().join("; ")
+fn title(all: &[ReportInput]) -> String {
+    all.iter().map(ReportInput::title).collect::<Vec<_>>().join("; ")
 }
 
 /// The marks in the first lines of every page; pages of earlier versions have the second.
@@ -128,7 +128,7 @@ fn refuse_to_replace(path: &Path) -> Result<(), Failure> {
 }
 
 /// The page with as much as fits.
-fn fitting(all: &[Results], title: &str, conditions: &[Condition]) -> Result<(String, Detail), Failure> {
+fn fitting(all: &[ReportInput], title: &str, conditions: &[Condition]) -> Result<(String, Detail), Failure> {
     for coarseness in 0..=Detail::COARSEST {
         let detail = Detail(coarseness);
         let html = page::html(title, &data(all, detail, title, conditions)?);
@@ -146,10 +146,10 @@ fn too_large() -> Failure {
 }
 
 /// The data of the page.
-fn data(all: &[Results], detail: Detail, title: &str, conditions: &[Condition]) -> Result<Value, Failure> {
+fn data(all: &[ReportInput], detail: Detail, title: &str, conditions: &[Condition]) -> Result<Value, Failure> {
     let sources = all.iter().map(|results| results.drawn(detail)).collect::<Result<Vec<_>, _>>()?;
     let found: Vec<String> = all.iter().map(|results| results.found(conditions)).collect();
-    let schemes: Vec<&str> = all.iter().flat_map(Results::schemes).collect();
+    let schemes: Vec<&str> = all.iter().flat_map(ReportInput::schemes).collect();
     let styles: Map<String, Value> = schemes
         .iter()
         .zip(styles::of(schemes.iter().copied()))

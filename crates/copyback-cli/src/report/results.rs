@@ -36,12 +36,12 @@ enum Kind {
 }
 
 /// Results that the user named.
-pub struct Results {
+pub struct ReportInput {
     path: PathBuf,
     kind: Kind,
 }
 
-impl Results {
+impl ReportInput {
     /// Reads what a path leads to.
     pub fn read(path: &Path) -> Result<Self, Failure> {
         let kind = if path.is_dir() { of_folder(path)? } else { of_file(path)? };
@@ -61,7 +61,7 @@ impl Results {
     }
 
     /// Its kind, in words.
-    pub fn said(&self) -> String {
+    pub fn summary_line(&self) -> String {
         let shown = self.path.display();
         let count = |number: usize, one: &str, many: &str| format!("{number} {}", if number == 1 { one } else { many });
         match &self.kind {

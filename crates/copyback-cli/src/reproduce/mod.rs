@@ -15,7 +15,7 @@ use crate::package::{self, Package};
 use crate::sweep::file::SweepFile;
 use crate::sweep::grid::{self, Overrides};
 use crate::sweep::journal::{self, CellResult, Journal};
-use crate::sweep::table::{self as sweep_table, Results};
+use crate::sweep::table::{self as sweep_table, SweepResults};
 use crate::sweep::{self, latencies, notes, seeds};
 use claim::Claim;
 use copyback::config::layers::Text;
@@ -110,7 +110,7 @@ pub fn reproduced(args: &ReproduceArgs, package: Option<&dyn Package>) -> Result
     let results = run(&mut experiments, &mut journal, args)?;
     let (mut done, mut tables) = (Vec::new(), Vec::new());
     for (experiment, results) in experiments.iter().zip(results) {
-        let results = Results { file: &experiment.file, cells: &experiment.cells, results };
+        let results = SweepResults { file: &experiment.file, cells: &experiment.cells, results };
         let measured = experiment.claims.iter().map(|claim| judge::judge(claim, &results)).collect::<Result<_, _>>()?;
         sweep_table::write(&table_of(&name, &folder, experiment, args), &results)?;
         tables.push(Tables {
@@ -228,7 +228,7 @@ fn question(name: &str, args: &ReproduceArgs) -> Result<worlds::Question, Failur
                 return Err(Failure::input(message).with_help(help));
             }
             let text = files::read_text("table of open decisions", &path)?;
-            Arc::new(Text { name: path.display().to_string(), text })
+            Arc::new(Text::new(path.display().to_string(), text))
         }
     };
     Ok(worlds::Question { name: name.to_owned(), files, open })

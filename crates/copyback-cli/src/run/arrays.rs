@@ -94,7 +94,7 @@ fn parity(array: &ArrayReport) -> Vec<(&'static str, String)> {
 }
 
 fn rounds(array: &ArrayReport) -> Vec<(&'static str, String)> {
-    let (Some(rounds), Some(told)) = (&array.rounds, &array.coordination) else { return Vec::new() };
+    let (Some(rounds), Some(coordination)) = (&array.rounds, &array.coordination) else { return Vec::new() };
     let mean = |sum: u64| sum as f64 / rounds.rounds.max(1) as f64;
     let mut rows = vec![
         (
@@ -106,11 +106,14 @@ fn rounds(array: &ArrayReport) -> Vec<(&'static str, String)> {
                 time(mean(rounds.rounds_ns))
             ),
         ),
-        ("forced collections", count(told.forced_collections)),
-        ("at the last resort", format!("{} without an order", counted(told.last_resort_collections, "collection"))),
+        ("forced collections", count(coordination.forced_collections)),
+        (
+            "at the last resort",
+            format!("{} without an order", counted(coordination.last_resort_collections, "collection")),
+        ),
     ];
-    if told.pauses > 0 {
-        rows.push(("paused", format!("{}, for requests", counted(told.pauses, "time"))));
+    if coordination.pauses > 0 {
+        rows.push(("paused", format!("{}, for requests", counted(coordination.pauses, "time"))));
     }
     rows
 }

@@ -28,7 +28,7 @@ const PERCENTILES: &[Percentile] = &[
 ];
 
 /// The choice of `run --show`.
-pub(crate) struct Chosen {
+pub(crate) struct ShownWords {
     /// Columns of the tables of response times; empty if no word names one.
     percentiles: Vec<&'static Percentile>,
     /// Words that name no column: numbers of the report.
@@ -41,7 +41,7 @@ fn column(name: &str) -> Option<&'static Percentile> {
     PERCENTILES.iter().find(|(known, ..)| *known == title)
 }
 
-impl Chosen {
+impl ShownWords {
     /// Divides the words of `--show`.
     pub(crate) fn of(show: &[String]) -> Self {
         let (mut percentiles, mut numbers): (Vec<&Percentile>, Vec<String>) = (Vec::new(), Vec::new());

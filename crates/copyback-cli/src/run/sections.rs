@@ -5,7 +5,7 @@ use crate::format::{count, counted, grouped, large, percent, size, time};
 use crate::output;
 use crate::table::{self, BOLD, Cell};
 use copyback::ftl::log_blocks::MergeTotals;
-use copyback::observe::report::{MapReport, ParityTotals, Report, Sample};
+use copyback::observe::report::{Cause, MapReport, ParityTotals, Report, Sample};
 use copyback::run::config::RunConfig;
 
 pub(super) fn requests(report: &Report) -> String {
@@ -51,7 +51,7 @@ pub(super) fn requests(report: &Report) -> String {
 
 /// Shares of the mean response time in the order of causes; causes without a share are left out.
 pub(super) fn breakdown(report: &Report, pages_fill: bool) -> String {
-    let total = |parts: &[(&str, f64)]| parts.iter().map(|(_, ns)| ns).sum::<f64>();
+    let total = |parts: &[(Cause, f64)]| parts.iter().map(|(_, ns)| ns).sum::<f64>();
     let (reads, writes) = (&report.latency_breakdown.read_mean_ns, &report.latency_breakdown.write_mean_ns);
     let (read_total, write_total) = (total(reads), total(writes));
     let share = |part: f64, whole: f64| if whole > 0.0 { percent(part / whole) } else { "-".into() };
@@ -61,7 +61,7 @@ pub(super) fn breakdown(report: &Report, pages_fill: bool) -> String {
         let write_ns = writes.get(at).map_or(0.0, |(_, ns)| *ns);
         if *ns > 0.0 || write_ns > 0.0 {
             let cells = [share(*ns, read_total), share(write_ns, write_total)];
-            let text = if pages_fill && *cause == "buffer" { "buffer, filling page" } else { cause_text(cause) };
+            let text = if pages_fill && *cause == Cause::Buffer { "buffer, filling page" } else { label(*cause) };
             rows.push(std::iter::once(format!("  {text}")).chain(cells).map(Cell::new).collect());
         }
     }
@@ -72,20 +72,19 @@ pub(super) fn breakdown(report: &Report, pages_fill: bool) -> String {
 }
 
 /// The label of a cause.
-fn cause_text(cause: &str) -> &str {
+fn label(cause: Cause) -> &'static str {
     match cause {
-        "flash" => "flash array",
-        "transfer" => "data transfer",
-        "channel" => "busy channel",
-        "gc" => "garbage collection",
-        "map" => "map traffic",
-        "scrub" => "read scrubbing",
-        "wear" => "wear levelling",
-        "parity" => "parity, rebuild",
-        "host_io" => "other host requests",
-        "scheduler" => "schedule, window",
-        "buffer" => "buffer",
-        other => other,
+        Cause::Flash => "flash array",
+        Cause::Transfer => "data transfer",
+        Cause::Channel => "busy channel",
+        Cause::Gc => "garbage collection",
+        Cause::Map => "map traffic",
+        Cause::Scrub => "read scrubbing",
+        Cause::Wear => "wear levelling",
+        Cause::Parity => "parity, rebuild",
+        Cause::HostIo => "other host requests",
+        Cause::Scheduler => "schedule, window",
+        Cause::Buffer => "buffer",
     }
 }
 

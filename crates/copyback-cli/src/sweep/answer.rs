@@ -2,10 +2,10 @@
 
 use super::journal::RunResult;
 use super::objective::standing::{Judged, Standing};
-use super::objective::{Columns, Objective, ShownColumn, Source, Test};
+use super::objective::{Columns, Objective, ShownColumn, Source, Test, TextColumn};
 use super::quantity::{Format, Unit};
 use super::seeds::{Mean, SeedGroup};
-use super::table::Results;
+use super::table::SweepResults;
 use crate::failure::Failure;
 use crate::format::{count, counted, is_maximum, names};
 use crate::matched;
@@ -104,10 +104,10 @@ impl Row<'_> {
 }
 
 /// Shown in every row, so that a transient is not mistaken for a result.
-const STEADY: Source = Source::Text("steady");
+const STEADY: Source = Source::Text(TextColumn::Steady);
 
 /// The answer, as a person reads it, and the rows of its table.
-pub fn text(objective: &Objective, results: &Results<'_>) -> Result<(String, Vec<Vec<Cell>>), Failure> {
+pub fn text(objective: &Objective, results: &SweepResults<'_>) -> Result<(String, Vec<Vec<Cell>>), Failure> {
     let columns = Columns::of(results.file, results.cells, results.results.iter());
     let (tests, best) = (objective.tests(&columns)?, objective.best(&columns)?);
     let mut groups = SeedGroup::all(results);
@@ -191,7 +191,7 @@ fn note_of_ideals(kept: &[&Row<'_>]) -> String {
     format!("Not counted: {schemes}, whose collections take zero time; no real drive can\n")
 }
 
-fn rows<'a>(groups: &'a [SeedGroup<'a>], results: &'a Results<'_>) -> Vec<Row<'a>> {
+fn rows<'a>(groups: &'a [SeedGroup<'a>], results: &'a SweepResults<'_>) -> Vec<Row<'a>> {
     let of_group = |group: &'a SeedGroup<'a>| {
         (0..results.file.schemes.len()).map(move |at| {
             let runs = group.runs(results, at);

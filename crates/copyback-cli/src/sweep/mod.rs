@@ -27,7 +27,7 @@ use objective::{Columns, Objective};
 pub use request::SweepRequest;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use table::Results;
+use table::SweepResults;
 
 /// Runs the command. `crew`: connects to the processes that run the cells.
 pub fn sweep(args: SweepArgs, crew: impl FnOnce(&str) -> Result<Arc<dyn Crew>, Failure>) -> Result<(), Failure> {
@@ -63,7 +63,7 @@ impl Swept {
     /// The columns of its table, a row for each run.
     pub fn columns(self) -> (Vec<Column>, Vec<Column>) {
         let Self { file, cells, results, .. } = self;
-        let results = Results { file: &file, cells: &cells, results };
+        let results = SweepResults { file: &file, cells: &cells, results };
         (table::columns(&results), latencies::columns(&results))
     }
 }
@@ -93,7 +93,7 @@ pub fn swept(request: &SweepRequest, crew: Option<Arc<dyn Crew>>) -> Result<Swep
     let jobs = request.jobs.map_or_else(execute::cores, |jobs| jobs as usize);
     let how = ExecutionOptions { jobs, sink: request.sink.clone(), ..ExecutionOptions::default() };
     let done = planned.run(&mut journal, &how, crew.as_ref(), &check)?;
-    let results = Results { file, cells: &grid.cells, results: done.results };
+    let results = SweepResults { file, cells: &grid.cells, results: done.results };
     to.write(&results)?;
     let mut text = heading(file, grid, &done.skipped);
     let (body, latex) = body(objective.as_ref(), &results)?;
@@ -107,7 +107,7 @@ pub fn swept(request: &SweepRequest, crew: Option<Arc<dyn Crew>>) -> Result<Swep
 }
 
 /// The answer to the objective, or the table; and its rows for LaTeX.
-fn body(objective: Option<&Objective>, results: &Results<'_>) -> Result<(String, String), Failure> {
+fn body(objective: Option<&Objective>, results: &SweepResults<'_>) -> Result<(String, String), Failure> {
     if let Some(objective) = objective {
         let (text, rows) = answer::text(objective, results)?;
         return Ok((text, latex::of_cells(rows, 1)));
@@ -152,7 +152,7 @@ impl Outputs {
         Ok(Self { table, text, latencies, journal })
     }
 
-    fn write(&self, results: &Results<'_>) -> Result<(), Failure> {
+    fn write(&self, results: &SweepResults<'_>) -> Result<(), Failure> {
         table::write(&self.table, results)?;
         if self.journal.is_some() {
             table::write_text(&self.text, results)?;
@@ -254,7 +254,7 @@ fn heading(file: &SweepFile, grid: &Grid, (skipped, all): &(usize, usize)) -> St
 }
 
 /// The notes for the user.
-fn notes(file: &SweepFile, journal: &Journal, grid: &Grid, results: &Results<'_>) -> String {
+fn notes(file: &SweepFile, journal: &Journal, grid: &Grid, results: &SweepResults<'_>) -> String {
     let mut text = file.note_idle_variants().unwrap_or_default();
     text += &Fitted::note_of_all(grid.cells.iter().map(|cell| &cell.plan)).unwrap_or_default();
     let cells = || results.cells.iter().map(|cell| cell.label.as_str()).zip(&results.results);

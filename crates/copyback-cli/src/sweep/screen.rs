@@ -3,7 +3,7 @@
 
 use super::journal::RunResult;
 use super::seeds::{Mean, SeedGroup};
-use super::table::Results;
+use super::table::SweepResults;
 use crate::format::{are_too_few, change, count, percent, time};
 use crate::listing::wrapped;
 use crate::steady;
@@ -71,7 +71,7 @@ const BY_IMPORTANCE: &[usize] = &[1, 2, 9, 4, 7, 8, 6, 3, 5];
 
 /// The table: for each cell a line with its label, and below it a line for each scheme; and below all of them which
 /// columns there is no room for.
-pub fn table(results: &Results<'_>, terminal_columns: usize) -> String {
+pub fn table(results: &SweepResults<'_>, terminal_columns: usize) -> String {
     let rows = rows(results);
     let (kept, mut left_out) = table::fitting(&rows, BY_IMPORTANCE, terminal_columns);
     let text = table::lay_out_of(&rows, &kept);
@@ -87,7 +87,7 @@ pub fn table(results: &Results<'_>, terminal_columns: usize) -> String {
 }
 
 /// All rows and columns: two lines of titles, then cells, each with a line for each scheme.
-pub fn rows(results: &Results<'_>) -> Vec<Vec<Cell>> {
+pub fn rows(results: &SweepResults<'_>) -> Vec<Vec<Cell>> {
     let bold = |text: &str| Cell::styled(text, BOLD);
     let heading = |of: fn(&Column) -> &'static str, last: &str| -> Vec<Cell> {
         let titles = COLUMNS.iter().map(of).chain([last]);
@@ -140,7 +140,7 @@ fn steadiness(runs: &[&RunResult]) -> String {
 }
 
 /// What the lines of errors are; nothing if each cell has a seed of its own.
-pub fn note_of_seeds(results: &Results<'_>) -> String {
+pub fn note_of_seeds(results: &SweepResults<'_>) -> String {
     let seeds = SeedGroup::all(results).iter().map(|group| group.cells.len()).max().unwrap_or(1);
     if seeds < 2 {
         return String::new();

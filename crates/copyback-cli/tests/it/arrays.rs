@@ -5,14 +5,14 @@ use serde_json::Value;
 
 fn json(arguments: &[&str]) -> Value {
     let output = copyback(&[arguments, &["--quiet", "--json", "-"]].concat());
-    assert_eq!(code(&output), 0, "{arguments:?}: {}", said(&output));
+    assert_eq!(code(&output), 0, "{arguments:?}: {}", error_text(&output));
     let mut document: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
     document["results"][0].take()
 }
 
 fn refused(arguments: &[&str], says: &[&str]) {
     let output = copyback(arguments);
-    let text = said(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = error_text(&output).split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(code(&output), 2, "{arguments:?}: {text}");
     for part in says {
         assert!(text.contains(part), "{arguments:?} does not say `{part}`: {text}");
@@ -64,7 +64,7 @@ fn drives_may_differ() {
     assert!(array["drives"][0]["told"].is_object() && array["drives"][1]["told"].is_null(), "{array}");
     assert!(array["volume"]["redundant_writes"].as_u64().unwrap() > 100, "{array}");
     assert!(result["report"]["bandwidth"]["cv"].as_f64().unwrap() > 0.0);
-    let printed_config = printed(&copyback(&[&["run", path, "--print-config"], &empty[..]].concat()));
+    let printed_config = output_text(&copyback(&[&["run", path, "--print-config"], &empty[..]].concat()));
     let again = folder.path().join("again.toml");
     std::fs::write(&again, printed_config).unwrap();
     let again = json(&["run", again.to_str().unwrap()]);
@@ -141,7 +141,7 @@ fn an_array_of_the_command_line_goes_first() {
 fn a_device_of_an_override_is_an_input() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name);
-    let device = printed(&copyback(&["devices", "small"]));
+    let device = output_text(&copyback(&["devices", "small"]));
     let over = "[[set.array.override]]\ndrives = [1]\ndevice = \"other.toml\"\n";
     let text = format!(
         "device = \"small\"\nschemes = [\"baseline\"]\nworkloads = [\"mixed-70-30\"]\nrequests = 300\n\
@@ -152,8 +152,8 @@ fn a_device_of_an_override_is_an_input() {
         std::fs::write(file("other.toml"), device).unwrap();
         let (grid, table) = (file("grid.toml"), file("grid.parquet"));
         let output = copyback(&["sweep", "--quiet", "--out", table.to_str().unwrap(), grid.to_str().unwrap()]);
-        assert_eq!(code(&output), 0, "{}", said(&output));
-        printed(&output)
+        assert_eq!(code(&output), 0, "{}", error_text(&output));
+        output_text(&output)
     };
     let first = swept(&device);
     assert!(swept(&device).contains("done before"));
@@ -165,7 +165,8 @@ fn a_device_of_an_override_is_an_input() {
     // An experiment elsewhere finds it beside itself, too; and so does what it prints of itself, wherever that is.
     let experiment = over.replace("set.", "");
     std::fs::write(file("one.toml"), format!("device = \"small\"\n[array]\ndrives = 4\n{experiment}")).unwrap();
-    let printed_config = printed(&copyback(&[RUN, &[file("one.toml").to_str().unwrap(), "--print-config"]].concat()));
+    let printed_config =
+        output_text(&copyback(&[RUN, &[file("one.toml").to_str().unwrap(), "--print-config"]].concat()));
     std::fs::create_dir(file("sub")).unwrap();
     std::fs::write(file("sub").join("again.toml"), printed_config).unwrap();
     json(&["run", file("sub").join("again.toml").to_str().unwrap()]);
@@ -181,13 +182,13 @@ fn a_drive_that_is_left_out_may_have_any_scheme() {
         std::fs::write(&path, text).unwrap();
         let array = ["--array", path.to_str().unwrap(), "-S", "ggc-reactive-inclusive"];
         let output = copyback(&[RUN, &array].concat());
-        assert_eq!(code(&output), 0, "{}", said(&output));
-        printed(&output) + &said(&output)
+        assert_eq!(code(&output), 0, "{}", error_text(&output));
+        output_text(&output) + &error_text(&output)
     };
     let left_out = run_of("scheme = \"ideal-no-gc\"\ncoordinated = false");
     assert!(left_out.contains("(each of") && !left_out.contains("drives have mapping units of"), "{left_out}");
     let device =
-        printed(&copyback(&["devices", "small"])).replacen("page_size = \"16 KiB\"", "page_size = \"8 KiB\"", 1);
+        output_text(&copyback(&["devices", "small"])).replacen("page_size = \"16 KiB\"", "page_size = \"8 KiB\"", 1);
     std::fs::write(folder.path().join("other.toml"), device).unwrap();
     let other = run_of("device = \"other.toml\"");
     assert!(other.contains("drives of several kinds") && other.contains("mapping units of"), "{other}");
@@ -243,8 +244,8 @@ fn a_rebuild_ends() {
 #[test]
 fn a_run_prints_the_array_and_its_drives() {
     let output = copyback(&[RUN, &["--quiet", "--array", "raid-6", "-S", "ggc-reactive-selective"]].concat());
-    let text = printed(&output);
-    assert_eq!(code(&output), 0, "{}", said(&output));
+    let text = output_text(&output);
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
     for part in ["raid-6 of", "over 8 drives", "\nArray\n", "rounds", "writes of stripes", "  7 "] {
         assert!(text.contains(part), "`{part}` is not in\n{text}");
     }
@@ -258,7 +259,7 @@ fn a_folder_has_a_table_of_drives() {
     let written = |more: &[&str]| {
         let arguments = [RUN, &["--quiet", "--out", out.to_str().unwrap()], more].concat();
         let output = copyback(&arguments);
-        assert_eq!(code(&output), 0, "{}", said(&output));
+        assert_eq!(code(&output), 0, "{}", error_text(&output));
         ["drives.parquet", "bandwidth.parquet"].map(|name| out.join(name).exists())
     };
     assert_eq!(written(&["--array", "raid-0", "--set", "array.drives=2"]), [true, false]);
@@ -276,7 +277,7 @@ fn a_measurement_of_more_intervals_than_are_kept_is_noted() {
         let run =
             ["run", "-q", "--requests", "100", "-w", "mixed-70-30", "--json", json.to_str().unwrap(), "--set", &set];
         let output = copyback(&run);
-        assert_eq!(code(&output), 0, "{}", said(&output));
+        assert_eq!(code(&output), 0, "{}", error_text(&output));
         let document: serde_json::Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
         document["results"][0]["notes"].to_string()
     };
@@ -290,7 +291,7 @@ fn a_stripe_unit_that_changes_nothing_is_noted() {
     let note = "`array.stripe_unit` (--set) has no effect: the array has one drive";
     let ran = |drives: &str| {
         let sets = ["array.level=raid-0", drives, "array.stripe_unit=64 KiB"].map(|set| ["--set", set]).concat();
-        printed(&copyback(&[&["run", "-q", "--requests", "50"][..], &sets].concat()))
+        output_text(&copyback(&[&["run", "-q", "--requests", "50"][..], &sets].concat()))
     };
     assert!(ran("array.drives=1").contains(note), "{}", ran("array.drives=1"));
     assert!(!ran("array.drives=2").contains("`array.stripe_unit`"), "{}", ran("array.drives=2"));

@@ -1,6 +1,6 @@
 //! The table of commands has all commands of the flash with their times.
 
-use crate::common::{code, copyback, printed, said};
+use crate::common::{code, copyback, error_text, output_text};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use serde_json::Value;
@@ -42,8 +42,8 @@ fn run(arguments: &[&str]) -> (Value, Vec<CommandRow>) {
     let out = folder.path().join("out");
     let base = ["run", "--quiet", "--json", "-", "--workload", "mixed-70-30"];
     let output = copyback(&[&base[..], arguments, &["--out", out.to_str().unwrap(), "--out-commands"]].concat());
-    assert_eq!(code(&output), 0, "{}", said(&output));
-    let document: Value = serde_json::from_str(&printed(&output)).unwrap();
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
+    let document: Value = serde_json::from_str(&output_text(&output)).unwrap();
     (document["results"][0]["report"].clone(), command_rows(&out.join("commands.parquet")))
 }
 
@@ -103,7 +103,7 @@ struct Shape {
 
 /// The shape of the drive, from its configuration.
 fn config(arguments: &[&str]) -> Shape {
-    let text = printed(&copyback(&[&["run", "--print-config"][..], arguments].concat()));
+    let text = output_text(&copyback(&[&["run", "--print-config"][..], arguments].concat()));
     let config: toml::Table = text.parse().unwrap();
     let number = |name: &str| config["geometry"][name].as_integer().unwrap() as u64;
     Shape {
@@ -160,12 +160,12 @@ fn a_drawing_is_of_the_die_that_works_most() {
     std::fs::write(&trace, format!("arrival_us,op,offset_bytes,length_bytes\n{reads}")).unwrap();
     let arguments = ["run", "--trace", trace.to_str().unwrap(), "--out-commands", "--out", out.to_str().unwrap()];
     let output = copyback(&[&arguments[..], &["--timeline", "-"]].concat());
-    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
     let dies: BTreeSet<u64> =
         command_rows(&out.join("commands.parquet")).iter().map(|row| row.numbers["die"]).collect();
     let [die] = dies.into_iter().collect::<Vec<_>>()[..] else { panic!("one die is read") };
     assert_ne!(die, 0, "nothing is tested");
-    let text = printed(&output);
+    let text = output_text(&output);
     let header = text.lines().next().unwrap_or_default();
     assert!(header.starts_with(&format!("die {die}, ")) && header.matches(" ms").count() == 2, "{text}");
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 /// A drawing of a time at which nothing runs. When the run is over, it is refused with the time at which the run ends,
 /// and the other outputs are written; in a pause of the run there is a note.
 #[test]
-fn a_drawing_of_nothing_is_no_success() {
+fn an_empty_drawing_is_refused_or_noted() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     std::fs::write(path("t.csv"), "arrival_us,op,offset_bytes,length_bytes\n0,W,0,16384\n500000,W,0,16384\n").unwrap();
@@ -15,7 +15,7 @@ fn a_drawing_of_nothing_is_no_success() {
     let [json, drawing] = [path("run.json"), path("x.svg")];
     for (option, from) in [("--timeline", "--timeline-from"), ("--perfetto", "--perfetto-from")] {
         let output = copyback(&[&run[..], &[option, &drawing, from, "10 s", "--json", &json]].concat());
-        let text = said(&output);
+        let text = error_text(&output);
         assert_eq!(code(&output), 2, "{text}");
         for part in [option, "nothing runs from 10 s on: the run ends at 500", "help: name an earlier time"] {
             assert!(text.contains(part), "no `{part}` in {text}");
@@ -24,23 +24,23 @@ fn a_drawing_of_nothing_is_no_success() {
         std::fs::remove_file(&json).expect("the results are written");
         let output = copyback(&[&run[..], &[option, &drawing, from, "100 ms"]].concat());
         let note = format!("Note: {option}: no flash command runs from 100 ms to ");
-        assert!(printed(&output).contains(&note), "{}{}", printed(&output), said(&output));
+        assert!(output_text(&output).contains(&note), "{}{}", output_text(&output), error_text(&output));
         std::fs::remove_file(&drawing).expect("it is drawn");
         let output = copyback(&[&run[..], &[option, &drawing, from, "500 ms"]].concat());
-        assert!(code(&output) == 0 && !printed(&output).contains("no flash command"), "{}", printed(&output));
+        assert!(code(&output) == 0 && !output_text(&output).contains("no flash command"), "{}", output_text(&output));
         std::fs::remove_file(&drawing).expect("it is drawn");
     }
     // A window that extends beyond the run is drawn, and noted.
     let output = copyback(&[&run[..], &["--timeline", &drawing, "--timeline-to", "20 s"]].concat());
-    let text = printed(&output);
+    let text = output_text(&output);
     let note = text.lines().find(|line| line.contains("--timeline-to: the run ends at 50")).unwrap_or_default();
-    assert!(note.ends_with("ms, before 20 s; the rest of the drawing is empty"), "{text}{}", said(&output));
+    assert!(note.ends_with("ms, before 20 s; the rest of the drawing is empty"), "{text}{}", error_text(&output));
     std::fs::remove_file(&drawing).expect("it is drawn");
     let die = copyback(&[&run[..], &["--timeline", &drawing, "--timeline-die", "15"]].concat());
     assert!(
-        printed(&die).contains("--timeline: no flash command of the drawn dies runs from 0 ns to 10 ms"),
+        output_text(&die).contains("--timeline: no flash command of the drawn dies runs from 0 ns to 10 ms"),
         "{}",
-        printed(&die)
+        output_text(&die)
     );
 }
 
@@ -57,7 +57,7 @@ fn a_drawing_of_an_array_has_rows_of_each_drive() {
     let drawn = |more: &[&str]| {
         let run = ["run", "-q", "-a", "raid-5", "--requests", "400", "--timeline", file.to_str().unwrap()];
         let output = copyback(&[&run[..], more].concat());
-        assert_eq!(code(&output), 0, "{}", said(&output));
+        assert_eq!(code(&output), 0, "{}", error_text(&output));
         std::fs::read_to_string(&file).unwrap()
     };
     for picture in [drawn(&["--timeline-around", "worst-write"]), drawn(&["--timeline-die", "12"])] {
@@ -99,8 +99,8 @@ fn a_picture_has_a_stated_number_of_commands() {
     run.push(file.to_str().unwrap());
     run.extend(dies.iter().map(String::as_str));
     let output = copyback(&run);
-    assert_eq!(code(&output), 2, "{}", printed(&output));
-    let text = said(&output);
+    assert_eq!(code(&output), 2, "{}", output_text(&output));
+    let text = error_text(&output);
     for part in ["more than 10000 commands in the window", "--timeline-from", "--timeline-die", ".txt"] {
         assert!(text.contains(part), "no `{part}` in {text}");
     }

@@ -26,7 +26,7 @@ impl Trace {
 /// A command with a mistake: it ends with 2, and its error contains all of these.
 fn refused(arguments: &[&str], says: &[&str]) {
     let output = copyback(arguments);
-    let text = said(&output);
+    let text = error_text(&output);
     assert_eq!(code(&output), 2, "{arguments:?}: {text}");
     for part in says {
         assert!(text.contains(part), "{arguments:?} does not say `{part}`: {text}");
@@ -36,8 +36,8 @@ fn refused(arguments: &[&str], says: &[&str]) {
 /// The output of a command that succeeds.
 fn done(arguments: &[&str]) -> String {
     let output = copyback(arguments);
-    assert_eq!(code(&output), 0, "{arguments:?}: {}", said(&output));
-    printed(&output)
+    assert_eq!(code(&output), 0, "{arguments:?}: {}", error_text(&output));
+    output_text(&output)
 }
 
 const REMEDY: &str = "lower `workload.time_scale`";
@@ -106,7 +106,7 @@ fn passes_are_noted_as_far_as_they_came() {
 /// The device `small` as a file, with a closed loop as the device `bench-64g` has it.
 fn closed_device(trace: &Trace) -> String {
     let path = trace.path.with_file_name("closed.toml");
-    let text = printed(&copyback(&["devices", "small"])) + "\n[host]\nmode = \"closed\"\nqueue_depth = 8\n";
+    let text = output_text(&copyback(&["devices", "small"])) + "\n[host]\nmode = \"closed\"\nqueue_depth = 8\n";
     std::fs::write(&path, text).expect("the file can be written");
     path.to_str().expect("the path is text").to_owned()
 }
@@ -122,14 +122,14 @@ fn arrival_times_that_are_not_used_are_noted() {
         assert!(text.contains(note) && text.matches("are not used").count() == 1, "{text}");
         // A user who sets the mode gets no note.
         for (mode, option) in [("host.mode=open", "--open"), ("host.mode=closed", "--closed")] {
-            let said = |more: &[&str]| {
+            let error_text = |more: &[&str]| {
                 let text = done(&[command, &base, more].concat());
                 assert!(!text.contains("are not used"), "{more:?}: {text}");
                 let text = text.lines().filter(|line| !line.contains("Simulated in")).collect::<String>();
                 // The next steps repeat what was typed.
                 text.replace(&format!("--set {mode}"), option)
             };
-            assert_eq!(said(&["--set", mode]), said(&[option]));
+            assert_eq!(error_text(&["--set", mode]), error_text(&[option]));
         }
         assert_ne!(done(&[command, &base, &["--open"]].concat()), done(&[command, &base, &["--closed"]].concat()));
     }
@@ -251,7 +251,7 @@ fn a_drive_without_room_for_parity_is_refused_with_what_parity_takes() {
                 set `geometry.blocks_per_plane` to 171 (at least 140)";
     let output = run(&[]);
     assert_eq!(code(&output), 2);
-    assert!(said(&output).contains(help), "{}", said(&output));
+    assert!(error_text(&output).contains(help), "{}", error_text(&output));
     let whole = r#"capacity.logical="800 MiB""#;
     for (sets, is_enough) in [
         (&[r#"capacity.logical="600 MiB""#][..], true),
@@ -262,7 +262,7 @@ fn a_drive_without_room_for_parity_is_refused_with_what_parity_takes() {
         (&[whole, "geometry.blocks_per_plane=139"], false),
     ] {
         let output = run(sets);
-        assert_eq!(code(&output) == 0, is_enough, "{sets:?}: {}", said(&output));
+        assert_eq!(code(&output) == 0, is_enough, "{sets:?}: {}", error_text(&output));
     }
 }
 
@@ -272,7 +272,7 @@ fn a_run_whose_collection_is_never_let_in_says_so() {
     let base =
         ["run", "-q", "--scheme", "autossd-static", "--requests", "30000", "--set", "admit.shares.gc=0", "--set"];
     let output = copyback(&[&base[..], &["admit.guard=0"]].concat());
-    let text = said(&output);
+    let text = error_text(&output);
     assert_eq!(code(&output), 1, "{text}");
     for part in ["requests wait at ", "`admit.shares.gc = 0`", "`admit.guard = 0`", "--set admit.guard=1"] {
         assert!(text.contains(part), "{text}");
@@ -347,7 +347,7 @@ fn percentiles_of_too_few_requests_are_not_shown() {
 }
 
 #[test]
-fn a_generator_that_makes_fewer_requests_than_are_asked_for_is_noted() {
+fn too_few_generated_requests_are_noted() {
     let run = |requests| {
         let few = ["--set", "workload.requests=300", "--requests", requests, "--warmup", "0", "--quiet"];
         done(&[&["run", "--device", "small", "--workload", "random-read"], &few[..]].concat())
@@ -393,7 +393,7 @@ const UNUSED_SETTINGS: &[(&str, &[&str], &[&str])] = &[
 fn settings_without_effect_are_noted() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let small = printed(&copyback(&["devices", "small"]));
+    let small = output_text(&copyback(&["devices", "small"]));
     std::fs::write(path("own.toml"), format!("{small}\n[order]\npolicy = \"fifo\"\n")).unwrap();
     std::fs::write(path("loop.toml"), "workload = \"random-write\"\n[host]\nmode = \"closed\"\noutstanding_max = 5\n")
         .unwrap();
@@ -425,7 +425,7 @@ fn settings_without_effect_are_noted() {
     assert!(!run(&nvme).contains("fill_limit"));
     let text = run(&[&path("loop.toml")]);
     assert!(text.contains("loop.toml) has no effect, for the host's loop is closed: a request arrives when"), "{text}");
-    std::fs::write(path("printed.toml"), printed(&copyback(&["run", "--print-config"]))).unwrap();
+    std::fs::write(path("printed.toml"), output_text(&copyback(&["run", "--print-config"]))).unwrap();
     assert!(!run(&[&path("printed.toml")]).contains("has no effect"));
 }
 
@@ -439,8 +439,8 @@ fn a_queue_depth_that_is_never_reached_is_noted() {
         let text = format!("device = \"small\"\n[workloads.a]\n{load}{depth}\n[workloads.b]\n{load}");
         std::fs::write(&file, text).unwrap();
         let ran = copyback(&["run", file.to_str().unwrap(), "--quiet"]);
-        assert_eq!(code(&ran), 0, "{}", said(&ran));
-        printed(&ran).split_whitespace().collect::<Vec<_>>().join(" ")
+        assert_eq!(code(&ran), 0, "{}", error_text(&ran));
+        output_text(&ran).split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let note = "`workload.queue_depth` has no effect: the largest number of its outstanding requests was ";
     let of_more = noted("queue_depth = 64");

@@ -1,13 +1,13 @@
 //! Does `--latex` write the table that is printed, whole, and with nothing that LaTeX would misread?
 
-use crate::common::{code, copyback, printed, said};
+use crate::common::{code, copyback, error_text, output_text};
 use std::path::Path;
 
 fn written(arguments: &[&str], file: &Path) -> (String, String) {
     let latex = format!("--latex={}", file.display());
     let output = copyback(&[arguments, &[latex.as_str()]].concat());
-    assert_eq!(code(&output), 0, "{}", said(&output));
-    (std::fs::read_to_string(file).expect("it is written"), printed(&output))
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
+    (std::fs::read_to_string(file).expect("it is written"), output_text(&output))
 }
 
 /// Rows of a table, without rules, cell by cell.
@@ -40,17 +40,17 @@ fn of_a_comparison_it_is_the_printed_table_with_all_columns() {
 }
 
 #[test]
-fn of_a_run_it_is_the_response_times_and_standard_output_has_it_alone() {
+fn latex_of_a_run_has_the_response_times() {
     let output =
         copyback(&["run", "--workload", "mixed-70-30", "--requests", "300", "--show", "mean,p99", "--latex=-"]);
-    assert_eq!(code(&output), 0, "{}", said(&output));
-    let text = printed(&output);
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
+    let text = output_text(&output);
     assert!(text.starts_with("% needs \\usepackage{booktabs}\n\\begin{tabular}{lrrr}\n"), "{text}");
     assert!(text.ends_with("\\bottomrule\n\\end{tabular}\n"), "{text}");
     assert_eq!(cells(&text)[0], ["class", "requests", "mean", "p99"]);
     let twice = copyback(&["run", "--requests", "300", "--latex=-", "--json=-"]);
     assert_eq!(code(&twice), 2);
-    assert!(said(&twice).contains("give one of them a file"), "{}", said(&twice));
+    assert!(error_text(&twice).contains("give one of them a file"), "{}", error_text(&twice));
 }
 
 #[test]
@@ -71,5 +71,10 @@ fn of_a_sweep_it_has_the_cells_or_the_answer() {
     // It is no file that the sweep reads or writes.
     let clash = format!("--latex={}", file.display());
     let refused = copyback(&[&base[..], &[clash.as_str()]].concat());
-    assert_eq!((code(&refused), std::fs::read_to_string(&file).unwrap().as_str()), (2, grid), "{}", said(&refused));
+    assert_eq!(
+        (code(&refused), std::fs::read_to_string(&file).unwrap().as_str()),
+        (2, grid),
+        "{}",
+        error_text(&refused)
+    );
 }

@@ -1,7 +1,7 @@
 //! The matched response times are those of the first scheme's affected requests, counted by hand. They appear where
 //! tables would mislead.
 
-use crate::common::{code, copyback, printed, said};
+use crate::common::{code, copyback, error_text, output_text};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,8 +38,8 @@ fn the_first_schemes_affected_requests_are_compared_with_every_scheme() {
     let out = folder.path().join("out");
     let arguments = ["compare", "--schemes", "baseline,dynamic-allocation", "--requests", "20000", "--json", "-"];
     let output = copyback(&[&arguments[..], &["--out", out.to_str().unwrap(), "--out-requests"]].concat());
-    assert_eq!(code(&output), 0, "{}", said(&output));
-    let results: serde_json::Value = serde_json::from_str(&printed(&output)).unwrap();
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
+    let results: serde_json::Value = serde_json::from_str(&output_text(&output)).unwrap();
     let rows = requests(&out.join("requests.parquet"));
     let affected = |scheme: &str| rows[scheme].iter().filter(|(_, r)| r.is_affected).map(|(i, _)| *i);
     let first: BTreeSet<u64> = affected("baseline").collect();
@@ -83,8 +83,8 @@ fn changes(text: &str) -> Vec<f64> {
 #[test]
 fn a_twin_gains_nothing_in_the_usual_table() {
     let output = copyback(TWINS);
-    assert_eq!(code(&output), 0, "{}", said(&output));
-    let text = printed(&output);
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
+    let text = output_text(&output);
     assert!(!text.contains("GC-affected") && !text.contains("matched"), "{text}");
     let changes = changes(&text);
     assert!(changes.len() >= 6 && changes.iter().all(|change| *change > -5.0), "{changes:?} in {text}");
@@ -93,8 +93,8 @@ fn a_twin_gains_nothing_in_the_usual_table() {
 #[test]
 fn matched_requests_are_shown_beside_each_schemes_own_and_with_what_the_selection_does() {
     let output = copyback(&[TWINS, &["--show", "matched"]].concat());
-    assert_eq!(code(&output), 0, "{}", said(&output));
-    let text = printed(&output);
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
+    let text = output_text(&output);
     let heading: Vec<&str> = text.lines().nth(2).expect("a heading").split_whitespace().collect();
     assert_eq!(heading, ["scheme", "matched.read.mean", "own.read.mean", "matched.write.mean", "own.write.mean"]);
     let changes = changes(&text);
@@ -105,11 +105,11 @@ fn matched_requests_are_shown_beside_each_schemes_own_and_with_what_the_selectio
         assert!(text.contains(says), "`{says}` in {text}");
     }
     // One word of them has its own beside it, too; and one scheme has none to match with.
-    let one = printed(&copyback(&[TWINS, &["--show", "matched.write.p99"]].concat()));
+    let one = output_text(&copyback(&[TWINS, &["--show", "matched.write.p99"]].concat()));
     assert!(one.contains("matched.write.p99  own.write.p99"), "{one}");
     let alone = copyback(&["compare", "--schemes", "baseline", "--show", "matched"]);
     assert_eq!(code(&alone), 2);
-    assert!(said(&alone).contains("name several schemes"), "{}", said(&alone));
+    assert!(error_text(&alone).contains("name several schemes"), "{}", error_text(&alone));
 }
 
 #[test]
@@ -118,9 +118,9 @@ fn a_sweep_shows_matched_requests_where_they_are_asked_for() {
     let (file, out) = (folder.path().join("twins.toml"), folder.path().join("twins.parquet"));
     std::fs::write(&file, "schemes = [\"baseline\", \"pgc\"]\nworkloads = [\"oltp\"]\nrequests = 2000\n").unwrap();
     let arguments = ["sweep", file.to_str().unwrap(), "--quiet", "--out", out.to_str().unwrap()];
-    let usual = printed(&copyback(&arguments));
+    let usual = output_text(&copyback(&arguments));
     assert!(!usual.contains("matched") && !usual.contains("GC-affected") && !usual.contains("of first"), "{usual}");
-    let shown = printed(&copyback(&[&arguments[..], &["--show", "matched"]].concat()));
+    let shown = output_text(&copyback(&[&arguments[..], &["--show", "matched"]].concat()));
     for says in
         ["matched.read.mean", "own.read.mean", "own.write.mean", "under the first scheme of a cell", "seem to gain"]
     {
@@ -136,10 +136,10 @@ fn requests_of_several_workloads_are_not_matched() {
     std::fs::write(&job, "[global]\nfilename=/dev/d\nbs=4k\nsize=1m\n[w]\nrw=randwrite\n[r]\nrw=randread\n").unwrap();
     let compare = ["compare", "--quiet", "--fio", job.to_str().unwrap(), "--schemes", "baseline,pgc"];
     let refused = copyback(&[&compare[..], &["--show", "matched"]].concat());
-    assert_eq!(code(&refused), 2, "{}", printed(&refused));
-    assert!(said(&refused).contains("several workloads are not matched"), "{}", said(&refused));
+    assert_eq!(code(&refused), 2, "{}", output_text(&refused));
+    assert!(error_text(&refused).contains("several workloads are not matched"), "{}", error_text(&refused));
     let output = copyback(&[&compare[..], &["--json", "-"]].concat());
-    assert_eq!(code(&output), 0, "{}", said(&output));
-    let document: serde_json::Value = serde_json::from_str(&printed(&output)).unwrap();
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
+    let document: serde_json::Value = serde_json::from_str(&output_text(&output)).unwrap();
     assert!(document["results"][1].get("matched").is_none_or(serde_json::Value::is_null));
 }

@@ -1,6 +1,6 @@
 //! What `[measure]` adds to a run's results, in print and in files.
 
-use crate::common::{code, copyback, printed, said};
+use crate::common::{code, copyback, error_text, output_text};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use std::path::{Path, PathBuf};
 
@@ -17,8 +17,8 @@ fn trace(folder: &Path, reads_kib: &[u64]) -> PathBuf {
 
 fn run(trace: &Path, more: &[&str]) -> String {
     let output = copyback(&[&["run", "--quiet", "--trace", trace.to_str().expect("a text")], more].concat());
-    assert_eq!(code(&output), 0, "{}", said(&output));
-    printed(&output)
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
+    output_text(&output)
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn a_window_that_cannot_be_is_refused_with_its_place() {
     let refused = |text: &str, says: &[&str]| {
         std::fs::write(&file, text).unwrap();
         let output = copyback(&["run", file.to_str().unwrap()]);
-        let said = said(&output);
+        let said = error_text(&output);
         assert_eq!(code(&output), 2, "{said}");
         says.iter().for_each(|part| assert!(said.contains(part), "{text} does not say `{part}`: {said}"));
     };

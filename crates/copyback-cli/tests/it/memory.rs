@@ -16,22 +16,22 @@ const LARGE: &str = "--device tlc-nvme --workload random-write --requests 20000 
 #[test]
 fn a_drive_that_does_not_fit_is_refused_before_it_is_made() {
     let output = within(700_000, &format!("run {LARGE}"));
-    let text = said(&output);
+    let text = error_text(&output);
     assert_eq!(code(&output), 1, "{text}");
     for part in ["the drive's tables take 74", "of memory", "`ulimit -v`", "`geometry.mapping_unit`"] {
         assert!(text.contains(part), "`{part}`: {text}");
     }
     let output = within(700_000, &format!("run {LARGE} --set geometry.blocks_per_plane=96"));
-    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
     // Schemes side by side have copies.
     let compare = format!("compare --schemes baseline,pgc {LARGE} --set geometry.blocks_per_plane=320");
     let output = within(900_000, &format!("{compare} --jobs 2"));
-    assert!(code(&output) == 1 && said(&output).contains("--jobs 1 takes less"), "{}", said(&output));
+    assert!(code(&output) == 1 && error_text(&output).contains("--jobs 1 takes less"), "{}", error_text(&output));
 }
 
 /// The resident memory of a run is the stated amount, and some megabytes.
 #[test]
-fn what_is_said_is_what_is_taken() {
+fn notes_state_what_was_read() {
     let run = format!("run {LARGE} --set geometry.blocks_per_plane=256");
     let mut program = Command::new(env!("CARGO_BIN_EXE_copyback"));
     #[expect(clippy::zombie_processes, reason = "`wait4` below waits for it, and says what it took")]

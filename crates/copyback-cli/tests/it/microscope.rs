@@ -1,6 +1,6 @@
 //! `--microscope`: a while of an array, drawn and as a table.
 
-use crate::common::{code, copyback, printed, said};
+use crate::common::{code, copyback, error_text, output_text};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use std::path::Path;
 
@@ -13,13 +13,13 @@ fn with(more: &[&str]) -> Vec<String> {
 fn run(more: &[&str]) -> String {
     let arguments = with(more);
     let output = copyback(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
-    assert_eq!(code(&output), 0, "{}", said(&output));
-    printed(&output)
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
+    output_text(&output)
 }
 
 fn refused(arguments: &[&str], says: &[&str]) {
     let output = copyback(arguments);
-    let text = said(&output);
+    let text = error_text(&output);
     assert_eq!(code(&output), 2, "{arguments:?}: {text}");
     says.iter().for_each(|part| assert!(text.contains(part), "{arguments:?} does not say `{part}`: {text}"));
 }
@@ -35,8 +35,8 @@ fn a_window_in_a_pause_is_noted() {
     let noted = |from: &str| {
         let words = ["run", "-q", "--trace", &trace, "--array", "raid-0", "--microscope", &drawing];
         let output = copyback(&[&words[..], &["--microscope-from", from, "--microscope-for", "1 s"]].concat());
-        assert_eq!(code(&output), 0, "{}", said(&output));
-        printed(&output).contains("no request is outstanding and no drive collects in the window")
+        assert_eq!(code(&output), 0, "{}", error_text(&output));
+        output_text(&output).contains("no request is outstanding and no drive collects in the window")
     };
     assert!(noted("5s") && !noted("0s"));
 }
@@ -71,7 +71,7 @@ fn it_is_drawn_in_characters_and_in_pixels() {
     // A single drive with coordinated elements is an array of one.
     let alone = ["run", "-q", "--requests", "300", "--microscope", "-", "--scheme", "ggc-reactive-inclusive"];
     let output = copyback(&alone);
-    assert!(printed(&output).starts_with("ggc-reactive-inclusive, oltp, one drive\n"), "{}", said(&output));
+    assert!(output_text(&output).starts_with("ggc-reactive-inclusive, oltp, one drive\n"), "{}", error_text(&output));
 }
 
 #[test]

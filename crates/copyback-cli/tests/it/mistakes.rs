@@ -108,7 +108,7 @@ fn a_coordinated_drive_refuses_every_mistake() {
 fn a_drive_of_its_own_is_checked_before_anything_is_built() {
     let folder = tempfile::tempdir().unwrap();
     let [device, experiment] = ["device.toml", "experiment.toml"].map(|name| folder.path().join(name));
-    let small = printed(&copyback(&["devices", "small"]));
+    let small = output_text(&copyback(&["devices", "small"]));
     let small = &small[small.find("[geometry]").expect("a device has a geometry")..];
     let mistakes = [
         ("blocks_per_plane", "blocks_per_plane = 3", "geometry"),
@@ -136,7 +136,7 @@ fn a_drive_of_its_own_is_checked_before_anything_is_built() {
 #[test]
 fn a_mistake_in_an_array_ends_with_2() {
     let output = copyback(&["run", "-a", "raid-5", "--set", "capacity.over_provisioning=0"]);
-    let text = said(&output);
+    let text = error_text(&output);
     assert_eq!(code(&output), 2, "{text}");
     for part in ["error: `capacity.over_provisioning`: 0 is not possible", "--set:1:", "help: use physical/logical"] {
         assert!(text.contains(part), "no `{part}` in {text}");
@@ -211,7 +211,7 @@ fn a_variant_that_does_not_run_is_noted() {
         let head = format!("schemes = {schemes}\nworkload = \"random-read\"\nrequests = 100\n");
         std::fs::write(&path, head + variant).unwrap();
         let words = [&["sweep", text(&path), "--fresh", "--out", text(&table)][..], more].concat();
-        printed(&copyback(&words)).contains("Note: not run: variant `soon`, as `schemes` does not have its name\n")
+        output_text(&copyback(&words)).contains("Note: not run: variant `soon`, as `schemes` does not have its name\n")
     };
     assert!(noted("[\"baseline\"]", &[]));
     assert!(!noted("[\"baseline\", \"soon\"]", &[]));

@@ -1,11 +1,11 @@
 //! Do numbers say what they are, and nothing else?
 
-use crate::common::{code, copyback, printed, said};
+use crate::common::{code, copyback, error_text, output_text};
 
 fn output(arguments: &[&str]) -> String {
     let output = copyback(arguments);
-    assert_eq!(code(&output), 0, "{arguments:?}: {}", said(&output));
-    printed(&output)
+    assert_eq!(code(&output), 0, "{arguments:?}: {}", error_text(&output));
+    output_text(&output)
 }
 
 fn json(arguments: &[&str]) -> serde_json::Value {
@@ -14,7 +14,7 @@ fn json(arguments: &[&str]) -> serde_json::Value {
 
 /// Reads of a new drive find no data and take no time: there is no rate.
 #[test]
-fn no_rate_is_told_where_no_time_passes() {
+fn a_run_without_time_has_no_rates() {
     let run = ["run", "--set", "precondition.mode=empty", "--workload", "random-read", "--requests", "5", "--closed"];
     let text = output(&run);
     assert!(text.contains("none: no simulated time passed") && !text.contains("0 IOPS"), "{text}");

@@ -1,6 +1,6 @@
 //! A sweep's answer to `--where`, `--min` and `--max` agrees with its own table.
 
-use crate::common::{code, copyback, printed, said};
+use crate::common::{code, copyback, error_text, output_text};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use std::collections::BTreeMap;
@@ -39,14 +39,16 @@ impl Place {
 
     fn asked(&self, more: &[&str]) -> String {
         let output = self.sweep(more);
-        assert_eq!(code(&output), 0, "{}", said(&output));
-        printed(&output)
+        assert_eq!(code(&output), 0, "{}", error_text(&output));
+        output_text(&output)
     }
 
     fn refused(&self, more: &[&str], phrases: &[&str]) {
         let output = self.sweep(more);
-        assert_eq!(code(&output), 2, "{more:?}: {}", printed(&output));
-        phrases.iter().for_each(|phrase| assert!(said(&output).contains(phrase), "{phrase}: {}", said(&output)));
+        assert_eq!(code(&output), 2, "{more:?}: {}", output_text(&output));
+        phrases
+            .iter()
+            .for_each(|phrase| assert!(error_text(&output).contains(phrase), "{phrase}: {}", error_text(&output)));
     }
 }
 
@@ -283,7 +285,7 @@ fn a_part_that_no_run_has_is_refused_when_all_are_done() {
 
 /// Collections of `ideal-no-gc` take no time. It needs the least spare flash of all, but cannot be built.
 #[test]
-fn no_drive_is_recommended_that_nobody_can_build() {
+fn only_drives_that_can_be_built_are_recommended() {
     let place = Place::with(GRID);
     let text = place.asked(&["--where", "response.read.p99 < 1s", "--min", "response.read.mean"]);
     let least = text.lines().find(|line| line.starts_with("Least `response.read.mean`")).expect("a recommendation");

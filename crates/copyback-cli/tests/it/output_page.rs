@@ -3,7 +3,7 @@
 //! Runs that have every part of a report among them are written to folders, and what is found there is compared with
 //! the tables of the page, both ways.
 
-use crate::common::{code, copyback, said};
+use crate::common::{code, copyback, error_text};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use serde_json::Value;
@@ -179,7 +179,7 @@ fn run(folder: &Path, at: usize) -> std::path::PathBuf {
     let mut arguments: Vec<String> = RUNS[at].iter().map(inside).collect();
     arguments.extend(["--quiet", "--out", out.to_str().unwrap()].map(str::to_owned));
     let output = copyback(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
-    assert_eq!(code(&output), 0, "{arguments:?}: {}", said(&output));
+    assert_eq!(code(&output), 0, "{arguments:?}: {}", error_text(&output));
     out
 }
 
@@ -260,7 +260,7 @@ fn the_page_describes_the_document_of_a_reproduction() {
     std::fs::write(&file, CLAIMS).unwrap();
     let arguments = ["reproduce", file.to_str().unwrap(), "--quiet", "--out", out.to_str().unwrap()];
     let output = copyback(&[&arguments[..], &["--json", json.to_str().unwrap()]].concat());
-    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
     let document: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
     let mut found = BTreeSet::new();
     paths("", &document, &mut found);
@@ -292,7 +292,7 @@ fn the_page_describes_the_documents_of_headlines_and_worlds() {
     for (options, chapter) in documents {
         let arguments = ["reproduce", file.to_str().unwrap(), "--quiet", "--out", out.to_str().unwrap()];
         let output = copyback(&[&arguments[..], options, &["--json", json.to_str().unwrap()]].concat());
-        assert_eq!(code(&output), 0, "{}", said(&output));
+        assert_eq!(code(&output), 0, "{}", error_text(&output));
         let mut document: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
         // Their members are those of `headlines` and of `worlds`.
         for alike in ["constraints", "decided"] {
@@ -313,7 +313,7 @@ fn the_page_describes_the_tables_of_a_sweep() {
     std::fs::write(&file, SWEEP).unwrap();
     let arguments = ["sweep", file.to_str().unwrap(), "--quiet", "--out", out.to_str().unwrap()];
     let output = copyback(&arguments);
-    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
     let page = Page::read();
     let report = page.chapter("The report");
     let is_of_report = |name: &String| {

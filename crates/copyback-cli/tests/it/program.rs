@@ -7,7 +7,7 @@ use std::process::Command;
 /// A command with a mistake: it ends with 2, and its error contains all of these.
 fn refused(arguments: &[&str], says: &[&str]) {
     let output = copyback(arguments);
-    let text = said(&output);
+    let text = error_text(&output);
     assert_eq!(code(&output), 2, "{arguments:?}: {text}");
     for part in says {
         assert!(text.contains(part), "{arguments:?} does not say `{part}`: {text}");
@@ -27,15 +27,15 @@ fn without_wall(text: &str) -> String {
 fn a_printed_configuration_keeps_its_scheme_and_says_where_it_goes_over_another() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("mine.toml");
-    std::fs::write(&file, printed(&copyback(&["run", "--scheme", "pgc", "--print-config"]))).unwrap();
+    std::fs::write(&file, output_text(&copyback(&["run", "--scheme", "pgc", "--print-config"]))).unwrap();
     let run =
-        |more: &[&str]| printed(&copyback(&[&["run", file.to_str().unwrap(), "--requests", "500"], more].concat()));
+        |more: &[&str]| output_text(&copyback(&[&["run", file.to_str().unwrap(), "--requests", "500"], more].concat()));
     let (own, other) = (run(&[]), run(&["--scheme", "ideal-no-gc"]));
     assert!(own.starts_with("scheme `pgc`") && !own.contains("replaces the scheme's"), "{own}");
     assert!(other.contains("mine.toml replaces the scheme's `ideal`"), "{other}");
     std::fs::write(&file, "scheme = \"pgc\"\nschemes = [\"baseline\"]\n").unwrap();
     let both = copyback(&["compare", file.to_str().unwrap()]);
-    assert!(code(&both) == 2 && said(&both).contains("remove one of the two"), "{}", said(&both));
+    assert!(code(&both) == 2 && error_text(&both).contains("remove one of the two"), "{}", error_text(&both));
 }
 
 #[test]
@@ -98,9 +98,9 @@ fn a_timeline_is_drawn_where_it_is_wanted() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("die.svg");
     let base = ["run", "--requests", "500", "--timeline"];
-    let text = printed(&copyback(&[&base[..], &["-"]].concat()));
+    let text = output_text(&copyback(&[&base[..], &["-"]].concat()));
     assert!(text.starts_with("die ") && text.contains(" ms, a column is ") && text.contains("\nplane "), "{text}");
-    let summary = printed(&copyback(&[&base[..], &[file.to_str().unwrap()]].concat()));
+    let summary = output_text(&copyback(&[&base[..], &[file.to_str().unwrap()]].concat()));
     assert!(summary.contains("Response times"), "{summary}");
     assert!(std::fs::read_to_string(&file).unwrap().contains("<title>command "));
 }
@@ -148,8 +148,8 @@ fn a_trace_that_does_not_fit_is_refused_before_the_drive_is_made() {
     for (choice, says) in [("fold", "folded into it"), ("reject", "rejected")] {
         let set = format!("workload.beyond_capacity={choice}");
         let output = copyback(&["run", "--trace", trace, "--set", &set]);
-        assert_eq!(code(&output), 0, "{}", said(&output));
-        assert!(printed(&output).contains(says), "{}", printed(&output));
+        assert_eq!(code(&output), 0, "{}", error_text(&output));
+        assert!(output_text(&output).contains(says), "{}", output_text(&output));
     }
 }
 
@@ -163,7 +163,7 @@ fn damaged_traces_are_refused_with_their_line_and_may_be_skipped() {
     refused(&["trace", "info", trace], &["mixed.csv, line 3", "--skip-bad 1"]);
     refused(&["run", "--trace", trace], &["mixed.csv, line 3", "--skip-bad 1"]);
     let output = copyback(&["trace", "info", trace, "--skip-bad", "1"]);
-    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
     std::fs::write(&path, "\n\n").unwrap();
     refused(&["trace", "info", trace], &["only blank lines"]);
     std::fs::write(&path, "").unwrap();
@@ -187,7 +187,7 @@ fn a_trace_is_not_converted_onto_itself() {
 fn a_rate_says_what_it_counts_and_over_which_time() {
     let line = |more: &[&str], name: &str| {
         let output = copyback(&[&["run", "--quiet", "--requests", "200"], more].concat());
-        let text = printed(&output);
+        let text = output_text(&output);
         text.lines().find(|line| line.trim_start().starts_with(name)).map(str::to_owned).expect("a line of the run")
     };
     assert!(line(&[], "throughput").ends_with(": the reads and writes above, over the simulated time"));
@@ -198,11 +198,11 @@ fn a_rate_says_what_it_counts_and_over_which_time() {
 
 #[test]
 fn a_run_says_how_it_went_over_time() {
-    let text = printed(&copyback(&["run", "--requests", "20000"]));
+    let text = output_text(&copyback(&["run", "--requests", "20000"]));
     assert!(text.contains("Over time") && text.contains("outstanding        free blocks"), "{text}");
     // The user need not know the built-in trace's format.
     assert!(!text.contains("Note: format"), "{text}");
-    let fresh = printed(&copyback(&["run", "--requests", "1000", "--set", "precondition.mode=empty"]));
+    let fresh = output_text(&copyback(&["run", "--requests", "1000", "--set", "precondition.mode=empty"]));
     assert!(!fresh.contains("no GC during GC"), "{fresh}");
 }
 
@@ -210,7 +210,7 @@ fn a_run_says_how_it_went_over_time() {
 fn next_steps_keep_what_the_user_chose() {
     let sets = ["--set", "precondition.mode=empty", "--set", "buffer.size=64 KiB", "--set", "buffer.policy=lru"];
     let arguments = ["compare", "--device", "bench-64g", "--workload", "random-write", "--requests", "500"];
-    let text = printed(&copyback(&[&arguments[..], &sets].concat()));
+    let text = output_text(&copyback(&[&arguments[..], &sets].concat()));
     assert!(text.contains("run --device bench-64g --workload random-write --set precondition.mode=empty"), "{text}");
     assert!(
         text.contains("--set 'buffer.size=64 KiB' --set buffer.policy=lru --requests 500 --scheme baseline"),
@@ -240,7 +240,7 @@ fn a_pipe_is_refused_as_a_trace() {
 fn the_built_in_traces_page_agrees_with_the_program() {
     let page = include_str!("../../../../traces/README.md").split_whitespace().collect::<Vec<_>>().join(" ");
     let info = copyback(&["trace", "info", "oltp", "--json"]);
-    let info: serde_json::Value = serde_json::from_str(&printed(&info)).unwrap();
+    let info: serde_json::Value = serde_json::from_str(&output_text(&info)).unwrap();
     let number = |path: &str| info.pointer(path).and_then(serde_json::Value::as_f64).unwrap();
     assert_eq!(number("/requests"), 182_585.0);
     for fact in [
@@ -276,25 +276,25 @@ fn the_printed_configuration_is_an_experiment_that_prints_itself() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("resolved.toml");
     let arguments = ["run", "--device", "atc18", "--scheme", "fifo", "--workload", "random-write", "--print-config"];
-    let first = printed(&copyback(&arguments));
+    let first = output_text(&copyback(&arguments));
     std::fs::write(&path, &first).unwrap();
     let again = copyback(&["run", path.to_str().unwrap(), "--print-config"]);
     let body = |text: &str| text.split_once('\n').map(|(_, body)| body.to_owned());
-    assert_eq!(body(&printed(&again)), body(&first), "{}", said(&again));
+    assert_eq!(body(&output_text(&again)), body(&first), "{}", error_text(&again));
 }
 
 #[test]
 fn lists_name_everything() {
-    assert!(printed(&copyback(&["schemes"])).contains("dynamic-allocation"));
-    assert!(printed(&copyback(&["schemes", "greedy"])).contains("fewest valid units"));
-    assert!(printed(&copyback(&["schemes", "baseline"])).contains("[preemption]\npolicy = \"none\""));
-    assert!(printed(&copyback(&["devices"])).contains("tpds20-4plane"));
-    assert!(printed(&copyback(&["workloads"])).contains("hm_0-like"));
+    assert!(output_text(&copyback(&["schemes"])).contains("dynamic-allocation"));
+    assert!(output_text(&copyback(&["schemes", "greedy"])).contains("fewest valid units"));
+    assert!(output_text(&copyback(&["schemes", "baseline"])).contains("[preemption]\npolicy = \"none\""));
+    assert!(output_text(&copyback(&["devices"])).contains("tpds20-4plane"));
+    assert!(output_text(&copyback(&["workloads"])).contains("hm_0-like"));
 }
 
 #[test]
 fn the_built_in_trace_is_what_its_description_says() {
-    let text = printed(&copyback(&["trace", "info", "oltp"]));
+    let text = output_text(&copyback(&["trace", "info", "oltp"]));
     assert!(text.contains("182,585") && text.contains("Gaps between arrivals"), "{text}");
 }
 
@@ -304,19 +304,19 @@ fn a_workload_survives_conversion() {
     let path = folder.path().join("cut.parquet");
     let path = path.to_str().unwrap();
     let output = copyback(&["trace", "convert", "oltp", path, "--requests", "1000"]);
-    assert_eq!(code(&output), 0, "{}", said(&output));
-    let info = printed(&copyback(&["trace", "info", path, "--json"]));
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
+    let info = output_text(&copyback(&["trace", "info", path, "--json"]));
     let info: serde_json::Value = serde_json::from_str(&info).unwrap();
     assert_eq!(info["requests"], 1000);
     refused(&["trace", "convert", "oltp", "cut.xyz"], &["does not say in which format", "--to csv"]);
     // A table as text, and back, with nothing lost; without `--to` the name means MSR's format.
     let [table, again] = ["cut.csv", "again.parquet"].map(|name| folder.path().join(name));
     let [table, again] = [&table, &again].map(|path| path.to_str().unwrap());
-    let told = printed(&copyback(&["trace", "convert", path, table, "--to", "csv"]));
+    let told = output_text(&copyback(&["trace", "convert", path, table, "--to", "csv"]));
     assert!(told.contains("1,000 requests as csv"), "{told}");
-    assert!(printed(&copyback(&["trace", "convert", table, again])).contains("1,000 requests as parquet"));
+    assert!(output_text(&copyback(&["trace", "convert", table, again])).contains("1,000 requests as parquet"));
     assert_eq!(std::fs::read(again).unwrap(), std::fs::read(path).unwrap());
-    assert!(printed(&copyback(&["trace", "convert", path, table])).contains("1,000 requests as msr"));
+    assert!(output_text(&copyback(&["trace", "convert", path, table])).contains("1,000 requests as msr"));
 }
 
 #[test]
@@ -325,24 +325,24 @@ fn results_do_not_depend_on_jobs_or_on_where_they_are_written() {
     let out = folder.path().join("out");
     let base = ["compare", "--requests", "20000", "--json", "-"];
     let one = copyback(&[&base[..], &["--jobs", "1"]].concat());
-    assert_eq!(code(&one), 0, "{}", said(&one));
+    assert_eq!(code(&one), 0, "{}", error_text(&one));
     let four = copyback(&[&base[..], &["--jobs", "4", "--out", out.to_str().unwrap()]].concat());
-    assert_eq!(without_wall(&printed(&one)), without_wall(&printed(&four)));
+    assert_eq!(without_wall(&output_text(&one)), without_wall(&output_text(&four)));
     for name in ["results.json", "summary.parquet", "gc_events.parquet", "config-baseline.toml"] {
         assert!(out.join(name).is_file(), "{name}");
     }
     assert!(!Path::new(&out.join("requests.parquet")).exists());
     // Results may be replaced by results.
     let again = copyback(&[&base[..], &["--out", out.to_str().unwrap(), "--out-requests"]].concat());
-    assert_eq!(code(&again), 0, "{}", said(&again));
+    assert_eq!(code(&again), 0, "{}", error_text(&again));
     assert!(out.join("requests.parquet").is_file());
 }
 
 #[test]
 fn a_comparison_ends_by_saying_what_to_try_next() {
     let output = copyback(&["compare", "--requests", "20000"]);
-    let text = printed(&output);
-    assert_eq!(code(&output), 0, "{}", said(&output));
+    let text = output_text(&output);
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
     assert!(text.contains("ideal-no-gc") && text.contains("Try next:"), "{text}");
     assert!(text.lines().take_while(|line| !line.starts_with("Try")).all(|line| line.chars().count() <= 120), "{text}");
 }
@@ -366,7 +366,7 @@ fn errors_are_short_whatever_the_file_holds() {
     ] {
         std::fs::write(&path, &text).expect("the file can be written");
         let output = copyback(&["run", path.to_str().expect("the path is text")]);
-        let said = said(&output);
+        let said = error_text(&output);
         assert!(code(&output) == 2 && output.stderr.len() < 3_000, "{says}: {} bytes", output.stderr.len());
         assert!(said.contains(says), "no `{says}` in: {said}");
     }
@@ -374,7 +374,7 @@ fn errors_are_short_whatever_the_file_holds() {
 
 /// What is suggested is about the same requests: nothing that chose them is lost on the way.
 #[test]
-fn what_is_suggested_is_about_the_same_input() {
+fn suggestions_keep_the_input() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let trace = folder.path().join("a trace.csv");
     let record = |i: u64| format!("{},hm,0,Write,{},4096,100\n", 128_166_372_003_061_629 + i * 1_000, i % 50 * 4_096);
@@ -384,10 +384,10 @@ fn what_is_suggested_is_about_the_same_input() {
     let limits = ["--seed", "7", "--requests", "100"];
     let steps = |arguments: &[&str]| -> Vec<String> {
         let output = copyback(&[&["compare", "--schemes", "baseline,ideal-no-gc"], arguments].concat());
-        let text = printed(&output);
+        let text = output_text(&output);
         let steps = text.lines().filter_map(|line| line.trim().strip_prefix("copyback "));
         let steps: Vec<String> = steps.filter(|step| !step.starts_with("schemes")).map(str::to_owned).collect();
-        assert!(!steps.is_empty(), "{arguments:?}: {text}{}", said(&output));
+        assert!(!steps.is_empty(), "{arguments:?}: {text}{}", error_text(&output));
         steps
     };
     for step in steps(&[&of_trace[..], &limits].concat()) {
@@ -407,7 +407,7 @@ fn what_is_suggested_is_about_the_same_input() {
 fn columns_without_a_meaning_say_why() {
     let set = "workload.requests=1000";
     let output = copyback(&["compare", "--workload", "random-write", "--set", set]);
-    assert!(printed(&output).contains("no reads"), "{}{}", printed(&output), said(&output));
+    assert!(output_text(&output).contains("no reads"), "{}{}", output_text(&output), error_text(&output));
 }
 
 #[test]
@@ -421,7 +421,7 @@ fn a_reader_that_goes_away_is_no_failure() {
         .unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
-    assert_eq!((code(&output), said(&output).as_str()), (0, ""));
+    assert_eq!((code(&output), error_text(&output).as_str()), (0, ""));
 }
 
 /// What the program prints of a device and of a scheme is a file that it takes.
@@ -430,15 +430,15 @@ fn printed_presets_are_files() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let kept = |name: &str, arguments: &[&str]| {
         let path = folder.path().join(name);
-        std::fs::write(&path, printed(&copyback(arguments))).expect("the file can be written");
+        std::fs::write(&path, output_text(&copyback(arguments))).expect("the file can be written");
         path.to_str().expect("the path is text").to_owned()
     };
     let device = kept("device.toml", &["devices", "hpdc18"]);
     let scheme = kept("scheme.toml", &["schemes", "dynamic-allocation"]);
     let of = |device: &str, scheme: &str| {
         let output = copyback(&["run", "--device", device, "--scheme", scheme, "--print-config"]);
-        assert_eq!(code(&output), 0, "{}", said(&output));
-        printed(&output)
+        assert_eq!(code(&output), 0, "{}", error_text(&output));
+        output_text(&output)
     };
     let same = |text: &str| text.lines().filter(|line| !line.contains("scheme")).collect::<Vec<_>>().join("\n");
     assert_eq!(same(&of(&device, "baseline")), same(&of("hpdc18", "baseline")));
@@ -452,14 +452,14 @@ fn every_printed_scheme_is_a_file() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("printed.toml");
     for scheme in copyback::config::presets::SCHEMES {
-        std::fs::write(&path, printed(&copyback(&["schemes", scheme.name]))).expect("the file can be written");
+        std::fs::write(&path, output_text(&copyback(&["schemes", scheme.name]))).expect("the file can be written");
         let file = path.to_str().expect("the path is text");
         // The default device has no room for parity.
         let roomy = ["--set", "capacity.over_provisioning=1.0"];
         let more = if scheme.text.contains("[redundancy]") { &roomy[..] } else { &[] };
         let run = ["run", "--scheme", file, "--requests", "10", "--print-config"];
         let output = copyback(&[&run[..], more].concat());
-        assert_eq!(code(&output), 0, "{}: {}", scheme.name, said(&output));
+        assert_eq!(code(&output), 0, "{}: {}", scheme.name, error_text(&output));
     }
 }
 
@@ -477,7 +477,7 @@ fn only_files_of_an_earlier_run_are_replaced() {
     }
     for scheme in ["hios", "baseline"] {
         let output = copyback(&run(scheme));
-        assert_eq!(code(&output), 0, "{}", said(&output));
+        assert_eq!(code(&output), 0, "{}", error_text(&output));
     }
     assert!(holds("config-baseline.toml") && !holds("config-hios.toml"));
     std::fs::write(folder.path().join("config-hios.toml"), "mine").expect("the file can be written");
@@ -488,8 +488,8 @@ fn only_files_of_an_earlier_run_are_replaced() {
 fn a_comparison_that_cannot_be_judged_says_so_and_what_helps() {
     let says = |more: &[&str], says: &str| {
         let output = copyback(&[&["compare", "--schemes", "baseline,pgc"], more].concat());
-        let text = printed(&output);
-        assert!(text.contains(says), "{more:?}: {text}{}", said(&output));
+        let text = output_text(&output);
+        assert!(text.contains(says), "{more:?}: {text}{}", error_text(&output));
         text
     };
     let limit = "Remove or raise the limit of 500 requests (--requests), and warm the drive up: --warmup steady";
@@ -528,11 +528,11 @@ fn a_device_of_a_trace_is_chosen_as_the_hint_says() {
     let record = |device: u32| format!("12816637200306162{device},hm,{device},Write,4096,4096,100\n");
     std::fs::write(&path, record(0) + &record(1) + &record(1)).expect("the file can be written");
     let trace = path.to_str().expect("the path is text");
-    let text = printed(&copyback(&["trace", "info", trace]));
+    let text = output_text(&copyback(&["trace", "info", trace]));
     let choice = "2: 1 (66.7 %), 0 (33.3 %); choose one with --device 1 here, with --set workload.device=1 in `run`";
     assert!(text.contains(choice), "{text}");
-    let info = printed(&copyback(&["trace", "info", trace, "--device", "1", "--json"]));
+    let info = output_text(&copyback(&["trace", "info", trace, "--device", "1", "--json"]));
     assert!(info.contains("\"requests\": 2"), "{info}");
     let chosen = copyback(&["run", "--trace", trace, "--set", "workload.device=1", "--json", "-"]);
-    assert!(printed(&chosen).contains("\"writes\": 2"), "{}", said(&chosen));
+    assert!(output_text(&chosen).contains("\"writes\": 2"), "{}", error_text(&chosen));
 }

@@ -1,6 +1,6 @@
 //! Names of earlier versions are refused, each with its place and its new name.
 
-use crate::common::{code, copyback, said};
+use crate::common::{code, copyback, error_text};
 use copyback::config::renamed::{Kind, RENAMED, Renamed};
 
 /// Claims that measure this number.
@@ -42,7 +42,11 @@ fn every_old_name_is_refused_with_its_new_one() {
             let output = copyback(&["reproduce", path.to_str().unwrap(), "--quiet"]);
             assert_eq!(code(&output), 2, "{row:?}");
             let says = format!("`{old}` is now `{new}`");
-            assert!(said(&output).contains(&says) && said(&output).contains("mine.toml:9:10"), "{}", said(&output));
+            assert!(
+                error_text(&output).contains(&says) && error_text(&output).contains("mine.toml:9:10"),
+                "{}",
+                error_text(&output)
+            );
             continue;
         }
         let [old, new] = settings(row);
@@ -52,8 +56,12 @@ fn every_old_name_is_refused_with_its_new_one() {
             Kind::Policy => format!("`{}` is now `{}`", now(row.old), now(row.new)),
             _ => format!("`{}` is now `{}`", row.old, row.new),
         };
-        assert!(said(&output).contains(&says) && said(&output).contains("--set:1:"), "{}", said(&output));
-        assert!(!said(&run(&new)).contains("is now"), "{row:?}");
+        assert!(
+            error_text(&output).contains(&says) && error_text(&output).contains("--set:1:"),
+            "{}",
+            error_text(&output)
+        );
+        assert!(!error_text(&run(&new)).contains("is now"), "{row:?}");
     }
 }
 
@@ -70,24 +78,28 @@ fn old_names_lead_to_what_is_to_be_written() {
         let output = copyback(&["schemes", old]);
         assert_eq!(code(&output), 2, "{old}");
         for says in [format!("`{old}` is now `{new}`"), format!("copyback schemes {new}")] {
-            assert!(said(&output).contains(&says), "{}", said(&output));
+            assert!(error_text(&output).contains(&says), "{}", error_text(&output));
         }
         assert_eq!(code(&copyback(&["schemes", new])), 0, "{new}");
     }
-    let unknown = said(&copyback(&["schemes", "unit.nothing"]));
+    let unknown = error_text(&copyback(&["schemes", "unit.nothing"]));
     assert!(unknown.contains("there is no scheme, axis or policy"), "{unknown}");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("old.toml");
     std::fs::write(&path, "[set]\nunit.destination = \"global\"\n").unwrap();
     let (set, path) = (["run", "--set", "unit.destination=global"], path.to_str().unwrap());
     for output in [copyback(&set), copyback(&["sweep", path, "--quiet"])] {
-        assert!(said(&output).contains("write `granularity.destination = \"global\"`"), "{}", said(&output));
+        assert!(
+            error_text(&output).contains("write `granularity.destination = \"global\"`"),
+            "{}",
+            error_text(&output)
+        );
     }
     std::fs::write(path, "[[case]]\nset.unit.destination = \"global\"\n").unwrap();
-    let case = said(&copyback(&["sweep", path, "--quiet"]));
+    let case = error_text(&copyback(&["sweep", path, "--quiet"]));
     assert!(case.contains("write `granularity.destination = \"global\"`"), "{case}");
     std::fs::write(path, "[unit]\ndestination = \"global\"\ncopyback = true\n").unwrap();
-    let several = said(&copyback(&["run", path]));
+    let several = error_text(&copyback(&["run", path]));
     assert!(several.contains("write [granularity] over its keys"), "{several}");
 }
 
@@ -101,7 +113,7 @@ fn old_names_are_refused_where_they_stand_in_files() {
         let output = copyback(&[command, path.to_str().unwrap(), "--quiet"]);
         assert_eq!(code(&output), 2, "{text}");
         for phrase in phrases {
-            assert!(said(&output).contains(phrase), "{text}: no `{phrase}` in {}", said(&output));
+            assert!(error_text(&output).contains(phrase), "{text}: no `{phrase}` in {}", error_text(&output));
         }
     };
     let now = "`yield` is now `preemption`";

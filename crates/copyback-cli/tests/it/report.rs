@@ -1,6 +1,6 @@
 //! Does `copyback report` make one small page of results, the same each time, and refuse what is none?
 
-use crate::common::{code, copyback, printed, said};
+use crate::common::{code, copyback, error_text, output_text};
 use serde_json::Value;
 use std::path::Path;
 
@@ -11,7 +11,7 @@ fn text(path: &Path) -> &str {
 /// Runs of two schemes in a folder.
 fn runs(folder: &Path) {
     let done = copyback(&["compare", "-S", "baseline,pgc", "--requests", "500", "--quiet", "--out", text(folder)]);
-    assert_eq!(code(&done), 0, "{}", said(&done));
+    assert_eq!(code(&done), 0, "{}", error_text(&done));
 }
 
 fn report(results: &[&Path], out: &Path) -> std::process::Output {
@@ -32,8 +32,8 @@ fn a_page_is_one_small_file_of_the_same_bytes_and_asks_for_nothing() {
     runs(&first);
     runs(&second);
     let done = report(&[&first, &second], &page);
-    assert_eq!(code(&done), 0, "{}", said(&done));
-    assert!(printed(&done).contains("first, 2 runs"), "{}", printed(&done));
+    assert_eq!(code(&done), 0, "{}", error_text(&done));
+    assert!(output_text(&done).contains("first, 2 runs"), "{}", output_text(&done));
     assert_eq!(code(&report(&[&first, &second], &again)), 0);
     let html = std::fs::read_to_string(&page).unwrap();
     assert!(html == std::fs::read_to_string(&again).unwrap() && html.len() <= 3_000_000);
@@ -82,8 +82,8 @@ fn what_is_no_result_is_refused_with_what_helps() {
         ("r/summary.parquet", "name its folder, that of --out"),
     ] {
         let done = report(&[&at(name)], &at("page.html"));
-        assert_eq!(code(&done), 2, "{name}: {}", said(&done));
-        assert!(said(&done).contains(says), "{name}: {}", said(&done));
+        assert_eq!(code(&done), 2, "{name}: {}", error_text(&done));
+        assert!(error_text(&done).contains(says), "{name}: {}", error_text(&done));
         assert!(!at("page.html").exists(), "{name}");
     }
 }
@@ -97,7 +97,7 @@ fn a_result_is_not_written_over_and_its_folder_stays_its_own() {
     let before = std::fs::read(&document).unwrap();
     for (result, out) in [(&document, &document), (&results, &results.join("page.html")), (&results, &document)] {
         let done = report(&[result], out);
-        assert_eq!(code(&done), 2, "{}", said(&done));
+        assert_eq!(code(&done), 2, "{}", error_text(&done));
         assert_eq!(std::fs::read(&document).unwrap(), before);
     }
 }
@@ -110,7 +110,7 @@ fn a_hostile_document_is_refused() {
     let head = "{\"schema\":\"copyback/run/1\",\"results\":[";
     std::fs::write(&document, format!("{head}{}]}}", vec!["1"; 4_000_001].join(","))).unwrap();
     let output = report(&[&document], &page);
-    let text = said(&output);
+    let text = error_text(&output);
     assert_eq!(code(&output), 2, "{text}");
     assert!(
         text.contains("more values than any document of results: more than 4,000,000") && text.contains("help: "),
@@ -123,7 +123,7 @@ fn a_hostile_document_is_refused() {
     std::fs::write(&path, text.replace("\"channels\": 4", "\"channels\": 4000000000")).unwrap();
     let started = std::time::Instant::now();
     let output = report(&[&results], &page);
-    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
     assert!(started.elapsed().as_secs() < 20);
     let left_out = &data(&std::fs::read_to_string(&page).unwrap())["sources"][0]["runs"][0]["dies"]["dies_left_out"];
     assert!(left_out.as_u64().is_some_and(|dies| dies > 10_000_000_000), "{left_out}");
@@ -135,7 +135,7 @@ fn hostile(document: &str, says: &str) {
     std::fs::write(&path, document).unwrap();
     let started = std::time::Instant::now();
     let output = report(&[&path], &page);
-    let text = said(&output);
+    let text = error_text(&output);
     assert_eq!(code(&output), 2, "{text}");
     assert!(text.contains(says) && text.contains("help: ") && text.len() < 1_000, "no {says}: {text}");
     assert!(started.elapsed().as_secs() < 20 && !page.exists());
@@ -163,7 +163,7 @@ fn keys_that_are_nested_deeply_or_have_long_names_are_refused() {
     let [page, path] = ["page.html", "d.json"].map(|name| folder.path().join(name));
     std::fs::write(&path, of_runs(&format!("{{\"config\":{}}}", nested(100)))).unwrap();
     let output = report(&[&path], &page);
-    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
     let name = vec!["a"; 100].join(".");
     assert_eq!(data(&std::fs::read_to_string(&page).unwrap())["sources"][0]["runs"][0]["config"][name], "1");
 }
@@ -175,7 +175,7 @@ fn a_page_has_room_for_3000_runs_at_most() {
     let folder = tempfile::tempdir().unwrap();
     let [page, path] = ["page.html", "d.json"].map(|name| folder.path().join(name));
     std::fs::write(&path, runs(3_000)).unwrap();
-    assert!(!said(&report(&[&path], &page)).contains("more runs than"));
+    assert!(!error_text(&report(&[&path], &page)).contains("more runs than"));
 }
 
 /// A footer of structures in one another, and a page that would unpack to 2 GiB less one byte. In Thrift's compact
@@ -196,7 +196,7 @@ fn a_table_whose_lengths_cannot_be_is_refused_before_it_takes_memory() {
     ] {
         std::fs::write(&table, bytes).unwrap();
         let output = report(&[&results], &page);
-        let text = said(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = error_text(&output).split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(code(&output), 2, "{text}");
         assert!(text.contains(says) && text.contains("help: "), "no {says}: {text}");
     }
@@ -209,7 +209,7 @@ fn a_page_has_a_title_a_finding_and_lines_at_what_is_asked() {
     runs(&results);
     let of = |more: &[&str]| {
         let done = copyback(&[&["report", text(&results), "-o", text(&page)][..], more].concat());
-        assert_eq!(code(&done), 0, "{}", said(&done));
+        assert_eq!(code(&done), 0, "{}", error_text(&done));
         std::fs::read_to_string(&page).unwrap()
     };
     let html = of(&["--where", "read.p99 < 1 ms", "--where", "wa >= 100"]);
@@ -248,6 +248,6 @@ fn a_page_has_a_title_a_finding_and_lines_at_what_is_asked() {
     {
         let done = copyback(&["report", text(&results), "-o", text(&page), "--where", condition]);
         assert_eq!(code(&done), 2, "{condition}");
-        assert!(said(&done).contains(says), "{condition}: {}", said(&done));
+        assert!(error_text(&done).contains(says), "{condition}: {}", error_text(&done));
     }
 }

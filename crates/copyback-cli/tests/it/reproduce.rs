@@ -1,6 +1,6 @@
 //! Are claims judged by what the table holds, and is a miss shown as one?
 
-use crate::common::{code, copyback, printed, said};
+use crate::common::{code, copyback, error_text, output_text};
 use std::path::Path;
 
 pub const GRID: &str = r#"
@@ -75,8 +75,8 @@ pub fn reproduce(folder: &Path, text: &str, more: &[&str]) -> std::process::Outp
 }
 
 pub fn results(output: &std::process::Output) -> serde_json::Value {
-    assert_eq!(code(output), 0, "{}", said(output));
-    serde_json::from_str(&printed(output)).unwrap()
+    assert_eq!(code(output), 0, "{}", error_text(output));
+    serde_json::from_str(&output_text(output)).unwrap()
 }
 
 /// What `compare` reports of one cell: the mean response of each scheme.
@@ -122,8 +122,8 @@ fn a_miss_is_a_result_and_a_rerun_runs_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let text = format!("{GRID}{CLAIMS}");
     let first = reproduce(folder.path(), &text, &["--quick"]);
-    assert_eq!(code(&first), 0, "{}", said(&first));
-    let shown = printed(&first);
+    assert_eq!(code(&first), 0, "{}", error_text(&first));
+    let shown = output_text(&first);
     for phrase in [
         "quick: fewer requests",
         "opposite",
@@ -135,7 +135,7 @@ fn a_miss_is_a_result_and_a_rerun_runs_nothing() {
     }
     let journal = folder.path().join("out/mine.journal");
     let bytes = std::fs::read(&journal).unwrap();
-    assert_eq!(printed(&reproduce(folder.path(), &text, &["--quick", "--jobs", "1"])), shown);
+    assert_eq!(output_text(&reproduce(folder.path(), &text, &["--quick", "--jobs", "1"])), shown);
     assert_eq!(std::fs::read(&journal).unwrap(), bytes);
     assert!(folder.path().join("out/mine-mine-quick.parquet").is_file());
 }
@@ -154,11 +154,11 @@ fn claims_can_be_asked_under_other_decisions() {
     );
     // More room: collection affects fewer requests.
     assert!(share(&other) < share(&plain), "{} and {}", share(&other), share(&plain));
-    let shown = printed(&reproduce(folder.path(), &text, &["--seed", "5"]));
+    let shown = output_text(&reproduce(folder.path(), &text, &["--seed", "5"]));
     assert!(shown.starts_with("mine: 4 cells, with seed 5\n"), "{shown}");
     for (set, phrase) in [("trigger.sofd=0.1", "did you mean"), ("trigger.soft=0.1", "`mine` varies this key")] {
         let wrong = reproduce(folder.path(), &text, &["--set", set]);
-        assert!(code(&wrong) == 2 && said(&wrong).contains(phrase), "{}", said(&wrong));
+        assert!(code(&wrong) == 2 && error_text(&wrong).contains(phrase), "{}", error_text(&wrong));
     }
 }
 
@@ -202,15 +202,23 @@ fn mistakes_in_claims_are_shown_where_they_stand() {
         ("response.all.mean_ns", "a / b / c", &["divides more than once"]),
     ] {
         let output = reproduce(folder.path(), &claim(from, to), &[]);
-        assert_eq!(code(&output), 2, "{to}: {}", printed(&output));
+        assert_eq!(code(&output), 2, "{to}: {}", output_text(&output));
         for phrase in phrases {
-            assert!(said(&output).contains(phrase), "{to}: no `{phrase}` in {}", said(&output));
+            assert!(error_text(&output).contains(phrase), "{to}: no `{phrase}` in {}", error_text(&output));
         }
     }
     let unknown = copyback(&["reproduce", "ispas11"]);
-    assert!(code(&unknown) == 2 && said(&unknown).contains("did you mean `ispass11`?"), "{}", said(&unknown));
+    assert!(
+        code(&unknown) == 2 && error_text(&unknown).contains("did you mean `ispass11`?"),
+        "{}",
+        error_text(&unknown)
+    );
     let figure = copyback(&["reproduce", "ispass11", "--figure", "99"]);
-    assert!(code(&figure) == 2 && said(&figure).contains("no experiment for figure `99`"), "{}", said(&figure));
+    assert!(
+        code(&figure) == 2 && error_text(&figure).contains("no experiment for figure `99`"),
+        "{}",
+        error_text(&figure)
+    );
 }
 
 const ADDRESSES: &str = r#"
@@ -261,7 +269,7 @@ at_least = 1000
 #[test]
 fn reads_of_nothing_are_told_and_not_judged_and_mapped_addresses_have_none() {
     let folder = tempfile::tempdir().unwrap();
-    let shown = printed(&reproduce(folder.path(), ADDRESSES, &[]));
+    let shown = output_text(&reproduce(folder.path(), ADDRESSES, &[]));
     let note = "Note: in 2 of 4 cells, some of the mapping units read hold no data, up to ";
     assert_eq!(shown.matches(note).count(), 1, "{shown}");
     let results = results(&reproduce(folder.path(), ADDRESSES, &["--json", "-"]));
@@ -278,10 +286,10 @@ fn reads_of_nothing_are_told_and_not_judged_and_mapped_addresses_have_none() {
     std::fs::write(&sweep, ADDRESSES).unwrap();
     let out = folder.path().join("grid.parquet");
     let sweep = copyback(&["sweep", sweep.to_str().unwrap(), "--out", out.to_str().unwrap(), "--quiet"]);
-    assert!(printed(&sweep).contains(note), "{}{}", printed(&sweep), said(&sweep));
+    assert!(output_text(&sweep).contains(note), "{}{}", output_text(&sweep), error_text(&sweep));
     let empty = ADDRESSES.replace("mode = \"aged\", valid = 0.4", "mode = \"empty\"");
     let nothing = reproduce(folder.path(), &empty, &[]);
-    assert!(code(&nothing) == 2 && said(&nothing).contains("maps nothing"), "{}", said(&nothing));
+    assert!(code(&nothing) == 2 && error_text(&nothing).contains("maps nothing"), "{}", error_text(&nothing));
 }
 
 const CONTROL: &str = r#"
@@ -333,8 +341,8 @@ fn a_control_is_a_scheme_with_settings_of_its_own() {
         ("of = \"baseline\"", "of = \"baselin\"", "did you mean `baseline`?"),
     ] {
         let wrong = reproduce(folder.path(), &CONTROL.replace(from, to), &[]);
-        assert!(code(&wrong) == 2 && said(&wrong).contains(phrase), "{to}: {}", said(&wrong));
-        assert!(said(&wrong).contains("mine.toml:"), "{to}: {}", said(&wrong));
+        assert!(code(&wrong) == 2 && error_text(&wrong).contains(phrase), "{to}: {}", error_text(&wrong));
+        assert!(error_text(&wrong).contains("mine.toml:"), "{to}: {}", error_text(&wrong));
     }
 }
 
@@ -350,8 +358,10 @@ fn a_control_of_a_claim_is_another_scheme_and_a_tolerance_has_a_reason() {
         (CONTROL.replace("matched.read.mean_ns", "nan"), ["mine.toml:16:10", "`nan` is no number"]),
     ] {
         let wrong = reproduce(folder.path(), &text, &[]);
-        assert_eq!(code(&wrong), 2, "{text}: {}", said(&wrong));
-        phrases.iter().for_each(|phrase| assert!(said(&wrong).contains(phrase), "no `{phrase}`: {}", said(&wrong)));
+        assert_eq!(code(&wrong), 2, "{text}: {}", error_text(&wrong));
+        phrases
+            .iter()
+            .for_each(|phrase| assert!(error_text(&wrong).contains(phrase), "no `{phrase}`: {}", error_text(&wrong)));
     }
     // A file's list is for all of its claims: what one of them compares is left out there.
     let of_file = CONTROL.replace("null = \"earlier\"\n", "").replace("at_most = 1000", "direction = \"lower\"");
@@ -368,9 +378,9 @@ fn a_misspelt_number_is_told_after_the_first_cell() {
     // A journal with the cell reports it, too.
     for _ in 0..2 {
         let wrong = reproduce(folder.path(), &text, &["--quick", "--jobs", "1"]);
-        assert_eq!(code(&wrong), 2, "{}", printed(&wrong));
+        assert_eq!(code(&wrong), 2, "{}", output_text(&wrong));
         for phrase in ["mine.toml:", "did you mean `matched.read.mean_ns`?"] {
-            assert!(said(&wrong).contains(phrase), "{}", said(&wrong));
+            assert!(error_text(&wrong).contains(phrase), "{}", error_text(&wrong));
         }
         let journal = std::fs::read_to_string(folder.path().join("out/mine.journal")).unwrap();
         assert_eq!(journal.lines().count(), 2, "a first line, and one of eight cells");
@@ -384,11 +394,11 @@ fn what_the_command_line_fits_is_told() {
     let text =
         format!("schemes = [\"baseline\", \"ideal-no-gc\"]\nworkload = \"oltp\"\nrequests = 200\n{}", one_claim());
     let fitted = reproduce(folder.path(), &text, &["--fit", "0.8"]);
-    assert_eq!(code(&fitted), 0, "{}", said(&fitted));
-    assert!(printed(&fitted).starts_with("mine: 1 cell, with --fit 0.8\n"), "{}", printed(&fitted));
+    assert_eq!(code(&fitted), 0, "{}", error_text(&fitted));
+    assert!(output_text(&fitted).starts_with("mine: 1 cell, with --fit 0.8\n"), "{}", output_text(&fitted));
     let generated = reproduce(folder.path(), &text.replace("oltp", "mixed-70-30"), &["--fit", "0.8"]);
     assert_eq!(code(&generated), 2);
-    assert!(said(&generated).contains("this workload is generated for the drive"), "{}", said(&generated));
+    assert!(error_text(&generated).contains("this workload is generated for the drive"), "{}", error_text(&generated));
 }
 
 /// The first of the claims.
@@ -403,7 +413,7 @@ fn figures_without_the_package_for_python_are_refused_at_once() {
     let [out, figures] = ["out", "figures"].map(|name| folder.path().join(name));
     let arguments = ["reproduce", "tpds20", "--figures", figures.to_str().unwrap(), "--out", out.to_str().unwrap()];
     let output = copyback(&arguments);
-    let text = said(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = error_text(&output).split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(code(&output), 2, "{text}");
     assert!(text.contains("--figures: ") && text.contains("pip install '.[plot]'"), "{text}");
     assert!(!out.exists() && !figures.exists());

@@ -21,7 +21,7 @@ fn files(folder: &Path) -> BTreeMap<String, String> {
 fn written_anew() -> BTreeMap<String, String> {
     let target = tempfile::tempdir().expect("a folder can be made");
     let output = copyback(&["schemes", "--pages", target.path().to_str().expect("the path is a text")]);
-    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
     files(target.path())
 }
 
@@ -85,18 +85,18 @@ fn links_of_pages_lead_somewhere() {
 
 #[test]
 fn a_scheme_is_printed_with_its_drawing_and_stays_a_file() {
-    let text = printed(&copyback(&["schemes", "pgc"]));
+    let text = output_text(&copyback(&["schemes", "pgc"]));
     assert!(text.contains("# plane 0    R1=|<<"), "{text}");
     assert!(text.parse::<toml::Table>().is_ok(), "{text}");
-    assert!(!printed(&copyback(&["schemes", "fifo"])).contains("# plane 0"));
+    assert!(!output_text(&copyback(&["schemes", "fifo"])).contains("# plane 0"));
 }
 
 #[test]
 fn a_folder_that_cannot_be_written_is_refused() {
     let file = tempfile::NamedTempFile::new().expect("a file can be made");
     let output = copyback(&["schemes", "--pages", file.path().to_str().expect("the path is a text")]);
-    assert_eq!(code(&output), 2, "{}", said(&output));
-    assert!(said(&output).contains("--pages"), "{}", said(&output));
+    assert_eq!(code(&output), 2, "{}", error_text(&output));
+    assert!(error_text(&output).contains("--pages"), "{}", error_text(&output));
     let output = copyback(&["schemes", "pgc", "--pages", "x"]);
-    assert_eq!(code(&output), 2, "{}", said(&output));
+    assert_eq!(code(&output), 2, "{}", error_text(&output));
 }

@@ -4,13 +4,13 @@ use crate::common::*;
 
 fn done(arguments: &[&str]) -> String {
     let output = copyback(arguments);
-    assert_eq!(code(&output), 0, "{arguments:?}: {}", said(&output));
-    printed(&output)
+    assert_eq!(code(&output), 0, "{arguments:?}: {}", error_text(&output));
+    output_text(&output)
 }
 
 fn refused(arguments: &[&str], says: &[&str]) {
     let output = copyback(arguments);
-    let text = said(&output);
+    let text = error_text(&output);
     assert_eq!(code(&output), 2, "{arguments:?}: {text}");
     for part in says {
         assert!(text.contains(part), "{arguments:?} does not say `{part}`: {text}");
@@ -129,7 +129,7 @@ fn the_hosts_loop_is_noted_if_each_workload_has_its_own() {
 #[test]
 fn the_options_of_the_hosts_loop_are_named() {
     let ran = copyback(&["run", "-w", "mixed-70-30", "--open"]);
-    let text = said(&ran);
+    let text = error_text(&ran);
     assert_eq!(code(&ran), 2, "{text}");
     assert!(text.contains("an open loop needs arrival times") && text.contains("--> --open:1:1"), "{text}");
     assert!(!text.contains("--set"), "{text}");
@@ -148,11 +148,11 @@ fn a_mistyped_workload_is_corrected() {
         ("workloads.other.share=1", "help: set `trace = "),
     ] {
         let ran = copyback(&["run", "-w", &file, "--set", set]);
-        let text = said(&ran);
+        let text = error_text(&ran);
         assert!(code(&ran) == 2 && text.contains(says), "{set}: {text}");
     }
     // Its value is wrong, not its name.
-    let text = said(&copyback(&["run", "-w", &file, "--set", "workloads.big.read_share=7"]));
+    let text = error_text(&copyback(&["run", "-w", &file, "--set", "workloads.big.read_share=7"]));
     assert!(text.contains("workloads.big.read_share") && !text.contains("`background`"), "{text}");
 }
 
@@ -161,7 +161,7 @@ fn a_mistyped_workload_is_corrected() {
 fn keys_of_a_replaced_policy_are_noted() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("own.toml").to_str().unwrap().to_owned();
-    let small = printed(&copyback(&["devices", "small"]));
+    let small = output_text(&copyback(&["devices", "small"]));
     let run = |keys: &str, set: &str| {
         std::fs::write(&path, format!("{small}\n[frontier]\npolicy = \"single\"\n{keys}\n")).unwrap();
         done(&["run", "-q", "--requests", "100", "--device", &path, "--set", set])
@@ -203,8 +203,8 @@ fn the_hard_watermark_is_a_share_or_a_count() {
     let run = |hard: &str| copyback(&["run", "-S", "pgc", "--print-config", "--set", "trigger.soft=10", "--set", hard]);
     for (set, printed_as) in [("trigger.hard=3", "hard = 3\n"), ("trigger.hard=0.3", "hard = 0.3\n")] {
         let output = run(set);
-        assert_eq!(code(&output), 0, "{}", said(&output));
-        assert!(printed(&output).contains(printed_as), "{}", printed(&output));
+        assert_eq!(code(&output), 0, "{}", error_text(&output));
+        assert!(output_text(&output).contains(printed_as), "{}", output_text(&output));
     }
     let words = |hard: &'static str| ["run", "-S", "pgc", "--set", "trigger.soft=10", "--set", hard];
     refused(
@@ -305,13 +305,13 @@ fn files_named_like_presets_have_their_notes() {
                   blocks_per_plane = 24, pages_per_block = 8, page_size = \"16 KiB\" }\n\
                   timing = { read = \"60 us\", program = \"400 us\", erase = \"2.5 ms\", channel = \"800 MB/s\" }\n\
                   capacity = { over_provisioning = 0.5 }\npreemption = { policy = \"none\" }\n";
-    for name in ["d.toml", "device d.toml"] {
+    for name in ["d.toml", "device d.toml", "device small"] {
         let path = folder.path().join(name);
         std::fs::write(&path, device).unwrap();
         let words = ["run", "-q", "--json", "-", "--requests", "100", "-S", "pgc", "-w", "mixed-70-30", "-d", name];
         let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_copyback"));
         let output = program.args(words).current_dir(folder.path()).output().expect("the program starts");
-        assert_eq!(code(&output), 0, "{}", said(&output));
+        assert_eq!(code(&output), 0, "{}", error_text(&output));
         let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         let notes = document["results"][0]["notes"].to_string();
         assert!(notes.contains("`[preemption]` of") && notes.contains("has no effect"), "{name}: {notes}");
@@ -332,8 +332,8 @@ fn settings_of_presets_are_not_noted() {
 /// The notes of a run.
 fn notes(words: &[&str]) -> String {
     let output = copyback(&[&["run", "-q", "--requests", "50", "-w", "mixed-70-30"][..], words].concat());
-    assert_eq!(code(&output), 0, "{}", said(&output));
-    printed(&output)
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
+    output_text(&output)
 }
 
 /// The later of two settings of one key replaces the earlier one: a note names both. A sweep and `trace` refuse them.
@@ -349,7 +349,8 @@ fn a_key_that_is_set_twice_is_noted() {
         assert!(twice(sets).contains(&expected), "{}", twice(sets));
     }
     let both = notes(&["--closed", "--set", "host.mode=open"]);
-    assert!(both.contains("`host.mode` is set twice"), "{both}");
+    let expected = "`host.mode` is set twice: `--closed` replaces `--set host.mode=open`";
+    assert!(both.contains(expected), "{both}");
     assert!(!twice(["trigger.soft=5", "trigger.hard=3"]).contains("set twice"));
     assert!(!twice(["trigger.soft=3", "baseline:trigger.soft=5"]).contains("set twice"));
     let folder = tempfile::tempdir().unwrap();
@@ -358,8 +359,8 @@ fn a_key_that_is_set_twice_is_noted() {
     let sets = ["--set", "workload.requests=3", "--set", "workload.requests=5"];
     for words in [&["sweep", file.to_str().unwrap()][..], &["trace", "info", "mixed-70-30"]] {
         let output = copyback(&[words, &sets].concat());
-        assert_eq!(code(&output), 2, "{}", printed(&output));
-        assert!(said(&output).contains("`workload.requests` is set twice"), "{}", said(&output));
+        assert_eq!(code(&output), 2, "{}", output_text(&output));
+        assert!(error_text(&output).contains("`workload.requests` is set twice"), "{}", error_text(&output));
     }
 }
 
@@ -389,8 +390,8 @@ fn requests_that_are_moved_are_counted() {
     let said_of = |addresses: &str, more: &[&str]| {
         let addresses = format!("workload.addresses={addresses}");
         let output = copyback(&[&base[..], &["--set", small, "--set", &addresses], more].concat());
-        assert_eq!(code(&output), 0, "{}", said(&output));
-        printed(&output)
+        assert_eq!(code(&output), 0, "{}", error_text(&output));
+        output_text(&output)
     };
     let once = said_of("{kind=\"once\"}", &["--set", "workload.align=\"4 KiB\""]);
     assert!(once.contains("15 requests moved to the end of `footprint`"), "{once}");
@@ -403,7 +404,7 @@ fn requests_that_are_moved_are_counted() {
 /// A workload that waits for another has no request if the run ends first; a drive that always has requests is never
 /// idle.
 #[test]
-fn what_never_comes_is_noted() {
+fn settings_that_are_never_reached_are_noted() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("two.toml");
     let of = |name: &str, more: &str| {
@@ -417,8 +418,8 @@ fn what_never_comes_is_noted() {
     let idle = ["--set", "buffer.policy=lru", "--set", "buffer.idle_after=\"10 s\""];
     let words = ["run", file.to_str().unwrap(), "-q", "--requests", "100"];
     let output = copyback(&[&words[..], &idle].concat());
-    assert_eq!(code(&output), 0, "{}", said(&output));
-    let text = printed(&output);
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
+    let text = output_text(&output);
     for part in [
         "workload `reader`: the run ended before its first request",
         "`workloads.reader.trim_before_write`",

@@ -1,6 +1,6 @@
 //! Does a sweep run the grid that its file spans, once, and into the same bytes however it was interrupted?
 
-use crate::common::{code, copyback, printed, said};
+use crate::common::{code, copyback, error_text, output_text};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use std::collections::BTreeMap;
@@ -37,16 +37,16 @@ fn file(folder: &Path, text: &str) -> PathBuf {
 fn sweep(file: &Path, out: &Path, more: &[&str]) -> String {
     let arguments = ["sweep", file.to_str().unwrap(), "--out", out.to_str().unwrap()];
     let output = copyback(&[&arguments[..], more].concat());
-    assert_eq!(code(&output), 0, "{}", said(&output));
-    printed(&output)
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
+    output_text(&output)
 }
 
 fn refused(folder: &Path, text: &str, phrases: &[&str]) {
     let path = file(folder, text);
     let output = copyback(&["sweep", path.to_str().unwrap(), "--list"]);
-    assert_eq!(code(&output), 2, "{text}: {}{}", printed(&output), said(&output));
+    assert_eq!(code(&output), 2, "{text}: {}{}", output_text(&output), error_text(&output));
     for phrase in phrases {
-        assert!(said(&output).contains(phrase), "{text}: no `{phrase}` in: {}", said(&output));
+        assert!(error_text(&output).contains(phrase), "{text}: no `{phrase}` in: {}", error_text(&output));
     }
 }
 
@@ -85,7 +85,7 @@ fn a_row_of_the_table_is_what_a_comparison_reports() {
     let arguments = ["compare", "--schemes", "baseline,dynamic-allocation,ideal-no-gc", "--workload", "mixed-70-30"];
     let more = ["--set", share, "--set", "trigger.soft=0.1", "--seed", "2", "--requests", "2000", "--json", "-"];
     let output = copyback(&[&arguments[..], &more].concat());
-    let results: serde_json::Value = serde_json::from_str(&printed(&output)).unwrap();
+    let results: serde_json::Value = serde_json::from_str(&output_text(&output)).unwrap();
     let text = |value: &str| Field::Str(value.into());
     for result in results["results"].as_array().unwrap() {
         let row = rows.iter().find(|row| {
@@ -147,7 +147,7 @@ fn response_times_of_each_run_are_kept_in_bins() {
     assert_eq!(code(&again()), 0);
     std::fs::write(&beside, "somebody's").unwrap();
     let output = again();
-    assert!(code(&output) == 2 && said(&output).contains("no journal next to it"), "{}", said(&output));
+    assert!(code(&output) == 2 && error_text(&output).contains("no journal next to it"), "{}", error_text(&output));
     assert_eq!(std::fs::read(&beside).unwrap(), b"somebody's");
 }
 
@@ -251,7 +251,7 @@ fn a_grid_of_another_file_is_taken_over() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("base.toml"), GRID).unwrap();
     let path = file(folder.path(), "grid = \"base.toml\"\nseed = 7\nschemes = [\"baseline\", \"ideal-no-gc\"]\n");
-    let text = printed(&copyback(&["sweep", path.to_str().unwrap(), "--list"]));
+    let text = output_text(&copyback(&["sweep", path.to_str().unwrap(), "--list"]));
     assert!(text.starts_with("grid: 4 cells, 8 runs: baseline, ideal-no-gc\n"), "{text}");
     assert!(text.contains("mixed-70-30 trigger.soft=0.1: small, mixed-70-30, seed 7, 2,000 requests"), "{text}");
 }
@@ -337,9 +337,9 @@ fn a_cell_that_fails_is_named_and_the_others_are_kept() {
     let path = file(folder.path(), text);
     let out = folder.path().join("out.parquet");
     let output = copyback(&["sweep", path.to_str().unwrap(), "--out", out.to_str().unwrap(), "--jobs", "1"]);
-    assert_eq!(code(&output), 2, "{}", printed(&output));
-    assert!(said(&output).contains("far: "), "{}", said(&output));
-    assert!(said(&output).contains("workload.beyond_capacity"), "{}", said(&output));
+    assert_eq!(code(&output), 2, "{}", output_text(&output));
+    assert!(error_text(&output).contains("far: "), "{}", error_text(&output));
+    assert!(error_text(&output).contains("workload.beyond_capacity"), "{}", error_text(&output));
     assert!(!out.exists());
     let journal = std::fs::read_to_string(out.with_extension("journal")).unwrap();
     assert_eq!(journal.lines().count(), 2, "a first line, and one cell");
@@ -369,17 +369,17 @@ fn cells_that_results_cannot_tell_apart_are_refused() {
     refused("[set]\n\" trigger.soft\" = 0.1\n[vary]\ntrigger.soft = [0.1]\n", &["varied in [vary]"]);
     refused("[vary]\nworkload.time_scale = [1, 2, 1.0]\n", &["grid.toml:2:30", "`1` is there twice"]);
     refused("[vary]\ntrigger.soft = [0.1, \"0.1\"]\n", &["grid.toml:2:22", "`0.1` is there twice"]);
-    let small = printed(&copyback(&["devices", "small"]));
+    let small = output_text(&copyback(&["devices", "small"]));
     std::fs::write(folder.path().join("small.toml"), small).unwrap();
     refused("devices = [\"small\", \"./small.toml\"]\n", &["grid.toml:1:21", "call two devices `small`"]);
     let same = "[[case]]\nname = \"a\"\nworkload = \"oltp\"\n[[case]]\nname = \"b\"\nworkload = \"oltp\"\n";
     refused(same, &["the cells `a` and `b` are the same"]);
     // Labels have the key as results do.
     let path = file(folder.path(), "[vary]\n\"trigger . soft\" = [0.1]\n");
-    let text = printed(&copyback(&["sweep", path.to_str().unwrap(), "--list"]));
+    let text = output_text(&copyback(&["sweep", path.to_str().unwrap(), "--list"]));
     assert!(text.contains("\n  trigger.soft=0.1: "), "{text}");
     let output = copyback(&["sweep", path.to_str().unwrap(), "--list", "--set", "trigger .soft=0.2"]);
-    assert!(code(&output) == 2 && said(&output).contains("varies this key"), "{}", said(&output));
+    assert!(code(&output) == 2 && error_text(&output).contains("varies this key"), "{}", error_text(&output));
 }
 
 #[test]
@@ -390,8 +390,8 @@ fn a_workload_that_settings_define_has_the_name_of_the_file() {
                      set.workload.size = { kind = \"fixed\", mean = \"4 KiB\" }\n";
     let path = file(folder.path(), generated);
     let output = copyback(&["sweep", path.to_str().unwrap(), "--list"]);
-    assert_eq!(code(&output), 0, "{}", said(&output));
-    assert!(printed(&output).contains("small, grid, seed 1"), "{}", printed(&output));
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
+    assert!(output_text(&output).contains("small, grid, seed 1"), "{}", output_text(&output));
     // A part of a workload is none: it would go over the recorded trace.
     refused(
         folder.path(),
@@ -421,7 +421,7 @@ fn a_table_is_called_what_it_is() {
         let out = folder.path().join(name);
         let output = copyback(&["sweep", path.to_str().unwrap(), "--quiet", "--out", out.to_str().unwrap()]);
         assert_eq!(code(&output), 2, "{name}");
-        let text = said(&output).replace(' ', "");
+        let text = error_text(&output).replace(' ', "");
         assert!(text.contains("thetableiswrittenasParquet") && text.contains(other), "{name}: {text}");
         assert!(!out.exists() && !out.with_extension("journal").exists(), "{name}");
     }
@@ -454,8 +454,8 @@ fn settings_define_a_workload() {
         let experiment = folder.path().join("experiment.toml");
         std::fs::write(&experiment, format!("scheme = \"baseline\"\nprecondition.mode = \"empty\"\n{tables}")).unwrap();
         let run = copyback(&["run", "-q", "--json", "-", experiment.to_str().unwrap()]);
-        assert_eq!(code(&run), 0, "{}", said(&run));
-        let run: serde_json::Value = serde_json::from_str(&printed(&run)).unwrap();
+        assert_eq!(code(&run), 0, "{}", error_text(&run));
+        let run: serde_json::Value = serde_json::from_str(&output_text(&run)).unwrap();
         let text = std::fs::read_to_string(out.with_extension("csv")).unwrap();
         let (names, row) = text.split_once('\n').unwrap();
         let row: Vec<&str> = row.lines().next().unwrap().split(',').collect();
@@ -504,6 +504,6 @@ fn schemes_of_the_command_line_stand_in_every_cell_with_settings_of_their_own() 
     ] {
         let output = copyback(&[&["sweep", path.to_str().unwrap()][..], &more].concat());
         assert_eq!(code(&output), 2, "{more:?}");
-        assert!(said(&output).contains(says), "{more:?}: {}", said(&output));
+        assert!(error_text(&output).contains(says), "{more:?}: {}", error_text(&output));
     }
 }

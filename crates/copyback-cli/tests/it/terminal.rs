@@ -10,7 +10,7 @@ fn hostile() -> String {
 }
 
 /// The program's messages, with the styles that they have on a terminal.
-fn said(folder: &Path, words: &[&str]) -> String {
+fn messages(folder: &Path, words: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_copyback"));
     let command = command.args(words).current_dir(folder).env("CLICOLOR_FORCE", "1").env_remove("NO_COLOR");
     let output = command.output().expect("the program starts");
@@ -102,7 +102,7 @@ fn words_stay_words() {
         &["reproduce", &word],
         &["report", &word, "-o", "page.html"],
     ] {
-        is_harmless(words, &said(folder.path(), words));
+        is_harmless(words, &messages(folder.path(), words));
     }
     for made in ["out.svg", &page] {
         let Ok(text) = std::fs::read_to_string(folder.path().join(made)) else { continue };

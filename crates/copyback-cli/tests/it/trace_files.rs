@@ -16,8 +16,9 @@ fn file(name: &str, content: &[u8]) -> (tempfile::TempDir, String) {
 
 fn refused(arguments: &[&str], says: &[&str]) {
     let output = copyback(arguments);
-    assert_eq!(code(&output), 2, "{arguments:?}: {}", printed(&output));
-    says.iter().for_each(|part| assert!(said(&output).contains(part), "{arguments:?}: {part}: {}", said(&output)));
+    assert_eq!(code(&output), 2, "{arguments:?}: {}", output_text(&output));
+    says.iter()
+        .for_each(|part| assert!(error_text(&output).contains(part), "{arguments:?}: {part}: {}", error_text(&output)));
 }
 
 /// Files of several CPUs are one trace: each command suggests their base name.
@@ -34,7 +35,7 @@ fn a_mistyped_recording_is_corrected_to_its_base_name() {
     }
     // Another file is suggested by its whole name, and a name without a like one has no suggestion.
     std::fs::write(folder.path().join("mail.csv"), "x").unwrap();
-    let named = |name: &str| said(&copyback(&["run", "--trace", folder.path().join(name).to_str().unwrap()]));
+    let named = |name: &str| error_text(&copyback(&["run", "--trace", folder.path().join(name).to_str().unwrap()]));
     assert!(named("mial.csv").contains("mail.csv?"), "{}", named("mial.csv"));
     assert!(!named("qqqq").contains("did you mean"), "{}", named("qqqq"));
 }
@@ -44,23 +45,23 @@ fn devices_are_listed_with_their_shares_and_chosen_as_linux_names_them() {
     let lines = "259,0 7 9 0.000379278 100 D WS 2048 + 8 [app]\n8,16 7 10 0.000479278 100 D R 100 + 8 [app]\n\
                  259,0 7 11 0.000579278 100 D WS 2056 + 8 [app]\n";
     let (_folder, path) = file("two.txt", lines.as_bytes());
-    let text = printed(&copyback(&["trace", "info", &path]));
+    let text = output_text(&copyback(&["trace", "info", &path]));
     let listed = "2: 259,0 (66.7 %), 8,16 (33.3 %); choose one with --device 259,0 here, with --set \
                   workload.device=259,0 in `run` and `compare`";
     assert!(text.contains(listed), "{text}");
-    let json = printed(&copyback(&["trace", "info", &path, "--device", "259,0", "--json"]));
+    let json = output_text(&copyback(&["trace", "info", &path, "--device", "259,0", "--json"]));
     assert!(json.contains("\"requests\": 2") && json.contains("\"name\": \"259,0\""), "{json}");
     let run = |device: &str| {
-        printed(&copyback(&["run", "--trace", &path, "--set", &format!("workload.device={device}"), "--json", "-"]))
+        output_text(&copyback(&["run", "--trace", &path, "--set", &format!("workload.device={device}"), "--json", "-"]))
     };
     assert!(run("259,0").contains("\"writes\": 2") && run("271581184").contains("\"writes\": 2"));
     assert!(run("8,16").contains("\"writes\": 0"));
-    let both = printed(&copyback(&["run", "--trace", &path, "--quiet"]));
+    let both = output_text(&copyback(&["run", "--trace", &path, "--quiet"]));
     assert!(both.contains("2 devices share one address space; choose one with --set workload.device=8,16"), "{both}");
     refused(&["run", "--trace", &path, "--set", "workload.device=8,1"], &["none of the workload's is for device 8,1"]);
     let toml = file("one.toml", format!("[workload]\ntrace = {path:?}\ndevice = \"8,16\"\n").as_bytes());
-    assert!(printed(&copyback(&["trace", "info", &toml.1])).contains("requests    1"));
-    let config = printed(&copyback(&["run", "--print-config", "--trace", &path, "--set", "workload.device=8,16"]));
+    assert!(output_text(&copyback(&["trace", "info", &toml.1])).contains("requests    1"));
+    let config = output_text(&copyback(&["run", "--print-config", "--trace", &path, "--set", "workload.device=8,16"]));
     assert!(config.contains("device = \"8,16\""), "{config}");
 }
 
@@ -70,12 +71,12 @@ fn a_table_without_header_has_its_columns_named_in_the_command() {
     let columns = ["--columns", "time_us,op,offset,length,device"];
     let sets = ["2a=write", "28=read", "x=ignore"].map(|set| format!("workload.operations.{set}"));
     let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set.as_str()]).collect();
-    let info = printed(&copyback(&[&["trace", "info", &path], &columns[..], &sets].concat()));
+    let info = output_text(&copyback(&[&["trace", "info", &path], &columns[..], &sets].concat()));
     assert!(info.contains("requests    2") && info.contains("2: vol-a (50.0 %), vol-b (50.0 %)"), "{info}");
     assert!(info.contains("1 row left out, as `workload.operations` says"), "{info}");
-    let run = printed(&copyback(&[&["run", "--quiet", "--trace", &path], &columns[..], &sets].concat()));
+    let run = output_text(&copyback(&[&["run", "--quiet", "--trace", &path], &columns[..], &sets].concat()));
     assert!(run.contains("format `csv`"), "{run}");
-    let one = printed(&copyback(&[&["trace", "info", &path, "--device", "vol-b"], &columns[..], &sets].concat()));
+    let one = output_text(&copyback(&[&["trace", "info", &path, "--device", "vol-b"], &columns[..], &sets].concat()));
     assert!(one.contains("requests    1"), "{one}");
     let (_folder, plain) = file("p.csv", b"0,W,0,4096\n10,R,4096,4096\n");
     refused(
@@ -90,7 +91,7 @@ fn large_numbers_of_a_trace_have_separators() {
     let rows: String = (0..12_000).map(|at| format!("{},{},{},512\n", at / 100, "W", at * 512)).collect();
     let (_folder, path) =
         file("t.csv", format!("time_us,op,offset,length\n{rows}{}", "9,W,0,0\n".repeat(1500)).as_bytes());
-    let info = printed(&copyback(&["trace", "info", &path]));
+    let info = output_text(&copyback(&["trace", "info", &path]));
     assert!(info.contains("requests    12,000"), "{info}");
     // 12,000 requests in 119 us.
     let rate = info.lines().find(|line| line.contains("arrivals")).expect("a rate");
@@ -126,11 +127,11 @@ fn several_traces_of_a_command_line_are_refused_with_the_way_to_give_them() {
     refused(&["trace", "info", &one, &other], &says);
     refused(&["run", "--trace", &one, "--seed", "1", "--seed", "2"], &["--seed", "cannot be used multiple times"]);
     // Both ways work.
-    assert!(printed(&copyback(&["trace", "info", &base])).contains("requests    2"));
+    assert!(output_text(&copyback(&["trace", "info", &base])).contains("requests    2"));
     let text = format!("[workloads.a]\ntrace = {one:?}\n[workloads.b]\ntrace = {other:?}\n");
     let (_both, both) = file("both.toml", text.as_bytes());
     let run = copyback(&["run", &both, "--quiet", "--json", "-"]);
-    assert!(printed(&run).contains("\"writes\": 2"), "{}", said(&run));
+    assert!(output_text(&run).contains("\"writes\": 2"), "{}", error_text(&run));
 }
 
 /// A base name represents several files; an output may replace none of them.
@@ -159,18 +160,18 @@ fn files_of_all_cpus_are_one_trace() {
     }
     let base = folder.path().join("big");
     let base = base.to_str().unwrap();
-    let info = printed(&copyback(&["trace", "info", base]));
+    let info = output_text(&copyback(&["trace", "info", base]));
     assert!(info.contains("requests    6,000") && info.contains("merged by time"), "{info}");
     let run = copyback(&["run", "--quiet", "--trace", base, "--requests", "100", "--json", "-"]);
-    assert!(printed(&run).contains("\"writes\": 100"), "{}", said(&run));
+    assert!(output_text(&run).contains("\"writes\": 100"), "{}", error_text(&run));
     // The hash is that of all files.
     let hashes = |json: &str| -> Vec<String> {
         json.lines().filter(|line| line.contains("\"hash\": ")).map(str::to_owned).collect()
     };
-    let before = hashes(&printed(&run));
+    let before = hashes(&output_text(&run));
     std::fs::write(folder.path().join("big.blktrace.1"), event(7, 0)).unwrap();
     let run = copyback(&["run", "--quiet", "--trace", base, "--requests", "100", "--json", "-"]);
-    assert_ne!(hashes(&printed(&run)), before);
+    assert_ne!(hashes(&output_text(&run)), before);
 }
 
 /// The program, with standard input that stays open, and a folder for temporary files.
@@ -192,13 +193,13 @@ fn standard_input_has_a_limit_that_can_be_raised() {
         child.wait_with_output().unwrap()
     };
     let less = read("2199 B");
-    assert_eq!(code(&less), 2, "{}", printed(&less));
+    assert_eq!(code(&less), 2, "{}", output_text(&less));
     let says = ["standard input: it has more than 2199 B", "raise the limit in the environment variable", "64 GiB"];
-    says.iter().for_each(|part| assert!(said(&less).contains(part), "{part}: {}", said(&less)));
+    says.iter().for_each(|part| assert!(error_text(&less).contains(part), "{part}: {}", error_text(&less)));
     let enough = read("2200 B");
-    assert!(printed(&enough).contains("requests    100"), "{}", said(&enough));
+    assert!(output_text(&enough).contains("requests    100"), "{}", error_text(&enough));
     let wrong = read("much");
-    assert!(code(&wrong) == 2 && said(&wrong).contains("COPYBACK_STDIN_LIMIT"), "{}", said(&wrong));
+    assert!(code(&wrong) == 2 && error_text(&wrong).contains("COPYBACK_STDIN_LIMIT"), "{}", error_text(&wrong));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left behind");
 }
 
@@ -228,7 +229,7 @@ fn a_killed_program_leaves_no_copy_of_standard_input() {
     let mut child = with_pipe(&["run", "--quiet", "--trace", "-", "--json", "-"], folder.path(), None);
     child.stdin.take().unwrap().write_all("10,a,0,Write,0,8192,1\n".repeat(10).as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
-    assert!(printed(&output).contains("\"writes\": 10"), "{}", said(&output));
+    assert!(output_text(&output).contains("\"writes\": 10"), "{}", error_text(&output));
 }
 
 /// MQSim's parameters of a drive, some with two kinds of pages.
@@ -251,7 +252,7 @@ const SSD_CONFIG: &str = "<?xml version=\"1.0\" encoding=\"us-ascii\"?>\n<Execut
 fn mqsims_configuration_is_converted() {
     let (folder, path) = file("ssdconfig.xml", SSD_CONFIG.as_bytes());
     let output = copyback(&["device", "from-mqsim", &path]);
-    let text = printed(&output);
+    let text = output_text(&output);
     for line in [
         "channels = 2 # Flash_Channel_Count",
         "page_size = \"8 KiB\" # Page_Capacity",
@@ -264,17 +265,21 @@ fn mqsims_configuration_is_converted() {
         "# GC_Block_Selection_Policy = RGA: victim.policy: greedy; RGA is d-choices, with victim.d; RANDOM is random; FIFO is fifo",
         "# PCIe_Lane_Count = 4: no such setting here",
     ] {
-        assert!(text.lines().any(|known| known == line), "{line}: {text}{}", said(&output));
+        assert!(text.lines().any(|known| known == line), "{line}: {text}{}", error_text(&output));
     }
     let device = folder.path().join("mine.toml");
     std::fs::write(&device, &text).unwrap();
     let device = device.to_str().unwrap();
     let run =
         copyback(&["run", "--device", device, "--workload", "random-write", "--requests", "50", "--print-config"]);
-    let config = printed(&run);
-    assert!(config.contains("reserved = 0.127") && config.contains("blocks_per_plane = 64"), "{config}{}", said(&run));
+    let config = output_text(&run);
+    assert!(
+        config.contains("reserved = 0.127") && config.contains("blocks_per_plane = 64"),
+        "{config}{}",
+        error_text(&run)
+    );
     let (_folder, part) = file("part.xml", PART);
-    let text = printed(&copyback(&["device", "from-mqsim", &part]));
+    let text = output_text(&copyback(&["device", "from-mqsim", &part]));
     assert!(text.contains("# chips_per_channel: the file has no Chip_No_Per_Channel"), "{text}");
     assert!(text.contains("# Set these before it is used: Chip_No_Per_Channel, Die_No_Per_Chip"), "{text}");
     for (content, says) in [

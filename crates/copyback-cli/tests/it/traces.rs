@@ -31,19 +31,19 @@ fn file(name: &str, content: &str) -> (tempfile::TempDir, String) {
 #[test]
 fn a_trace_comes_from_standard_input() {
     let msr = "10,a,0,Write,0,8192,1\n20,a,0,Read,0,4096,1\n";
-    let info = printed(&piped(&["trace", "info", "-"], msr));
+    let info = output_text(&piped(&["trace", "info", "-"], msr));
     assert!(info.contains("format `msr`") && info.contains("requests    2"), "{info}");
-    let run = printed(&piped(&["compare", "--trace", "-", "--schemes", "baseline,ideal-no-gc"], msr));
+    let run = output_text(&piped(&["compare", "--trace", "-", "--schemes", "baseline,ideal-no-gc"], msr));
     assert!(run.contains("2 requests of -"), "{run}");
     let wrong = piped(&["trace", "info", "-"], &format!("{msr}nonsense\n"));
-    assert!(code(&wrong) == 2 && said(&wrong).contains("standard input, line 3"), "{}", said(&wrong));
+    assert!(code(&wrong) == 2 && error_text(&wrong).contains("standard input, line 3"), "{}", error_text(&wrong));
 }
 
 /// A remedy that is already applied is no remedy: packed addresses cannot be packed again.
 #[test]
 fn a_packed_trace_is_not_told_to_pack() {
     let (_folder, path) = file("tiny.csv", "10,a,0,Write,0,8192,1\n20,a,0,Write,65536,4096,1\n");
-    let help = |more: &[&str]| said(&copyback(&[&["run", "--trace", &path, "--fit", "1e-300"], more].concat()));
+    let help = |more: &[&str]| error_text(&copyback(&[&["run", "--trace", &path, "--fit", "1e-300"], more].concat()));
     let pack = "workload.layout=compact";
     assert!(help(&[]).contains(pack), "{}", help(&[]));
     let packed = help(&["--set", pack]);
@@ -54,7 +54,7 @@ fn a_packed_trace_is_not_told_to_pack() {
 #[test]
 fn a_mistyped_column_is_corrected() {
     let (_folder, path) = file("bare.txt", "0,W,0,4096\n10,R,4096,4096\n");
-    let wrong = said(&copyback(&["trace", "info", &path, "--columns", "time_us,op,offsett,length"]));
+    let wrong = error_text(&copyback(&["trace", "info", &path, "--columns", "time_us,op,offsett,length"]));
     assert!(wrong.contains("did you mean `offset` instead of `offsett`"), "{wrong}");
 }
 
@@ -63,7 +63,7 @@ fn a_mistyped_column_is_corrected() {
 fn a_drive_that_is_too_large_is_to_have_fewer_planes() {
     let (_folder, path) = file("tiny.csv", "10,a,0,Write,0,8192,1\n20,a,0,Write,65536,4096,1\n");
     let run = |more: &[&str]| {
-        said(&copyback(&[&["run", "--trace", &path, "--fit", "0.9"], more].concat())).replace("\n        ", " ")
+        error_text(&copyback(&[&["run", "--trace", &path, "--fit", "0.9"], more].concat())).replace("\n        ", " ")
     };
     assert!(run(&[]).contains("or take a drive with fewer planes (--set geometry.channels=1)"), "{}", run(&[]));
     let one = run(&["--set", "geometry.channels=1"]);
@@ -72,10 +72,10 @@ fn a_drive_that_is_too_large_is_to_have_fewer_planes() {
 
 /// Before a drive is filled that need not be so large.
 #[test]
-fn a_trace_that_leaves_most_of_its_addresses_out_is_told_of_first() {
+fn a_sparse_trace_is_noted_before_its_drive_is_made() {
     let far = 64 << 20;
     let (_folder, path) = file("far.csv", &format!("10,a,0,Write,0,8192,1\n20,a,0,Write,{far},4096,1\n"));
-    let run = |more: &[&str]| said(&copyback(&[&["run", "--trace", &path, "--fit", "0.3"], more].concat()));
+    let run = |more: &[&str]| error_text(&copyback(&[&["run", "--trace", &path, "--fit", "0.3"], more].concat()));
     let told = "The trace uses 12.0 KiB of what it addresses: with --set workload.layout=compact";
     assert!(run(&[]).contains(told), "{}", run(&[]));
     assert!(!run(&["--quiet"]).contains(told));
@@ -87,20 +87,20 @@ fn columns_are_named_on_the_command_line_or_in_a_file() {
     let settings = COLUMNS.map(|setting| format!("workload.columns.{setting}"));
     let mut arguments = vec!["run", "--trace", &path];
     settings.iter().for_each(|setting| arguments.extend(["--set", setting]));
-    let run = printed(&copyback(&arguments));
+    let run = output_text(&copyback(&arguments));
     assert!(run.contains("format `csv`"), "{run}");
     let columns = COLUMNS.map(|setting| setting.replace('=', " = \"") + "\"").join("\n");
     let workload = folder.path().join("mine.toml");
     std::fs::write(&workload, format!("[workload]\ntrace = \"mine.csv\"\n[workload.columns]\n{columns}\n")).unwrap();
-    let info = printed(&copyback(&["trace", "info", workload.to_str().unwrap()]));
+    let info = output_text(&copyback(&["trace", "info", workload.to_str().unwrap()]));
     assert!(info.contains("9.00 us"), "the times are in microseconds: {info}");
     let mut arguments = vec!["trace", "info", &path];
     settings.iter().for_each(|setting| arguments.extend(["--set", setting]));
-    assert!(printed(&copyback(&arguments)).contains("9.00 us"));
+    assert!(output_text(&copyback(&arguments)).contains("9.00 us"));
     let drive = copyback(&["trace", "info", &path, "--set", "geometry.channels=2"]);
-    assert!(code(&drive) == 2 && said(&drive).contains("uses keys of `workload` only"), "{}", said(&drive));
+    assert!(code(&drive) == 2 && error_text(&drive).contains("uses keys of `workload` only"), "{}", error_text(&drive));
     let wrong = copyback(&["run", "--trace", &path, "--set", "workload.columns.offset=lba"]);
-    assert!(code(&wrong) == 2 && said(&wrong).contains("did you mean `offset_"), "{}", said(&wrong));
+    assert!(code(&wrong) == 2 && error_text(&wrong).contains("did you mean `offset_"), "{}", error_text(&wrong));
 }
 
 /// Writes of 16 KiB, 1 GiB apart from each other: a sparse trace.
@@ -115,11 +115,11 @@ fn a_drive_is_sized_for_a_trace() {
     let run = |more: &[&str]| copyback(&[&["compare", "-S", "baseline,pgc"], &compact[..], more].concat());
     // 32 MiB are a fifth of 160 MiB. The device's 800 MiB are made of 128 blocks a plane, each 6.25 MiB: 26 are enough
     // and 25 are not.
-    let text = printed(&run(&["--fit", "0.2"]));
+    let text = output_text(&run(&["--fit", "0.2"]));
     let note = "--fit 0.2 gave each plane 26 blocks: the trace addresses 32.0 MiB of the drive's";
     assert!(text.contains(note) && !text.contains("far smaller drive"), "{text}");
     assert!(text.contains("--fit 0.2 --set workload.layout=compact --scheme baseline"), "the same drive next: {text}");
-    let config = printed(&copyback(&[&["run", "--print-config", "--fit", "0.2"], &compact[..]].concat()));
+    let config = output_text(&copyback(&[&["run", "--print-config", "--fit", "0.2"], &compact[..]].concat()));
     assert!(config.contains("blocks_per_plane = 26"), "{config}");
     for (more, says) in [
         (
@@ -142,23 +142,27 @@ fn a_drive_is_sized_for_a_trace() {
         ),
     ] {
         let output = run(more);
-        assert_eq!(code(&output), 2, "{more:?}: {}", printed(&output));
-        assert!(!said(&output).contains("--set:"), "nobody typed the number of blocks: {}", said(&output));
-        says.iter().for_each(|part| assert!(said(&output).contains(part), "{more:?}: {}", said(&output)));
+        assert_eq!(code(&output), 2, "{more:?}: {}", output_text(&output));
+        assert!(!error_text(&output).contains("--set:"), "nobody typed the number of blocks: {}", error_text(&output));
+        says.iter().for_each(|part| assert!(error_text(&output).contains(part), "{more:?}: {}", error_text(&output)));
     }
     let advised = run(&["--fit", "0.36"]);
-    assert!(printed(&advised).contains("--fit 0.36 gave each plane 15 blocks"), "the remedy helps: {}", said(&advised));
+    assert!(
+        output_text(&advised).contains("--fit 0.36 gave each plane 15 blocks"),
+        "the remedy helps: {}",
+        error_text(&advised)
+    );
     let generated = copyback(&["run", "--workload", "financial-like", "--fit", "0.9"]);
-    assert!(said(&generated).contains("this workload is generated for the drive"), "{}", said(&generated));
+    assert!(error_text(&generated).contains("this workload is generated for the drive"), "{}", error_text(&generated));
     // Two writes of 16 KiB, the second at the end of 40 MiB: 100 MiB are 16 blocks of each plane.
     let (_folder, path) = file("wide.csv", "10,a,0,Write,0,16384,1\n20,a,0,Write,41926656,16384,1\n");
-    let text = printed(&copyback(&["run", "--trace", &path, "--fit", "0.4"]));
+    let text = output_text(&copyback(&["run", "--trace", &path, "--fit", "0.4"]));
     assert!(text.contains("gave each plane 16 blocks") && text.contains("It uses 32.0 KiB of that"), "{text}");
     // The trace's own addresses end at 32 TiB, and no such drive has planes so small.
     let (_folder, path) = file("far.csv", &format!("10,a,0,Write,{},4096,1\n", (1_u64 << 45) - 4096));
     let as_is = copyback(&["run", "--trace", &path, "--fit", "0.9"]);
-    assert!(said(&as_is).contains("no share makes it small enough"), "{}", said(&as_is));
-    assert!(code(&as_is) == 2 && said(&as_is).contains("workload.layout=compact"), "{}", said(&as_is));
+    assert!(error_text(&as_is).contains("no share makes it small enough"), "{}", error_text(&as_is));
+    assert!(code(&as_is) == 2 && error_text(&as_is).contains("workload.layout=compact"), "{}", error_text(&as_is));
 }
 
 /// Each cell holds the same data at its own over-provisioning: 32 MiB are 0.4 of 80 MiB, and a block of each plane of
@@ -183,8 +187,8 @@ fn a_sweep_sizes_the_drive_of_each_cell() {
     let file = grid(vary);
     let asked = ["--fit", "0.4", "--min", "capacity.over_provisioning"];
     let output = sweep(&file, &asked);
-    let text = printed(&output);
-    assert_eq!(code(&output), 0, "{}", said(&output));
+    let text = output_text(&output);
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
     assert!(
         text.contains("Note: --fit 0.4 gave each plane ") && text.contains(" blocks, so that each cell's"),
         "{text}"
@@ -216,15 +220,15 @@ fn a_sweep_sizes_the_drive_of_each_cell() {
     let [small, large] = capacities(0.4)[..] else { panic!("two cells") };
     assert!(small.1 < large.1 && small.0 < large.0, "{small:?} {large:?}");
     // The journal knows a cell by the drive that the share made.
-    assert!(printed(&sweep(&file, &asked)).contains("2 of 2 cells were done before"));
-    let other = printed(&sweep(&file, &["--fit", "0.3"]));
+    assert!(output_text(&sweep(&file, &asked)).contains("2 of 2 cells were done before"));
+    let other = output_text(&sweep(&file, &["--fit", "0.3"]));
     assert!(!other.contains("were done before"), "{other}");
     capacities(0.3);
 
     let refused = |file: &str, more: &[&str], says: &[&str]| {
         let output = sweep(file, more);
-        assert_eq!(code(&output), 2, "{more:?}: {}", printed(&output));
-        says.iter().for_each(|part| assert!(said(&output).contains(part), "{part}: {}", said(&output)));
+        assert_eq!(code(&output), 2, "{more:?}: {}", output_text(&output));
+        says.iter().for_each(|part| assert!(error_text(&output).contains(part), "{part}: {}", error_text(&output)));
     };
     let set = ["--fit", "0.4", "--set", "geometry.blocks_per_plane=64"];
     refused(&file, &set, &["`geometry.blocks_per_plane`, which --set sets, too", "leave one of them out"]);
@@ -251,7 +255,7 @@ fn what_is_large_for_a_small_drive_is_noted() {
         let base =
             ["run", "--trace", &path, "--set", "workload.layout=compact", "--fit", "0.2", "--scheme", "baseline"];
         let sets = set.iter().flat_map(|set| ["--set", set]);
-        printed(&copyback(&base.into_iter().chain(sets).collect::<Vec<_>>()))
+        output_text(&copyback(&base.into_iter().chain(sets).collect::<Vec<_>>()))
     };
     let kept = "`trigger.soft = 3` counts blocks, however few a drive has: collection keeps 3 of the 5 spare blocks";
     assert!(notes(&["trigger.soft=3"]).contains(kept));
@@ -278,8 +282,12 @@ fn what_is_large_for_a_small_drive_is_noted() {
 fn what_does_not_fit_is_told_of_the_compact_layout_and_fits_with_it() {
     let (_folder, path) = file("sparse.csv", &sparse(20));
     let refused = copyback(&["run", "--trace", &path]);
-    assert!(code(&refused) == 2 && said(&refused).contains("--set workload.layout=compact"), "{}", said(&refused));
-    let text = printed(&copyback(&["run", "--trace", &path, "--set", "workload.layout=compact"]));
+    assert!(
+        code(&refused) == 2 && error_text(&refused).contains("--set workload.layout=compact"),
+        "{}",
+        error_text(&refused)
+    );
+    let text = output_text(&copyback(&["run", "--trace", &path, "--set", "workload.layout=compact"]));
     assert!(text.contains("addresses packed into 320 KiB"), "{text}");
 }
 
@@ -287,11 +295,11 @@ fn what_does_not_fit_is_told_of_the_compact_layout_and_fits_with_it() {
 fn the_old_name_of_the_event_is_refused_with_the_new_one() {
     let (_folder, path) = file("queued.txt", "8,0 0 1 0.1 7 Q R 0 + 8 [x]\n");
     let old = copyback(&["run", "--trace", &path, "--set", "workload.block_action=Q"]);
-    assert!(said(&old).contains("`workload.block_action` is now `workload.event`"), "{}", said(&old));
+    assert!(error_text(&old).contains("`workload.block_action` is now `workload.event`"), "{}", error_text(&old));
     let none = copyback(&["run", "--trace", &path]);
-    assert!(said(&none).contains("--set workload.event=Q"), "{}", said(&none));
+    assert!(error_text(&none).contains("--set workload.event=Q"), "{}", error_text(&none));
     let run = copyback(&["run", "--trace", &path, "--set", "workload.event=Q"]);
-    assert_eq!(code(&run), 0, "{}", said(&run));
+    assert_eq!(code(&run), 0, "{}", error_text(&run));
 }
 
 #[test]
@@ -300,9 +308,9 @@ fn a_format_that_is_not_read_is_refused_by_name() {
     let refused = copyback(&["run", "--trace", &path, "--format", "oracleGeneral"]);
     assert_eq!(code(&refused), 2);
     assert!(
-        said(&refused).contains("neither whether it reads or writes nor where its object lies"),
+        error_text(&refused).contains("neither whether it reads or writes nor where its object lies"),
         "{}",
-        said(&refused)
+        error_text(&refused)
     );
 }
 
@@ -316,8 +324,8 @@ fn seeds_that_change_nothing_are_told() {
         std::fs::write(&path, format!("{common}{text}")).unwrap();
         let out = folder.path().join("grid.parquet");
         let output = copyback(&["sweep", path.to_str().unwrap(), "--quiet", "--fresh", "--out", out.to_str().unwrap()]);
-        assert_eq!(code(&output), 0, "{text}: {}", said(&output));
-        printed(&output)
+        assert_eq!(code(&output), 0, "{text}: {}", error_text(&output));
+        output_text(&output)
     };
     let (says, empty) = ("Note: all seeds give the same results", "set.precondition.mode = \"empty\"\n");
     let replayed = format!("trace = {trace:?}\n");

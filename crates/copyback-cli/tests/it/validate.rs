@@ -4,8 +4,8 @@ use crate::common::*;
 
 fn json(arguments: &[&str]) -> serde_json::Value {
     let output = copyback(&[&["validate", "--json", "-"], arguments].concat());
-    assert_eq!(code(&output), 0, "{}", said(&output));
-    serde_json::from_str(&printed(&output)).expect("it is JSON")
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
+    serde_json::from_str(&output_text(&output)).expect("it is JSON")
 }
 
 fn names(document: &serde_json::Value) -> Vec<&str> {
@@ -33,8 +33,8 @@ fn results_do_not_depend_on_jobs_and_are_repeatable() {
     let arguments = ["validate", "--quick", "--only", "FIFO", "--only", "small", "--seeds", "2", "--json", "-"];
     let one = copyback(&[&arguments[..], &["--jobs", "1"]].concat());
     let two = copyback(&[&arguments[..], &["--jobs", "2"]].concat());
-    assert_eq!(printed(&one), printed(&two));
-    let document: serde_json::Value = serde_json::from_str(&printed(&one)).unwrap();
+    assert_eq!(output_text(&one), output_text(&two));
+    let document: serde_json::Value = serde_json::from_str(&output_text(&one)).unwrap();
     assert_eq!(document["schema"], "copyback/validate/1");
     assert_eq!(document["seeds"], 2);
     let gates = document["gates"].as_array().unwrap();
@@ -62,10 +62,18 @@ fn a_word_chooses_a_group_or_names() {
 #[test]
 fn a_gate_that_does_not_pass_ends_with_1() {
     let output = copyback(&["validate", "--quick", "--only", "M/D/1, load 0.3, p99", "--seeds", "2"]);
-    assert_eq!(code(&output), 1, "{}", printed(&output));
-    assert!(printed(&output).contains("NOISY") && printed(&output).ends_with("1 of 2 pass\n"), "{}", printed(&output));
-    assert!(said(&output).contains("1 of 2 gates did not pass: `M/D/1, load 0.3, p99`"), "{}", said(&output));
-    assert!(said(&output).contains("more --seeds"), "{}", said(&output));
+    assert_eq!(code(&output), 1, "{}", output_text(&output));
+    assert!(
+        output_text(&output).contains("NOISY") && output_text(&output).ends_with("1 of 2 pass\n"),
+        "{}",
+        output_text(&output)
+    );
+    assert!(
+        error_text(&output).contains("1 of 2 gates did not pass: `M/D/1, load 0.3, p99`"),
+        "{}",
+        error_text(&output)
+    );
+    assert!(error_text(&output).contains("more --seeds"), "{}", error_text(&output));
 }
 
 #[test]
@@ -78,9 +86,9 @@ fn mistakes_are_refused_with_a_suggestion() {
         (&["validate", "--json", "nowhere/x.json"], &["there is no folder"]),
     ] {
         let output = copyback(arguments);
-        assert_eq!(code(&output), 2, "{arguments:?}: {}", said(&output));
+        assert_eq!(code(&output), 2, "{arguments:?}: {}", error_text(&output));
         for part in says {
-            assert!(said(&output).contains(part), "{arguments:?} does not say `{part}`: {}", said(&output));
+            assert!(error_text(&output).contains(part), "{arguments:?} does not say `{part}`: {}", error_text(&output));
         }
     }
 }
@@ -129,8 +137,8 @@ fn a_device_of_the_users_is_validated() {
     let output = copyback(&["validate", "--device", device]);
     assert_eq!(code(&output), 2);
     assert!(
-        said(&output).contains("mine.toml:") && said(&output).contains("did you mean `erase`?"),
+        error_text(&output).contains("mine.toml:") && error_text(&output).contains("did you mean `erase`?"),
         "{}",
-        said(&output)
+        error_text(&output)
     );
 }

@@ -1,6 +1,6 @@
 //! Does every table say whether the drives behind its numbers had settled?
 
-use crate::common::{code, copyback, printed, said};
+use crate::common::{code, copyback, error_text, output_text};
 
 /// 300 requests erase fewer than 50 blocks; reads alone move no data.
 #[test]
@@ -8,8 +8,8 @@ fn a_comparison_has_a_column_of_verdicts() {
     for (workload, verdict) in [("mixed-70-30", "too short"), ("random-read", "-")] {
         let arguments = ["compare", "--workload", workload, "--requests", "300", "--schemes", "baseline,pgc"];
         let output = copyback(&[&arguments[..], &["--quiet"]].concat());
-        assert_eq!(code(&output), 0, "{}", said(&output));
-        let text = printed(&output);
+        assert_eq!(code(&output), 0, "{}", error_text(&output));
+        let text = output_text(&output);
         let mut lines = text.lines().skip_while(|line| !line.contains("erases") || !line.contains("steady"));
         let heading = lines.next().unwrap_or_else(|| panic!("no heading `steady`: {text}"));
         // Headings and values end in the same column.
@@ -46,8 +46,8 @@ fn a_run_that_cannot_keep_up_is_not_called_steady() {
         let (d, w) = (path("d.toml"), path("w.toml"));
         let words = ["compare", "-q", "--schemes", "baseline,pgc", "-d", &d, "-w", &w, "--json", &json];
         let output = copyback(&words);
-        assert_eq!(code(&output), 0, "{}", said(&output));
-        let text = printed(&output);
+        assert_eq!(code(&output), 0, "{}", error_text(&output));
+        let text = output_text(&output);
         assert_eq!(text.contains("cannot keep up under `baseline`, `pgc`"), is_overloaded, "{text}");
         let row = text.lines().filter(|line| line.starts_with("pgc") && line.contains("overloaded")).count();
         assert_eq!(row == 1, is_overloaded, "{text}");
@@ -71,7 +71,7 @@ fn judged(device: &str, workloads: &str, trace: Option<&str>) -> (String, Vec<St
     let t = trace.map(|trace| path("t.csv", trace));
     let source = t.as_deref().map_or(["-w", &w], |trace| ["--trace", trace]);
     let output = copyback(&[&["run", "-q", "-d", &d, "--json", "-", "--requests", "5000"], &source[..]].concat());
-    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
     let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let steady = &document["results"][0]["report"]["steady"];
     let figures = steady["figures"].as_array().expect("a list");
@@ -132,8 +132,8 @@ fn a_reproduction_counts_the_cells_that_are_not_steady() {
     let out = folder.path().join("reproduction");
     let arguments = ["reproduce", file.to_str().unwrap(), "--quiet", "--out", out.to_str().unwrap()];
     let output = copyback(&[&arguments[..], &["--json", json.to_str().unwrap()]].concat());
-    assert_eq!(code(&output), 0, "{}", said(&output));
-    let text = printed(&output);
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
+    let text = output_text(&output);
     let says = "Note: 2 of 4 runs are not yet steady, or too short to tell: `baseline`, `pgc` in mixed-70-30\n";
     assert!(text.contains(says), "{text}");
     let document: serde_json::Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();

@@ -18,13 +18,13 @@ over_provisioning = 0.5
 
 fn json(arguments: &[&str]) -> Value {
     let output = copyback(&[arguments, &["--json", "-"]].concat());
-    assert_eq!(code(&output), 0, "{arguments:?}: {}", said(&output));
+    assert_eq!(code(&output), 0, "{arguments:?}: {}", error_text(&output));
     serde_json::from_slice(&output.stdout).expect("it is JSON")
 }
 
 fn refused(arguments: &[&str], says: &[&str]) {
     let output = copyback(arguments);
-    let text = said(&output);
+    let text = error_text(&output);
     assert_eq!(code(&output), 2, "{arguments:?}: {text}");
     for part in says {
         assert!(text.contains(part), "{arguments:?} does not say `{part}`: {text}");
@@ -40,8 +40,8 @@ fn the_default_comparison_is_steady_and_what_it_suggests_works() {
     let folder = tempfile::tempdir().unwrap();
     let document = folder.path().join("d.json");
     let output = copyback(&["compare", "--json", document.to_str().unwrap()]);
-    let text = printed(&output);
-    assert!(code(&output) == 0 && !text.contains("Note"), "{text}{}", said(&output));
+    let text = output_text(&output);
+    assert!(code(&output) == 0 && !text.contains("Note"), "{text}{}", error_text(&output));
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     let document: Value = serde_json::from_slice(&std::fs::read(document).unwrap()).unwrap();
     let results = document["results"].as_array().unwrap();
@@ -69,7 +69,7 @@ fn the_default_comparison_is_steady_and_what_it_suggests_works() {
             words.extend(["--requests", "5000"]);
         }
         let output = copyback(&words);
-        assert_eq!(code(&output), 0, "{words:?}: {}", said(&output));
+        assert_eq!(code(&output), 0, "{words:?}: {}", error_text(&output));
         if words.contains(&"--trace") {
             let erases = json(&words)["results"][0]["report"]["flash"]["block_erases"].as_u64();
             assert!(erases > Some(100), "{words:?}: {erases:?}");
@@ -127,7 +127,7 @@ fn what_is_no_warm_up_is_refused() {
 /// Only writes settle a drive. Without writes the warm-up would never end, so that the program refuses it before the
 /// run.
 #[test]
-fn no_drive_is_awaited_that_nobody_writes_to() {
+fn a_drive_without_writes_is_not_awaited() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("mine.toml");
     let says = ["the workload writes nothing", "--warmup 1000", "--warmup 10s"];
@@ -157,7 +157,7 @@ fn none_is_none_and_a_part_of_a_workload_has_none() {
     let none = json(&[&base[..], &["--warmup", "0"]].concat());
     assert_eq!(none["results"].to_string(), plain["results"].to_string());
     assert!(plain["warmup"].is_null() && plain["results"][0]["report"].get("warmup").is_none());
-    let config = |more: &[&str]| printed(&copyback(&[&["run", "--print-config"], more].concat()));
+    let config = |more: &[&str]| output_text(&copyback(&[&["run", "--print-config"], more].concat()));
     assert!(config(&[]).contains("\nwarmup = 182585\n"));
     for cut in ["workload.loop=1", "workload.first=9", "workload.device=0"] {
         assert!(!config(&["--set", cut]).contains("warmup"), "{cut}");
@@ -178,7 +178,7 @@ fn a_printed_configuration_keeps_its_warm_up() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("mine.toml");
     let asked = ["run", "--requests", "2000", "--warmup", "1500"];
-    std::fs::write(&file, printed(&copyback(&[&asked[..], &["--print-config"]].concat()))).unwrap();
+    std::fs::write(&file, output_text(&copyback(&[&asked[..], &["--print-config"]].concat()))).unwrap();
     let (first, again) = (json(&asked), json(&["run", file.to_str().unwrap()]));
     // The file has every key, and settings of its user that have no effect have notes.
     let without_notes = |document: &Value| {
@@ -226,7 +226,7 @@ fn a_sweep_takes_it_from_its_file_its_cases_or_the_command_line() {
     let text = "requests = 500\nwarmup = 300\nschemes = [\"baseline\"]\n[[case]]\nworkload = \"oltp\"\n\
                 [[case]]\nworkload = \"mixed-70-30\"\nwarmup = \"steady\"\n";
     std::fs::write(at("grid.toml"), text).unwrap();
-    let list = |more: &[&str]| printed(&copyback(&[&["sweep", &at("grid.toml"), "--list"], more].concat()));
+    let list = |more: &[&str]| output_text(&copyback(&[&["sweep", &at("grid.toml"), "--list"], more].concat()));
     assert!(list(&[]).contains("500 requests after a warm-up of 300\n"), "{}", list(&[]));
     assert!(list(&[]).contains("after a warm-up of steady\n"), "{}", list(&[]));
     assert_eq!(list(&["--warmup", "2s"]).matches("after a warm-up of 2 s\n").count(), 2);
@@ -234,8 +234,8 @@ fn a_sweep_takes_it_from_its_file_its_cases_or_the_command_line() {
     let sweep = |warmup: &str| {
         let out = at("grid.parquet");
         let output = copyback(&["sweep", &at("grid.toml"), "--out", &out, "--warmup", warmup]);
-        assert_eq!(code(&output), 0, "{}", said(&output));
-        printed(&output)
+        assert_eq!(code(&output), 0, "{}", error_text(&output));
+        output_text(&output)
     };
     assert!(!sweep("100").contains("done before"));
     assert!(sweep("100").contains("2 of 2 cells were done before"));

@@ -1,18 +1,20 @@
 //! Tables fit the width where they are read, and their reader chooses the columns.
 
-use crate::common::{code, copyback, printed, said};
+use crate::common::{code, copyback, error_text, output_text};
 use std::path::Path;
 
 fn output(arguments: &[&str]) -> String {
     let output = copyback(&[arguments, &["--quiet"]].concat());
-    assert_eq!(code(&output), 0, "{}", said(&output));
-    printed(&output)
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
+    output_text(&output)
 }
 
 fn refused(arguments: &[&str], phrases: &[&str]) {
     let output = copyback(&[arguments, &["--quiet"]].concat());
-    assert_eq!(code(&output), 2, "{}", printed(&output));
-    phrases.iter().for_each(|phrase| assert!(said(&output).contains(phrase), "{phrase}: {}", said(&output)));
+    assert_eq!(code(&output), 2, "{}", output_text(&output));
+    phrases
+        .iter()
+        .for_each(|phrase| assert!(error_text(&output).contains(phrase), "{phrase}: {}", error_text(&output)));
 }
 
 /// Lines of a run's section.

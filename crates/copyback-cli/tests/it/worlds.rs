@@ -1,6 +1,6 @@
 //! Headlines, and worlds: do they ask what the files say, and does a rerun give the same bytes?
 
-use crate::common::{code, printed, said};
+use crate::common::{code, error_text, output_text};
 use crate::reproduce::{CLAIMS, GRID, reproduce, results};
 use std::path::Path;
 
@@ -72,8 +72,8 @@ fn headlines_are_shown_with_quotes_and_intervals() {
     let folder = tempfile::tempdir().unwrap();
     let grid = GRID.replace("[vary]\ntrigger.soft = [0.05, 0.1]\n", "");
     let output = reproduce(folder.path(), &(grid + HEADLINES), &["--headlines"]);
-    assert_eq!(code(&output), 0, "{}", said(&output));
-    let shown = printed(&output);
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
+    let shown = output_text(&output);
     for phrase in ["no GC is faster", "\"GC costs much\" (Abstract)", " +/- ", "Of 1 headlines 1 holds; 1 more set"] {
         assert!(shown.contains(phrase), "no `{phrase}` in {shown}");
     }
@@ -81,7 +81,7 @@ fn headlines_are_shown_with_quotes_and_intervals() {
     // A file without a quote has no headline.
     let without = reproduce(folder.path(), &format!("{GRID}{CLAIMS}"), &["--headlines"]);
     assert_eq!(code(&without), 2);
-    assert!(said(&without).contains("no claim of mine is a headline"), "{}", said(&without));
+    assert!(error_text(&without).contains("no claim of mine is a headline"), "{}", error_text(&without));
 }
 
 /// The journal keeps the first five cells; the rerun gives the same bytes as a run in one go.
@@ -89,7 +89,7 @@ fn headlines_are_shown_with_quotes_and_intervals() {
 fn worlds_resume_with_the_same_bytes() {
     let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let whole = worlds(first.path(), "6", &["--jobs", "1"]);
-    assert_eq!(code(&whole), 0, "{}", said(&whole));
+    assert_eq!(code(&whole), 0, "{}", error_text(&whole));
     let journal = first.path().join("out/mine-worlds.journal");
     let text = std::fs::read_to_string(&journal).unwrap();
     let lines: Vec<&str> = text.lines().collect();
@@ -98,7 +98,7 @@ fn worlds_resume_with_the_same_bytes() {
     std::fs::create_dir(second.path().join("out")).unwrap();
     std::fs::write(second.path().join("out/mine-worlds.journal"), lines[..6].join("\n") + "\n").unwrap();
     let resumed = worlds(second.path(), "6", &[]);
-    assert_eq!(code(&resumed), 0, "{}", said(&resumed));
+    assert_eq!(code(&resumed), 0, "{}", error_text(&resumed));
     for file in ["json", "svg", "csv", "parquet"] {
         let of = |folder: &Path| std::fs::read(folder.join(format!("out/mine-worlds.{file}"))).unwrap();
         assert_eq!(of(first.path()), of(second.path()), "{file}");
@@ -133,7 +133,7 @@ fn open_decisions_that_are_missing_or_wrong_are_told() {
     let folder = tempfile::tempdir().unwrap();
     let missing = reproduce(folder.path(), &(GRID.to_owned() + HEADLINES), &["--worlds", "2"]);
     assert_eq!(code(&missing), 2);
-    let message = said(&missing).split_whitespace().collect::<Vec<_>>().join(" ");
+    let message = error_text(&missing).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(message.contains("open.toml, which is not there"), "{message}");
     let both = reproduce(folder.path(), GRID, &["--worlds", "2", "--headlines"]);
     assert_eq!(code(&both), 2);

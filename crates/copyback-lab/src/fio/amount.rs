@@ -104,6 +104,48 @@ fn until_one_ends(each: u64, read_share: f64) -> f64 {
     (0.5 * (sum - apart) - 1.0).max(each as f64)
 }
 
+/// Converts bytes of a job to numbers of requests.
+struct Counting {
+    /// Mean bytes of a request.
+    mean_bytes: f64,
+    /// Requests of each write: 2 with a trim before it.
+    times: u64,
+}
+
+impl Counting {
+    fn new(job: &Job, read_share: f64) -> Self {
+        let mean = |op: usize| job.sizes.blocks[op].mean();
+        let mean_bytes = match job.pattern.ops {
+            [_, _, true] => mean(TRIM),
+            _ => read_share * mean(READ) + (1.0 - read_share) * mean(WRITE),
+        };
+        Self { mean_bytes, times: if job.pattern.trims_first { 2 } else { 1 } }
+    }
+
+    fn requests(&self, number: f64) -> u64 {
+        (number.max(1.0) as u64).saturating_mul(self.times)
+    }
+
+    /// A pass over a region has the blocks that fit.
+    fn of_pass(&self, bytes: f64) -> u64 {
+        self.requests((bytes / self.mean_bytes).floor())
+    }
+
+    /// An amount in bytes is rounded up to whole requests.
+    fn of_amount(&self, bytes: f64) -> u64 {
+        self.requests((bytes / self.mean_bytes - ROUNDING).ceil())
+    }
+}
+
+/// The end of a job: the first of its limits.
+#[derive(Default)]
+struct End {
+    requests: Option<u64>,
+    passes: Option<f64>,
+    /// The value of `repeat_after`, if there are several passes.
+    repeat_after: Option<Value>,
+}
+
 /// Inserts the keys that end a clone of a job: `requests`, `passes` and `repeat_after`.
 ///
 /// fio ends a job after the bytes of its size, or by time.
@@ -114,86 +156,102 @@ pub fn insert(
     align: u64,
     is_drive: bool,
 ) -> Result<(), Failure> {
-    let mean = |op: usize| job.sizes.blocks[op].mean();
-    let mean_bytes = match job.pattern.ops {
-        [_, _, true] => mean(TRIM),
-        _ => read_share * mean(READ) + (1.0 - read_share) * mean(WRITE),
-    };
-    // A trim and its write count as two requests.
-    let times = if job.pattern.trims_first { 2 } else { 1 };
-    let count = |requests: f64| (requests.max(1.0) as u64).saturating_mul(times);
-    // A pass over a region has the blocks that fit. An amount in bytes is rounded up to whole requests.
-    let of_pass = |bytes: f64| count((bytes / mean_bytes).floor());
-    let of_amount = |bytes: f64| count((bytes / mean_bytes - ROUNDING).ceil());
-    // If sizes are drawn, the number of requests that add up to these bytes is not known in advance.
-    let is_mixed = job.only_size().is_none();
-    let (mut requests, mut passes, mut repeat) = (None, None, None);
-    if !job.is_endless() {
-        match (job.part_size(clone), job.amount(clone)) {
-            (Some(Part::Bytes(size)), amount) => {
-                if size < job.least_size() {
-                    let opt = job.extent.sized_by.as_ref().unwrap_or(&job.whole);
-                    return Err(opt.wrong("the block size is too large for it", "raise the size, or lower bs"));
-                }
-                let whole = (size - size % align).max(align);
-                let has_passes = has_passes(job);
-                let amount = match amount {
-                    None if has_passes => whole as f64,
-                    None => size as f64,
-                    Some(Part::Bytes(bytes)) => bytes as f64,
-                    Some(Part::Share(share)) => share * whole as f64,
-                };
-                let all = all(job, whole as f64, amount);
-                repeat = (all > whole as f64).then(|| Value::from(format!("{whole} B")));
-                if is_mixed {
-                    passes = Some(all * times as f64 / size as f64);
-                } else {
-                    let passes = if has_passes { (all / whole as f64).floor() } else { 0.0 };
-                    let rest = all - passes * whole as f64;
-                    let rest = if rest > 0.0 { of_amount(rest) } else { 0 };
-                    let whole_passes =
-                        if passes > 0.0 { of_pass(whole as f64).saturating_mul(passes as u64) } else { 0 };
-                    requests = Some(whole_passes.saturating_add(rest));
-                    let all = whole_passes.saturating_add(rest);
-                    let most = job.extent.number_ios.map_or(all, |most| most.min(all));
-                    refuse_twice_the_offset(job, clone, size, most)?;
-                    if let Some(each) = of_holed_pass(job, clone, size) {
-                        let of_loop = count(until_one_ends(each, read_share)).min(of_amount(amount));
-                        requests = Some(of_loop.saturating_mul(job.extent.loops));
-                    }
-                }
-            }
-            (_, Some(Part::Bytes(amount))) => {
-                requests = Some(of_amount(amount as f64).saturating_mul(job.extent.loops));
-                repeat = Some(Value::from(1.0));
-            }
-            (_, amount) if is_drive => {
-                let share = if let Some(Part::Share(share)) = amount { share } else { 1.0 };
-                let all = all(job, 1.0, share);
-                passes = Some(all * times as f64);
-                repeat = (all > 1.0).then(|| Value::from(1.0));
-            }
-            _ => {}
+    let counting = Counting::new(job, read_share);
+    let end = match (job.part_size(clone), job.amount(clone)) {
+        _ if job.is_endless() => End::default(),
+        (Some(Part::Bytes(size)), amount) => {
+            refuse_small(job, size)?;
+            end_in_bytes((job, clone), (size, amount), (&counting, read_share), align)?
         }
-    }
-    let most = job.extent.number_ios.map(|most| most.saturating_mul(job.extent.loops).saturating_mul(times));
-    let requests = match (requests, most) {
-        (Some(requests), Some(most)) => requests.min(most),
-        (Some(requests), None) | (None, Some(requests)) => requests,
-        (None, None) if job.is_endless() || passes.is_some() => WITHOUT_END,
-        (None, None) => {
-            let help = match job.whole.is_of_command_line() {
-                true => "add for example --size=256m, --io_size=256m, --number_ios=10000 or --runtime=1s",
-                false => "add size in bytes, io_size, number_ios or runtime",
-            };
-            return Err(job.whole.wrong("nothing says when the job ends", help));
-        }
+        (_, Some(Part::Bytes(amount))) => End {
+            requests: Some(counting.of_amount(amount as f64).saturating_mul(job.extent.loops)),
+            repeat_after: Some(Value::from(1.0)),
+            ..End::default()
+        },
+        (_, amount) if is_drive => end_in_shares(job, amount, counting.times),
+        _ => End::default(),
     };
+    let requests = requests_of(job, &end, counting.times)?;
     table.insert("requests".into(), Value::from(i64::try_from(requests).unwrap_or(i64::MAX)));
-    table.extend(passes.map(|passes| ("passes".to_owned(), Value::from(passes))));
+    table.extend(end.passes.map(|passes| ("passes".to_owned(), Value::from(passes))));
     // A new pass draws the same requests, unless randrepeat=0.
     if job.places.repeats_passes && job.pattern.is_random && job.ends_with_map() {
-        table.extend(repeat.map(|repeat| ("repeat_after".to_owned(), repeat)));
+        table.extend(end.repeat_after.map(|repeat| ("repeat_after".to_owned(), repeat)));
     }
     Ok(())
+}
+
+/// Refuses a region that is smaller than a block.
+fn refuse_small(job: &Job, size: u64) -> Result<(), Failure> {
+    if size >= job.least_size() {
+        return Ok(());
+    }
+    let opt = job.extent.size_option.as_ref().unwrap_or(&job.whole);
+    Err(opt.wrong("the block size is too large for it", "raise the size, or lower bs"))
+}
+
+/// The end of a job whose region has a size in bytes.
+fn end_in_bytes(
+    (job, clone): (&Job, u64),
+    (size, amount): (u64, Option<Part>),
+    (counting, read_share): (&Counting, f64),
+    align: u64,
+) -> Result<End, Failure> {
+    let whole = (size - size % align).max(align);
+    let amount = match amount {
+        None if has_passes(job) => whole as f64,
+        None => size as f64,
+        Some(Part::Bytes(bytes)) => bytes as f64,
+        Some(Part::Share(share)) => share * whole as f64,
+    };
+    let all = all(job, whole as f64, amount);
+    let repeat_after = (all > whole as f64).then(|| Value::from(format!("{whole} B")));
+    // If sizes are drawn, the number of requests that add up to these bytes is not known in advance.
+    if job.only_size().is_none() {
+        let passes = Some(all * counting.times as f64 / size as f64);
+        return Ok(End { passes, repeat_after, ..End::default() });
+    }
+    let in_passes = requests_in_passes(job, (whole as f64, all), counting);
+    refuse_twice_the_offset(job, clone, size, job.extent.number_ios.map_or(in_passes, |most| most.min(in_passes)))?;
+    let requests = match of_holed_pass(job, clone, size) {
+        Some(each) => {
+            let of_loop = counting.requests(until_one_ends(each, read_share)).min(counting.of_amount(amount));
+            of_loop.saturating_mul(job.extent.loops)
+        }
+        None => in_passes,
+    };
+    Ok(End { requests: Some(requests), repeat_after, ..End::default() })
+}
+
+/// The requests of `all` bytes in passes of `whole` bytes, and a rest.
+fn requests_in_passes(job: &Job, (whole, all): (f64, f64), counting: &Counting) -> u64 {
+    let passes = if has_passes(job) { (all / whole).floor() } else { 0.0 };
+    let rest = all - passes * whole;
+    let rest = if rest > 0.0 { counting.of_amount(rest) } else { 0 };
+    let whole_passes = if passes > 0.0 { counting.of_pass(whole).saturating_mul(passes as u64) } else { 0 };
+    whole_passes.saturating_add(rest)
+}
+
+/// The end of a job whose region is a share of the drive.
+fn end_in_shares(job: &Job, amount: Option<Part>, times: u64) -> End {
+    let share = if let Some(Part::Share(share)) = amount { share } else { 1.0 };
+    let all = all(job, 1.0, share);
+    let repeat_after = (all > 1.0).then(|| Value::from(1.0));
+    End { passes: Some(all * times as f64), repeat_after, ..End::default() }
+}
+
+/// The number of requests, with the limit of `number_ios`. A job without any end is refused.
+fn requests_of(job: &Job, end: &End, times: u64) -> Result<u64, Failure> {
+    let most = job.extent.number_ios.map(|most| most.saturating_mul(job.extent.loops).saturating_mul(times));
+    if let Some(requests) = end.requests.into_iter().chain(most).min() {
+        return Ok(requests);
+    }
+    if job.is_endless() || end.passes.is_some() {
+        return Ok(WITHOUT_END);
+    }
+    let help = match job.whole.is_of_command_line() {
+        true => "add for example --size=256m, --io_size=256m, --number_ios=10000 or --runtime=1s",
+        false => "add size in bytes, io_size, number_ios or runtime",
+    };
+    Err(job.whole.wrong("nothing says when the job ends", help))
 }

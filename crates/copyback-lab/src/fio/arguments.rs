@@ -3,7 +3,7 @@
 use super::job::Safety;
 use super::parse::{self, GLOBAL, Section};
 use crate::failure::Failure;
-use copyback::config::layers::{LayerError, Place, Text};
+use copyback::config::layers::{LayerError, Origin, Place, Text};
 use std::iter::Peekable;
 use std::ops::Range;
 use std::sync::Arc;
@@ -153,9 +153,9 @@ pub struct CommandLine {
 /// Divides a command line.
 pub fn read(text: &str) -> Result<CommandLine, Failure> {
     let line = CommandLine { sections: Vec::new(), notes: Vec::new(), safety: Safety::default() };
-    let text = Arc::new(Text { name: SHOWN.to_owned(), text: text.to_owned() });
+    let text = Arc::new(Text::new(SHOWN, text).of(Origin::Fio));
     let whole = 0..text.text.len();
-    let mut reader = Reader { text, line };
+    let mut reader = CommandLineParser { text, line };
     let words = words(&reader.text.text).map_err(|message| reader.wrong(&whole, message, "close it"))?;
     let of_program = words_of_program(&words);
     let mut words = words.into_iter().skip(of_program).peekable();
@@ -180,12 +180,12 @@ struct Given {
 }
 
 /// What is read of a command line so far.
-struct Reader {
+struct CommandLineParser {
     text: Arc<Text>,
     line: CommandLine,
 }
 
-impl Reader {
+impl CommandLineParser {
     fn place(&self, span: Range<usize>) -> Place {
         Place { text: self.text.clone(), span }
     }

@@ -1,16 +1,22 @@
 //! A job of fio: its options, parsed and grouped by subject.
 
+mod block_map;
 mod extent;
 mod pace;
 mod pattern;
+mod percentiles;
 mod places;
-mod reader;
+mod region;
+mod replay;
 mod safety;
 mod schedule;
 mod settle;
 mod sizes;
-mod small;
+
 mod unused;
+mod urgency;
+mod value_parser;
+mod verification;
 
 use super::options::{self, Meaning};
 use super::parse::{Opt, Section};
@@ -19,12 +25,15 @@ use extent::Extent;
 pub use extent::Part;
 use pace::Pace;
 use pattern::Pattern;
+use percentiles::Shown;
 use places::Places;
-use reader::Reader;
+use replay::Replay;
 pub use safety::Safety;
 use schedule::Schedule;
 use sizes::Sizes;
-use small::{Replay, Shown, Urgency, Verification};
+use urgency::Urgency;
+use value_parser::ValueParser;
+use verification::Verification;
 
 /// Operations, in fio's order.
 pub const READ: usize = 0;
@@ -60,7 +69,7 @@ pub struct Job {
     /// The place of its section, for errors about the whole job.
     pub whole: Opt,
     /// Its options and those of `[global]`, each under its first name.
-    said: Vec<(&'static str, Opt)>,
+    set_options: Vec<(&'static str, Opt)>,
     /// Notes on accepted options without effect.
     pub notes: Vec<String>,
     /// Options that ask for flushes of a drive's buffer.
@@ -70,7 +79,7 @@ pub struct Job {
 /// The options of one subject.
 trait Subject {
     /// Sets an option, by its first name; `false` if it belongs to another subject. Adds notes on parts without effect.
-    fn set(&mut self, name: &str, opt: &Opt, read: Reader, notes: &mut Vec<String>) -> Result<bool, Failure>;
+    fn set(&mut self, name: &str, opt: &Opt, read: ValueParser, notes: &mut Vec<String>) -> Result<bool, Failure>;
 }
 
 impl Job {
@@ -95,15 +104,15 @@ impl Job {
             verification: Verification::default(),
             shown: Shown::default(),
             whole,
-            said: Vec::new(),
+            set_options: Vec::new(),
             notes: Vec::new(),
             flushes: Vec::new(),
         };
         let all = || global.iter().chain(&section.options);
-        let mut read = Reader::default();
+        let mut read = ValueParser::default();
         // `kb_base` comes first, because it sets the unit of all other options.
         for opt in all().filter(|opt| opt.key == "kb_base") {
-            read = Reader::of_kb_base(opt)?;
+            read = ValueParser::of_kb_base(opt)?;
         }
         // `ioengine` comes next: if the engine uses no drive, that is the error, not one of its options.
         for opt in all().filter(|opt| opt.key == "ioengine") {
@@ -112,9 +121,8 @@ impl Job {
         for opt in all().filter(|opt| opt.key != "ioengine") {
             job.set(opt, read)?;
         }
-        let has_one_size = job.has_one_size();
         job.settle()?;
-        job.note_unused(&section.options, has_one_size);
+        job.note_unused(&section.options);
         Ok(job)
     }
 
@@ -125,10 +133,10 @@ impl Job {
 
     /// The last option with one of these names.
     pub fn option(&self, names: &[&str]) -> Option<&Opt> {
-        self.said.iter().rev().find(|(name, _)| names.contains(name)).map(|(_, opt)| opt)
+        self.set_options.iter().rev().find(|(name, _)| names.contains(name)).map(|(_, opt)| opt)
     }
 
-    fn set(&mut self, opt: &Opt, read: Reader) -> Result<(), Failure> {
+    fn set(&mut self, opt: &Opt, read: ValueParser) -> Result<(), Failure> {
         let Some((names, meaning)) = options::find(&opt.key) else {
             let help = match options::like(&opt.key) {
                 Some(near) => format!("did you mean `{near}`?"),
@@ -138,7 +146,7 @@ impl Job {
         };
         match meaning {
             Meaning::Understood => {
-                self.said.push((names[0], opt.clone()));
+                self.set_options.push((names[0], opt.clone()));
                 self.set_understood(names[0], opt, read)
             }
             Meaning::WithoutEffect(why) => {
@@ -164,7 +172,7 @@ impl Job {
         }
     }
 
-    fn set_understood(&mut self, name: &str, opt: &Opt, read: Reader) -> Result<(), Failure> {
+    fn set_understood(&mut self, name: &str, opt: &Opt, read: ValueParser) -> Result<(), Failure> {
         match name {
             // It was read before.
             "kb_base" => return Ok(()),

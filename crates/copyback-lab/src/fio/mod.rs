@@ -6,23 +6,25 @@
 
 mod amount;
 pub mod arguments;
+mod block_sizes;
+mod distribution;
 mod engines;
 mod job;
+mod job_notes;
+mod job_workloads;
 mod layout;
-mod made;
 mod number;
 mod options;
 mod parse;
-mod shape;
 
 use crate::failure::Failure;
 use crate::files::{self, Input};
 use arguments::CommandLine;
-use copyback::config::layers::{Layer, WORKLOADS};
+use copyback::config::layers::{Layer, Origin, WORKLOADS};
 use copyback::workload::tenants::TENANTS_MAX;
 use job::{Job, Safety};
+use job_workloads::JobWorkloads;
 use layout::Files;
-use made::Made;
 use parse::{GLOBAL, Opt, Section};
 use std::path::Path;
 use toml::{Table, Value};
@@ -61,7 +63,7 @@ pub struct JobName {
     /// Whether its group is reported as one job.
     pub is_grouped: bool,
     /// Whether it reads back what the previous job wrote (`verify`); fio reports both as one job.
-    pub is_more: bool,
+    pub is_read_back: bool,
     /// Its maximum of outstanding requests.
     pub depth: u64,
     /// Percentiles that it asks for, in per cent.
@@ -73,9 +75,9 @@ pub struct JobName {
     /// Options that ask for flushes of a drive's buffer.
     pub flushes: Vec<Opt>,
     /// The option that sets its size, or its section if none does.
-    pub sized_by: Opt,
+    pub size_option: Opt,
     /// The option that sets its offset in its file.
-    pub moved_by: Option<Opt>,
+    pub offset_option: Option<Opt>,
     /// The first byte of its file on the drive.
     pub file_begin: u64,
 }
@@ -121,14 +123,14 @@ fn read(shown: &str, sections: &[Section], notes: Vec<String>, safety: &Safety) 
             .with_help("write a section [NAME], or --name=NAME, with rw, bs and size"));
     }
     let files = Files::of(&jobs)?;
-    let mut made = Made::default();
+    let mut workloads = JobWorkloads::default();
     for job in &jobs {
-        made.add(job, &files)?;
+        workloads.add(job, &files)?;
     }
     let options = sections.iter().filter(|section| section.name == GLOBAL).flat_map(|section| &section.options);
-    made.jobs.global = options.filter_map(|opt| Some((opt.key.clone(), opt.value.clone()?))).collect();
-    let said = made.notes();
-    let table = Table::from_iter([(WORKLOADS.to_owned(), Value::Table(made.tables))]);
-    let layer = Layer::parse(shown.to_owned(), table.to_string())?;
-    Ok(JobFile { layer, notes: notes.into_iter().chain(said).collect(), jobs: made.jobs })
+    workloads.jobs.global = options.filter_map(|opt| Some((opt.key.clone(), opt.value.clone()?))).collect();
+    let own = workloads.notes.lines();
+    let table = Table::from_iter([(WORKLOADS.to_owned(), Value::Table(workloads.tables))]);
+    let layer = Layer::parse_of(Origin::Fio, shown, table.to_string())?;
+    Ok(JobFile { layer, notes: notes.into_iter().chain(own).collect(), jobs: workloads.jobs })
 }

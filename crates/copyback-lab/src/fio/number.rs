@@ -131,6 +131,15 @@ pub fn time_ns(opt: &Opt, default_ns: u64) -> Result<u64, Failure> {
     count.checked_mul(unit_ns).ok_or_else(wrong)
 }
 
+/// The values for reads, writes and trims. An omitted value repeats the previous one; an empty value changes nothing.
+pub fn each<'a>(opt: &'a Opt, text: &'a str) -> Result<[&'a str; 3], Failure> {
+    let given: Vec<&str> = text.split(',').collect();
+    if given.len() > 3 {
+        return Err(opt.wrong("it has more than three values", "write those of reads, writes and trims"));
+    }
+    Ok([0, 1, 2].map(|op| given.get(op).or(given.last()).copied().unwrap_or_default().trim()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,7 @@
 //! The text of a fio job file, or of fio's command line: sections, options, their places and variables.
 
 use crate::failure::Failure;
-use copyback::config::layers::{LayerError, Place, Text};
+use copyback::config::layers::{LayerError, Origin, Place, Text};
 use std::sync::Arc;
 
 /// An option of a section.
@@ -57,7 +57,7 @@ pub const GLOBAL: &str = "global";
 /// Parses a job file by fio's rules: names are case-sensitive, `;` and `#` begin comments, blanks around `=` do not
 /// count.
 pub fn sections(name: &str, text: &str) -> Result<Vec<Section>, Failure> {
-    let whole = Arc::new(Text { name: name.to_owned(), text: text.to_owned() });
+    let whole = Arc::new(Text::new(name, text).of(Origin::Fio));
     let mut sections: Vec<Section> = Vec::new();
     let mut begins_at = 0;
     for line in text.split_inclusive('\n') {

@@ -7,9 +7,10 @@ use super::{Layers, argument, label};
 use crate::failure::Failure;
 use copyback::config::layers::{Layer, LayerError, Located, SetTwice, set_twice, suggestion};
 use copyback::config::presets::{self, SCHEMES};
+use copyback::host::config::HostMode;
 
 /// A scheme of a command.
-pub(super) struct Chosen {
+pub(super) struct NamedScheme {
     /// Its name in results.
     pub label: String,
     /// How the command line names it.
@@ -32,9 +33,11 @@ pub fn split(sets: &[String]) -> (Vec<String>, Vec<(String, String)>) {
     (of_all, of_one)
 }
 
-/// A note for each key that two settings set, both of all schemes or both of one.
-pub fn notes_of_twice(sets: &[String]) -> Result<Vec<String>, Failure> {
+/// A note for each key that two settings set, both of all schemes or both of one. `mode`: the host's loop that an
+/// option chooses, over all settings.
+pub fn notes_on_repeated_keys(sets: &[String], mode: Option<HostMode>) -> Result<Vec<String>, Failure> {
     let (of_all, of_one) = split(sets);
+    let replaced = Layer::of_sets(&of_all)?.place_in("host", "mode");
     let mut groups = vec![(String::new(), of_all)];
     for (scheme, set) in of_one {
         let prefix = format!("{scheme}:");
@@ -45,20 +48,42 @@ pub fn notes_of_twice(sets: &[String]) -> Result<Vec<String>, Failure> {
     }
     let mut notes = Vec::new();
     for (prefix, sets) in groups {
-        for SetTwice { key, arguments } in set_twice(&sets)? {
-            let [before, after] = arguments.map(|argument| argument.replacen("--set ", &format!("--set {prefix}"), 1));
-            notes.push(format!("`{prefix}{key}` is set twice: `{after}` replaces `{before}`"));
+        for SetTwice { key, before, after } in set_twice(&sets)? {
+            notes.push(format!(
+                "`{prefix}{key}` is set twice: `--set {prefix}{after}` replaces `--set {prefix}{before}`"
+            ));
+        }
+        if let Some((mode, place)) = mode.zip(replaced.as_ref()).filter(|_| prefix.is_empty()) {
+            let (after, before) = (option_of_mode(mode), &place.text.text);
+            notes.push(format!("`host.mode` is set twice: `{after}` replaces `--set {before}`"));
         }
     }
     Ok(notes)
 }
 
 /// Refuses two settings if one replaces the other.
-pub fn refuse_set_twice(sets: &[String]) -> Result<(), Failure> {
-    match notes_of_twice(sets)?.into_iter().next() {
+pub fn refuse_repeated_keys(sets: &[String]) -> Result<(), Failure> {
+    match notes_on_repeated_keys(sets, None)?.into_iter().next() {
         Some(message) => Err(Failure::input(message).with_help("leave one of them out")),
         None => Ok(()),
     }
+}
+
+/// The option that chooses a loop of the host.
+pub fn option_of_mode(mode: HostMode) -> &'static str {
+    match mode {
+        HostMode::Open => "--open",
+        HostMode::Closed => "--closed",
+    }
+}
+
+/// The layer of the option that chooses a loop of the host.
+pub(super) fn layer_of_mode(mode: HostMode) -> Result<Layer, LayerError> {
+    let setting = match mode {
+        HostMode::Open => "host.mode=open",
+        HostMode::Closed => "host.mode=closed",
+    };
+    Layer::of_option(option_of_mode(mode), setting)
 }
 
 /// A setting of one scheme: the scheme and the setting.
@@ -69,7 +94,7 @@ pub fn of_scheme(set: &str) -> Option<(&str, &str)> {
 }
 
 /// The schemes that were named, with the settings that each has alone.
-pub(super) fn chosen(named: &[Located], of_one: &[(String, String)]) -> Result<Vec<Chosen>, Failure> {
+pub(super) fn chosen(named: &[Located], of_one: &[(String, String)]) -> Result<Vec<NamedScheme>, Failure> {
     let mut all = Vec::new();
     for scheme in named {
         let (label, of) = named_scheme(scheme)?;
@@ -77,7 +102,7 @@ pub(super) fn chosen(named: &[Located], of_one: &[(String, String)]) -> Result<V
         let own = if own.is_empty() { None } else { Some(Layer::of_sets(&own)?) };
         let is_preset = presets::find(SCHEMES, &scheme.value).is_some();
         let word = if is_preset { label.clone() } else { scheme.value.clone() };
-        all.push(Chosen { label, word, scheme: of, own });
+        all.push(NamedScheme { label, word, scheme: of, own });
     }
     refuse_sets_of_others(of_one, all.iter().map(|chosen| chosen.label.as_str()))?;
     Ok(all)
@@ -113,7 +138,7 @@ pub fn named_scheme(scheme: &Located) -> Result<(String, Located), LayerError> {
 
 impl Layers<'_> {
     /// The layers above all others of a run: settings of all schemes, and above them the scheme's own.
-    pub fn sets_of(of_all: &[Layer], chosen: &Chosen) -> Vec<Layer> {
+    pub fn sets_of(of_all: &[Layer], chosen: &NamedScheme) -> Vec<Layer> {
         of_all.iter().chain(&chosen.own).cloned().collect()
     }
 }

@@ -15,9 +15,9 @@ use std::collections::BTreeMap;
 
 /// The argument of `--fit`.
 #[derive(Clone, Copy, Debug)]
-pub struct Share(f64);
+pub struct FitShare(f64);
 
-impl std::str::FromStr for Share {
+impl std::str::FromStr for FitShare {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -33,7 +33,7 @@ impl std::str::FromStr for Share {
     }
 }
 
-impl std::fmt::Display for Share {
+impl std::fmt::Display for FitShare {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // A very small number has hundreds of zeros.
         if self.0 < 1e-4 { write!(f, "{:e}", self.0) } else { write!(f, "{}", self.0) }
@@ -47,7 +47,7 @@ const SPARSE: u64 = 2;
 #[derive(Clone, Copy, Debug)]
 pub struct Fitted {
     /// The requested share.
-    pub share: Share,
+    pub share: FitShare,
     /// Bytes that the trace addresses.
     addressed_bytes: u64,
     /// Bytes of these that it reads or writes.
@@ -140,9 +140,9 @@ impl Fitted {
     }
 
     /// The possible share that is nearest to the requested one, in two digits.
-    fn possible_share(&self, plan: &Plan) -> Option<Share> {
+    fn possible_share(&self, plan: &Plan) -> Option<FitShare> {
         let is_possible = |blocks: u32| plan.runs.iter().all(|planned| is_possible(planned, blocks));
-        let blocks_with = |share: Share| {
+        let blocks_with = |share: FitShare| {
             let fitted = Self { share, ..*self };
             plan.runs.iter().map(|planned| least_blocks(planned, &fitted)).max().unwrap_or(0)
         };
@@ -186,11 +186,11 @@ const CLOSER: &str = "pack the used addresses (--set workload.layout=compact), o
 const MORE_PLANES: &str = "take a device with more planes";
 
 /// A share that is easily typed.
-fn two_digits(share: f64, round: fn(f64) -> f64) -> Option<Share> {
+fn two_digits(share: f64, round: fn(f64) -> f64) -> Option<FitShare> {
     let exponent = share.log10().floor() - 1.0;
     let digits = round(share / 10_f64.powf(exponent));
     // Digits and exponent make the very number that is shown, which a product of both may miss.
-    format!("{digits}e{exponent}").parse().ok().map(Share)
+    format!("{digits}e{exponent}").parse().ok().map(FitShare)
 }
 
 /// Whether a run is possible on a drive with this many blocks in each plane.
@@ -207,7 +207,7 @@ fn is_possible(planned: &Planned, blocks: u32) -> bool {
 pub type Footprints = BTreeMap<String, Footprint>;
 
 /// Sizes the drives of a plan.
-pub fn fitted(plan: &Plan, share: Share, known: &mut Footprints) -> Result<Fitted, Failure> {
+pub fn fitted(plan: &Plan, share: FitShare, known: &mut Footprints) -> Result<Fitted, Failure> {
     let Some(first) = plan.runs.first() else { return Err(Failure::input("--fit: there is nothing to run")) };
     plan.runs.iter().try_for_each(refuse_unscalable)?;
     let is_of_several = !first.resolved.tenants.is_empty();

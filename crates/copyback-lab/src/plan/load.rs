@@ -3,7 +3,7 @@
 use super::argument;
 use crate::failure::Failure;
 use crate::files::{self, Input, forget_descriptions, looks_like_path};
-use copyback::config::layers::{Layer, LayerError, Located, suggestion};
+use copyback::config::layers::{Layer, LayerError, Located, Origin, suggestion};
 use copyback::config::presets::{self, ARRAYS, DEVICES, Preset, SCHEMES};
 use copyback::run::config::{RunConfig, Stack};
 use copyback_workload::printable::printable;
@@ -36,8 +36,8 @@ pub fn load_device(name: &str, inputs: &mut Vec<Input>) -> Result<Layer, Failure
 
 /// Loads a preset, or a file if the name is one.
 pub(super) fn load(kind: &Kind, name: &Located, folder: &Path, inputs: &mut Vec<Input>) -> Result<Layer, Failure> {
-    let (shown, text, path) = match presets::find(kind.presets, &name.value) {
-        Some(preset) => (format!("{} {}", kind.role, preset.name), preset.text.to_owned(), None),
+    let (origin, shown, text, path) = match presets::find(kind.presets, &name.value) {
+        Some(preset) => (Origin::Preset, format!("{} {}", kind.role, preset.name), preset.text.to_owned(), None),
         None => {
             let path = folder.join(&name.value);
             if !looks_like_path(&name.value) && !path.exists() {
@@ -47,11 +47,11 @@ pub(super) fn load(kind: &Kind, name: &Located, folder: &Path, inputs: &mut Vec<
                 let help = format!("{help}; {} also takes a TOML file", kind.flag);
                 return Err(error.with_help(help).at(name.place.clone()).into());
             }
-            (path.display().to_string(), files::read_text(kind.role, &path)?, Some(path))
+            (Origin::File, path.display().to_string(), files::read_text(kind.role, &path)?, Some(path))
         }
     };
     inputs.push(Input::text(kind.role, name.value.clone(), path, &text));
-    let mut layer = Layer::parse(shown, text)?;
+    let mut layer = Layer::parse_of(origin, shown, text)?;
     forget_descriptions(&mut layer)?;
     Ok(layer)
 }

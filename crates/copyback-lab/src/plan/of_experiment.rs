@@ -1,12 +1,12 @@
 //! Plans an experiment: its arguments over its file.
 
-use super::chosen::{self, Chosen, split};
+use super::chosen::{self, NamedScheme, layer_of_mode, split};
 use super::effects::overridden;
 use super::experiment::ExperimentFile;
 use super::layers::Layers;
 use super::load::{DEVICE, SCHEME, load};
 use super::overrides::load_array;
-use super::refusals::{refuse_endless, refuse_twice, refuse_unnamed_drives, refuse_without_effect};
+use super::refusals::{refuse_endless, refuse_repeated_schemes, refuse_unnamed_drives, refuse_without_effect};
 use super::{Experiment, Plan, Planned, argument, planned};
 use crate::failure::Failure;
 use crate::files::Input;
@@ -46,8 +46,8 @@ pub(super) fn plan_of_experiment(
     let seed = common.seed.or(experiment.seed).unwrap_or(1);
     let base = Base { device, array, array_is_last: common.array.is_some(), over, seed, policies };
     let is_alone = schemes.len() == 1;
-    let has_sets = !common.settings.is_empty();
-    let planned = schemes.into_iter().map(|scheme| base.planned(scheme, (has_sets, is_alone), &mut inputs));
+    let sets = usize::from(!common.settings.is_empty()) + usize::from(common.mode.is_some());
+    let planned = schemes.into_iter().map(|scheme| base.planned(scheme, (sets, is_alone), &mut inputs));
     let runs = planned.collect::<Result<Vec<_>, _>>()?;
     refuse_without_effect(&Layer::of_sets(&common.settings)?, &runs)?;
     refuse_unnamed_drives(&runs)?;
@@ -90,7 +90,7 @@ fn schemes_of(
     experiment: &ExperimentFile,
     (default_schemes, of_one): (&[&str], &[(String, String)]),
     inputs: &mut Vec<Input>,
-) -> Result<Vec<(Chosen, Layer)>, Failure> {
+) -> Result<Vec<(NamedScheme, Layer)>, Failure> {
     let schemes = &common.schemes;
     let named: Vec<Located> = match (schemes.is_empty(), &experiment.schemes) {
         (false, _) => schemes.iter().map(|name| argument(name)).collect(),
@@ -99,7 +99,7 @@ fn schemes_of(
     };
     let folder = if schemes.is_empty() { experiment.folder.as_path() } else { Path::new("") };
     let all = chosen::chosen(&named, of_one)?;
-    refuse_twice(all.iter().map(|chosen| (chosen.label.as_str(), &chosen.scheme)))?;
+    refuse_repeated_schemes(all.iter().map(|chosen| (chosen.label.as_str(), &chosen.scheme)))?;
     let loaded = all.into_iter().map(|chosen| {
         let layer = load(&SCHEME, &chosen.scheme, folder, inputs)?;
         Ok::<_, Failure>((chosen, layer))
@@ -120,23 +120,23 @@ struct Base<'a> {
 }
 
 impl Base<'_> {
-    /// The run of a scheme. `has_sets`: the highest layer is the command line's settings; `is_alone`: there is no other
-    /// scheme.
+    /// The run of a scheme. `sets`: the number of the highest layers that are the command line's settings; `is_alone`:
+    /// there is no other scheme.
     fn planned(
         &self,
-        (chosen, layer): (Chosen, Layer),
-        (has_sets, is_alone): (bool, bool),
+        (chosen, layer): (NamedScheme, Layer),
+        (sets, is_alone): (usize, bool),
         inputs: &mut Vec<Input>,
     ) -> Result<Planned, Failure> {
         let over_scheme: Vec<Layer> = self.over.iter().chain(&chosen.own).cloned().collect();
         let overridden = overridden(&layer, &over_scheme);
-        let (above, sets) = self.over.split_at(self.over.len() - usize::from(has_sets));
+        let (above, sets) = self.over.split_at(self.over.len() - sets);
         let array_first = self.array.iter().filter(|_| !self.array_is_last);
         let array_last = self.array.iter().filter(|_| self.array_is_last);
         let above = array_first.chain(above).chain(array_last).cloned().collect();
         let sets = Layers::sets_of(sets, &chosen);
         let layers = Layers { device: self.device.clone(), scheme: layer, above, sets, policies: self.policies };
-        let Chosen { label, word, .. } = chosen;
+        let NamedScheme { label, word, .. } = chosen;
         planned(&layers, (label, word), overridden, (self.seed, is_alone), inputs)
     }
 }
@@ -206,6 +206,7 @@ fn upper_layers(
     if !common.settings.is_empty() {
         layers.push(Layer::of_sets(&common.settings)?);
     }
+    layers.extend(common.mode.map(layer_of_mode).transpose()?);
     let proposed = proposed.filter(|(at, _)| !layers[at + 1..].iter().any(workloads::cuts));
     Ok((layers, proposed.map(|(_, warmup)| warmup)))
 }

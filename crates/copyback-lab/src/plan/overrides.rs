@@ -1,7 +1,7 @@
 //! Settings of single drives of an array: finds their devices and schemes, and refuses impossible ones.
 
-use super::load::{ARRAY, Kind};
-use super::{DEVICE, Layers, SCHEME, load};
+use super::layers::Layers;
+use super::load::{ARRAY, DEVICE, Kind, SCHEME, load};
 use crate::failure::Failure;
 use crate::files::{self, Input, looks_like_path};
 use copyback::config::KeyError;

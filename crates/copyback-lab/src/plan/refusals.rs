@@ -95,7 +95,9 @@ pub(super) fn refuse_without_effect(sets: &Layer, runs: &[Planned]) -> Result<()
 }
 
 /// Refuses two schemes with one label: their results would look alike.
-pub(super) fn refuse_twice<'a>(schemes: impl Iterator<Item = (&'a str, &'a Located)>) -> Result<(), Failure> {
+pub(super) fn refuse_repeated_schemes<'a>(
+    schemes: impl Iterator<Item = (&'a str, &'a Located)>,
+) -> Result<(), Failure> {
     let mut seen = BTreeSet::new();
     for (label, scheme) in schemes {
         if !seen.insert(label) {

@@ -4,7 +4,7 @@ use super::claim::OverSeeds;
 use super::metric::{Bound, Metric};
 use crate::sweep::journal::RunResult;
 use crate::sweep::seeds::SeedGroup;
-use crate::sweep::table::Results;
+use crate::sweep::table::SweepResults;
 use copyback_theory::confidence::interval_95;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +28,7 @@ pub struct Group {
 
 impl Group {
     /// The groups of a table.
-    pub fn all(results: &Results<'_>) -> Vec<Self> {
+    pub fn all(results: &SweepResults<'_>) -> Vec<Self> {
         let of_group = |SeedGroup { label, first, cells }: SeedGroup<'_>| {
             let varied = results.file.vary.iter().map(|vary| vary.key.clone()).zip(first.varied.iter().cloned());
             let own = [("case", &first.case), ("device", &first.device)];
@@ -60,7 +60,7 @@ impl Group {
     /// The value of a scheme over seeds, or with one of them; or the reason why there is none.
     pub fn value(
         &self,
-        results: &Results<'_>,
+        results: &SweepResults<'_>,
         of: (&str, &Metric),
         over_seeds: OverSeeds,
         seed: Option<u64>,
@@ -71,7 +71,7 @@ impl Group {
     /// The same, or how low or high it may be, as percentiles are read from bins.
     pub fn bound(
         &self,
-        results: &Results<'_>,
+        results: &SweepResults<'_>,
         (scheme, metric): (&str, &Metric),
         (over_seeds, seed): (OverSeeds, Option<u64>),
         bound: Bound,
@@ -87,7 +87,7 @@ impl Group {
     }
 
     /// The largest value over seeds of what is told of a scheme's run.
-    pub fn worst(&self, results: &Results<'_>, scheme: &str, value: impl Fn(&RunResult) -> f64) -> f64 {
+    pub fn worst(&self, results: &SweepResults<'_>, scheme: &str, value: impl Fn(&RunResult) -> f64) -> f64 {
         let runs = self.cells.iter().flat_map(|(_, cell)| &results.results[*cell].runs);
         runs.filter(|run| run.scheme == scheme).map(value).fold(0.0, f64::max)
     }

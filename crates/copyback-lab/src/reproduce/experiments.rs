@@ -101,12 +101,12 @@ impl Paper {
 
     /// The decisions that it leaves open.
     pub fn open(&self) -> Arc<Text> {
-        Arc::new(Text { name: format!("experiments/{}/open.toml", self.name), text: self.open.to_owned() })
+        Arc::new(Text::new(format!("experiments/{}/open.toml", self.name), self.open))
     }
 
     fn parse(&self, stem: &str, text: &str) -> Result<SweepFile, LayerError> {
         let named = |stem: &str| format!("experiments/{}/{stem}.toml", self.name);
-        let text_of = |stem: &str, text: &str| Arc::new(Text { name: named(stem), text: text.to_owned() });
+        let text_of = |stem: &str, text: &str| Arc::new(Text::new(named(stem), text));
         let neighbour = |name: &Located| {
             let found = self.texts.iter().find(|(stem, _)| format!("{stem}.toml") == name.value);
             let (stem, text) = found.ok_or_else(|| {

@@ -6,7 +6,7 @@ use super::metric::{Bound, Metric};
 use super::verdict::Verdict;
 use crate::sweep::journal::CellResult;
 use crate::sweep::notes::unwritten_share;
-use crate::sweep::table::Results;
+use crate::sweep::table::SweepResults;
 use copyback::config::layers::{LayerError, Located};
 use std::collections::BTreeSet;
 
@@ -72,7 +72,7 @@ pub struct Null {
 const UNWRITTEN_MAX: f64 = 0.01;
 
 /// Judges a claim by a table.
-pub fn judge(claim: &Claim, results: &Results<'_>) -> Result<Measured, LayerError> {
+pub fn judge(claim: &Claim, results: &SweepResults<'_>) -> Result<Measured, LayerError> {
     let test = match &claim.test {
         Ok(test) => test,
         Err(why) => return Ok(Measured::nothing(MissingVerdict::NotMeasured(why.clone()))),
@@ -116,7 +116,7 @@ impl Measured {
 /// A claim's test, and the results and groups of cells by which it is judged.
 struct ClaimContext<'a> {
     test: &'a Test,
-    results: &'a Results<'a>,
+    results: &'a SweepResults<'a>,
     groups: &'a [Group],
 }
 

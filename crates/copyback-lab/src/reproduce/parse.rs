@@ -137,10 +137,8 @@ fn test(mut table: Table, file: &SweepFile, kind: Kind) -> Result<Test, LayerErr
         return Err(wrong("the claim has no base of comparison", help));
     }
     if measure.has_unit() != unit.is_some() {
-        return Err(wrong(
-            "only a figure and a rise have a `unit`",
-            "write for example measure = \"figure\", unit = \"ms\"",
-        ));
+        let help = "write for example measure = \"figure\", unit = \"ms\"";
+        return Err(wrong("only a figure and a rise have a `unit`", help));
     }
     if requires_at_least.is_some() && requires.is_none() {
         return Err(wrong("`requires_at_least` needs `requires`", "write for example requires = \"writes\", too"));
@@ -149,13 +147,8 @@ fn test(mut table: Table, file: &SweepFile, kind: Kind) -> Result<Test, LayerErr
     let compares_schemes = !measure.is_figure() && against.as_ref().is_some_and(|against| *against != scheme);
     let against = against.unwrap_or_else(|| scheme.clone());
     let is_about_an_idea = matches!(kind, Kind::Claim | Kind::Own) && compares_schemes && !rule.says_nothing_changes();
-    let of_file = || if is_about_an_idea { file.null.iter().map(|s| file.label_of(s)).collect() } else { vec![] };
-    let is_compared = |control: &String| *control == scheme || (compares_schemes && *control == against);
-    let null = match own_null {
-        Some(named) => own_null_of(named, file, is_compared)?,
-        // A file's list is for all of its claims, and a scheme is no control of its own.
-        None => of_file().into_iter().filter(|control| !is_compared(control)).collect(),
-    };
+    let compared = [Some(&scheme), compares_schemes.then_some(&against)];
+    let null = null_of(own_null, file, is_about_an_idea, compared)?;
     let unit = unit.unwrap_or_default();
     Ok(Test {
         metric,
@@ -194,6 +187,23 @@ fn choice<T: Copy>(table: &mut Table, key: &'static str, choices: &[(&str, T)]) 
         let error = LayerError::new(format!("`{key}` cannot be `{}`", word.value));
         error.with_help(suggestion(&word.value, "choices", choices.iter().map(|(name, _)| *name))).at(word.place)
     })
+}
+
+/// The null controls of a claim: its own, else those of the file for a claim about an idea. `compared`: the schemes of
+/// the claim.
+fn null_of(
+    own: Option<Vec<Located>>,
+    file: &SweepFile,
+    is_about_an_idea: bool,
+    compared: [Option<&String>; 2],
+) -> Result<Vec<String>, LayerError> {
+    let is_compared = |control: &String| compared.contains(&Some(control));
+    match own {
+        Some(named) => own_null_of(named, file, is_compared),
+        None if !is_about_an_idea => Ok(Vec::new()),
+        // A file's list is for all of its claims, and a scheme is no control of its own.
+        None => Ok(file.null.iter().map(|scheme| file.label_of(scheme)).filter(|null| !is_compared(null)).collect()),
+    }
 }
 
 /// The claim's own null controls, which go before those of the file; an empty list is none. One that says nothing is

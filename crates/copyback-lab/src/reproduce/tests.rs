@@ -9,7 +9,7 @@ use crate::flat::Number;
 use crate::sweep::file::SweepFile;
 use crate::sweep::grid::{self, Cell, Overrides};
 use crate::sweep::journal::{CellResult, RunResult};
-use crate::sweep::table::Results;
+use crate::sweep::table::SweepResults;
 use copyback::config::layers::Text;
 use std::path::Path;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ fn judged(text: &str, value: impl Fn(&Cell, &str, &str) -> f64) -> Vec<(Claim, M
         "unwritten_units_read",
         "units_read",
     ];
-    let text = Arc::new(Text { name: "test.toml".into(), text: text.to_owned() });
+    let text = Arc::new(Text::new("test.toml", text));
     let file = SweepFile::parse(&text, "test", Path::new(""), &|_| unreachable!("no grid is named")).unwrap();
     let cells = grid::cells(&file, &Overrides::default()).unwrap().cells;
     let result = |cell: &Cell| {
@@ -57,7 +57,7 @@ fn judged(text: &str, value: impl Fn(&Cell, &str, &str) -> f64) -> Vec<(Claim, M
         CellResult { runs: runs.collect(), notes: String::new() }
     };
     let results = cells.iter().map(result).collect();
-    let results = Results { file: &file, cells: &cells, results };
+    let results = SweepResults { file: &file, cells: &cells, results };
     let claims = Claim::of_file(&file).unwrap();
     claims.into_iter().map(|claim| (claim.clone(), judge::judge(&claim, &results).unwrap())).collect()
 }
@@ -295,7 +295,7 @@ fn what_a_claim_cannot_be_asked_for_is_refused() {
     let refusal = |key: &str, more: &str| {
         let claim = halved(&format!("for_each = \"{key}\"\npublished = -60\n{more}"));
         let text = format!("{SCHEMES}[vary]\ntrigger.when = [\"waiting\", \"below\"]\n{claim}");
-        let text = Arc::new(Text { name: "test.toml".into(), text });
+        let text = Arc::new(Text::new("test.toml", text));
         let file = SweepFile::parse(&text, "test", Path::new(""), &|_| unreachable!("no grid is named")).unwrap();
         format!("{:?}", Claim::of_file(&file).expect_err("it is refused"))
     };

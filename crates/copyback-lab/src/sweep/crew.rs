@@ -12,7 +12,7 @@ use super::{Sweep, run_cell};
 use crate::execute::ExecutionOptions;
 use crate::failure::Failure;
 use crate::memory;
-use crate::plan::{Plan, Share};
+use crate::plan::{FitShare, Plan};
 use crate::preconditioned::Preconditioned;
 use copyback::run::Warmup;
 use serde::{Deserialize, Serialize};
@@ -69,7 +69,7 @@ impl Description {
     /// The sweep of a working folder.
     fn in_folder(&self, folder: &Path) -> Result<Sweep, Failure> {
         let Self { file, schemes, settings, fit, seed, requests, warmup, traces } = self.clone();
-        let fit: Option<Share> = fit.map(|text| text.parse()).transpose().map_err(Failure::input)?;
+        let fit: Option<FitShare> = fit.map(|text| text.parse()).transpose().map_err(Failure::input)?;
         let warmup: Option<Warmup> = warmup.map(|text| text.parse()).transpose().map_err(Failure::input)?;
         let (file, traces) = (folder.join(file), traces.map(|traces| folder.join(traces)));
         Ok(Sweep { file, schemes, settings, policies: Vec::new(), fit, seed, requests, warmup, traces })

@@ -145,30 +145,17 @@ impl SweepFile {
     pub fn parse(text: &Arc<Text>, stem: &str, folder: &Path, neighbour: Neighbour<'_>) -> Result<Self, LayerError> {
         let mut table = Table::parse(text)?;
         let has_variants = table.has("variant");
-        let mut inherited = Vec::new();
-        if let Some(name) = table.take_text("grid")? {
-            let mut grid = Table::parse(&neighbour(&name)?)?;
-            inherited = settings(&mut grid)?;
-            overlay(&mut table, grid, &name)?;
-        }
+        let inherited = inherit_grid(&mut table, neighbour)?;
         refuse_both(&table)?;
         let named = |name: &str| Located { value: name.to_owned(), place: None };
-        let either = |table: &mut Table, one: &'static str, many: &'static str| -> Result<_, LayerError> {
-            Ok(table.take_texts(many)?.or(table.take_texts(one)?))
-        };
         let name = table.take_text("name")?.map_or_else(|| printable(stem).into_owned(), |name| name.value);
         let description = table.take_text("description")?.map(|text| text.value);
         table.take_text("source")?;
-        let devices = either(&mut table, "device", "devices")?.unwrap_or_else(|| vec![named("small")]);
-        refuse_twins("device", devices.iter().map(|device| (device.value.clone(), device.place.clone())))?;
-        refuse_devices_of_one_name(&devices)?;
-        let schemes = either(&mut table, "scheme", "schemes")?;
+        let devices = devices(&mut table)?;
+        let schemes = one_or_many(&mut table, "scheme", "schemes")?;
         let schemes = schemes.unwrap_or_else(|| vec![named("baseline"), named("ideal-no-gc")]);
         let seeds = table.take_numbers("seeds")?.or(table.take_numbers("seed")?).unwrap_or_else(|| vec![1]);
         let (vary, own) = (vary(&mut table)?, settings(&mut table)?);
-        let set_here: BTreeSet<&String> =
-            own.iter().map(|own| &own.key).chain(vary.iter().map(|vary| &vary.key)).collect();
-        inherited.retain(|setting| !set_here.contains(&setting.key));
         let chosen = table.take_texts("cases")?;
         let (variants, all_cases) = (variant::of_file(&mut table)?, cases(&mut table)?);
         Self::refuse_unknown_cases(&variants, &all_cases)?;
@@ -182,8 +169,8 @@ impl SweepFile {
             idle_variants: Vec::new(),
             own_sets: Vec::new(),
             cases: chosen_of(all_cases, chosen)?,
+            settings: overridden_by(inherited, own, &vary),
             vary,
-            settings: inherited.into_iter().chain(own).collect(),
             seeds,
             requests: table.take_number("requests", 1)?,
             quick_requests: table.take_number("quick_requests", 1)?,
@@ -192,11 +179,7 @@ impl SweepFile {
             claims: table.take_tables("claim")?,
             inputs: Vec::new(),
         };
-        if let Some(array) = table.entries.iter().find(|entry| entry.key == "array") {
-            let help = "settings make one: [set] array.level = \"raid-5\", or [vary] array.drives = [2, 4, 8]";
-            let error = LayerError::new("`array` is no key of a file of many runs").with_help(help);
-            return Err(error.at(Some(array.key_place.clone())));
-        }
+        refuse_array(&table)?;
         table.finish()?;
         if has_variants {
             file.find_idle_variants();
@@ -213,7 +196,7 @@ impl SweepFile {
             let error = LayerError::new(format!("there is no case `{case}`"));
             return Err(error.with_help(suggestion(case, "cases", known)));
         };
-        let text = Arc::new(Text { name: format!("{case}@{set}"), text: set.to_owned() });
+        let text = Arc::new(Text::new(format!("{case}@{set}"), set));
         self.cases[own].settings.extend(settings_of(Table::parse(&text)?)?);
         Ok(())
     }
@@ -228,6 +211,44 @@ impl SweepFile {
             None => Ok(()),
         }
     }
+}
+
+/// Adds the keys of the grid that a file names. Returns the grid's settings.
+fn inherit_grid(table: &mut Table, neighbour: Neighbour<'_>) -> Result<Vec<Setting>, LayerError> {
+    let Some(name) = table.take_text("grid")? else { return Ok(Vec::new()) };
+    let mut grid = Table::parse(&neighbour(&name)?)?;
+    let inherited = settings(&mut grid)?;
+    overlay(table, grid, &name)?;
+    Ok(inherited)
+}
+
+/// The texts of a key that has two names, for one text and for several.
+fn one_or_many(table: &mut Table, one: &'static str, many: &'static str) -> Result<Option<Vec<Located>>, LayerError> {
+    Ok(table.take_texts(many)?.or(table.take_texts(one)?))
+}
+
+/// The devices of a file. Repeated devices are refused.
+fn devices(table: &mut Table) -> Result<Vec<Located>, LayerError> {
+    let default = || vec![Located { value: "small".to_owned(), place: None }];
+    let devices = one_or_many(table, "device", "devices")?.unwrap_or_else(default);
+    refuse_twins("device", devices.iter().map(|device| (device.value.clone(), device.place.clone())))?;
+    refuse_devices_of_one_name(&devices)?;
+    Ok(devices)
+}
+
+/// Inherited settings that a file does not replace, and its own settings.
+fn overridden_by(mut inherited: Vec<Setting>, own: Vec<Setting>, vary: &[Vary]) -> Vec<Setting> {
+    let replaced: BTreeSet<&String> = own.iter().map(|own| &own.key).chain(vary.iter().map(|vary| &vary.key)).collect();
+    inherited.retain(|setting| !replaced.contains(&setting.key));
+    inherited.into_iter().chain(own).collect()
+}
+
+/// Refuses the table of an array, which settings describe.
+fn refuse_array(table: &Table) -> Result<(), LayerError> {
+    let Some(array) = table.entries.iter().find(|entry| entry.key == "array") else { return Ok(()) };
+    let help = "settings make one: [set] array.level = \"raid-5\", or [vary] array.drives = [2, 4, 8]";
+    let error = LayerError::new("`array` is no key of a file of many runs").with_help(help);
+    Err(error.at(Some(array.key_place.clone())))
 }
 
 /// Refuses repeated names that make cells: they would be the same cells, and count double.

@@ -5,7 +5,7 @@ use super::journal;
 use crate::failure::Failure;
 use crate::files;
 use crate::format::counted;
-use crate::plan::{self, Choice, ChosenWorkload, Plan, Share};
+use crate::plan::{self, CellChoice, ChosenWorkload, FitShare, Plan};
 use crate::policies::Policies;
 use crate::workloads;
 use copyback::config::layers::{Layer, LayerError, Located};
@@ -32,7 +32,7 @@ pub struct Overrides {
     /// Policies of the calling program, which settings may name.
     pub policies: Policies,
     /// The share of its drive that the trace of each cell is to take.
-    pub fit: Option<Share>,
+    pub fit: Option<FitShare>,
     /// The seed, instead of the file's.
     pub seed: Option<u64>,
 }
@@ -86,8 +86,8 @@ pub fn cells(file: &SweepFile, over: &Overrides) -> Result<Grid, Failure> {
             let device = case.device.as_ref().unwrap_or(device);
             for varied in combinations(file) {
                 for &seed in &seeds {
-                    let corner = CellChoice { device, case, workload: &workload, varied: &varied, seed };
-                    grid.cells.push(cell(file, &corner, over, &mut known)?);
+                    let point = GridPoint { device, case, workload: &workload, varied: &varied, seed };
+                    grid.cells.push(cell(file, &point, over, &mut known)?);
                 }
             }
         }
@@ -180,8 +180,8 @@ fn refuse_blocks_beside_fit(file: &SweepFile, over: &Overrides) -> Result<(), Fa
 /// The key that `--fit` chooses.
 const BLOCKS: &str = "geometry.blocks_per_plane";
 
-/// The choices of one cell.
-struct CellChoice<'a> {
+/// The position of one cell in the grid.
+struct GridPoint<'a> {
     device: &'a Located,
     case: &'a Case,
     workload: &'a ChosenWorkload,
@@ -217,20 +217,20 @@ fn workload(case: &Case, file: &SweepFile, over: &Overrides) -> Result<Option<Ch
 
 fn cell(
     file: &SweepFile,
-    corner: &CellChoice<'_>,
+    point: &GridPoint<'_>,
     over: &Overrides,
     known: &mut plan::KnownTraces,
 ) -> Result<Cell, Failure> {
-    let CellChoice { device, case, workload, varied, seed } = *corner;
+    let GridPoint { device, case, workload, varied, seed } = *point;
     let values = || file.vary.iter().zip(varied).map(|(vary, &at)| (&vary.key, &vary.settings[at]));
     let settings: Vec<&Setting> =
         file.settings.iter().chain(&case.settings).chain(values().map(|(_, (_, setting))| setting)).collect();
     let sets = settings.iter().map(|setting| setting.argument.clone()).chain(over.sets.iter().cloned()).collect();
     let own = file.variant_settings();
     let varied_values: Vec<(&String, toml::Value)> = values().map(|(key, (value, _))| (key, value.clone())).collect();
-    let label = label(file, corner, &varied_values);
+    let label = label(file, point, &varied_values);
     let is_alone = file.vary.is_empty() && [&file.devices.len(), &file.cases.len(), &file.seeds.len()] == [&1; 3];
-    let choice = Choice {
+    let choice = CellChoice {
         device,
         schemes: file.schemes.iter().map(|scheme| file.chosen_scheme(scheme, &case.name)).collect(),
         workload,
@@ -242,7 +242,7 @@ fn cell(
         requests: requests(file, case, over),
         warmup: warmup(file, case, over),
     };
-    let plan = plan::plan_choice(&choice, known).map_err(|failure| {
+    let plan = plan::fitted_plan_of_cell(&choice, known).map_err(|failure| {
         // The place in an argument is a place in the file.
         let all = || settings.iter().copied().chain(own.clone());
         let failure = failure.moved(|place| all().find_map(|setting| setting.place_of(place)));
@@ -299,13 +299,13 @@ pub fn device_name(device: &Located) -> String {
 }
 
 /// The name of a cell: the choices that differ between cells.
-fn label(file: &SweepFile, corner: &CellChoice<'_>, values: &[(&String, toml::Value)]) -> String {
+fn label(file: &SweepFile, point: &GridPoint<'_>, values: &[(&String, toml::Value)]) -> String {
     let mut parts = Vec::new();
-    if file.devices.len() > 1 || corner.case.device.is_some() {
-        parts.push(device_name(corner.device));
+    if file.devices.len() > 1 || point.case.device.is_some() {
+        parts.push(device_name(point.device));
     }
     if file.cases.len() > 1 || (file.vary.is_empty() && parts.is_empty()) {
-        parts.push(corner.case.name.clone());
+        parts.push(point.case.name.clone());
     }
     for (key, value) in values {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -314,7 +314,7 @@ fn label(file: &SweepFile, corner: &CellChoice<'_>, values: &[(&String, toml::Va
         parts.push(format!("{name}={text}"));
     }
     if file.seeds.len() > 1 {
-        parts.push(format!("seed={}", corner.seed));
+        parts.push(format!("seed={}", point.seed));
     }
     parts.join(" ")
 }

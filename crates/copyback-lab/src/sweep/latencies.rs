@@ -3,7 +3,7 @@
 //! A bin's upper end is at most 1/128 above its lower end: two significant digits. Bins are the same for every run, so
 //! that those of several seeds can be added up.
 
-use super::table::{self, Results};
+use super::table::{self, SweepResults};
 use crate::columns::{Column, write_table};
 use crate::failure::Failure;
 use crate::outputs;
@@ -96,12 +96,12 @@ pub fn is_of_a_sweep(path: &Path) -> bool {
 }
 
 /// Writes the table.
-pub fn write(path: &Path, results: &Results<'_>) -> Result<(), Failure> {
+pub fn write(path: &Path, results: &SweepResults<'_>) -> Result<(), Failure> {
     outputs::write_whole(path, |file| write_table(file, TABLE, &table::about(results), columns(results)))
 }
 
 /// The columns of the table: what a run is, and a row for each class and each bin of it that holds something.
-pub fn columns(results: &Results<'_>) -> Vec<Column> {
+pub fn columns(results: &SweepResults<'_>) -> Vec<Column> {
     let mut rows = Vec::new();
     let (mut schemes, mut classes) = (Vec::new(), Vec::new());
     let (mut from, mut to, mut counts) = (Vec::new(), Vec::new(), Vec::new());

@@ -25,10 +25,10 @@ use crate::flat;
 use crate::memory;
 use crate::notes::notes_of_runs;
 use crate::overload;
-use crate::plan::{self, Plan, Share};
+use crate::plan::{self, FitShare, Plan};
 use crate::policies::{self, SuppliedPolicy};
 use crate::preconditioned::{self, Preconditioned};
-use crate::progress::Bars;
+use crate::progress::{Bar, Bars};
 use copyback::config::layers::{LayerError, Located, Text};
 use copyback::run::Warmup;
 use crew::RemoteSweep;
@@ -53,7 +53,7 @@ pub struct Sweep {
     /// Policies of the calling program, which replace those of the schemes.
     pub policies: Vec<SuppliedPolicy>,
     /// The share of the drive that each cell's trace is to take; the drive is scaled to it.
-    pub fit: Option<Share>,
+    pub fit: Option<FitShare>,
     /// The seed, instead of the file's.
     pub seed: Option<u64>,
     /// Requests that are measured in each run.
@@ -78,7 +78,7 @@ impl Sweep {
     /// # Errors
     /// If the file or a setting is wrong, or no cell is left because all traces are missing.
     pub fn plan(&self) -> Result<PlannedSweep, Failure> {
-        plan::refuse_set_twice(&self.settings)?;
+        plan::refuse_repeated_keys(&self.settings)?;
         let (policies, mut settings) = policies::named(&self.policies)?;
         settings.extend_from_slice(&self.settings);
         let (sets, of_one) = plan::split(&settings);
@@ -128,7 +128,7 @@ pub fn read(path: &Path) -> Result<SweepFile, Failure> {
     let text_of = |path: &Path| -> Result<Arc<Text>, Failure> {
         let (name, text) = (path.display().to_string(), files::read_text("sweep", path)?);
         inputs.borrow_mut().push(Input::text("sweep", name.clone(), Some(path.to_path_buf()), &text));
-        Ok(Arc::new(Text { name, text }))
+        Ok(Arc::new(Text::new(name, text)))
     };
     let folder = files::folder_of(path);
     let neighbour = |name: &Located| {
@@ -166,10 +166,32 @@ pub fn run(
     crew: Option<&RemoteSweep>,
     check: Check<'_>,
 ) -> Result<Done, Failure> {
-    let jobs = how.jobs;
     let program = journal::program();
     let keys: Vec<String> = cells.iter().map(|cell| journal::key(&cell.plan, &program)).collect();
-    // Two cells may be the same: they are run once.
+    let mut to_do = pending(&keys, journal, check)?;
+    sort_by_drives(cells, &mut to_do);
+    if crew.is_none() {
+        memory::check_cells(to_do.iter().map(|&at| &cells[at].plan), how.jobs)?;
+    }
+    let skipped = keys.iter().filter(|key| journal.find(key).is_some()).count();
+    let bars = Bars::new(&how.sink, std::iter::once("cells"));
+    let bar = bars.add("cells", Some(to_do.len() as u64));
+    let recorder =
+        Recorder { cells, keys: &keys, to_do: &to_do, journal, check, bars, bar, ended: AtomicUsize::new(0) };
+    let new = match crew {
+        Some(crew) => run_on_crew(crew, &recorder, &program)?,
+        None => run_here(&recorder, how)?,
+    };
+    drop(recorder);
+    for (at, result) in to_do.into_iter().zip(new) {
+        journal.remember(keys[at].clone(), result);
+    }
+    let results = keys.iter().map(|key| journal.find(key).expect("every cell is done").clone()).collect();
+    Ok(Done { results, skipped: (skipped, cells.len()) })
+}
+
+/// The cells that the journal lacks; equal cells once. Checks the results that it has.
+fn pending(keys: &[String], journal: &Journal, check: Check<'_>) -> Result<Vec<usize>, Failure> {
     let mut to_do: BTreeMap<&String, usize> = BTreeMap::new();
     for (at, key) in keys.iter().enumerate() {
         match journal.find(key) {
@@ -177,64 +199,78 @@ pub fn run(
             None => _ = to_do.entry(key).or_insert(at),
         }
     }
-    let mut to_do: Vec<usize> = to_do.into_values().collect();
-    // Cells that start from the same drives run one after another, so that each drive is freed early.
-    let mut first_of: BTreeMap<Vec<String>, usize> = BTreeMap::new();
+    Ok(to_do.into_values().collect())
+}
+
+/// Sorts cells so that cells with the same drives run one after another, and each drive is freed early.
+fn sort_by_drives(cells: &[Cell], to_do: &mut [usize]) {
     to_do.sort_unstable();
-    for &at in &to_do {
-        first_of.entry(preconditioned::keys(&cells[at].plan)).or_insert(at);
+    let mut first_of: BTreeMap<Vec<String>, usize> = BTreeMap::new();
+    let drives = to_do.iter().map(|&at| *first_of.entry(preconditioned::keys(&cells[at].plan)).or_insert(at));
+    let mut sorted: Vec<(usize, usize)> = drives.zip(to_do.iter().copied()).collect();
+    sorted.sort_unstable();
+    for (entry, (_, at)) in to_do.iter_mut().zip(sorted) {
+        *entry = at;
     }
-    to_do.sort_by_cached_key(|&at| (first_of[&preconditioned::keys(&cells[at].plan)], at));
-    if crew.is_none() {
-        memory::check_cells(to_do.iter().map(|&at| &cells[at].plan), jobs)?;
+}
+
+/// Records the results of cells: journal, check, progress.
+struct Recorder<'a> {
+    cells: &'a [Cell],
+    keys: &'a [String],
+    /// Numbers of the cells that are run.
+    to_do: &'a [usize],
+    journal: &'a Journal,
+    check: Check<'a>,
+    bar: Bar,
+    bars: Bars,
+    ended: AtomicUsize,
+}
+
+impl Recorder<'_> {
+    /// A cell that is run, by its number in `to_do`.
+    fn cell(&self, at: usize) -> &Cell {
+        &self.cells[self.to_do[at]]
     }
-    let drives = Preconditioned::of(to_do.iter().map(|&at| &cells[at].plan));
-    let skipped = cells.len() - keys.iter().filter(|key| journal.find(key).is_none()).count();
-    let jobs_of_cell = (jobs / to_do.len().max(1)).max(1);
-    let bars = Bars::new(&how.sink, std::iter::once("cells"));
-    let bar = bars.add("cells", Some(to_do.len() as u64));
-    let (ended, has_failed) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let took = |at: usize, result: &CellResult| {
-        let label = &cells[to_do[at]].label;
-        let result = journal.append(&keys[to_do[at]], label, result)?;
-        check(to_do[at], &result)?;
-        bar.step(label);
-        bars.log(&format!("{}/{} {label}", ended.fetch_add(1, Ordering::Relaxed) + 1, to_do.len()));
+
+    /// Records the result of a cell, and returns it as the journal has it. `at`: its number in `to_do`.
+    fn record(&self, at: usize, result: &CellResult) -> Result<CellResult, Failure> {
+        let label = &self.cell(at).label;
+        let result = self.journal.append(&self.keys[self.to_do[at]], label, result)?;
+        (self.check)(self.to_do[at], &result)?;
+        self.bar.step(label);
+        let ended = self.ended.fetch_add(1, Ordering::Relaxed) + 1;
+        self.bars.log(&format!("{ended}/{} {label}", self.to_do.len()));
         Ok(result)
-    };
-    let here = || {
-        execute::in_parallel(jobs, to_do.len(), |at| {
-            let cell = &cells[to_do[at]];
-            if has_failed.load(Ordering::Relaxed) {
-                // An earlier cell has failed, and its error is reported.
-                return Err(Failure::run("not begun").of_run(&cell.label));
-            }
-            let how = ExecutionOptions {
-                jobs: jobs_of_cell,
-                sink: bars.sink_of_part(),
-                check: how.check,
-                ..ExecutionOptions::default()
-            };
-            let result = run_cell(&cell.plan, &how, &drives).map_err(|failure| {
-                has_failed.store(true, Ordering::Relaxed);
-                failure.of_run(&cell.label)
-            })?;
-            took(at, &result).inspect_err(|_| has_failed.store(true, Ordering::Relaxed))
-        })
-    };
-    let new = match crew {
-        Some(crew) => {
-            let asked: Vec<_> = to_do.iter().map(|&at| (at, keys[at].as_str(), &cells[at].plan)).collect();
-            crew.run(&program, &asked, &|at| cells[to_do[at]].label.clone(), &mut |at, result| took(at, result))?
-        }
-        None => here()?,
-    };
-    drop(bar);
-    for (at, result) in to_do.into_iter().zip(new) {
-        journal.remember(keys[at].clone(), result);
     }
-    let results = keys.iter().map(|key| journal.find(key).expect("every cell is done").clone()).collect();
-    Ok(Done { results, skipped: (skipped, cells.len()) })
+}
+
+/// Runs cells in this process. After a failure, no further cell begins.
+fn run_here(recorder: &Recorder<'_>, how: &ExecutionOptions) -> Result<Vec<CellResult>, Failure> {
+    let count = recorder.to_do.len();
+    let drives = Preconditioned::of((0..count).map(|at| &recorder.cell(at).plan));
+    let jobs = (how.jobs / count.max(1)).max(1);
+    let has_failed = AtomicBool::new(false);
+    execute::in_parallel(how.jobs, count, |at| {
+        let cell = recorder.cell(at);
+        if has_failed.load(Ordering::Relaxed) {
+            // An earlier cell has failed, and its error is reported.
+            return Err(Failure::run("not begun").of_run(&cell.label));
+        }
+        let sink = recorder.bars.sink_of_part();
+        let how = ExecutionOptions { jobs, sink, check: how.check, ..ExecutionOptions::default() };
+        let result = run_cell(&cell.plan, &how, &drives).map_err(|failure| failure.of_run(&cell.label));
+        let result = result.and_then(|result| recorder.record(at, &result));
+        result.inspect_err(|_| has_failed.store(true, Ordering::Relaxed))
+    })
+}
+
+/// Runs cells on a crew.
+fn run_on_crew(crew: &RemoteSweep, recorder: &Recorder<'_>, program: &str) -> Result<Vec<CellResult>, Failure> {
+    let cells: Vec<_> =
+        recorder.to_do.iter().map(|&at| (at, recorder.keys[at].as_str(), &recorder.cells[at].plan)).collect();
+    let label = |at| recorder.cell(at).label.clone();
+    crew.run(program, &cells, &label, &mut |at, result| recorder.record(at, result))
 }
 
 /// Runs one cell: all schemes from the same preconditioned drive.

@@ -2,7 +2,7 @@
 
 use super::journal::{CellResult, RunResult};
 use super::seeds::SeedGroup;
-use super::table::Results;
+use super::table::SweepResults;
 use crate::format::{names, percent};
 use copyback::observe::steady::Verdict;
 
@@ -97,7 +97,7 @@ pub fn of_steadiness<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>,
 }
 
 /// What seeds vary where requests come from traces: intervals say nothing of other requests.
-pub fn of_seeds_on_traces(results: &Results<'_>) -> Option<String> {
+pub fn of_seeds_on_traces(results: &SweepResults<'_>) -> Option<String> {
     let groups: Vec<_> = SeedGroup::all(results).into_iter().filter(|group| group.cells.len() > 1).collect();
     let is_replayed = |group: &&SeedGroup<'_>| {
         group.first.plan.runs.iter().all(|run| run.resolved.tenants.is_empty() && run.resolved.workload.trace.is_some())
@@ -116,7 +116,7 @@ pub fn of_seeds_on_traces(results: &Results<'_>) -> Option<String> {
 }
 
 /// What seeds vary, if they made no difference: an interval of no width reads like certainty.
-pub fn of_equal_seeds(results: &Results<'_>) -> Option<String> {
+pub fn of_equal_seeds(results: &SweepResults<'_>) -> Option<String> {
     let groups: Vec<_> = SeedGroup::all(results).into_iter().filter(|group| group.cells.len() > 1).collect();
     let are_equal = |group: &&SeedGroup<'_>| {
         let is_replayed = group.first.plan.runs.iter().all(|run| run.resolved.workload.trace.is_some());

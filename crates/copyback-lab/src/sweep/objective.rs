@@ -6,7 +6,8 @@ pub mod standing;
 
 use crate::steady;
 pub use columns::{
-    Columns, ShownColumn, Source, is_of_some_runs, is_usual, numbers_of_workloads, percent_of, short_of, spelled_out,
+    Columns, ShownColumn, Source, TextColumn, is_of_some_runs, is_usual, numbers_of_workloads, percent_of, short_of,
+    spelled_out,
 };
 use copyback::config::layers::{LayerError, Place, Text, nearest};
 use copyback::observe::steady::Verdict;
@@ -235,7 +236,7 @@ impl Condition {
                 return Err(self.name.refuse(message).with_help("compare them with = or !="));
             }
             let text = match asked.source {
-                Source::Text("steady") => self.verdict(),
+                Source::Text(TextColumn::Steady) => self.verdict(),
                 _ => self.known(&columns.texts(&asked.source)),
             };
             let text = text.map_err(|error| self.several().unwrap_or(error))?;
@@ -321,7 +322,7 @@ impl Name {
 }
 
 fn argument(flag: &str, text: &str) -> Arc<Text> {
-    Arc::new(Text { name: flag.to_owned(), text: text.to_owned() })
+    Arc::new(Text::new(flag, text))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::grid::Cell;
 use super::journal::RunResult;
-use super::table::Results;
+use super::table::SweepResults;
 use copyback_theory::confidence::interval_95;
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub struct SeedGroup<'a> {
 
 impl<'a> SeedGroup<'a> {
     /// The groups of a table, in the order of their first cells.
-    pub fn all(results: &Results<'a>) -> Vec<Self> {
+    pub fn all(results: &SweepResults<'a>) -> Vec<Self> {
         let mut groups: Vec<Self> = Vec::new();
         // Names may be equal, so cells are compared by their choices.
         let mut group_of: BTreeMap<(&str, &str, String), usize> = BTreeMap::new();
@@ -34,7 +34,7 @@ impl<'a> SeedGroup<'a> {
     }
 
     /// The runs of the scheme at this place, one for each seed.
-    pub fn runs<'r>(&self, results: &'r Results<'_>, scheme: usize) -> Vec<&'r RunResult> {
+    pub fn runs<'r>(&self, results: &'r SweepResults<'_>, scheme: usize) -> Vec<&'r RunResult> {
         self.cells.iter().map(|(_, cell)| &results.results[*cell].runs[scheme]).collect()
     }
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Cells and their results, in the same order.
-pub struct Results<'a> {
+pub struct SweepResults<'a> {
     /// The file.
     pub file: &'a SweepFile,
     /// Its cells.
@@ -22,7 +22,7 @@ pub struct Results<'a> {
 
 /// Writes the table: first what a run is, then a column for each varied key, then its numbers, its configuration and
 /// its hash. A number that a run has not is null.
-pub fn write(path: &Path, results: &Results<'_>) -> Result<(), Failure> {
+pub fn write(path: &Path, results: &SweepResults<'_>) -> Result<(), Failure> {
     outputs::write_whole(path, |file| write_table(file, "sweep", &about(results), columns(results)))
 }
 
@@ -35,7 +35,7 @@ pub fn text_beside(table: &Path) -> PathBuf {
 }
 
 /// Writes the same table as text.
-pub fn write_text(path: &Path, results: &Results<'_>) -> Result<(), Failure> {
+pub fn write_text(path: &Path, results: &SweepResults<'_>) -> Result<(), Failure> {
     outputs::write_whole(path, |file| csv::write(file, &columns(results)))
 }
 
@@ -48,18 +48,18 @@ pub fn is_text_of_a_sweep(path: &Path) -> bool {
 }
 
 /// The metadata of a sweep's tables: seeds, configurations and hashes of runs are in the rows.
-pub fn about(results: &Results<'_>) -> About {
+pub fn about(results: &SweepResults<'_>) -> About {
     About::this_program().with("sweep", &results.file.name)
 }
 
 /// All runs, each with its cell.
-pub fn rows<'a>(results: &'a Results<'_>) -> Vec<(&'a Cell, &'a RunResult)> {
+pub fn rows<'a>(results: &'a SweepResults<'_>) -> Vec<(&'a Cell, &'a RunResult)> {
     let both = results.cells.iter().zip(&results.results);
     both.flat_map(|(cell, result)| result.runs.iter().map(move |run| (cell, run))).collect()
 }
 
 /// Columns of what a cell is: one for each varied key after those that every sweep has.
-pub fn cell_columns(results: &Results<'_>, rows: &[&Cell]) -> Vec<Column> {
+pub fn cell_columns(results: &SweepResults<'_>, rows: &[&Cell]) -> Vec<Column> {
     let text = |name, value: &dyn Fn(&Cell) -> String| Column::text(name, rows.iter().map(|c| value(c)).collect());
     let [label, case, device, workload, seed] = FIRST_COLUMNS;
     let mut columns = vec![
@@ -77,7 +77,7 @@ pub fn cell_columns(results: &Results<'_>, rows: &[&Cell]) -> Vec<Column> {
 }
 
 /// The columns of the table.
-pub fn columns(results: &Results<'_>) -> Vec<Column> {
+pub fn columns(results: &SweepResults<'_>) -> Vec<Column> {
     let (cells, runs): (Vec<&Cell>, Vec<&RunResult>) = rows(results).into_iter().unzip();
     let text = |name, value: fn(&RunResult) -> String| Column::text(name, runs.iter().map(|run| value(run)).collect());
     let mut columns = cell_columns(results, &cells);

@@ -214,7 +214,7 @@ mod tests {
         let text = "schemes = [\"baseline\", \"late\", \"own\"]\nworkload = \"mixed-70-30\"\n\
                     [[variant]]\nname = \"late\"\nof = \"pgc\"\nset.trigger.soft = 3\n\
                     [[variant]]\nname = \"own\"\nof = \"pgc\"\nset.trigger.soft = 4\n";
-        let text = Arc::new(Text { name: "a.toml".to_owned(), text: text.to_owned() });
+        let text = Arc::new(Text::new("a.toml", text));
         let file = SweepFile::parse(&text, "a", Path::new(""), &|_| unreachable!("it names no other")).unwrap();
         let own_sets = vec![("baseline".to_owned(), "trigger.soft=5".to_owned())];
         let file = file.with_schemes(&[], own_sets).unwrap();

@@ -162,8 +162,8 @@ fn m_d_1(device: &Device, load: f64, requests: u64) -> Result<Case, Failure> {
 }
 
 /// The mean wait of a class of requests: its response time without the time of its own commands.
-fn mean_wait_ns(response: &Latency, breakdown: &[(&'static str, f64)]) -> f64 {
-    let own = breakdown.iter().filter(|(cause, _)| [Cause::Flash.name(), Cause::Transfer.name()].contains(cause));
+fn mean_wait_ns(response: &Latency, breakdown: &[(Cause, f64)]) -> f64 {
+    let own = breakdown.iter().filter(|(cause, _)| matches!(cause, Cause::Flash | Cause::Transfer));
     response.mean_ns - own.map(|(_, ns)| ns).sum::<f64>()
 }
 

@@ -385,7 +385,7 @@ impl Collector {
         let means = |op: usize, count: u64| {
             let mean =
                 |cause: usize| if count == 0 { 0.0 } else { self.breakdown_sum_ns[op][cause] as f64 / count as f64 };
-            ALL_CAUSES.iter().map(|&cause| (cause.name(), mean(cause as usize))).collect()
+            ALL_CAUSES.iter().map(|&cause| (cause, mean(cause as usize))).collect()
         };
         LatencyBreakdown { read_mean_ns: means(0, response.read.count), write_mean_ns: means(1, response.write.count) }
     }

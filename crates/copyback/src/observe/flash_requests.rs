@@ -68,7 +68,7 @@ impl FlashRequestTotals {
                 0 => 0.0,
                 _ => self.sum_ns[kind as usize][cause as usize] as f64 / ended as f64,
             };
-            FlashRequestTimes { count: ended, mean_ns: ALL_CAUSES.map(|cause| (cause.name(), mean(cause))).to_vec() }
+            FlashRequestTimes { count: ended, mean_ns: ALL_CAUSES.map(|cause| (cause, mean(cause))).to_vec() }
         };
         FlashRequestReport {
             read: of(FlashRequest::Read),
@@ -96,5 +96,5 @@ pub struct FlashRequestTimes {
     pub count: u64,
     /// Mean by cause, in the order of [`ALL_CAUSES`]; they add up to the mean time. `scheduler` includes the wait for
     /// the die's window.
-    pub mean_ns: Vec<(&'static str, f64)>,
+    pub mean_ns: Vec<(Cause, f64)>,
 }

@@ -284,9 +284,9 @@ pub struct Wear {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LatencyBreakdown {
     /// Mean over the requests of the class, by cause in the order of [`ALL_CAUSES`]; they add up to the class' mean.
-    pub read_mean_ns: Vec<(&'static str, f64)>,
+    pub read_mean_ns: Vec<(Cause, f64)>,
     /// The same for writes.
-    pub write_mean_ns: Vec<(&'static str, f64)>,
+    pub write_mean_ns: Vec<(Cause, f64)>,
 }
 
 /// The work of a run before its measurement.

@@ -165,7 +165,7 @@ pub struct Steady {
 
 /// Counts at a moment of a run, from its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Mark {
+pub struct RunPosition {
     /// Mapping units that the host wrote.
     pub host_units: u64,
     /// Mapping units that flash was programmed with, padding included.
@@ -195,7 +195,7 @@ pub enum Loop {
 
 /// The verdict on five rounds that begin and end at these marks. `units_after_end`: units programmed after the last of
 /// them.
-pub fn judge(ends: &[Mark; ROUNDS + 1], host: Loop, units_after_end: u64) -> Steady {
+pub fn judge(ends: &[RunPosition; ROUNDS + 1], host: Loop, units_after_end: u64) -> Steady {
     let steady = judge_drives(ends, host, units_after_end);
     match host {
         Loop::Overloaded => Steady { verdict: Verdict::Overloaded, ..steady },
@@ -204,7 +204,7 @@ pub fn judge(ends: &[Mark; ROUNDS + 1], host: Loop, units_after_end: u64) -> Ste
 }
 
 /// The verdict on the drives alone, whether or not they keep up with the host.
-fn judge_drives(ends: &[Mark; ROUNDS + 1], host: Loop, units_after_end: u64) -> Steady {
+fn judge_drives(ends: &[RunPosition; ROUNDS + 1], host: Loop, units_after_end: u64) -> Steady {
     let (first, last) = (ends[0], ends[ROUNDS]);
     let reserve = Reserve::of(ends, units_after_end);
     let none = |verdict| Steady { verdict, figures: Vec::new(), reserve };
@@ -216,20 +216,21 @@ fn judge_drives(ends: &[Mark; ROUNDS + 1], host: Loop, units_after_end: u64) -> 
         return none(Verdict::NoErase);
     }
     let rounds = || ends.windows(2).map(|pair| (pair[0], pair[1]));
-    let is_empty = |(a, b): (Mark, Mark)| b.now_ns == a.now_ns || b.host_units == a.host_units;
+    let is_empty = |(a, b): (RunPosition, RunPosition)| b.now_ns == a.now_ns || b.host_units == a.host_units;
     if erases < ROUNDS as u64 * ERASES_MIN || rounds().any(is_empty) {
         return none(Verdict::TooShort);
     }
-    let of_rounds = |value: fn(Mark, Mark) -> f64| -> [f64; ROUNDS] {
+    let of_rounds = |value: fn(RunPosition, RunPosition) -> f64| -> [f64; ROUNDS] {
         let mut values = rounds().map(|(a, b)| value(a, b));
         std::array::from_fn(|_| values.next().unwrap_or(0.0))
     };
     let amplification =
-        |a: Mark, b: Mark| (b.flash_units - a.flash_units) as f64 / (b.host_units - a.host_units) as f64;
+        |a: RunPosition, b: RunPosition| (b.flash_units - a.flash_units) as f64 / (b.host_units - a.host_units) as f64;
     let of_all = amplification(first, last);
     let mut figures = vec![Figure::with_mean("write amplification", of_rounds(amplification), of_all)];
     if host == Loop::Closed {
-        let per_s = |a: Mark, b: Mark| (b.requests - a.requests) as f64 * 1e9 / (b.now_ns - a.now_ns) as f64;
+        let per_s =
+            |a: RunPosition, b: RunPosition| (b.requests - a.requests) as f64 * 1e9 / (b.now_ns - a.now_ns) as f64;
         figures.push(Figure::new("throughput", of_rounds(per_s)));
     }
     let lives_on_reserve = reserve.is_some_and(|reserve| !reserve.is_small());
@@ -263,8 +264,8 @@ mod tests {
     }
 
     /// A run whose round `i` amplifies writes by `amplification[i]`, a unit at a time.
-    fn run(amplification: [u64; ROUNDS], units_per_round: u64, units_per_erase: u64) -> (Track, Mark) {
-        let (mut track, mut at) = (Track::default(), Mark::default());
+    fn run(amplification: [u64; ROUNDS], units_per_round: u64, units_per_erase: u64) -> (Track, RunPosition) {
+        let (mut track, mut at) = (Track::default(), RunPosition::default());
         for a in amplification {
             for _ in 0..units_per_round {
                 at.host_units += 1;
@@ -328,7 +329,7 @@ mod tests {
         // No block was erased before the last request ended, but some were after it.
         let (mut track, end) = run([1; ROUNDS], 5_000, u64::MAX);
         track.end(end);
-        let after = Mark { erases: 9, ..end };
+        let after = RunPosition { erases: 9, ..end };
         assert_eq!(track.judge(after, Loop::Open).verdict, Verdict::TooShort);
         assert_eq!(track.judge(after, Loop::Overloaded).verdict, Verdict::Overloaded);
     }
@@ -343,7 +344,7 @@ mod tests {
         // Nine erases a round.
         let (track, end) = run([3; ROUNDS], 640 / 3, 64);
         assert_eq!(track.judge(end, Loop::Open).verdict, Verdict::TooShort);
-        assert_eq!(Track::default().judge(Mark::default(), Loop::Open).verdict, Verdict::NoWrite);
+        assert_eq!(Track::default().judge(RunPosition::default(), Loop::Open).verdict, Verdict::NoWrite);
     }
 
     /// A drive that erases less than it programs: by theory, a figure that counts on a collection for every write is
@@ -351,7 +352,7 @@ mod tests {
     #[test]
     fn a_drive_that_lives_on_free_blocks_is_not_steady() {
         let of = |erased_of_100: u64| {
-            let (mut track, mut at) = (Track::default(), Mark::default());
+            let (mut track, mut at) = (Track::default(), RunPosition::default());
             for unit in 1..=50_000 {
                 (at.host_units, at.flash_units, at.requests, at.now_ns) = (unit, 2 * unit, unit, 100 * unit);
                 at.erased_units = 2 * unit * erased_of_100 / 100;
@@ -378,7 +379,7 @@ mod tests {
     #[test]
     fn a_drive_whose_buffer_soaks_up_the_writes_is_not_steady() {
         let of = |buffered_of_100: u64| {
-            let (mut track, mut at) = (Track::default(), Mark::default());
+            let (mut track, mut at) = (Track::default(), RunPosition::default());
             for unit in 1..=50_000 {
                 let dirty_units = unit * buffered_of_100 / 100;
                 let flash_units = 3 * (unit - dirty_units);
@@ -401,7 +402,7 @@ mod tests {
         let of = |units_after_end: u64| {
             let (mut track, end) = run([4; ROUNDS], 5_000, 64);
             track.end(end);
-            track.judge(Mark { flash_units: end.flash_units + units_after_end, ..end }, Loop::Open)
+            track.judge(RunPosition { flash_units: end.flash_units + units_after_end, ..end }, Loop::Open)
         };
         // 100,000 units until the last request.
         for (units_after_end, put_off, verdict) in

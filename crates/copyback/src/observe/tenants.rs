@@ -3,7 +3,7 @@
 use super::collector::Ended;
 use super::latencies::Latencies;
 use super::rate_samples::{Intervals, OpRates};
-use super::report::{ALL_CAUSES, CAUSES, Latency, LatencyBreakdown};
+use super::report::{ALL_CAUSES, CAUSES, Cause, Latency, LatencyBreakdown};
 use copyback_workload::Op;
 use serde::Serialize;
 
@@ -157,11 +157,11 @@ impl TenantMeasures {
         }
     }
 
-    fn mean_by_cause(&self, op: Op) -> Vec<(&'static str, f64)> {
+    fn mean_by_cause(&self, op: Op) -> Vec<(Cause, f64)> {
         let count: u64 = self.response[op as usize].iter().map(Latencies::count).sum();
         let sums = &self.breakdown_sum_ns[op as usize];
         let mean = |cause: usize| if count == 0 { 0.0 } else { sums[cause] as f64 / count as f64 };
-        ALL_CAUSES.iter().map(|&cause| (cause.name(), mean(cause as usize))).collect()
+        ALL_CAUSES.iter().map(|&cause| (cause, mean(cause as usize))).collect()
     }
 }
 

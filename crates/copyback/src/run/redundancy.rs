@@ -24,6 +24,9 @@ fn last_that(most: u64, holds: impl Fn(u64) -> bool) -> u64 {
 /// Members of a drive's stripe: a transaction has a bit for each that is written (`Txn::others`).
 const MEMBERS_MAX: u32 = 31;
 
+/// The remedy of each refusal: no parity.
+const NO_PARITY: &str = "or set `redundancy.policy = \"none\"`";
+
 impl RunConfig {
     /// The flash that parity needs on a drive without space for it, and a remedy; none without parity, or if no remedy
     /// helps.
@@ -75,14 +78,20 @@ impl RunConfig {
         if !self.redundancy.has_parity() {
             return Ok(());
         }
+        self.check_stripe_channels()?;
+        let Some((key, why, help)) = self.against_parity() else { return Ok(()) };
+        Err(KeyError::new(key, why).with_help(format!("{help}, {NO_PARITY}")))
+    }
+
+    /// Parity needs two channels or more, and the channel of a unit follows from its stripe.
+    fn check_stripe_channels(&self) -> Result<(), KeyError> {
         let refuse = |key: &str, why: &str, help: &str| Err(KeyError::new(key, why).with_help(help));
-        let other = "or set `redundancy.policy = \"none\"`";
         if !(2..=MEMBERS_MAX).contains(&self.geometry.channels) {
             let why = format!(
                 "a stripe has a unit of data or parity on each channel, and there are {}",
                 self.geometry.channels
             );
-            return refuse("redundancy.policy", &why, &format!("use 2 to {MEMBERS_MAX} channels, {other}"));
+            return refuse("redundancy.policy", &why, &format!("use 2 to {MEMBERS_MAX} channels, {NO_PARITY}"));
         }
         let keeps_channels = match &self.allocation {
             AllocationConfig::Dynamic(_) | AllocationConfig::Plugin(_) => true,
@@ -92,7 +101,7 @@ impl RunConfig {
         if !keeps_channels {
             let why = "the channel of a unit follows from its stripe, and `[allocation]` has another one for it";
             let help = "set `allocation.policy = \"dynamic\"`, or \"static\" with an `order` that begins with C";
-            return refuse("allocation.policy", why, &format!("{help}, {other}"));
+            return refuse("allocation.policy", why, &format!("{help}, {NO_PARITY}"));
         }
         if self.redundancy.takes_turns() && self.allocation.knows() != Known::Plane {
             let why = "planes that hold members of the same stripes are collected in turn, and `[allocation]` leaves \
@@ -100,36 +109,55 @@ impl RunConfig {
             let help = "set `allocation.policy = \"static\"`, or `redundancy.policy = \"rain\"`";
             return refuse("allocation.policy", why, help);
         }
-        if self.frontier.fill().is_none() {
-            let why = "parity is written unit by unit, as its stripes are, and gathers in pages that fill";
-            return refuse("frontier.fill_limit", why, &format!("set it to \"1 ms\", {other}"));
-        }
-        if !self.admit.distinguishes_tasks() && self.preemption.as_task().is_some() {
-            let why = "a read is rebuilt if its die works for another task, and `admit.policy` distinguishes no tasks \
-                       apart";
-            return refuse("admit.policy", why, &format!("set `admit.policy = \"strict\"`, {other}"));
-        }
-        if self.preemption.is_timeless() {
-            let why = "a read is rebuilt if its die collects, and collections take no time";
-            return refuse("preemption.policy", why, &format!("set `preemption.policy = \"always\"`, {other}"));
-        }
-        if self.granularity.build().leaves_plane() {
-            let why = "a unit stays on its channel, and moves to other dies may leave it";
-            let help = format!("set `granularity.destination = \"local\"`, {other}");
-            return refuse("granularity.destination", why, &help);
-        }
-        if self.preemption.lets_host_first() {
-            let why = "requests that preempt a collection are those of the host, and parity has requests of its own";
-            return refuse("preemption.policy", why, &format!("set it to \"always\" or \"none\", {other}"));
-        }
-        if !matches!(self.buffer, BufferConfig::None(_)) {
-            let why = "pages evicted from a buffer have no parity";
-            return refuse("buffer.policy", why, &format!("set `buffer.policy = \"none\"`, {other}"));
-        }
-        if matches!(self.precondition, PreconditionConfig::Aged { .. }) {
-            let why = "`aged` writes each plane by itself, and parity goes with data of other channels";
-            return refuse("precondition.mode", why, &format!("use \"random\" or \"sequential\", {other}"));
-        }
         Ok(())
+    }
+
+    /// The first setting of another axis that does not go with parity: its key, the reason, and a remedy.
+    fn against_parity(&self) -> Option<(&'static str, &'static str, &'static str)> {
+        let settings = [
+            (
+                self.frontier.fill().is_none(),
+                "frontier.fill_limit",
+                "parity is written unit by unit, as its stripes are, and gathers in pages that fill",
+                "set it to \"1 ms\"",
+            ),
+            (
+                !self.admit.distinguishes_tasks() && self.preemption.as_task().is_some(),
+                "admit.policy",
+                "a read is rebuilt if its die works for another task, and `admit.policy` distinguishes no tasks apart",
+                "set `admit.policy = \"strict\"`",
+            ),
+            (
+                self.preemption.is_timeless(),
+                "preemption.policy",
+                "a read is rebuilt if its die collects, and collections take no time",
+                "set `preemption.policy = \"always\"`",
+            ),
+            (
+                self.granularity.build().leaves_plane(),
+                "granularity.destination",
+                "a unit stays on its channel, and moves to other dies may leave it",
+                "set `granularity.destination = \"local\"`",
+            ),
+            (
+                self.preemption.lets_host_first(),
+                "preemption.policy",
+                "requests that preempt a collection are those of the host, and parity has requests of its own",
+                "set it to \"always\" or \"none\"",
+            ),
+            (
+                !matches!(self.buffer, BufferConfig::None(_)),
+                "buffer.policy",
+                "pages evicted from a buffer have no parity",
+                "set `buffer.policy = \"none\"`",
+            ),
+            (
+                matches!(self.precondition, PreconditionConfig::Aged { .. }),
+                "precondition.mode",
+                "`aged` writes each plane by itself, and parity goes with data of other channels",
+                "use \"random\" or \"sequential\"",
+            ),
+        ];
+        settings.into_iter().find_map(|(is_set, key, why, help)| is_set.then_some((key, why, help)))
     }
 }

@@ -5,7 +5,7 @@
 //! skip and measure the same requests.
 
 use crate::config::layers::{Layer, LayerError};
-use crate::observe::steady::{self, Loop, Mark, ROUNDS, Steady, Verdict};
+use crate::observe::steady::{self, Loop, ROUNDS, RunPosition, Steady, Verdict};
 use copyback_workload::units::{counted, exact_time, format_duration_ns, parse_duration_ns};
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -128,14 +128,14 @@ pub(super) struct Watch {
     /// Units that the host has written when the next round ends.
     next_units: u64,
     /// The positions of the run at the ends of the last rounds.
-    ends: Vec<Mark>,
+    ends: Vec<RunPosition>,
 }
 
 impl Watch {
     /// No round yet. `logical_units`: the capacity of the drives.
     pub(super) fn new(warmup: Warmup, is_closed_loop: bool, logical_units: u64) -> Self {
         let round_units = (logical_units / ROUNDS_PER_CAPACITY).max(1);
-        let ends = vec![Mark::default()];
+        let ends = vec![RunPosition::default()];
         Self { warmup, is_closed_loop, first_arrival_ns: None, round_units, next_units: round_units, ends }
     }
 
@@ -146,7 +146,7 @@ impl Watch {
         index: u64,
         arrival_ns: u64,
         written_units: u64,
-        mark: impl FnOnce() -> Mark,
+        mark: impl FnOnce() -> RunPosition,
     ) -> bool {
         match self.warmup {
             Warmup::Requests(requests) => index >= requests,
@@ -156,7 +156,7 @@ impl Watch {
     }
 
     /// A round is over; whether the last five are steady.
-    fn ends_round(&mut self, mark: Mark) -> bool {
+    fn ends_round(&mut self, mark: RunPosition) -> bool {
         self.next_units = mark.host_units + self.round_units;
         if self.ends.len() > ROUNDS {
             self.ends.remove(0);
@@ -167,14 +167,14 @@ impl Watch {
 
     /// The verdict of the rule on the last five rounds.
     fn verdict(&self) -> Steady {
-        match <&[Mark; ROUNDS + 1]>::try_from(&self.ends[..]) {
+        match <&[RunPosition; ROUNDS + 1]>::try_from(&self.ends[..]) {
             Ok(ends) => steady::judge(ends, if self.is_closed_loop { Loop::Closed } else { Loop::Open }, 0),
             Err(_) => Steady { verdict: Verdict::TooShort, ..Steady::default() },
         }
     }
 
     /// The reason why the workload ended first, after this many requests and units written.
-    pub(super) fn unfinished(&self, requests: u64, last: Mark) -> Unfinished {
+    pub(super) fn unfinished(&self, requests: u64, last: RunPosition) -> Unfinished {
         let rounds = last.host_units as f64 / self.round_units as f64;
         Unfinished {
             warmup: self.warmup,
@@ -288,7 +288,7 @@ mod tests {
     /// A drive of 100 units whose host writes one a request: a round is 50 requests.
     fn ends_at(amplification: impl Fn(u64) -> u64) -> Option<u64> {
         let mut watch = Watch::new(Warmup::Steady, false, 100);
-        let mut mark = Mark::default();
+        let mut mark = RunPosition::default();
         (0..2_000).find(|&index| {
             let is_over = watch.is_over(index, index, index, || mark);
             mark.host_units += 1;

@@ -37,7 +37,7 @@ fn advise_huge_pages<T>(table: &Vec<T>) {
     let _ = table;
 }
 
-/// SceneOp the processor to fetch `table[index]` into its cache; an index out of range is ignored.
+/// Asks the processor to fetch `table[index]` into its cache; an index out of range is ignored.
 #[inline(always)]
 pub fn prefetch<T>(table: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]

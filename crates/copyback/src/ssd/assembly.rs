@@ -26,7 +26,7 @@ use super::requests::firmware_delays::FirmwareDelays;
 use super::requests::host_data::HostData;
 use super::scheme::Scheme;
 use super::settings::Settings;
-use super::timers::{ALARMS, Alarm, Timers};
+use super::timers::{ALARMS, Alarm, Alarms, Timers};
 use crate::dispatch::admit::{Admit, Setup};
 use crate::dispatch::order::Order;
 use crate::dispatch::queues::Queues;
@@ -44,7 +44,7 @@ use crate::observe::observers::Observers;
 use crate::observe::protocol::ProtocolChecker;
 use crate::observe::shadow::Shadow;
 use crate::sim::queue::Timer;
-use crate::tasks::gc::granularity::GranularityPolicy;
+use crate::tasks::gc::granularity::{Granularity, GranularityPolicy};
 use crate::tasks::gc::preemption::Preemption;
 
 impl Drive {
@@ -52,98 +52,46 @@ impl Drive {
     pub fn new(config: &DriveConfig<'_>, ftl: Ftl, timers: Timers, check: bool, keep_gc_events: bool) -> Self {
         let Timers { alarms, first: first_timer } = timers;
         let geometry = ftl.geometry.clone();
-        let flash_geometry = Geometry::new(&config.device);
         let timing = Timing::new(config.device.timing, geometry.unit_bytes, geometry.units_per_flash_page);
         let preemption = Preemption::new(config.preemption, &geometry, &timing);
         let order = Order::new(config.order, &geometry, &timing);
-        let urgent_first = order.puts_gc_first();
         let mut settings = Settings::new(config, &ftl, &preemption);
-        let rules = Rules::new(config.device.commands);
-        let mut flash =
-            Flash::new(&flash_geometry, timing, rules, urgent_first, settings.observes_loads(), first_timer);
+        let mut flash = Flash::new(
+            &Geometry::new(&config.device),
+            timing,
+            Rules::new(config.device.commands),
+            order.puts_gc_first(),
+            settings.observes_loads(),
+            first_timer,
+        );
         if check {
             flash.observe(Box::new(Observers::watching(ProtocolChecker::new(&config.device, ftl.pages_programmed()))));
         }
-        let splits_rows = geometry.row_planes > 2 && config.device.commands.plane_pairs;
+        let gc = collector(config, &ftl, timers);
         let granularity = config.granularity.build();
-        let is_simple = !granularity.leaves_plane() && !granularity.copies_back() && !geometry.is_in_rows();
-        let is_simple =
-            is_simple && !ftl.has_log_blocks() && config.mapping.cache().is_none() && ftl.hot_cold().is_none();
-        let made = alarms.timer(Alarm::Made);
-        let delays = config.tasks.delays.as_ref().map(|params| Box::new(FirmwareDelays::new(params, ftl.seed(), made)));
-        let background =
-            BackgroundTasks::new(config.tasks.build(ftl.blocks(), ftl.seed()), alarms.timer(Alarm::Background));
-        let is_simple = is_simple && background.is_empty();
-        let idle_timer = Timer(first_timer + geometry.dies + geometry.channels);
-        let gc = Collector {
-            jobs: JobTable::new(geometry.planes),
-            relocations: Relocations::new(config.preemption.as_task(), config.redundancy.turns(), &ftl),
-            scopes: CollectionScopes::new(geometry.dies, geometry.planes, geometry.blocks_per_plane),
-            coordination: None,
-            background,
-            idleness: Idleness::new(idle_timer),
-        };
+        let is_simple = gc.background.is_empty() && is_simple(config, &ftl, &granularity);
         settings.collection.steps_alone = settings.allows_lone_steps() && is_simple && flash.has_lone_commands();
-        let mut newest = Newest::new(geometry.mapped_units);
-        let merges_parts = settings.compose.merge && geometry.units_per_page > 1;
-        if !ftl.allocation().is_static() || merges_parts {
-            newest.track();
-        }
         let queues = Queues::new(&geometry, settings.required_index(&preemption, &ftl));
-        let hotness = ftl.hot_cold().map(|hot| Box::new(Hotness::new(hot, geometry.mapped_units)));
-        // Whole flash pages that wait for a row enter it together, unless a collection takes them one by one.
-        let shares_rows = geometry.shares_rows() && geometry.units_per_flash_page == 1 && !settings.compose.combines;
-        let writes_per_page = if shares_rows { geometry.row_planes } else { 1 };
-        let known = ftl.allocation().knows();
-        let filling = config
-            .frontier
-            .fill()
-            .map(|fill| Box::new(FillingPages::new(fill, known, &geometry, alarms.timer(Alarm::FillLimit))));
-        if filling.is_some() || delays.is_some() {
-            newest.track();
-        }
-        let translation = config.mapping.cache().map(|cache| Box::new(Translation::new(cache, &ftl, check)));
-        let map = DataMap::new(newest, translation, hotness, &queues);
-        let windows = Windows::new(config.admit.slots(), geometry.dies);
-        let policy = Admit::new(config.admit, &Setup { dies: geometry.dies, seed: ftl.seed() });
-        let timers = [alarms.0..alarms.0 + ALARMS, first_timer..first_timer + Self::timers(&geometry)];
-        let as_task = config.preemption.as_task();
-        let shared = as_task.filter(|_| ftl.allocation().chooses_die() && ftl.shares_block());
-        let searches = DieSearches::of(ftl.allocation(), as_task.is_some());
-        let admission = Admission {
-            searches,
-            gate: Gate::new(windows, policy, config.admit.distinguishes_tasks()),
-            shares: TaskShares::new(alarms.timer(Alarm::Shares), timers),
-            reservations: PageReservations::new(
-                Space::new(&geometry, writes_per_page),
-                shared.map(|task| SharedSpace::new(&ftl, task.victims)),
-            ),
-        };
-        let host_data = HostData {
-            buffer: None,
-            delays,
-            filling,
-            parity: Parity::new(config.redundancy, &geometry),
-            endings: Endings::new(),
-        };
-        let records = Records {
-            counters: Counters::new(keep_gc_events),
-            shadow: check.then(|| Shadow::new(&ftl)),
-            flash_requests: None,
-            fewest_free: FewestFree::from_now(&ftl),
-            before: BeforeRun::new(&ftl),
-        };
+        let host_data = host_data(config, &ftl, alarms);
+        let merges_parts = settings.compose.merge && geometry.units_per_page > 1;
+        let tracks_newest = merges_parts || host_data.filling.is_some() || host_data.delays.is_some();
         Self {
             flash,
-            scheme: Scheme { order, preemption, trigger: config.trigger.build(&geometry), granularity, settings },
-            dies: DieTable::new(geometry.dies, splits_rows),
+            dies: DieTable::new(geometry.dies, geometry.row_planes > 2 && config.device.commands.plane_pairs),
             txns: Txns::new(64),
-            queues,
-            admission,
+            admission: admission(config, &ftl, timers, settings.compose.combines),
             gc,
-            map,
+            map: data_map(config, &ftl, &queues, tracks_newest, check),
+            queues,
             host_data,
-            records,
+            records: Records {
+                counters: Counters::new(keep_gc_events),
+                shadow: check.then(|| Shadow::new(&ftl)),
+                flash_requests: None,
+                fewest_free: FewestFree::from_now(&ftl),
+                before: BeforeRun::new(&ftl),
+            },
+            scheme: Scheme { order, preemption, trigger: config.trigger.build(&geometry), granularity, settings },
             ftl,
             geometry,
         }
@@ -152,5 +100,74 @@ impl Drive {
     /// Timers of the event queue that a drive of this shape needs.
     pub fn timers(geometry: &Geometry) -> u32 {
         Flash::<Observers>::timers(geometry) + 1
+    }
+}
+
+/// Whether each step of a collection is the same command on one plane.
+fn is_simple(config: &DriveConfig<'_>, ftl: &Ftl, granularity: &Granularity) -> bool {
+    !granularity.leaves_plane()
+        && !granularity.copies_back()
+        && !ftl.geometry.is_in_rows()
+        && !ftl.has_log_blocks()
+        && config.mapping.cache().is_none()
+        && ftl.hot_cold().is_none()
+}
+
+fn collector(config: &DriveConfig<'_>, ftl: &Ftl, timers: Timers) -> Collector {
+    let geometry = &ftl.geometry;
+    let tasks = config.tasks.build(ftl.blocks(), ftl.seed());
+    Collector {
+        jobs: JobTable::new(geometry.planes),
+        relocations: Relocations::new(config.preemption.as_task(), config.redundancy.turns(), ftl),
+        scopes: CollectionScopes::new(geometry.dies, geometry.planes, geometry.blocks_per_plane),
+        coordination: None,
+        background: BackgroundTasks::new(tasks, timers.alarms.timer(Alarm::Background)),
+        idleness: Idleness::new(Timer(timers.first + geometry.dies + geometry.channels)),
+    }
+}
+
+/// The host's data in DRAM; the buffer is added later.
+fn host_data(config: &DriveConfig<'_>, ftl: &Ftl, alarms: Alarms) -> HostData {
+    let geometry = &ftl.geometry;
+    let delays = config.tasks.delays.as_ref();
+    let delays = delays.map(|params| Box::new(FirmwareDelays::new(params, ftl.seed(), alarms.timer(Alarm::Made))));
+    let known = ftl.allocation().knows();
+    let limit = alarms.timer(Alarm::FillLimit);
+    let filling = config.frontier.fill().map(|fill| Box::new(FillingPages::new(fill, known, geometry, limit)));
+    let parity = Parity::new(config.redundancy, geometry);
+    HostData { buffer: None, delays, filling, parity, endings: Endings::new() }
+}
+
+/// The map of logical units; `tracks_newest`: whether writes of one unit may overtake each other.
+fn data_map(config: &DriveConfig<'_>, ftl: &Ftl, queues: &Queues, tracks_newest: bool, check: bool) -> DataMap {
+    let units = ftl.geometry.mapped_units;
+    let mut newest = Newest::new(units);
+    if tracks_newest || !ftl.allocation().is_static() {
+        newest.track();
+    }
+    let hotness = ftl.hot_cold().map(|hot| Box::new(Hotness::new(hot, units)));
+    let translation = config.mapping.cache().map(|cache| Box::new(Translation::new(cache, ftl, check)));
+    DataMap::new(newest, translation, hotness, queues)
+}
+
+/// The admission to dies; `combines`: whether a collection takes writes that wait for a page.
+fn admission(config: &DriveConfig<'_>, ftl: &Ftl, timers: Timers, combines: bool) -> Admission {
+    let Timers { alarms, first } = timers;
+    let geometry = &ftl.geometry;
+    // Whole flash pages that wait for a row enter it together, unless a collection takes them one by one.
+    let shares_rows = geometry.shares_rows() && geometry.units_per_flash_page == 1 && !combines;
+    let writes_per_page = if shares_rows { geometry.row_planes } else { 1 };
+    let policy = Admit::new(config.admit, &Setup { dies: geometry.dies, seed: ftl.seed() });
+    let timers = [alarms.0..alarms.0 + ALARMS, first..first + Drive::timers(geometry)];
+    let as_task = config.preemption.as_task();
+    let shared = as_task.filter(|_| ftl.allocation().chooses_die() && ftl.shares_block());
+    Admission {
+        searches: DieSearches::of(ftl.allocation(), as_task.is_some()),
+        gate: Gate::new(Windows::new(config.admit.slots(), geometry.dies), policy, config.admit.distinguishes_tasks()),
+        shares: TaskShares::new(alarms.timer(Alarm::Shares), timers),
+        reservations: PageReservations::new(
+            Space::new(geometry, writes_per_page),
+            shared.map(|task| SharedSpace::new(ftl, task.victims)),
+        ),
     }
 }

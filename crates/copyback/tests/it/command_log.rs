@@ -8,7 +8,7 @@ use copyback::flash::Carries;
 use copyback::flash::command::{FlashOp, Source};
 use copyback::flash::geometry::Geometry;
 use copyback::observe::commands::{CommandFilter, CommandRecord, PartRecord};
-use copyback::observe::timeline::{Mark, Timeline, Use, svg, text};
+use copyback::observe::timeline::{MarkedRequest, Timeline, Use, svg, text};
 use copyback::run::config::RunConfig;
 use copyback::run::{Options, precondition, simulate};
 use copyback::workload::Op::{Read, Trim, Write};
@@ -295,7 +295,7 @@ fn a_long_picture_has_a_bounded_width() {
     let mut script = vec![pages(Write, 0, 0, 1)];
     script.extend((1..100).map(|at| pages(Read, 1_000_000 * at, 0, 1)));
     let commands = all(&config, script);
-    let mark = Mark { request: 0, op: "write", arrival_ns: 20_974_213, end_ns: 20_974_213 + 58_111_662 };
+    let mark = MarkedRequest { request: 0, op: "write", arrival_ns: 20_974_213, end_ns: 20_974_213 + 58_111_662 };
     let timeline = Timeline::new(&commands, &Geometry::new(&config.device()), &[0], 0, Some(100_000_000));
     let drawn = svg::draw(&timeline);
     assert!(width_px(&drawn) < 4_300.0 && width_px(&drawn) > 3_000.0, "{}", width_px(&drawn));

@@ -4,7 +4,7 @@
 //! 500 µs.
 
 use crate::common::*;
-use copyback::observe::report::Outcome;
+use copyback::observe::report::{Cause, Outcome};
 use copyback::run::config::RunConfig;
 use copyback::workload::{Op, Request};
 
@@ -167,13 +167,13 @@ fn a_write_that_waits_for_a_page_is_held_up_by_collection() {
     let (report, ideal) = (mean_ns("none"), mean_ns("ideal"));
     let cost_ns = report.response.write.mean_ns - ideal.response.write.mean_ns;
     assert!(cost_ns > ideal.response.write.mean_ns, "collections cost {cost_ns} ns a write");
-    let of = |cause: &str| {
+    let of = |cause: Cause| {
         let parts = &report.latency_breakdown.write_mean_ns;
-        parts.iter().filter(|(name, _)| *name == cause).map(|(_, ns)| ns).sum::<f64>()
+        parts.iter().filter(|(own, _)| *own == cause).map(|(_, ns)| ns).sum::<f64>()
     };
     // Pages also wait for others that collections delayed, whose commands are those of other requests.
-    assert!((0.8..1.0).contains(&(of("gc") / cost_ns)), "{} of {cost_ns} ns", of("gc"));
-    assert!(of("buffer") < 0.02 * report.response.write.mean_ns, "{} ns", of("buffer"));
+    assert!((0.8..1.0).contains(&(of(Cause::Gc) / cost_ns)), "{} of {cost_ns} ns", of(Cause::Gc));
+    assert!(of(Cause::Buffer) < 0.02 * report.response.write.mean_ns, "{} ns", of(Cause::Buffer));
     assert!(report.response.gc_affected_write.count > 2_000);
 }
 

@@ -22,7 +22,7 @@ fn measured(tables: &str, script: &[Request]) -> (Outcome, FlashRequestReport) {
 }
 
 fn mean_ns(times: &FlashRequestTimes, cause: Cause) -> f64 {
-    times.mean_ns.iter().find(|(name, _)| *name == cause.name()).expect("a cause").1
+    times.mean_ns.iter().find(|(name, _)| *name == cause).expect("a cause").1
 }
 
 /// Writes and reads of a page, one every 300 us, on a drive that collects all the time: more than its one die can do.
@@ -100,7 +100,7 @@ fn with_windows_the_time_is_all_told_and_nothing_else_changes() {
         let requests = &with.report.latency_breakdown.read_mean_ns;
         for (of_flash, of_requests) in report.read.mean_ns.iter().zip(requests) {
             let is_more = of_flash.1 > of_requests.1 + 1e-6;
-            assert_eq!(is_more, of_flash.0 == "scheduler", "{admit}: {of_flash:?}, of requests {of_requests:?}");
+            assert_eq!(is_more, of_flash.0 == Cause::Scheduler, "{admit}: {of_flash:?}, of requests {of_requests:?}");
         }
     }
 }

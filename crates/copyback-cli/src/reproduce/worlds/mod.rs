@@ -29,7 +29,7 @@ use crate::files::{self, Output};
 use crate::sweep::file::SweepFile;
 use crate::sweep::grid::{self, Overrides};
 use crate::sweep::journal::{CellResult, Journal};
-use crate::sweep::table::Results;
+use crate::sweep::table::SweepResults;
 #[cfg(test)]
 pub use curve::draw as curve;
 use draw::World;
@@ -342,7 +342,7 @@ fn asked_of(file: &SweepFile) -> Result<Vec<Claim>, Failure> {
 fn judged(done: Vec<(Experiment, Vec<CellResult>)>) -> Result<Vec<(Claim, Measured)>, Failure> {
     let mut all = Vec::new();
     for (Experiment { file, claims, cells, .. }, results) in done {
-        let results = Results { file: &file, cells: &cells, results };
+        let results = SweepResults { file: &file, cells: &cells, results };
         for claim in claims {
             let measured = judge::judge(&claim, &results)?;
             all.push((claim, measured));

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 fn open(text: &str) -> Result<Open, LayerError> {
-    Open::parse(&Arc::new(Text { name: "open.toml".into(), text: text.to_owned() }))
+    Open::parse(&Arc::new(Text::new("open.toml", text)))
 }
 
 const OPEN: &str = r#"

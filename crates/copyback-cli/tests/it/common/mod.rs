@@ -14,11 +14,11 @@ pub fn code(output: &Output) -> i32 {
 }
 
 /// The text of standard error in one line: the reporter wraps at the terminal's width.
-pub fn said(output: &Output) -> String {
+pub fn error_text(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr).replace('│', " ");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-pub fn printed(output: &Output) -> String {
+pub fn output_text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }

@@ -1,7 +1,7 @@
 //! Are flushes refused if the drive has a buffer that they would empty, and accepted with a note if it has none?
 
 use super::written;
-use crate::common::{code, copyback, printed, said};
+use crate::common::{code, copyback, error_text, output_text};
 
 /// Options that ask for flushes, or for writes or reads that pass the buffer.
 const FLUSHES: &[&str] = &[
@@ -23,7 +23,7 @@ fn a_flush_of_a_buffer_is_refused_with_its_place_and_two_remedies() {
     let folder = tempfile::tempdir().unwrap();
     for option in FLUSHES {
         let file = written(folder.path(), &format!("[j]\nrw=write\nsize=64k\n{option}\n"));
-        let text = said(&copyback(&[&["run", "--print-config", "--fio", &file][..], BUFFER].concat()));
+        let text = error_text(&copyback(&[&["run", "--print-config", "--fio", &file][..], BUFFER].concat()));
         for says in ["job.fio:4", option, "`buffer.policy = \"lru\"`", "flushes of it are not simulated", "remove it"] {
             assert!(text.contains(says), "{option}: no {says}: {text}");
         }
@@ -31,22 +31,22 @@ fn a_flush_of_a_buffer_is_refused_with_its_place_and_two_remedies() {
         let remedy = text.split("--set ").nth(1).and_then(|rest| rest.split_whitespace().next()).unwrap();
         let base = [&["run", "--print-config", "--fio", &file][..], BUFFER].concat();
         let ran = copyback(&[&base[..], &["--set", remedy]].concat());
-        assert_eq!(code(&ran), 0, "{option}, {remedy}: {}", said(&ran));
+        assert_eq!(code(&ran), 0, "{option}, {remedy}: {}", error_text(&ran));
     }
     // Writes that fill a page in DRAM end before they are programmed, too; of several schemes, the error names one.
     let file = written(folder.path(), "[global]\nfsync=8\n[j]\nrw=randwrite\nsize=64k\n");
     let fill = ["--set", "frontier.fill_limit=1 ms", "--set", "frontier.fill_ends=dram"];
     let small = ["--set", "geometry.mapping_unit=4 KiB", "--fio", &file];
-    let text = said(&copyback(&[&["run", "--print-config"][..], &small, &fill].concat()));
+    let text = error_text(&copyback(&[&["run", "--print-config"][..], &small, &fill].concat()));
     assert!(text.contains("`frontier.fill_ends = \"dram\"`") && text.contains("job.fio:2"), "{text}");
     let both = ["compare", "-S", "baseline,baseline-d", "--fio", &file, "--set", "baseline-d:buffer.size=1 MiB"];
-    let text = said(&copyback(&both));
+    let text = error_text(&copyback(&both));
     assert!(text.contains("buffer under `baseline-d` (`buffer.policy"), "{text}");
     // One drive of an array has a buffer.
     let array = folder.path().join("array.toml");
     let text = "[array]\nlevel = \"raid-0\"\ndrives = 2\n[[array.override]]\ndrives = [1]\nscheme = \"baseline-d\"\n";
     std::fs::write(&array, text).unwrap();
-    let text = said(&copyback(&["run", "--print-config", "--array", array.to_str().unwrap(), "--fio", &file]));
+    let text = error_text(&copyback(&["run", "--print-config", "--array", array.to_str().unwrap(), "--fio", &file]));
     assert!(text.contains("flushes of it are not simulated"), "{text}");
 }
 
@@ -63,7 +63,7 @@ fn flushes_in_traces_are_counted() {
         let file = folder.path().join("trace");
         std::fs::write(&file, text).unwrap();
         let ran = copyback(&["trace", "info", file.to_str().unwrap()]);
-        let told = format!("{}{}", printed(&ran), said(&ran));
+        let told = format!("{}{}", output_text(&ran), error_text(&ran));
         assert!(told.contains("2 flushes left out"), "{text}: {told}");
     }
 }
@@ -74,8 +74,8 @@ fn a_flush_without_a_buffer_is_noted() {
     let run = |options: &str, more: &[&str]| {
         let file = written(folder.path(), &format!("[global]\nfsync=8\n[j]\nsize=64k\n{options}\n"));
         let ran = copyback(&[&["run", "-q", "--fio", &file][..], more].concat());
-        assert_eq!(code(&ran), 0, "{options}: {}", said(&ran));
-        printed(&ran).split_whitespace().collect::<Vec<_>>().join(" ")
+        assert_eq!(code(&ran), 0, "{options}: {}", error_text(&ran));
+        output_text(&ran).split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let note = "`fsync` has no effect: without a write buffer, a write ends when it is programmed";
     assert!(run("rw=write", &[]).contains(note));

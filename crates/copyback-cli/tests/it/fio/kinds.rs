@@ -1,7 +1,7 @@
 //! Does each kind of job file run, or say why it does not?
 
 use super::written;
-use crate::common::{code, copyback, printed, said};
+use crate::common::{code, copyback, error_text, output_text};
 
 /// A device that is large enough for all of them.
 const DEVICE: &str = "bench-64g";
@@ -10,8 +10,8 @@ const DEVICE: &str = "bench-64g";
 fn understood(folder: &std::path::Path, text: &str) -> String {
     let file = written(folder, text);
     let shown = copyback(&["run", "--fio", &file, "--device", DEVICE, "--print-config"]);
-    assert_eq!(code(&shown), 0, "{text}: {}", said(&shown));
-    printed(&shown)
+    assert_eq!(code(&shown), 0, "{text}: {}", error_text(&shown));
+    output_text(&shown)
 }
 
 /// Kinds of job files, each with lines that the configuration has then.
@@ -173,8 +173,8 @@ fn what_cannot_be_simulated_is_refused_with_its_place_and_reason() {
     for (options, says) in REFUSED {
         let file = written(folder.path(), &format!("[j]\n{options}\n"));
         let own = copyback(&["run", "--fio", &file, "--print-config"]);
-        assert_eq!(code(&own), 2, "{options}: {}", said(&own));
-        let text = said(&own);
+        assert_eq!(code(&own), 2, "{options}: {}", error_text(&own));
+        let text = error_text(&own);
         assert!(text.contains(says) && text.contains("job.fio:"), "{options}: {text}");
         // The nearest, not all that there are.
         assert!(text.len() < 700, "{options}: {text}");
@@ -183,7 +183,7 @@ fn what_cannot_be_simulated_is_refused_with_its_place_and_reason() {
 
 /// These options do not affect a drive's data; a note says so for each.
 #[test]
-fn what_asks_nothing_of_a_drive_is_noted() {
+fn options_that_no_drive_sees_are_noted() {
     let folder = tempfile::tempdir().unwrap();
     let options = [
         "fsync=1",
@@ -198,8 +198,8 @@ fn what_asks_nothing_of_a_drive_is_noted() {
     ];
     let file = written(folder.path(), &format!("[j]\nrw=write\nsize=64k\nverify=0\n{}\n", options.join("\n")));
     let ran = copyback(&["run", "--fio", &file, "--quiet"]);
-    assert_eq!(code(&ran), 0, "{}", said(&ran));
-    let text = printed(&ran).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(code(&ran), 0, "{}", error_text(&ran));
+    let text = output_text(&ran).split_whitespace().collect::<Vec<_>>().join(" ");
     for option in options {
         let name = option.split('=').next().unwrap();
         assert!(text.contains(&format!("`{name}` has no effect")), "{name}: {text}");
@@ -215,8 +215,8 @@ fn variables_have_the_values_of_the_environment() {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_copyback"));
         command.args(["run", "--quiet", "--fio", &file]).args(more).env("COPYBACK_BS", "16k").env("NO_COLOR", "1");
         let ran = command.output().unwrap();
-        assert_eq!(code(&ran), 0, "{}", said(&ran));
-        printed(&ran)
+        assert_eq!(code(&ran), 0, "{}", error_text(&ran));
+        output_text(&ran)
     };
     assert!(run(&[]).contains("bs=16k"), "a note says what it was");
     assert!(run(&["--print-config"]).contains("requests = 64"));
@@ -226,7 +226,7 @@ fn variables_have_the_values_of_the_environment() {
 #[test]
 fn a_share_of_a_file_is_of_one_that_exists() {
     let note = "a share in `offset` counts from the size of the job's file";
-    let ran = |jobs: &str| printed(&copyback(&["run", "-q", "--fio-args", jobs]));
+    let ran = |jobs: &str| output_text(&copyback(&["run", "-q", "--fio-args", jobs]));
     let text = ran("--name=a --rw=read --bs=4k --filesize=1m --offset=50%");
     assert!(text.contains(note), "{text}");
     for plain in ["--filesize=1m --offset=512k", "--filename=/dev/d --size=1m --offset=50%"] {
@@ -243,14 +243,18 @@ fn a_command_line_is_a_job_file() {
         folder.path(),
         "[global]\nrw=randwrite\nbs=4k\n[a]\nsize=1m\nioengine=libaio\n[b]\nsize=2m\nstonewall\n",
     );
-    let of_file = printed(&copyback(&["run", "--fio", &file, "--print-config"]));
+    let of_file = output_text(&copyback(&["run", "--fio", &file, "--print-config"]));
     let words = "fio --rw=randwrite --bs 4k --name=a --size=1m --ioengine=libaio --name=b --size=2m --stonewall";
     let shown = copyback(&["run", "--fio-args", words, "--print-config"]);
-    assert_eq!(code(&shown), 0, "{}", said(&shown));
-    assert_eq!(printed(&shown), of_file);
+    assert_eq!(code(&shown), 0, "{}", error_text(&shown));
+    assert_eq!(output_text(&shown), of_file);
     let wrong = copyback(&["run", "--fio-args", "--name=a --rw=randwriet --size=1m", "--print-config"]);
     assert_eq!(code(&wrong), 2);
-    assert!(said(&wrong).contains("--fio-args:1:10") && said(&wrong).contains("no such pattern"), "{}", said(&wrong));
+    assert!(
+        error_text(&wrong).contains("--fio-args:1:10") && error_text(&wrong).contains("no such pattern"),
+        "{}",
+        error_text(&wrong)
+    );
 }
 
 /// An option that changes no request of its job says so; one of `[global]` may be for another job.
@@ -258,8 +262,8 @@ fn a_command_line_is_a_job_file() {
 fn options_without_effect_are_noted() {
     let notes = |jobs: &str| {
         let ran = copyback(&["run", "-q", "--fio-args", jobs]);
-        assert_eq!(code(&ran), 0, "{jobs}: {}", said(&ran));
-        printed(&ran)
+        assert_eq!(code(&ran), 0, "{jobs}: {}", error_text(&ran));
+        output_text(&ran)
     };
     for (pattern, options) in [
         (

@@ -10,7 +10,7 @@ mod room;
 mod safety;
 mod samples;
 
-use crate::common::{code, copyback, printed, said};
+use crate::common::{code, copyback, error_text, output_text};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -86,15 +86,15 @@ const REFUSED: &[&str] = &[
 ];
 
 #[test]
-fn what_fio_takes_is_taken_and_what_it_refuses_is_refused() {
+fn options_are_accepted_and_refused_as_by_fio() {
     let folder = tempfile::tempdir().unwrap();
     for (options, is_taken) in TAKEN.iter().map(|o| (o, true)).chain(REFUSED.iter().map(|o| (o, false))) {
         let file = written(folder.path(), &job(options));
         let own = copyback(&["run", "--fio", &file, "--print-config"]);
-        assert_eq!(code(&own), if is_taken { 0 } else { 2 }, "{options}: {}", said(&own));
+        assert_eq!(code(&own), if is_taken { 0 } else { 2 }, "{options}: {}", error_text(&own));
         if !is_taken {
-            assert!(said(&own).contains("job.fio:"), "{options}: no place: {}", said(&own));
-            assert!(said(&own).contains("help"), "{options}: no remedy: {}", said(&own));
+            assert!(error_text(&own).contains("job.fio:"), "{options}: no place: {}", error_text(&own));
+            assert!(error_text(&own).contains("help"), "{options}: no remedy: {}", error_text(&own));
         }
         if let Some(output) = fio(folder.path(), &["--parse-only", &file]) {
             assert_eq!(output.status.success(), is_taken, "{options}: {output:?}");
@@ -117,7 +117,7 @@ fn own(folder: &Path, file: &str) -> Vec<IssuedRequest> {
     let _ = std::fs::remove_dir_all(&out);
     let path = out.to_str().unwrap();
     let ran = copyback(&["run", "--fio", file, "--out", path, "--out-requests", "--quiet"]);
-    assert_eq!(code(&ran), 0, "{}", said(&ran));
+    assert_eq!(code(&ran), 0, "{}", error_text(&ran));
     let reader = SerializedFileReader::new(std::fs::File::open(out.join("requests.parquet")).unwrap()).unwrap();
     let rows = reader.get_row_iter(None).unwrap().map(|row| {
         let values: BTreeMap<String, String> =
@@ -241,7 +241,7 @@ fn done(folder: &Path, text: &str) -> Option<[(u64, f64); 2]> {
 fn measured(folder: &Path, text: &str) -> [(u64, f64); 2] {
     let json = folder.join("own.json");
     let ran = copyback(&["run", "--fio", &written(folder, text), "--fio-json", json.to_str().unwrap(), "--quiet"]);
-    assert_eq!(code(&ran), 0, "{}", said(&ran));
+    assert_eq!(code(&ran), 0, "{}", error_text(&ran));
     let document: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
     counts_and_rates(&document)
 }
@@ -289,8 +289,12 @@ fn a_job_that_ends_in_its_ramp_is_counted() {
         assert_eq!([theirs[0].0, theirs[1].0], [0, 256]);
     }
     let ran = copyback(&["run", "--fio", &written(folder.path(), &text.replace("=IO", "=libaio"))]);
-    let text = printed(&ran);
-    assert!(text.contains("it ended within its warm-up") && !text.contains("own results only"), "{text}{}", said(&ran));
+    let text = output_text(&ran);
+    assert!(
+        text.contains("it ended within its warm-up") && !text.contains("own results only"),
+        "{text}{}",
+        error_text(&ran)
+    );
 }
 
 /// Clones whose group is reported as one job are one in the document, with the sums of all; others are separate.
@@ -317,7 +321,7 @@ fn a_group_is_reported_as_fio_reports_it() {
     let json = folder.path().join("own.json");
     let file = written(folder.path(), &text.replace("=IO", "=libaio"));
     let ran = copyback(&["run", "--fio", &file, "--fio-json", json.to_str().unwrap(), "--quiet"]);
-    assert_eq!(code(&ran), 0, "{}", said(&ran));
+    assert_eq!(code(&ran), 0, "{}", error_text(&ran));
     let b = || ("b".to_owned(), 1, [5, 0], [5, 0], 10);
     // Reads of c over two seconds, writes of d over one.
     let both = ("c".to_owned(), 2, [20, 20], [10, 20], 30);
@@ -345,7 +349,7 @@ fn a_group_with_a_job_that_reads_nothing_has_the_times_of_the_others() {
             "--fio-json",
             json.to_str().unwrap(),
         ]);
-        assert_eq!(code(&ran), 0, "{}", said(&ran));
+        assert_eq!(code(&ran), 0, "{}", error_text(&ran));
         let document: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
         let times = &document["jobs"][0]["read"]["lat_ns"];
         let [least, mean, most] = ["min", "mean", "max"].map(|name| times[name].as_f64().unwrap());
@@ -407,7 +411,7 @@ fn the_json_has_what_fios_has() {
     let file = written(folder.path(), text);
     let json = folder.path().join("own.json");
     let ran = copyback(&["run", "--fio", &file, "--fio-json", json.to_str().unwrap(), "--quiet"]);
-    assert_eq!(code(&ran), 0, "{}", said(&ran));
+    assert_eq!(code(&ran), 0, "{}", error_text(&ran));
     let own: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
     // Requests and bytes are fio's: 8 MiB of 4 KiB for each job.
     let jobs = own["jobs"].as_array().unwrap();

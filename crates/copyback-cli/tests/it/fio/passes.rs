@@ -1,7 +1,7 @@
 //! Passes over a job's addresses repeat like fio's, and their effect on write amplification.
 
 use super::{IssuedRequest, fio, of_fio, of_fio_each, own, written};
-use crate::common::{code, copyback, printed, said};
+use crate::common::{code, copyback, error_text, output_text};
 use serde_json::Value;
 
 /// Places of each pass of so many requests.
@@ -61,7 +61,7 @@ fn the_same_order_costs_nothing_to_collect() {
         let mut arguments = vec!["run", "--fio", &file, "--quiet", "--json", json.to_str().unwrap()];
         arguments.extend(set);
         let ran = copyback(&arguments);
-        assert_eq!(code(&ran), 0, "{}", said(&ran));
+        assert_eq!(code(&ran), 0, "{}", error_text(&ran));
         let document: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
         document.pointer("/results/0/report/write_amplification/total").and_then(Value::as_f64).unwrap()
     };
@@ -153,9 +153,9 @@ fn jobs_end_with_their_files_as_fios_do() {
         copyback(&["run", "--fio-args", "--name=a --rw=read --bs=4k --size=64k --offset=128k --filesize=128k"]);
     assert_eq!(code(&beyond), 2);
     assert!(
-        said(&beyond).contains("the job begins at byte 131072, and its file ends at byte 131072"),
+        error_text(&beyond).contains("the job begins at byte 131072, and its file ends at byte 131072"),
         "{}",
-        said(&beyond)
+        error_text(&beyond)
     );
 }
 
@@ -244,8 +244,8 @@ fn holes_backwards_go_on_from_the_end_of_the_file() {
 /// What a run of these jobs prints.
 fn printed_for(jobs: &str) -> String {
     let ran = copyback(&["run", "--fio-args", jobs]);
-    assert_eq!(code(&ran), 0, "{}", said(&ran));
-    printed(&ran)
+    assert_eq!(code(&ran), 0, "{}", error_text(&ran));
+    output_text(&ran)
 }
 
 /// A rate of bytes, and a rate of requests with several sizes, give fio's numbers.
@@ -260,7 +260,7 @@ fn rates_with_several_sizes_count_bytes() {
         let json = folder.path().join("own.json");
         let file = written(folder.path(), &text.replace("=IO", "=libaio"));
         let ran = copyback(&["run", "--fio", &file, "--fio-json", json.to_str().unwrap(), "--quiet"]);
-        assert_eq!(code(&ran), 0, "{}", said(&ran));
+        assert_eq!(code(&ran), 0, "{}", error_text(&ran));
         let seen = count(&serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap());
         let file = written(folder.path(), &text.replace("=IO", "=null"));
         let Some(output) = fio(folder.path(), &["--output-format=json", "--output=fio.json", &file]) else { return };

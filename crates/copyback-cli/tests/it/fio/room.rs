@@ -1,7 +1,7 @@
 //! Jobs larger than the drive get an error in fio's terms, and the drive can follow its advice.
 
 use super::written;
-use crate::common::{code, copyback, printed, said};
+use crate::common::{code, copyback, error_text, output_text};
 
 #[test]
 fn a_job_larger_than_the_drive_names_its_size_and_a_device() {
@@ -9,20 +9,20 @@ fn a_job_larger_than_the_drive_names_its_size_and_a_device() {
     let file = written(folder.path(), "[r]\nrw=randread\nbs=4k\nsize=10g\nfilename=/mnt/f\n");
     for more in [&[][..], &["--print-config"]] {
         let ran = copyback(&[&["run", "--fio", &file], more].concat());
-        assert_eq!(code(&ran), 2, "{}", said(&ran));
-        let text = said(&ran);
+        assert_eq!(code(&ran), 2, "{}", error_text(&ran));
+        let text = error_text(&ran);
         for says in ["`size=10g`", "job `r`", "10.0 GiB", "job.fio:4", "lower size=", "--device ", "--fit 0.9"] {
             assert!(text.contains(says), "no {says}: {text}");
         }
         assert!(!text.contains("region_"), "no key that the file does not have: {text}");
     }
     // The device that it names holds it.
-    let text = said(&copyback(&["run", "--fio", &file]));
+    let text = error_text(&copyback(&["run", "--fio", &file]));
     let device = text.split("--device ").nth(1).and_then(|rest| rest.split('`').next()).unwrap();
     let ran = copyback(&["run", "--fio", &file, "--device", device, "--print-config"]);
-    assert_eq!(code(&ran), 0, "{device}: {}", said(&ran));
+    assert_eq!(code(&ran), 0, "{device}: {}", error_text(&ran));
     let file = written(folder.path(), "[r]\nrw=read\nfilename=/d\noffset=100%\n");
-    assert!(said(&copyback(&["run", "--fio", &file])).contains("has no address"));
+    assert!(error_text(&copyback(&["run", "--fio", &file])).contains("has no address"));
 }
 
 /// A job that would fit without its offset is told to lower that, not its size.
@@ -37,7 +37,7 @@ fn an_offset_beyond_the_drive_names_the_option_that_moves_the_job() {
         ("--size=900m --offset=16m", "size=900m", 42),
     ] {
         let ran = copyback(&["run", "--fio-args", &format!("{job} {more}"), "--print-config"]);
-        let text = said(&ran);
+        let text = error_text(&ran);
         assert_eq!(code(&ran), 2, "{more}: {text}");
         assert!(text.contains(&format!("error: `{option}`: ")), "{more}: {text}");
         assert!(at == 0 || text.contains(&format!("--fio-args:1:{at} ")), "{more}: {text}");
@@ -45,18 +45,18 @@ fn an_offset_beyond_the_drive_names_the_option_that_moves_the_job() {
         assert!(at == 0 || text.contains(&format!("help: lower {key}=")), "{more}: {text}");
     }
     // The largest offset that the help names fits: 800 MiB without 1 MiB.
-    let text = said(&copyback(&["run", "--fio-args", &format!("{job} --offset=900m")]));
+    let text = error_text(&copyback(&["run", "--fio-args", &format!("{job} --offset=900m")]));
     assert!(text.contains("begins at most 799 MiB after"), "{text}");
     let ran = copyback(&["run", "--fio-args", &format!("{job} --offset=799m"), "--print-config"]);
-    assert_eq!(code(&ran), 0, "{}", said(&ran));
+    assert_eq!(code(&ran), 0, "{}", error_text(&ran));
 }
 
 /// Notes and advice on jobs name options of fio.
 #[test]
 fn notes_on_jobs_name_options_of_fio() {
     let ran = copyback(&["run", "--fio-args", "--name=a --rw=randwrite --bs=4k --size=1m --offset=3k"]);
-    let text = printed(&ran);
-    assert_eq!(code(&ran), 0, "{}", said(&ran));
+    let text = output_text(&ran);
+    assert_eq!(code(&ran), 0, "{}", error_text(&ran));
     assert!(text.contains("Note: `offset` of `a` is no multiple of the mapping unit"), "{text}");
     assert!(!text.contains("region_start") && !text.contains("`requests`"), "{text}");
 }
@@ -69,12 +69,12 @@ fn the_drive_is_sized_for_jobs() {
     let file =
         written(folder.path(), "[a]\nrw=randread\nsize=256m\nnumber_ios=10\n[b]\nrw=read\nsize=128m\nnumber_ios=10\n");
     let ran = copyback(&["run", "--fio", &file, "--fit", "0.9", "--quiet"]);
-    assert_eq!(code(&ran), 0, "{}", said(&ran));
-    let text = printed(&ran);
+    assert_eq!(code(&ran), 0, "{}", error_text(&ran));
+    let text = output_text(&ran);
     assert!(text.contains("the workloads address 384 MiB of the drive's 4"), "{text}");
     let shares = written(folder.path(), "[a]\nrw=randread\nfilename=/d\nsize=50%\n");
     let ran = copyback(&["run", "--fio", &shares, "--fit", "0.9"]);
-    assert!(code(&ran) == 2 && said(&ran).contains("size=BYTES"), "{}", said(&ran));
+    assert!(code(&ran) == 2 && error_text(&ran).contains("size=BYTES"), "{}", error_text(&ran));
 }
 
 /// An error about fio's command line shows the missing option in that form, and its example works.
@@ -82,12 +82,12 @@ fn the_drive_is_sized_for_jobs() {
 fn a_command_line_without_a_size_is_told_how_to_give_one() {
     let job = "--rw=randwrite --bs=4k";
     let ran = copyback(&["run", "--fio-args", job]);
-    assert_eq!(code(&ran), 2, "{}", printed(&ran));
-    let text = said(&ran);
+    assert_eq!(code(&ran), 2, "{}", output_text(&ran));
+    let text = error_text(&ran);
     assert!(text.contains("--size=256m") && text.contains("--filename=/dev/drive with --number_ios"), "{text}");
     for more in [" --size=256m", " --filename=/dev/drive --number_ios=10000"] {
         let ran = copyback(&["run", "--fio-args", &format!("{job}{more}"), "--print-config"]);
-        assert_eq!(code(&ran), 0, "{more}: {}", said(&ran));
+        assert_eq!(code(&ran), 0, "{more}: {}", error_text(&ran));
     }
 }
 
@@ -107,7 +107,7 @@ fn a_refusal_stands_at_its_option() {
     ] {
         let line = 3 + options.lines().position(|line| line == at).expect("an option of it");
         let file = written(folder.path(), &format!("[r]\nsize=8m\n{options}\n"));
-        let text = said(&copyback(&["run", "--fio", &file, "--print-config"]));
+        let text = error_text(&copyback(&["run", "--fio", &file, "--print-config"]));
         assert!(text.contains(&format!("`{at}`: ")) && text.contains(says), "{options}: {text}");
         assert!(text.contains(&format!("job.fio:{line}:")), "{options}: {text}");
     }

@@ -1,7 +1,7 @@
 //! Are jobs refused that fio refuses with `--readonly` and `--warnings-fatal`?
 
 use super::fio;
-use crate::common::{code, copyback, said};
+use crate::common::{code, copyback, error_text};
 
 /// Command lines of fio, and the error of those that are refused.
 const LINES: &[(&str, Option<&str>)] = &[
@@ -56,7 +56,7 @@ fn fio_and_this_program_refuse_the_same_command_lines() {
     let folder = tempfile::tempdir().unwrap();
     for (line, says) in LINES {
         let ours = copyback(&["run", "-q", "--fio-args", line, "--print-config"]);
-        let text = said(&ours);
+        let text = error_text(&ours);
         assert_eq!(code(&ours), if says.is_some() { 2 } else { 0 }, "{line}: {text}");
         if let Some(says) = says {
             assert!(text.contains(says) && text.contains("--fio-args:1:") && text.contains("help: "), "{line}: {text}");
@@ -67,5 +67,5 @@ fn fio_and_this_program_refuse_the_same_command_lines() {
         }
     }
     let log = copyback(&["run", "--fio-args", "--readonly --name=x --read_iolog=a.iolog", "--print-config"]);
-    assert!(said(&log).contains("with `--readonly`, fio skips a log's writes and trims"), "{}", said(&log));
+    assert!(error_text(&log).contains("with `--readonly`, fio skips a log's writes and trims"), "{}", error_text(&log));
 }

@@ -1,7 +1,7 @@
 //! Are the sampled rates and the percentiles of the JSON filled as fio fills them?
 
 use super::{fio, written};
-use crate::common::{code, copyback, said};
+use crate::common::{code, copyback, error_text};
 use serde_json::Value;
 
 const JOBS: &str = "[global]\nioengine=IO\niodepth=4\nbs=4k\nsize=16m\ntime_based\nruntime=1s\n\
@@ -31,7 +31,7 @@ fn samples_and_percentiles_are_fios() {
         let json = folder.path().join("own.json");
         let file = written(folder.path(), &text.replace("=IO", "=libaio"));
         let ran = copyback(&["run", "--fio", &file, "--fio-json", json.to_str().unwrap(), "--quiet"]);
-        assert_eq!(code(&ran), 0, "{}", said(&ran));
+        assert_eq!(code(&ran), 0, "{}", error_text(&ran));
         let own: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
         let is_grouped = more.contains("group");
         // A second of two intervals; of a group fio adds the samples and the rates up.
@@ -74,7 +74,7 @@ fn a_single_workload_has_samples() {
     let run =
         ["run", "--quiet", "--workload", "random-write", "--requests", "1002", "--fio-json", json.to_str().unwrap()];
     let ran = copyback(&[&run[..], &sets].concat());
-    assert_eq!(code(&ran), 0, "{}", said(&ran));
+    assert_eq!(code(&ran), 0, "{}", error_text(&ran));
     let own: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
     let ([slow, fast, bandwidth, share], [least, most, mean, _], samples, _) = figures(&own, 0, "write");
     assert_eq!(samples, [2, 2], "{}", own["jobs"][0]["write"]);

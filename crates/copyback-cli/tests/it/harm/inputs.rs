@@ -119,16 +119,20 @@ fn what_the_shell_sends_standard_output_to_is_no_other_output_and_no_input() {
     let run = format!("\"$copyback\" {}", RUN.join(" "));
     let output = place.shell(&format!("{run} --json results.json > results.json"));
     assert!(
-        code(&output) == 2 && said(&output).contains("standard output and --json results.json are one file"),
+        code(&output) == 2 && error_text(&output).contains("standard output and --json results.json are one file"),
         "{}",
-        said(&output)
+        error_text(&output)
     );
     place.file("my.toml", DEVICE);
     let output = place.shell(&format!("{run} my.toml >> my.toml"));
-    assert!(code(&output) == 2 && said(&output).contains("standard output would be overwritten"), "{}", said(&output));
+    assert!(
+        code(&output) == 2 && error_text(&output).contains("standard output would be overwritten"),
+        "{}",
+        error_text(&output)
+    );
     assert_eq!(place.read("my.toml"), DEVICE);
     place.link("stdout", "/dev/stdout");
     let output = place.shell(&format!("{run} my.toml --json stdout > results.json"));
-    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
     assert!(place.read("results.json").ends_with("}\n"));
 }

@@ -61,7 +61,7 @@ fn a_shell_sees_the_conventional_code() {
     let script = "\"$copyback\" trace convert endless.toml out/trace.csv & child=$!; \
                   while [ -z \"$(ls -A out)\" ]; do sleep 0.01; done; kill $child; wait $child; echo $?";
     let output = place.shell(script);
-    assert_eq!(printed(&output).trim(), "143", "{}", said(&output));
+    assert_eq!(output_text(&output).trim(), "143", "{}", error_text(&output));
 }
 
 /// A trace that is read more than once is unpacked to a file. It has no name, so that it goes with the program, even if
@@ -90,6 +90,6 @@ fn an_ignored_signal_is_ignored() {
     let script = "trap '' HUP INT; \"$copyback\" run --quiet --requests 100000 --json out/r.json & \
                   child=$!; kill -HUP $child; kill -INT $child; wait $child; echo $?";
     let output = place.shell(script);
-    assert!(printed(&output).ends_with("0\n"), "{}{}", printed(&output), said(&output));
+    assert!(output_text(&output).ends_with("0\n"), "{}{}", output_text(&output), error_text(&output));
     assert_eq!(names_in(&place.path("out")), ["r.json"]);
 }

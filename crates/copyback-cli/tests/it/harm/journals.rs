@@ -9,8 +9,8 @@ fn sweep(place: &Place, more: &[&str]) -> Output {
 
 fn swept(place: &Place, more: &[&str]) -> String {
     let output = sweep(place, more);
-    assert_eq!(code(&output), 0, "{}", said(&output));
-    printed(&output)
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
+    output_text(&output)
 }
 
 #[test]
@@ -34,9 +34,9 @@ fn a_file_that_is_no_journal_of_this_table_is_left_alone() {
         place.file("grid.journal", text);
         for more in [&[][..], &["--fresh"]] {
             let output = sweep(&place, more);
-            assert_eq!(code(&output), 2, "{text}: {}", printed(&output));
+            assert_eq!(code(&output), 2, "{text}: {}", output_text(&output));
             for part in [why, "grid.journal", "name another output (--out)", "left as it is"] {
-                assert!(said(&output).contains(part), "{text}: no `{part}` in {}", said(&output));
+                assert!(error_text(&output).contains(part), "{text}: no `{part}` in {}", error_text(&output));
             }
             assert_eq!(place.read("grid.journal"), text);
             assert!(!place.path("grid.parquet").exists());
@@ -45,7 +45,7 @@ fn a_file_that_is_no_journal_of_this_table_is_left_alone() {
     std::fs::remove_file(place.path("grid.journal")).unwrap();
     place.pipe("grid.journal");
     let output = sweep(&place, &[]);
-    assert!(code(&output) == 2 && said(&output).contains("is no ordinary file"), "{}", said(&output));
+    assert!(code(&output) == 2 && error_text(&output).contains("is no ordinary file"), "{}", error_text(&output));
 }
 
 /// `reproduce` names its journal itself.

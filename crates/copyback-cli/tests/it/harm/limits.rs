@@ -43,7 +43,7 @@ fn configurations_have_a_mebibyte_at_most() {
 }
 
 #[test]
-fn of_what_never_ends_no_more_is_read() {
+fn endless_inputs_are_read_up_to_a_limit() {
     let place = Place::new();
     for reader in READERS {
         refused(&place, reader, "/dev/zero");
@@ -62,7 +62,7 @@ fn of_what_never_ends_no_more_is_read() {
     }
     // A pipe that ends is a file like any other.
     let shell = place.shell("echo 'requests = 10' | \"$copyback\" run --quiet /dev/stdin --json -");
-    assert!(printed(&shell).contains("\"requests\": 10"), "{}", said(&shell));
+    assert!(output_text(&shell).contains("\"requests\": 10"), "{}", error_text(&shell));
 }
 
 fn grid(place: &Place, text: &str, says: &[&str]) {

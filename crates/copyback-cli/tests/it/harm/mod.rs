@@ -8,7 +8,7 @@ mod limits;
 mod out_dirs;
 mod outputs;
 
-use crate::common::{code, copyback, printed, said};
+use crate::common::{code, copyback, error_text, output_text};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -74,14 +74,14 @@ impl Place {
     /// Runs what must end well.
     fn done(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
-        assert_eq!(code(&output), 0, "{arguments:?}: {}", said(&output));
-        printed(&output)
+        assert_eq!(code(&output), 0, "{arguments:?}: {}", error_text(&output));
+        output_text(&output)
     }
 
     /// Runs what must be refused, with all of these phrases.
     fn refused(&self, arguments: &[&str], says: &[&str]) {
         let output = self.run(arguments);
-        let text = said(&output);
+        let text = error_text(&output);
         assert_eq!(code(&output), 2, "{arguments:?}: {text}");
         for part in says {
             assert!(text.contains(part), "{arguments:?} does not say `{part}`: {text}");

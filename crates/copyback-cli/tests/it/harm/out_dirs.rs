@@ -11,14 +11,14 @@ fn run(place: &Place) -> Output {
 
 fn finished(place: &Place, what: &str) -> Vec<String> {
     let output = run(place);
-    assert_eq!(code(&output), 0, "{what}: {}", said(&output));
+    assert_eq!(code(&output), 0, "{what}: {}", error_text(&output));
     names_in(&place.path("out"))
 }
 
 /// Refuses a folder for a file in it. Lines that are too long are broken behind a hyphen.
 fn refused_for(place: &Place, name: &str) {
     let output = run(place);
-    let text = said(&output).replace("- ", "-");
+    let text = error_text(&output).replace("- ", "-");
     assert!(code(&output) == 2 && text.contains(&format!("such as {name}")), "{name}: {text}");
 }
 
@@ -108,7 +108,7 @@ fn a_marker_gives_no_power_over_other_files() {
     assert_eq!(place.read("precious"), "mine");
     place.file("out/precious", "mine");
     let output = run(&place);
-    assert!(code(&output) == 2 && said(&output).contains("such as precious"), "{}", said(&output));
+    assert!(code(&output) == 2 && error_text(&output).contains("such as precious"), "{}", error_text(&output));
     std::fs::remove_file(place.path("out/precious")).unwrap();
     for (text, first) in [("", "config-baseline.toml"), ("{}", ".copyback.json"), ("mine", ".copyback.json")] {
         place.file("out/.copyback.json", text);

@@ -80,8 +80,8 @@ fn standard_output_has_the_output_alone_under_each_of_its_names() {
     for writer in writers() {
         for name in ["-", "stdout", "one"] {
             let output = place.run(&onto(&writer, name));
-            assert_eq!(code(&output), 0, "{writer:?}: {}", said(&output));
-            assert!(is_whole(&writer, &output.stdout), "{writer:?} {name}: {}", printed(&output));
+            assert_eq!(code(&output), 0, "{writer:?}: {}", error_text(&output));
+            assert!(is_whole(&writer, &output.stdout), "{writer:?} {name}: {}", output_text(&output));
             assert!(name == "-" || place.path(name).is_symlink(), "{writer:?}: the link was replaced");
         }
     }
@@ -100,7 +100,7 @@ fn what_the_shell_opened_is_written_behind_what_it_holds() {
         place.file("log", "before\n");
         place.link("link", descriptor);
         let output = place.shell(&format!("{run} --json link {redirection} && echo after >> log"));
-        assert_eq!(code(&output), 0, "{}", said(&output));
+        assert_eq!(code(&output), 0, "{}", error_text(&output));
         let log = place.read("log");
         let json = log.strip_prefix("before\n").and_then(|rest| rest.strip_suffix("after\n"));
         let json = json.unwrap_or_else(|| panic!("{descriptor}: {log}"));
@@ -108,10 +108,14 @@ fn what_the_shell_opened_is_written_behind_what_it_holds() {
         std::fs::remove_file(place.path("link")).unwrap();
     }
     let closed = place.shell(&format!("{run} --json /dev/fd/7"));
-    assert!(code(&closed) == 2 && said(&closed).contains("no descriptor 7 is open"), "{}", said(&closed));
+    assert!(code(&closed) == 2 && error_text(&closed).contains("no descriptor 7 is open"), "{}", error_text(&closed));
     place.file("input", "mine");
     let read_only = place.shell(&format!("{run} --json /dev/fd/3 3<input"));
-    assert!(code(&read_only) == 2 && said(&read_only).contains("not open for writing"), "{}", said(&read_only));
+    assert!(
+        code(&read_only) == 2 && error_text(&read_only).contains("not open for writing"),
+        "{}",
+        error_text(&read_only)
+    );
     assert_eq!(place.read("input"), "mine");
 }
 
@@ -160,7 +164,7 @@ fn permissions_are_those_of_any_file() {
     let mode = |name: &str| std::fs::metadata(place.path(name)).unwrap().permissions().mode() & 0o777;
     for (mask, expected) in [("077", 0o600), ("027", 0o640), ("022", 0o644)] {
         let output = place.shell(&format!("umask {mask}; \"$copyback\" {run} --json new.json"));
-        assert_eq!(code(&output), 0, "{}", said(&output));
+        assert_eq!(code(&output), 0, "{}", error_text(&output));
         assert_eq!(mode("new.json"), expected, "umask {mask}");
         std::fs::remove_file(place.path("new.json")).unwrap();
     }
@@ -188,9 +192,13 @@ fn a_full_disk_is_told() {
     place.link("full", "/dev/full");
     for writer in writers() {
         let output = place.run(&onto(&writer, "full"));
-        assert_eq!(code(&output), 1, "{writer:?}: {}", said(&output));
-        assert!(said(&output).contains("full: ") && said(&output).contains("No space left"), "{}", said(&output));
-        assert!(said(&output).contains("free space there"), "{writer:?}: no remedy: {}", said(&output));
+        assert_eq!(code(&output), 1, "{writer:?}: {}", error_text(&output));
+        assert!(
+            error_text(&output).contains("full: ") && error_text(&output).contains("No space left"),
+            "{}",
+            error_text(&output)
+        );
+        assert!(error_text(&output).contains("free space there"), "{writer:?}: no remedy: {}", error_text(&output));
     }
 }
 
@@ -212,7 +220,7 @@ fn a_file_that_may_not_grow_is_told() {
     ] {
         let before = place.names();
         let output = place.shell(&format!("ulimit -f 1; exec \"$copyback\" {command}"));
-        let text = said(&output);
+        let text = error_text(&output);
         assert_eq!(output.status.code(), Some(1), "{command}: {text}");
         for part in [name, "oo large", "raise the limit on the size of files (ulimit -f)"] {
             assert!(text.contains(part), "{command} does not say `{part}`: {text}");
@@ -231,7 +239,7 @@ fn no_place_for_temporary_files_is_told() {
     let place = place();
     let nowhere = place.path("nowhere");
     let output = ended(place.command(&["run", "--quiet", "--requests", "50"]).env("TMPDIR", &nowhere));
-    let text = said(&output);
+    let text = error_text(&output);
     assert_eq!(code(&output), 1, "{text}");
     for part in [
         "cannot unpack the trace `oltp` in",
@@ -253,11 +261,11 @@ fn a_pipe_whose_reader_goes_is_told_unless_it_is_standard_output() {
     let reader = std::thread::spawn(move || drop(std::fs::File::open(pipe)));
     let output = place.run(&convert("pipe"));
     reader.join().unwrap();
-    assert!(code(&output) == 1 && said(&output).contains("Broken pipe"), "{}", said(&output));
+    assert!(code(&output) == 1 && error_text(&output).contains("Broken pipe"), "{}", error_text(&output));
     let mut child = place.command(&convert("-")).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
-    assert_eq!((code(&output), said(&output).as_str()), (0, ""));
+    assert_eq!((code(&output), error_text(&output).as_str()), (0, ""));
 }
 
 /// If the reader of standard output ends, no other output is lost.
@@ -285,7 +293,11 @@ fn strange_names_are_names() {
     place.refused(&with(&RUN, &["--json", &long]), &["cannot write", "File name too long"]);
     let scheme = place.file(&format!("{}.toml", "s".repeat(247)), "");
     let refused = place.run(&with(&RUN, &["--scheme", scheme.to_str().unwrap(), "--out", "out"]));
-    assert!(code(&refused) == 2 && said(&refused).contains("cannot be part of a file's name"), "{}", said(&refused));
+    assert!(
+        code(&refused) == 2 && error_text(&refused).contains("cannot be part of a file's name"),
+        "{}",
+        error_text(&refused)
+    );
 }
 
 /// Pages that the program did not write are not replaced by such.

@@ -3,7 +3,7 @@
 //! `UPDATE_DOCS=1` redraws it.
 
 mod chart;
-use crate::common::{code, copyback, said};
+use crate::common::{code, copyback, error_text};
 use chart::{Chart, Line, Panel};
 use copyback_cli::styles::{self, Style};
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -43,7 +43,7 @@ impl Times {
 /// Runs the default comparison into a folder.
 fn compare(folder: &Path) {
     let output = copyback(&["compare", "--quiet", "--out", folder.to_str().expect("the path is a text")]);
-    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
 }
 
 /// Response times by scheme and class.

@@ -1,7 +1,7 @@
 //! The addresses and the amount of a job: file, `size`, `offset`, `io_size`, `loops`.
 
 use super::Subject;
-use super::reader::Reader;
+use super::value_parser::ValueParser;
 use crate::failure::Failure;
 use crate::fio::parse::Opt;
 
@@ -28,7 +28,7 @@ pub struct Extent {
     pub filename: Option<String>,
     pub filename_format: Option<String>,
     /// The option that sets the size.
-    pub sized_by: Option<Opt>,
+    pub size_option: Option<Opt>,
 }
 
 impl Default for Extent {
@@ -45,22 +45,22 @@ impl Default for Extent {
             offset_align: None,
             filename: None,
             filename_format: None,
-            sized_by: None,
+            size_option: None,
         }
     }
 }
 
 impl Subject for Extent {
-    fn set(&mut self, name: &str, opt: &Opt, read: Reader, _: &mut Vec<String>) -> Result<bool, Failure> {
+    fn set(&mut self, name: &str, opt: &Opt, read: ValueParser, _: &mut Vec<String>) -> Result<bool, Failure> {
         match name {
             "size" => {
                 self.size = Some(read.part(opt, 100)?);
-                self.sized_by = Some(opt.clone());
+                self.size_option = Some(opt.clone());
             }
             "filesize" => {
                 read.refuse_range(opt, "files of random sizes are not supported")?;
                 self.file_bytes = Some(read.number(opt, 1..=u64::MAX)?);
-                self.sized_by = Some(opt.clone());
+                self.size_option = Some(opt.clone());
             }
             "fill_device" => self.fills_device = read.flag(opt)?,
             "io_size" => self.io_size = Some(read.part(opt, 1_000_000)?).filter(|part| *part != Part::Bytes(0)),

@@ -1,12 +1,11 @@
 //! How fast requests begin: the engine and its depth, rates, pauses.
 
 use super::Subject;
-use super::reader::Reader;
+use super::value_parser::ValueParser;
 use crate::failure::Failure;
 use crate::fio::engines;
-use crate::fio::number::{number, time_ns};
+use crate::fio::number::{each, number, time_ns};
 use crate::fio::parse::Opt;
-use crate::fio::shape;
 
 /// The pace of requests.
 #[derive(Clone, Debug)]
@@ -37,7 +36,7 @@ impl Default for Pace {
 }
 
 impl Subject for Pace {
-    fn set(&mut self, name: &str, opt: &Opt, read: Reader, notes: &mut Vec<String>) -> Result<bool, Failure> {
+    fn set(&mut self, name: &str, opt: &Opt, read: ValueParser, notes: &mut Vec<String>) -> Result<bool, Failure> {
         match name {
             "iodepth" => self.depth = read.number(opt, 1..=65_536)?,
             "ioengine" => self.set_engine(opt, notes)?,
@@ -77,9 +76,9 @@ impl Pace {
 }
 
 /// Limits of reads, writes and trims; `None` if the value is missing or 0.
-fn rates(opt: &Opt, read: Reader) -> Result<[Option<u64>; 3], Failure> {
+fn rates(opt: &Opt, read: ValueParser) -> Result<[Option<u64>; 3], Failure> {
     let mut rates = [None; 3];
-    for (rate, text) in rates.iter_mut().zip(shape::each(opt, opt.text()?)?) {
+    for (rate, text) in rates.iter_mut().zip(each(opt, opt.text()?)?) {
         if !text.is_empty() {
             *rate = Some(number(opt, text, read.kb_base)?).filter(|rate| *rate > 0);
         }

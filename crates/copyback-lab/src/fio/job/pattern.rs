@@ -1,11 +1,11 @@
 //! Which operations a job has, and in which order of addresses: `rw` and its mix.
 
 use super::Subject;
-use super::reader::Reader;
+use super::value_parser::ValueParser;
 use crate::failure::Failure;
+use crate::fio::block_sizes;
 use crate::fio::number::number;
 use crate::fio::parse::Opt;
-use crate::fio::shape;
 
 /// What follows the pattern of `rw` behind a colon.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -45,7 +45,7 @@ impl Default for Pattern {
 }
 
 impl Subject for Pattern {
-    fn set(&mut self, name: &str, opt: &Opt, read: Reader, _: &mut Vec<String>) -> Result<bool, Failure> {
+    fn set(&mut self, name: &str, opt: &Opt, read: ValueParser, _: &mut Vec<String>) -> Result<bool, Failure> {
         match name {
             "rw" => self.set_ops(opt, read)?,
             "rw_sequencer" => {
@@ -64,7 +64,7 @@ impl Subject for Pattern {
 }
 
 impl Pattern {
-    fn set_ops(&mut self, opt: &Opt, read: Reader) -> Result<(), Failure> {
+    fn set_ops(&mut self, opt: &Opt, read: ValueParser) -> Result<(), Failure> {
         let text = opt.text()?;
         let (pattern, modifier) = text.split_once(':').map_or((text, None), |(pattern, more)| (pattern, Some(more)));
         let (ops, is_random) = match pattern {
@@ -97,7 +97,7 @@ impl Pattern {
             }
             Some(text) => {
                 let (digits, sign) = text.strip_prefix('-').map_or((text, 1), |digits| (digits, -1));
-                let bytes = i64::try_from(shape::sectors(opt, digits, read.kb_base)?).unwrap_or(i64::MAX);
+                let bytes = i64::try_from(block_sizes::sectors(opt, digits, read.kb_base)?).unwrap_or(i64::MAX);
                 Modifier { run_length: None, skip_bytes: sign * bytes }
             }
         };

@@ -1,10 +1,10 @@
 //! How addresses are drawn: distributions, zones, and the order of a new pass.
 
 use super::Subject;
-use super::reader::Reader;
+use super::value_parser::ValueParser;
 use crate::failure::Failure;
+use crate::fio::distribution::{self, Distribution};
 use crate::fio::parse::Opt;
-use crate::fio::shape::{self, Distribution};
 
 /// Strides: ranges of addresses that are read or written, and the gaps between them.
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,10 +46,10 @@ impl Default for Places {
 }
 
 impl Subject for Places {
-    fn set(&mut self, name: &str, opt: &Opt, read: Reader, _: &mut Vec<String>) -> Result<bool, Failure> {
+    fn set(&mut self, name: &str, opt: &Opt, read: ValueParser, _: &mut Vec<String>) -> Result<bool, Failure> {
         let bytes = || read.number(opt, 0..=u64::MAX);
         match name {
-            "random_distribution" => self.distribution = shape::distribution(opt, read.kb_base)?,
+            "random_distribution" => self.distribution = distribution::distribution(opt, read.kb_base)?,
             "percentage_random" => read.numbers(opt, &mut self.random_percent, 0..=100)?,
             "random_sequence_stride" => self.advances = read.flag(opt)?,
             "norandommap" => self.has_map = !read.flag(opt)?,

@@ -44,14 +44,14 @@ impl Safety {
 fn warning(job: &Job) -> Option<(&Opt, &'static str)> {
     let is_fixed = job.sizes.blocks.iter().all(|own| own.only().is_some() && own == &job.sizes.blocks[READ]);
     let is_aligned_apart = |op: usize| job.sizes.align[op].is_some_and(|align| align != job.sizes.blocks[op].least());
-    let (has_no_map, verifies) = (job.said("norandommap"), job.verification.is_on);
+    let (has_no_map, verifies) = (job.is_switched_on("norandommap"), job.verification.is_on);
     if job.pattern.is_random && (0..3).any(is_aligned_apart) && !has_no_map {
         return Some((job.at(&["ba"]), "blockalign turns off the map of blocks (norandommap)"));
     }
     if verifies && has_no_map && !is_fixed {
         return Some((job.at(&["norandommap"]), "verification is limited for several block sizes without a map"));
     }
-    if job.schedule.runtime_ns.is_none() && job.said("time_based") {
+    if job.schedule.runtime_ns.is_none() && job.is_switched_on("time_based") {
         return Some((job.at(&["time_based"]), "time_based needs a runtime"));
     }
     if !(verifies && job.verification.is_done && job.pattern.ops[WRITE]) {
@@ -66,8 +66,8 @@ fn warning(job: &Job) -> Option<(&Opt, &'static str)> {
 
 impl Job {
     /// Whether a switch is there and not off.
-    fn said(&self, name: &str) -> bool {
-        let last = self.said.iter().rev().find(|(known, _)| *known == name);
+    fn is_switched_on(&self, name: &str) -> bool {
+        let last = self.set_options.iter().rev().find(|(known, _)| *known == name);
         last.is_some_and(|(_, opt)| opt.value.as_deref() != Some("0"))
     }
 }

@@ -1,7 +1,7 @@
 //! When a job and its clones run: times, barriers and groups.
 
 use super::Subject;
-use super::reader::Reader;
+use super::value_parser::ValueParser;
 use crate::failure::Failure;
 use crate::fio::number::time_ns;
 use crate::fio::parse::Opt;
@@ -39,7 +39,7 @@ impl Default for Schedule {
 }
 
 impl Subject for Schedule {
-    fn set(&mut self, name: &str, opt: &Opt, read: Reader, _: &mut Vec<String>) -> Result<bool, Failure> {
+    fn set(&mut self, name: &str, opt: &Opt, read: ValueParser, _: &mut Vec<String>) -> Result<bool, Failure> {
         let seconds = || time_ns(opt, 1_000_000_000);
         match name {
             "numjobs" => self.count = read.number(opt, 1..=256)?,

@@ -1,14 +1,18 @@
 //! Sizes of requests: `bs` and its like.
 
 use super::Subject;
-use super::reader::Reader;
+use super::value_parser::ValueParser;
 use crate::failure::Failure;
+use crate::fio::block_sizes::{self, Blocks};
+use crate::fio::number::each;
 use crate::fio::parse::Opt;
-use crate::fio::shape::{self, Blocks};
 
 /// Sizes of requests of each operation.
 #[derive(Clone, Debug)]
 pub struct Sizes {
+    /// Sizes as options give them, before `bs_is_seq_rand` and `trimwrite` choose among them.
+    pub given: [Blocks; 3],
+    /// Sizes that requests have.
     pub blocks: [Blocks; 3],
     /// What random requests begin at multiples of, where it is said.
     pub align: [Option<u64>; 3],
@@ -18,19 +22,21 @@ pub struct Sizes {
 
 impl Default for Sizes {
     fn default() -> Self {
-        Self { blocks: [4096; 3].map(Blocks::one), align: [None; 3], are_by_order: false }
+        let blocks = [4096; 3].map(Blocks::one);
+        Self { given: blocks.clone(), blocks, align: [None; 3], are_by_order: false }
     }
 }
 
 impl Subject for Sizes {
-    fn set(&mut self, name: &str, opt: &Opt, read: Reader, _: &mut Vec<String>) -> Result<bool, Failure> {
+    fn set(&mut self, name: &str, opt: &Opt, read: ValueParser, _: &mut Vec<String>) -> Result<bool, Failure> {
         match name {
-            "bs" => self.set_blocks(opt, read, shape::sectors, Blocks::one)?,
-            "bsrange" => self.set_blocks(opt, read, shape::range, |blocks| blocks)?,
-            "bssplit" => self.set_blocks(opt, read, shape::split, |blocks| blocks)?,
+            "bs" => self.set_blocks(opt, read, block_sizes::sectors, Blocks::one)?,
+            "bsrange" => self.set_blocks(opt, read, block_sizes::range, |blocks| blocks)?,
+            "bssplit" => self.set_blocks(opt, read, block_sizes::split, |blocks| blocks)?,
             "ba" => {
-                for (align, text) in self.align.iter_mut().zip(shape::each(opt, opt.text()?)?) {
-                    *align = if text.is_empty() { *align } else { Some(shape::sectors(opt, text, read.kb_base)?) };
+                for (align, text) in self.align.iter_mut().zip(each(opt, opt.text()?)?) {
+                    *align =
+                        if text.is_empty() { *align } else { Some(block_sizes::sectors(opt, text, read.kb_base)?) };
                 }
             }
             "bs_is_seq_rand" => self.are_by_order = read.flag(opt)?,
@@ -45,11 +51,11 @@ impl Sizes {
     fn set_blocks<T>(
         &mut self,
         opt: &Opt,
-        read: Reader,
+        read: ValueParser,
         form: fn(&Opt, &str, u64) -> Result<T, Failure>,
         made: fn(T) -> Blocks,
     ) -> Result<(), Failure> {
-        for (blocks, text) in self.blocks.iter_mut().zip(shape::each(opt, opt.text()?)?) {
+        for (blocks, text) in self.blocks.iter_mut().zip(each(opt, opt.text()?)?) {
             if !text.is_empty() {
                 *blocks = made(form(opt, text, read.kb_base)?);
             }

@@ -1,6 +1,6 @@
 //! Notes on options of a job that have no effect on its requests.
 
-use super::{Job, READ, WRITE};
+use super::Job;
 use crate::fio::options;
 use crate::fio::parse::Opt;
 
@@ -9,10 +9,9 @@ type Unused = (&'static [&'static str], bool, &'static str);
 
 impl Job {
     /// Notes the options of the job's own section that have no effect. Those of `[global]` may be for other jobs.
-    /// `has_one_size`: whether all sizes of requests were one before `bs_is_seq_rand` chose among them.
-    pub(super) fn note_unused(&mut self, own: &[Opt], has_one_size: bool) {
+    pub(super) fn note_unused(&mut self, own: &[Opt]) {
         let notes: Vec<String> = self
-            .unused(has_one_size)
+            .unused()
             .into_iter()
             .filter(|(_, is_unused, _)| *is_unused)
             .flat_map(|(names, _, why)| {
@@ -29,7 +28,7 @@ impl Job {
         }
     }
 
-    fn unused(&self, has_one_size: bool) -> Vec<Unused> {
+    fn unused(&self) -> Vec<Unused> {
         if self.replay.iolog.is_some() {
             return Vec::new();
         }
@@ -41,7 +40,7 @@ impl Job {
             (&["rwmixread", "rwmixwrite"], !(reads && writes), "the job does not mix reads and writes"),
             (of_random, !pattern.is_random, "the job's requests are sequential"),
             (&["rw_sequencer"], pattern.modifier.run_length.is_none(), "no number follows a colon in `rw`"),
-            (&["bs_is_seq_rand"], has_one_size, "all requests have one size"),
+            (&["bs_is_seq_rand"], self.has_one_given_size(), "all requests have one size"),
             (&["rate_process"], !pace.has_rate(), "the job has no `rate` or `rate_iops`"),
             (&["thinktime_blocks"], pace.think_ns == 0, "the job has no `thinktime`"),
             (&["zonerange"], places.strides.size.is_none(), "the job has no `zonesize`"),
@@ -53,8 +52,9 @@ impl Job {
         ]
     }
 
-    /// Whether requests of all operations have one size.
-    pub(super) fn has_one_size(&self) -> bool {
-        self.sizes.blocks[READ] == self.sizes.blocks[WRITE] && self.sizes.blocks[WRITE] == self.sizes.blocks[2]
+    /// Whether options give all operations one size.
+    fn has_one_given_size(&self) -> bool {
+        let [reads, writes, trims] = &self.sizes.given;
+        reads == writes && writes == trims
     }
 }

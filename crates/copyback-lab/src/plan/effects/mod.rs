@@ -3,10 +3,8 @@
 mod unused;
 mod workload;
 
-use crate::workloads;
 use copyback::config::Axis;
-use copyback::config::layers::{Dropped, Layer, WORKLOADS};
-use copyback::config::presets::{self, ARRAYS, DEVICES, Preset, SCHEMES};
+use copyback::config::layers::{Dropped, Layer, Origin, WORKLOADS};
 use copyback::host::config::{HostConfig, HostMode};
 use copyback::run::config::{AXES, Resolved, RunConfig, Stack};
 use unused::UNUSED_SETTINGS;
@@ -66,7 +64,7 @@ fn of_unused(stack: &Stack, run: &RunConfig) -> Vec<String> {
 
 /// A drive that is left out of a coordination, if there is none.
 fn of_overrides(stack: &Stack, run: &RunConfig) -> Option<String> {
-    let place = stack.place_of("array.override").filter(|place| is_users(&place.text.name))?;
+    let place = stack.place_of("array.override").filter(|place| place.text.origin.is_users())?;
     let name = &place.text.name;
     let is_set = run.array.iter().flat_map(|array| &array.overrides).any(|named| named.coordinated == Some(false));
     let policy = run.coordination.name();
@@ -83,7 +81,7 @@ fn of_overrides(stack: &Stack, run: &RunConfig) -> Option<String> {
 pub(super) fn is_of_user(note: &str, stack: &Stack) -> bool {
     let Some(key) = key_without_effect(note) else { return true };
     let place = stack.place_of(&key);
-    place.is_none_or(|place| is_users(&place.text.name) && !place.text.name.starts_with("--fio"))
+    place.is_none_or(|place| !matches!(place.text.origin, Origin::Preset | Origin::Fio))
 }
 
 /// The key of a note that says that a setting has no effect.
@@ -104,7 +102,7 @@ fn users_keys(stack: &Stack, tables: &toml::Table) -> Vec<(String, String)> {
     let keys = tables.iter().flat_map(|(name, table)| keys_of(name, table));
     let chooses = |key: &str| [".policy", ".mode"].iter().any(|tag| key.ends_with(tag));
     let users = keys.filter(|key| !chooses(key)).filter_map(|key| {
-        let place = stack.place_of_leaf(&key).filter(|place| is_users(&place.text.name))?;
+        let place = stack.place_of_leaf(&key).filter(|place| place.text.origin.is_users())?;
         Some((key, place.text.name.clone()))
     });
     users.collect()
@@ -143,7 +141,7 @@ fn of_dropped(dropped: &Dropped, device: Option<&Layer>, scheme: &Layer, run: &R
     let is_of_device = device.is_some_and(|device| *name == device.text().name);
     // A preset that overrides a preset is as published. Dropped settings of the scheme, and tables of the device that
     // the scheme replaces, have their own notes.
-    let is_between_presets = !is_users(name) && !is_users(over);
+    let is_between_presets = !place.text.origin.is_users() && !by.text.origin.is_users();
     if is_between_presets || *name == scheme.text().name || (is_of_device && *over == scheme.text().name) {
         return None;
     }
@@ -201,25 +199,12 @@ pub(super) fn loop_of(mode: HostMode) -> &'static str {
     }
 }
 
-/// Whether a text is the user's own, and no preset: a file may be named `device d.toml`.
-fn is_users(name: &str) -> bool {
-    let has = |presets: &'static [Preset], preset: &str| presets::find(presets, preset).is_some();
-    let is_preset = match name.split_once(' ') {
-        Some(("device", preset)) => has(DEVICES, preset),
-        Some(("scheme", preset)) => has(SCHEMES, preset),
-        Some(("array", preset)) => has(ARRAYS, preset),
-        Some(("workload", preset)) => workloads::text(preset).is_some(),
-        _ => false,
-    };
-    !is_preset
-}
-
 /// The note on a table of the user's device that the scheme replaces.
 fn replaced(axis: &Axis, device: &Layer, scheme: &Layer, stack: &Stack) -> Option<String> {
     let (own, chosen) = (device.policy(axis.name)?, scheme.policy(axis.name)?);
     let last = stack.place_of_leaf(&format!("{}.policy", axis.name))?;
     let is_schemes = last.text.name == scheme.text().name;
-    (is_users(&device.text().name) && own != chosen && is_schemes).then(|| {
+    (device.text().origin.is_users() && own != chosen && is_schemes).then(|| {
         format!(
             "`[{}]` of {} (`{own}`) has no effect: the scheme overrides the device with `{chosen}`; --set \
              {}.policy={own} overrides both",

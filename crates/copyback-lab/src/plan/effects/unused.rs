@@ -33,58 +33,73 @@ impl UnusedSetting {
 
 /// All of them.
 pub(super) const UNUSED_SETTINGS: &[UnusedSetting] = &[
-    UnusedSetting { keys: &["trigger.", "victim."], why: of_merges },
+    UnusedSetting { keys: &["trigger.", "victim."], why: why_with_log_blocks },
     UnusedSetting { keys: &["trigger.hard"], why: why_without_preemption },
-    UnusedSetting { keys: &["trigger.collections"], why: of_ordered_collections },
-    UnusedSetting { keys: &["trigger.count"], why: of_one_open_block },
+    UnusedSetting { keys: &["trigger.collections"], why: why_with_coordinator },
+    UnusedSetting { keys: &["trigger.count"], why: why_with_one_open_block },
     UnusedSetting { keys: &["trigger.report", "trigger.last_resort"], why: why_without_coordinator },
-    UnusedSetting { keys: &["trigger.stagger"], why: of_several_planes },
-    UnusedSetting { keys: &["preemption.at_hard"], why: of_a_hard_watermark },
-    UnusedSetting { keys: &["compose.gc_scan"], why: of_partners_of_reads },
-    UnusedSetting { keys: &["compose.gc_transfers"], why: of_pages_of_partners },
-    UnusedSetting { keys: &["compose.gc_scan_max"], why: of_partners_of_collections },
-    UnusedSetting { keys: &["compose.scan_max"], why: of_partners },
+    UnusedSetting { keys: &["trigger.stagger"], why: why_with_one_plane },
+    UnusedSetting { keys: &["preemption.at_hard"], why: why_without_hard_watermark },
+    UnusedSetting { keys: &["compose.gc_scan"], why: why_without_partners_of_reads },
+    UnusedSetting { keys: &["compose.gc_transfers"], why: why_without_pages_of_partners },
+    UnusedSetting { keys: &["compose.gc_scan_max"], why: why_without_partners_of_collections },
+    UnusedSetting { keys: &["compose.scan_max"], why: why_without_partners },
     UnusedSetting {
         keys: &["timing.cache_busy", "commands.cache_read", "commands.cache_program"],
-        why: of_the_cache_register,
+        why: why_without_cache_commands,
     },
-    UnusedSetting { keys: &["commands.copyback"], why: of_copyback },
-    UnusedSetting { keys: &["commands.multi_plane"], why: of_several_planes_at_once },
-    UnusedSetting { keys: &["commands.same_block"], why: of_rules_of_planes },
-    UnusedSetting { keys: &["commands.plane_pairs"], why: of_pairs_of_planes },
-    UnusedSetting { keys: &["admit.map", "admit.shares.map"], why: of_the_map },
+    UnusedSetting { keys: &["commands.copyback"], why: why_without_copyback },
+    UnusedSetting { keys: &["commands.multi_plane"], why: why_without_multi_plane_commands },
+    UnusedSetting { keys: &["commands.same_block"], why: why_without_plane_rules },
+    UnusedSetting { keys: &["commands.plane_pairs"], why: why_without_plane_pairs },
+    UnusedSetting { keys: &["admit.map", "admit.shares.map"], why: why_without_map_share },
     UnusedSetting {
         keys: &["admit.scrub", "admit.shares.scrub", "admit.shares.scrub_p", "admit.shares.scrub_i"],
-        why: |run| of_task(run, Source::SCRUB, "scrub"),
+        why: |run| why_without_task(run, Source::SCRUB, "scrub"),
     },
-    UnusedSetting { keys: &["admit.wear", "admit.shares.wear"], why: |run| of_task(run, Source::WEAR, "wear") },
-    UnusedSetting { keys: &["tasks.delays.gc"], why: |run| of_requests_of(run, "each collection reserves its") },
+    UnusedSetting {
+        keys: &["admit.wear", "admit.shares.wear"],
+        why: |run| why_without_task(run, Source::WEAR, "wear"),
+    },
+    UnusedSetting {
+        keys: &["tasks.delays.gc"],
+        why: |run| why_without_task_requests(run, "each collection reserves its"),
+    },
     UnusedSetting {
         keys: &["tasks.delays.scrub"],
-        why: |run| of_task(run, Source::SCRUB, "scrub").or_else(|| of_requests_of(run, "scrubbing reserves its")),
+        why: |run| {
+            why_without_task(run, Source::SCRUB, "scrub")
+                .or_else(|| why_without_task_requests(run, "scrubbing reserves its"))
+        },
     },
     UnusedSetting {
         keys: &["tasks.delays.wear"],
-        why: |run| of_task(run, Source::WEAR, "wear").or_else(|| of_requests_of(run, "wear levelling reserves its")),
+        why: |run| {
+            why_without_task(run, Source::WEAR, "wear")
+                .or_else(|| why_without_task_requests(run, "wear levelling reserves its"))
+        },
     },
-    UnusedSetting { keys: &["precondition.steady"], why: of_counted_overwrites },
-    UnusedSetting { keys: &["precondition.footprint"], why: of_no_overwrites },
-    UnusedSetting { keys: &["order."], why: of_timed_collections },
-    UnusedSetting { keys: &["frontier.fill_ends"], why: of_writes_to_flash },
-    UnusedSetting { keys: &["frontier.fill_awaited"], why: of_map_pages },
-    UnusedSetting { keys: &["granularity.gather"], why: of_pages_in_rows },
-    UnusedSetting { keys: &["granularity.copyback", "granularity.destination"], why: of_timeless_moves },
-    UnusedSetting { keys: &["array.partial", "array.write_after"], why: of_parity },
-    UnusedSetting { keys: &["array.stripe_unit"], why: |run| of_a_volume(run).or_else(|| of_one_drive(run)) },
-    UnusedSetting { keys: &["array.seeds"], why: of_other_drives },
-    UnusedSetting { keys: &["coordination.scope", "coordination.pause_on"], why: of_several_drives },
+    UnusedSetting { keys: &["precondition.steady"], why: why_with_counted_overwrites },
+    UnusedSetting { keys: &["precondition.footprint"], why: why_without_overwrites },
+    UnusedSetting { keys: &["order."], why: why_with_timeless_collections },
+    UnusedSetting { keys: &["frontier.fill_ends"], why: why_with_buffer },
+    UnusedSetting { keys: &["frontier.fill_awaited"], why: why_without_map_pages },
+    UnusedSetting { keys: &["granularity.gather"], why: why_with_superpages },
+    UnusedSetting { keys: &["granularity.copyback", "granularity.destination"], why: why_with_timeless_moves },
+    UnusedSetting { keys: &["array.partial", "array.write_after"], why: why_without_parity },
+    UnusedSetting {
+        keys: &["array.stripe_unit"],
+        why: |run| why_without_volume(run).or_else(|| why_with_undivided_drive(run)),
+    },
+    UnusedSetting { keys: &["array.seeds"], why: why_without_other_drives },
+    UnusedSetting { keys: &["coordination.scope", "coordination.pause_on"], why: why_with_one_drive },
 ];
 
 fn if_so(is_so: bool, why: impl Into<String>) -> Option<String> {
     is_so.then(|| why.into())
 }
 
-fn of_merges(run: &RunConfig) -> Option<String> {
+fn why_with_log_blocks(run: &RunConfig) -> Option<String> {
     let why = "merges of log blocks (`mapping.policy = \"fast\"`) have their own rules of starting and of selecting \
                blocks";
     if_so(run.mapping.log_blocks().is_some(), why)
@@ -105,7 +120,7 @@ fn why_without_coordinator(run: &RunConfig) -> Option<String> {
     if_so(run.coordination.common().is_none(), why)
 }
 
-fn of_ordered_collections(run: &RunConfig) -> Option<String> {
+fn why_with_coordinator(run: &RunConfig) -> Option<String> {
     let policy = run.coordination.name();
     let why =
         format!("the coordinator decides which collection follows another (`coordination.policy = \"{policy}\"`)");
@@ -114,7 +129,7 @@ fn of_ordered_collections(run: &RunConfig) -> Option<String> {
 
 /// A block is opened when its first page is written. With one open block, the free pages are therefore below those of n
 /// blocks exactly if fewer than n blocks are free.
-fn of_one_open_block(run: &RunConfig) -> Option<String> {
+fn why_with_one_open_block(run: &RunConfig) -> Option<String> {
     let TriggerConfig::Watermark(params) = &run.trigger else { return None };
     let is_of_plane = match params.scope {
         Scope::Plane => true,
@@ -128,32 +143,32 @@ fn of_one_open_block(run: &RunConfig) -> Option<String> {
     if_so(is_of_plane && has_one && is_watermark_alone, why)
 }
 
-fn of_several_planes(run: &RunConfig) -> Option<String> {
+fn why_with_one_plane(run: &RunConfig) -> Option<String> {
     if_so(run.shape().planes_per_die == 1, "the planes of a die are written together, or the die has only one")
 }
 
-fn of_a_hard_watermark(run: &RunConfig) -> Option<String> {
+fn why_without_hard_watermark(run: &RunConfig) -> Option<String> {
     if_so(!run.trigger.has_hard_watermark(), "there is no hard watermark: `trigger.hard` is 0")
 }
 
-fn of_partners_of_reads(run: &RunConfig) -> Option<String> {
+fn why_without_partners_of_reads(run: &RunConfig) -> Option<String> {
     let why = "only `gc+host` looks for partners of a collection's reads, and `compose.gc` does not list it";
     if_so(!has(run, GcBuilderName::GcHost), why)
 }
 
-fn of_pages_of_partners(run: &RunConfig) -> Option<String> {
+fn why_without_pages_of_partners(run: &RunConfig) -> Option<String> {
     let policy = run.preemption.name();
     let at_points = format!(
         "pages of reads that joined leave at the preemption points that `preemption.policy = \"{policy}\"` has between \
          the read and the program of a page"
     );
     let elsewhere = "programs of collections may go to other dies (`granularity.destination = \"global\"`)";
-    of_partners_of_reads(run)
+    why_without_partners_of_reads(run)
         .or_else(|| if_so(run.preemption.lets_host_first(), at_points))
         .or_else(|| if_so(run.granularity.build().leaves_plane(), elsewhere))
 }
 
-fn of_partners_of_collections(run: &RunConfig) -> Option<String> {
+fn why_without_partners_of_collections(run: &RunConfig) -> Option<String> {
     let selects = match &run.preemption {
         // Every read that waits may go first, so that the first one does.
         PreemptionConfig::Points(points) => points.at_register != AtRegister::None || points.serves != Serves::Reads,
@@ -168,7 +183,7 @@ fn of_partners_of_collections(run: &RunConfig) -> Option<String> {
     if_so(!is_used, why)
 }
 
-fn of_partners(run: &RunConfig) -> Option<String> {
+fn why_without_partners(run: &RunConfig) -> Option<String> {
     let is_used = builds(run, BuilderName::MultiPlane) && run.geometry.planes_per_die > 1;
     if_so(
         !is_used,
@@ -176,7 +191,7 @@ fn of_partners(run: &RunConfig) -> Option<String> {
     )
 }
 
-fn of_the_cache_register(run: &RunConfig) -> Option<String> {
+fn why_without_cache_commands(run: &RunConfig) -> Option<String> {
     let is_used = builds(run, BuilderName::Cache) || has(run, GcBuilderName::Pipeline);
     if_so(
         !is_used,
@@ -184,12 +199,12 @@ fn of_the_cache_register(run: &RunConfig) -> Option<String> {
     )
 }
 
-fn of_copyback(run: &RunConfig) -> Option<String> {
+fn why_without_copyback(run: &RunConfig) -> Option<String> {
     let why = "no collection moves pages by copyback: `granularity.copyback = true` does";
     if_so(!run.granularity.build().copies_back(), why)
 }
 
-fn of_several_planes_at_once(run: &RunConfig) -> Option<String> {
+fn why_without_multi_plane_commands(run: &RunConfig) -> Option<String> {
     if run.geometry.planes_per_die == 1 {
         return Some("a die has one plane".to_owned());
     }
@@ -205,17 +220,17 @@ fn of_several_planes_at_once(run: &RunConfig) -> Option<String> {
     )
 }
 
-fn of_rules_of_planes(run: &RunConfig) -> Option<String> {
+fn why_without_plane_rules(run: &RunConfig) -> Option<String> {
     let why = "the device has no multi-plane commands (`commands.multi_plane = false`)";
-    if_so(!run.commands.multi_plane, why).or_else(|| of_several_planes_at_once(run))
+    if_so(!run.commands.multi_plane, why).or_else(|| why_without_multi_plane_commands(run))
 }
 
-fn of_pairs_of_planes(run: &RunConfig) -> Option<String> {
+fn why_without_plane_pairs(run: &RunConfig) -> Option<String> {
     let why = "the two planes of a die are a pair";
-    of_rules_of_planes(run).or(if_so(run.geometry.planes_per_die == 2, why))
+    why_without_plane_rules(run).or(if_so(run.geometry.planes_per_die == 2, why))
 }
 
-fn of_the_map(run: &RunConfig) -> Option<String> {
+fn why_without_map_share(run: &RunConfig) -> Option<String> {
     if run.mapping.cache().is_none() {
         let policy = run.mapping.name();
         return Some(format!("the map needs no requests: `mapping.policy = \"{policy}\"` keeps all of it in DRAM"));
@@ -226,51 +241,51 @@ fn of_the_map(run: &RunConfig) -> Option<String> {
     if_so(is_setting_of_shares && params.map == MapTask::Cause, why)
 }
 
-fn of_task(run: &RunConfig, source: Source, name: &str) -> Option<String> {
+fn why_without_task(run: &RunConfig, source: Source, name: &str) -> Option<String> {
     let is_on = run.tasks.on().any(|(_, own)| own == source);
     if_so(!is_on, format!("this task is off: `[tasks.{name}]` switches it on"))
 }
 
 /// Why background work has no requests: it reserves its dies. `reserves`: the subject and the verb of the reason.
-fn of_requests_of(run: &RunConfig, reserves: &str) -> Option<String> {
-    let has_requests = run.preemption.as_task().is_some() || of_the_map(run).is_none();
+fn why_without_task_requests(run: &RunConfig, reserves: &str) -> Option<String> {
+    let has_requests = run.preemption.as_task().is_some() || why_without_map_share(run).is_none();
     let why = format!("{reserves} die and makes no requests; it does under `preemption.policy = \"always\"`");
     if_so(!has_requests, why)
 }
 
-fn of_counted_overwrites(run: &RunConfig) -> Option<String> {
+fn why_with_counted_overwrites(run: &RunConfig) -> Option<String> {
     let is_counted = matches!(run.precondition, PreconditionConfig::Random { overwrites: Some(_), .. });
     if_so(is_counted, "`precondition.overwrites` says when the overwrites end")
 }
 
-fn of_no_overwrites(run: &RunConfig) -> Option<String> {
+fn why_without_overwrites(run: &RunConfig) -> Option<String> {
     let has_none = matches!(run.precondition, PreconditionConfig::Random { overwrites: Some(0.0), .. });
     if_so(has_none, "`precondition.overwrites = 0`: no unit is overwritten")
 }
 
-fn of_timed_collections(run: &RunConfig) -> Option<String> {
+fn why_with_timeless_collections(run: &RunConfig) -> Option<String> {
     let why = "collections that take no time (`preemption.policy = \"ideal\"`) wait for nothing, and reads go before \
                writes in each order";
     if_so(run.preemption.is_timeless() && run.order.name() == "priority", why)
 }
 
-fn of_writes_to_flash(run: &RunConfig) -> Option<String> {
+fn why_with_buffer(run: &RunConfig) -> Option<String> {
     let policy = run.buffer.name();
     if_so(policy != "none", format!("writes end in the buffer (`buffer.policy = \"{policy}\"`)"))
 }
 
-fn of_map_pages(run: &RunConfig) -> Option<String> {
+fn why_without_map_pages(run: &RunConfig) -> Option<String> {
     let policy = run.mapping.name();
     let why = format!("no page of the map is written to flash under `mapping.policy = \"{policy}\"`");
     if_so(run.mapping.cache().is_none(), why)
 }
 
-fn of_pages_in_rows(run: &RunConfig) -> Option<String> {
+fn why_with_superpages(run: &RunConfig) -> Option<String> {
     let why = "each row holds one superpage (`mapping.policy`), whose pages are valid together";
     if_so(matches!(run.mapping, MappingConfig::Superpage(_)), why)
 }
 
-fn of_timeless_moves(run: &RunConfig) -> Option<String> {
+fn why_with_timeless_moves(run: &RunConfig) -> Option<String> {
     let policy = run.preemption.name();
     let why = format!(
         "collections that take no time (`preemption.policy = \"{policy}\"`) move data within its plane, without commands"
@@ -278,19 +293,19 @@ fn of_timeless_moves(run: &RunConfig) -> Option<String> {
     if_so(run.preemption.is_timeless(), why)
 }
 
-fn of_parity(run: &RunConfig) -> Option<String> {
+fn why_without_parity(run: &RunConfig) -> Option<String> {
     let level = run.array.as_ref()?.level;
     let why = format!("{} has no parity that a write of a part of a stripe must keep", level.name());
     if_so(matches!(level, Level::Raid0 | Level::Raid1 | Level::Raid10), why)
 }
 
-fn of_a_volume(run: &RunConfig) -> Option<String> {
+fn why_without_volume(run: &RunConfig) -> Option<String> {
     let why = "requests address drives (`host.target = \"drive\"`), and there is no volume";
     if_so(run.array.is_some() && run.host.target == Target::Drive, why)
 }
 
 /// Stripe units of one drive only round its capacity down.
-fn of_one_drive(run: &RunConfig) -> Option<String> {
+fn why_with_undivided_drive(run: &RunConfig) -> Option<String> {
     let array = run.array.as_ref().filter(|array| array.drives == 1 && array.overrides.is_empty())?;
     let (unit_bytes, drive_bytes) = (run.geometry.unit_bytes(), Geometry::new(&run.device()).logical_bytes());
     let usual = ArrayConfig { stripe_unit: None, ..array.clone() };
@@ -298,12 +313,12 @@ fn of_one_drive(run: &RunConfig) -> Option<String> {
     if_so(own == usual, "the array has one drive, and this unit does not change its capacity")
 }
 
-fn of_other_drives(run: &RunConfig) -> Option<String> {
+fn why_without_other_drives(run: &RunConfig) -> Option<String> {
     let array = run.array.as_ref()?;
     if_so(array.drives == 1, "there is no other drive whose past could be the same")
 }
 
-fn of_several_drives(run: &RunConfig) -> Option<String> {
+fn why_with_one_drive(run: &RunConfig) -> Option<String> {
     let drives = run.array.as_ref().map_or(1, |array| array.drives);
     if_so(drives == 1, "there is one drive: only its own elements are coordinated")
 }

@@ -1,12 +1,13 @@
 //! Settings of a workload, and the host's defaults for workloads, that no request depends on.
 
-use super::{ModeSetting, OF_ONE_MODE, is_users, keys_of, loop_of};
-use copyback::config::layers::{Configuration, WORKLOADS};
+use super::{ModeSetting, OF_ONE_MODE, keys_of, loop_of};
+use copyback::config::layers::{Configuration, Origin, Text, WORKLOADS};
 use copyback::dispatch::order::OrderConfig;
 use copyback::host::config::{HostConfig, HostMode};
 use copyback::run::config::{Resolved, RunConfig, Stack};
 use copyback::tasks::gc::preemption::PreemptionConfig;
 use copyback::workload::spec::{Pace, Tenant, WorkloadSpec};
+use std::sync::Arc;
 
 /// The key of the share of urgent requests.
 const URGENT: &str = "high_priority_share";
@@ -27,18 +28,18 @@ pub(super) fn without_effect(stack: &Stack, resolved: &Resolved) -> Vec<String> 
 }
 
 /// The text that set a key, if it is the user's own.
-fn users_text(stack: &Stack, key: &str) -> Option<String> {
-    stack.place_of_leaf(key).map(|place| place.text.name.clone()).filter(|name| is_users(name))
+fn users_text(stack: &Stack, key: &str) -> Option<Arc<Text>> {
+    stack.place_of_leaf(key).map(|place| place.text).filter(|text| text.origin.is_users())
 }
 
 /// Settings of the other loop than the host's.
 fn of_one_loop(stack: &Stack, run: &RunConfig) -> Vec<String> {
     let of_one = |ModeSetting { table, key, mode, differs_from_default }: &ModeSetting| {
         let key = format!("{table}.{key}");
-        let name = users_text(stack, &key)?;
+        let text = users_text(stack, &key)?;
         let is = loop_of(run.host.mode);
         (run.host.mode != *mode && differs_from_default(&run.host))
-            .then(|| format!("`{key}` ({name}) has no effect, for the host's loop is {is}"))
+            .then(|| format!("`{key}` ({}) has no effect, for the host's loop is {is}", text.name))
     };
     OF_ONE_MODE.iter().filter_map(of_one).collect()
 }
@@ -51,13 +52,13 @@ fn of_arrivals(stack: &Stack, resolved: &Resolved) -> Vec<String> {
     let shared = tenants
         .iter()
         .map(|(name, tenant)| (format!("{WORKLOADS}.{name}"), &tenant.spec, tenant.pace(is_closed) == Pace::Closed));
-    let note = |(table, spec, is_deaf): (String, &WorkloadSpec, bool)| {
+    let note = |(table, spec, ignores_arrivals): (String, &WorkloadSpec, bool)| {
         // Rates of reads and of writes decide which of them comes next in a closed loop, too.
         let arrivals =
-            spec.arrivals.as_ref().filter(|_| is_deaf && spec.has_times() && spec.read_arrivals.is_none())?;
+            spec.arrivals.as_ref().filter(|_| ignores_arrivals && spec.has_times() && spec.read_arrivals.is_none())?;
         let key = format!("{table}.arrivals");
         let keys = keys_of(&key, &toml::Value::try_from(arrivals).ok()?);
-        keys.iter().find(|own| users_text(stack, own).is_some_and(|name| name == "--set"))?;
+        keys.iter().find(|own| users_text(stack, own).is_some_and(|text| text.origin == Origin::CommandLine))?;
         let why = loop_of(HostMode::Closed);
         Some(format!("`{key}` (--set) has no effect, for the workload's loop is {why}"))
     };
@@ -75,7 +76,7 @@ fn of_defaults(stack: &Stack, resolved: &Resolved) -> Vec<String> {
     let takes_depth = |tenant: &Tenant| tenant.pace(is_closed) != Pace::Open && tenant.terms.queue_depth.is_none();
     let is_of_job = |name: &String| {
         let place = stack.place_of_leaf(&format!("{WORKLOADS}.{name}.mode"));
-        place.is_some_and(|place| place.text.name.starts_with("--fio"))
+        place.is_some_and(|place| place.text.origin == Origin::Fio)
     };
     let are_jobs = !resolved.tenants.is_empty() && resolved.tenants.keys().all(is_of_job);
     let (mode_reason, depth_reason) = match are_jobs {
@@ -97,10 +98,10 @@ fn of_defaults(stack: &Stack, resolved: &Resolved) -> Vec<String> {
     ];
     let note = |(key, is_set, is_used, says): (&str, bool, bool, &str)| {
         let key = format!("host.{key}");
-        let name = users_text(stack, &key)?;
+        let text = users_text(stack, &key)?;
         // The command line asks for the default, too.
-        let is_asked_for = is_set || (is_several && name.starts_with("--"));
-        (is_asked_for && !is_used).then(|| format!("`{key}` ({name}) has no effect: {says}"))
+        let is_asked_for = is_set || (is_several && text.origin == Origin::CommandLine);
+        (is_asked_for && !is_used).then(|| format!("`{key}` ({}) has no effect: {says}", text.name))
     };
     rows.into_iter().filter_map(note).collect()
 }
@@ -117,11 +118,11 @@ fn unused(stack: &Stack, table: &str, spec: &WorkloadSpec) -> Vec<String> {
         let key = format!("{table}.{key}");
         let is_of = |own: &&String| **own == key || own.strip_prefix(&key).is_some_and(|rest| rest.starts_with('.'));
         // Tables of fio's jobs say more than their files do.
-        let name = keys
+        let text = keys
             .iter()
             .filter(is_of)
-            .find_map(|own| users_text(stack, own).filter(|name| !name.starts_with("--fio")))?;
-        Some(format!("`{key}` ({name}) has no effect: {why}"))
+            .find_map(|own| users_text(stack, own).filter(|text| text.origin != Origin::Fio))?;
+        Some(format!("`{key}` ({}) has no effect: {why}", text.name))
     };
     unused.iter().filter_map(note).collect()
 }
@@ -133,8 +134,8 @@ fn of_urgent(stack: &Stack, resolved: &Resolved) -> Option<String> {
         resolved.tenants.iter().map(|(name, tenant)| (format!("{WORKLOADS}.{name}.{URGENT}"), &tenant.spec));
     let all = std::iter::once((format!("workload.{URGENT}"), &resolved.workload)).chain(of_tenants);
     let mut set = all.filter(|(_, spec)| is_some(spec));
-    let (key, name) = set.find_map(|(key, _)| users_text(stack, &key).map(|name| (key, name)))?;
-    let why = why_none_is_urgent(&resolved.run)?;
+    let (key, text) = set.find_map(|(key, _)| users_text(stack, &key).map(|text| (key, text)))?;
+    let (why, name) = (why_none_is_urgent(&resolved.run)?, &text.name);
     Some(format!("`{key}` ({name}) has no effect: {why}"))
 }
 

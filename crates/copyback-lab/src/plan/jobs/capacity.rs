@@ -29,18 +29,18 @@ fn check_job(plan: &Plan, planned: &Planned, job: &JobName, tenant: &Tenant) -> 
         let what = format!("job `{name}` ends at {} of the drive, which holds {capacity}", size(end));
         // Without its offset it would fit.
         let offset_bytes = start.saturating_sub(job.file_begin);
-        if let Some(moved_by) = job.moved_by.as_ref().filter(|_| end - offset_bytes <= capacity_bytes) {
-            let key = &moved_by.key;
+        if let Some(offset_option) = job.offset_option.as_ref().filter(|_| end - offset_bytes <= capacity_bytes) {
+            let key = &offset_option.key;
             let most = size(capacity_bytes - (end - offset_bytes));
             let help = format!("lower {key}=, so that this job begins at most {most} after the start of its file");
             let more = format!(", or {}", larger_drive(plan, planned));
-            return Err(moved_by.wrong(what, help + &more));
+            return Err(offset_option.wrong(what, help + &more));
         }
-        return Err(job.sized_by.wrong(what, help(plan, planned)));
+        return Err(job.size_option.wrong(what, help(plan, planned)));
     }
     if start >= end {
         let what = format!("job `{name}` has no address: it begins at {} of {capacity}", size(start));
-        let by = job.moved_by.as_ref().unwrap_or(&job.sized_by);
+        let by = job.offset_option.as_ref().unwrap_or(&job.size_option);
         return Err(by.wrong(what, "lower offset and offset_increment, or raise size"));
     }
     Ok(())

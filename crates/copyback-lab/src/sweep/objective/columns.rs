@@ -24,8 +24,8 @@ pub enum Source {
     Varied(usize),
     /// A number of a run.
     Number(String),
-    /// A text of a cell or of a run, one of the known ones.
-    Text(&'static str),
+    /// A text of a cell or of a run.
+    Text(TextColumn),
     /// The seed.
     Seed,
 }
@@ -41,8 +41,36 @@ pub struct ShownColumn {
     pub unit: Option<Unit>,
 }
 
-/// Columns of texts.
-pub const TEXTS: &[&str] = &["case", "device", "workload", "scheme", "steady"];
+/// A column of texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextColumn {
+    /// The case.
+    Case,
+    /// The device.
+    Device,
+    /// The workload.
+    Workload,
+    /// The scheme.
+    Scheme,
+    /// The verdict on the steady state.
+    Steady,
+}
+
+impl TextColumn {
+    /// All of them.
+    const ALL: [Self; 5] = [Self::Case, Self::Device, Self::Workload, Self::Scheme, Self::Steady];
+
+    /// Its title in tables.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Case => "case",
+            Self::Device => "device",
+            Self::Workload => "workload",
+            Self::Scheme => "scheme",
+            Self::Steady => "steady",
+        }
+    }
+}
 
 /// Parts of a report that only some runs have. They are known when a run has ended.
 const OF_SOME_RUNS: &[&str] = &[
@@ -195,7 +223,7 @@ impl<'a> Columns<'a> {
         if name.word == "seed" {
             return Ok(asked(Source::Seed, None));
         }
-        if let Some(text) = TEXTS.iter().find(|text| text.eq_ignore_ascii_case(&name.word)) {
+        if let Some(text) = TextColumn::ALL.into_iter().find(|text| text.title().eq_ignore_ascii_case(&name.word)) {
             return Ok(asked(Source::Text(text), None));
         }
         if let Some(number) = spelled_out(&name.word, |number| self.numbers.contains(number)) {
@@ -215,7 +243,9 @@ impl<'a> Columns<'a> {
     /// All that a column of texts, or of seeds, has.
     pub(super) fn texts(&self, source: &Source) -> Vec<String> {
         let mut texts: Vec<String> = match source {
-            Source::Text("scheme") => self.file.schemes.iter().map(|scheme| self.file.label_of(scheme)).collect(),
+            Source::Text(TextColumn::Scheme) => {
+                self.file.schemes.iter().map(|scheme| self.file.label_of(scheme)).collect()
+            }
             Source::Seed => self.cells.iter().map(|cell| cell.plan.seed.to_string()).collect(),
             _ => self.cells.iter().map(|cell| source.text_of_cell(cell)).collect(),
         };
@@ -237,7 +267,7 @@ impl<'a> Columns<'a> {
         let numbers = || self.numbers.iter().map(String::as_str);
         let short: Vec<String> = numbers().filter_map(short_of).collect();
         let short = short.iter().map(String::as_str);
-        let all = keys.chain(TEXTS.iter().copied()).chain(["seed"]).chain(numbers()).chain(short);
+        let all = keys.chain(TextColumn::ALL.map(TextColumn::title)).chain(["seed"]).chain(numbers()).chain(short);
         let all = all.filter(|near| name.word.starts_with("matched") || !near.starts_with("matched."));
         let near = near_names(&name.word, all);
         let help = format!("{near}{LISTED}; columns are these numbers, and keys of [vary]");
@@ -259,8 +289,8 @@ impl Source {
     pub fn text(&self, cell: &Cell, run: &RunResult) -> String {
         match self {
             Self::Number(name) => run.value(name).map_or_else(String::new, |number| number.to_string()),
-            Self::Text("scheme") => run.scheme.clone(),
-            Self::Text("steady") => steady::short(run.steady).to_owned(),
+            Self::Text(TextColumn::Scheme) => run.scheme.clone(),
+            Self::Text(TextColumn::Steady) => steady::short(run.steady).to_owned(),
             _ => self.text_of_cell(cell),
         }
     }
@@ -272,11 +302,11 @@ impl Source {
                 let value = &cell.varied[*at];
                 value.as_str().map_or_else(|| value.to_string(), str::to_owned)
             }
-            Self::Text("case") => cell.case.clone(),
-            Self::Text("device") => cell.device.clone(),
-            Self::Text("workload") => cell.workload.clone(),
+            Self::Text(TextColumn::Case) => cell.case.clone(),
+            Self::Text(TextColumn::Device) => cell.device.clone(),
+            Self::Text(TextColumn::Workload) => cell.workload.clone(),
             Self::Seed => cell.plan.seed.to_string(),
-            Self::Text(_) | Self::Number(_) => String::new(),
+            Self::Text(TextColumn::Scheme | TextColumn::Steady) | Self::Number(_) => String::new(),
         }
     }
 }

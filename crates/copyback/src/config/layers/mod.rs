@@ -41,6 +41,29 @@ use std::sync::Arc;
 use tree::{Node, Table};
 pub use tree::{check_printable, no_toml};
 
+/// The author of a text of settings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Origin {
+    /// A preset.
+    Preset,
+    /// A file of the user.
+    #[default]
+    File,
+    /// Options of the command line, or arguments of a calling program.
+    CommandLine,
+    /// Jobs of fio.
+    Fio,
+    /// The program itself: its defaults.
+    Program,
+}
+
+impl Origin {
+    /// Whether the user chose the setting, and not a preset.
+    pub fn is_users(self) -> bool {
+        self != Self::Preset
+    }
+}
+
 /// A text that settings come from.
 #[derive(Debug)]
 pub struct Text {
@@ -48,6 +71,21 @@ pub struct Text {
     pub name: String,
     /// All of it.
     pub text: String,
+    /// Its author.
+    pub origin: Origin,
+}
+
+impl Text {
+    /// A text of a file.
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { name: name.into(), text: text.into(), origin: Origin::default() }
+    }
+
+    /// The text with another origin.
+    #[must_use]
+    pub fn of(self, origin: Origin) -> Self {
+        Self { origin, ..self }
+    }
 }
 
 /// A part of a text.
@@ -153,9 +191,14 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// Reads a TOML text.
+    /// Reads a TOML text of a file.
     pub fn parse(name: impl Into<String>, text: impl Into<String>) -> Result<Self, LayerError> {
-        let text = Arc::new(Text { name: name.into(), text: text.into() });
+        Self::parse_of(Origin::File, name, text)
+    }
+
+    /// Reads a TOML text of another origin.
+    pub fn parse_of(origin: Origin, name: impl Into<String>, text: impl Into<String>) -> Result<Self, LayerError> {
+        let text = Arc::new(Text::new(name, text).of(origin));
         let root = tree::parse(&text)?;
         Ok(Self { text, root })
     }
@@ -180,6 +223,11 @@ impl Layer {
     /// All `--set` arguments together: they are one layer, so that their order matters only if they set the same key.
     pub fn of_sets(arguments: &[String]) -> Result<Self, LayerError> {
         set::layer(arguments)
+    }
+
+    /// The layer of an option of the command line that stands for a setting, such as `--open` for `host.mode=open`.
+    pub fn of_option(option: &str, setting: &str) -> Result<Self, LayerError> {
+        set::layer_of_option(option, setting)
     }
 
     /// The text that it was read from.
@@ -350,7 +398,7 @@ impl<C: Configuration> Default for Stack<C> {
 impl<C: Configuration> Stack<C> {
     /// The built-in defaults: every axis and every table that has one.
     pub fn new() -> Self {
-        let text = Text { name: decode::BUILT_IN.into(), text: decode::defaults::<C>() };
+        let text = Text::new(decode::BUILT_IN, decode::defaults::<C>()).of(Origin::Program);
         let root = tree::parse(&Arc::new(text)).expect("the defaults were printed by the same library");
         Self { root, dropped: Vec::new(), amounts_to: PhantomData }
     }

@@ -1,20 +1,32 @@
 //! `--set table.key=value`.
 
 use super::tree::{self, Entry, Items, Node, Table};
-use super::{Layer, LayerError, Place, Text};
+use super::{Layer, LayerError, Origin, Place, Text};
 use std::sync::Arc;
 
 /// Names in a key at most. No key has more than three (`workload.size.mean`), and tables inside tables without end
 /// would overflow the stack.
 const NAMES_MAX: usize = 8;
 
-/// One layer of all arguments, which are settings or [`OPTIONS`]; later ones replace what earlier ones set.
+/// One layer of all arguments; later ones replace what earlier ones set.
 pub(super) fn layer(arguments: &[String]) -> Result<Layer, LayerError> {
     let mut root = Table::new();
     for argument in arguments {
         insert(&mut root, argument)?;
     }
-    Ok(Layer { text: Arc::new(Text { name: "--set".into(), text: arguments.join("\n") }), root })
+    Ok(Layer { text: Arc::new(Text::new("--set", arguments.join("\n")).of(Origin::CommandLine)), root })
+}
+
+/// The layer of an option that stands for a setting. All places are the option, so that messages name what the user
+/// typed.
+pub(super) fn layer_of_option(option: &str, setting: &str) -> Result<Layer, LayerError> {
+    let text = Arc::new(Text::new(option, option).of(Origin::CommandLine));
+    let mut own = Table::new();
+    insert(&mut own, setting)?;
+    let root = own
+        .into_iter()
+        .map(|(name, entry)| (name, entry_at(entry, &Place { text: text.clone(), span: 0..option.len() })));
+    Ok(Layer { root: root.collect(), text })
 }
 
 /// A key that two arguments set.
@@ -22,8 +34,10 @@ pub(super) fn layer(arguments: &[String]) -> Result<Layer, LayerError> {
 pub struct SetTwice {
     /// Its path.
     pub key: String,
-    /// The arguments, as they are typed: that without effect, and the later one.
-    pub arguments: [String; 2],
+    /// The argument without effect, as it is typed.
+    pub before: String,
+    /// The later argument, which replaces it.
+    pub after: String,
 }
 
 /// Keys that several of the arguments set, in order.
@@ -50,28 +64,13 @@ fn note_replaced(path: &str, base: &Table, over: &Table, found: &mut Vec<SetTwic
             note_replaced(&key, base, over, found);
             continue;
         }
-        let typed = |place: &Place| match place.text.name.as_str() {
-            "--set" => format!("--set {}", place.text.text),
-            option => option.to_owned(),
-        };
-        found.push(SetTwice { key, arguments: [typed(&before.value), typed(&entry.value)] });
+        let [before, after] = [before, entry].map(|entry| entry.value.text.text.clone());
+        found.push(SetTwice { key, before, after });
     }
 }
 
-/// Options that stand for a setting. Among arguments they keep their form, so that messages name what the user typed.
-const OPTIONS: &[(&str, &str)] = &[("--open", "host.mode=open"), ("--closed", "host.mode=closed")];
-
 fn insert(root: &mut Table, argument: &str) -> Result<(), LayerError> {
-    if let Some((option, setting)) = OPTIONS.iter().find(|(option, _)| *option == argument) {
-        let text = Arc::new(Text { name: (*option).to_owned(), text: (*option).to_owned() });
-        let mut own = Table::new();
-        insert(&mut own, setting)?;
-        if let Node::Table(own) = at(Node::Table(own), &Place { text, span: 0..option.len() }) {
-            overlay(root, own);
-        }
-        return Ok(());
-    }
-    let text = Arc::new(Text { name: "--set".into(), text: argument.to_owned() });
+    let text = Arc::new(Text::new("--set", argument).of(Origin::CommandLine));
     let place = |from: usize, to: usize| Place { text: text.clone(), span: from..to };
     let Some(equals) = argument.find('=') else {
         return Err(LayerError::new(format!("`--set {argument}` sets nothing"))
@@ -112,7 +111,7 @@ fn insert(root: &mut Table, argument: &str) -> Result<(), LayerError> {
 /// The value as TOML, or else as a text: `75us` and `global` need no quotes.
 fn value(argument: &str, place: &Place) -> Result<Node, LayerError> {
     let raw = argument[place.span.clone()].trim();
-    let document = Arc::new(Text { name: String::new(), text: format!("v = {raw}") });
+    let document = Arc::new(Text::new(String::new(), format!("v = {raw}")));
     match tree::parse(&document).map(|mut table| (table.remove("v"), table.is_empty())) {
         Ok((Some(entry), true)) => Ok(at(entry.node, place)),
         Ok(_) => Err(LayerError::new("`--set` sets one key, but its value continues with other keys in a new line")
@@ -131,23 +130,15 @@ fn value(argument: &str, place: &Place) -> Result<Node, LayerError> {
 fn at(node: Node, place: &Place) -> Node {
     match node {
         Node::Leaf(value) => Node::Leaf(value),
-        Node::Table(table) => Node::Table(
-            table
-                .into_iter()
-                .map(|(name, entry)| {
-                    (
-                        name,
-                        Entry {
-                            key: place.clone(),
-                            value: place.clone(),
-                            node: at(entry.node, place),
-                            items: Items::None,
-                        },
-                    )
-                })
-                .collect(),
-        ),
+        Node::Table(table) => {
+            Node::Table(table.into_iter().map(|(name, entry)| (name, entry_at(entry, place))).collect())
+        }
     }
+}
+
+/// The entry with all its places at the argument's value.
+fn entry_at(entry: Entry, place: &Place) -> Entry {
+    Entry { key: place.clone(), value: place.clone(), node: at(entry.node, place), items: Items::None }
 }
 
 /// Key by key, without the rules of layers.

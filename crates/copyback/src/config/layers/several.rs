@@ -1,6 +1,6 @@
 //! Several workloads in one configuration: what cannot be combined.
 
-use super::{Configuration, LayerError, Resolved, Stack, WORKLOADS, decode, nearest};
+use super::{Configuration, LayerError, Origin, Resolved, Stack, WORKLOADS, decode, nearest};
 use copyback_workload::tenants;
 
 impl<C: Configuration> Stack<C> {
@@ -19,7 +19,7 @@ impl<C: Configuration> Stack<C> {
             let place = decode::place_of(&self.root, &key);
             let name = error.key.split('.').next().unwrap_or_default();
             // A workload that only `--set` mentions is perhaps another one's mistyped name.
-            let is_of_set = place.as_ref().is_some_and(|place| place.text.name == "--set");
+            let is_of_set = place.as_ref().is_some_and(|place| place.text.origin == Origin::CommandLine);
             let others = resolved.tenants.keys().map(String::as_str).filter(|other| *other != name);
             let help = match nearest(name, others).filter(|_| is_of_set) {
                 Some(near) => {

@@ -20,23 +20,8 @@ pub(super) fn wording<C: Configuration>(
     let path = &*dotted(above, steps);
     let (table, key) = path.rsplit_once('.').unwrap_or(("", path));
     let value = at(values, steps);
-    let is_in_list = |steps: &[Step]| matches!(steps.last(), Some(Step::Item(_)));
     if message.starts_with("unknown field") {
-        let inner = steps.split_last().map_or(steps, |(_, inner)| inner);
-        let header = if is_in_list(inner) { format!("[[{table}]]") } else { format!("[{table}]") };
-        let table_of = |path: &[Step]| at(values, path).and_then(Value::as_table);
-        let own = tag::<C>(&table.split('.').collect::<Vec<_>>()).filter(|tag| Some(*tag) != Some("kind"));
-        let own = own.filter(|own| table_of(inner).is_some_and(|table| table.contains_key(*own)));
-        let known = own.into_iter().chain(quoted.iter().skip(1).copied());
-        let help = suggestion(key, "keys", known);
-        let error = LayerError::new(format!("unknown key `{key}` in `{header}`"));
-        let chosen = own.and_then(|own| Some((own, table_of(inner)?.get(own)?.as_str()?)));
-        let having = own.map_or_else(Vec::new, |own| choices_with(own, key, values, inner, fails));
-        let Some((own, chosen)) = chosen.filter(|_| !having.is_empty()) else { return error.with_help(help) };
-        let names = having.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
-        let message = format!("unknown key `{key}` in `[{table}]`, whose `{own}` is \"{chosen}\"");
-        let choose = format!("remove it, or set `{table}.{own}` to a choice that has this key: {names}");
-        return LayerError::new(message).with_help(format!("{choose}; {help}"));
+        return unknown_key::<C>(path, steps, quoted.get(1..).unwrap_or_default(), values, fails);
     }
     if message.starts_with("unknown variant") {
         let word = quoted.first().copied().unwrap_or_default();
@@ -72,6 +57,40 @@ pub(super) fn wording<C: Configuration>(
     }
     let plain = EXPECTED.iter().fold(message.trim_end().to_owned(), |text, (rust, words, _)| text.replace(rust, words));
     LayerError::new(format!("`{path}`: {plain}")).with_help(remedy(table, key, message))
+}
+
+/// Whether a path ends in an item of a list.
+fn is_in_list(steps: &[Step]) -> bool {
+    matches!(steps.last(), Some(Step::Item(_)))
+}
+
+/// The error for an unknown key; `known`: the keys that the deserialiser lists.
+fn unknown_key<C: Configuration>(
+    path: &str,
+    steps: &[Step],
+    known: &[&str],
+    values: &toml::Table,
+    fails: Fails<'_>,
+) -> LayerError {
+    let (table, key) = path.rsplit_once('.').unwrap_or(("", path));
+    let inner = steps.split_last().map_or(steps, |(_, inner)| inner);
+    let header = if is_in_list(inner) { format!("[[{table}]]") } else { format!("[{table}]") };
+    let chosen_by = |own: &str| at(values, inner).and_then(Value::as_table)?.get(own).cloned();
+    let own = tag::<C>(&table.split('.').collect::<Vec<_>>()).filter(|tag| Some(*tag) != Some("kind"));
+    let own = own.filter(|own| chosen_by(own).is_some());
+    let help = suggestion(key, "keys", own.into_iter().chain(known.iter().copied()));
+    let error = LayerError::new(format!("unknown key `{key}` in `{header}`"));
+    let Some((own, toml::Value::String(chosen))) = own.and_then(|own| Some((own, chosen_by(own)?))) else {
+        return error.with_help(help);
+    };
+    let having = choices_with(own, key, values, inner, fails);
+    if having.is_empty() {
+        return error.with_help(help);
+    }
+    let names = having.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
+    let message = format!("unknown key `{key}` in `[{table}]`, whose `{own}` is \"{chosen}\"");
+    let choose = format!("remove it, or set `{table}.{own}` to a choice that has this key: {names}");
+    LayerError::new(message).with_help(format!("{choose}; {help}"))
 }
 
 /// What the deserialiser expects, the words for it, and the form of a value that it takes.

@@ -1,6 +1,6 @@
 //! Reserves that a drive uses up: free blocks, free space in its buffer, and postponed work.
 
-use super::{Mark, ROUNDS, SLOPE_MAX, rise};
+use super::{ROUNDS, RunPosition, SLOPE_MAX, rise};
 use serde::{Serialize, Serializer};
 
 /// Largest share of the host's writes that reserves may absorb, and of the programs that may follow the last request.
@@ -25,13 +25,13 @@ pub struct Reserve {
 impl Reserve {
     /// The reserve of five rounds; `None` if the host wrote nothing. `units_after_end`: units programmed after the last
     /// round.
-    pub fn of(ends: &[Mark; ROUNDS + 1], units_after_end: u64) -> Option<Self> {
+    pub fn of(ends: &[RunPosition; ROUNDS + 1], units_after_end: u64) -> Option<Self> {
         let (first, last) = (ends[0], ends[ROUNDS]);
         let written = last.host_units - first.host_units;
         if written == 0 {
             return None;
         }
-        let fewer = |taken: fn(&Mark) -> f64| {
+        let fewer = |taken: fn(&RunPosition) -> f64| {
             // Differences are small compared with the counts of a long run.
             rise(&ends.each_ref().map(|mark| taken(mark) - taken(&first))) / written as f64
         };

@@ -1,16 +1,16 @@
 //! Marks of a run, by which its fifths are found.
 
-use super::{Loop, Mark, ROUNDS, Steady, Verdict, judge};
+use super::{Loop, ROUNDS, RunPosition, Steady, Verdict, judge};
 
 /// Marks of a run, or of its measured part, evenly spread over what the host wrote. Memory is fixed: if there are too
 /// many, every other one is dropped.
 #[derive(Clone, Debug)]
 pub struct Track {
-    marks: Vec<Mark>,
+    marks: Vec<RunPosition>,
     every_units: u64,
     next_units: u64,
     /// The position at the last completion: collection may continue after it.
-    end: Option<Mark>,
+    end: Option<RunPosition>,
 }
 
 /// Marks that are kept at most. With half of them, the ends of rounds are off by at most 0.2 % of the run.
@@ -18,13 +18,13 @@ const MARKS_MAX: usize = 1024;
 
 impl Default for Track {
     fn default() -> Self {
-        Self::starting_at(Mark::default())
+        Self::starting_at(RunPosition::default())
     }
 }
 
 impl Track {
     /// The part of a run from here on.
-    pub fn starting_at(start: Mark) -> Self {
+    pub fn starting_at(start: RunPosition) -> Self {
         let mut marks = Vec::with_capacity(MARKS_MAX);
         marks.push(start);
         Self { marks, every_units: 1, next_units: start.host_units + 1, end: None }
@@ -37,7 +37,7 @@ impl Track {
     }
 
     /// Keeps a mark that is due.
-    pub fn add(&mut self, mark: Mark) {
+    pub fn add(&mut self, mark: RunPosition) {
         self.marks.push(mark);
         if self.marks.len() == MARKS_MAX {
             for at in 0..MARKS_MAX / 2 {
@@ -50,28 +50,28 @@ impl Track {
     }
 
     /// The last request has completed: no host waits for the later work of the drives.
-    pub fn end(&mut self, mark: Mark) {
+    pub fn end(&mut self, mark: RunPosition) {
         self.end = Some(mark);
     }
 
     /// The position at the last completion; none before.
-    pub fn last_end(&self) -> Option<Mark> {
+    pub fn last_end(&self) -> Option<RunPosition> {
         self.end
     }
 
     /// Units that flash was programmed with behind the last request, of a run that is here now.
-    fn units_after_end(&self, now: Mark) -> u64 {
+    fn units_after_end(&self, now: RunPosition) -> u64 {
         self.end.map_or(0, |end| now.flash_units - end.flash_units)
     }
 
     /// What share of the units that flash was programmed with came behind the last request, of a run that is here now.
-    pub fn share_after_end(&self, now: Mark) -> f64 {
+    pub fn share_after_end(&self, now: RunPosition) -> f64 {
         let all = now.flash_units - self.marks[0].flash_units;
         if all == 0 { 0.0 } else { self.units_after_end(now) as f64 / all as f64 }
     }
 
     /// The verdict on a run in which no request completed after `last`.
-    pub fn judge(&self, last: Mark, host: Loop) -> Steady {
+    pub fn judge(&self, last: RunPosition, host: Loop) -> Steady {
         let steady = judge(&self.ends(self.end.unwrap_or(last)), host, self.units_after_end(last));
         // Blocks that were erased when the host was done are no sign that the drive still fills up.
         if steady.verdict == Verdict::NoErase && last.erases > self.marks[0].erases {
@@ -81,7 +81,7 @@ impl Track {
     }
 
     /// The start, the marks nearest to each fifth of what the host wrote, and the end.
-    fn ends(&self, last: Mark) -> [Mark; ROUNDS + 1] {
+    fn ends(&self, last: RunPosition) -> [RunPosition; ROUNDS + 1] {
         std::array::from_fn(|round| {
             if round == ROUNDS {
                 return last;
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn marks_are_thinned_out_where_there_are_too_many() {
-        let (mut track, mut at) = (Track::default(), Mark::default());
+        let (mut track, mut at) = (Track::default(), RunPosition::default());
         for _ in 0..25_000 {
             at.host_units += 1;
             if at.host_units >= track.next_units() {

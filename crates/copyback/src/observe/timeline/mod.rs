@@ -39,7 +39,7 @@ pub enum Use {
     OtherDie,
     /// The array works.
     Array,
-    /// A request is outstanding: see [`Mark`].
+    /// A request is outstanding: see [`MarkedRequest`].
     Request,
 }
 
@@ -85,12 +85,12 @@ pub struct Timeline {
     /// Their channels, then their planes; the drawn request precedes them.
     pub rows: Vec<Row>,
     /// The request that it is about, if it is about one.
-    pub mark: Option<Mark>,
+    pub mark: Option<MarkedRequest>,
 }
 
 /// A request that a drawing is about: its arrival is the zero of the axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark {
+pub struct MarkedRequest {
     /// Its number.
     pub request: u64,
     /// `read` or `write`.
@@ -101,14 +101,14 @@ pub struct Mark {
     pub end_ns: u64,
 }
 
-impl Mark {
+impl MarkedRequest {
     /// Its name: the operation and the request.
     fn name(&self) -> String {
         format!("{} {}", self.op, self.request)
     }
 
     /// The words for it: its kind, its arrival, and its duration.
-    fn told(&self, arrival: &str, takes: &str) -> String {
+    fn description(&self, arrival: &str, takes: &str) -> String {
         format!("{} arrives at {arrival} and takes {takes}", self.name())
     }
 }
@@ -234,7 +234,7 @@ impl Timeline {
     }
 
     /// The same about a request: it has a row, its commands are marked, and times count from its arrival.
-    pub fn about(mut self, mark: Mark) -> Self {
+    pub fn about(mut self, mark: MarkedRequest) -> Self {
         let bar = Bar {
             start_ns: mark.arrival_ns,
             end_ns: mark.end_ns,
@@ -242,7 +242,7 @@ impl Timeline {
             source: Source::HOST,
             request: Some(mark.request),
             label: mark.name(),
-            detail: mark.told(&rounded(mark.arrival_ns), &rounded(mark.end_ns - mark.arrival_ns)),
+            detail: mark.description(&rounded(mark.arrival_ns), &rounded(mark.end_ns - mark.arrival_ns)),
         };
         self.rows.insert(0, Row { name: "request".into(), bars: vec![bar] });
         self.mark = Some(mark);

@@ -182,8 +182,9 @@ fn request(timeline: &Timeline, frame: &Frame, rows_px: f64) -> String {
     };
     let lines: String = [(mark.arrival_ns, ""), (mark.end_ns, " stroke-dasharray=\"5 3\"")].map(line).concat();
     let [arrival, takes] = [mark.arrival_ns, mark.end_ns - mark.arrival_ns].map(|ns| frame.axis.length(ns));
-    let told = format!("{}; outlined: what serves it; times count from its arrival", mark.told(&arrival, &takes));
-    format!("<text x=\"4\" y=\"16\" font-weight=\"bold\">{told}</text>\n{lines}")
+    let caption =
+        format!("{}; outlined: what serves it; times count from its arrival", mark.description(&arrival, &takes));
+    format!("<text x=\"4\" y=\"16\" font-weight=\"bold\">{caption}</text>\n{lines}")
 }
 
 /// The lines below the rows: when nothing happens, and what labels, colours and strengths say.

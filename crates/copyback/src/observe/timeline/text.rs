@@ -57,7 +57,7 @@ pub fn draw(timeline: &Timeline, scale: Scale) -> String {
     let mut text = format!("{title}, {span}, a column is {column}\n");
     if let Some(mark) = &timeline.mark {
         let (arrival, takes) = (axis.length(mark.arrival_ns), axis.length(mark.end_ns - mark.arrival_ns));
-        text.push_str(&format!("{}; times count from its arrival\n", mark.told(&arrival, &takes)));
+        text.push_str(&format!("{}; times count from its arrival\n", mark.description(&arrival, &takes)));
     }
     if let Some(idle) = timeline.idle((from_ns, to_ns), &axis) {
         text.push_str(&format!("{idle}\n"));

@@ -102,11 +102,11 @@ fn subsets(set: Members) -> impl Iterator<Item = Members> {
     (0..=set.0).map(Members).filter(move |subset| subset.without(set).is_empty())
 }
 
-/// Checks every stripe of up to eight members, mirrors and one or two of parity, with any members unavailable and any
+/// Checks every stripe of up to seven members, mirrors and one or two of parity, with any members unavailable and any
 /// members known; a known member may be unavailable, because it is in DRAM.
 fn for_each_stripe(ask: impl Fn(&Code, &Stripe)) {
-    let raid = (1..=2).flat_map(|parity| (1..=8 - parity).map(move |data| (data, parity)));
-    for (data, parity) in raid.chain((3..=7).map(|parity| (1, parity))) {
+    let raid = (1..=2).flat_map(|parity| (1..=7 - parity).map(move |data| (data, parity)));
+    for (data, parity) in raid.chain((3..=6).map(|parity| (1, parity))) {
         let code = Code::new(data, parity);
         for unavailable in subsets(Members::first(data + parity)) {
             // Of more members than six all sets would take minutes.
@@ -118,7 +118,7 @@ fn for_each_stripe(ask: impl Fn(&Code, &Stripe)) {
     }
 }
 
-/// SceneOp about every write to each of them, whatever is written in part.
+/// Asks about every write to each of them, whatever is written in part.
 fn for_each_write(ask: impl Fn(&Code, &Stripe, Write)) {
     for_each_stripe(|code, stripe| {
         for written in subsets(stripe.all_data()).skip(1) {

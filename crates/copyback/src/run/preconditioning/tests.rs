@@ -221,7 +221,7 @@ fn a_steady_state_that_is_made_at_once_is_that_of_the_long_way() {
     );
     cases.push(format!("{fills}\nmapping = {{ policy = \"map-cache\", cache = \"16 KiB\" }}"));
     for more in &cases {
-        let [quick, long] = ["mode = \"steady-state\"", "mode = \"random\", overwrites = 8.0"].map(|mode| {
+        let [quick, long] = ["mode = \"steady-state\"", "mode = \"random\", overwrites = 5.0"].map(|mode| {
             let config = eight_planes(&format!("{more}\nprecondition = {{ {mode} }}"));
             let ftl = preconditioned(&config, 3).unwrap();
             ftl.check_all().unwrap();

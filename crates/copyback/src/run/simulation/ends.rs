@@ -46,7 +46,7 @@ impl Simulation<'_> {
 
     /// No request is left, and none will come.
     pub(super) fn end_of_requests(&mut self) {
-        if self.has_told_end() {
+        if self.has_reported_end() {
             return;
         }
         self.note_last_end();

@@ -5,7 +5,7 @@ use super::totals::FlashTotals;
 use crate::host::config::HostConfig;
 use crate::observe::config::MeasureConfig;
 use crate::observe::report::{Arrivals, Bin, FlashWork, OpRates, Sample, SampleWork};
-use crate::observe::steady::{Loop, Mark, Steady, Track};
+use crate::observe::steady::{Loop, RunPosition, Steady, Track};
 use crate::run::overload;
 use crate::sim::queue::EventQueue;
 use crate::ssd::device::UnitCounts;
@@ -98,9 +98,9 @@ impl Simulation<'_> {
     }
 
     /// The present position of the run.
-    pub(super) fn mark(&self) -> Mark {
+    pub(super) fn mark(&self) -> RunPosition {
         let FlashTotals { flash_units, erased_units, erases } = self.totals.work(&self.members);
-        Mark {
+        RunPosition {
             host_units: self.written_units(),
             requests: self.collector.ended,
             now_ns: self.events.now_ns(),
@@ -127,7 +127,7 @@ impl Simulation<'_> {
     }
 
     /// The position at the completion of the last request; the present one if none has completed.
-    fn last_end(&self) -> Mark {
+    fn last_end(&self) -> RunPosition {
         self.track.last_end().unwrap_or_else(|| self.mark())
     }
 

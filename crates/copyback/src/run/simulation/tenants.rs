@@ -35,14 +35,14 @@ pub(super) struct Tenants {
     beginning: u16,
     /// The error of a source when a workload started as another ended.
     failed: Option<Error>,
-    has_told_end: bool,
+    has_reported_end: bool,
 }
 
 impl Tenants {
     fn new(streams: Vec<Stream>) -> Self {
         let list: Vec<Tenant> = streams.into_iter().map(Tenant::new).collect();
         let (due, unfinished) = (Tournament::new(list.len() as u32), list.len());
-        Self { list, due, unfinished, over: Vec::new(), beginning: 0, failed: None, has_told_end: false }
+        Self { list, due, unfinished, over: Vec::new(), beginning: 0, failed: None, has_reported_end: false }
     }
 
     /// How requests of each workload begin.
@@ -231,8 +231,8 @@ impl Simulation<'_> {
     }
 
     /// Whether the end of the host's requests was reported to all; from now on it was.
-    pub(super) fn has_told_end(&mut self) -> bool {
-        self.tenants.as_mut().is_some_and(|tenants| std::mem::replace(&mut tenants.has_told_end, true))
+    pub(super) fn has_reported_end(&mut self) -> bool {
+        self.tenants.as_mut().is_some_and(|tenants| std::mem::replace(&mut tenants.has_reported_end, true))
     }
 
     /// The measures of each workload, by name, since the warm-up ended; empty if there is one.

@@ -108,7 +108,7 @@ impl Totals {
         }
     }
 
-    /// SceneOp the drives to which something happened.
+    /// Asks the drives to which something happened.
     pub(super) fn refresh(&mut self, members: &[Member]) {
         let mut had_fewest = false;
         for member in self.stale.drain(..) {

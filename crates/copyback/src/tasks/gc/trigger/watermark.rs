@@ -197,31 +197,32 @@ impl Params {
     }
 }
 
-impl Parameters for Params {
-    fn check(&self, geometry: &GeometryConfig) -> Result<(), KeyError> {
-        let stop = self.stop.unwrap_or(self.soft);
-        let scope_blocks = self.scope_blocks(geometry).0;
-        for (key, watermark) in [("soft", self.soft), ("stop", stop)] {
-            if !watermark.is_possible() || watermark.of(scope_blocks) >= scope_blocks {
-                return Err(self.no_watermark(key, watermark, scope_blocks));
-            }
+impl Params {
+    /// Refuses watermarks that the scope's blocks cannot exceed.
+    fn check_possible(&self, scope_blocks: u32) -> Result<(), KeyError> {
+        let watermarks = [
+            ("soft", self.soft),
+            ("stop", self.stop.unwrap_or(self.soft)),
+            ("report", self.report.unwrap_or(self.soft)),
+            ("last_resort", self.last_resort.unwrap_or(ShareOrCount::Blocks(0))),
+        ];
+        let is_impossible = |(_, of): &(&str, ShareOrCount)| !of.is_possible() || of.of(scope_blocks) >= scope_blocks;
+        match watermarks.into_iter().find(is_impossible) {
+            Some((key, watermark)) => Err(self.no_watermark(key, watermark, scope_blocks)),
+            None => Ok(()),
         }
-        let lower = self.last_resort.map_or(ShareOrCount::Blocks(0), |watermark| watermark);
-        for (key, watermark) in [("report", self.report.unwrap_or(self.soft)), ("last_resort", lower)] {
-            if !watermark.is_possible() || watermark.of(scope_blocks) >= scope_blocks {
-                return Err(self.no_watermark(key, watermark, scope_blocks));
-            }
-        }
-        let (soft, stop) = (self.soft.of(scope_blocks), stop.of(scope_blocks));
+    }
+
+    /// Refuses watermarks that are reached in the wrong order; `soft` and `stop` in blocks.
+    fn check_order(&self, scope_blocks: u32, (soft, stop): (u32, u32)) -> Result<(), KeyError> {
         if self.report.is_some_and(|report| report.of(scope_blocks) < soft) {
             let message = format!("a drive would start to collect at {soft} free blocks, before it reports");
             return Err(
                 KeyError::new("trigger.report", message).with_help("set `trigger.report` to at least `trigger.soft`")
             );
         }
-        if self.last_resort.is_some() && lower.of(scope_blocks) >= soft {
-            let message =
-                format!("at {} free blocks a drive would not ask before: it does at {soft}", lower.of(scope_blocks));
+        if let Some(lower) = self.last_resort.map(|lower| lower.of(scope_blocks)).filter(|lower| *lower >= soft) {
+            let message = format!("at {lower} free blocks a drive would not ask before: it does at {soft}");
             return Err(KeyError::new("trigger.last_resort", message)
                 .with_help("set `trigger.last_resort` below `trigger.soft`"));
         }
@@ -232,6 +233,11 @@ impl Parameters for Params {
             )
             .with_help("set `trigger.stop` to at least `trigger.soft`"));
         }
+        Ok(())
+    }
+
+    /// Checks `stagger`; `stop` in blocks.
+    fn check_stagger(&self, geometry: &GeometryConfig, scope_blocks: u32, stop: u32) -> Result<(), KeyError> {
         if self.stagger > 0 && self.scope != Scope::Plane {
             return Err(KeyError::new("trigger.stagger", "only watermarks of planes can be staggered")
                 .with_help("set `trigger.scope` to \"plane\", or leave `trigger.stagger` out"));
@@ -243,16 +249,24 @@ impl Parameters for Params {
             return Err(KeyError::new("trigger.stagger", message)
                 .with_help(format!("keep all watermarks below the {scope_blocks} blocks of a plane")));
         }
-        let wrong_hard = match self.hard {
+        Ok(())
+    }
+
+    /// Checks `hard`; `soft` in blocks.
+    fn check_hard(&self, soft: u32) -> Result<(), KeyError> {
+        let why = match self.hard {
             ShareOrCount::Share(share) if (0.0..=1.0).contains(&share) => None,
             ShareOrCount::Share(share) => Some(format!("{} is no share of `trigger.soft`", number(share))),
             ShareOrCount::Blocks(count) if count <= soft => None,
             ShareOrCount::Blocks(count) => Some(format!("{count} blocks are more than the {soft} of `trigger.soft`")),
         };
-        if let Some(why) = wrong_hard {
-            let help = format!("use a share from 0.0 to 1.0, such as 0.2, or a number of blocks up to {soft}");
-            return Err(KeyError::new("trigger.hard", why).with_help(help));
-        }
+        let Some(why) = why else { return Ok(()) };
+        let help = format!("use a share from 0.0 to 1.0, such as 0.2, or a number of blocks up to {soft}");
+        Err(KeyError::new("trigger.hard", why).with_help(help))
+    }
+
+    /// Refuses `collections` and `count` if the rest does not suit them.
+    fn check_choices(&self) -> Result<(), KeyError> {
         if self.collections == Collections::One && self.stop.is_some() {
             return Err(KeyError::new(
                 "trigger.stop",
@@ -271,6 +285,19 @@ impl Parameters for Params {
             return Err(KeyError::new("trigger.count", "pages of a whole device are not counted")
                 .with_help("set `trigger.scope` to \"plane\" or \"die\", or `trigger.count` to \"blocks\""));
         }
+        Ok(())
+    }
+}
+
+impl Parameters for Params {
+    fn check(&self, geometry: &GeometryConfig) -> Result<(), KeyError> {
+        let scope_blocks = self.scope_blocks(geometry).0;
+        self.check_possible(scope_blocks)?;
+        let [soft, stop] = [self.soft, self.stop.unwrap_or(self.soft)].map(|watermark| watermark.of(scope_blocks));
+        self.check_order(scope_blocks, (soft, stop))?;
+        self.check_stagger(geometry, scope_blocks, stop)?;
+        self.check_hard(soft)?;
+        self.check_choices()?;
         self.idle.as_ref().map_or(Ok(()), |idle| idle.check(self, geometry))
     }
 

@@ -2,25 +2,24 @@
 
 use super::Part;
 use crate::failure::Failure;
-use crate::fio::number::number;
+use crate::fio::number::{each, number};
 use crate::fio::parse::Opt;
-use crate::fio::shape;
 use std::ops::RangeInclusive;
 
 /// Reads values of a job's options.
 #[derive(Clone, Copy, Debug)]
-pub struct Reader {
+pub struct ValueParser {
     /// Bytes of a `k`.
     pub kb_base: u64,
 }
 
-impl Default for Reader {
+impl Default for ValueParser {
     fn default() -> Self {
         Self { kb_base: 1024 }
     }
 }
 
-impl Reader {
+impl ValueParser {
     /// As `kb_base` says.
     pub fn of_kb_base(opt: &Opt) -> Result<Self, Failure> {
         match opt.text()? {
@@ -55,7 +54,7 @@ impl Reader {
 
     /// Numbers of reads, writes and trims; what is left out stays as it is.
     pub fn numbers(self, opt: &Opt, values: &mut [u64; 3], range: RangeInclusive<u64>) -> Result<(), Failure> {
-        for (value, text) in values.iter_mut().zip(shape::each(opt, opt.text()?)?) {
+        for (value, text) in values.iter_mut().zip(each(opt, opt.text()?)?) {
             if !text.is_empty() {
                 let own = Opt { value: Some(text.to_owned()), ..opt.clone() };
                 *value = self.number(&own, range.clone())?;

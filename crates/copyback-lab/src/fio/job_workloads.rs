@@ -1,25 +1,24 @@
 //! Converts jobs of fio to tables of workloads.
 
 use super::amount;
+use super::block_sizes::common_divisor;
+use super::distribution::Distribution;
 use super::job::{Job, Part, READ, TRIM, WRITE};
+use super::job_notes::JobNotes;
 use super::layout::Files;
-use super::shape::{Distribution, common_divisor};
 use super::{JobName, Jobs};
 use crate::failure::Failure;
 use toml::{Table, Value};
 
-/// Jobs that a note names.
-const JOBS_NAMED: usize = 3;
-
 /// Workloads that were made so far.
 #[derive(Default)]
-pub struct Made {
+pub struct JobWorkloads {
     /// The tables, by name.
     pub tables: Table,
     /// The jobs in their order.
     pub jobs: Jobs,
-    /// Notes, each with the names of its jobs.
-    said: Vec<(String, Vec<String>)>,
+    /// The notes on the jobs.
+    pub notes: JobNotes,
     /// For each section, the name of its job and the workloads of its clones.
     clones: Vec<(String, Vec<String>)>,
     /// Workloads before the last stonewall; all later jobs wait for them.
@@ -46,7 +45,7 @@ fn part(part: Part) -> Value {
     }
 }
 
-impl Made {
+impl JobWorkloads {
     /// Adds a job and its clones.
     pub fn add(&mut self, job: &Job, files: &Files) -> Result<(), Failure> {
         if (job.schedule.is_stonewalled || job.schedule.begins_group) && !self.clones.is_empty() {
@@ -56,7 +55,7 @@ impl Made {
             self.walled = self.clones.iter().flat_map(|(_, names)| names.clone()).collect();
         }
         let after = self.waits_for(job)?;
-        self.note(job, files);
+        self.notes.add(job, files);
         let reads_back = job.reads_back()?;
         let mut names = Vec::new();
         for clone in 0..job.schedule.count {
@@ -80,34 +79,23 @@ impl Made {
         Ok(())
     }
 
-    /// The notes, one line each. A note on several jobs names the first ones.
-    pub fn notes(&self) -> Vec<String> {
-        let note = |(what, jobs): &(String, Vec<String>)| {
-            let shown: Vec<String> = jobs.iter().take(JOBS_NAMED).map(|name| format!("`{name}`")).collect();
-            let more = jobs.len() - shown.len();
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            format!("job{} {}{more}: {what}", if jobs.len() == 1 { "" } else { "s" }, shown.join(", "))
-        };
-        self.said.iter().map(note).collect()
-    }
-
-    fn push(&mut self, job: &Job, clone: u64, files: &Files, workload: String, table: Table, is_more: bool) {
+    fn push(&mut self, job: &Job, clone: u64, files: &Files, workload: String, table: Table, is_read_back: bool) {
         // The option that moves this clone: the first one has no increment.
-        let moved_by = if clone > 0 && job.extent.increment.is_some() { "offset_increment" } else { "offset" };
+        let offset_option = if clone > 0 && job.extent.increment.is_some() { "offset_increment" } else { "offset" };
         self.tables.insert(workload.clone(), Value::Table(table));
         self.jobs.list.push(JobName {
             workload,
             name: job.name.clone(),
             group: self.group,
             is_grouped: job.schedule.is_grouped,
-            is_more,
+            is_read_back,
             depth: depth(job),
             percentiles: job.shown.percentiles.clone(),
             shows_percentiles: job.shown.shows,
             options: job.options.clone(),
-            flushes: if is_more { Vec::new() } else { job.flushes.clone() },
-            sized_by: job.extent.sized_by.clone().unwrap_or_else(|| job.whole.clone()),
-            moved_by: job.option(&[moved_by]).cloned(),
+            flushes: if is_read_back { Vec::new() } else { job.flushes.clone() },
+            size_option: job.extent.size_option.clone().unwrap_or_else(|| job.whole.clone()),
+            offset_option: job.option(&[offset_option]).cloned(),
             file_begin: if files.is_drive { 0 } else { files.begin(job, clone) },
         });
     }
@@ -143,49 +131,6 @@ impl Made {
             after.extend(named.filter(|name| !self.walled.contains(name)).cloned());
         }
         Ok(after)
-    }
-
-    fn note(&mut self, job: &Job, files: &Files) {
-        let mut say = |what: String| match self.said.iter_mut().find(|(known, _)| *known == what) {
-            Some((_, jobs)) => jobs.push(job.name.clone()),
-            None => self.said.push((what, vec![job.name.clone()])),
-        };
-        if job.pace.is_synchronous && job.pace.depth > 1 {
-            let depth = job.pace.depth;
-            say(format!("`iodepth={depth}` has no effect: a synchronous engine has one request outstanding"));
-        }
-        if job.replay.iolog.is_none() && job.lacks_map() {
-            say("addresses are multiples of the smallest block, and may be drawn twice: fio's map of blocks is not \
-                 simulated for this job"
-                .into());
-        }
-        if job.replay.iolog.is_none() && job.counts_by_own_size() && !job.is_endless() {
-            say("with different sizes in `bs`, fio's map of blocks ends the job when a draw finds no free number, mostly \
-                 before it has moved its size; norandommap=1 moves all of it"
-                .into());
-        }
-        if job.replay.iolog.is_none() && job.pattern.ops[..2] == [true, true] && amount::ends_with_file(job, 0) {
-            say("fio ends such a job when its reads or its writes reach the end of the file. Here it ends after the \
-                 number of requests that this takes on average"
-                .into());
-        }
-        if job.extent.offset_align.is_some() && job.begins_at_share() && files.is_drive {
-            say("`offset_align` has no effect: a job's part begins at a whole unit of the drive's map".into());
-        }
-        if job.replay.iolog.is_none() && job.begins_at_share() && !files.is_drive {
-            say("a share in `offset` counts from the size of the job's file. The file exists here; a file that fio creates \
-                 has no size yet, and fio begins at its start"
-                .into());
-        }
-        let is_mixed = job.used(|op| job.sizes.blocks[op].only().is_none()).any(|is_mixed| is_mixed);
-        if is_mixed && job.pace.rate_bytes.iter().any(Option::is_some) {
-            say("`rate` sets the mean rate: the time between two requests does not depend on their sizes, unlike in fio"
-                .into());
-        }
-        if job.reads_back().is_ok_and(|reads_back| reads_back) && job.pattern.is_random {
-            say("what it wrote is read back in the order of addresses".into());
-        }
-        job.notes.iter().for_each(|note| say(note.clone()));
     }
 
     fn table(job: &Job, clone: u64, files: &Files) -> Result<Table, Failure> {
@@ -365,73 +310,80 @@ fn arrivals(table: &mut Table, job: &Job, rates: [Option<f64>; 3]) -> Result<(),
     Ok(())
 }
 
+/// Inserts the addresses of a job.
 fn addresses(table: &mut Table, job: &Job, clone: u64) -> Result<(), Failure> {
     let mut addresses = Table::new();
-    let mut say = |key: &str, value: Value| drop(addresses.insert(key.to_owned(), value));
-    match (job.pattern.is_random, job.distribution()) {
-        (false, _) => say("kind", Value::from("uniform")),
-        // fio's map is for places that are drawn evenly.
-        (true, Distribution::Uniform) if job.counts_by_own_size() => {
-            say("kind", Value::from("numbered"));
-            if !job.is_endless() {
-                say("ends", Value::from(true));
-            }
-        }
-        (true, Distribution::Uniform) => {
-            say("kind", Value::from(if job.goes_by_map() { "once" } else { "uniform" }));
-        }
-        (true, Distribution::Zipf(theta)) => {
-            say("kind", Value::from("zipf"));
-            say("theta", Value::from(*theta));
-        }
-        (true, Distribution::Pareto(skew)) => {
-            say("kind", Value::from("self-similar"));
-            say("skew", Value::from(*skew));
-        }
-        (true, Distribution::Zones(zones)) => {
-            say("kind", Value::from("zones"));
-            say("zones", zones.iter().map(|zone| Value::from(zone.to_vec())).collect::<Vec<_>>().into());
-        }
-        (true, Distribution::Sequence(blocks)) => {
-            say("kind", Value::from("listed"));
-            say("blocks", Value::Array(blocks.iter().map(|block| whole(*block)).collect()));
-            if job.places.advances {
-                say("advance", Value::from(true));
-            }
-        }
-        (true, Distribution::ZonesOfBytes(zones)) => {
-            say("kind", Value::from("zones"));
-            say("zones", zones_of_part(job, clone, zones)?);
-        }
-    }
-    let random = if job.pattern.is_random { job.random_percent() as f64 / 100.0 } else { 0.0 };
-    if random < 1.0 {
-        say("sequential_share", Value::from(1.0 - random));
-    }
-    if random < 1.0 || job.pattern.modifier.run_length.is_some() {
-        say("sequential_by_op", Value::from(true));
-    }
-    if let Some(length) = job.pattern.modifier.run_length.filter(|length| *length > 1) {
-        say("run_length", whole(length));
-        if job.pattern.repeats_places {
-            say("run_repeats", Value::from(true));
-        }
-    }
-    match job.pattern.modifier.skip_bytes {
-        0 => {}
-        skip if skip > 0 => say("skip", bytes(skip.unsigned_abs())),
-        skip => say("skip_back", bytes(skip.unsigned_abs())),
-    }
-    if let Some((size, skip)) = job.stride() {
-        if job.pattern.modifier.skip_bytes != 0 {
-            let message = "holes behind each request, within strides, are not supported";
-            return Err(job.at(&["rw"]).wrong(message, "remove what follows the colon of rw, or zonemode=strided"));
-        }
-        say("skip", bytes(skip));
-        say("skip_every", bytes(size));
-    }
+    let keys = drawn_from(job, clone)?.into_iter().chain(order_of(job)).chain(gaps_of(job)?);
+    addresses.extend(keys.map(|(key, value)| (key.to_owned(), value)));
     table.insert("addresses".into(), Value::Table(addresses));
     Ok(())
+}
+
+/// A key of `[addresses]`, and its value.
+type AddressKey = (&'static str, Value);
+
+/// The distribution: `kind`, and its parameters.
+fn drawn_from(job: &Job, clone: u64) -> Result<Vec<AddressKey>, Failure> {
+    let kind = |name: &str| ("kind", Value::from(name));
+    if !job.pattern.is_random {
+        return Ok(vec![kind("uniform")]);
+    }
+    Ok(match job.distribution() {
+        // fio's map is for blocks that are drawn evenly.
+        Distribution::Uniform if job.counts_by_own_size() => {
+            let ends = (!job.is_endless()).then(|| ("ends", Value::from(true)));
+            [kind("numbered")].into_iter().chain(ends).collect()
+        }
+        Distribution::Uniform => vec![kind(if job.goes_by_map() { "once" } else { "uniform" })],
+        Distribution::Zipf(theta) => vec![kind("zipf"), ("theta", Value::from(*theta))],
+        Distribution::Pareto(skew) => vec![kind("self-similar"), ("skew", Value::from(*skew))],
+        Distribution::Zones(zones) => {
+            let zones: Vec<Value> = zones.iter().map(|zone| Value::from(zone.to_vec())).collect();
+            vec![kind("zones"), ("zones", zones.into())]
+        }
+        Distribution::Sequence(blocks) => {
+            let blocks = Value::Array(blocks.iter().map(|block| whole(*block)).collect());
+            let advance = job.places.advances.then(|| ("advance", Value::from(true)));
+            [kind("listed"), ("blocks", blocks)].into_iter().chain(advance).collect()
+        }
+        Distribution::ZonesOfBytes(zones) => vec![kind("zones"), ("zones", zones_of_part(job, clone, zones)?)],
+    })
+}
+
+/// Sequential requests among random ones, and runs.
+fn order_of(job: &Job) -> Vec<AddressKey> {
+    let mut keys = Vec::new();
+    let random = if job.pattern.is_random { job.random_percent() as f64 / 100.0 } else { 0.0 };
+    if random < 1.0 {
+        keys.push(("sequential_share", Value::from(1.0 - random)));
+    }
+    if random < 1.0 || job.pattern.modifier.run_length.is_some() {
+        keys.push(("sequential_by_op", Value::from(true)));
+    }
+    if let Some(length) = job.pattern.modifier.run_length.filter(|length| *length > 1) {
+        keys.push(("run_length", whole(length)));
+        if job.pattern.repeats_places {
+            keys.push(("run_repeats", Value::from(true)));
+        }
+    }
+    keys
+}
+
+/// Skipped bytes: holes (`rw=read:8k`) and strides.
+fn gaps_of(job: &Job) -> Result<Vec<AddressKey>, Failure> {
+    let hole = job.pattern.modifier.skip_bytes;
+    let Some((size, skip)) = job.stride() else {
+        return Ok(match hole {
+            0 => Vec::new(),
+            skip if skip > 0 => vec![("skip", bytes(skip.unsigned_abs()))],
+            skip => vec![("skip_back", bytes(skip.unsigned_abs()))],
+        });
+    };
+    if hole != 0 {
+        let message = "holes behind each request, within strides, are not supported";
+        return Err(job.at(&["rw"]).wrong(message, "remove what follows the colon of rw, or zonemode=strided"));
+    }
+    Ok(vec![("skip", bytes(skip)), ("skip_every", bytes(size))])
 }
 
 /// Zones of bytes as shares of the job's part.
@@ -466,13 +418,13 @@ mod tests {
         let sections = parse::sections("test", text).expect("it is a job file");
         let jobs: Vec<Job> = sections.iter().map(|section| Job::new(section, &[]).expect("it is understood")).collect();
         let files = Files::of(&jobs).expect("it has sizes");
-        let mut made = Made::default();
-        jobs.iter().for_each(|job| made.add(job, &files).expect("it can be made"));
+        let mut workloads = JobWorkloads::default();
+        jobs.iter().for_each(|job| workloads.add(job, &files).expect("it can be made"));
         let after = |table: &Value| {
             let names = table.get("after").and_then(Value::as_array).into_iter().flatten();
             names.map(|name| name.as_str().expect("a name").to_owned()).collect()
         };
-        made.tables.iter().map(|(name, table)| (name.clone(), after(table))).collect()
+        workloads.tables.iter().map(|(name, table)| (name.clone(), after(table))).collect()
     }
 
     /// fio(1): a stonewall waits for preceding jobs to exit before its job starts; who is behind starts no earlier.

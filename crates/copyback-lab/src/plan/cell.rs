@@ -1,0 +1,128 @@
+//! Plans of the cells of sweeps.
+
+use super::effects::overridden;
+use super::fit::{FitShare, Footprints};
+use super::layers::Layers;
+use super::load::{DEVICE, SCHEME, load};
+use super::overrides::resolve_overrides;
+use super::refusals::{refuse_endless, refuse_repeated_schemes, refuse_unnamed_drives};
+use super::{Plan, fit_drive, planned};
+use crate::failure::Failure;
+use crate::files::Input;
+use crate::fio::Jobs;
+use crate::policies::Policies;
+use crate::workloads;
+use copyback::config::layers::{Layer, Located, Place};
+use copyback::run::Warmup;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// One choice of everything, as a cell of a sweep makes it. Paths are relative to `folder`.
+#[derive(Clone)]
+pub struct CellChoice<'a> {
+    /// The device.
+    pub device: &'a Located,
+    /// The schemes.
+    pub schemes: Vec<ChosenScheme<'a>>,
+    /// The workload.
+    pub workload: &'a ChosenWorkload,
+    /// Folder of the file that chooses.
+    pub folder: &'a Path,
+    /// Settings over all of it, as `--set` takes them.
+    pub sets: Vec<String>,
+    /// Policies of the calling program that settings may name.
+    pub policies: &'a Policies,
+    /// The share of the drive that the workload's trace is to take; the drive is scaled to it.
+    pub fit: Option<FitShare>,
+    /// Seed of all runs.
+    pub seed: u64,
+    /// The number of requests after which runs stop.
+    pub requests: Option<u64>,
+    /// The warm-up that runs leave out.
+    pub warmup: Option<Warmup>,
+}
+
+/// A scheme of a comparison, as it is or with settings of its own.
+#[derive(Clone)]
+pub struct ChosenScheme<'a> {
+    /// Its name in results.
+    pub label: String,
+    /// The preset or file.
+    pub scheme: &'a Located,
+    /// Settings of this scheme alone, over all others.
+    pub sets: Vec<String>,
+}
+
+/// A workload by its name, or a trace.
+pub enum ChosenWorkload {
+    /// Settings define it; results call it by this name.
+    Settings(String),
+    /// A preset or a TOML file.
+    Named(Located),
+    /// A trace, and the place of its name.
+    Trace(PathBuf, Option<Place>),
+}
+
+/// Measures of traces: each trace is read once for all cells that replay it.
+#[derive(Default)]
+pub struct KnownTraces {
+    hashes: BTreeMap<PathBuf, String>,
+    footprints: Footprints,
+}
+
+/// Makes the plan of one choice.
+pub fn fitted_plan_of_cell(choice: &CellChoice<'_>, known: &mut KnownTraces) -> Result<Plan, Failure> {
+    let KnownTraces { hashes, footprints } = known;
+    let plan = plan_of_cell(choice, hashes)?;
+    let Some(share) = choice.fit else { return Ok(plan) };
+    fit_drive(&plan, share, footprints, |set| {
+        let mut choice = choice.clone();
+        choice.sets.push(set);
+        plan_of_cell(&choice, hashes)
+    })
+}
+
+/// The plan with the drive that the choice describes.
+fn plan_of_cell(choice: &CellChoice<'_>, hashes: &mut BTreeMap<PathBuf, String>) -> Result<Plan, Failure> {
+    let mut inputs = Vec::new();
+    let device = load(&DEVICE, choice.device, choice.folder, &mut inputs)?;
+    refuse_repeated_schemes(choice.schemes.iter().map(|chosen| (chosen.label.as_str(), chosen.scheme)))?;
+    let (workload, proposed) = match choice.workload {
+        ChosenWorkload::Named(name) => {
+            let loaded = workloads::load(name, choice.folder, &mut inputs)?;
+            (Some(loaded.layer), loaded.warmup)
+        }
+        ChosenWorkload::Trace(path, place) => {
+            (Some(workloads::trace_layer(path).map_err(|f| f.at(place.clone()))?), None)
+        }
+        ChosenWorkload::Settings(_) => (None, None),
+    };
+    let mut sets = Layer::of_sets(&choice.sets)?;
+    resolve_overrides(&mut sets, choice.folder);
+    let is_whole = choice.requests.is_none() && !workloads::cuts(&sets);
+    let warmup = choice.warmup.or(proposed.filter(|_| is_whole));
+    let mut runs = Vec::new();
+    for chosen in &choice.schemes {
+        let layer = load(&SCHEME, chosen.scheme, choice.folder, &mut inputs)?;
+        let overridden = overridden(&layer, std::slice::from_ref(&sets));
+        let mut own = Layer::of_sets(&chosen.sets)?;
+        resolve_overrides(&mut own, choice.folder);
+        let sets = vec![sets.clone(), own];
+        let (device, above) = (Some(device.clone()), workload.iter().cloned().collect());
+        let layers = Layers { device, scheme: layer, above, sets, policies: choice.policies };
+        let names = (chosen.label.clone(), chosen.label.clone());
+        runs.push(planned(&layers, names, overridden, (choice.seed, choice.schemes.len() == 1), &mut inputs)?);
+    }
+    for (_, trace) in runs.first().iter().flat_map(|run| workloads::traces(&run.resolved)) {
+        let hash = match hashes.get(trace) {
+            Some(hash) => hash.clone(),
+            None => workloads::hash_trace(trace)?,
+        };
+        hashes.insert(trace.to_path_buf(), hash.clone());
+        inputs.push(Input::trace(trace.to_path_buf(), hash));
+    }
+    refuse_endless(warmup, &runs)?;
+    refuse_unnamed_drives(&runs)?;
+    let (seed, requests, jobs, notes) = (choice.seed, choice.requests, Jobs::default(), Vec::new());
+    Ok(Plan { name: None, runs, seed, requests, warmup, inputs, jobs, notes, fitted: None })
+}
