@@ -213,6 +213,23 @@ def test_a_pause_is_warned_of_and_cells_are_those_of_sweeps(runs):
         plot.bars(runs, where={"nosuch": 1})
 
 
+def test_a_drawing_has_all_dies_and_an_axis_from_left_to_right():
+    # A request each 10 ms. The last three of ten read nothing: no command runs after 61 ms, and most dies are idle.
+    settings = {"precondition.mode": "empty", "workload.arrivals.kind": "fixed", "workload.arrivals.rate": 100}
+    few = copyback.run(workload="mixed-70-30", requests=10, set=settings, keep=["commands"])
+    assert max(few.commands.to_dict()["end_ns"]) < 61e6 and few[few.schemes[0]]["simulated_ns"] == 90e6
+    assert plot.timeline(few, of="commands").get_ylim() == (15.5, -0.5)
+    with pytest.warns(UserWarning, match="no command of these dies runs from 70 to 90 ms"):
+        ax = plot.timeline(few, of="commands", from_ms=70)
+    assert ax.get_xlim() == (70, 90)
+    # A window before the first command begins with the run.
+    with pytest.warns(UserWarning, match="no command of these dies runs from 0 to 1 ms"):
+        plot.timeline(few, of="commands", to_ms=1)
+    # The end of the run is no time of it.
+    with pytest.raises(ValueError, match="the run ends at 90 ms"):
+        plot.timeline(few, of="commands", from_ms=90)
+
+
 def luminance(colour: str) -> float:
     channels = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
     linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)

@@ -58,6 +58,11 @@ impl Window {
 const MARGIN: u64 = 5;
 
 impl Span {
+    /// Whether a die works on a command in it.
+    pub fn contains(&self, command: &CommandRecord) -> bool {
+        command.is_within([self.from_ns, self.to_ns])
+    }
+
     /// The time of the slowest read or write, and a fifth of it on both sides; `None` if there is no such request. Of
     /// several with one response time, it is the first.
     pub fn around(slowest: Slowest, requests: &[RequestRecord]) -> Option<Self> {
@@ -95,9 +100,9 @@ pub fn spans(plan: &Plan, request: &Request, windows: [Option<Window>; 2]) -> Re
 
 /// The commands that drawings need; `None` if nothing is drawn.
 pub fn filter(spans: [Option<Span>; 2]) -> Option<CommandFilter> {
-    let from_ns = spans.iter().flatten().map(|span| span.from_ns).min()?;
-    let to_ns = spans.iter().flatten().map(|span| span.to_ns).max()?;
-    Some(CommandFilter { from_ns, to_ns, most: DRAWN_MAX + 1, ..CommandFilter::default() })
+    let windows = spans.map(|span| span.map_or([0, 0], |span| [span.from_ns, span.to_ns]));
+    let is_drawn = spans.iter().any(Option::is_some);
+    is_drawn.then(|| CommandFilter { windows, most: DRAWN_MAX + 1, ..CommandFilter::default() })
 }
 
 /// Most commands of a window. They take up to 1 GB of memory while a trace is written.
@@ -109,8 +114,7 @@ pub fn refuse_too_many(spans: [Option<Span>; 2], commands: &[CommandRecord]) -> 
         [("--timeline", "--timeline-from and --timeline-to", spans[0]), ("--perfetto", "--perfetto-for", spans[1])]
     {
         let Some(span) = span else { continue };
-        let is_inside = |command: &&CommandRecord| command.issued_ns < span.to_ns && command.end_ns() > span.from_ns;
-        if commands.iter().filter(is_inside).nth(DRAWN_MAX).is_some() {
+        if commands.iter().filter(|command| span.contains(command)).nth(DRAWN_MAX).is_some() {
             let what = format!("{what}: there are more than {DRAWN_MAX} commands in the window");
             return Err(Failure::input(what).with_help(format!("choose a shorter one with {narrow}")));
         }
@@ -166,8 +170,7 @@ pub fn emptiness(
     outcome: &Outcome,
     is_drawn: impl Fn(&CommandRecord) -> bool,
 ) -> Option<EmptyDrawing> {
-    let is_inside = |command: &&CommandRecord| command.issued_ns < span.to_ns && command.end_ns() > span.from_ns;
-    let inside = || outcome.commands.iter().filter(is_inside);
+    let inside = || outcome.commands.iter().filter(|command| span.contains(command));
     let [from, to] = [span.from_ns, span.to_ns].map(exact_time);
     let end_ns = end_ns(outcome);
     let end = exact_time(end_ns);
@@ -186,6 +189,17 @@ pub fn emptiness(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Each drawing has its own limit of commands: a full one leaves the other its own.
+    #[test]
+    fn each_drawing_has_a_window_of_its_own() {
+        let span = |from_ns, to_ns| Some(Span { from_ns, to_ns, request: None });
+        let filter = |spans| filter(spans).map(|filter| (filter.windows, filter.most));
+        assert_eq!(filter([None, None]), None);
+        let windows = [[0, 1_000_000], [50_000_000, 60_000_000]];
+        assert_eq!(filter([span(0, 1_000_000), span(50_000_000, 60_000_000)]), Some((windows, 250_001)));
+        assert_eq!(filter([None, span(5, 9)]), Some(([[0, 0], [5, 9]], 250_001)));
+    }
 
     #[test]
     fn the_slowest_request_is_in_the_midst() {

@@ -98,8 +98,7 @@ impl<'a> Drawing<'a> {
 
     /// Refuses a picture with more commands than one can show: it would have a hundred megabytes.
     pub fn refuse_too_many(&self, dies: &[DriveDie], span: Span, commands: &[CommandRecord]) -> Result<(), Failure> {
-        let is_drawn =
-            |c: &&CommandRecord| c.issued_ns < span.to_ns && c.end_ns() > span.from_ns && dies.contains(&die_of(c));
+        let is_drawn = |command: &&CommandRecord| span.contains(command) && dies.contains(&die_of(command));
         if self.is_svg && commands.iter().filter(is_drawn).nth(PICTURE_MAX).is_some() {
             let what = format!("--timeline: the drawn dies have more than {PICTURE_MAX} commands in the window");
             let help = "draw a shorter time with --timeline-from and --timeline-to, fewer dies with --timeline-die, or \

@@ -1,7 +1,8 @@
 //! Reading inputs: their texts, their hashes, and what a name stands for.
 
 use crate::failure::Failure;
-use copyback::config::layers::{Layer, nearest};
+use copyback::config::layers::Layer;
+pub use copyback_workload::nearest_file;
 pub use copyback_workload::write::target::folder_of;
 use copyback_workload::{handed, standard_input};
 use serde::Serialize;
@@ -107,15 +108,6 @@ pub fn check_file(what: &str, path: &Path) -> Result<(), Failure> {
         }
         Err(error) => Err(Failure::input(format!("cannot read {what} {shown}: {error}"))),
     }
-}
-
-/// The file that was perhaps meant.
-pub fn nearest_file(path: &Path) -> Option<String> {
-    let folder = folder_of(path);
-    let name = path.file_name()?.to_str()?;
-    let names = names_in(folder);
-    let near = nearest(name, names.iter().map(String::as_str))?;
-    Some(if folder == Path::new(".") { near.to_owned() } else { folder.join(near).display().to_string() })
 }
 
 /// Names in a folder, sorted, so that messages do not depend on the file system.

@@ -14,6 +14,14 @@ pub fn time(ns: f64) -> String {
     format!("{} {unit}", three_digits(value))
 }
 
+/// A number that may be no whole one, with three significant digits: `45.8`, and from 1,000 on as [`count`] writes it.
+pub fn grouped(value: f64) -> String {
+    match value {
+        v if v < 999.5 => three_digits(v),
+        v => count(v.round() as u64),
+    }
+}
+
 /// A rate or another large number: `1.25 M`.
 pub fn large(value: f64) -> String {
     match value {
@@ -120,6 +128,8 @@ mod tests {
         assert_eq!(size(0.0), "0 B");
         assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(count(123), "123");
+        // A mean has the format of the counts beside it.
+        assert_eq!([0.0, 12.34, 999.4, 999.6, 4_577.6].map(grouped), ["0", "12.3", "999", "1,000", "4,578"]);
         assert_eq!([-0.0004, 0.0006, -0.012].map(percent), ["0.0 %", "0.1 %", "-1.2 %"]);
         assert_eq!(large(2_500_000.0), "2.50 M");
     }

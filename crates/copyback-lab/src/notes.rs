@@ -3,12 +3,10 @@
 use crate::execute::Finished;
 use crate::plan::{Plan, Planned};
 use crate::{format, small_writes, steady, workloads};
-use copyback::buffer::BufferConfig;
 use copyback::config::layers::Origin;
-use copyback::ftl::frontier::fill::FillEnds;
 use copyback::host::config::HostMode;
 use copyback::observe::report::Report;
-use copyback::run::config::Resolved;
+use copyback::run::config::{Resolved, WriteBufferSetting};
 use copyback::workload::spec::{Footprint, Tenant};
 use copyback_workload::printable::printable;
 use std::collections::BTreeSet;
@@ -144,26 +142,22 @@ fn note_of_erases(plan: &Plan, finished: &[Finished]) -> Option<String> {
 /// The note that compared schemes complete writes in different places, in DRAM or in flash, so their times must not be
 /// compared.
 fn note_of_ends(plan: &Plan, finished: &[Finished]) -> Option<String> {
-    let ends_in_dram = |planned: &&Planned| {
-        let run = &planned.resolved.run;
-        let fills_in_dram = run.frontier.fill().is_some_and(|fill| fill.ends == FillEnds::Dram);
-        fills_in_dram || !matches!(run.buffer, BufferConfig::None(_))
-    };
+    let in_dram = |planned: &Planned| planned.resolved.run.write_buffer();
     let names = |are_in_dram: bool| {
-        let of = plan.runs.iter().filter(|planned| ends_in_dram(planned) == are_in_dram);
+        let of = plan.runs.iter().filter(|planned| in_dram(planned).is_some() == are_in_dram);
         of.map(|planned| &*planned.scheme).collect::<Vec<_>>()
     };
-    let (in_dram, in_flash) = (names(true), names(false));
+    let (buffered, in_flash) = (names(true), names(false));
     let has_written = finished.iter().any(|done| done.outcome.report.writes > 0);
-    (has_written && !in_dram.is_empty() && !in_flash.is_empty()).then(|| {
-        let key = match plan.runs.iter().find(ends_in_dram).map(|planned| &planned.resolved.run.buffer) {
-            Some(BufferConfig::None(_)) => "`frontier.fill_limit`, `frontier.fill_ends`",
+    (has_written && !buffered.is_empty() && !in_flash.is_empty()).then(|| {
+        let key = match plan.runs.iter().find_map(in_dram) {
+            Some(WriteBufferSetting::Fill) => "`frontier.fill_limit`, `frontier.fill_ends`",
             _ => "`buffer.policy`",
         };
         format!(
             "Note: a write completes in DRAM under {} and in flash under {}, so do not compare their times ({key}): \
              set the same for all\n",
-            format::names(&in_dram),
+            format::names(&buffered),
             format::names(&in_flash)
         )
     })

@@ -207,6 +207,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn only_steady_drives_and_those_without_writes_are_settled() {
+        let settled: Vec<&str> = Verdict::ALL.into_iter().filter(|own| !is_unsettled(*own)).map(short).collect();
+        assert_eq!(settled, ["yes", "-"]);
+    }
+
+    #[test]
     fn verdicts_of_seeds_have_one_format() {
         let shown = |verdicts: &[Verdict]| short_of_runs(verdicts);
         assert_eq!(shown(&[Verdict::NotYet; 3]), "no");

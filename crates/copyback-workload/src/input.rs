@@ -3,7 +3,9 @@
 //! Compression is recognised by magic bytes, never by a file's name, and may be nested. The ratio of unpacked to packed
 //! data and the memory of a decompressor have limits, because a trace may come from an untrusted source.
 
-use crate::{Error, handed, standard_input};
+use crate::words::nearest;
+use crate::{Error, handed, per_cpu, standard_input};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
@@ -34,7 +36,7 @@ const TAR_BLOCK_BYTES: usize = 512;
 /// Notes on the wrappers; readers share the list and add to it while they read.
 pub(crate) type SharedNotes = Arc<Mutex<Vec<String>>>;
 
-/// Opens a file. The error suggests similar names.
+/// Opens a file. The error suggests a similar name.
 pub(crate) fn open_file(path: &Path) -> Result<File, Error> {
     if let Some(kept) = handed::file(path) {
         return File::open(&kept).map_err(|error| Error::new(format!("{}: {error}", path.display())));
@@ -47,8 +49,8 @@ pub(crate) fn open_file(path: &Path) -> Result<File, Error> {
     let metadata = std::fs::metadata(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
             let error = Error::new(format!("{shown}: there is no such file"));
-            match near_names(path) {
-                Some(names) => error.with_help(format!("did you mean {names}?")),
+            match nearest_file(path) {
+                Some(near) => error.with_help(format!("did you mean {near}?")),
                 None => error.with_help("give the trace's path, from where the program runs"),
             }
         }
@@ -60,27 +62,18 @@ pub(crate) fn open_file(path: &Path) -> Result<File, Error> {
     File::open(path).map_err(|error| Error::new(format!("{shown}: {error}")))
 }
 
-/// Up to three names in the path's folder that are like its own.
-fn near_names(path: &Path) -> Option<String> {
-    let wanted = path.file_name()?.to_string_lossy().to_lowercase();
+/// The file that a mistyped path may mean, by the rule of [`nearest`]. Files of several CPUs are one trace, which their
+/// base name opens.
+pub fn nearest_file(path: &Path) -> Option<String> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut near: Vec<(f64, String)> = std::fs::read_dir(folder)
-        .ok()?
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .map(|name| (strsim::jaro_winkler(&wanted, &name.to_lowercase()), name))
-        .filter(|(likeness, _)| *likeness > 0.8)
+    let entries = std::fs::read_dir(folder).ok()?.flatten();
+    // Sorted, so that messages do not depend on the file system.
+    let names: BTreeSet<String> = entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .map(|name| per_cpu::base_name(&name).to_owned())
         .collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-    let mut names: Vec<String> = Vec::new();
-    for (_, name) in near {
-        // Files of several CPUs are one trace, which their common name opens.
-        let name = name.split_once(".blktrace.").map_or(name.as_str(), |(base, _)| base);
-        let shown = format!("`{name}`");
-        if names.len() < 3 && !names.contains(&shown) {
-            names.push(shown);
-        }
-    }
-    (!names.is_empty()).then(|| names.join(" or "))
+    let near = nearest(path.file_name()?.to_str()?, names.iter().map(String::as_str))?;
+    Some(if folder == Path::new(".") { near.to_owned() } else { folder.join(near).display().to_string() })
 }
 
 /// Unpacks compression and tar, as long as there is any.

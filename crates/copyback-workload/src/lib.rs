@@ -34,6 +34,7 @@ pub mod words;
 pub mod write;
 
 pub use error::Error;
+pub use input::nearest_file;
 pub use open::open;
 pub use readers::foreign::not_read;
 pub use readers::parquet_guard::panic_is_caught;

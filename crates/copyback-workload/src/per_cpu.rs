@@ -3,6 +3,16 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+/// The base name of a file that blktrace wrote for a CPU; the name itself for any other file.
+pub fn base_name(name: &str) -> &str {
+    let of_cpu = name.rsplit_once(".blktrace.").filter(|(_, cpu)| is_number(cpu));
+    of_cpu.map_or(name, |(base, _)| base)
+}
+
+fn is_number(cpu: &str) -> bool {
+    !cpu.is_empty() && cpu.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// The files of a base name in the order of their CPUs, on disk or passed by the caller. None if there are no such
 /// files, or if a file has the base name itself.
 pub fn files(base: &Path) -> Vec<PathBuf> {
@@ -16,7 +26,7 @@ pub fn files(base: &Path) -> Vec<PathBuf> {
     let entries: BTreeSet<String> = on_disk.chain(crate::handed::names_in(folder)).collect();
     let cpu = |entry: &str| {
         let number = entry.strip_prefix(name)?.strip_prefix(".blktrace.")?;
-        number.bytes().all(|byte| byte.is_ascii_digit()).then(|| number.parse::<u32>().ok()).flatten()
+        number.parse::<u32>().ok().filter(|_| is_number(number))
     };
     let mut files: Vec<(u32, PathBuf)> =
         entries.into_iter().filter_map(|entry| Some((cpu(&entry)?, base.with_file_name(&entry)))).collect();

@@ -18,6 +18,8 @@ pub struct Stream {
     pub pace: Pace,
     /// Largest number of outstanding requests, if its pace has a limit.
     pub queue_depth: u32,
+    /// Whether the workload itself sets this limit, instead of the host.
+    pub has_own_depth: bool,
     /// Number of requests between pauses, and the length of a pause.
     pub think: Option<(u64, u64)>,
     /// The times between which it runs, from and to, in order.
@@ -89,18 +91,31 @@ fn in_circle(tenants: &Tenants) -> Option<&String> {
     }
 }
 
+/// A share of a capacity in whole units of `grain_bytes`.
+fn bytes_of_share(share: f64, capacity_bytes: u64, grain_bytes: u64) -> u64 {
+    let bytes = ((capacity_bytes as f64) * share.min(1.0)) as u64;
+    bytes - bytes % grain_bytes
+}
+
+/// The first byte and the end of a workload's addresses by its `region_start` and `region_size`. Shares are rounded to
+/// whole units of `grain_bytes`. The end may exceed the capacity, and may be the start.
+pub fn region(tenant: &Tenant, capacity_bytes: u64, grain_bytes: u64) -> [u64; 2] {
+    let bytes = |part: Footprint| match part {
+        Footprint::Size(bytes) => bytes.0,
+        Footprint::Share(share) => bytes_of_share(share, capacity_bytes, grain_bytes),
+        Footprint::Mapped => 0,
+    };
+    let start = tenant.terms.region_start.map_or(0, bytes);
+    let size = tenant.terms.region_size.map(bytes);
+    [start, size.map_or(capacity_bytes, |size| start.saturating_add(size))]
+}
+
 /// The part of a drive that each workload has: start and length, in whole units of `grain_bytes`.
 ///
 /// # Errors
 /// If a part exceeds the capacity or is empty.
 pub fn regions(tenants: &Tenants, capacity_bytes: u64, grain_bytes: u64) -> Result<Vec<[u64; 2]>, Error> {
-    let whole = |bytes: u64| bytes - bytes % grain_bytes;
-    let of_share = |share: f64| whole(((capacity_bytes as f64) * share.min(1.0)) as u64);
-    let bytes = |part: Footprint| match part {
-        Footprint::Size(bytes) => bytes.0,
-        Footprint::Share(share) => of_share(share),
-        Footprint::Mapped => 0,
-    };
+    let of_share = |share: f64| bytes_of_share(share, capacity_bytes, grain_bytes);
     let mut before = 0.0;
     let mut regions = Vec::new();
     for (name, tenant) in tenants {
@@ -110,11 +125,7 @@ pub fn regions(tenants: &Tenants, capacity_bytes: u64, grain_bytes: u64) -> Resu
                 before += share;
                 [start, of_share(before)]
             }
-            None => {
-                let start = tenant.terms.region_start.map_or(0, bytes);
-                let size = tenant.terms.region_size.map(bytes);
-                [start, size.map_or(capacity_bytes, |size| start.saturating_add(size))]
-            }
+            None => region(tenant, capacity_bytes, grain_bytes),
         };
         if start >= end || end > capacity_bytes {
             let [from, to] = [start, end].map(format_bytes);
@@ -202,6 +213,7 @@ pub fn open<E: From<Error>>(
             region_start_bytes,
             pace: tenant.pace(usual.is_closed),
             queue_depth: terms.queue_depth.unwrap_or(usual.queue_depth),
+            has_own_depth: terms.queue_depth.is_some(),
             think: terms.think_time.map(|time| (terms.think_every.unwrap_or(1), time.0)),
             phases_ns: tenant.phases_ns(),
             after: terms.after.iter().flatten().filter_map(place).collect(),

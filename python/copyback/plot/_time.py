@@ -84,8 +84,9 @@ def timeline(
 
     ``of`` chooses collections (from ``gc_events``) or commands (from the table ``commands``, which needs
     ``keep=["commands"]``). A command is coloured by its operation and source, from its issue to its end on the die.
-    ``scheme`` defaults to the first, ``dies`` to all dies of the drive, and the times to the whole run. If nothing
-    happens in the window, a ``UserWarning`` says so.
+    ``scheme`` defaults to the first, ``dies`` to all dies of the drive, ``from_ms`` to the first collection or command,
+    and ``to_ms`` to the end of the last one, or to the end of the run if the last one ends before ``from_ms``. If
+    nothing happens in the window, a ``UserWarning`` says so.
 
     Raises
     ------
@@ -94,8 +95,8 @@ def timeline(
 
     """
     scheme = scheme or result.schemes[0]
-    _check(result, scheme, of, dies, drive)
-    _check_window(result, scheme, from_ms, to_ms)
+    checked = _checked_dies(result, scheme, of, dies, drive)
+    run_ms = _check_window(result, scheme, from_ms, to_ms)
     table, start, kind_of = (
         (result.gc_events, "start_ns", _collecting) if of == "collections" else (result.commands, "issued_ns", _work)
     )
@@ -106,9 +107,11 @@ def timeline(
         for row, (own, at) in enumerate(zip(columns["scheme"], columns["drive"], strict=True))
         if own == scheme and at == drive
     ]
-    begin_ms = from_ms if from_ms is not None else min((columns[start][row] / MS for row in rows), default=0.0)
-    end_ms = to_ms if to_ms is not None else max((columns["end_ns"][row] / MS for row in rows), default=begin_ms + 1)
-    drawn = list(dies) if dies is not None else list(range(max((columns["die"][row] for row in rows), default=-1) + 1))
+    drawn = checked if checked is not None else list(range(max((columns["die"][row] for row in rows), default=-1) + 1))
+    first_ms = min((columns[start][row] / MS for row in rows), default=0.0)
+    begin_ms = from_ms if from_ms is not None else first_ms if to_ms is None or first_ms < to_ms else 0.0
+    last_ms = max((columns["end_ns"][row] / MS for row in rows), default=run_ms)
+    end_ms = to_ms if to_ms is not None else last_ms if last_ms > begin_ms else run_ms
     places = {die: place for place, die in enumerate(drawn)}
     # A command of several planes has several rows, but is one span.
     spans: dict[str, dict[tuple[int, float, float], None]] = {kind: {} for kind in _KINDS}
@@ -137,8 +140,8 @@ def timeline(
     return ax
 
 
-def _check(result: Runs, scheme: str, of: str, dies: Sequence[int] | None, drive: int) -> None:
-    """Refuse what the result does not have."""
+def _checked_dies(result: Runs, scheme: str, of: str, dies: Sequence[int] | None, drive: int) -> list[int] | None:
+    """Return the dies to draw, if the geometry is known or dies are named. Refuse what the result does not have."""
     if scheme not in result.schemes:
         message = f"there is no scheme {scheme!r}; there are {', '.join(result.schemes)}"
         raise KeyError(message)
@@ -151,29 +154,33 @@ def _check(result: Runs, scheme: str, of: str, dies: Sequence[int] | None, drive
     if drive not in range(drives):
         message = f"drive: there is no drive {drive!r}; there are {drives}, counted from 0"
         raise ValueError(message)
-    # A drive of an override may have another geometry.
-    if dies is None or array.get("override"):
-        return
+    # Results do not have the geometry of another device.
+    if any("device" in own and drive in own["drives"] for own in array.get("override", [])):
+        return None if dies is None else list(dies)
     geometry = config["geometry"]
     count = geometry["channels"] * geometry["chips_per_channel"] * geometry["dies_per_chip"]
+    if dies is None:
+        return list(range(count))
     lacking = [die for die in dies if die not in range(count)]
     if lacking or not len(dies):
         what = f"there is no die {lacking[0]!r}" if lacking else "no die is named"
         message = f"dies: {what}; the drive has {count}, counted from 0"
         raise ValueError(message)
+    return list(dies)
 
 
-def _check_window(result: Runs, scheme: str, from_ms: float | None, to_ms: float | None) -> None:
-    """Refuse a window without a time of the run."""
+def _check_window(result: Runs, scheme: str, from_ms: float | None, to_ms: float | None) -> float:
+    """Return the end of the run in milliseconds. Refuse a window without a time of the run."""
     report = result[scheme]
     warmup = report.get("warmup")
-    run_ms = ((warmup["end_ns"] if warmup else 0) + report["simulated_ns"]) / MS
+    run_ms: float = ((warmup["end_ns"] if warmup else 0) + report["simulated_ns"]) / MS
     if from_ms is not None and from_ms >= run_ms:
         message = f"from_ms: nothing runs from {from_ms:g} ms on: the run ends at {run_ms:g} ms"
         raise ValueError(message)
     if to_ms is not None and to_ms <= (from_ms or 0):
         message = f"to_ms: the window ends at {to_ms:g} ms, before it begins; name a time after from_ms"
         raise ValueError(message)
+    return run_ms
 
 
 # The kinds of work of a die: a colour, and a hatch for readers who do not distinguish colours.

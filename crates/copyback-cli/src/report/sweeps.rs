@@ -72,12 +72,13 @@ impl Sweep {
         };
         let table = Table::read(path, is_wanted)?;
         let (mut groups, mut schemes): (Vec<Group>, Vec<String>) = (Vec::new(), Vec::new());
+        let mut group_of: BTreeMap<String, usize> = BTreeMap::new();
         for (row, scheme) in table.texts("scheme")?.iter().enumerate() {
             let label = label(&table, "cell", row);
-            let at = groups.iter().position(|group| group.label == label).unwrap_or(groups.len());
-            if at == groups.len() {
-                groups.push(Group { label, rows: BTreeMap::new() });
-            }
+            let at = *group_of.entry(label).or_insert_with_key(|label| {
+                groups.push(Group { label: label.clone(), rows: BTreeMap::new() });
+                groups.len() - 1
+            });
             groups[at].rows.entry(scheme.clone()).or_default().push(row);
             if !schemes.contains(scheme) {
                 schemes.push(scheme.clone());

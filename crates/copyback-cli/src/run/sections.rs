@@ -1,7 +1,7 @@
 //! Sections of what a run prints, each from a part of its report.
 
 use super::facts;
-use crate::format::{count, counted, large, percent, size, three_digits, time};
+use crate::format::{count, counted, grouped, large, percent, size, time};
 use crate::output;
 use crate::table::{self, BOLD, Cell};
 use copyback::ftl::log_blocks::MergeTotals;
@@ -113,7 +113,7 @@ pub(super) fn collection(report: &Report) -> String {
     if gc.collections == 0 {
         return format!("  none; fewest free blocks of a plane: {}\n", count(report.min_free_blocks.into()));
     }
-    let per_collection = three_digits(gc.units_moved as f64 / gc.collections as f64);
+    let per_collection = grouped(gc.units_moved as f64 / gc.collections as f64);
     let affected = report.response.gc_affected.count as f64 / (report.response.all.count.max(1)) as f64;
     let flash = &report.flash;
     let mut rows = vec![
@@ -237,9 +237,9 @@ pub(super) fn over_time(series: &[Sample]) -> String {
             format!("  {}", time(samples.last().map_or(0, |s| s.time_ns) as f64)),
             count(done),
             response,
-            three_digits(depth / count_of),
+            grouped(depth / count_of),
             count(samples.iter().map(|s| s.queue_depth).max().unwrap_or(0).into()),
-            three_digits(free / count_of),
+            grouped(free / count_of),
             count(samples.iter().map(|s| s.free_blocks_min).min().unwrap_or(0).into()),
         ];
         rows.push(cells.into_iter().map(Cell::new).collect());
@@ -261,10 +261,10 @@ pub(super) fn wear(report: &Report, run: &RunConfig) -> String {
             "of each block",
             format!(
                 "{} to {}, mean {}, standard deviation {}",
-                wear.min_erases,
-                wear.max_erases,
-                three_digits(wear.mean_erases),
-                three_digits(wear.stdev_erases)
+                count(wear.min_erases.into()),
+                count(wear.max_erases.into()),
+                grouped(wear.mean_erases),
+                grouped(wear.stdev_erases)
             ),
         ),
     ])

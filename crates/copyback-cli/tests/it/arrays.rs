@@ -284,3 +284,15 @@ fn a_measurement_of_more_intervals_than_are_kept_is_noted() {
     assert!(notes("1 ns").contains("`measure.bandwidth`: its numbers are of the first 1 ms of "), "{}", notes("1 ns"));
     assert!(!notes("1 ms").contains("measure.bandwidth"));
 }
+
+/// Stripe units of one drive only round its capacity down.
+#[test]
+fn a_stripe_unit_that_changes_nothing_is_noted() {
+    let note = "`array.stripe_unit` (--set) has no effect: the array has one drive";
+    let ran = |drives: &str| {
+        let sets = ["array.level=raid-0", drives, "array.stripe_unit=64 KiB"].map(|set| ["--set", set]).concat();
+        output_text(&copyback(&[&["run", "-q", "--requests", "50"][..], &sets].concat()))
+    };
+    assert!(ran("array.drives=1").contains(note), "{}", ran("array.drives=1"));
+    assert!(!ran("array.drives=2").contains("`array.stripe_unit`"), "{}", ran("array.drives=2"));
+}

@@ -428,3 +428,24 @@ fn settings_without_effect_are_noted() {
     std::fs::write(path("printed.toml"), output_text(&copyback(&["run", "--print-config"]))).unwrap();
     assert!(!run(&[&path("printed.toml")]).contains("has no effect"));
 }
+
+/// A workload's own limit that it never reaches is noted; the host's default is nobody's setting.
+#[test]
+fn a_queue_depth_that_is_never_reached_is_noted() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("two.toml");
+    let load = "read_share = 1.0\nrequests = 40\nmode = \"closed\"\nsize = { kind = \"fixed\", mean = \"4 KiB\" }\n";
+    let noted = |depth: &str| {
+        let text = format!("device = \"small\"\n[workloads.a]\n{load}{depth}\n[workloads.b]\n{load}");
+        std::fs::write(&file, text).unwrap();
+        let ran = copyback(&["run", file.to_str().unwrap(), "--quiet"]);
+        assert_eq!(code(&ran), 0, "{}", error_text(&ran));
+        output_text(&ran).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let note = "`workload.queue_depth` has no effect: the largest number of its outstanding requests was ";
+    let of_more = noted("queue_depth = 64");
+    assert!(of_more.contains(&format!("workload `a`: {note}40")) && !of_more.contains("workload `b`: `"), "{of_more}");
+    for reached in ["queue_depth = 40", "queue_depth = 8", ""] {
+        assert!(!noted(reached).contains(note), "{reached}: {}", noted(reached));
+    }
+}

@@ -340,3 +340,17 @@ fn rows_without_writes_count_as_steady() {
     let text = place.asked(&["--where", "response.read.p99 < 1s", "--min", "response.read.mean"]);
     assert!(text.contains("Least `response.read.mean`") && !text.contains("Among steady rows"), "{text}");
 }
+
+/// A drive that requests overrun has the highest throughput, and is no steady one: it is not recommended.
+#[test]
+fn overloaded_rows_are_not_among_the_steady_ones() {
+    let place = Place::with(
+        "workload = \"random-read\"\nrequests = 2000\nschemes = [\"baseline\"]\n\
+         [set]\nworkload.arrivals.kind = \"poisson\"\n[vary]\nworkload.arrivals.rate = [1000, 1000000]\n",
+    );
+    let text = place.asked(&["--max", "iops"]);
+    let line = |begin: &str| text.lines().find(|line| line.starts_with(begin)).unwrap_or_default();
+    assert!(line("Most `iops`: ").ends_with("arrivals.rate=1000000"), "{text}");
+    let steady = line("Among steady rows: ");
+    assert!(steady.ends_with("arrivals.rate=1000"), "{text}");
+}

@@ -21,6 +21,25 @@ fn refused(arguments: &[&str], says: &[&str]) {
         .for_each(|part| assert!(error_text(&output).contains(part), "{arguments:?}: {part}: {}", error_text(&output)));
 }
 
+/// Files of several CPUs are one trace: each command suggests their base name.
+#[test]
+fn a_mistyped_recording_is_corrected_to_its_base_name() {
+    let folder = tempfile::tempdir().unwrap();
+    for cpu in 0..2 {
+        std::fs::write(folder.path().join(format!("sdx.blktrace.{cpu}")), "x").unwrap();
+    }
+    let wrong = folder.path().join("sdx.").to_str().unwrap().to_owned();
+    for words in [&["trace", "info", &wrong][..], &["run", "--trace", &wrong]] {
+        let base = wrong.trim_end_matches('.');
+        refused(words, &[&format!("there is no trace {wrong}"), &format!("did you mean {base}?")]);
+    }
+    // Another file is suggested by its whole name, and a name without a like one has no suggestion.
+    std::fs::write(folder.path().join("mail.csv"), "x").unwrap();
+    let named = |name: &str| error_text(&copyback(&["run", "--trace", folder.path().join(name).to_str().unwrap()]));
+    assert!(named("mial.csv").contains("mail.csv?"), "{}", named("mial.csv"));
+    assert!(!named("qqqq").contains("did you mean"), "{}", named("qqqq"));
+}
+
 #[test]
 fn devices_are_listed_with_their_shares_and_chosen_as_linux_names_them() {
     let lines = "259,0 7 9 0.000379278 100 D WS 2048 + 8 [app]\n8,16 7 10 0.000479278 100 D R 100 + 8 [app]\n\

@@ -39,6 +39,25 @@ fn a_trace_comes_from_standard_input() {
     assert!(code(&wrong) == 2 && error_text(&wrong).contains("standard input, line 3"), "{}", error_text(&wrong));
 }
 
+/// A remedy that is already applied is no remedy: packed addresses cannot be packed again.
+#[test]
+fn a_packed_trace_is_not_told_to_pack() {
+    let (_folder, path) = file("tiny.csv", "10,a,0,Write,0,8192,1\n20,a,0,Write,65536,4096,1\n");
+    let help = |more: &[&str]| error_text(&copyback(&[&["run", "--trace", &path, "--fit", "1e-300"], more].concat()));
+    let pack = "workload.layout=compact";
+    assert!(help(&[]).contains(pack), "{}", help(&[]));
+    let packed = help(&["--set", pack]);
+    assert!(packed.contains("take a device with") && !packed.contains("pack the used"), "{packed}");
+}
+
+/// A mistyped column is corrected, too, not only refused.
+#[test]
+fn a_mistyped_column_is_corrected() {
+    let (_folder, path) = file("bare.txt", "0,W,0,4096\n10,R,4096,4096\n");
+    let wrong = error_text(&copyback(&["trace", "info", &path, "--columns", "time_us,op,offsett,length"]));
+    assert!(wrong.contains("did you mean `offset` instead of `offsett`"), "{wrong}");
+}
+
 /// What there is one of already is no advice.
 #[test]
 fn a_drive_that_is_too_large_is_to_have_fewer_planes() {

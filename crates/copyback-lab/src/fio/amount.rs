@@ -35,20 +35,57 @@ pub fn ends_with_file(job: &Job, clone: u64) -> bool {
 
 /// Requests of one operation up to the end of the file, if a job with holes ends there; `part`: bytes of its region.
 fn of_holed_pass(job: &Job, clone: u64, part: u64) -> Option<u64> {
+    match holed_pass(job, clone, part)? {
+        HoledPass::Ends(requests) => Some(requests),
+        HoledPass::GoesOn(_) => None,
+    }
+}
+
+/// What fio does with holes at the end of the file, after this number of requests of an operation.
+enum HoledPass {
+    /// It ends the job.
+    Ends(u64),
+    /// It goes on, at twice the offset: it adds the offset once more.
+    GoesOn(u64),
+}
+
+/// The pass of a job with holes; `part`: bytes of its region.
+fn holed_pass(job: &Job, clone: u64, part: u64) -> Option<HoledPass> {
     // With `io_size`, fio begins again at the start until it is reached.
     if job.pattern.is_random || job.stride().is_some() || job.extent.io_size.is_some() || job.is_endless() {
         return None;
     }
-    let hole = u64::try_from(job.pattern.modifier.skip_bytes).ok().filter(|bytes| *bytes > 0)?;
-    let mut sizes = job.used(|op| job.sizes.blocks[op].only());
-    let block = sizes.next().flatten().filter(|first| sizes.all(|own| own == Some(*first)))?;
+    let block = job.only_size()?;
+    let hole = match job.pattern.modifier.skip_bytes {
+        0 => return None,
+        forwards if forwards > 0 => forwards.unsigned_abs(),
+        // A step back to before the start of the file ends the job.
+        backwards => return (backwards.unsigned_abs() > part).then_some(HoledPass::Ends(1)),
+    };
     let part = part - part % block;
     let step = block.checked_add(hole)?;
     let last = part.checked_sub(block)? / step;
     let offset = job.file_offset_of(clone).unwrap_or(0);
     let ends_there = last * step + block == part;
     let ends_behind_offset = offset > 0 && (last + 1).saturating_mul(step) < part.saturating_add(offset);
-    (ends_there || ends_behind_offset).then_some(last + 1)
+    match (ends_there || ends_behind_offset, offset) {
+        (true, _) => Some(HoledPass::Ends(last + 1)),
+        (false, 0) => None,
+        (false, _) => Some(HoledPass::GoesOn(last + 1)),
+    }
+}
+
+/// Refuses more requests than a pass has if fio begins the next one at twice the offset.
+fn refuse_twice_the_offset(job: &Job, clone: u64, part: u64, requests: u64) -> Result<(), Failure> {
+    match holed_pass(job, clone, part) {
+        Some(HoledPass::GoesOn(of_pass)) if requests > of_pass => {
+            let message = "its holes (`rw`) are larger than its offset: at the end of the file, fio 3.33 goes on at twice \
+                           the offset, which is not simulated";
+            let help = "lower what follows the colon of rw to the offset or less, or remove the offset";
+            Err(job.at(&["offset", "offset_increment"]).wrong(message, help))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Mean number of requests of a mix before one operation exceeds `each` requests.
@@ -124,7 +161,7 @@ pub fn insert(
         _ if job.is_endless() => End::default(),
         (Some(Part::Bytes(size)), amount) => {
             refuse_small(job, size)?;
-            end_in_bytes((job, clone), (size, amount), (&counting, read_share), align)
+            end_in_bytes((job, clone), (size, amount), (&counting, read_share), align)?
         }
         (_, Some(Part::Bytes(amount))) => End {
             requests: Some(counting.of_amount(amount as f64).saturating_mul(job.extent.loops)),
@@ -146,7 +183,7 @@ pub fn insert(
 
 /// Refuses a region that is smaller than a block.
 fn refuse_small(job: &Job, size: u64) -> Result<(), Failure> {
-    if size >= job.used(|op| job.sizes.blocks[op].least()).min().unwrap_or(0) {
+    if size >= job.least_size() {
         return Ok(());
     }
     let opt = job.extent.size_option.as_ref().unwrap_or(&job.whole);
@@ -159,7 +196,7 @@ fn end_in_bytes(
     (size, amount): (u64, Option<Part>),
     (counting, read_share): (&Counting, f64),
     align: u64,
-) -> End {
+) -> Result<End, Failure> {
     let whole = (size - size % align).max(align);
     let amount = match amount {
         None if has_passes(job) => whole as f64,
@@ -170,20 +207,20 @@ fn end_in_bytes(
     let all = all(job, whole as f64, amount);
     let repeat_after = (all > whole as f64).then(|| Value::from(format!("{whole} B")));
     // If sizes are drawn, the number of requests that add up to these bytes is not known in advance.
-    let mut sizes = job.used(|op| job.sizes.blocks[op].only());
-    let first = sizes.next().flatten();
-    if first.is_none() || sizes.any(|own| own != first) {
+    if job.only_size().is_none() {
         let passes = Some(all * counting.times as f64 / size as f64);
-        return End { passes, repeat_after, ..End::default() };
+        return Ok(End { passes, repeat_after, ..End::default() });
     }
+    let in_passes = requests_in_passes(job, (whole as f64, all), counting);
+    refuse_twice_the_offset(job, clone, size, job.extent.number_ios.map_or(in_passes, |most| most.min(in_passes)))?;
     let requests = match of_holed_pass(job, clone, size) {
         Some(each) => {
             let of_loop = counting.requests(until_one_ends(each, read_share)).min(counting.of_amount(amount));
             of_loop.saturating_mul(job.extent.loops)
         }
-        None => requests_in_passes(job, (whole as f64, all), counting),
+        None => in_passes,
     };
-    End { requests: Some(requests), repeat_after, ..End::default() }
+    Ok(End { requests: Some(requests), repeat_after, ..End::default() })
 }
 
 /// The requests of `all` bytes in passes of `whole` bytes, and a rest.

@@ -4,13 +4,11 @@ use copyback::config::layers::nearest;
 
 /// How an engine issues requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Engine {
-    /// One request at a time.
-    Synchronous,
-    /// `iodepth` requests at a time.
-    Asynchronous,
-    /// Requests to storage behind a network; only the drive is simulated.
-    Remote,
+pub struct Engine {
+    /// One request at a time, instead of `iodepth`.
+    pub is_synchronous: bool,
+    /// Storage behind a network; only the drive is simulated.
+    pub is_remote: bool,
 }
 
 /// Engines that wait for each request.
@@ -83,17 +81,17 @@ const OTHERS: &[(&[&str], &str)] = &[
 ];
 
 /// How an engine asks; or why it cannot be simulated, and what to write instead.
-pub fn find(name: &str) -> Result<(Engine, bool), (String, String)> {
+pub fn find(name: &str) -> Result<Engine, (String, String)> {
     let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, engine)| engine);
     if SYNCHRONOUS.contains(&name) {
-        return Ok((Engine::Synchronous, true));
+        return Ok(Engine { is_synchronous: true, is_remote: false });
     }
     // Known external engines are asynchronous.
     if ASYNCHRONOUS.contains(&name) || name.starts_with("external:") {
-        return Ok((Engine::Asynchronous, false));
+        return Ok(Engine { is_synchronous: false, is_remote: false });
     }
     if let Some((_, is_asynchronous)) = REMOTE.iter().find(|(known, _)| *known == name) {
-        return Ok((Engine::Remote, !is_asynchronous));
+        return Ok(Engine { is_synchronous: !is_asynchronous, is_remote: true });
     }
     let write = "write ioengine=libaio for several requests at a time, or ioengine=psync for one";
     if let Some((_, why)) = OTHERS.iter().find(|(names, _)| names.contains(&name)) {

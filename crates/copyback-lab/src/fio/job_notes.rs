@@ -2,6 +2,7 @@
 
 use super::amount;
 use super::job::Job;
+use super::layout::Files;
 
 /// Jobs that a note names.
 const JOBS_NAMED: usize = 3;
@@ -23,7 +24,7 @@ impl JobNotes {
     }
 
     /// Adds the notes on a job.
-    pub fn add(&mut self, job: &Job) {
+    pub fn add(&mut self, job: &Job, files: &Files) {
         let mut say = |what: String| match self.0.iter_mut().find(|(known, _)| *known == what) {
             Some((_, jobs)) => jobs.push(job.name.clone()),
             None => self.0.push((what, vec![job.name.clone()])),
@@ -37,14 +38,22 @@ impl JobNotes {
                  simulated for this job"
                 .into());
         }
-        if job.replay.iolog.is_none() && job.ends_early() {
-            say("with a map of blocks, fio ends such a job early: the map counts blocks of the smallest bs. Here it \
-                 moves its whole size, as with norandommap=1"
+        if job.replay.iolog.is_none() && job.counts_by_own_size() && !job.is_endless() {
+            say("with different sizes in `bs`, fio's map of blocks ends the job when a draw finds no free number, mostly \
+                 before it has moved its size; norandommap=1 moves all of it"
                 .into());
         }
         if job.replay.iolog.is_none() && job.pattern.ops[..2] == [true, true] && amount::ends_with_file(job, 0) {
             say("fio ends such a job when its reads or its writes reach the end of the file. Here it ends after the \
                  number of requests that this takes on average"
+                .into());
+        }
+        if job.extent.offset_align.is_some() && job.begins_at_share() && files.is_drive {
+            say("`offset_align` has no effect: a job's part begins at a whole unit of the drive's map".into());
+        }
+        if job.replay.iolog.is_none() && job.begins_at_share() && !files.is_drive {
+            say("a share in `offset` counts from the size of the job's file. The file exists here; a file that fio creates \
+                 has no size yet, and fio begins at its start"
                 .into());
         }
         let is_mixed = job.used(|op| job.sizes.blocks[op].only().is_none()).any(|is_mixed| is_mixed);

@@ -55,7 +55,7 @@ impl JobWorkloads {
             self.walled = self.clones.iter().flat_map(|(_, names)| names.clone()).collect();
         }
         let after = self.waits_for(job)?;
-        self.notes.add(job);
+        self.notes.add(job, files);
         let reads_back = job.reads_back()?;
         let mut names = Vec::new();
         for clone in 0..job.schedule.count {
@@ -156,7 +156,7 @@ impl JobWorkloads {
 /// Completes the table of a job that replays a log.
 fn replay(mut table: Table, job: &Job, path: &str) -> Result<Table, Failure> {
     let is_cut = job.extent.number_ios.is_some() || job.amount(0).is_some();
-    if is_cut || job.pace.rate_iops.iter().chain(&job.pace.rate_bytes).any(Option::is_some) {
+    if is_cut || job.pace.has_rate() {
         let message = "a log is replayed whole, at its own pace";
         let cut = job.at(&["number_ios", "io_size", "rate", "rate_iops"]);
         return Err(cut.wrong(message, "remove number_ios, io_size, rate and rate_iops"));
@@ -181,8 +181,7 @@ fn depth(job: &Job) -> u64 {
 }
 
 fn pace(table: &mut Table, job: &Job) {
-    let has_rate = job.pace.rate_iops.iter().chain(&job.pace.rate_bytes).any(Option::is_some);
-    let is_paced = if job.replay.iolog.is_some() { job.replay.stalls } else { has_rate };
+    let is_paced = if job.replay.iolog.is_some() { job.replay.stalls } else { job.pace.has_rate() };
     table.insert("mode".into(), Value::from(if is_paced { "paced" } else { "closed" }));
     table.insert("queue_depth".into(), whole(depth(job)));
     if job.pace.think_ns > 0 {
@@ -208,10 +207,6 @@ fn times(table: &mut Table, job: &Job) {
 
 /// The addresses of a job: a part of the drive, or of its file.
 fn region(table: &mut Table, job: &Job, clone: u64, files: &Files) -> Result<(), Failure> {
-    let Some(offset) = job.offset_of(clone) else {
-        let message = "offset is in bytes and offset_increment a share, or the other way round";
-        return Err(job.at(&["offset_increment"]).wrong(message, "write both in bytes, or both in per cent"));
-    };
     if let (Some(file), Some(begin)) = (job.extent.file_bytes, job.file_offset_of(clone))
         && begin >= file
     {
@@ -219,6 +214,14 @@ fn region(table: &mut Table, job: &Job, clone: u64, files: &Files) -> Result<(),
         return Err(job.at(&["offset_increment", "offset"]).wrong(message, "lower the offset, or raise filesize"));
     }
     if files.is_drive {
+        let Some(offset) = job.offset_of(clone) else {
+            let message = "offset is in bytes and offset_increment a share, or the other way round";
+            return Err(job.at(&["offset_increment"]).wrong(message, "write both in bytes, or both in per cent"));
+        };
+        if job.extent.file_bytes.is_some() && job.begins_at_share() {
+            let message = "it is a share of the drive, and filesize is in bytes";
+            return Err(job.at(&["offset", "offset_increment"]).wrong(message, "write both in bytes"));
+        }
         if offset != Part::Bytes(0) {
             table.insert("region_start".into(), part(offset));
         }
@@ -327,6 +330,10 @@ fn drawn_from(job: &Job, clone: u64) -> Result<Vec<AddressKey>, Failure> {
     }
     Ok(match job.distribution() {
         // fio's map is for blocks that are drawn evenly.
+        Distribution::Uniform if job.counts_by_own_size() => {
+            let ends = (!job.is_endless()).then(|| ("ends", Value::from(true)));
+            [kind("numbered")].into_iter().chain(ends).collect()
+        }
         Distribution::Uniform => vec![kind(if job.goes_by_map() { "once" } else { "uniform" })],
         Distribution::Zipf(theta) => vec![kind("zipf"), ("theta", Value::from(*theta))],
         Distribution::Pareto(skew) => vec![kind("self-similar"), ("skew", Value::from(*skew))],

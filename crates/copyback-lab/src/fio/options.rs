@@ -84,7 +84,7 @@ pub const OPTIONS: &[Known] = &[
     (&["number_ios"], Understood),
     (&["offset", "fileoffset"], Understood),
     (&["offset_increment"], Understood),
-    (&["offset_align"], WithoutEffect("a job's part begins at a whole unit of the drive's map")),
+    (&["offset_align"], Understood),
     (&["randrepeat", "allrandrepeat"], Understood),
     (&["randseed"], Understood),
     (&["norandommap"], Understood),

@@ -4,7 +4,7 @@
 //!
 //! A line is printed when a request completes, with the time of the completion. The latency counts from the issue to
 //! the device. A request therefore arrives at `TIME - LAT`: the time in queues of the host before that is excluded. A
-//! process' name may have blanks, so a line is read from its end.
+//! process' name may have blanks, so a line is read from its end. The column DISK is empty if the kernel names no disk.
 
 use super::blkparse::{is_flush, operation};
 use super::cursor::{Cursor, LineError, sectors_to_bytes, shown};
@@ -19,6 +19,10 @@ pub(crate) const FORMAT: FormatRow = lines!("biosnoop", |_| Biosnoop::default())
 
 /// Columns after the process' name, if no header says otherwise.
 const COLUMNS: &[&[u8]] = &[b"PID", b"DISK", b"T", b"SECTOR", b"BYTES", b"LAT(ms)"];
+
+/// The column of the disk's name, and the name of a disk that the kernel does not name.
+const DISK: &[u8] = b"DISK";
+const NO_DISK: &[u8] = b"?";
 
 /// Added to all times: times begin at the first completion, and the first request was issued before that. Only
 /// differences of times matter, and no request takes a day.
@@ -36,6 +40,8 @@ pub(crate) struct Biosnoop {
     before_name: usize,
     columns: Vec<Vec<u8>>,
     disks: Names,
+    /// Requests without a disk.
+    without_disk: u64,
     had_header: bool,
     clock: Clock,
     without_data: WithoutData,
@@ -79,6 +85,7 @@ impl Default for Biosnoop {
             before_name: 1,
             columns: COLUMNS.iter().map(|column| column.to_vec()).collect(),
             disks: Names::default(),
+            without_disk: 0,
             had_header: false,
             clock: Clock::default(),
             without_data: WithoutData::default(),
@@ -116,8 +123,38 @@ impl Biosnoop {
         }
     }
 
-    /// The words after the process' name, one for each column.
+    /// The words of a line after the process' name, one for each column. An empty column DISK has the word `?`.
     fn values<'a>(&self, words: &mut Vec<&'a [u8]>) -> Result<Vec<&'a [u8]>, LineError> {
+        self.split_pattern(words);
+        let count = self.columns.len();
+        let all = self.last(words, count);
+        if all.as_ref().is_ok_and(|values| self.is_row(values)) {
+            return all;
+        }
+        let disk = self.columns.iter().position(|column| column == DISK).unwrap_or(0);
+        let without_disk = self.last(words, count - 1).map(|mut values| {
+            values.insert(disk, NO_DISK);
+            values
+        });
+        match without_disk {
+            Ok(values) if self.is_row(&values) && self.had_header => Ok(values),
+            Ok(values) if self.is_row(&values) => Err(LineError(
+                "its column DISK is empty, which is read only behind a header: keep the line `TIME(s) COMM PID ...`"
+                    .to_owned(),
+            )),
+            _ => all,
+        }
+    }
+
+    /// Whether values are those of a row: a process' number, and letters of the block layer.
+    fn is_row(&self, values: &[&[u8]]) -> bool {
+        let (pid, kind) = (self.word(values, b"PID"), self.word(values, b"T"));
+        let is_kind = !kind.is_empty() && kind.iter().all(u8::is_ascii_uppercase);
+        !pid.is_empty() && pid.iter().all(u8::is_ascii_digit) && is_kind
+    }
+
+    /// Splits a long size from the pattern's letter behind it.
+    fn split_pattern(&self, words: &mut Vec<&[u8]>) {
         let count = self.columns.len();
         if let Some(pattern) = self.columns.iter().rposition(|column| column == PATTERN) {
             let at = (words.len() + pattern).checked_sub(count);
@@ -130,7 +167,10 @@ impl Biosnoop {
                 words.insert(at + 1, &word[size.len()..]);
             }
         }
-        // The time and the process' name, of one or more words, precede the other columns.
+    }
+
+    /// The last words of a line. The time and the process' name, of one or more words, precede them.
+    fn last<'a>(&self, words: &[&'a [u8]], count: usize) -> Result<Vec<&'a [u8]>, LineError> {
         let before = words.len().checked_sub(count).filter(|before| *before > self.before_name);
         let before = before.ok_or_else(|| {
             let wanted = count + self.before_name + 1;
@@ -186,7 +226,9 @@ impl LineFormat for Biosnoop {
         let arrival_ns = time_ns.checked_add(SHIFT_NS).and_then(|time_ns| time_ns.checked_sub(latency_ns));
         let arrival_ns =
             arrival_ns.ok_or_else(|| LineError("its latency or time is longer than a trace".to_owned()))?;
-        let disk = self.disks.device_of(self.word(values, b"DISK"))?;
+        let disk = self.word(values, DISK);
+        self.without_disk += u64::from(disk == NO_DISK);
+        let disk = self.disks.device_of(disk)?;
         Ok(request(arrival_ns, op, offset_bytes, len_bytes, disk))
     }
 
@@ -202,6 +244,10 @@ impl LineFormat for Biosnoop {
         let mut notes = vec!["arrival = time less latency: requests are printed when they complete".to_owned()];
         if self.disks.list().len() > 1 {
             notes.extend(super::fio::named_devices(self.disks.list().iter().map(Vec::as_slice)));
+        }
+        if self.without_disk > 0 {
+            let requests = counted(self.without_disk, "request");
+            notes.push(format!("{requests} without a disk: biosnoop printed no name, so the device is `?`"));
         }
         notes.extend(self.clock.note());
         notes.extend(self.without_data.note());

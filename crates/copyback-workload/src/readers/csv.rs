@@ -54,6 +54,60 @@ pub(crate) struct Csv {
     /// Devices by name; `None` before the first device, or if devices are numbers.
     devices: Devices,
     times: Times,
+    decimals: Decimals,
+}
+
+/// The sign before the decimals of a table's numbers; `None` before the first one.
+#[derive(Default)]
+struct Decimals(Option<u8>);
+
+impl Decimals {
+    /// Reads a field, possibly with a decimal comma, into a request. A comma that may separate thousands, or columns,
+    /// is refused.
+    fn set(&mut self, separator: Separator, to: &mut Request, column: &Column, field: &[u8]) -> Result<(), LineError> {
+        let done = set(to, column, field);
+        if separator == Separator::Comma && done.is_ok() {
+            return done;
+        }
+        let Some(at) = field.iter().position(|byte| matches!(byte, b'.' | b',')) else { return done };
+        let is_number = |text: &[u8]| decimal::read(text, 0).is_some();
+        let pointed = [&field[..at], b".", &field[at + 1..]].concat();
+        // Dates have points, too, and names may have both.
+        if !is_number(&pointed) {
+            return done;
+        }
+        let (sign, name, text) = (field[at], column.key.name, shown(field));
+        if separator == Separator::Comma {
+            return match sign {
+                b',' => Err(LineError(format!(
+                    "its {name} is `{text}`, and commas separate the columns: write decimals with a point, or another \
+                     sign between columns, such as `;`"
+                ))),
+                _ => done,
+            };
+        }
+        if *self.0.get_or_insert(sign) != sign {
+            let [own, other] = if sign == b',' { ["comma", "point"] } else { ["point", "comma"] };
+            return Err(LineError(format!(
+                "its {name} is `{text}`, with a {own}, and decimals before it have a {other}; write all alike, without \
+                 signs between thousands"
+            )));
+        }
+        if sign != b',' {
+            return done;
+        }
+        set(to, column, &pointed).map_err(|_| {
+            LineError(format!(
+                "its {name} is `{text}`, and the comma is read as a decimal point: that is no number of this column; \
+                 write thousands without a sign between them"
+            ))
+        })
+    }
+
+    /// That commas were read as decimal points.
+    fn note(&self) -> Option<String> {
+        (self.0 == Some(b',')).then(|| "commas in its numbers were read as decimal points".to_owned())
+    }
 }
 
 /// Whether a table's times are dates; `None` before the first row.
@@ -161,6 +215,7 @@ impl Csv {
             ignored: 0,
             devices: Devices::Unknown,
             times: Times::default(),
+            decimals: Decimals::default(),
         })
     }
 
@@ -192,7 +247,11 @@ impl Csv {
                     Field::Device if !field.is_empty() => {
                         self.devices.number(field, column).map(|device| request.device = device)
                     }
-                    Field::Arrival => set(&mut request, column, field).and_then(|()| self.times.check(field, column)),
+                    Field::Arrival => self
+                        .decimals
+                        .set(self.separator, &mut request, column, field)
+                        .and_then(|()| self.times.check(field, column)),
+                    Field::Offset | Field::Length => self.decimals.set(self.separator, &mut request, column, field),
                     _ => set(&mut request, column, field),
                 };
                 wrong = wrong.or(done.err());
@@ -351,6 +410,7 @@ impl LineFormat for Csv {
         if self.separator != Separator::Comma {
             notes.push(format!("its columns have {} between them", self.separator.word()));
         }
+        notes.extend(self.decimals.note());
         if self.header_passed {
             notes.push(
                 "its first line was taken for a header, and the names in `workload.columns.order` replace it".into(),

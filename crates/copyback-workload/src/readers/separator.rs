@@ -16,7 +16,7 @@ pub(crate) enum Separator {
 impl Separator {
     /// All separators, the most certain first: a text with a comma is mostly separated by commas, even if it has
     /// others.
-    const ALL: [Self; 5] = [Self::Comma, Self::Semicolon, Self::Tab, Self::Bar, Self::Blanks];
+    pub(crate) const ALL: [Self; 5] = [Self::Comma, Self::Semicolon, Self::Tab, Self::Bar, Self::Blanks];
 
     /// Its name in messages.
     pub(crate) fn word(self) -> &'static str {

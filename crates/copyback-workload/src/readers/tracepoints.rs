@@ -104,10 +104,10 @@ impl Tracepoints {
         let text = at.rest.trim_ascii_start();
         let kind = &text[..text.iter().position(|byte| *byte == b':').unwrap_or(text.len())];
         let (action, unit) = match kind {
-            b"send" => (BlockAction::Issued, Some(SECTOR_BYTES)),
-            b"send_req" => (BlockAction::Issued, Some(UFS_BLOCK_BYTES)),
-            b"complete" => (BlockAction::Completed, Some(SECTOR_BYTES)),
-            b"complete_rsp" => (BlockAction::Completed, Some(UFS_BLOCK_BYTES)),
+            b"send" => (BlockAction::Issued, SECTOR_BYTES),
+            b"send_req" => (BlockAction::Issued, UFS_BLOCK_BYTES),
+            b"complete" => (BlockAction::Completed, SECTOR_BYTES),
+            b"complete_rsp" => (BlockAction::Completed, UFS_BLOCK_BYTES),
             _ => return Ok(Parsed::Other),
         };
         let field = |name: &str| field(text, name);
@@ -137,7 +137,7 @@ impl Tracepoints {
             return Ok(Parsed::Other);
         }
         let (len_bytes, block) = (number("a size", "size: ")?, number("an LBA", "LBA: ")?);
-        let unit = *self.ufs_unit.get_or_insert(unit.unwrap_or(UFS_BLOCK_BYTES));
+        let unit = *self.ufs_unit.get_or_insert(unit);
         let offset_bytes = block.checked_mul(unit);
         let offset_bytes =
             offset_bytes.ok_or_else(|| LineError(format!("block {block} does not lie below 2^64 bytes")))?;

@@ -4,7 +4,7 @@ use super::csv::{last_comment, names};
 use super::cursor::shown;
 use super::lines::is_blank_or_comment;
 use super::separator::Separator;
-use super::{columns, guess};
+use super::{columns, decimal, guess};
 use crate::Error;
 
 /// Fewest columns of a table of requests.
@@ -49,10 +49,21 @@ fn lines_of_rows(head: &[u8]) -> Vec<&[u8]> {
     lines.take(ROWS_MAX).map(<[u8]>::trim_ascii_end).collect()
 }
 
-/// The fields of those lines that have as many as the first one.
+/// The fields of those lines that have as many as the first one, with points instead of decimal commas.
 fn fields_of(lines: &[&[u8]], separator: Separator, count: usize) -> Vec<Vec<String>> {
-    let rows = lines.iter().map(|line| separator.fields(line));
+    let rows = lines.iter().map(|line| pointed(separator.fields(line), separator));
     rows.filter(|row| row.len() == count).collect()
+}
+
+/// Fields with points instead of decimal commas, unless commas separate them.
+fn pointed(mut fields: Vec<String>, separator: Separator) -> Vec<String> {
+    for field in fields.iter_mut().filter(|_| separator != Separator::Comma) {
+        let pointed = field.replacen(',', ".", 1);
+        if decimal::read(pointed.as_bytes(), 0).is_some() {
+            *field = pointed;
+        }
+    }
+    fields
 }
 
 /// The first rows of a table with so many columns, without a header.
@@ -96,11 +107,13 @@ fn without_key(names: &[String]) -> String {
 pub(crate) fn refuse_without_header(file: &str, head: &[u8]) -> Option<Error> {
     let lines = lines_of_rows(head);
     let line = *lines.first()?;
-    let separator = Separator::of(line);
+    let is_row = |separator: &Separator| {
+        let fields = pointed(separator.fields(line), *separator);
+        (4..=16).contains(&fields.len()) && fields.iter().filter(|field| guess::is_number(field)).count() >= 3
+    };
+    // A comma may be a decimal one.
+    let separator = Separator::ALL.into_iter().find(is_row)?;
     let fields = separator.fields(line);
-    if fields.len() < 4 || fields.iter().filter(|field| guess::is_number(field)).count() < 3 || fields.len() > 16 {
-        return None;
-    }
     let guessed = guess::columns_of_rows(&fields_of(&lines, separator, fields.len())).join(",");
     let between = between(separator);
     let message =

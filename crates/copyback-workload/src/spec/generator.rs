@@ -99,6 +99,10 @@ words! {
         Uniform = "uniform",
         /// Each block of `align` once, in random order, before any block comes again; for requests of that size.
         Once = "once",
+        /// As fio's map of blocks, for operations whose requests differ in size: an operation draws the number of a
+        /// block of its own size (`offset_align` of `read_size` and its like, otherwise `align`). A number that any
+        /// operation has taken moves on to the next free one.
+        Numbered = "numbered",
         /// By Zipf's law with exponent `theta` over blocks of `align`, the ranks scattered over the footprint.
         Zipf = "zipf",
         /// `1 - skew` of requests go to `skew` of the blocks of `align`; within these, again `1 - skew` go to `skew`,
@@ -154,6 +158,9 @@ pub struct AddressSpec {
     /// Whether those others repeat the address of the last request instead of continuing it; default false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_repeats: Option<bool>,
+    /// Whether the workload ends if a draw finds no free number, of `numbered`; default false: all are free again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ends: Option<bool>,
     /// Zipf's exponent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub theta: Option<f64>,

@@ -1,10 +1,13 @@
 //! Addresses of generated requests.
 
+mod numbers;
+
 use super::zipf::{Scatter, Zipf};
 use crate::Op;
 use crate::rng::{self, Xoshiro256PlusPlus, below, unit_f64};
 use crate::spec::{AddressKind, AddressSpec, HotScope};
 use crate::units::counted;
+use numbers::Numbers;
 
 /// A distribution of addresses over the footprint, and the end of the last request.
 pub(crate) struct Addresses {
@@ -52,6 +55,7 @@ impl Run {
 enum Place {
     Uniform,
     Once(Round),
+    Numbered(Numbers),
     Zipf { law: Zipf, scatter: Scatter },
     SelfSimilar { blocks: u64, exponent: f64, scatter: Scatter },
     Zones(Vec<Zone>),
@@ -152,18 +156,19 @@ impl Addresses {
         }
         match &mut self.place {
             Place::Once(round) => *round = Round::new(round.blocks, round.first_seed),
+            Place::Numbered(numbers) => numbers.free_all(),
             Place::Listed(listed) => listed.taken = [0; 3],
             _ => {}
         }
     }
 
-    /// The address and device of a request. Its length is at most the footprint; if it does not continue the last one,
-    /// it begins at a multiple of `offset_align_bytes`.
-    pub(crate) fn draw(&mut self, op: Op, len_bytes: u64, offset_align_bytes: u64) -> (u64, u32) {
+    /// The address and device of a request; `None` if there is none left. Its length is at most the footprint; if it
+    /// does not continue the last one, it begins at a multiple of `offset_align_bytes`.
+    pub(crate) fn draw(&mut self, op: Op, len_bytes: u64, offset_align_bytes: u64) -> Option<(u64, u32)> {
         if let Place::Array(array) = &self.place {
             let (offset_bytes, drive) = array.draw(&mut self.rng, self.align_bytes, self.footprint_bytes, len_bytes);
             self.spilled += u64::from(!array.per_drive && len_bytes > array.stripe_bytes);
-            return (offset_bytes, u32::try_from(drive).unwrap_or(u32::MAX));
+            return Some((offset_bytes, u32::try_from(drive).unwrap_or(u32::MAX)));
         }
         let of = if self.are_apart { op as usize } else { 0 };
         // A run that reaches the end of the footprint gets a new address there.
@@ -176,7 +181,7 @@ impl Addresses {
             Some((_, true, last_start_bytes)) if in_run => last_start_bytes.min(self.footprint_bytes - len_bytes),
             _ if sequential => self.continued(of, len_bytes),
             _ => {
-                let drawn_bytes = self.random(op, len_bytes);
+                let drawn_bytes = self.random(op, len_bytes, offset_align_bytes)?;
                 drawn_bytes - drawn_bytes % offset_align_bytes
             }
         };
@@ -185,7 +190,7 @@ impl Addresses {
         if let Some(run) = &mut self.run {
             run.last_start_bytes[of] = offset_bytes;
         }
-        (offset_bytes, 0)
+        Some((offset_bytes, 0))
     }
 
     /// The end of the last request, or the skipped distance from it. If this request would not fit, it begins at the
@@ -209,10 +214,14 @@ impl Addresses {
         if start_bytes.saturating_add(len_bytes) <= self.footprint_bytes { start_bytes } else { 0 }
     }
 
-    fn random(&mut self, op: Op, len_bytes: u64) -> u64 {
+    fn random(&mut self, op: Op, len_bytes: u64, own_align: u64) -> Option<u64> {
         let align = self.align_bytes;
         let last_start = self.footprint_bytes - len_bytes;
-        match &mut self.place {
+        Some(match &mut self.place {
+            Place::Numbered(numbers) => {
+                let count = (self.footprint_bytes / own_align).max(1);
+                (numbers.next(&mut self.rng, count)? * own_align).min(last_start)
+            }
             Place::Once(round) => {
                 let start = round.next() * align;
                 self.moved += u64::from(start > last_start);
@@ -249,7 +258,7 @@ impl Addresses {
                 (start + below(&mut self.rng, (end - start) / align) * align).min(last_start)
             }
             Place::Uniform | Place::Array(_) => below(&mut self.rng, last_start / align + 1) * align,
-        }
+        })
     }
 
     pub(crate) fn notes(&self) -> Vec<String> {
@@ -321,6 +330,7 @@ fn place(spec: &AddressSpec, align: u64, footprint_bytes: u64, seed: u64) -> Pla
             let seed = rng::splitmix64(seed ^ rng::fnv1a64(b"workload.once"));
             Place::Once(Round::new(footprint_bytes / align, seed))
         }
+        AddressKind::Numbered => Place::Numbered(Numbers::new(spec.ends.unwrap_or(false))),
         AddressKind::Zipf => {
             let block_count = footprint_bytes / align;
             let scatter_seed = rng::splitmix64(seed ^ rng::fnv1a64(b"workload.scatter"));

@@ -168,7 +168,11 @@ impl RequestSource for Generator {
         self.begin_again();
         let op = if is_read { Op::Read } else { self.draw_op() };
         let len_bytes = self.draw_len(op);
-        let (offset_bytes, device) = self.addresses.draw(op, len_bytes, self.offset_align_bytes[op as usize]);
+        let drawn = self.addresses.draw(op, len_bytes, self.offset_align_bytes[op as usize]);
+        let Some((offset_bytes, device)) = drawn else {
+            self.requests_left = 0;
+            return Ok(None);
+        };
         if let Some(repeat) = &mut self.repeat {
             repeat.left_bytes = repeat.left_bytes.saturating_sub(len_bytes);
         }

@@ -196,6 +196,19 @@ fn biosnoop_arrives_when_it_was_issued() {
         1.500250    a              7       sda     DS 0          4096    0.100   0.250\n";
     // What the requests queued for is not the device's.
     assert_eq!(rows(libbpf).0, [(0, Op::Write, 4096, 512, 0), (250_000, Op::Trim, 0, 4096, 0)]);
+    // The kernel named no disk, between a process' name of one word, or of two, and the operation.
+    let without_disk = b"TIME(s)     COMM           PID     DISK    T  SECTOR     BYTES   LAT(ms)\n\
+        1.500000    a              7       sda     W  8          512     0.250\n\
+        1.500250    b              7               R  8          512     0.250\n\
+        1.500500    b c            7               R  16         512     0.250\n";
+    let (read, notes) = rows(without_disk);
+    let unnamed = |at: u64| (250_000 * at, Op::Read, 4096 * at, 512, 1);
+    assert_eq!(read, [(0, Op::Write, 4096, 512, 0), unnamed(1), unnamed(2)]);
+    assert!(notes.iter().any(|note| note.starts_with("2 requests without a disk: ")), "{notes:?}");
+    assert!(notes.contains(&"device 1 is `?`".to_owned()), "{notes:?}");
+    let headless = b"1.5 a b c 7 sda R 8 512 0.25\n1.6 a 7 R 8 512 0.25\n";
+    let refused = read_with(headless, |spec| spec.format = Some("biosnoop".parse().unwrap())).unwrap_err();
+    assert!(refused.message.contains("line 2: its column DISK is empty"), "{refused}");
     let headless = b"1.5 a b c 7 sda R 8 512 0.25\n";
     assert_eq!(rows(headless).0, [(0, Op::Read, 4096, 512, 0)]);
     let damaged = error(&[&bcc[..], b"0.0004 x 12 xvdb R sector 512 0.10\n0.0005 x 12 xvdb R 8 512 0.10\n"].concat());
@@ -414,7 +427,7 @@ fn paths_that_are_no_trace() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("prxy_0.csv"), MSR).unwrap();
     let at = |name: &str| read_spec(&WorkloadSpec::of_trace(folder.path().join(name))).unwrap_err();
-    assert!(at("proxy_0.csv").help.unwrap().contains("`prxy_0.csv`"));
+    assert!(at("proxy_0.csv").help.unwrap().ends_with("prxy_0.csv?"));
     assert!(at("").message.contains("is a directory"));
 }
 

@@ -228,3 +228,40 @@ fn times_are_all_dates_or_all_numbers() {
     assert_eq!(rows(dates.as_bytes()).0.len(), 2);
     assert_eq!(rows((header.to_owned() + &row("1.5e-05") + &row("2")).as_bytes()).0.len(), 2);
 }
+
+/// Tables of a locale with decimal commas, and what cannot be told apart from them.
+#[test]
+fn decimal_commas_are_read_if_another_sign_separates_columns() {
+    let header = "time_ms;op;offset;length\n";
+    let (own, notes) = read(&format!("{header}0,5;W;0;4096\n0,510;R;4096,0;4096\n"), |_| ());
+    assert_eq!(own, EXPECTED);
+    assert!(notes.contains(&"commas in its numbers were read as decimal points".to_owned()), "{notes:?}");
+    // Without a header, by order, and in the advice.
+    let bare = "0,5;W;0;4096\n0,51;R;4096;4096\n";
+    assert_eq!(read(bare, ordered("time_ms,op,offset,length")).0, EXPECTED);
+    let refused = error(bare.as_bytes());
+    assert!(refused.message.contains("a table without a header, with `;` between columns"), "{refused}");
+    for separator in ["\t", "|", " "] {
+        let content = format!("{header}{bare}").replace(';', separator);
+        assert_eq!(read(&content, |_| ()).0, EXPECTED, "{content}");
+    }
+    let (_, notes) = read(&format!("{header}0.5;W;0;4096\n"), |_| ());
+    assert!(!notes.iter().any(|note| note.contains("decimal")), "{notes:?}");
+    for (rows, says) in [
+        (
+            "0,5;W;0;4096\n0.51;R;0;4096\n",
+            "line 3: its arrival_ms is `0.51`, with a point, and decimals before it have a comma",
+        ),
+        (
+            "0.5;W;0;4096\n1,234;R;0;4096\n",
+            "line 3: its arrival_ms is `1,234`, with a comma, and decimals before it have a point",
+        ),
+        ("0;W;4,096;4096\n", "its offset_bytes is `4,096`, and the comma is read as a decimal point"),
+        ("1.234,5;W;0;4096\n", "its arrival_ms is `1.234,5`, and no number"),
+    ] {
+        let refused = error(format!("{header}{rows}").as_bytes());
+        assert!(refused.message.contains(says), "{rows}: {refused}");
+    }
+    let refused = error(b"time_ms,op,offset,length\n\"0,5\",W,0,4096\n");
+    assert!(refused.message.contains("its arrival_ms is `0,5`, and commas separate the columns"), "{refused}");
+}

@@ -171,9 +171,10 @@ fn columns_may_have_other_separators() {
         let expected = format!("line 3: it has 2 columns with {shown} between them, and the header has 4");
         assert!(message.contains(&expected), "{message}");
     }
-    // A decimal comma is no separator, and no number.
-    let (message, _) = refused(b"arrival_us;op;offset_bytes;length_bytes\n0,5;R;0;512\n", "");
-    assert!(message.contains("its arrival_us is `0,5`, and no number such as"), "{message}");
+    // A decimal comma is no separator.
+    assert_eq!(rows(b"arrival_us;op;offset_bytes;length_bytes\n0,5;R;0;512\n", ""), [(0, Op::Read, 0, 512, 0)]);
+    let (message, _) = refused(b"arrival_us;op;offset_bytes;length_bytes\n0,5,1;R;0;512\n", "");
+    assert!(message.contains("its arrival_us is `0,5,1`, and no number such as"), "{message}");
     // Comments begin with `;`, and so does a row without its first field.
     let (message, _) = refused(b"arrival_us;op;offset_bytes;length_bytes\n;R;0;512\n", "");
     assert!(message.contains("line 2: its arrival_us is empty"), "{message}");

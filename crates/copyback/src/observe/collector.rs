@@ -5,7 +5,7 @@ use super::bandwidth::Bandwidth;
 use super::config::MeasureConfig;
 use super::latencies::Latencies;
 use super::matched::Responses;
-use super::rate_samples::Intervals;
+use super::rate_samples::{Intervals, OpRates};
 use super::report::{
     ALL_CAUSES, Bin, CAUSES, Latencies as LatencyReport, LatencyBreakdown, RequestRecord, Sample, SampleWork,
 };
@@ -84,13 +84,13 @@ pub struct Collector {
     /// When the next sample is due, or the next look of the window or of bandwidth: whatever is earliest.
     next_look_ns: u64,
     /// Rates over equal intervals, if kept.
-    pub rates: Option<Intervals>,
+    rates: Option<Intervals>,
     /// The start of measuring: intervals count from there.
     measured_from_ns: u64,
     /// Records of requests, if kept.
-    pub records: Option<Vec<RequestRecord>>,
+    records: Option<Vec<RequestRecord>>,
     /// Response times by request, if kept.
-    pub responses: Option<Responses>,
+    responses: Option<Responses>,
 }
 
 impl Collector {
@@ -132,6 +132,33 @@ impl Collector {
     /// The drives had done this when the run began, in their preconditioning.
     pub fn start_after(&mut self, work: SampleWork) {
         self.sampled = self.done_with(work);
+    }
+
+    /// Keeps response times by request, so that requests can be matched between runs, or rates over equal intervals.
+    /// Call it before the run starts.
+    pub fn keep(&mut self, responses: bool, rates: bool) {
+        self.responses = responses.then(Default::default);
+        self.rates = rates.then(Default::default);
+    }
+
+    /// Keeps no response times by request: requests of one number differ between runs.
+    pub fn without_matching(&mut self) {
+        self.responses = None;
+    }
+
+    /// Takes the records of requests; empty if none are kept.
+    pub fn take_records(&mut self) -> Vec<RequestRecord> {
+        self.records.take().unwrap_or_default()
+    }
+
+    /// Takes the response times by request; empty if none are kept.
+    pub fn take_responses(&mut self) -> Responses {
+        self.responses.take().unwrap_or_default()
+    }
+
+    /// Rates of each operation up to a time; all 0 if none are kept.
+    pub fn rates(&self, end_ns: u64) -> [OpRates; 3] {
+        self.rates.as_ref().map(|rates| rates.rates(end_ns)).unwrap_or_default()
     }
 
     /// From now on no end of a request counts.

@@ -63,6 +63,11 @@ impl CommandRecord {
         self.issued_ns.max(self.array_ns.1).max(transferred_ns)
     }
 
+    /// Whether the die works on it in a time window: it ends after the begin, and is issued before the end.
+    pub fn is_within(&self, [from_ns, to_ns]: [u64; 2]) -> bool {
+        self.end_ns() > from_ns && self.issued_ns < to_ns
+    }
+
     /// When data of its part `at` left, for a read.
     pub fn leaves(&self, at: usize) -> Option<Transfer> {
         let mut leaving = self.transfers.iter().filter(|t| matches!(t.carries, Carries::DataOut { .. }));
@@ -73,20 +78,18 @@ impl CommandRecord {
 /// Which commands are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommandFilter {
-    /// Those that end after this time,
-    pub from_ns: u64,
-    /// are issued before this one,
-    pub to_ns: u64,
-    /// and are of this die, counted over the drive; of any if none is named.
+    /// The begin and the end of time windows. A command of any of them is kept. A window that ends at 0 is none.
+    pub windows: [[u64; 2]; 2],
+    /// The die, counted over the drive; `None` for all.
     pub die: Option<u32>,
-    /// At most this many of a drive.
+    /// Most commands of a drive in each window.
     pub most: usize,
 }
 
 impl Default for CommandFilter {
     /// All of them.
     fn default() -> Self {
-        Self { from_ns: 0, to_ns: u64::MAX, die: None, most: usize::MAX }
+        Self { windows: [[0, u64::MAX], [0, 0]], die: None, most: usize::MAX }
     }
 }
 
@@ -110,6 +113,8 @@ pub struct CommandLog {
     /// Each die's commands, executing, or completed and not replaced yet.
     under_way: Vec<[Option<CommandRecord>; 2]>,
     kept: Vec<CommandRecord>,
+    /// The number of kept commands in each window of the filter.
+    kept_in: [usize; 2],
     /// The numbers of the outstanding requests, by their entries.
     request_numbers: Vec<u64>,
 }
@@ -124,6 +129,7 @@ impl CommandLog {
             next_number: 0,
             under_way: vec![[None, None]; geometry.dies as usize],
             kept: Vec::new(),
+            kept_in: [0; 2],
             request_numbers: Vec::new(),
         }
     }
@@ -140,6 +146,11 @@ impl CommandLog {
     pub(crate) fn on_command(&mut self, issued: &Issued<'_>) {
         let number = self.next_number;
         self.next_number += 1;
+        let before = self.under_way[issued.die.at()][issued.at].take();
+        self.keep(before);
+        if !self.may_keep(issued.die, issued.now_ns) {
+            return;
+        }
         let parts = issued.parts.iter().map(|&(plane, page, request, source)| {
             let (block, offset) = self.geometry.block_and_offset(page);
             PartRecord {
@@ -160,8 +171,15 @@ impl CommandLog {
             transfers: Vec::new(),
             array_ns: (issued.now_ns, issued.now_ns),
         };
-        let before = self.under_way[issued.die.at()][issued.at].replace(record);
-        self.keep(before);
+        self.under_way[issued.die.at()][issued.at] = Some(record);
+    }
+
+    /// Whether the filter can keep a command that is issued now: a window has not ended, and is not full.
+    fn may_keep(&self, die: DieId, now_ns: u64) -> bool {
+        let CommandFilter { windows, die: only, most } = self.filter;
+        let mut open =
+            windows.into_iter().zip(self.kept_in).filter(|&([_, to_ns], kept)| now_ns < to_ns && kept < most);
+        only.is_none_or(|only| only == die.0) && open.next().is_some()
     }
 
     /// A command has the channel.
@@ -179,13 +197,17 @@ impl CommandLog {
     }
 
     fn keep(&mut self, record: Option<CommandRecord>) {
-        let CommandFilter { from_ns, to_ns, die, most } = self.filter;
-        if self.kept.len() >= most {
-            return;
+        let Some(record) = record else { return };
+        let mut is_kept = false;
+        for (window, kept) in self.filter.windows.into_iter().zip(&mut self.kept_in) {
+            if *kept < self.filter.most && record.is_within(window) {
+                *kept += 1;
+                is_kept = true;
+            }
         }
-        let is_kept =
-            |r: &CommandRecord| r.end_ns() > from_ns && r.issued_ns < to_ns && die.is_none_or(|die| die == r.die);
-        self.kept.extend(record.filter(is_kept));
+        if is_kept {
+            self.kept.push(record);
+        }
     }
 
     /// The commands in the order of their issue.
@@ -196,5 +218,40 @@ impl CommandLog {
         }
         self.kept.sort_by_key(|record| record.number);
         self.kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::config::RunConfig;
+
+    /// A command that no window can have costs a number, and no record; numbers go on.
+    #[test]
+    fn no_record_is_made_after_the_last_window() {
+        let text = r#"
+            capacity = { over_provisioning = 0.5 }
+            timing = { read = "50 us", program = "500 us", erase = "3 ms", channel = "100 MB/s" }
+            geometry.channels = 1
+            geometry.chips_per_channel = 1
+            geometry.dies_per_chip = 1
+            geometry.planes_per_die = 1
+            geometry.blocks_per_plane = 8
+            geometry.pages_per_block = 4
+            geometry.page_size = "4 KiB"
+        "#;
+        let config: RunConfig = crate::config::from_toml(text).expect("a configuration");
+        let filter = CommandFilter { windows: [[50, 100], [0, 20]], most: 2, ..CommandFilter::default() };
+        let mut log = CommandLog::new(0, filter, &Geometry::new(&config.device()));
+        let mut issue = |now_ns| {
+            let parts = [(PlaneId(0), PageId(0), RequestId::NONE, Source::GC)];
+            log.on_command(&Issued { die: DieId(0), at: 0, op: FlashOp::Read, now_ns, parts: &parts });
+            log.on_array(DieId(0), 0, now_ns, now_ns + 5);
+            log.under_way[0][0].is_some()
+        };
+        // The first window is full after two commands, at 80 ns, before its end.
+        assert_eq!([5, 30, 60, 70, 80, 110].map(&mut issue), [true, true, true, true, false, false]);
+        let numbers: Vec<u64> = log.finish().iter().map(|record| record.number).collect();
+        assert_eq!(numbers, [0, 2, 3]);
     }
 }

@@ -7,6 +7,7 @@ use crate::array::coordination::{self, CoordinationConfig};
 use crate::buffer;
 use crate::config::{Axis, CapacityConfig, CommandsConfig, Device, GeometryConfig, KeyError, TimingConfig, layers};
 use crate::dispatch::{admit, compose, order};
+use crate::ftl::frontier::fill::FillEnds;
 use crate::ftl::{FtlConfig, allocation, frontier, mapping, victim};
 use crate::host::config::{HostConfig, SubpageWrites};
 use crate::observe::config::MeasureConfig;
@@ -89,6 +90,15 @@ pub struct RunConfig {
 
 copyback_workload::serde_once!(RunConfig);
 
+/// A setting by which writes complete in DRAM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteBufferSetting {
+    /// `frontier.fill_ends`: pages fill in DRAM.
+    Fill,
+    /// `buffer.policy`, with this name.
+    Policy(&'static str),
+}
+
 fn is_uncoordinated(coordination: &CoordinationConfig) -> bool {
     *coordination == CoordinationConfig::default()
 }
@@ -160,6 +170,15 @@ impl RunConfig {
     /// blocks.
     pub fn blocks_held_back(&self) -> u32 {
         crate::ftl::GC_RESERVE_BLOCKS + self.frontier.open_blocks()
+    }
+
+    /// The setting by which writes complete in DRAM, before they are programmed; `None` if they complete in flash.
+    pub fn write_buffer(&self) -> Option<WriteBufferSetting> {
+        let fills_in_dram = self.frontier.fill().is_some_and(|fill| fill.ends == FillEnds::Dram);
+        match &self.buffer {
+            buffer::BufferConfig::None(_) => fills_in_dram.then_some(WriteBufferSetting::Fill),
+            buffer => Some(WriteBufferSetting::Policy(buffer.name())),
+        }
     }
 
     /// The flash's shape as the translation layer sees it.

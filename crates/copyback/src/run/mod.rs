@@ -421,8 +421,7 @@ fn begun<'a>(
         simulation.keep_commands(filter);
     }
     simulation.measure(&config.measure);
-    simulation.collector.responses = options.keep_responses.then(Default::default);
-    simulation.collector.rates = options.keep_rates.then(Default::default);
+    simulation.collector.keep(options.keep_responses, options.keep_rates);
     streams.into_iter().for_each(|streams| simulation.share(streams));
     options.warmup.iter().for_each(|warmup| simulation.warm_up(*warmup));
     options.microscope.iter().for_each(|focus| simulation.look_closely(*focus));

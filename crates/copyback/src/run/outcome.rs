@@ -44,8 +44,8 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
         gc_events: gc_events(&simulation),
         commands: simulation.take_commands(),
         series: std::mem::take(&mut simulation.collector.series),
-        requests: simulation.collector.records.take().unwrap_or_default(),
-        responses: simulation.collector.responses.take().unwrap_or_default(),
+        requests: simulation.collector.take_records(),
+        responses: simulation.collector.take_responses(),
         notes: microscope.iter().flat_map(View::notes).chain(note_of_intervals).collect(),
         microscope,
     }

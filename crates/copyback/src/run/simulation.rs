@@ -6,6 +6,7 @@ mod array_measures;
 mod ends;
 mod measures;
 mod requests;
+mod tenant;
 mod tenants;
 mod totals;
 
@@ -78,6 +79,8 @@ pub struct Simulation<'a> {
     counts_submitted: bool,
     member_of_timer: Vec<u16>,
     host: HostConfig,
+    /// The loop of `source`; open if several workloads, each with its own loop, replace it.
+    loop_of_host: HostLoop,
     source: &'a mut dyn RequestSource,
     requests: Requests,
     /// The request that was fetched and has not begun.
@@ -116,6 +119,24 @@ pub struct Simulation<'a> {
     /// The configuration of a drive never lets its collections in.
     keeps_collection_out: bool,
     check: bool,
+}
+
+/// How requests of a source begin.
+#[derive(Clone, Copy)]
+struct HostLoop {
+    mode: HostMode,
+    /// Most outstanding requests.
+    limit: u32,
+}
+
+impl HostLoop {
+    fn new(mode: HostMode, host: &HostConfig) -> Self {
+        let limit = match mode {
+            HostMode::Open => host.outstanding_max,
+            HostMode::Closed => host.queue_depth,
+        };
+        Self { mode, limit }
+    }
 }
 
 /// The inputs of a run beyond its drives.
@@ -169,6 +190,7 @@ impl<'a> Simulation<'a> {
             tenants: None,
             members,
             member_of_timer,
+            loop_of_host: HostLoop::new(setup.host.mode, &setup.host),
             host: setup.host,
             source: setup.source,
             requests: Requests::default(),
@@ -376,11 +398,9 @@ impl<'a> Simulation<'a> {
     /// Whether a request may be waiting to begin or to be split; asked at every event, so it has to be cheap.
     #[inline]
     fn may_begin(&self) -> bool {
-        let limit = match self.host.mode {
-            HostMode::Open if self.events.is_pending(ARRIVAL) => 0,
-            HostMode::Open => self.host.outstanding_max,
-            HostMode::Closed => self.host.queue_depth,
-        };
+        let HostLoop { mode, limit } = self.loop_of_host;
+        let waits_for_arrival = mode == HostMode::Open && self.events.is_pending(ARRIVAL);
+        let limit = if waits_for_arrival { 0 } else { limit };
         self.has_to_hand_over || (self.next.is_some() && self.requests.live() < limit)
     }
 

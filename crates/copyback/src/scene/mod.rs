@@ -81,7 +81,7 @@ impl Scene<'_> {
         }
         simulation.run(&mut |_| {})?;
         let commands = simulation.take_commands();
-        let mut requests = simulation.collector.records.take().expect("requests are kept");
+        let mut requests = simulation.collector.take_records();
         requests.sort_by_key(|record| record.index);
         let counts = simulation.drives().map(Drive::counts).next().expect("there is a drive");
         Ok(Played { geometry, commands, requests, counts })

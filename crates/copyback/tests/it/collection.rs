@@ -389,7 +389,7 @@ fn every_cause_of_waiting_is_charged_to_the_nanosecond() {
         drive.start_relocation(first_block_of(plane), source, events);
     }
     simulation.run(&mut |_| {}).unwrap();
-    let mut records = simulation.collector.records.take().unwrap();
+    let mut records = simulation.collector.take_records();
     records.sort_by_key(|r| r.index);
 
     let served = [("flash", READ_NS), ("transfer", TRANSFER_NS)];

@@ -97,11 +97,33 @@ fn a_filter_keeps_what_touches_its_window_and_its_die() {
     let commands = all(&config, script.clone());
     let middle = &commands[commands.len() / 2];
     let (from_ns, to_ns) = (middle.issued_ns, middle.issued_ns + 20_000_000);
-    let filter = CommandFilter { from_ns, to_ns, die: Some(1), ..CommandFilter::default() };
+    let filter = CommandFilter { windows: [[from_ns, to_ns], [0, 0]], die: Some(1), ..CommandFilter::default() };
     let expected: Vec<_> =
         commands.into_iter().filter(|c| c.end_ns() > from_ns && c.issued_ns < to_ns && c.die == 1).collect();
     assert!(expected.len() > 5);
     assert_eq!(log(&config, script, filter, false), expected);
+}
+
+/// A full window does not use up the commands of another one, whichever comes first. Windows that overlap share
+/// commands.
+#[test]
+fn each_window_has_its_own_limit() {
+    const MOST: usize = 10;
+    let (config, script) = busy();
+    let commands = all(&config, script.clone());
+    let [early, late] = [commands.len() / 4, 3 * commands.len() / 4].map(|at| commands[at].issued_ns);
+    let end_ns = commands.last().map_or(0, CommandRecord::end_ns);
+    for windows in [[[0, early], [late, end_ns]], [[late, end_ns], [0, early]]] {
+        let kept =
+            log(&config, script.clone(), CommandFilter { windows, most: MOST, ..CommandFilter::default() }, false);
+        for window in windows {
+            assert!(commands.iter().filter(|command| command.is_within(window)).count() > MOST);
+            assert_eq!(kept.iter().filter(|command| command.is_within(window)).count(), MOST, "{window:?}");
+        }
+        assert!(kept.iter().all(|command| commands[command.number as usize] == *command));
+    }
+    let both = CommandFilter { windows: [[0, late], [early, end_ns]], ..CommandFilter::default() };
+    assert_eq!(log(&config, script, both, false), commands);
 }
 
 /// Block 0 of plane 0 loses all but page 7; the next write brings the plane below its watermark, and a read of the page
@@ -117,7 +139,7 @@ fn collection() -> (RunConfig, Vec<CommandRecord>) {
     script.extend(overwritten.map(|p| pages(Write, LATER / 2 + p, p, 1)));
     script.push(pages(Write, LATER, 79, 1));
     script.push(pages(Read, LATER + 520_000, 7, 1));
-    let filter = CommandFilter { from_ns: LATER, ..CommandFilter::default() };
+    let filter = CommandFilter { windows: [[LATER, u64::MAX], [0, 0]], ..CommandFilter::default() };
     let commands = log(&config, script, filter, true);
     (config, commands)
 }

@@ -22,7 +22,7 @@ fn measured(tables: &str, script: &[Request]) -> (Outcome, FlashRequestReport) {
 }
 
 fn mean_ns(times: &FlashRequestTimes, cause: Cause) -> f64 {
-    times.mean_ns.iter().find(|(name, _)| *name == cause.name()).expect("a cause").1
+    times.mean_ns.iter().find(|(name, _)| *name == cause).expect("a cause").1
 }
 
 /// Writes and reads of a page, one every 300 us, on a drive that collects all the time: more than its one die can do.

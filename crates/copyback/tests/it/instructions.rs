@@ -158,6 +158,7 @@ fn work_of_workloads(workloads: u64, from: u64, to: u64) {
             region_start_bytes: 0,
             pace: Pace::Open,
             queue_depth: 1,
+            has_own_depth: false,
             think: None,
             phases_ns: vec![[0, u64::MAX]],
             after: Vec::new(),

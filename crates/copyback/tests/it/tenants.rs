@@ -34,6 +34,7 @@ fn stream(name: &str, pace: Pace, requests: Vec<Request>) -> Stream {
         region_start_bytes: 0,
         pace,
         queue_depth: 1,
+        has_own_depth: false,
         think: None,
         phases_ns: vec![[0, u64::MAX]],
         after: Vec::new(),

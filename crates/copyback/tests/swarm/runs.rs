@@ -242,7 +242,7 @@ pub fn run_together(
         let mut simulation = Simulation::new(drives, setup);
         simulation.run(&mut comes_to_an_end())?;
         let work = simulation.drives().map(|d| d.counters().work().clone()).collect();
-        Ok((simulation.collector.records.take().unwrap_or_default(), work))
+        Ok((simulation.collector.take_records(), work))
     })
 }
 

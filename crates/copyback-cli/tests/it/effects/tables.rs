@@ -215,6 +215,9 @@ macro_rules! addresses {
     };
 }
 
+/// Fewer blocks than requests.
+const FEW: &str = "requests = 200\nfootprint = '256 KiB'\nread_share = 0.5\nsize = { kind = 'fixed', mean = '4 KiB' }\n\
+                   addresses = { kind = 'numbered' }";
 const RUNS: &str = addresses!("kind = 'uniform', sequential_share = 0.9");
 const SKIPS: &str = addresses!("kind = 'uniform', sequential_share = 0.9, skip = '16 KiB'");
 const LONG_RUNS: &str = addresses!("kind = 'uniform', run_length = 4");
@@ -224,6 +227,7 @@ const SKEWED: &str = addresses!("kind = 'array-skew', drives = 2, drive_share = 
 
 const ADDRESS_ROWS: &[Row] = &[
     ("kind", "once", addresses!("kind = 'uniform'"), &[], Differs),
+    ("ends", "true", FEW, &[], Differs),
     ("sequential_share", "0.5", addresses!("kind = 'uniform'"), &[], Differs),
     ("sequential_by_op", "true", RUNS, &[], Differs),
     ("sequential_by_op", "true", addresses!("kind = 'uniform'"), &[], Notes),

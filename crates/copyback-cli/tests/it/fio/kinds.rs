@@ -49,7 +49,24 @@ const RUN: &[(&str, &[&str])] = &[
     ("[a]\nrw=randread\nsize=1m\nioengine=linuxaio\niodepth=4\n", &["queue_depth = 4"]),
     // Bytes end jobs of several sizes, not a number of requests.
     ("[a]\nrw=randwrite\nsize=16m\nbsrange=4k-64k\n", &["passes = 1.0"]),
-    ("[a]\nrw=randrw\nsize=1m\nbs=4k,16k\nio_size=3m\n", &["passes = 3.0"]),
+    ("[a]\nrw=randrw\nsize=1m\nbs=4k,16k\nio_size=3m\nnorandommap\n", &["passes = 3.0"]),
+    ("[a]\nrw=randrw\nsize=1m\nbs=4k,16k\n", &["kind = \"numbered\"", "ends = true", "passes = 1.0"]),
+    // Shares count from the size of the file, and round up to the smallest block; as fio 3.33 on a file of 1 MiB.
+    ("[a]\nrw=read\nfilesize=1m\noffset=33%\n", &["region_start = \"340 KiB\"", "requests = 171"]),
+    ("[a]\nrw=read\nbs=16k\nfilesize=1m\noffset=33%\n", &["region_start = \"352 KiB\"", "requests = 42"]),
+    ("[a]\nrw=read\nfilesize=1m\noffset=33%\noffset_align=64k\n", &["region_start = \"384 KiB\"", "requests = 160"]),
+    ("[a]\nrw=read\nfilesize=1m\nsize=50%\noffset=50%\n", &["region_start = \"512 KiB\"", "requests = 128"]),
+    ("[a]\nrw=read\nfilesize=1m\nsize=25%\noffset=50%\n", &["region_start = \"512 KiB\"", "requests = 64"]),
+    ("[a]\nrw=read\nfilesize=1m\nsize=80%\noffset=33%\n", &["region_start = \"340 KiB\"", "requests = 171"]),
+    ("[a]\nrw=read\nfilesize=1m\nsize=768k\noffset=50%\n", &["region_start = \"512 KiB\"", "requests = 128"]),
+    ("[a]\nrw=read\nsize=1m\noffset=33%\n", &["region_start = \"340 KiB\"", "requests = 256"]),
+    // The third of three files of 1 MiB: 2 MiB, and 372 KiB.
+    (
+        "[a]\nrw=read\nfilesize=1m\noffset=10%\noffset_increment=13%\nnumjobs=3\n",
+        &["region_start = \"2420 KiB\"", "requests = 163"],
+    ),
+    // The next file begins at a whole MiB.
+    ("[a]\nrw=write\nsize=5k\n[b]\nrw=write\nsize=4k\n", &["region_start = \"1 MiB\""]),
     ("[a]\nrw=write\nfilename=/d\nsize=10%\nnumjobs=3\noffset_increment=25%\n", &["region_start = 0.5"]),
     ("[a]\nrw=write\nfilename=/d\nsize=4m\nnumjobs=2\noffset=1m\noffset_increment=8m\n", &["region_start = \"9 MiB\""]),
     ("[a]\nrw=randwrite\nfilesize=1m\nsize=4m\n", &["region_size = \"1 MiB\"", "requests = 256"]),
@@ -143,6 +160,11 @@ const REFUSED: &[(&str, &str)] = &[
     ("size=50%", "size in bytes"),
     ("bssplit=4k/60:8k/60", "add up to 120"),
     ("filename=/d\noffset=120k\noffset_increment=25%\nsize=1m", "both in bytes"),
+    ("filename=/d\nfilesize=1m\noffset=50%", "a share of the drive, and filesize is in bytes"),
+    ("rw=read:-8k\nsize=64k\noffset=32k\nfilesize=128k", "begins its offset before the end of the file"),
+    ("rw=read:40k\noffset=32k\nfilesize=128k", "goes on at twice the offset"),
+    ("rw=randrw\nbs=4k,16k\nsize=1m\nloops=2", "ends each pass after another number of bytes"),
+    ("rw=randrw\nbs=4k,16k\nsize=1m\nio_size=3m", "ends each pass after another number of bytes"),
 ];
 
 #[test]
@@ -200,6 +222,19 @@ fn variables_have_the_values_of_the_environment() {
     assert!(run(&["--print-config"]).contains("requests = 64"));
 }
 
+/// A share of a file needs a file with a size: what fio does with a new one is noted.
+#[test]
+fn a_share_of_a_file_is_of_one_that_exists() {
+    let note = "a share in `offset` counts from the size of the job's file";
+    let ran = |jobs: &str| output_text(&copyback(&["run", "-q", "--fio-args", jobs]));
+    let text = ran("--name=a --rw=read --bs=4k --filesize=1m --offset=50%");
+    assert!(text.contains(note), "{text}");
+    for plain in ["--filesize=1m --offset=512k", "--filename=/dev/d --size=1m --offset=50%"] {
+        let text = ran(&format!("--name=a --rw=read --bs=4k {plain}"));
+        assert!(!text.contains(note), "{plain}: {text}");
+    }
+}
+
 /// The same job by a file and by fio's command line is the same configuration.
 #[test]
 fn a_command_line_is_a_job_file() {
@@ -240,6 +275,7 @@ fn options_without_effect_are_noted() {
                 "rate_process=poisson",
                 "offset_increment=1m",
                 "replay_time_scale=50",
+                "offset_align=8k",
                 "bs_is_seq_rand=1",
             ][..],
         ),

@@ -333,6 +333,31 @@ fn a_group_is_reported_as_fio_reports_it() {
     assert_eq!(shown(&read("fio.json")), expected);
 }
 
+/// The shortest read of a group is that of the jobs that read, whichever job comes first.
+#[test]
+fn a_group_with_a_job_that_reads_nothing_has_the_times_of_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let jobs = ["[w]\nrw=randwrite\n", "[r]\nrw=randread\nnumber_ios=50\n"];
+    for jobs in [jobs.concat(), jobs.into_iter().rev().collect()] {
+        let text = format!("[global]\ngroup_reporting\nbs=4k\nsize=1m\n{jobs}");
+        let json = folder.path().join("own.json");
+        let ran = copyback(&[
+            "run",
+            "--quiet",
+            "--fio",
+            &written(folder.path(), &text),
+            "--fio-json",
+            json.to_str().unwrap(),
+        ]);
+        assert_eq!(code(&ran), 0, "{}", error_text(&ran));
+        let document: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+        let times = &document["jobs"][0]["read"]["lat_ns"];
+        let [least, mean, most] = ["min", "mean", "max"].map(|name| times[name].as_f64().unwrap());
+        assert_eq!((document["jobs"].as_array().map(Vec::len), times["N"].as_u64()), (Some(1), Some(50)), "{jobs}");
+        assert!(0.0 < least && least <= mean && mean <= most, "{jobs}: {times}");
+    }
+}
+
 /// The requests of a log of fio are replayed, at its times if these are kept.
 #[test]
 fn a_log_of_fio_is_replayed_as_fio_wrote_it() {

@@ -115,7 +115,6 @@ fn jobs_end_with_their_files_as_fios_do() {
         ("rw=read\nsize=64k\noffset=32k\nfilesize=128k\nio_size=128k", 32, 131_072, true),
         ("rw=read\nsize=128k\noffset=32k\nfilesize=128k", 24, 131_072, true),
         ("rw=read\noffset=32k\nfilesize=128k", 24, 131_072, true),
-        ("rw=read:-8k\nsize=64k\noffset=32k\nfilesize=128k", 16, 131_072, false),
         ("rw=read:8k\nsize=64k\noffset=32k\nfilesize=128k", 8, 122_880, true),
         ("rw=write:8k\nsize=4m", 342, 4_194_304, true),
         ("rw=write:8k\nsize=64k", 6, 65_536, true),
@@ -183,12 +182,62 @@ fn jobs_of_several_sizes_end_by_their_bytes() {
             assert!((bytes..bytes + 3 * largest).contains(&theirs), "fio: {name}: {theirs}");
         }
     }
-    // fio's map of blocks ends such a job early; a note says so.
+}
+
+/// Reads of 4 KiB and writes of 16 KiB share fio's map, which counts the blocks of each by their own size: no number
+/// comes twice, and a draw without a free number ends the job. A model of this rule, apart from the program, had 297 to
+/// 1,016 writes of 16 MiB in 10 runs; fio 3.33 has 797 with its default seed.
+#[test]
+fn blocks_of_different_sizes_share_fios_map() {
+    const JOBS: &[(&str, std::ops::Range<usize>)] = &[
+        ("rw=randwrite\nbs=4k,16k\nsize=16m\n", 200..1_024),
+        ("rw=randread\nbs=16k,4k\nsize=16m\n", 200..1_024),
+        ("rw=randrw\nbs=4k,16k\nsize=4m\n", 16..500),
+        ("rw=randrw\nbs=8k,12k\nsize=6m\n", 16..700),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let options = |(options, _): &(&str, _)| format!("ioengine=null\n{options}");
+    let theirs = of_fio_each(folder.path(), &JOBS.iter().map(options).collect::<Vec<_>>());
+    for (at, job) in JOBS.iter().enumerate() {
+        let seen = own(folder.path(), &written(folder.path(), &format!("[j]\n{}", options(job))));
+        for list in [Some(&seen), theirs.as_ref().map(|all| &all[at])].into_iter().flatten() {
+            let numbers: std::collections::BTreeSet<u64> =
+                list.iter().map(|asked| asked.offset_bytes / asked.len_bytes).collect();
+            assert_eq!(numbers.len(), list.len(), "{}: a number comes twice", job.0);
+            assert!(job.1.contains(&list.len()), "{}: {} requests", job.0, list.len());
+            assert!(list.iter().all(|asked| asked.offset_bytes % asked.len_bytes == 0), "{}", job.0);
+        }
+    }
+    // A job that runs for a time goes on: all numbers are free again.
+    let text = "--name=a --rw=randwrite --bs=4k,16k --size=1m --time_based --runtime=1s";
+    let ran = printed_for(text);
+    let writes = ran.lines().find_map(|line| line.trim().strip_prefix("writes")).expect("writes are counted");
+    let writes: u64 = writes.trim().split(' ').next().unwrap().replace(',', "").parse().unwrap();
+    assert!(writes > 64, "{ran}");
     let text = printed_for("--name=a --rw=randrw --bs=4k,16k --size=1m");
-    assert!(text.contains("with a map of blocks, fio ends such a job early"), "{text}");
+    assert!(text.contains("fio's map of blocks ends the job when a draw finds no free number"), "{text}");
     for whole in ["--bs=4k", "--bs=4k,16k --norandommap=1", "--bsrange=4k-16k"] {
         let text = printed_for(&format!("--name=a --rw=randrw {whole} --size=1m"));
-        assert!(!text.contains("ends such a job early"), "{whole}: {text}");
+        assert!(!text.contains("finds no free number"), "{whole}: {text}");
+    }
+}
+
+/// Holes backwards begin at the start, and go on from the end of the file. Places are those of fio 3.33 on a file.
+#[test]
+fn holes_backwards_go_on_from_the_end_of_the_file() {
+    let backwards = |first: u64, last: u64| (last / 4..=first / 4).rev().map(|at| 4 * at).collect::<Vec<u64>>();
+    let cases: &[(&str, Vec<u64>)] = &[
+        ("rw=read:-8k\nfilesize=128k", [vec![0], backwards(120, 0)].concat()),
+        ("rw=read:-8k\nfilesize=128k\nsize=64k", [vec![0], backwards(120, 64)].concat()),
+        ("rw=read:-120k\nfilesize=128k\nsize=16k", vec![0, 8, 8, 8]),
+        ("rw=read:200k\nfilesize=128k\nsize=16k", vec![0, 0, 0, 0]),
+        // A hole that is larger than the file ends the job.
+        ("rw=read:-200k\nfilesize=128k", vec![0]),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    for (options, places) in cases {
+        let list = own(folder.path(), &written(folder.path(), &format!("[j]\nbs=4k\n{options}\n")));
+        assert_eq!(list.iter().map(|asked| asked.offset_bytes / 1024).collect::<Vec<_>>(), *places, "{options}");
     }
 }
 

@@ -23,6 +23,8 @@ pub struct Extent {
     pub loops: u64,
     pub offset: Part,
     pub increment: Option<Part>,
+    /// The multiple at which a start that is a share begins.
+    pub offset_align: Option<u64>,
     pub filename: Option<String>,
     pub filename_format: Option<String>,
     /// The option that sets the size.
@@ -40,6 +42,7 @@ impl Default for Extent {
             loops: 1,
             offset: Part::Bytes(0),
             increment: None,
+            offset_align: None,
             filename: None,
             filename_format: None,
             size_option: None,
@@ -64,6 +67,7 @@ impl Subject for Extent {
             "number_ios" => self.number_ios = Some(read.number(opt, 1..=u64::MAX)?),
             "loops" => self.loops = read.number(opt, 1..=u64::from(u32::MAX))?,
             "offset" => self.offset = read.part(opt, 100)?,
+            "offset_align" => self.offset_align = Some(read.number(opt, 0..=u64::MAX)?).filter(|bytes| *bytes > 0),
             "offset_increment" => self.increment = Some(read.part(opt, 100)?),
             "filename" => self.set_filename(opt)?,
             "filename_format" => self.filename_format = Some(opt.text()?.to_owned()),

@@ -3,7 +3,7 @@
 use super::Subject;
 use super::value_parser::ValueParser;
 use crate::failure::Failure;
-use crate::fio::engines::{self, Engine};
+use crate::fio::engines;
 use crate::fio::number::{each, number, time_ns};
 use crate::fio::parse::Opt;
 
@@ -58,12 +58,17 @@ impl Subject for Pace {
 }
 
 impl Pace {
+    /// Whether the job has a limit of requests or of bytes a second.
+    pub fn has_rate(&self) -> bool {
+        self.rate_iops.iter().chain(&self.rate_bytes).any(Option::is_some)
+    }
+
     fn set_engine(&mut self, opt: &Opt, notes: &mut Vec<String>) -> Result<(), Failure> {
         let name = opt.text()?;
-        let (engine, is_synchronous) = engines::find(name).map_err(|(why, help)| opt.wrong(why, help))?;
-        self.is_synchronous = is_synchronous;
+        let engine = engines::find(name).map_err(|(why, help)| opt.wrong(why, help))?;
+        self.is_synchronous = engine.is_synchronous;
         notes.retain(|note| !note.starts_with("`ioengine="));
-        if engine == Engine::Remote {
+        if engine.is_remote {
             notes.push(format!("`ioengine={name}`: the network takes no time, and the drive is asked directly"));
         }
         Ok(())

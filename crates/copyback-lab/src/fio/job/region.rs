@@ -1,6 +1,7 @@
 //! The region of a job: its first byte, its size, and its amount.
 
 use super::{Job, Part};
+use crate::failure::Failure;
 
 impl Job {
     /// The size of a clone's region: bytes of its file, or a share of the drive. `filesize` limits its end.
@@ -9,6 +10,19 @@ impl Job {
             (Part::Bytes(bytes), Some(file), Some(offset)) => Some(Part::Bytes(bytes.min(file.saturating_sub(offset)))),
             (part, ..) => Some(part),
         }
+    }
+
+    /// The size of a file of its own, if it is known in bytes.
+    fn file_size(&self) -> Option<u64> {
+        match (self.extent.file_bytes, self.extent.size) {
+            (Some(bytes), _) | (None, Some(Part::Bytes(bytes))) => Some(bytes),
+            (None, _) => None,
+        }
+    }
+
+    /// Whether the start of the job is a share of its file.
+    pub fn begins_at_share(&self) -> bool {
+        [Some(self.extent.offset), self.extent.increment].iter().any(|part| matches!(part, Some(Part::Share(_))))
     }
 
     /// The size of a region that begins at the start of the file.
@@ -47,15 +61,31 @@ impl Job {
         }
     }
 
-    /// The start in bytes of a file of its own; a share counts from the file's size.
+    /// The start in bytes in a file of its own. Shares count from the size of the file, whatever part of it the job
+    /// uses. Such a start is rounded up to `offset_align`, or to the smallest block of all operations, as in fio 3.33.
     pub fn file_offset_of(&self, clone: u64) -> Option<u64> {
-        match (self.offset_of(clone)?, self.whole_size()) {
-            (Part::Bytes(offset), _) => Some(offset),
-            (Part::Share(share), Some(Part::Bytes(size))) => {
-                let offset = (size as f64 * share) as u64;
-                Some(offset - offset % self.used(|op| self.sizes.blocks[op].least()).min().unwrap_or(1))
-            }
-            (Part::Share(_), _) => None,
+        let bytes = |part: Part| match part {
+            Part::Bytes(bytes) => Some(bytes),
+            Part::Share(share) => Some((self.file_size()? as f64 * share) as u64),
+        };
+        let more = self.extent.increment.map_or(Some(0), bytes)?;
+        let start = bytes(self.extent.offset)?.saturating_add(more.saturating_mul(clone));
+        match self.begins_at_share() {
+            true => start.checked_next_multiple_of(self.extent.offset_align.unwrap_or(self.least_of_all()).max(1)),
+            false => Some(start),
         }
+    }
+
+    /// Refuses holes backwards in a job that does not begin at the start of its file.
+    pub(super) fn refuse_holes_behind_offset(&self) -> Result<(), Failure> {
+        let has_moved_clones = self.extent.increment.is_some() && self.schedule.count > 1;
+        let begins_later = self.extent.offset != Part::Bytes(0) || has_moved_clones;
+        if self.pattern.is_random || self.pattern.modifier.skip_bytes >= 0 || !begins_later {
+            return Ok(());
+        }
+        let message = "with holes backwards, fio 3.33 begins its offset before the end of the file, not at the offset, and \
+                       such an order is not simulated";
+        let names: &[&str] = &["offset", "offset_increment"];
+        Err(self.at(names).wrong(message, "remove the offset, or what follows the colon of rw"))
     }
 }

@@ -40,6 +40,8 @@ impl Job {
             self.places.has_map = false;
         }
         self.refuse_apart()?;
+        self.refuse_rounds()?;
+        self.refuse_holes_behind_offset()?;
         self.settle_flushes();
         self.settle_strides()
     }
@@ -72,8 +74,7 @@ impl Job {
 
     /// The distribution of its random addresses.
     pub fn distribution(&self) -> &Distribution {
-        let first = (0..3).find(|op| self.pattern.ops[*op]).unwrap_or(READ);
-        &self.places.distribution[first]
+        &self.places.distribution[self.first_op()]
     }
 
     /// The percentage of its requests that are random.

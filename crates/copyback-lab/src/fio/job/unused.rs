@@ -34,7 +34,6 @@ impl Job {
         }
         let Self { pattern, pace, places, .. } = self;
         let [reads, writes, _] = pattern.ops;
-        let has_rate = pace.rate_iops.iter().chain(&pace.rate_bytes).any(Option::is_some);
         let of_random: &[&str] =
             &["random_distribution", "percentage_random", "norandommap", "ba", "random_sequence_stride"];
         vec![
@@ -42,9 +41,10 @@ impl Job {
             (of_random, !pattern.is_random, "the job's requests are sequential"),
             (&["rw_sequencer"], pattern.modifier.run_length.is_none(), "no number follows a colon in `rw`"),
             (&["bs_is_seq_rand"], self.has_one_given_size(), "all requests have one size"),
-            (&["rate_process"], !has_rate, "the job has no `rate` or `rate_iops`"),
+            (&["rate_process"], !pace.has_rate(), "the job has no `rate` or `rate_iops`"),
             (&["thinktime_blocks"], pace.think_ns == 0, "the job has no `thinktime`"),
             (&["zonerange"], places.strides.size.is_none(), "the job has no `zonesize`"),
+            (&["offset_align"], !self.begins_at_share(), "the job does not begin at a share (`offset=50%`)"),
             (&["offset_increment"], self.schedule.count == 1, "the job has no clones (`numjobs`)"),
             (&["verify"], !(writes || pattern.trims_first), "the job writes nothing that could be read back"),
             (&["do_verify"], !self.verification.is_on, "the job has no `verify`"),

@@ -31,14 +31,35 @@ pub(super) fn without_effect(
     let run = &resolved.run;
     let replaced = AXES.iter().filter_map(|axis| replaced(axis, device?, scheme, stack));
     let of_workload = workload::without_effect(stack, resolved);
-    let unused = users_keys(stack, run).into_iter().filter_map(|(key, name)| {
-        let why = UNUSED_SETTINGS.iter().filter(|unused| unused.has(&key)).find_map(|unused| (unused.why)(run))?;
-        // A printed configuration has every default.
-        changes_value(run, &key).then(|| format!("`{key}` ({name}) has no effect: {why}"))
-    });
+    let unused = of_unused(stack, run);
     let of_overrides = of_overrides(stack, run);
     let dropped = stack.dropped().filter_map(|dropped| of_dropped(dropped, device, scheme, run));
     replaced.chain(of_workload).chain(unused).chain(of_overrides).chain(dropped).collect()
+}
+
+/// Settings that no component of the run uses.
+fn of_unused(stack: &Stack, run: &RunConfig) -> Vec<String> {
+    let Ok(toml::Value::Table(tables)) = toml::Value::try_from(run) else { return Vec::new() };
+    let unused = users_keys(stack, &tables).into_iter().filter_map(|(key, name)| {
+        let why = UNUSED_SETTINGS.iter().filter(|unused| unused.has(&key)).find_map(|unused| (unused.why)(run))?;
+        Some((key, name, why))
+    });
+    let unused: Vec<_> = unused.collect();
+    if unused.is_empty() {
+        return Vec::new();
+    }
+    // A printed configuration has every default.
+    let all = without(&tables, unused.iter().map(|(key, ..)| key.as_str()));
+    let own = toml::Value::Table(tables.clone());
+    let is_default = |key: &str| match &all {
+        Some(defaults) => value(defaults, key) == value(&own, key),
+        // One of the keys has no default.
+        None => {
+            without(&tables, std::iter::once(key)).is_some_and(|defaults| value(&defaults, key) == value(&own, key))
+        }
+    };
+    let set = unused.into_iter().filter(|(key, ..)| !is_default(key));
+    set.map(|(key, name, why)| format!("`{key}` ({name}) has no effect: {why}")).collect()
 }
 
 /// A drive that is left out of a coordination, if there is none.
@@ -77,8 +98,7 @@ fn key_without_effect(note: &str) -> Option<String> {
 }
 
 /// Keys of a run's tables that the user's texts set, each with the name of its text.
-fn users_keys(stack: &Stack, run: &RunConfig) -> Vec<(String, String)> {
-    let Ok(toml::Value::Table(tables)) = toml::Value::try_from(run) else { return Vec::new() };
+fn users_keys(stack: &Stack, tables: &toml::Table) -> Vec<(String, String)> {
     let keys = tables.iter().flat_map(|(name, table)| keys_of(name, table));
     let chooses = |key: &str| [".policy", ".mode"].iter().any(|tag| key.ends_with(tag));
     let users = keys.filter(|key| !chooses(key)).filter_map(|key| {
@@ -98,19 +118,20 @@ fn keys_of(path: &str, value: &toml::Value) -> Vec<String> {
     }
 }
 
-/// The value of a key of a run.
-fn value(run: &RunConfig, key: &str) -> Option<toml::Value> {
-    key.split('.').try_fold(toml::Value::try_from(run).ok()?, |value, name| value.get(name).cloned())
+/// The value of a key in tables.
+fn value<'a>(tables: &'a toml::Value, key: &str) -> Option<&'a toml::Value> {
+    key.split('.').try_fold(tables, |value, name| value.get(name))
 }
 
-/// Whether a setting changes the value of its key.
-fn changes_value(run: &RunConfig, key: &str) -> bool {
-    let Ok(mut tables) = toml::Table::try_from(run) else { return true };
-    let mut names: Vec<&str> = key.split('.').collect();
-    let leaf = names.pop().unwrap_or_default();
-    let table = names.iter().try_fold(&mut tables, |table, name| table.get_mut(*name)?.as_table_mut());
-    table.and_then(|table| table.remove(leaf));
-    tables.try_into::<RunConfig>().map_or(true, |without| value(&without, key) != value(run, key))
+/// The tables of a run in which nothing sets these keys; `None` if there is no such run.
+fn without<'a>(tables: &toml::Table, keys: impl Iterator<Item = &'a str>) -> Option<toml::Value> {
+    let mut tables = tables.clone();
+    for key in keys {
+        let (path, leaf) = key.rsplit_once('.')?;
+        let table = path.split('.').try_fold(&mut tables, |table, name| table.get_mut(name)?.as_table_mut());
+        table.and_then(|table| table.remove(leaf));
+    }
+    toml::Value::try_from(tables.try_into::<RunConfig>().ok()?).ok()
 }
 
 /// A setting that a later layer dropped when it chose another policy, if one of the two is the user's.
@@ -139,7 +160,8 @@ fn default_under(run: &RunConfig, table: &str, (tag, choice): (&str, &str), leaf
     let mut tables = toml::Table::try_from(run).ok()?;
     let own = table.split('.').try_fold(&mut tables, |table, name| table.get_mut(name)?.as_table_mut())?;
     *own = toml::Table::from_iter([(tag.to_owned(), choice.into())]);
-    value(&tables.try_into().ok()?, &format!("{table}.{leaf}"))
+    let run: RunConfig = tables.try_into().ok()?;
+    value(&toml::Value::try_from(run).ok()?, &format!("{table}.{leaf}")).cloned()
 }
 
 /// A setting that applies to one mode of the host only.

@@ -1,11 +1,11 @@
 //! Settings that only some policies of other axes use.
 
-use copyback::array::Level;
-use copyback::config::ShareOrCount;
+use copyback::array::{ArrayConfig, Level};
 use copyback::dispatch::admit::debit::MapTask;
 use copyback::dispatch::admit::{AdmitConfig, shares::SharesConfig};
-use copyback::dispatch::compose::GcBuilderName;
+use copyback::dispatch::compose::{BuilderName, GcBuilderName};
 use copyback::flash::command::Source;
+use copyback::flash::geometry::Geometry;
 use copyback::ftl::mapping::MappingConfig;
 use copyback::ftl::victim::VictimConfig;
 use copyback::host::config::Target;
@@ -87,7 +87,10 @@ pub(super) const UNUSED_SETTINGS: &[UnusedSetting] = &[
     UnusedSetting { keys: &["granularity.gather"], why: why_with_superpages },
     UnusedSetting { keys: &["granularity.copyback", "granularity.destination"], why: why_with_timeless_moves },
     UnusedSetting { keys: &["array.partial", "array.write_after"], why: why_without_parity },
-    UnusedSetting { keys: &["array.stripe_unit"], why: why_without_volume },
+    UnusedSetting {
+        keys: &["array.stripe_unit"],
+        why: |run| why_without_volume(run).or_else(|| why_with_undivided_drive(run)),
+    },
     UnusedSetting { keys: &["array.seeds"], why: why_without_other_drives },
     UnusedSetting { keys: &["coordination.scope", "coordination.pause_on"], why: why_with_one_drive },
 ];
@@ -145,8 +148,7 @@ fn why_with_one_plane(run: &RunConfig) -> Option<String> {
 }
 
 fn why_without_hard_watermark(run: &RunConfig) -> Option<String> {
-    let is_none = matches!(run.trigger.watermarks().hard, ShareOrCount::Blocks(0) | ShareOrCount::Share(0.0));
-    if_so(is_none, "there is no hard watermark: `trigger.hard` is 0")
+    if_so(!run.trigger.has_hard_watermark(), "there is no hard watermark: `trigger.hard` is 0")
 }
 
 fn why_without_partners_of_reads(run: &RunConfig) -> Option<String> {
@@ -182,7 +184,7 @@ fn why_without_partners_of_collections(run: &RunConfig) -> Option<String> {
 }
 
 fn why_without_partners(run: &RunConfig) -> Option<String> {
-    let is_used = builds(run, "multi-plane") && run.geometry.planes_per_die > 1;
+    let is_used = builds(run, BuilderName::MultiPlane) && run.geometry.planes_per_die > 1;
     if_so(
         !is_used,
         "no host command gets a partner: `multi-plane` in `compose.builders` looks for one on another plane",
@@ -190,7 +192,7 @@ fn why_without_partners(run: &RunConfig) -> Option<String> {
 }
 
 fn why_without_cache_commands(run: &RunConfig) -> Option<String> {
-    let is_used = builds(run, "cache") || has(run, GcBuilderName::Pipeline);
+    let is_used = builds(run, BuilderName::Cache) || has(run, GcBuilderName::Pipeline);
     if_so(
         !is_used,
         "no builder uses the cache register: `cache` in `compose.builders` does, `pipeline` in `compose.gc`",
@@ -207,7 +209,7 @@ fn why_without_multi_plane_commands(run: &RunConfig) -> Option<String> {
         return Some("a die has one plane".to_owned());
     }
     let collects_several = matches!(run.granularity, GranularityConfig::Twin(_) | GranularityConfig::Paired(_));
-    let is_used = builds(run, "multi-plane")
+    let is_used = builds(run, BuilderName::MultiPlane)
         || has(run, GcBuilderName::GcHost)
         || run.frontier.is_in_rows()
         || collects_several
@@ -302,6 +304,15 @@ fn why_without_volume(run: &RunConfig) -> Option<String> {
     if_so(run.array.is_some() && run.host.target == Target::Drive, why)
 }
 
+/// Stripe units of one drive only round its capacity down.
+fn why_with_undivided_drive(run: &RunConfig) -> Option<String> {
+    let array = run.array.as_ref().filter(|array| array.drives == 1 && array.overrides.is_empty())?;
+    let (unit_bytes, drive_bytes) = (run.geometry.unit_bytes(), Geometry::new(&run.device()).logical_bytes());
+    let usual = ArrayConfig { stripe_unit: None, ..array.clone() };
+    let [own, usual] = [array, &usual].map(|array| drive_bytes - drive_bytes % array.stripe_unit_bytes(unit_bytes));
+    if_so(own == usual, "the array has one drive, and this unit does not change its capacity")
+}
+
 fn why_without_other_drives(run: &RunConfig) -> Option<String> {
     let array = run.array.as_ref()?;
     if_so(array.drives == 1, "there is no other drive whose past could be the same")
@@ -318,9 +329,6 @@ fn has(run: &RunConfig, builder: GcBuilderName) -> bool {
 }
 
 /// Whether the host's commands have a builder.
-fn builds(run: &RunConfig, builder: &str) -> bool {
-    let list = super::value(run, "compose.builders");
-    list.as_ref()
-        .and_then(toml::Value::as_array)
-        .is_some_and(|list| list.iter().any(|own| own.as_str() == Some(builder)))
+fn builds(run: &RunConfig, builder: BuilderName) -> bool {
+    run.compose.builders().contains(&builder)
 }

@@ -1,7 +1,6 @@
 //! Settings of a workload, and the host's defaults for workloads, that no request depends on.
 
 use super::{ModeSetting, OF_ONE_MODE, keys_of, loop_of};
-use copyback::config::ShareOrCount;
 use copyback::config::layers::{Configuration, Origin, Text, WORKLOADS};
 use copyback::dispatch::order::OrderConfig;
 use copyback::host::config::{HostConfig, HostMode};
@@ -147,16 +146,14 @@ fn why_none_is_urgent(run: &RunConfig) -> Option<String> {
         return None;
     }
     let policy = run.preemption.name();
-    let hard = run.trigger.watermarks().hard;
-    let is_none = matches!(hard, ShareOrCount::Blocks(0) | ShareOrCount::Share(0.0));
-    match (run.preemption.lets_host_first(), is_none) {
+    match (run.preemption.lets_host_first(), run.trigger.has_hard_watermark()) {
         (false, _) => Some(format!(
             "urgent writes end the preemption of collections below `trigger.hard`, and under `preemption.policy = \
              \"{policy}\"` there is none"
         )),
-        (true, true) => {
+        (true, false) => {
             Some("urgent writes count below the hard watermark, and there is none: `trigger.hard` is 0".to_owned())
         }
-        (true, false) => None,
+        (true, true) => None,
     }
 }

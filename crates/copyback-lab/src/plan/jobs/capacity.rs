@@ -6,7 +6,8 @@ use crate::format;
 use crate::plan::{Plan, Planned, of_presets};
 use copyback::config::presets::DEVICES;
 use copyback::flash::geometry::Geometry;
-use copyback_workload::spec::{Footprint, Tenant};
+use copyback_workload::spec::Tenant;
+use copyback_workload::tenants::region;
 
 /// Refuses jobs that are larger than the drive, and those that have no address of it.
 pub fn check(plan: &Plan) -> Result<(), Failure> {
@@ -19,20 +20,9 @@ pub fn check(plan: &Plan) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The first byte of a workload, and the one behind its last, on a drive of this capacity.
-fn ends(tenant: &Tenant, capacity_bytes: u64) -> [u64; 2] {
-    let bytes = |part: Footprint| match part {
-        Footprint::Size(bytes) => bytes.0,
-        Footprint::Share(share) => (capacity_bytes as f64 * share) as u64,
-        Footprint::Mapped => 0,
-    };
-    let start = tenant.terms.region_start.map_or(0, bytes);
-    [start, tenant.terms.region_size.map_or(capacity_bytes, |size| start.saturating_add(bytes(size)))]
-}
-
 fn check_job(plan: &Plan, planned: &Planned, job: &JobName, tenant: &Tenant) -> Result<(), Failure> {
     let capacity_bytes = planned.addressed_bytes();
-    let [start, end] = ends(tenant, capacity_bytes);
+    let [start, end] = region(tenant, capacity_bytes, planned.resolved.run.geometry.unit_bytes());
     let size = |bytes: u64| format::size(bytes as f64);
     let (name, capacity) = (&job.name, size(capacity_bytes));
     if end > capacity_bytes {
@@ -66,7 +56,8 @@ fn help(plan: &Plan, planned: &Planned) -> String {
 fn larger_drive(plan: &Plan, planned: &Planned) -> String {
     let capacity_bytes = planned.addressed_bytes();
     let tenants = plan.jobs.list.iter().filter_map(|job| planned.resolved.tenants.get(&job.workload));
-    let needed_bytes = tenants.map(|tenant| ends(tenant, capacity_bytes)[1]).max().unwrap_or(0);
+    let unit_bytes = planned.resolved.run.geometry.unit_bytes();
+    let needed_bytes = tenants.map(|tenant| region(tenant, capacity_bytes, unit_bytes)[1]).max().unwrap_or(0);
     let sizes = DEVICES.iter().filter_map(|preset| {
         let bytes = Geometry::new(&of_presets([(preset.name, preset.text)]).ok()?.device()).logical_bytes();
         (bytes >= needed_bytes).then_some((bytes, preset.name))

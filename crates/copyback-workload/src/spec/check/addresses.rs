@@ -12,7 +12,7 @@ impl AddressSpec {
         share("addresses.sequential_share", self.sequential_share.unwrap_or(0.0))?;
         self.check_runs()?;
         match self.kind {
-            AddressKind::Uniform | AddressKind::Once => Ok(()),
+            AddressKind::Uniform | AddressKind::Once | AddressKind::Numbered => Ok(()),
             AddressKind::Zipf => positive("addresses.theta", self.theta, "set for example 0.99"),
             AddressKind::SelfSimilar => match self.skew {
                 Some(skew) if skew > 0.0 && skew < 1.0 => Ok(()),
@@ -36,8 +36,9 @@ impl AddressSpec {
     }
 
     fn check_belonging(&self) -> Checked {
-        use AddressKind::{ArraySkew, HotCold, Listed, SelfSimilar, Zipf, Zones};
+        use AddressKind::{ArraySkew, HotCold, Listed, Numbered, SelfSimilar, Zipf, Zones};
         let keys = [
+            ("addresses.ends", self.ends.is_some(), Numbered),
             ("addresses.theta", self.theta.is_some(), Zipf),
             ("addresses.skew", self.skew.is_some(), SelfSimilar),
             ("addresses.zones", !self.zones.is_empty(), Zones),

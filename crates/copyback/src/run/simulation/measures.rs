@@ -255,7 +255,7 @@ impl Simulation<'_> {
 
     /// Rates of reads, writes and trims over the intervals of the measured part; zeros if they are not kept.
     pub fn rates(&self) -> [OpRates; 3] {
-        self.collector.rates.as_ref().map(|rates| rates.rates(self.last_end_ns)).unwrap_or_default()
+        self.collector.rates(self.last_end_ns)
     }
 
     /// The host of the run.

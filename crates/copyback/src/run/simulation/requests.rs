@@ -27,7 +27,7 @@ impl Simulation<'_> {
         match self.next {
             Some(next) => {
                 self.fetched += 1;
-                if next.arrival_ns > ARRIVAL_MAX_NS && self.host.mode == HostMode::Open {
+                if next.arrival_ns > ARRIVAL_MAX_NS && self.loop_of_host.mode == HostMode::Open {
                     return Err(RunError::TooLate { index: self.fetched - 1, arrival_ns: next.arrival_ns });
                 }
             }
@@ -80,11 +80,11 @@ impl Simulation<'_> {
             }
             let Some(request) = self.next else { return Ok(()) };
             let now_ns = self.events.now_ns();
-            let (limit, arrival_ns) = match self.host.mode {
-                HostMode::Open => (self.host.outstanding_max, request.arrival_ns),
-                HostMode::Closed => (self.host.queue_depth, now_ns),
+            let arrival_ns = match self.loop_of_host.mode {
+                HostMode::Open => request.arrival_ns,
+                HostMode::Closed => now_ns,
             };
-            if self.requests.live() >= limit {
+            if self.requests.live() >= self.loop_of_host.limit {
                 return Ok(());
             }
             if arrival_ns > now_ns {

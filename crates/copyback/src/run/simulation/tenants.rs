@@ -3,11 +3,12 @@
 //! Each workload has its own source, limit and clock. The next request is the one that is due first; of several, that
 //! of the workload listed first. The order is therefore total, and does not depend on how they are stored.
 
-use super::{ARRIVAL, Simulation};
-use crate::host::HostRequest;
+use super::tenant::Tenant;
+use super::{ARRIVAL, HostLoop, Simulation};
+use crate::host::{HostRequest, config::HostMode};
 use crate::observe::collector::Ended;
 use crate::observe::rate_samples::OpRates;
-use crate::observe::tenants::{TenantMeasures, TenantReport};
+use crate::observe::tenants::TenantReport;
 use crate::run::RunError;
 use crate::run::simulation::requests::ARRIVAL_MAX_NS;
 use crate::sim::tournament::{self, Tournament};
@@ -19,36 +20,6 @@ use hdrhistogram::Histogram;
 /// Represents the next request of any workload.
 const SOME_REQUEST: Request =
     Request { arrival_ns: 0, offset_bytes: 0, len_bytes: 0, device: 0, op: Op::Read, priority: Priority::Normal };
-
-/// A current workload of several.
-struct Tenant {
-    stream: Stream,
-    /// When it started: its times count from then. `None` while others have to end first.
-    started_ns: Option<u64>,
-    /// Its own clock at the begin of its phase, and which one that is.
-    phase: usize,
-    phase_began_at_ns: u64,
-    /// The request that was fetched and has not begun.
-    next: Option<Request>,
-    live: u32,
-    begun: u64,
-    last_begin_ns: u64,
-    /// The time since which it could begin another request: the completion of one of its own, or the end of its think
-    /// time.
-    ready_ns: u64,
-    /// Whether its think time begins when its outstanding requests have ended.
-    is_to_think: bool,
-    /// Its last phase ends before its next request would begin.
-    is_out_of_time: bool,
-    /// The run has its requested number of requests.
-    is_cut: bool,
-    /// Whether it has requests to come, as [`Tenants::unfinished`] counts it.
-    is_unfinished: bool,
-    has_ended: bool,
-    measures: TenantMeasures,
-    /// Measures of its warm-up. They count if the workload ends within its warm-up; otherwise they are freed.
-    of_warmup: Option<Box<TenantMeasures>>,
-}
 
 /// All of them. The state of each is refreshed ([`Tenants::refresh`]) whenever it changes, so that a request costs
 /// about the same with hundreds of other workloads.
@@ -65,203 +36,6 @@ pub(super) struct Tenants {
     /// The error of a source when a workload started as another ended.
     failed: Option<Error>,
     has_reported_end: bool,
-}
-
-impl Tenant {
-    fn new(stream: Stream) -> Self {
-        Self {
-            of_warmup: (stream.warmup_ns > 0).then(Box::default),
-            stream,
-            started_ns: None,
-            phase: 0,
-            phase_began_at_ns: 0,
-            next: None,
-            live: 0,
-            begun: 0,
-            last_begin_ns: 0,
-            ready_ns: 0,
-            is_to_think: false,
-            is_out_of_time: false,
-            is_cut: false,
-            is_unfinished: true,
-            has_ended: false,
-            measures: TenantMeasures::default(),
-        }
-    }
-
-    fn start(&mut self, now_ns: u64) -> Result<(), Error> {
-        let started_ns = now_ns.max(self.stream.not_before_ns);
-        self.started_ns = Some(started_ns);
-        self.ready_ns = started_ns;
-        self.fetch()
-    }
-
-    /// When its own warm-up ends.
-    fn warm_ns(&self) -> u64 {
-        let begin_ns = self.started_ns.unwrap_or(0).saturating_add(self.stream.phases_ns[0][0]);
-        begin_ns.saturating_add(self.stream.warmup_ns)
-    }
-
-    /// From when on it is measured, by its own warm-up.
-    fn measured_from_ns(&self) -> u64 {
-        self.warm_ns() - if self.ended_in_warmup().is_some() { self.stream.warmup_ns } else { 0 }
-    }
-
-    /// The measures of its warm-up, if it had no request after it.
-    fn ended_in_warmup(&self) -> Option<&TenantMeasures> {
-        self.of_warmup.as_deref().filter(|measures| self.has_ended && !measures.is_empty())
-    }
-
-    /// What is reported of it.
-    fn counted(&self) -> &TenantMeasures {
-        self.ended_in_warmup().unwrap_or(&self.measures)
-    }
-
-    /// The time over which it is measured: up to its last completion, or to its end if a time limit ends it, without
-    /// the pauses between its phases. `warm_ns`: the end of the run's warm-up.
-    fn measured_ns(&self, warm_ns: u64) -> u64 {
-        let Some(started_ns) = self.started_ns else { return 0 };
-        let from_ns = self.measured_from_ns().max(warm_ns);
-        let phases = self.stream.phases_ns.iter().map(|phase| phase.map(|at_ns| started_ns.saturating_add(at_ns)));
-        let end_ns = self.end_ns(started_ns);
-        let to_ns = self.measured_to_ns(started_ns);
-        // What was begun in a phase may end behind it.
-        let behind_ns = to_ns.saturating_sub(end_ns.max(from_ns));
-        phases.map(|[begin, end]| end.min(to_ns).saturating_sub(begin.max(from_ns))).sum::<u64>() + behind_ns
-    }
-
-    /// When its last phase ends.
-    fn end_ns(&self, started_ns: u64) -> u64 {
-        self.stream.phases_ns.last().map_or(0, |[_, to_ns]| started_ns.saturating_add(*to_ns))
-    }
-
-    /// The end of its measurement: its last completion, or its end if a time limit ends it.
-    fn measured_to_ns(&self, started_ns: u64) -> u64 {
-        let stop_ns = if self.is_out_of_time && !self.is_cut { self.end_ns(started_ns) } else { 0 };
-        self.counted().last_end_ns().max(stop_ns)
-    }
-
-    /// The request after the one that has begun, at its time in the run; none if the workload ends before.
-    fn fetch(&mut self) -> Result<(), Error> {
-        self.next = self.stream.source.next_request()?;
-        let Some(next) = &mut self.next else { return Ok(()) };
-        next.offset_bytes += self.stream.region_start_bytes;
-        if self.stream.pace == Pace::Closed {
-            next.arrival_ns = 0;
-            return Ok(());
-        }
-        let started_ns = self.started_ns.unwrap_or(0);
-        loop {
-            let Some([from_ns, to_ns]) = self.stream.phases_ns.get(self.phase).copied() else {
-                self.next = None;
-                self.is_out_of_time = true;
-                return Ok(());
-            };
-            let at_ns = from_ns.saturating_add(next.arrival_ns - self.phase_began_at_ns);
-            if at_ns < to_ns {
-                next.arrival_ns = started_ns.saturating_add(at_ns);
-                return Ok(());
-            }
-            // Its clock stops until the next phase begins.
-            self.phase_began_at_ns += to_ns - from_ns;
-            self.phase += 1;
-        }
-    }
-
-    /// The time at which its next request may begin; `None` if one of its own must complete before, or none comes.
-    fn due_ns(&mut self) -> Option<u64> {
-        let next = self.next?;
-        if self.stream.pace == Pace::Open {
-            return Some(next.arrival_ns);
-        }
-        if self.live >= self.stream.queue_depth || self.is_to_think {
-            return None;
-        }
-        let started_ns = self.started_ns?;
-        let since_ns = next.arrival_ns.max(self.ready_ns) - started_ns;
-        let phases = &self.stream.phases_ns;
-        match phases.iter().find(|[_, to_ns]| since_ns < *to_ns) {
-            Some([from_ns, _]) => Some(started_ns.saturating_add(since_ns.max(*from_ns))),
-            None => {
-                self.next = None;
-                self.is_out_of_time = true;
-                None
-            }
-        }
-    }
-
-    /// Its request begins: the request, and the time since which it waits.
-    fn take(&mut self, now_ns: u64) -> Result<Option<(Request, u64)>, Error> {
-        let Some(request) = self.next.take() else { return Ok(None) };
-        let arrival_ns = if self.stream.pace == Pace::Open { request.arrival_ns } else { now_ns };
-        self.live += 1;
-        self.begun += 1;
-        self.last_begin_ns = now_ns;
-        self.ready_ns = now_ns;
-        self.measures.peak_outstanding = self.measures.peak_outstanding.max(self.live);
-        self.is_to_think |= self.stream.think.is_some_and(|(every, _)| self.begun.is_multiple_of(every));
-        self.fetch()?;
-        Ok(Some((request, arrival_ns)))
-    }
-
-    /// One of its requests ended.
-    fn end(&mut self, request: &Ended<'_>, is_measured: bool, now_ns: u64) {
-        let outstanding = self.live;
-        if self.live >= self.stream.queue_depth {
-            self.ready_ns = now_ns;
-        }
-        self.live -= 1;
-        if self.is_to_think && self.live == 0 {
-            self.is_to_think = false;
-            self.ready_ns = now_ns.saturating_add(self.stream.think.map_or(0, |(_, time_ns)| time_ns));
-        }
-        let from_ns = self.warm_ns();
-        if is_measured && request.arrival_ns >= from_ns {
-            self.of_warmup = None;
-            self.measures.record(request, outstanding, now_ns, from_ns);
-        } else if let Some(measures) = self.of_warmup.as_mut().filter(|_| is_measured) {
-            measures.record(request, outstanding, now_ns, from_ns - self.stream.warmup_ns);
-        }
-    }
-
-    /// Notes on settings without effect in this run. `workload.` stands for the workload's table.
-    fn without_effect(&self) -> Vec<String> {
-        let Some(started_ns) = self.started_ns else { return Vec::new() };
-        if self.begun == 0 {
-            let why = if self.is_cut { "the run ended before its first request" } else { "it had no request" };
-            return vec![why.to_owned()];
-        }
-        let Stream { phases_ns, think, not_before_ns, .. } = &self.stream;
-        let ended_before = if self.is_cut { "the run ended before" } else { "its requests ended before" };
-        let mut notes = Vec::new();
-        let mut note = |key: &str, why: &str| notes.push(format!("`workload.{key}` has no effect: {why}"));
-        if let [[_, to_ns]] = phases_ns[..]
-            && to_ns < u64::MAX
-            && !self.is_out_of_time
-        {
-            note("stop", ended_before);
-        }
-        // A pause after the last request delays nothing.
-        if let Some((every, _)) = think
-            && self.begun <= *every
-        {
-            note("think_time", &format!("no request began after the first {every}"));
-        }
-        if (1..started_ns).contains(not_before_ns) {
-            note("not_before", "the workloads in `after` ended later");
-        }
-        let unused = phases_ns.iter().filter(|[from_ns, _]| started_ns.saturating_add(*from_ns) > self.last_begin_ns);
-        let (unused, all) = (unused.count(), phases_ns.len());
-        if all > 1 && unused > 0 {
-            notes.push(format!("{ended_before} {unused} of the {all} phases in `workload.phases`"));
-        }
-        notes
-    }
-
-    /// Whether it has started, and has no request outstanding or to come.
-    fn is_over(&self) -> bool {
-        self.started_ns.is_some() && self.next.is_none() && self.live == 0
-    }
 }
 
 impl Tenants {
@@ -350,11 +124,11 @@ impl Simulation<'_> {
     /// Serves several workloads instead of a source. Before the run starts.
     pub fn share(&mut self, streams: Vec<Stream>) {
         // Each has its own loop; the drive's limit is that of an open one.
-        self.host.mode = crate::host::config::HostMode::Open;
+        self.loop_of_host = HostLoop::new(HostMode::Open, &self.host);
         self.is_source_empty = true;
         if streams.iter().any(|stream| stream.pace != Pace::Open) {
             // Requests of one number are then not the same ones under all schemes.
-            self.collector.responses = None;
+            self.collector.without_matching();
         }
         self.tenants = Some(Box::new(Tenants::new(streams)));
     }

@@ -78,7 +78,7 @@ fn run(config: &RunConfig, array: &str, coordinated: &str, requests: &[Request])
     let ran = Ran {
         coordination: simulation.drives().map(|drive| drive.coordination_totals()).collect(),
         collections: simulation.drives().map(|drive| drive.counters().gc_events().to_vec()).collect(),
-        requests: simulation.collector.records.take().expect("requests are kept"),
+        requests: simulation.collector.take_records(),
         rounds: simulation.rounds().unwrap_or_default(),
     };
     assert_eq!(ran.requests.len(), requests.len());

@@ -130,7 +130,7 @@ impl Stage {
             assert!(drive.collect_once(PlaneId(0), events), "there is something to collect");
         }
         simulation.run(&mut |_| {}).expect("the run ends well");
-        let mut requests = simulation.collector.records.take().expect("requests are kept");
+        let mut requests = simulation.collector.take_records();
         requests.sort_by_key(|record| record.index);
         let work: Vec<_> = simulation.drives().map(|d| d.counters().work().clone()).collect();
         Played {

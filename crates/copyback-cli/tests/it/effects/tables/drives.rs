@@ -62,8 +62,8 @@ pub(super) const ROWS: &[Row] = &[
     ("array.level", "raid-0", BIG, &RAID_5, Differs),
     ("array.drives", "4", BIG, &RAID_5, Differs),
     ("array.stripe_unit", "64 KiB", BIG, &RAID_5, Differs),
-    // The capacity is a whole number of stripe units.
-    ("array.stripe_unit", "64 KiB", BIG, &ALONE, Differs),
+    // The capacity is a whole number of stripe units: 6 MiB, or 20 KiB 307 times.
+    ("array.stripe_unit", "20 KiB", BIG, &ALONE, Differs),
     ("array.partial", "reconstruct", BIG, &RAID_5, Differs),
     ("array.partial", "reconstruct", BIG, &RAID_1, Notes),
     ("array.write_after", "own", PLAIN, &RAID_5, Differs),

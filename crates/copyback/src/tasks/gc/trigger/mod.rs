@@ -259,6 +259,11 @@ impl TriggerConfig {
         }
     }
 
+    /// Whether there is a hard watermark: one of 0 is none.
+    pub fn has_hard_watermark(&self) -> bool {
+        !matches!(self.watermarks().hard, ShareOrCount::Blocks(0) | ShareOrCount::Share(0.0))
+    }
+
     /// The watermarks, mutable.
     pub fn watermarks_mut(&mut self) -> &mut watermark::Params {
         match self {
