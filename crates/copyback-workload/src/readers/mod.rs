@@ -4,6 +4,7 @@ mod arrow_schema;
 pub(crate) mod biosnoop;
 pub(crate) mod blkparse;
 pub(crate) mod blktrace;
+mod call_times;
 pub(crate) mod cloud;
 mod column_units;
 pub(crate) mod columns;
