@@ -26,6 +26,7 @@ pub(crate) mod lines;
 pub(crate) mod merged;
 pub(crate) mod msr;
 mod names;
+mod other_commands;
 pub(crate) mod parquet;
 pub(crate) mod parquet_guard;
 pub mod parquet_lengths;
