@@ -31,6 +31,7 @@ pub(crate) mod parquet;
 pub(crate) mod parquet_guard;
 pub mod parquet_lengths;
 mod parquet_types;
+mod plausible;
 pub(crate) mod records;
 pub(crate) mod registry;
 mod separator;
