@@ -132,9 +132,9 @@ const FOREIGN: &[Foreign] = &[
     },
     Foreign {
         words: &[],
-        name: "a table with a first line `sep=` for Excel",
+        name: "a table with a first line `sep=`",
         recognises: |head| head.strip_prefix(UTF_8_MARK).unwrap_or(head).to_ascii_lowercase().starts_with(b"sep="),
-        why: "before its names of columns",
+        why: "which only Excel understands",
         help: "remove that line: `tail -n +2 FILE > NEW`",
     },
 ];

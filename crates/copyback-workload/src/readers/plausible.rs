@@ -5,7 +5,7 @@
 
 use super::{Parsed, ReaderOptions};
 use crate::spec::Format;
-use crate::units::counted;
+use crate::units::{counted, format_bytes};
 use crate::{Error, Request};
 
 /// Fewest rows to judge by.
@@ -112,7 +112,8 @@ fn lengths_are_bytes(rows: &[Request]) -> Option<String> {
     let sum: u64 = sectors().fold(0, u64::saturating_add);
     let mean = sum / rows.len() as u64;
     (sectors().all(|sectors| sectors % 512 == 0) && mean > SECTORS_MEAN_MAX).then(|| {
-        format!("all lengths are multiples of 512, and the mean is {mean}: these are bytes rather than sectors")
+        let mean = format_bytes(mean.saturating_mul(512));
+        format!("in sectors, the mean length is {mean}, and all lengths are multiples of 512, so they may be bytes")
     })
 }
 

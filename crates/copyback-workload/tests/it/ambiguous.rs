@@ -31,9 +31,9 @@ fn tables_without_a_header_are_not_taken_for_formats() {
     for (text, format, says) in [
         (&alibaba, "alibaba", "as `alibaba`, the devices of its first 10 rows rise from row to row"),
         (&two_devices, "alibaba", "as `alibaba`, the devices of its first 10 rows rise from row to row"),
-        (&tencent, "tencent", "all lengths are multiples of 512, and the mean is"),
-        (&disksim, "disksim", "all lengths are multiples of 512, and the mean is"),
-        (&ssdsim, "ssdsim", "all lengths are multiples of 512, and the mean is"),
+        (&tencent, "tencent", "and all lengths are multiples of 512, so they may be bytes"),
+        (&disksim, "disksim", "and all lengths are multiples of 512, so they may be bytes"),
+        (&ssdsim, "ssdsim", "and all lengths are multiples of 512, so they may be bytes"),
     ] {
         let refused = error(text.as_bytes());
         assert!(refused.message.contains("it is ambiguous: its rows have the form of"), "{format}: {refused}");
@@ -88,7 +88,7 @@ fn files_to_convert_first_are_named() {
         (b"\x04\x22\x4d\x18\x64\x40\xa7".to_vec(), "an lz4 file", "lz4 -dc", true),
         (b"PERFILE2\x68\0\0\0".to_vec(), "a recording of perf", "perf script -i", true),
         (b"\x17\x08\x44tracing6\0".to_vec(), "a recording of trace-cmd", "trace-cmd report -i", true),
-        (format!("sep=,\r\n{text}").into_bytes(), "`sep=` for Excel", "tail -n +2", false),
+        (format!("sep=,\r\n{text}").into_bytes(), "a first line `sep=`", "tail -n +2", false),
         (b"{\"t\": 0, \"op\": \"W\"}\n{\"t\": 1, \"op\": \"W\"}\n".to_vec(), "it is JSON", "jq -r", false),
         (b"[\n {\"t\": 0}]\n".to_vec(), "it is JSON", "jq -r", false),
         (
