@@ -9,7 +9,7 @@ from copyback import _copyback, _progress
 from copyback._dask import Crew
 from copyback._plugins import Scheme, assembled, listed
 from copyback._results import Document, Runs, Sweep
-from copyback._words import checked_settings, name_of, of_options, of_settings, of_trace, settings_of
+from copyback._words import checked_settings, name_of, of_fio, of_options, of_settings, of_trace, settings_of, wrong
 from copyback.figures import Package
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ def _kept(keep: str | Iterable[str] | None) -> list[Keep]:
     names = [keep] if isinstance(keep, str) else list(keep or ())
     for name in names:
         if name not in _TABLES:
-            message = f"keep: there is no table {name!r} to keep; there are {', '.join(_TABLES)}"
-            raise ValueError(message)
+            message = f"`keep` has {name!r}, and there is no such table to keep"
+            raise wrong(message, f"use {', '.join(_TABLES)}", file="keep", value=repr(name))
     return cast("list[Keep]", names)
 
 
@@ -68,7 +68,7 @@ def run(
     workload: Path | None = None,
     trace: object = None,
     fio: Path | None = None,
-    fio_args: str | None = None,
+    fio_args: str | Iterable[str] | None = None,
     format: str | None = None,
     columns: str | Sequence[str] = (),
     skip_bad: int | None = None,
@@ -114,7 +114,7 @@ def run(
     fio
         A job file of fio, instead of a workload: each job is a workload with results of its own.
     fio_args
-        A command line of fio, instead of a job file: ``"--rw=randwrite --bs=4k --size=1g"``.
+        A command line of fio, instead of a job file: ``"--rw=randwrite --bs=4k --size=1g"``, or a list of its parts.
     format, columns, skip_bad, fit
         The trace's format [detected]; the columns of a table without a header, in order
         (``"time_us,op,offset,length"``); how many malformed records to skip at most; the share of the drive that the
@@ -158,7 +158,7 @@ def run(
     name, handed = of_trace(trace, _most(requests, warmup, set))
     options: dict[str, object] = {
         "experiment": experiment, "device": device, "array": array, "workload": workload, "trace": name, "fio": fio,
-        "fio_args": fio_args, "format": format, "columns": _texts(columns), "skip_bad": skip_bad,
+        "fio_args": of_fio(fio_args), "format": format, "columns": _texts(columns), "skip_bad": skip_bad,
         "fit": fit, "open": open, "closed": closed, "seed": seed,
         "requests": requests, "warmup": warmup, "check": check, "jobs": jobs, "out": out, "json": json,
         "latex": latex, "fio_json": fio_json, "timeline": timeline, "timeline_from": timeline_from,
@@ -182,7 +182,7 @@ def compare(
     workload: Path | None = None,
     trace: object = None,
     fio: Path | None = None,
-    fio_args: str | None = None,
+    fio_args: str | Iterable[str] | None = None,
     format: str | None = None,
     columns: str | Sequence[str] = (),
     skip_bad: int | None = None,
@@ -212,7 +212,7 @@ def compare(
     name, handed = of_trace(trace, _most(requests, warmup, set))
     options: dict[str, object] = {
         "experiment": experiment, "device": device, "array": array, "workload": workload, "trace": name, "fio": fio,
-        "fio_args": fio_args, "format": format, "columns": _texts(columns), "skip_bad": skip_bad,
+        "fio_args": of_fio(fio_args), "format": format, "columns": _texts(columns), "skip_bad": skip_bad,
         "fit": fit, "open": open, "closed": closed, "seed": seed,
         "requests": requests, "warmup": warmup, "check": check, "jobs": jobs, "out": out, "json": json, "latex": latex,
         "keep": kept,
@@ -233,7 +233,13 @@ def _each(schemes: str | Scheme | Iterable[Path | Scheme] | None) -> Iterable[Pa
     """Return the schemes one by one; a string lists them with commas."""
     if isinstance(schemes, str):
         return schemes.split(",")
-    return (schemes,) if isinstance(schemes, (Scheme, os.PathLike)) else schemes or ()
+    if schemes is None or isinstance(schemes, (Scheme, os.PathLike)):
+        return () if schemes is None else (schemes,)
+    each = list(schemes)
+    if not each:
+        help = "name schemes, or leave it out"
+        raise wrong("`schemes` is empty", help, file="schemes", value=repr(schemes))
+    return each
 
 
 def sweep(

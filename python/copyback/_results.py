@@ -6,7 +6,7 @@ import functools
 import html
 import itertools
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from copyback.figures import Package
 
@@ -17,7 +17,27 @@ if TYPE_CHECKING:
     from copyback import _copyback
 
 
-class Runs:
+class _Results:
+    """What the simulator returned. A copy shares its tables, which do not change."""
+
+    def __init__(self, native: Any) -> None:
+        self._native = native
+
+    def __copy__(self) -> Self:
+        return type(self)(self._native)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return type(self)(self._native)
+
+    def __reduce__(self) -> NoReturn:
+        message = (
+            "results of copyback cannot be pickled; return a part of them from a process: `.document` (a dict), or a "
+            "table as a data frame: polars.DataFrame(result.summary)"
+        )
+        raise TypeError(message)
+
+
+class Runs(_Results):
     """Results of ``run`` and ``compare``.
 
     ``result["pgc"]`` is the report of a scheme, a ``dict`` with the names of the JSON document. Times are nanoseconds,
@@ -27,9 +47,7 @@ class Runs:
     columns.
     """
 
-    def __init__(self, native: _copyback.Runs) -> None:
-        """Take over what the simulator returned."""
-        self._native = native
+    _native: _copyback.Runs
 
     @property
     def schemes(self) -> list[str]:
@@ -110,15 +128,13 @@ class Runs:
         return _html_table(self._native.headline(), self._native.remarks())
 
 
-class Sweep:
+class Sweep(_Results):
     """Results of ``sweep``: ``table`` has a row for each run, ``latencies`` the histograms of response times.
 
     Both are Arrow streams: ``polars.DataFrame(sweep.table)``.
     """
 
-    def __init__(self, native: _copyback.Sweep) -> None:
-        """Take over what the simulator returned."""
-        self._native = native
+    _native: _copyback.Sweep
 
     @property
     def table(self) -> _copyback.Table:
@@ -153,12 +169,10 @@ class Sweep:
         return f"<pre>{html.escape(str(self))}</pre>"
 
 
-class Document:
+class Document(_Results):
     """Results of ``reproduce``, ``validate`` and ``trace.info``: a document, and the text that the program prints."""
 
-    def __init__(self, native: _copyback.Document) -> None:
-        """Take over what the simulator returned."""
-        self._native = native
+    _native: _copyback.Document
 
     @property
     def json(self) -> str:
@@ -216,6 +230,10 @@ class Document:
     def __str__(self) -> str:
         """Return what the program prints."""
         return self._native.text
+
+    def __repr__(self) -> str:
+        """Name the parts of the document."""
+        return f"<copyback.Document: {', '.join(self)}>"
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -62,10 +63,9 @@ def checked_settings(settings: object, argument: str = "set") -> Mapping[str, Se
 
 def _written(value: object, place: str) -> str:
     """Write a value as TOML."""
-    if isinstance(value, (bool, str)):
-        return json.dumps(value)
-    if isinstance(value, (int, float)):
-        return repr(value)
+    scalar = _scalar(value)
+    if scalar is not None:
+        return scalar
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{_key(key, place)} = {_written(part, place)}" for key, part in value.items()) + "}"
     if isinstance(value, os.PathLike):
@@ -77,6 +77,17 @@ def _written(value: object, place: str) -> str:
         return "[" + ", ".join(_written(part, place) for part in value) + "]"
     message = f"`{place}` is {value!r}; a value is a number, a text, a truth value, a list or a table"
     raise wrong(message, f"convert it: {_kind(value)} has no form in TOML", file=place, value=repr(value))
+
+
+def _scalar(value: object) -> str | None:
+    """Write a number or a text as TOML; a subclass (of NumPy, an enumeration) has a form of its own."""
+    if isinstance(value, bool):
+        return json.dumps(value)
+    if isinstance(value, str):
+        return json.dumps(str.__str__(value))
+    if isinstance(value, int):
+        return int.__repr__(value)
+    return float.__repr__(value) if isinstance(value, float) else None
 
 
 def _key(key: object, place: str) -> str:
@@ -95,7 +106,7 @@ def settings_of(settings: Mapping[str, Setting] | None) -> list[str]:
     """Write ``set={"trigger.soft": 0.05}`` as texts of TOML: ``trigger.soft=0.05``."""
     # A text may be a quantity ("50 us"): the library parses it.
     return [
-        f"{key}={value if isinstance(value, str) else _written(value, f'set[{key!r}]')}"
+        f"{_text(key)}={_text(value) if isinstance(value, str) else _written(value, f'set[{key!r}]')}"
         for key, value in checked_settings(settings).items()
     ]
 
@@ -122,6 +133,13 @@ def of_options(**options: object) -> Iterator[str]:
             yield f"{flag}={_text(value)}"
 
 
+def of_fio(fio_args: str | Iterable[str] | None) -> str | None:
+    """Return fio's arguments as one text; a list has one argument in each part, as ``subprocess.run`` takes them."""
+    if fio_args is None or isinstance(fio_args, str) or not isinstance(fio_args, Iterable):
+        return fio_args
+    return shlex.join(_text(part) for part in fio_args)
+
+
 def of_trace(trace: object, most: int | None = None) -> tuple[str | None, _copyback.Handed | None]:
     """Return the name of a trace: a path, or a handle of requests that live as long as the second value.
 
@@ -131,9 +149,14 @@ def of_trace(trace: object, most: int | None = None) -> tuple[str | None, _copyb
         return None, None
     if isinstance(trace, (str, os.PathLike)):
         return os.fspath(trace), None
+    if _kind(trace) == "LazyFrame":
+        message = "`trace` has a LazyFrame, which has no rows yet"
+        raise wrong(message, "collect it: trace=frame.collect()", file="trace", value="LazyFrame")
     handed = _copyback.hand_over(trace, None if most is None else most + _AHEAD)
     return handed.name, handed
 
 
 def _text(value: object) -> str:
-    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+    if isinstance(value, os.PathLike):
+        return str(os.fspath(value))
+    return str.__str__(value) if isinstance(value, str) else str(value)

@@ -1,5 +1,6 @@
 """A call lets other threads run, ends on an interrupt, reports its progress, and names mistakes."""
 
+import enum
 import os
 import signal
 import threading
@@ -157,6 +158,62 @@ def test_values_are_spelt_as_toml():
     settings = {"trigger.idle": {"after": "7 ms"}, "compose.gc": ["pipeline"], "preemption.policy": "points"}
     configured = copyback.config(set=settings)
     assert "7 ms" in configured and 'gc = ["pipeline"]' in configured
+
+
+class Share(float):
+    def __repr__(self):
+        return "a share"
+
+
+class Dies(enum.IntEnum):
+    FEW = 2
+
+
+class Victim(str, enum.Enum):  # noqa: UP042
+    FIRST = "fifo"
+
+
+class Key(str, enum.Enum):  # noqa: UP042
+    SOFT = "trigger.soft"
+
+
+def test_subclasses_of_numbers_and_texts_are_spelt_as_their_values():
+    from copyback._words import of_options, of_settings
+
+    settings = {"a": np.float64(0.25), "b": Share(0.5), "c": Dies.FEW, "d": Victim.FIRST, "e": [Victim.FIRST, Dies.FEW]}
+    settings |= {"f": np.linspace(0, 1, 3), "g": np.bool_(True), "h": np.str_("x"), Key.SOFT: np.float32(0.5)}
+    words = list(of_settings(settings))[1::2]
+    assert words[:5] == ["a=0.25", "b=0.5", "c=2", "d=fifo", 'e=["fifo", 2]']
+    assert words[5:] == ["f=[0.0, 0.5, 1.0]", "g=true", "h=x", "trigger.soft=0.5"]
+    assert list(of_options(title=Victim.FIRST)) == ["--title=fifo"]
+    shares = np.linspace(0.25, 0.5, 2)
+    configured = [copyback.config(set={"capacity.over_provisioning": share}) for share in shares]
+    assert ["over_provisioning = 0.25" in configured[0], "over_provisioning = 0.5" in configured[1]] == [True, True]
+    assert 'policy = "fifo"' in copyback.config(set={"victim.policy": Victim.FIRST})
+
+
+def test_empty_schemes_and_unknown_tables_are_refused(tmp_path):
+    (tmp_path / "grid.toml").write_text('workload = "mixed-70-30"\nrequests = 10\n')
+    none = (name for name in ["baseline"] if name == "nosuch")
+    for schemes, call in [
+        ([], copyback.compare),
+        (none, copyback.compare),
+        ([], lambda **options: copyback.sweep(tmp_path / "grid.toml", **options)),
+    ]:
+        with pytest.raises(copyback.InputError, match="`schemes` is empty") as caught:
+            call(schemes=schemes)
+        assert (caught.value.file, caught.value.help) == ("schemes", "name schemes, or leave it out")
+    for keep in ["reqs", ["requests", "reqs"]]:
+        with pytest.raises(copyback.InputError, match="`keep` has 'reqs'") as caught:
+            copyback.run(keep=keep)
+        assert (caught.value.file, caught.value.value) == ("keep", "'reqs'") and "requests" in caught.value.help
+
+
+def test_fio_takes_a_list_of_arguments():
+    text = "--name=a --rw=randwrite --bs=4k --size=256k --description='two words'"
+    parts = ["--name=a", "--rw=randwrite", "--bs=4k", "--size=256k", "--description=two words"]
+    of_text, of_parts = (copyback.run(fio_args=jobs)["baseline"] for jobs in (text, parts))
+    assert of_text == of_parts
 
 
 @pytest.mark.parametrize(

@@ -215,6 +215,10 @@ def test_mistakes_are_named():
         copyback.run(trace=[(0, "R", 0)])
     with pytest.raises(TypeError, match="PyCapsule"):
         copyback.run(trace=7)
+    lazy = pl.DataFrame({"arrival_ns": [0], "op": ["R"], "offset_bytes": [0], "length_bytes": [4096]}).lazy()
+    with pytest.raises(copyback.InputError, match="LazyFrame, which has no rows yet") as caught:
+        copyback.run(trace=lazy)
+    assert caught.value.help == "collect it: trace=frame.collect()"
     with pytest.raises(copyback.InputError, match="row 1: its op is `9`"):
         copyback.run(trace=[(0, 9, 0, 4096)])
 

@@ -1,6 +1,8 @@
 """pandas, polars, DuckDB and pyarrow read every table directly."""
 
+import copy
 import html
+import pickle
 import re
 
 import duckdb
@@ -52,6 +54,23 @@ def test_numbers_are_not_copied(runs):
     table = runs.table("time_series")
     first, second = (pa.table(table).column("time_ns").chunk(0).buffers()[1].address for _ in range(2))
     assert first == second
+
+
+def test_results_are_copied_and_not_pickled(runs):
+    info = copyback.trace.info("oltp", requests=100)
+    assert repr(info).startswith("<copyback.Document: ") and "requests" in repr(info)
+    for result in [runs, info]:
+        for copied in [copy.copy(result), copy.deepcopy(result)]:
+            assert type(copied) is type(result) and copied.json == result.json
+        with pytest.raises(TypeError, match=r"cannot be pickled; return .* `.document`"):
+            pickle.dumps(result)
+    copied = copy.deepcopy(runs)
+    copied.document["results"].clear()
+    assert runs.document["results"], "a copy's document is its own"
+    # What the error suggests.
+    assert pickle.loads(pickle.dumps(runs.document)) == runs.document
+    frame = pl.DataFrame(runs.summary)
+    assert pickle.loads(pickle.dumps(frame)).equals(frame)
 
 
 def test_what_is_not_there_is_said(runs):

@@ -7,7 +7,7 @@ use crate::readers::lines::read_error;
 use crate::readers::merged::Merged;
 use crate::readers::records::BinaryReader;
 use crate::readers::registry::{Content, Opening};
-use crate::readers::{BATCH_RECORDS, ReaderOptions, Record, RecordReader, parquet};
+use crate::readers::{BATCH_RECORDS, ReaderOptions, Record, RecordReader, foreign, parquet};
 use crate::spec::{Format, WorkloadSpec};
 use crate::units::counted;
 use crate::{Error, Request, RequestSource, per_cpu, standard_input};
@@ -277,6 +277,9 @@ fn open_file(
     }
     let stream = input::unwrap(Box::new(opened), notes).map_err(failed)?;
     let (head, stream) = input::peek(stream, HEAD_BYTES).map_err(failed)?;
+    if let Some(refused) = foreign::refuse_container(file, &head) {
+        return Err(refused);
+    }
     let detected = match options.format {
         Format::Auto => detect(file, &head, head.len() < HEAD_BYTES, options)?,
         named => Detected::named(named),

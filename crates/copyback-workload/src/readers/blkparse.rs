@@ -5,6 +5,7 @@
 
 use super::cursor::{Cursor, LineError, sectors_to_bytes, shown};
 use super::fiu::{linux_device_of, linux_name};
+use super::other_commands::{OtherCommands, has_data, is_zone_append};
 use super::registry::{FormatRow, lines};
 use super::{LineFormat, Parsed, request};
 use crate::Op;
@@ -20,11 +21,12 @@ pub(crate) struct Blkparse {
     /// Counts of events of each action that moved data, for the error if the selected action never occurs.
     seen: [u64; 3],
     in_summary: bool,
+    others: OtherCommands,
 }
 
 impl Blkparse {
     pub(crate) fn new(wanted: BlockAction) -> Self {
-        Self { wanted, seen: [0; 3], in_summary: false }
+        Self { wanted, seen: [0; 3], in_summary: false, others: OtherCommands::default() }
     }
 }
 
@@ -59,6 +61,9 @@ pub(crate) fn is_flush(rwbs: &[u8]) -> bool {
 
 /// The operation of an `rwbs` word; `None` if it moves no data.
 pub(crate) fn operation(rwbs: &[u8]) -> Option<Op> {
+    if is_zone_append(rwbs) {
+        return Some(Op::Write);
+    }
     // A leading F is a flush before the request itself; discards and secure erases carry a D.
     let kind = rwbs.iter().find(|letter| **letter != b'F')?;
     match kind {
@@ -74,6 +79,15 @@ impl Blkparse {
     fn without_data(&self, action: usize, rwbs: &[u8]) -> Parsed {
         let is_counted = BlockAction::ALL[action] == self.wanted;
         if is_counted && is_flush(rwbs) { Parsed::Flush } else { Parsed::Other }
+    }
+
+    /// The same of a command that is no read, write or trim, from the text after its `rwbs` word.
+    fn other(&mut self, action: usize, rwbs: &[u8], text: &[u8]) -> Parsed {
+        let parsed = self.without_data(action, rwbs);
+        if BlockAction::ALL[action] == self.wanted && !is_flush(rwbs) && has_data(text) {
+            self.others.add(rwbs);
+        }
+        parsed
     }
 }
 
@@ -101,12 +115,16 @@ impl LineFormat for Blkparse {
         };
         let rwbs = at.word();
         let without_data = self.without_data(action, rwbs);
-        let Some(op) = operation(rwbs) else { return Ok(without_data) };
-        // Passed-through commands have bytes in parentheses and no sector.
+        let Some(op) = operation(rwbs) else { return Ok(self.other(action, rwbs, at.rest)) };
+        // Passed-through commands have a command in parentheses, perhaps after a number of bytes, and no sector.
         if !at.rest.trim_ascii_start().first().is_some_and(u8::is_ascii_digit) {
             return Ok(without_data);
         }
+        let text = at.rest;
         let sector = at.word_as(|word| word.uint("a sector"))?;
+        if at.rest.trim_ascii_start().starts_with(b"(") {
+            return Ok(self.other(action, rwbs, text));
+        }
         // Without data: the error code of a completion or the process' name follows at once.
         if at.rest.trim_ascii_start().starts_with(b"[") {
             return Ok(without_data);
@@ -116,6 +134,9 @@ impl LineFormat for Blkparse {
         self.seen[action] += 1;
         if BlockAction::ALL[action] != self.wanted {
             return Ok(Parsed::Other);
+        }
+        if is_zone_append(rwbs) {
+            self.others.add_zone_append();
         }
         Ok(request(arrival_ns, op, sectors_to_bytes(sector)?, sectors_to_bytes(sectors)?, device))
     }
@@ -130,7 +151,9 @@ impl LineFormat for Blkparse {
 
     fn notes(&self) -> Vec<String> {
         let taken = format!("took the `{}` events of the block layer for requests", self.wanted);
-        std::iter::once(taken).chain(note_few(self.wanted, &self.seen)).collect()
+        let mut notes: Vec<String> = std::iter::once(taken).chain(note_few(self.wanted, &self.seen)).collect();
+        self.others.notes(&mut notes);
+        notes
     }
 
     fn help_if_empty(&self) -> Option<String> {

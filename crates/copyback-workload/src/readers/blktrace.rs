@@ -8,6 +8,7 @@ use super::registry::{Content, FormatRow, open_records};
 use super::{Parsed, request};
 use crate::Op;
 use crate::spec::BlockAction;
+use crate::units::counted;
 
 /// The format.
 pub(crate) const FORMAT: FormatRow = FormatRow {
@@ -47,17 +48,30 @@ pub(crate) struct Blktrace {
     wanted: BlockAction,
     big_endian: bool,
     seen: [u64; 3],
+    /// Passed-through commands with data.
+    passed_through: u64,
 }
 
 impl Blktrace {
     /// A reader for records in the byte order of the first record; little-endian if that has neither order.
     pub(crate) fn new(wanted: BlockAction, head: &[u8]) -> Self {
-        Self { wanted, big_endian: has_magic(head, true), seen: [0; 3] }
+        Self { wanted, big_endian: has_magic(head, true), seen: [0; 3], passed_through: 0 }
     }
 
     /// Events of each action that moved data.
     pub(crate) fn seen(&self) -> &[u64; 3] {
         &self.seen
+    }
+
+    /// The note on this number of passed-through commands.
+    pub(crate) fn note_passed_through(count: u64) -> Option<String> {
+        let commands = counted(count, "passed-through command");
+        (count > 0).then(|| format!("{commands} left out: such commands are no reads, writes or trims"))
+    }
+
+    /// Passed-through commands of the selected action with data.
+    pub(crate) fn passed_through(&self) -> u64 {
+        self.passed_through
     }
 
     pub(crate) fn recognises(head: &[u8]) -> bool {
@@ -102,6 +116,9 @@ impl RecordFormat for Blktrace {
         if is_flush && action & (CATEGORY_PASSED_THROUGH | CATEGORY_NOTIFY) == 0 {
             return (Ok(Parsed::Flush), payload_bytes);
         }
+        if action & CATEGORY_PASSED_THROUGH != 0 && action & CATEGORY_NOTIFY == 0 && len_bytes > 0 {
+            self.passed_through += u64::from(kind == self.wanted);
+        }
         if !moves_blocks || action & (CATEGORY_PASSED_THROUGH | CATEGORY_NOTIFY) != 0 || len_bytes == 0 {
             return (Ok(Parsed::Other), payload_bytes);
         }
@@ -122,6 +139,7 @@ impl RecordFormat for Blktrace {
                 .to_owned(),
         ];
         notes.extend(note_few(self.wanted, &self.seen));
+        notes.extend(Self::note_passed_through(self.passed_through));
         notes
     }
 

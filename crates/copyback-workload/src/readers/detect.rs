@@ -6,6 +6,7 @@
 use super::csv;
 use super::foreign;
 use super::lines::is_blank_or_comment;
+use super::plausible;
 use super::registry::Content;
 use super::unknown_table;
 use super::{Parsed, ReaderOptions};
@@ -79,17 +80,25 @@ pub(crate) fn detect(file: &str, head: &[u8], whole: bool, options: &ReaderOptio
         return Err(refused);
     }
     match detect_text(head, whole, options) {
-        Some(detected) => Ok(detected),
+        Some(detected) => match plausible::refuse(file, detected.format, &lines(head, whole), options) {
+            Some(refused) => Err(refused),
+            None => Ok(detected),
+        },
         None => Err(unknown(file, head)),
     }
 }
 
-fn detect_text(head: &[u8], whole: bool, options: &ReaderOptions) -> Option<Detected> {
+/// The lines to try: complete, and neither blank nor comments.
+fn lines(head: &[u8], whole: bool) -> Vec<&[u8]> {
     let text = head.strip_prefix(&[0xef, 0xbb, 0xbf]).unwrap_or(head);
     // The last line of a part of a file is probably incomplete.
-    let end = if whole { text.len() } else { text.iter().rposition(|byte| *byte == b'\n')? };
+    let end = if whole { text.len() } else { text.iter().rposition(|byte| *byte == b'\n').unwrap_or(0) };
     let lines = text[..end].split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-    let lines: Vec<&[u8]> = lines.filter(|line| !is_blank_or_comment(line)).take(LINES_MAX[1]).collect();
+    lines.filter(|line| !is_blank_or_comment(line)).take(LINES_MAX[1]).collect()
+}
+
+fn detect_text(head: &[u8], whole: bool, options: &ReaderOptions) -> Option<Detected> {
+    let lines = lines(head, whole);
     let few = &lines[..lines.len().min(LINES_MAX[0])];
     let with_requests = |tried: &Tried| tried.requests > 0;
     best(few, options, with_requests)

@@ -104,6 +104,8 @@ impl RecordReader for Merged {
             format!("{} of `{}`, one for each CPU, merged by time", counted(self.file_count as u64, "file"), self.base),
         ];
         notes.extend(note_few(self.wanted, &self.seen()));
+        let passed_through = self.parts.iter().map(|part| part.reader.format().passed_through()).sum();
+        notes.extend(Blktrace::note_passed_through(passed_through));
         for part in &self.parts {
             part.reader.notes_of_records(&mut notes);
         }

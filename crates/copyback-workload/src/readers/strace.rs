@@ -2,17 +2,17 @@
 //! all threads, the time of day with its date, and the files' paths.
 //!
 //! `[pid] time pread64(fd<path>, "data"..., length, offset) =
-//! transferred`. The time is in seconds since 1970 (`-ttt`), or a time of day (`-t`, `-tt`), which begins again at
-//! midnight. If there is no time, all calls arrive at once. A call that another thread's line interrupts is printed in
-//! two parts, `<unfinished ...>` and `<... pread64 resumed>`; it arrives at the time of the first part. The data is
-//! ignored, at any length (`-s`).
+//! transferred`. The time is in seconds since 1970 (`-ttt`), a time of day (`-t`, `-tt`), which begins again at
+//! midnight, or counts from the line before (`-r`). If there is no time, all calls arrive at once. A call that another
+//! thread's line interrupts is printed in two parts, `<unfinished ...>` and `<... pread64 resumed>`; it arrives at the
+//! time of the first part. The data is ignored, at any length (`-s`), and so are numbers in brackets (`-i`, `-n`).
 //!
 //! Calls whose line does not have the offset of their data (`write`, `io_submit`) are skipped, counted and named.
 
+use super::call_times::CallTimes;
 use super::cursor::{Cursor, LineError, shown};
 use super::names::Names;
 use super::registry::{FormatRow, lines};
-use super::time_of_day::Clock;
 use super::{LineFormat, Parsed, request};
 use crate::Op;
 use crate::units::counted;
@@ -41,8 +41,9 @@ pub(crate) struct Strace {
     calls: u64,
     failed: u64,
     without_paths: bool,
-    without_times: bool,
-    clock: Clock,
+    times: CallTimes,
+    /// Calls that gave up a file's blocks, as a trim does.
+    punched: u64,
     /// Calls that move data and were skipped: their line does not have the offset.
     left_out: BTreeMap<&'static str, u64>,
 }
@@ -119,6 +120,7 @@ impl Strace {
             return Ok(Parsed::Flush);
         }
         let Some(op) = Self::operation(name) else {
+            self.punched += u64::from(name == b"fallocate" && memmem::find(text, b"PUNCH_HOLE").is_some());
             self.leave_out(name, text);
             return Ok(Parsed::Other);
         };
@@ -276,26 +278,25 @@ fn data_len(text: &[u8]) -> Option<usize> {
     Some(if text[len..].starts_with(b"...") { len + 3 } else { len })
 }
 
-impl Strace {
-    /// Consumes the time before a call, if there is one.
-    fn take_time(&mut self, at: &mut Cursor<'_>) -> Result<u64, LineError> {
-        let word = Cursor::new(at.word_ahead());
-        if !word.rest.first().is_some_and(u8::is_ascii_digit) {
-            self.without_times = true;
-            return Ok(0);
+/// strace pads a process id to this width.
+const PID_DIGITS: usize = 5;
+
+/// The number of blanks at the start.
+fn blanks_len(text: &[u8]) -> usize {
+    text.iter().take_while(|byte| **byte == b' ').count()
+}
+
+/// The text after the instruction's address (`-i`) and the call's number (`-n`), each in brackets.
+fn behind_brackets(mut text: &[u8]) -> &[u8] {
+    loop {
+        text = text.trim_ascii_start();
+        let Some(inner) = text.strip_prefix(b"[") else { return text };
+        let is_number = |byte: &&u8| byte.is_ascii_hexdigit() || matches!(byte, b' ' | b'?');
+        let len = inner.iter().take_while(is_number).count();
+        match inner.get(len) {
+            Some(b']') if len > 0 => text = &inner[len + 1..],
+            _ => return text,
         }
-        at.word();
-        let mut time = word;
-        let first = time.decimal(9, "a time")?;
-        if time.rest.is_empty() && word.rest.contains(&b'.') {
-            return Ok(first);
-        }
-        self.clock.ns(word.rest).ok_or_else(|| {
-            let shown = shown(word.rest);
-            LineError(format!(
-                "`{shown}` is no time in seconds since 1970 or of the day: record with strace's option -ttt"
-            ))
-        })
     }
 }
 
@@ -312,21 +313,25 @@ impl LineFormat for Strace {
         }
         let mut at = Cursor::new(line.trim_ascii_start());
         let mut pid = 0;
+        let mut padding = blanks_len(line);
         if let Some(rest) = at.rest.strip_prefix(b"[pid") {
             at.rest = rest.trim_ascii_start();
             pid = at.uint("a process id")?;
             at.byte(b']', "`]`")?;
+            padding = blanks_len(at.rest).saturating_sub(1);
             at.blanks("a blank")?;
         } else if at.word_ahead().iter().all(u8::is_ascii_digit) && !at.rest.is_empty() {
+            let unfilled = PID_DIGITS.saturating_sub(at.word_ahead().len());
             pid = at.uint("a process id")?;
+            padding = blanks_len(at.rest).saturating_sub(1 + unfilled);
             at.blanks("a blank")?;
         }
         // A process' end and signals, which have a time only if calls have one.
         if ["+++ ", "--- "].iter().any(|begin| at.rest.starts_with(begin.as_bytes())) {
             return Ok(Parsed::Other);
         }
-        let arrival_ns = self.take_time(&mut at)?;
-        self.event(pid, arrival_ns, at.rest.trim_ascii_start())
+        let arrival_ns = self.times.take(&mut at, padding)?;
+        self.event(pid, arrival_ns, behind_brackets(at.rest))
     }
 
     fn help_if_empty(&self) -> Option<String> {
@@ -349,15 +354,12 @@ impl LineFormat for Strace {
                 "files are told apart by descriptor alone; record with strace's option -y to name them".to_owned(),
             );
         }
-        if self.without_times {
-            notes.push(
-                "the calls have no times: all arrive at time zero; record with strace's option -ttt, or replay in a \
-                 closed loop (--closed)"
-                    .to_owned(),
-            );
-        }
-        notes.extend(self.clock.note());
+        self.times.notes(&mut notes);
         notes.extend(self.note_left_out());
+        if self.punched > 0 {
+            let calls = counted(self.punched, "fallocate");
+            notes.push(format!("{calls} left out: only the file system knows which blocks of a hole it trims"));
+        }
         if self.failed > 0 {
             notes.push(format!("{} that failed left out", counted(self.failed, "call")));
         }

@@ -15,6 +15,7 @@ use super::blkparse::{is_flush, note_few, operation, other_action};
 use super::cursor::{Cursor, LineError, sectors_to_bytes, shown};
 use super::fiu::{linux_device_of, linux_name};
 use super::names::Names;
+use super::other_commands::{OtherCommands, has_data, is_zone_append};
 use super::registry::{FormatRow, lines};
 use super::{LineFormat, Parsed, request};
 use crate::Op;
@@ -36,6 +37,7 @@ pub(crate) struct Tracepoints {
     lost_lines: u64,
     /// UFS reads, writes and trims whose size Linux does not print.
     without_size: u64,
+    others: OtherCommands,
 }
 
 /// The unit of addresses in UFS events: since Linux 5.14 logical blocks, 4 KiB on all UFS devices; before, sectors.
@@ -47,7 +49,15 @@ const HOSTS_FROM: u32 = 0xfff << 20;
 
 impl Tracepoints {
     pub(crate) fn new(wanted: BlockAction) -> Self {
-        Self { wanted, seen: [0; 3], hosts: Names::default(), ufs_unit: None, lost_lines: 0, without_size: 0 }
+        Self {
+            wanted,
+            seen: [0; 3],
+            hosts: Names::default(),
+            ufs_unit: None,
+            lost_lines: 0,
+            without_size: 0,
+            others: OtherCommands::default(),
+        }
     }
 
     /// Counts an event that moves data, and makes a request of it if its action is selected.
@@ -76,7 +86,12 @@ impl Tracepoints {
         }
         let is_counted = action == self.wanted && is_flush(rwbs);
         let without_data = || if is_counted { Parsed::Flush } else { Parsed::Other };
-        let Some(op) = operation(rwbs) else { return Ok(without_data()) };
+        let Some(op) = operation(rwbs) else {
+            if action == self.wanted && !is_flush(rwbs) && has_data(at.rest) {
+                self.others.add(rwbs);
+            }
+            return Ok(without_data());
+        };
         // Bytes and a command in parentheses precede the sector, if present.
         if let Some(end) = at.rest.iter().position(|byte| *byte == b')') {
             let is_before = at.rest.iter().position(|byte| *byte == b'+').is_none_or(|plus| end < plus);
@@ -96,6 +111,9 @@ impl Tracepoints {
             return Ok(without_data());
         }
         let parsed = request(arrival_ns, op, sectors_to_bytes(sector)?, sectors_to_bytes(sectors)?, device);
+        if action == self.wanted && is_zone_append(rwbs) {
+            self.others.add_zone_append();
+        }
         Ok(self.found(action, parsed))
     }
 
@@ -278,6 +296,7 @@ impl LineFormat for Tracepoints {
     fn notes(&self) -> Vec<String> {
         let mut notes = vec![format!("took the `{}` events of the block layer for requests", self.wanted)];
         notes.extend(note_few(self.wanted, &self.seen));
+        self.others.notes(&mut notes);
         if let Some(unit) = self.ufs_unit {
             let kernel = if unit == SECTOR_BYTES { "before" } else { "since" };
             notes.push(format!("UFS addresses were read in units of {unit} bytes, as Linux prints them {kernel} 5.14"));

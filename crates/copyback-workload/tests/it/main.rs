@@ -1,5 +1,6 @@
 //! Integration tests of traces and generators. Each module answers one question, stated in its first line.
 
+mod ambiguous;
 mod common;
 mod detection;
 mod devices;

@@ -107,10 +107,10 @@ fn strace_with_vectors_and_calls_that_say_no_place() {
 #[test]
 fn strace_with_much_unfinished_data_is_refused() {
     let data = "a".repeat(1_000_000);
-    let begin = |pid: u64| format!("{pid} 1.0 pwrite64(5, \"{data}\", <unfinished ...>\n");
-    let end = |pid: u64| format!("{pid} 1.1 <... pwrite64 resumed> 4096, 0) = 4096\n");
+    let begin = |pid: u64| format!("{pid} 1700000001.0 pwrite64(5, \"{data}\", <unfinished ...>\n");
+    let end = |pid: u64| format!("{pid} 1700000001.1 <... pwrite64 resumed> 4096, 0) = 4096\n");
     // By its first line the format is detected.
-    let first = "99 0.5 pread64(5, \"\", 1, 0) = 1\n";
+    let first = "99 1700000000.5 pread64(5, \"\", 1, 0) = 1\n";
     let all_open: String = std::iter::once(first.to_owned()).chain((100..170).map(begin)).collect();
     let refused = error(all_open.as_bytes());
     assert!(refused.message.contains("have more than 64 MiB; record with strace's option -s 0"), "{refused}");
@@ -129,4 +129,64 @@ fn the_end_of_a_process_is_no_call_without_a_time() {
     let one = text.to_owned() + "1234 1700000000.000002 write(3</d>, \"\"..., 4096) = 4096\n";
     let (_, notes) = rows(one.as_bytes());
     assert!(notes.iter().any(|note| note.starts_with("1 call that moves data left out")), "{notes:?}");
+}
+
+/// Lines as strace 6.1 prints them with `-r`: the time since the line before, in a field of 13 characters.
+#[test]
+fn relative_times_are_added_up() {
+    let call = |offset: u64| format!("pread64(3</d>, \"\"..., 4096, {offset}) = 4096");
+    let read = |text: &str| {
+        let (read, notes) = rows(text.as_bytes());
+        let read: Vec<(u64, u64)> = read.iter().map(|row| (row.0, row.2)).collect();
+        (read, notes.iter().any(|note| note.contains("since the line before") || note.contains("strace -r")))
+    };
+    for process in ["", "1234  ", "20594 ", "[pid 20594] ", "[pid     7] "] {
+        let text = format!(
+            "{process}     0.000000 {}\n{process}     0.500000 {}\n{process}     0.000050 fsync(3</d>) = 0\n\
+             {process}     0.000050 {}\n{process}     0.001000 --- SIGCHLD {{}} ---\n{process}123456.000000 {}\n\
+             {process}     0.000001 +++ exited with 0 +++\n",
+            call(8192),
+            call(4096),
+            call(12288),
+            call(16384),
+        );
+        let expected = [(0, 8192), (500_000_000, 4096), (500_100_000, 12288), (123_456_501_100_000, 16384)];
+        assert_eq!(read(&text), (expected.to_vec(), true), "`{process}`");
+    }
+    // Both times, as -t and -r together print: the first is absolute.
+    let both = format!("1700000000.5 (+     0.000000) {}\n1700000001.0 (+     0.500000) {}\n", call(0), call(8192));
+    assert_eq!(read(&both), (vec![(0, 0), (500_000_000, 8192)], false));
+    // A call arrives at its first part, and the line that resumes it takes time, too.
+    let cut = format!(
+        "1234       0.000000 {}\n1234       0.000010 pread64(3</d>,  <unfinished ...>\n\
+         1235       0.000020 {}\n1234       0.000030 <... pread64 resumed>\"\"..., 4096, 4096) = 4096\n\
+         1234       0.000040 {}\n",
+        call(0),
+        call(8192),
+        call(12288)
+    );
+    assert_eq!(read(&cut).0, [(0, 0), (10_000, 4096), (30_000, 8192), (100_000, 12288)]);
+    // Without the blanks they might be absolute; times that fall are not.
+    let trimmed = error(format!("0.0 {}\n0.5 {}\n0.000100 {}\n", call(0), call(0), call(0)).as_bytes());
+    assert!(trimmed.message.contains("line 3: its time is 499.9 ms before"), "{trimmed}");
+    assert!(trimmed.message.contains("(strace -r): record with strace's option -ttt"), "{trimmed}");
+}
+
+/// `-i` prints the instruction's address, `-n` the call's number.
+#[test]
+fn numbers_in_brackets_are_ignored() {
+    for brackets in ["[00007f7d9c6b2f9a]", "[  17]", "[  17] [00007f7d9c6b2f9a]", "[????????????????]"] {
+        let call = format!("1234 1700000000.5 {brackets} pread64(5</data/a>, \"x\"..., 4096, 8192) = 512\n");
+        assert_eq!(strace(&call).0, [(0, 512)], "{brackets}");
+    }
+}
+
+#[test]
+fn holes_that_are_punched_are_counted() {
+    let text = "1.0 pwrite64(3</d>, \"\"..., 4096, 0) = 4096\n\
+                1.1 fallocate(3</d>, FALLOC_FL_KEEP_SIZE|FALLOC_FL_PUNCH_HOLE, 0, 4096) = 0\n\
+                1.2 fallocate(3</d>, 0, 0, 4096) = 0\n";
+    let (read, notes) = strace(text);
+    assert_eq!(read, [(0, 4096)]);
+    assert!(notes.iter().any(|note| note.starts_with("1 fallocate left out")), "{notes:?}");
 }

@@ -208,3 +208,32 @@ fn what_is_left_out_is_counted() {
                    tar 1 FF 202,1 0 0 1.0\n";
     said(iosnoop, 1, &["1 flush left out", "1 request without data left out"]);
 }
+
+/// A zone append is a write. Commands that are none, such as `N`, are counted, flushes as before.
+#[test]
+fn zone_appends_and_other_commands() {
+    let left_out = |notes: &[String], count: &str| {
+        let says = format!("{count}: such commands are no reads, writes or trims");
+        assert!(notes.contains(&says), "{says}: {notes:?}");
+        assert!(notes.iter().any(|note| note.starts_with("1 zone append (ZA) read as writes")), "{notes:?}");
+    };
+    let text = b"dd 1 [000] 101.1: block_rq_issue: 8,0 N 0 () 128 + 8 [dd]\n\
+        dd 1 [000] 101.2: block_rq_issue: 8,0 W 4096 () 128 + 8 [dd]\n\
+        dd 1 [000] 101.3: block_rq_issue: 8,0 ZA 4096 () 256 + 8 [dd]\n\
+        dd 1 [000] 101.3: block_rq_issue: 8,0 FF 0 () 18446744073709551615 + 0 [dd]\n\
+        dd 1 [000] 101.3: block_rq_issue: 8,0 N 36 (12 00 00) 0 + 0 [smartd]\n\
+        dd 1 [000] 101.3: block_rq_issue: 8,0 ZR 0 () 512 + 8 [dd]\n\
+        dd 1 [000] 101.4: block_rq_complete: 8,0 N () 128 + 8 [0]\n\
+        dd 1 [000] 101.4: block_rq_issue: 8,0 N 0 () 0 + 0 [dd]\n";
+    let (read, notes) = rows(text);
+    let ms = 1_000_000;
+    let device = 8 << 20;
+    assert_eq!(read, [(0, Op::Write, 65_536, 4096, device), (100 * ms, Op::Write, 131_072, 4096, device)]);
+    left_out(&notes, "3 events left out (N 2, ZR 1)");
+    let text = b"8,0 3 1 0.1 697 D W 128 + 8 [dd]\n8,0 3 2 0.2 697 D N 36 (12 00 00) [smartd]\n\
+        8,0 3 3 0.3 697 D ZA 256 + 8 [dd]\n8,0 3 4 0.4 697 D R 36 (12 00 00) [smartd]\n\
+        8,0 3 5 0.5 697 D N 128 + 8 [dd]\n8,0 3 6 0.6 697 Q N 128 + 8 [dd]\n8,0 3 7 0.7 697 D FN [dd]\n";
+    let (read, notes) = rows(text);
+    assert_eq!(read.len(), 2);
+    left_out(&notes, "3 events left out (N 2, R 1)");
+}
