@@ -23,7 +23,7 @@ pub(crate) struct CallTimes {
 }
 
 impl CallTimes {
-    /// Consumes the time before a call, if there is one. `padding`: the blanks before the time that are not a separator.
+    /// Consumes the time before a call, if there is one. `padding`: blanks before the time that are not a separator.
     pub(crate) fn take(&mut self, at: &mut Cursor<'_>, padding: usize) -> Result<u64, LineError> {
         let word = Cursor::new(at.word_ahead());
         if !word.rest.first().is_some_and(u8::is_ascii_digit) {
