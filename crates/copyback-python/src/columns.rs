@@ -1,7 +1,7 @@
 //! Columns of Arrow as columns of a Parquet file that the trace readers read.
 //!
 //! The parquet crate can write Arrow's arrays itself, but its feature `arrow` takes longer to compile than the rest of
-//! this package. A trace has few types: whole numbers, real numbers, texts and times. Each is stored in its widest type.
+//! this package. A trace has few types: whole numbers, real numbers, texts and times. Each has its widest type.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{

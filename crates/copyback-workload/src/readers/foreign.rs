@@ -142,7 +142,7 @@ const FOREIGN: &[Foreign] = &[
 /// The byte-order mark of UTF-8.
 const UTF_8_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The reason why a file with this beginning cannot be read in any format, if it is a container or has another encoding.
+/// Why a file with this beginning cannot be read in any format, if it is a container or has another encoding.
 pub(crate) fn refuse_container(file: &str, head: &[u8]) -> Option<Error> {
     CONTAINERS.iter().find(|own| (own.recognises)(head)).map(|own| own.refusal(file))
 }
