@@ -177,10 +177,10 @@ def test_percentiles_of_too_few_requests_are_not_drawn(tmp_path):
         plot.bars(few, "response.read.p99_99_ns")
     for name in ("p99_ns", "p50_ns", "max_ns"):
         (bar,) = plot.bars(few, f"response.read.{name}").patches
-        assert bar.get_height() == few.report["response"]["read"][name] / 1e6
+        assert bar.get_height() == few["baseline"]["response"]["read"][name] / 1e6
     (tmp_path / "grid.toml").write_text(
-        'schemes = ["baseline"]\nworkload = "random-read"\n[[case]]\nname = "few"\nrequests = 99\n'
-        '[[case]]\nname = "enough"\nrequests = 100\n'
+        'schemes = ["baseline"]\n[[case]]\nname = "few"\nworkload = "random-read"\nrequests = 99\n'
+        '[[case]]\nname = "enough"\nworkload = "random-read"\nrequests = 100\n'
     )
     swept = copyback.sweep(tmp_path / "grid.toml")
     with pytest.warns(UserWarning, match="needs 100 requests: 1 of 2 runs have fewer, and are not drawn"):

@@ -190,7 +190,8 @@ fn met(rows: &[Row], condition: &Condition) -> String {
         if few == all {
             return format!("{text} cannot be judged: {why}.");
         }
-        let named = if meets.is_empty() { "no other result meets it".into() } else { format!("{} meet it", meets.len()) };
+        let named =
+            if meets.is_empty() { "no other result meets it".into() } else { format!("{} meet it", meets.len()) };
         return format!("{text} cannot be judged in {few} of {all} results{can_be_built} ({why}); {named}.");
     }
     if meets.is_empty() {
@@ -252,7 +253,8 @@ mod tests {
         let said = sentences(&rows, Some("baseline"), &[], &STEADY);
         assert!(said.starts_with("No scheme that can be built has shorter tails than baseline: "), "{said}");
         assert!(
-            sentences(&rows, None, &[], &STEADY).starts_with("Of 2 results that can be built, baseline, mine do equally well: "),
+            sentences(&rows, None, &[], &STEADY)
+                .starts_with("Of 2 results that can be built, baseline, mine do equally well: "),
             "{said}"
         );
     }

@@ -7,6 +7,7 @@ use super::quantity::{Format, Unit};
 use super::seeds::{Mean, SeedGroup};
 use super::table::SweepResults;
 use crate::failure::Failure;
+use crate::flat::Number;
 use crate::format::{TooFew, count, counted, names};
 use crate::matched;
 use crate::table::{self, BOLD, Cell};
@@ -223,8 +224,17 @@ fn heading(objective: &Objective, kept: usize, rows: &[Row<'_>]) -> String {
     }
 }
 
-/// How the numbers of a column of these rows are printed.
+/// How the numbers of a column of these rows are printed. Counts stay counts, also as means over seeds.
 fn format_of(rows: &[&Row<'_>], asked: &ShownColumn) -> Format {
+    let is_count = |name: &String| {
+        let numbers = || rows.iter().flat_map(|row| &row.runs).filter_map(|run| run.numbers.get(name));
+        numbers().next().is_some() && numbers().all(|number| matches!(number, Number::U64(_)))
+    };
+    if let (Source::Number(name), Some(Unit::Plain)) = (&asked.source, asked.unit)
+        && is_count(name)
+    {
+        return Format::Count;
+    }
     let values = rows.iter().filter_map(|row| row.number(&asked.source)).map(|mean| mean.value);
     Format::in_unit(asked.unit.unwrap_or(Unit::Plain), values)
 }

@@ -2,9 +2,10 @@
 //! line of means, and a line with half the width of the 95 % intervals.
 
 use super::journal::RunResult;
+use super::quantity::Format;
 use super::seeds::{Mean, SeedGroup};
 use super::table::SweepResults;
-use crate::format::{change, count, percent, time};
+use crate::format::{change, percent, time};
 use crate::listing::wrapped;
 use crate::steady;
 use crate::table::{self, BOLD, Cell, DIM};
@@ -53,11 +54,14 @@ const COLUMNS: &[Column] = &[
         |run, _| run.value("write_amplification.total"),
         |value| format!("{value:.3}"),
     ),
-    column(
-        ["", "erases", "flash.block_erases"],
-        |run, _| run.value("flash.block_erases"),
-        |value| count(value.round() as u64),
-    ),
+    Column {
+        print_error: |half_width| Format::Count.shown_error(half_width),
+        ..column(
+            ["", "erases", "flash.block_erases"],
+            |run, _| run.value("flash.block_erases"),
+            |value| Format::Count.shown(value),
+        )
+    },
 ];
 
 /// Columns by how much they matter if there is no room for all, with that of verdicts behind [`COLUMNS`].
