@@ -170,6 +170,24 @@ def test_commands_are_where_the_table_says(commands):
         plot.timeline(copyback.run(requests=10), of="commands")
 
 
+def test_percentiles_of_too_few_requests_are_not_drawn(tmp_path):
+    few = copyback.run(workload="random-read", requests=300)
+    # p99.99 needs 10,000 requests, p99 100, and the median 2.
+    with pytest.raises(ValueError, match=r"'response\.read\.p99_99_ns' needs 10,000 requests, and no run has as many"):
+        plot.bars(few, "response.read.p99_99_ns")
+    for name in ("p99_ns", "p50_ns", "max_ns"):
+        (bar,) = plot.bars(few, f"response.read.{name}").patches
+        assert bar.get_height() == few["baseline"]["response"]["read"][name] / 1e6
+    (tmp_path / "grid.toml").write_text(
+        'schemes = ["baseline"]\n[[case]]\nname = "few"\nworkload = "random-read"\nrequests = 99\n'
+        '[[case]]\nname = "enough"\nworkload = "random-read"\nrequests = 100\n'
+    )
+    swept = copyback.sweep(tmp_path / "grid.toml")
+    with pytest.warns(UserWarning, match="needs 100 requests: 1 of 2 runs have fewer, and are not drawn"):
+        ax = plot.bars(swept, "response.read.p99_ns")
+    assert [np.isnan(bar.get_height()) for bar in ax.patches] == [True, False]
+
+
 def test_what_is_not_there_is_named(runs, swept):
     with pytest.raises(KeyError, match="has no column 'nothing'"):
         plot.over_time(runs, "nothing")
@@ -260,7 +278,7 @@ def test_legends_are_inside_their_figures(runs, swept):
     for drawn in [
         plot.breakdown(runs, "write"),
         plot.bars(runs, "flash.block_erases"),
-        plot.bars(swept, relative=True),
+        plot.bars(swept, "response.read.p99_ns", relative=True),
     ]:
         figure = drawn.figure
         figure.canvas.draw()
@@ -299,7 +317,7 @@ def test_lines_are_named_where_there_is_room_and_in_a_legend_otherwise(runs):
 
 
 def test_groups_of_two_keys_have_names_that_do_not_overlap(swept):
-    ax = plot.bars(swept)
+    ax = plot.bars(swept, "response.read.p99_ns")
     ax.figure.canvas.draw()
     labels = [label for label in ax.get_xticklabels() if label.get_text()]
     assert [label.get_text() for label in labels] == ["0.03", "0.05", "0.07"] * 3
@@ -368,7 +386,8 @@ def test_lines_of_a_sweep_are_means_over_seeds_and_bands_their_intervals(swept):
             assert at.min() == pytest.approx(max(y - half, 0), rel=1e-3)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("over-provisioning", "mean read response time (ms)")
     assert (ax.get_xscale(), ax.get_yscale()) == ("linear", "linear")
-    keys = plot.lines(swept, x="trigger.soft", line="capacity.over_provisioning", where={"scheme": "pgc"})
+    metric = "response.read.p99_ns"
+    keys = plot.lines(swept, metric, x="trigger.soft", line="capacity.over_provisioning", where={"scheme": "pgc"})
     assert next(line.get_label() for line in keys.get_lines()) == "over-provisioning 0.15"
     for wrong, says in [
         ({"x": "trigger.soft"}, "cells differ in capacity.over_provisioning, too; choose one: where="),
@@ -376,7 +395,7 @@ def test_lines_of_a_sweep_are_means_over_seeds_and_bands_their_intervals(swept):
         ({"x": "trigger.soft", "where": {"capacity.over_provisioning": 0.4}}, "there is 0.15, 0.2, 0.3"),
     ]:
         with pytest.raises(ValueError, match=says):
-            plot.lines(swept, **wrong)
+            plot.lines(swept, metric, **wrong)
 
 
 @pytest.mark.parametrize(("far", "scale"), [(50, "linear"), (100, "log")])

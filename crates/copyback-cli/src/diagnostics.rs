@@ -114,7 +114,12 @@ fn format(diagnosis: &Diagnosis, columns: usize) -> String {
 /// Wraps `text` to `columns`, less the label, under which the renderer indents every line.
 fn wrap(text: &str, label_columns: usize, columns: usize) -> String {
     let width = columns - label_columns;
-    textwrap::wrap(text, textwrap::Options::new(width).break_words(false)).join("\n")
+    // Names have hyphens, and whoever copies one from two lines copies another name.
+    let options = textwrap::Options::new(width)
+        .break_words(false)
+        .word_separator(textwrap::WordSeparator::AsciiSpace)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    textwrap::wrap(text, options).join("\n")
 }
 
 #[cfg(test)]

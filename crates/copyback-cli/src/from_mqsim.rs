@@ -5,6 +5,8 @@
 
 use crate::failure::Failure;
 use crate::files;
+use copyback::config::GeometryConfig;
+use copyback::config::presets::DEVICES;
 use copyback_workload::units::{format_bytes, format_duration_ns};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -197,6 +199,28 @@ impl Document {
     }
 }
 
+/// Refuses numbers that no drive can have here. Missing ones have the first device's values.
+fn check_geometry(parameters: &Parameters) -> Result<(), String> {
+    let device: toml::Table = DEVICES.first().and_then(|device| device.text.parse().ok()).unwrap_or_default();
+    let mut table = device.get("geometry").and_then(toml::Value::as_table).cloned().unwrap_or_default();
+    table.remove("mapping_unit");
+    let mut given = Vec::new();
+    for (key, name) in GEOMETRY {
+        let Some(number) = parameters.whole(name)? else { continue };
+        let number = u32::try_from(number).map_err(|_| format!("`{name}` is {number}: it is too large"))?;
+        table.insert((*key).to_owned(), i64::from(number).into());
+        given.push((*key, *name));
+    }
+    if let Some(bytes) = parameters.whole("Page_Capacity")? {
+        table.insert("page_size".to_owned(), format_bytes(bytes).into());
+        given.push(("page_size", "Page_Capacity"));
+    }
+    let Ok(geometry) = table.try_into::<GeometryConfig>() else { return Ok(()) };
+    let Err(error) = geometry.check() else { return Ok(()) };
+    let name = given.iter().find(|(key, _)| error.key == format!("geometry.{key}"));
+    name.map_or(Ok(()), |(_, name)| Err(format!("`{name}`: {}; {}", error.message, error.help.unwrap_or_default())))
+}
+
 /// The device's TOML; `file`: the path that its first comment names.
 fn converted(file: &str, parameters: &Parameters) -> Result<String, String> {
     let heading = format!(
@@ -205,6 +229,7 @@ fn converted(file: &str, parameters: &Parameters) -> Result<String, String> {
         plain(file)
     );
     let mut document = Document { text: heading, missing: Vec::new() };
+    check_geometry(parameters)?;
     document.table("geometry", geometry(parameters)?);
     document.table("timing", timing(parameters)?);
     document.table("capacity", capacity(parameters)?);

@@ -78,7 +78,9 @@ pub fn converted(args: &ConvertArgs) -> Result<String, Failure> {
 /// The format that the command line or the output's name asks for.
 fn written_format(output: &Path, to: Option<&str>) -> Result<WriteFormat, Failure> {
     if let Some(name) = to {
-        return name.parse().map_err(|message| Failure::input(format!("--to: {message}")));
+        let format = name.parse().map_err(|message| Failure::input(format!("--to: {message}")))?;
+        refuse_other_ending(output, format)?;
+        return Ok(format);
     }
     let extension = output.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     match extension {
@@ -98,6 +100,26 @@ fn written_format(output: &Path, to: Option<&str>) -> Result<WriteFormat, Failur
                 .with_help(help))
         }
     }
+}
+
+/// Refuses a name whose ending means another format than the one to write. Other endings may mean anything.
+fn refuse_other_ending(output: &Path, format: WriteFormat) -> Result<(), Failure> {
+    use WriteFormat::{Csv, Disksim, Fio2, Fio3, Msr, Parquet, Spc};
+    let ending = output.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase();
+    let meant: &[WriteFormat] = match ending.as_str() {
+        "parquet" => &[Parquet],
+        "csv" => &[Msr, Csv],
+        "spc" => &[Spc],
+        "iolog" | "fio" => &[Fio3, Fio2],
+        "disksim" => &[Disksim],
+        _ => return Ok(()),
+    };
+    if !files::is_file(output) || meant.contains(&format) {
+        return Ok(());
+    }
+    let shown = output.display();
+    let message = format!("{shown}: --to {} writes another format than the ending .{ending} means", format.word());
+    Err(Failure::input(message).with_help(format!("use another ending, or --to {}", meant[0].word())))
 }
 
 /// A workload that ends after a number of requests.

@@ -13,10 +13,10 @@ use copyback::host::config::HostMode;
 use copyback::observe::commands::CommandFilter;
 use copyback::observe::matched::{Matched, Responses};
 use copyback::observe::microscope::Focus;
-use copyback::observe::report::Outcome;
+use copyback::observe::report::{Outcome, Report};
 use copyback::run::config::Resolved;
 use copyback::run::{self, Options, Progress, RunError, Warmup};
-use copyback::workload::spec::{Pace, WorkloadSpec};
+use copyback::workload::spec::Pace;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -235,18 +235,34 @@ fn failed(error: RunError, planned: &Planned) -> Failure {
     }
 }
 
-/// The note that a generator makes fewer requests than requested.
-fn too_few_requests(workload: &WorkloadSpec, asked: Option<u64>) -> Option<String> {
-    let (asked, made) = (asked?, workloads::expected_requests(workload, None)?);
-    let is_short = workload.trace.is_none() && made < asked;
-    let counted = crate::format::counted;
-    is_short.then(|| {
-        format!(
-            "the workload generates {}, of {} that are asked for; set `workload.requests` for more",
-            counted(made, "request"),
-            crate::format::count(asked)
-        )
-    })
+/// The note that a run ended before the requested number of requests, and the setting that extends it.
+fn too_few_requests(plan: &Plan, resolved: &Resolved, report: &Report) -> Option<String> {
+    let Resolved { workload, tenants, .. } = resolved;
+    let is_generated = tenants.is_empty() && workload.trace.is_none();
+    let expected = workloads::expected_requests(workload, None).filter(|_| is_generated);
+    let (asked, made) = match expected {
+        Some(made) => (plan.requests_in_all()?, made),
+        None => (plan.requests?, report.reads + report.writes + report.trims),
+    };
+    if made >= asked {
+        return None;
+    }
+    let has = match (tenants.is_empty(), plan.jobs.list.is_empty()) {
+        (true, _) if is_generated => "the workload generates",
+        (true, _) => "the workload has",
+        (false, true) => "the workloads have",
+        (false, false) => "the jobs have",
+    };
+    let remedy = match (tenants.is_empty(), plan.jobs.list.is_empty()) {
+        (true, _) if is_generated => "set `workload.requests` for more",
+        (true, _) if workload.first.is_some_and(|first| first <= made) => "raise `workload.first` for more",
+        (true, _) if workload.passes.is_some() => "raise `workload.loop` for more",
+        (true, _) => "set `workload.loop` to replay the trace several times",
+        (false, true) => "raise their `requests`, `loop` or `stop` for more",
+        (false, false) => "raise their `size`, `loops` or `runtime` for more",
+    };
+    let (made, asked) = (crate::format::counted(made, "request"), crate::format::count(asked));
+    Some(format!("{has} {made}, of {asked} that are asked for; {remedy}"))
 }
 
 fn one(
@@ -273,7 +289,7 @@ fn one(
         .map_err(|error| failed(error, planned))?;
     let mut outcome = outcome;
     planned.retain_notes_of_user(&mut outcome.notes);
-    outcome.notes.extend(too_few_requests(&planned.resolved.workload, plan.requests_in_all()));
+    outcome.notes.extend(too_few_requests(plan, &planned.resolved, &outcome.report));
     let seconds = started.elapsed().as_secs_f64();
     let rate = |count: fn(&Progress) -> u64| last.as_ref().map_or(0, count) as f64 / seconds.max(1e-9);
     let wall = Wall {

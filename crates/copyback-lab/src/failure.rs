@@ -112,6 +112,16 @@ impl Failure {
         Some((&*text.name, line, column, text.text.get(span.clone()).unwrap_or_default()))
     }
 
+    /// The same with its message and its remedy reworded.
+    #[must_use]
+    pub fn reworded(mut self, reword: impl Fn(&str) -> String) -> Self {
+        if let Self::Input(diagnosis) | Self::Run(diagnosis) = &mut self {
+            diagnosis.message = reword(&diagnosis.message);
+            diagnosis.help = diagnosis.help.as_deref().map(reword);
+        }
+        self
+    }
+
     /// The same with a remedy.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {

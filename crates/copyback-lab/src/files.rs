@@ -80,6 +80,9 @@ pub fn read_any_text(what: &str, path: &Path) -> Result<String, Failure> {
     })
 }
 
+/// Units of values, as words that a shell may split from their numbers.
+const UNITS: [&str; 14] = ["B", "KiB", "MiB", "GiB", "TiB", "kB", "KB", "MB", "GB", "ns", "us", "ms", "s", "%"];
+
 /// Refuses a folder or a missing file, and names files that were perhaps meant.
 pub fn check_file(what: &str, path: &Path) -> Result<(), Failure> {
     let shown = path.display();
@@ -101,7 +104,10 @@ pub fn check_file(what: &str, path: &Path) -> Result<(), Failure> {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             let failure = Failure::input(format!("there is no {what} {shown}"));
+            // A shell divides an unquoted `--set buffer.size=2 MiB` in two.
+            let is_unit = path.to_str().is_some_and(|word| UNITS.contains(&word));
             Err(match nearest_file(path) {
+                _ if is_unit => failure.with_help(format!("quote a value with a blank: 'KEY=2 {shown}'")),
                 Some(near) => failure.with_help(format!("did you mean {near}?")),
                 None => failure,
             })

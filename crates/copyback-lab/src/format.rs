@@ -90,13 +90,24 @@ pub const BEYOND_PPM: &[(&str, u64)] = &[
     ("p99_9999_ns", 1),
 ];
 
-/// Whether a number is a percentile of so few requests that it is their maximum. `number` finds another number of the
-/// same run.
-pub fn is_maximum(name: &str, number: impl Fn(&str) -> Option<f64>) -> bool {
-    let Some((class, last)) = name.rsplit_once('.') else { return false };
-    let beyond = BEYOND_PPM.iter().find(|(percentile, _)| *percentile == last);
-    let count = number(&format!("{class}.count"));
-    beyond.zip(count).is_some_and(|((_, ppm), count)| count > 0.0 && are_too_few(count as u64, *ppm))
+/// A percentile of fewer requests than it needs, so that it is their maximum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TooFew {
+    /// Requests of its class.
+    pub count: u64,
+    /// Fewest requests of which one lies beyond the percentile.
+    pub needed: u64,
+}
+
+impl TooFew {
+    /// The shortage of a number of the results; `None` if it is no percentile, or has enough requests or none. `number`
+    /// finds another number of the same run. Tables, conditions and pages omit such a percentile.
+    pub fn of(name: &str, number: impl Fn(&str) -> Option<f64>) -> Option<Self> {
+        let (class, last) = name.rsplit_once('.')?;
+        let (_, ppm) = BEYOND_PPM.iter().find(|(percentile, _)| *percentile == last)?;
+        let count = number(&format!("{class}.count")).filter(|count| *count > 0.0)? as u64;
+        are_too_few(count, *ppm).then(|| Self { count, needed: 1_000_000u64.div_ceil(*ppm) })
+    }
 }
 
 #[cfg(test)]
@@ -114,9 +125,11 @@ mod tests {
     #[test]
     fn a_percentile_of_few_requests_is_their_maximum() {
         let of = |count: f64| move |name: &str| (name == "response.read.count").then_some(count);
-        assert!(is_maximum("response.read.p99_ns", of(99.0)) && !is_maximum("response.read.p99_ns", of(100.0)));
-        assert!(!is_maximum("response.read.p99_ns", of(0.0)), "nothing is the maximum of nothing");
-        assert!(!is_maximum("response.read.mean_ns", of(1.0)) && !is_maximum("reads", of(1.0)));
+        let short = |name: &str, count: f64| TooFew::of(name, of(count)).map(|short| (short.count, short.needed));
+        assert_eq!(short("response.read.p99_ns", 99.0), Some((99, 100)));
+        assert_eq!(short("response.read.p99_ns", 100.0), None);
+        assert_eq!(short("response.read.p99_ns", 0.0), None, "nothing is the maximum of nothing");
+        assert_eq!([short("response.read.mean_ns", 1.0), short("reads", 1.0)], [None, None]);
     }
 
     #[test]

@@ -21,6 +21,7 @@ pub fn notes(plan: &Plan, finished: &[Finished]) -> String {
         + &notes_of_runs(plan, finished)
         + &note_of_unwritten(finished).unwrap_or_default()
         + nothing_to_collect(finished)
+        + note_of_trims(finished)
         + &steady::notes(plan, finished).concat();
     if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
@@ -95,6 +96,15 @@ fn note_of_times(plan: &Plan) -> Option<String> {
         "Note: `host.mode = \"closed\"` ({from}): the workload's arrival times are not used; --open uses them, and \
          --closed leaves this note out\n"
     ))
+}
+
+/// The note that a run without reads and writes has no response times.
+fn note_of_trims(finished: &[Finished]) -> &'static str {
+    let is_all = |report: &Report| report.trims > 0 && report.reads + report.writes == 0;
+    if finished.iter().all(|done| is_all(&done.outcome.report)) {
+        return "Note: all requests are trims, which take no time here: there are no response times, and no rates\n";
+    }
+    ""
 }
 
 /// Why schemes that are compared are alike.

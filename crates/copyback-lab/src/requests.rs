@@ -32,7 +32,12 @@ pub fn open_all(planned: &Planned, seed: u64) -> Result<OpenedAll, Failure> {
     };
     let mut files = Vec::new();
     let open_one = |spec: &WorkloadSpec, seed, capacity_bytes| -> Result<_, Failure> {
-        let Opened { source, file } = open_source(spec, seed, capacity_bytes)?;
+        let Opened { source, file } = open_source(spec, seed, capacity_bytes).map_err(|failure| {
+            match resolved.tenants.iter().find(|(_, tenant)| std::ptr::eq(&raw const tenant.spec, spec)) {
+                Some((name, _)) => of_workload(name, failure),
+                None => failure,
+            }
+        })?;
         files.extend(file);
         Ok(source)
     };
@@ -49,8 +54,12 @@ pub fn try_traces(planned: &Planned, seed: u64, requests: Option<u64>) -> Result
     let grain_bytes = resolved.run.geometry.unit_bytes();
     let regions = tenants::regions(&resolved.tenants, capacity_bytes, grain_bytes)?;
     for ((name, tenant), [_, bytes]) in resolved.tenants.iter().zip(regions) {
-        try_trace(&tenant.spec, seed, bytes, requests)
-            .map_err(|failure| failure.of_run(&format!("workload `{name}`")))?;
+        try_trace(&tenant.spec, seed, bytes, requests).map_err(|failure| of_workload(name, failure))?;
     }
     Ok(())
+}
+
+/// A failure of one of several workloads, with its name and the keys of its own table.
+fn of_workload(name: &str, failure: Failure) -> Failure {
+    failure.reworded(|text| tenants::with_keys_of(name, text)).of_run(&format!("workload `{name}`"))
 }

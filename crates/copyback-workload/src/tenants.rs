@@ -184,6 +184,23 @@ impl RequestSource for UpTo {
     }
 }
 
+/// A note or an error of a workload's source, with the keys of the workload's own table: `workload.loop` is
+/// `workloads.a.loop` for the workload `a`.
+#[must_use]
+pub fn with_keys_of(name: &str, text: &str) -> String {
+    let begins = [("`workload.", "`"), ("--set workload.", "--set "), ("[workload.", "[")];
+    begins
+        .iter()
+        .fold(text.to_owned(), |text, (begin, before)| text.replace(begin, &format!("{before}workloads.{name}.")))
+}
+
+/// The same of an error's message and help.
+#[must_use]
+pub fn error_of(name: &str, error: Error) -> Error {
+    let own = |text: &str| with_keys_of(name, text);
+    Error { message: own(&error.message), help: error.help.as_deref().map(own), ..error }
+}
+
 /// Opens all workloads; `open` opens one with a seed and a capacity.
 ///
 /// # Errors

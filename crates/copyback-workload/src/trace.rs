@@ -33,6 +33,8 @@ pub(crate) struct TraceSource {
     /// Records held for sorting, which followed a later record in the file, by arrival and position.
     late: BinaryHeap<Reverse<Late>>,
     window_records: usize,
+    /// Whether the workload sets the window.
+    is_window_set: bool,
     ended: bool,
     sorted_count: u64,
     /// Requests and bytes of the records read so far.
@@ -63,6 +65,7 @@ impl TraceSource {
             held: VecDeque::new(),
             late: BinaryHeap::new(),
             window_records: window_records.unwrap_or(format.row().reorder_window),
+            is_window_set: window_records.is_some(),
             ended: false,
             sorted_count: 0,
             read_count: 0,
@@ -215,6 +218,9 @@ impl RequestSource for TraceSource {
         if self.sorted_count > 0 {
             let [late, window] = [self.sorted_count, self.window_records as u64].map(|count| counted(count, "record"));
             notes.push(format!("sorted {late} that came late, within {window}"));
+        } else if self.is_window_set {
+            notes
+                .push("`workload.reorder_window` has no effect: each record follows those of earlier times".to_owned());
         }
         notes.extend(self.note_tiny());
         notes

@@ -6,6 +6,7 @@ import difflib
 import itertools
 import math
 import re
+import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -153,17 +154,57 @@ def groups(result: Runs | Sweep, metric: str, where: Mapping[str, Any] | None = 
         cells: dict[tuple[Any, ...], dict[str, list[float]]] = {}
         for row in _chosen(columns, where, keys):
             number = _number(columns[metric][row], metric)
+            count = columns.get(_count_of(metric), [])
+            number = _with_enough(number, metric, count[row] if count else None)
             cell = tuple(columns[key][row] for key in keys)
             cells.setdefault(cell, {}).setdefault(columns["scheme"][row], []).append(number)
-        return Groups(keys, cells)
+        return _checked(Groups(keys, cells), metric)
     refuse_where(where)
     columns = result.summary.to_dict()
     rows = zip(columns["scheme"], columns["metric"], columns["value"], strict=True)
-    values = {scheme: [value] for scheme, name, value in rows if name == metric}
+    rows = list(rows)
+    counts = {scheme: value for scheme, name, value in rows if name == _count_of(metric)}
+    values = {
+        scheme: [_with_enough(value, metric, counts.get(scheme))] for scheme, name, value in rows if name == metric
+    }
     if not values:
         message = f"the reports have no number {metric!r}{_alike(metric, columns['metric'])}"
         raise KeyError(message)
-    return Groups([], {(): values})
+    return _checked(Groups([], {(): values}), metric)
+
+
+def _count_of(metric: str) -> str:
+    """Return the name of the number of requests of a number's class."""
+    return f"{metric.rpartition('.')[0]}.count"
+
+
+def _needed(metric: str) -> int:
+    """Return the fewest requests of which one lies beyond a percentile; 0 for other numbers. p99.99 needs 10,000."""
+    percentile = re.fullmatch(r"p([0-9_]+)_ns", metric.rpartition(".")[2])
+    if not percentile:
+        return 0
+    digits = percentile[1].replace("_", "")
+    scale = 10 ** len(digits)
+    return -(-scale // (scale - int(digits)))
+
+
+def _with_enough(number: float, metric: str, count: float | None) -> float:
+    """Return a number; NaN for a percentile of too few requests, which is their maximum."""
+    return math.nan if count is not None and count < _needed(metric) else number
+
+
+def _checked(found: Groups, metric: str) -> Groups:
+    """Refuse a percentile for which no run has enough requests, and warn if some runs have too few."""
+    values = [value for schemes in found.cells.values() for own in schemes.values() for value in own]
+    missing = sum(map(math.isnan, values))
+    needed = _needed(metric)
+    if needed and missing:
+        needs = f"{metric!r} needs {needed:,} requests"
+        if missing == len(values):
+            message = f"{needs}, and no run has as many; run longer, or draw a lower percentile or the mean"
+            raise ValueError(message)
+        warnings.warn(f"{needs}: {missing} of {len(values)} runs have fewer, and are not drawn", stacklevel=4)
+    return found
 
 
 def _alike(metric: str, known: Iterable[str]) -> str:

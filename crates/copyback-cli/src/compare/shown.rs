@@ -3,11 +3,11 @@
 use crate::execute::Finished;
 use crate::failure::Failure;
 use crate::flat::{self, Number};
-use crate::format::{self, is_maximum};
+use crate::format;
 use crate::matched;
 use crate::plan::Plan;
 use crate::steady;
-use crate::sweep::journal::value_of;
+use crate::sweep::journal::shown_of;
 use crate::sweep::objective::{LISTED, is_usual, near_names, numbers_of_workloads, short_of, spelled_out};
 use crate::sweep::quantity::Format;
 use crate::table::{self, BOLD, Cell, DIM};
@@ -187,7 +187,7 @@ fn find(word: &str, numbers: &[Numbers]) -> Result<String, Failure> {
 
 /// A value; `None` if there is none, or if there are too few requests for the percentile.
 fn value(name: &str, numbers: &Numbers) -> Option<f64> {
-    value_of(numbers, name).filter(|_| !is_maximum(name, |count| value_of(numbers, count)))
+    shown_of(numbers, name)
 }
 
 fn change(value: Option<f64>, first: Option<f64>) -> String {

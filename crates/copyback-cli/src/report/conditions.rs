@@ -29,7 +29,12 @@ impl Condition {
         let parsed = objective::Condition::parse(text)?;
         let Some(metric) = spelled_out(&parsed.name.word, is_number) else {
             let message = format!("the results have no number `{}`", parsed.name.word);
-            let help = "name one as `--show` does: read.p99_9, write.mean, wa, erases, iops";
+            let help = match parsed.name.word.as_str() {
+                "steady" | "scheme" | "case" | "device" | "workload" | "seed" => {
+                    "a page's conditions are on numbers; `copyback sweep FILE --where` also compares texts"
+                }
+                _ => "name one as `--show` does: read.p99_9, write.mean, wa, erases, iops",
+            };
             return Err(parsed.name.refuse(message).with_help(help));
         };
         let unit = Unit::of_name(&metric);

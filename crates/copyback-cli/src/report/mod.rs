@@ -84,6 +84,7 @@ pub fn report(args: &ReportArgs) -> Result<(), Failure> {
 pub fn reported(args: &ReportArgs) -> Result<(String, bool), Failure> {
     let output = Output::new("--out", &args.out);
     files::check_output(&args.out)?;
+    refuse_other_ending(&args.out)?;
     let all = args.results.iter().map(|path| ReportInput::read(path)).collect::<Result<Vec<_>, _>>()?;
     let inputs: Vec<Input> = all.iter().flat_map(ReportInput::inputs).collect();
     files::refuse_clashes(std::slice::from_ref(&output), &inputs)?;
@@ -100,6 +101,21 @@ pub fn reported(args: &ReportArgs) -> Result<(String, bool), Failure> {
     let size = format::size(html.len() as f64);
     let said = format!("{}: {shown} ({size}{coarser})", args.out.display());
     Ok((format!("{}\n", printable(&said)), is_printed))
+}
+
+/// Endings of other formats that people print results in.
+const OTHER_ENDINGS: [&str; 9] = ["pdf", "png", "svg", "jpg", "md", "txt", "json", "csv", "parquet"];
+
+/// Refuses a name whose ending means another format than a page's.
+fn refuse_other_ending(out: &Path) -> Result<(), Failure> {
+    let ending = out.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase();
+    if !files::is_file(out) || !OTHER_ENDINGS.contains(&ending.as_str()) {
+        return Ok(());
+    }
+    let message = format!("--out {}: a report is a page in HTML, but its name has another ending", out.display());
+    let name = out.with_extension("html");
+    Err(Failure::input(message)
+        .with_help(format!("name it {}; a browser prints it, or saves it as PDF", name.display())))
 }
 
 /// The title of the page: the subject of the results.

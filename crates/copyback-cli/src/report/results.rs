@@ -98,10 +98,7 @@ impl ReportInput {
     pub fn found(&self, conditions: &[Condition]) -> String {
         match &self.kind {
             Kind::Runs(runs) => runs.found(conditions),
-            Kind::Sweep(sweep) => {
-                let (rows, caveat) = (sweep.rows(), findings::caveat(sweep.is_steady()));
-                findings::sentence(&rows, None, conditions) + &findings::put_off(&rows) + caveat
-            }
+            Kind::Sweep(sweep) => findings::sentences(&sweep.rows(), None, conditions, &sweep.verdicts()),
             Kind::Reproduction(documents) => findings::of_claims(documents),
         }
     }

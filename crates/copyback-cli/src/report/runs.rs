@@ -3,7 +3,7 @@
 use super::conditions::Condition;
 use super::dies::DieActivity;
 use super::distribution::{Bins, ccdf};
-use super::findings::{self, Row};
+use super::findings::{self, Row, verdict};
 use super::read::{self, Table};
 use super::series::{self, Series};
 use super::settings::settings;
@@ -106,8 +106,9 @@ impl Runs {
         };
         let rows: Vec<Row> = self.results().iter().map(row).collect();
         let first = self.schemes().first().copied();
-        let is_steady = self.results().iter().all(|result| result["report"]["steady"]["verdict"] == "steady");
-        findings::sentence(&rows, first, conditions) + &findings::put_off(&rows) + findings::caveat(is_steady)
+        let verdict = |result: &Value| verdict(result["report"]["steady"]["verdict"].as_str()?);
+        let verdicts: Vec<_> = self.results().iter().filter_map(verdict).collect();
+        findings::sentences(&rows, first, conditions, &verdicts)
     }
 
     /// Whether the reports have a number of this name.

@@ -6,6 +6,7 @@ use super::read::Table;
 use super::settings::settings;
 use super::{BYTES_MAX, Detail, too_large};
 use crate::failure::Failure;
+use crate::format::TooFew;
 use crate::steady::short_of_runs;
 use crate::sweep::latencies;
 use crate::sweep::seeds::Mean;
@@ -37,6 +38,8 @@ const METRICS: [&str; 20] = [
     "wear.max_erases",
     "min_free_blocks",
 ];
+/// Numbers of requests, by which a percentile is known to have too few.
+const COUNTS: [&str; 3] = ["response.read.count", "response.write.count", "response.all.count"];
 const CAUSES: [&str; 2] = ["latency_breakdown.read_mean_ns.", "latency_breakdown.write_mean_ns."];
 /// Columns that are in front of the varied keys.
 const BEFORE_VARIED: [&str; 5] = ["cell", "case", "device", "workload", "seed"];
@@ -66,6 +69,7 @@ impl Sweep {
             BEFORE_VARIED.contains(&name)
                 || ["scheme", "steady", "config"].contains(&name)
                 || METRICS.contains(&name)
+                || COUNTS.contains(&name)
                 || name == findings::AFTER_LAST_REQUEST
                 || varied.iter().any(|own| own == name)
                 || CAUSES.iter().any(|cause| name.starts_with(cause))
@@ -108,9 +112,13 @@ impl Sweep {
         };
         let row = |group: &Group, scheme: &String, rows: &[usize]| {
             let at = if group.label.is_empty() { String::new() } else { format!(" with {}", group.label) };
-            let mean = |name: &str| Some((name.to_owned(), self.mean(name, rows)[0].as_f64()?));
-            let numbers: BTreeMap<String, f64> =
-                METRICS.iter().chain([&findings::AFTER_LAST_REQUEST]).filter_map(|name| mean(name)).collect();
+            let mean = |name: &str| Some((name.to_owned(), self.mean(name, rows)?.value));
+            let least = |name: &str| {
+                let counts = self.table.numbers(name).ok()?;
+                Some((name.to_owned(), rows.iter().filter_map(|row| counts[*row]).reduce(f64::min)?))
+            };
+            let means = METRICS.iter().chain([&findings::AFTER_LAST_REQUEST]).filter_map(|name| mean(name));
+            let numbers: BTreeMap<String, f64> = means.chain(COUNTS.iter().filter_map(|name| least(name))).collect();
             let number = Box::new(move |name: &str| numbers.get(name).copied());
             Row { name: format!("{scheme}{at}"), is_ideal: is_ideal(scheme), number }
         };
@@ -122,9 +130,13 @@ impl Sweep {
         all
     }
 
-    /// Whether all runs are steady.
-    pub fn is_steady(&self) -> bool {
-        self.table.texts("steady").is_ok_and(|verdicts| verdicts.iter().all(|verdict| verdict == "steady"))
+    /// The verdicts of all runs.
+    pub fn verdicts(&self) -> Vec<Verdict> {
+        (0..self.table.rows).filter_map(|row| self.verdict(row)).collect()
+    }
+
+    fn verdict(&self, row: usize) -> Option<Verdict> {
+        findings::verdict(&self.table.shown("steady", row))
     }
 
     /// Whether the table has a number of this name that the page knows.
@@ -163,12 +175,8 @@ impl Sweep {
     fn group(&self, group: &Group, metrics: &[&str], detail: Detail) -> Value {
         let mut schemes = Map::new();
         for (scheme, rows) in &group.rows {
-            let values: Vec<Value> = metrics.iter().map(|name| self.mean(name, rows)).collect();
-            let verdict = |row: &usize| {
-                let name = self.table.shown("steady", *row);
-                Verdict::ALL.into_iter().find(|verdict| verdict.name() == name)
-            };
-            let steady = short_of_runs(&rows.iter().filter_map(verdict).collect::<Vec<_>>());
+            let values: Vec<Value> = metrics.iter().map(|name| self.shown_mean(name, rows)).collect();
+            let steady = short_of_runs(&rows.iter().filter_map(|row| self.verdict(*row)).collect::<Vec<_>>());
             let of_class = |class: &&str| {
                 let bins = self.distributions.get(&(group.label.clone(), scheme.clone(), (*class).to_owned()))?;
                 Some(((*class).to_owned(), ccdf(bins, detail)))
@@ -183,16 +191,23 @@ impl Sweep {
         json!({ "label": group.label, "schemes": schemes })
     }
 
-    /// A mean over seeds and half the width of its interval.
-    fn mean(&self, name: &str, rows: &[usize]) -> Value {
-        let Ok(column) = self.table.numbers(name) else { return Value::Null };
-        let mean = Mean::of(rows.iter().map(|row| column[*row])).map(|mean| mean.of_bins(name));
+    /// A mean over seeds.
+    fn mean(&self, name: &str, rows: &[usize]) -> Option<Mean> {
+        let column = self.table.numbers(name).ok()?;
+        Mean::of(rows.iter().map(|row| column[*row])).map(|mean| mean.of_bins(name))
+    }
+
+    /// A mean over seeds and half the width of its interval; `null` also if a run lacks requests for a percentile.
+    fn shown_mean(&self, name: &str, rows: &[usize]) -> Value {
+        let number = |row: usize| move |name: &str| self.table.numbers(name).ok().and_then(|column| column[row]);
+        let has_too_few = rows.iter().any(|row| TooFew::of(name, number(*row)).is_some());
+        let mean = self.mean(name, rows).filter(|_| !has_too_few);
         mean.map_or(Value::Null, |mean| json!([rounded(mean.value), mean.half_width.map(rounded)]))
     }
 
     fn causes(&self, prefix: &str, rows: &[usize]) -> Vec<Value> {
         let names = self.table.names.iter().filter(|name| name.starts_with(prefix));
-        let part = |name: &String| json!([name[prefix.len()..], self.mean(name, rows)[0]]);
+        let part = |name: &String| json!([name[prefix.len()..], self.shown_mean(name, rows)[0]]);
         names.map(part).filter(|pair| pair[1].as_f64().is_some_and(|part| part > 0.0)).collect()
     }
 

@@ -7,7 +7,8 @@ use super::quantity::{Format, Unit};
 use super::seeds::{Mean, SeedGroup};
 use super::table::SweepResults;
 use crate::failure::Failure;
-use crate::format::{count, counted, is_maximum, names};
+use crate::flat::Number;
+use crate::format::{TooFew, count, counted, names};
 use crate::matched;
 use crate::table::{self, BOLD, Cell};
 use copyback_lab::steady::{is_unsettled, short_of_runs};
@@ -34,6 +35,12 @@ impl Row<'_> {
     fn number(&self, source: &Source) -> Option<Mean> {
         let mean = Mean::of(self.runs.iter().map(|run| source.number(self.group.first, run)))?;
         Some(if let Source::Number(name) = source { mean.of_bins(name) } else { mean })
+    }
+
+    /// The shortage of the run with the fewest requests, if there are too few for a percentile.
+    fn too_few(&self, source: &Source) -> Option<TooFew> {
+        let Source::Number(name) = source else { return None };
+        self.runs.iter().filter_map(|run| run.too_few(name)).min()
     }
 
     /// Whether it meets a condition: by its mean over seeds, and by its text with every seed.
@@ -152,7 +159,7 @@ pub fn text(objective: &Objective, results: &SweepResults<'_>) -> Result<(String
     if matched::are_requested(asked.iter().map(|asked| &*asked.title)) {
         text.push_str(&matched::note("the first scheme of a cell", None));
     }
-    let text = text + &note_of_maxima(&rows, &asked) + &note_of_missing(&rows, &asked, &tests);
+    let text = text + &note_of_too_few(&rows, &asked, &tests) + &note_of_missing(&rows, &asked, &tests);
     Ok((text, cells(&kept, &asked)))
 }
 
@@ -217,8 +224,17 @@ fn heading(objective: &Objective, kept: usize, rows: &[Row<'_>]) -> String {
     }
 }
 
-/// How the numbers of a column of these rows are printed.
+/// How the numbers of a column of these rows are printed. Counts stay counts, also as means over seeds.
 fn format_of(rows: &[&Row<'_>], asked: &ShownColumn) -> Format {
+    let is_count = |name: &String| {
+        let numbers = || rows.iter().flat_map(|row| &row.runs).filter_map(|run| run.numbers.get(name));
+        numbers().next().is_some() && numbers().all(|number| matches!(number, Number::U64(_)))
+    };
+    if let (Source::Number(name), Some(Unit::Plain)) = (&asked.source, asked.unit)
+        && is_count(name)
+    {
+        return Format::Count;
+    }
     let values = rows.iter().filter_map(|row| row.number(&asked.source)).map(|mean| mean.value);
     Format::in_unit(asked.unit.unwrap_or(Unit::Plain), values)
 }
@@ -270,32 +286,39 @@ fn best_of(rows: &[&Row<'_>], asked: &ShownColumn, is_most: bool) -> String {
     format!("\n{what} `{}`: {shown}, {alike}{more}\n", asked.title)
 }
 
-/// The note that a percentile of few requests is their maximum, and was compared like the others.
-fn note_of_maxima(rows: &[Row<'_>], asked: &[ShownColumn]) -> String {
-    let is_maximum = |row: &Row<'_>, name: &str| row.runs.iter().any(|run| is_maximum(name, |count| run.value(count)));
+/// The note that rows have too few requests for a percentile, so that it has no value there and meets no condition.
+fn note_of_too_few(rows: &[Row<'_>], asked: &[ShownColumn], tests: &[Test]) -> String {
     let mut text = String::new();
     for asked in asked {
-        let Source::Number(name) = &asked.source else { continue };
-        let found = rows.iter().filter(|row| is_maximum(row, name)).count();
-        if found > 0 {
-            let title = &asked.title;
+        let shortages: Vec<TooFew> = rows.iter().filter_map(|row| row.too_few(&asked.source)).collect();
+        if let Some(most) = shortages.iter().max() {
+            let (title, found) = (&asked.title, counted(shortages.len() as u64, "row"));
+            let judged = if is_tested(asked, tests) { ", so that its condition cannot be judged there" } else { "" };
+            let at_most = if shortages.len() > 1 { "at most " } else { "" };
             text.push_str(&format!(
-                "\nNote: `{title}` of {} is the maximum: there are too few requests\n",
-                counted(found as u64, "row")
+                "\nNote: `{title}` has no value in {found}{judged}: it needs {} requests in each run, and there are \
+                 {at_most}{}\n",
+                count(most.needed),
+                count(most.count)
             ));
         }
     }
     text
 }
 
+/// Whether a condition is on this column.
+fn is_tested(asked: &ShownColumn, tests: &[Test]) -> bool {
+    tests.iter().any(|test| test.asked.source == asked.source)
+}
+
 /// The note that some rows lack a number, and so meet no condition on it.
 fn note_of_missing(rows: &[Row<'_>], asked: &[ShownColumn], tests: &[Test]) -> String {
     let mut text = String::new();
     for asked in asked.iter().filter(|asked| asked.unit.is_some()) {
-        let missing = rows.iter().filter(|row| row.number(&asked.source).is_none()).count();
+        let is_missing = |row: &&Row<'_>| row.number(&asked.source).is_none() && row.too_few(&asked.source).is_none();
+        let missing = rows.iter().filter(is_missing).count();
         if missing > 0 {
-            let is_condition = tests.iter().any(|test| test.asked.source == asked.source);
-            let so = if is_condition { ", which meets no condition" } else { "" };
+            let so = if is_tested(asked, tests) { ", which meets no condition" } else { "" };
             let rows = counted(missing as u64, "row");
             text.push_str(&format!("\nNote: no `{}` in {rows}{so}\n", asked.title));
         }

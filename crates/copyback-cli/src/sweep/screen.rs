@@ -2,9 +2,10 @@
 //! line of means, and a line with half the width of the 95 % intervals.
 
 use super::journal::RunResult;
+use super::quantity::Format;
 use super::seeds::{Mean, SeedGroup};
 use super::table::SweepResults;
-use crate::format::{are_too_few, change, count, percent, time};
+use crate::format::{change, percent, time};
 use crate::listing::wrapped;
 use crate::steady;
 use crate::table::{self, BOLD, Cell, DIM};
@@ -39,19 +40,13 @@ fn against_first(run: &RunResult, first: &RunResult) -> Option<f64> {
     Some(mean(run)? / mean(first).filter(|from| *from > 0.0)? - 1.0)
 }
 
-/// The percentile; `None` if there are too few requests.
-fn p99_9(run: &RunResult, _: &RunResult) -> Option<f64> {
-    run.value("response.all.count").filter(|count| !are_too_few(*count as u64, 1_000))?;
-    run.value("response.all.p99_9_ns")
-}
-
 const CHANGE: &str = "change";
 
 const COLUMNS: &[Column] = &[
     column(["all", "mean", "response.all.mean"], |run, _| run.value("response.all.mean_ns"), time),
     Column { print_error: percent, ..column(["", CHANGE, CHANGE], against_first, |value| change(1.0 + value, 1.0)) },
     column(["", "std dev", "response.all.stdev"], |run, _| run.value("response.all.stdev_ns"), time),
-    column(["", "p99.9", "response.all.p99_9"], p99_9, time),
+    column(["", "p99.9", "response.all.p99_9"], |run, _| run.shown("response.all.p99_9_ns"), time),
     column(["", "max", "response.all.max"], |run, _| run.value("response.all.max_ns"), time),
     column(["waited", "for GC", "response.gc_affected.count"], affected, percent),
     column(
@@ -59,11 +54,14 @@ const COLUMNS: &[Column] = &[
         |run, _| run.value("write_amplification.total"),
         |value| format!("{value:.3}"),
     ),
-    column(
-        ["", "erases", "flash.block_erases"],
-        |run, _| run.value("flash.block_erases"),
-        |value| count(value.round() as u64),
-    ),
+    Column {
+        print_error: |half_width| Format::Count.shown_error(half_width),
+        ..column(
+            ["", "erases", "flash.block_erases"],
+            |run, _| run.value("flash.block_erases"),
+            |value| Format::Count.shown(value),
+        )
+    },
 ];
 
 /// Columns by how much they matter if there is no room for all, with that of verdicts behind [`COLUMNS`].

@@ -229,6 +229,53 @@ fn a_text_that_no_value_of_a_varied_key_is_is_refused() {
     assert_eq!(lines(&text).len(), 1, "{text}");
 }
 
+/// A p99.99 of fewer than 10,000 reads is their maximum, and a p99 of 100 is not.
+#[test]
+fn percentiles_of_too_few_requests_meet_no_condition() {
+    let place = Place::with("schemes = [\"baseline\"]\nworkload = \"random-read\"\nrequests = 300\n");
+    let text = place.asked(&["--where", "read.p99_99 < 1000 s", "--show", "read.p99"]);
+    assert!(text.contains("None of 1 row meets `read.p99_99 < 1000 s`"), "{text}");
+    let note = "`read.p99_99` has no value in 1 row, so that its condition cannot be judged there: it needs 10,000 \
+                requests in each run, and there are 300";
+    assert!(text.contains(note), "{text}");
+    let latex = place.path("t.tex");
+    let text = place.asked(&["--show", "read.p99_99,read.p99", "--latex", latex.to_str().unwrap()]);
+    let row = lines(&text)[0].split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!((&*row[1], &*row[3]), ("-", "us"), "{text}");
+    let latex = std::fs::read_to_string(latex).unwrap();
+    assert!(latex.lines().any(|line| line.contains("baseline") && line.contains("& -- &")), "{latex}");
+    let page = place.path("p.html");
+    let report = |condition: &str| {
+        let (table, page) = (place.path("grid.parquet"), page.to_str().unwrap());
+        let output = copyback(&["report", table.to_str().unwrap(), "-o", page, "--where", condition]);
+        assert_eq!(code(&output), 0, "{}", error_text(&output));
+        let html = std::fs::read_to_string(page).unwrap();
+        let (_, data) = html.split_once("id=\"data\">").unwrap();
+        serde_json::from_str::<serde_json::Value>(data.split_once("</script>").unwrap().0).unwrap()
+    };
+    let data = report("read.p99_99 < 1000 s");
+    let found = data["found"][0].as_str().unwrap();
+    let judged = "read.p99_99 < 1000 s cannot be judged: 300 of the 10,000 requests that it needs.";
+    assert!(found.contains(", 99 % of reads take at most ") && found.contains(judged), "{found}");
+    let sweep = &data["sources"][0]["sweep"];
+    let at = |name: &str| sweep["metrics"].as_array().unwrap().iter().position(|own| own == name).unwrap();
+    let values = &sweep["groups"][0]["schemes"]["baseline"]["values"];
+    let [p99, p99_9] = ["p99_ns", "p99_9_ns"].map(|name| values[at(&format!("response.read.{name}"))].clone());
+    assert!(p99[0].is_number() && p99_9.is_null(), "{values}");
+    assert!(report("read.p99 < 1000 s")["found"][0].as_str().unwrap().contains(" meets read.p99 < 1000 s."));
+}
+
+/// A mean of counts is printed as a count, as in the table without `--show`.
+#[test]
+fn means_of_counts_are_counts() {
+    let place = Place::with(&GRID.replace("[0.15, 0.3]", "[0.15]"));
+    let text = place.asked(&["--show", "erases"]);
+    let shown = lines(&text)[0].split_whitespace().nth(1).unwrap().replace(',', "");
+    assert!(shown.parse::<u64>().is_ok(), "{text}");
+    let usual = place.asked(&[]);
+    assert!(usual.contains(&format!(" {shown} ")), "{shown}: {usual}");
+}
+
 /// One seed of several is selected like any row, and a number that is requested twice is shown once.
 #[test]
 fn rows_of_a_seed_are_of_that_seed_alone() {
@@ -336,7 +383,7 @@ fn if_only_ideal_drives_meet_what_is_asked_the_nearest_real_one_is_shown() {
 /// Drives that only read have nothing to settle: their rows count as steady ones.
 #[test]
 fn rows_without_writes_count_as_steady() {
-    let place = Place::with("workload = \"random-read\"\nrequests = 50\nschemes = [\"baseline\", \"pgc\"]\n");
+    let place = Place::with("workload = \"random-read\"\nrequests = 100\nschemes = [\"baseline\", \"pgc\"]\n");
     let text = place.asked(&["--where", "response.read.p99 < 1s", "--min", "response.read.mean"]);
     assert!(text.contains("Least `response.read.mean`") && !text.contains("Among steady rows"), "{text}");
 }

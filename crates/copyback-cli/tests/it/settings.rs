@@ -71,7 +71,7 @@ fn limits_that_a_run_does_not_reach_are_in_the_results() {
     .unwrap();
     let found = notes(&[path.to_str().unwrap()]);
     for key in ["stop", "passes"] {
-        let note = format!("workload `a`: `workload.{key}` has no effect: its requests ended before");
+        let note = format!("workload `a`: `workloads.a.{key}` has no effect: its requests ended before");
         assert!(found.contains(&note) && !found.contains("workload `b`"), "{key}: {found}");
     }
     let fio = notes(&["--fio-args", "--name=a --rw=randwrite --bs=4k --size=64k --runtime=100"]);

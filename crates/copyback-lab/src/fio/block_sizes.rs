@@ -94,7 +94,11 @@ pub fn sectors(opt: &Opt, text: &str, kb_base: u64) -> Result<u64, Failure> {
         return Err(opt.wrong("a request has at least one sector of 512 bytes", "write for example 4k"));
     }
     if !bytes.is_multiple_of(SECTOR_BYTES) {
-        return Err(opt.wrong(format!("{bytes} bytes are no whole sectors of 512"), "write a multiple of 512"));
+        let help = match text.to_ascii_lowercase().ends_with("ib") {
+            true => "fio's KiB has 1000 bytes unless kb_base=1000: write 4k for 4096 bytes",
+            false => "write a multiple of 512",
+        };
+        return Err(opt.wrong(format!("{bytes} bytes are no whole sectors of 512"), help));
     }
     Ok(bytes)
 }

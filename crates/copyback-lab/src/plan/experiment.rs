@@ -38,9 +38,16 @@ impl ExperimentFile {
         let mut layer = Layer::parse(name.clone(), text).map_err(|error| or_trace(error.into()))?;
         let folder = files::folder_of(path).to_path_buf();
         let folder = if folder == Path::new(".") { PathBuf::new() } else { folder };
+        let workload = if layer.is_text("workload") { layer.take_text("workload")? } else { None };
+        let trace_place = layer.place_of("trace");
+        if let (Some(_), Some(place)) = (&workload, trace_place) {
+            let error = LayerError::new("`workload` and `trace` are both there, and an experiment takes one of them")
+                .with_help("remove one of the two; settings of the trace, such as time_scale, belong in [workload]");
+            return Err(error.at(Some(place)).into());
+        }
+        layer.move_into("workload", "trace")?;
         workloads::resolve_traces(&mut layer, &folder);
         resolve_overrides(&mut layer, &folder);
-        let workload = if layer.is_text("workload") { layer.take_text("workload")? } else { None };
         let preset = layer.take_text("workload.preset")?;
         let scheme = layer.take_text("scheme")?.map(|scheme| vec![scheme]);
         let schemes = layer.take_texts("schemes")?;

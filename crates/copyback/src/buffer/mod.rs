@@ -183,6 +183,22 @@ macro_rules! buffers {
                 }
             }
 
+            /// Whether the capacity is the policy's default.
+            pub fn has_default_size(&self) -> bool {
+                match self {
+                    Self::None(_) => true,
+                    $( Self::$variant(p) => p.size_bytes() == $module::Params::default().size_bytes() ),+
+                }
+            }
+
+            /// The share of the capacity that stays once pages have to leave; 1 without a buffer.
+            pub fn low_water(&self) -> f64 {
+                match self {
+                    Self::None(_) => whole(),
+                    $( Self::$variant(p) => p.early().low_water ),+
+                }
+            }
+
             /// After how long without a request everything leaves, if it does.
             pub fn idle_after(&self) -> Option<Nanos> {
                 match self {
@@ -272,6 +288,8 @@ pub struct Buffer {
     is_idle: bool,
     /// Whether that has happened.
     was_idle: bool,
+    /// Whether pages had to leave, because what waited did not fit.
+    was_full: bool,
     /// Units that may be on their way at once for the target: a page for each plane. For what waits they are not
     /// counted.
     leaving_max_units: u64,
@@ -299,6 +317,7 @@ impl Buffer {
             drains: false,
             is_idle: false,
             was_idle: false,
+            was_full: false,
             leaving_max_units: u64::from(geometry.planes) * u64::from(geometry.units_per_page),
         }
     }
@@ -330,7 +349,7 @@ impl Buffer {
     /// as the buffer holds at all; or until the low-water mark or idle time permits the rest.
     pub fn must_evict(&mut self, waiting_units: u64) -> bool {
         if self.pages.lacks_room_for(waiting_units) {
-            self.drains = true;
+            (self.drains, self.was_full) = (true, true);
             return true;
         }
         let staying_units = self.pages.staying_units() + waiting_units;
@@ -357,6 +376,11 @@ impl Buffer {
     /// Whether `idle_after` has passed without a request, if it is set.
     pub fn was_idle(&self) -> bool {
         self.was_idle
+    }
+
+    /// Whether pages ever had to leave for what waited.
+    pub fn was_full(&self) -> bool {
+        self.was_full
     }
 
     /// A request came: pages not yet evicted because of idle time stay.

@@ -7,7 +7,7 @@ use crate::array::{ArrayConfig, Layout, Override, grain_bytes};
 use crate::config::KeyError;
 use crate::flash::geometry::Geometry;
 use crate::host::config::Target;
-use copyback_workload::units::Bytes;
+use copyback_workload::units::{Bytes, rounded_bytes};
 
 /// A drive of a run.
 #[derive(Clone, Debug)]
@@ -176,7 +176,11 @@ fn check_holds_a_unit(unit_bytes: u64, number: u32, bytes: u64, grain_bytes: u64
     if unit_bytes <= bytes {
         return Ok(());
     }
-    let message = format!("{unit_bytes} bytes are more than the {bytes} of drive {number}");
+    let message = format!(
+        "{} are more than the {} of drive {number}",
+        rounded_bytes(unit_bytes as f64),
+        rounded_bytes(bytes as f64)
+    );
     let help = format!(
         "use at most {bytes} bytes, in whole mapping units of all drives ({grain_bytes} bytes), or drives of other \
          pages"

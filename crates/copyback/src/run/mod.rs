@@ -311,6 +311,8 @@ pub fn simulate_streams(
     let of_tenants = simulation.tenant_notes();
     let of_parts = config.host.note_of_parts(simulation.has_updated_parts());
     let was_idle = simulation.has_idle_evictions();
+    let was_full = simulation.has_filled_buffer();
+    let of_scans = config.compose.notes_of_scans(simulation.peak_transactions());
     // What the warm-up reached is not known.
     let is_known = simulation.start_of_measures().requests == 0;
     let peak = simulation.peak_outstanding();
@@ -324,6 +326,7 @@ pub fn simulate_streams(
     outcome.notes.extend(config.measure.notes(end_ns, warmup_end_ns));
     outcome.notes.extend(note_of_buffer(config, &outcome.report));
     outcome.notes.extend(note_of_idle_time(config, was_idle));
+    outcome.notes.extend(notes_of_room(config, was_full).into_iter().chain(of_scans));
     let response = &outcome.report.response;
     let of_small_reads = config.measure.note_of_small_reads(response.read.count, response.small_read.count);
     outcome.notes.extend(of_small_reads.into_iter().chain(of_parts).chain(of_limits));
@@ -351,6 +354,13 @@ fn note_of_buffer(config: &RunConfig, report: &Report) -> Option<String> {
     let is_paid = report.units_written > 0 || report.units_read > report.unwritten_units_read;
     (is_set && !is_paid)
         .then(|| "`buffer.latency` has no effect: no request wrote, and no read found written data".to_owned())
+}
+
+/// Notes that no buffer was ever full.
+fn notes_of_room(config: &RunConfig, was_full: bool) -> Vec<String> {
+    let is_set = [("size", !config.buffer.has_default_size()), ("low_water", config.buffer.low_water() < 1.0)];
+    let unused = is_set.into_iter().filter(|(_, is_set)| *is_set && !was_full);
+    unused.map(|(key, _)| format!("`buffer.{key}` has no effect: no buffer was ever full")).collect()
 }
 
 /// The note that no drive with a buffer was idle for `buffer.idle_after`.

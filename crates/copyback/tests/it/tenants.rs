@@ -122,7 +122,7 @@ fn limits_that_a_run_does_not_reach_are_noted() {
     let notes = |streams: Vec<Stream>| ran(RequestStreams::Several(streams)).notes;
     // The last of ten requests arrives at 9 ms.
     let until = |phases_ns: &[[u64; 2]]| Stream { phases_ns: phases_ns.to_vec(), ..open_stream("one", 10, ms) };
-    let of_stop = "workload `one`: `workload.stop` has no effect: its requests ended before";
+    let of_stop = "workload `one`: `workloads.one.stop` has no effect: its requests ended before";
     assert_eq!(notes(vec![until(&[[0, 10 * ms]])]), [of_stop]);
     assert_eq!(notes(vec![until(&[[0, 9 * ms]])]), [""; 0]);
     assert_eq!(notes(vec![until(&[[0, u64::MAX]])]), [""; 0]);
@@ -131,11 +131,11 @@ fn limits_that_a_run_does_not_reach_are_noted() {
     assert_eq!(notes(vec![until(&[[0, 2 * ms], [20 * ms, 22 * ms], [60 * ms, 90 * ms]])]), [""; 0]);
     // A pause after the 50th of 50 requests delays none.
     let thinks = |every| Stream { think: Some((every, ms)), ..stream("one", Pace::Closed, requests(50, 0, 0, 1)) };
-    let of_think = "workload `one`: `workload.think_time` has no effect: no request began after the first 50";
+    let of_think = "workload `one`: `workloads.one.think_time` has no effect: no request began after the first 50";
     assert_eq!(notes(vec![thinks(50)]), [of_think]);
     assert_eq!(notes(vec![thinks(49)]), [""; 0]);
     let waits = |not_before_ns| Stream { after: vec![0], not_before_ns, ..open_stream("two", 10, ms) };
-    let of_start = "workload `two`: `workload.not_before` has no effect: the workloads in `after` ended later";
+    let of_start = "workload `two`: `workloads.two.not_before` has no effect: the workloads in `after` ended later";
     assert_eq!(notes(vec![open_stream("one", 10, ms), waits(8 * ms)]), [of_start]);
     assert_eq!(notes(vec![open_stream("one", 10, ms), waits(80 * ms)]), [""; 0]);
     // The run has enough requests before the workload has.
@@ -145,7 +145,7 @@ fn limits_that_a_run_does_not_reach_are_noted() {
     let asked = RequestStreams::Several(vec![until(&[[0, 8 * ms]])]);
     let cut =
         simulate_streams(&config, vec![(&config, image)], asked, &options, &mut |_| {}).expect("the run ends well");
-    assert_eq!(cut.notes, ["workload `one`: `workload.stop` has no effect: the run ended before"]);
+    assert_eq!(cut.notes, ["workload `one`: `workloads.one.stop` has no effect: the run ended before"]);
 }
 
 fn open_stream(name: &str, count: u64, gap_ns: u64) -> Stream {

@@ -27,6 +27,8 @@ function time(ns) {
   return `${digits(ns / divisor)} ${unit}`;
 }
 const number = (value) => (value === null || value === undefined ? "–" : digits(value));
+/** A count with its noun: `1 scheme`, `2 schemes`. */
+const counted = (count, noun) => `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
 const percent = (share) => `${digits(share * 100)} %`;
 /** A share of requests with as many digits as it takes to see the nines. */
 const beyond = (share) => (share >= 1e-4 ? `${+(share * 100).toPrecision(3)} %` : share.toExponential(2));

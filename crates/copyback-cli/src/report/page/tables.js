@@ -23,9 +23,9 @@ function sweep(source) {
   const { sweep: own, about } = source;
   const runs = own.schemes.map((scheme) => ({ scheme, label: scheme, source: 0 }));
   const seeds = about.seeds.length;
-  section(`Sweep: ${source.name}`, `${number(about.rows)} runs: ${number(own.groups.length + own.groups_left_out)} cells, ${own.schemes.length} schemes, ` +
+  section(`Sweep: ${source.name}`, `${counted(about.rows, "run")}: ${counted(own.groups.length + own.groups_left_out, "cell")}, ${counted(own.schemes.length, "scheme")}, ` +
     `${seeds} ${seeds === 1 ? "seed; with several, ± is half of the 95 % interval" : "seeds; ± is half of the 95 % interval of their mean (Student's t)"}.` +
-    (own.groups_left_out ? ` ${number(own.groups_left_out)} cells are left out here: all are in the table and in its .csv; --where of \`copyback sweep\` asks for some.` : ""), "h2");
+    (own.groups_left_out ? ` ${counted(own.groups_left_out, "cell")} ${own.groups_left_out === 1 ? "is" : "are"} left out here: all are in the table and in its .csv; --where of \`copyback sweep\` asks for some.` : ""), "h2");
   sweepHeadline(own);
   sweepBars(own, runs);
   sweepCell(own, runs);
@@ -136,7 +136,7 @@ const verdictOf = (claim) => VERDICTS[claim.verdict || "none"] || MISSED;
 function reproduction(source) {
   for (const document of source.reproductions) {
     const claims = document.claims;
-    section(`Reproduction: ${document.paper}`, `${claims.length} claims, from ${source.name}.` + (document.quick ? " Quick: runs were stopped early." : "") +
+    section(`Reproduction: ${document.paper}`, `${counted(claims.length, "claim")}, from ${source.name}.` + (document.quick ? " Quick: runs were stopped early." : "") +
       (document.changes.length ? ` With ${document.changes.join(", ")}.` : ""), "h2");
     for (const unit of [...new Set(claims.map((claim) => claim.effect_unit || "%"))].sort()) {
       const own = claims.filter((claim) => (claim.effect_unit || "%") === unit && claim.measured_effect !== null);

@@ -12,6 +12,7 @@ use super::latencies::Distribution;
 use crate::failure::{self, Failure};
 use crate::files;
 use crate::flat::Number;
+use crate::format::TooFew;
 use crate::plan::Plan;
 use crate::results::run_hash;
 use crate::steady;
@@ -51,6 +52,16 @@ impl RunResult {
     pub fn value(&self, name: &str) -> Option<f64> {
         value_of(&self.numbers, name)
     }
+
+    /// A number, as [`shown_of`] has it.
+    pub fn shown(&self, name: &str) -> Option<f64> {
+        shown_of(&self.numbers, name)
+    }
+
+    /// The shortage of a percentile, if there are too few requests for it.
+    pub fn too_few(&self, name: &str) -> Option<TooFew> {
+        TooFew::of(name, |other| self.value(other))
+    }
 }
 
 /// A number of a run; `None` if it has none, or if the class of requests is empty.
@@ -62,6 +73,11 @@ pub fn value_of(numbers: &BTreeMap<String, Number>, name: &str) -> Option<f64> {
         return None;
     }
     numbers.get(name)?.as_f64()
+}
+
+/// A number of a run that tables show and conditions judge; `None` also for a percentile of too few requests.
+pub fn shown_of(numbers: &BTreeMap<String, Number>, name: &str) -> Option<f64> {
+    value_of(numbers, name).filter(|_| TooFew::of(name, |other| value_of(numbers, other)).is_none())
 }
 
 /// Results of one cell.

@@ -276,11 +276,11 @@ impl<'a> Columns<'a> {
 }
 
 impl Source {
-    /// The number of a run of a cell; `None` if it has none.
+    /// The number of a run of a cell; `None` if it has none, or too few requests for the percentile.
     pub fn number(&self, cell: &Cell, run: &RunResult) -> Option<f64> {
         match self {
             Self::Varied(at) => Unit::of_value(&cell.varied[*at]).map(|(number, _)| number),
-            Self::Number(name) => run.value(name),
+            Self::Number(name) => run.shown(name),
             Self::Text(_) | Self::Seed => None,
         }
     }

@@ -60,15 +60,35 @@ pub(super) fn decode<C: Configuration>(root: &Table) -> Result<Resolved<C>, Laye
     let tenants = decode_tenants::<C>(&values, root)?;
     values.remove("workload");
     values.remove(WORKLOADS);
-    for needed in ["geometry", "timing", "capacity"] {
+    for needed in DEVICE_TABLES {
         if !values.contains_key(needed) {
-            return Err(LayerError::new(format!("the device is missing: it needs `[{needed}]`"))
-                .with_help("name a device, or write [geometry], [timing] and [capacity]"));
+            return Err(incomplete_device(root, needed));
         }
     }
     let run = C::deserialize(values.clone());
     let run = run.map_err(|error| explain::<C>(root, error.message(), &values, &[], &fails::<C>))?;
     Ok(Resolved { run, workload, tenants })
+}
+
+/// The tables that describe a device.
+const DEVICE_TABLES: [&str; 3] = ["geometry", "timing", "capacity"];
+
+/// The error of a device without one of its tables, at the first of its tables that is there.
+fn incomplete_device(root: &Table, needed: &str) -> LayerError {
+    let place = DEVICE_TABLES.iter().find_map(|table| seen(&root.get(*table)?.key));
+    let Some(place) = place else {
+        return LayerError::new(format!("the device is missing: it needs `[{needed}]`"))
+            .with_help("name a device, or write [geometry], [timing] and [capacity]");
+    };
+    let missing: Vec<String> =
+        DEVICE_TABLES.iter().filter(|table| !root.contains_key(**table)).map(|table| format!("[{table}]")).collect();
+    LayerError::new(format!("the device has no {}", missing.join(" and no ")))
+        .with_help(format!(
+            "add {}; or change a device's tables in an experiment: run the file without --device, with device = \"small\" \
+             above its tables",
+            missing.join(" and ")
+        ))
+        .at(Some(place))
 }
 
 /// Several workloads of a tree.
@@ -104,7 +124,7 @@ pub(super) fn decode_workload<C: Configuration>(root: &Table) -> Result<Workload
 }
 
 /// Keys of an experiment outside tables: the reader of experiments removes them.
-const EXPERIMENT_KEYS: &[&str] = &["device", "scheme", "schemes", "seed", "requests"];
+const EXPERIMENT_KEYS: &[&str] = &["device", "scheme", "schemes", "seed", "requests", "trace", "warmup"];
 
 /// Refuses keys that are no table of a configuration, and names of earlier versions.
 fn check_names<C: Configuration>(root: &Table) -> Result<(), LayerError> {

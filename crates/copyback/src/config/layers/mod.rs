@@ -16,6 +16,7 @@
 mod decode;
 mod fault;
 mod merge;
+mod names;
 mod resolved;
 mod set;
 mod several;
@@ -31,6 +32,7 @@ use super::{Axis, KeyError};
 use copyback_workload::spec::{Footprint, WorkloadSpec};
 pub use copyback_workload::words::nearest;
 pub use merge::Dropped;
+pub use names::suggestion;
 pub use resolved::Resolved;
 use serde::{Serialize, de::DeserializeOwned};
 pub use set::{SetTwice, set_twice};
@@ -372,6 +374,29 @@ impl Layer {
         self
     }
 
+    /// Moves a key from outside tables into a table, with its place.
+    ///
+    /// # Errors
+    /// If the table has this key already.
+    pub fn move_into(&mut self, table: &str, key: &str) -> Result<(), LayerError> {
+        let Some(entry) = self.root.remove(key) else { return Ok(()) };
+        let place = entry.key.clone();
+        let inner = self.root.entry(table.to_owned()).or_insert_with(|| tree::Entry {
+            key: place.clone(),
+            value: entry.value.clone(),
+            node: Node::Table(Table::new()),
+            items: tree::Items::None,
+        });
+        if let Node::Table(inner) = &mut inner.node
+            && !inner.contains_key(key)
+        {
+            inner.insert(key.to_owned(), entry);
+            return Ok(());
+        }
+        let error = LayerError::new(format!("`{key}` and `{table}.{key}` are both there"));
+        Err(error.with_help("remove one of the two").at(Some(place)))
+    }
+
     fn take(&mut self, path: &str) -> Option<tree::Entry> {
         let Some((table, key)) = path.split_once('.') else { return self.root.remove(path) };
         match &mut self.root.get_mut(table)?.node {
@@ -519,14 +544,5 @@ impl<C: Configuration> Stack<C> {
     /// The place at which the last layer set a key.
     pub fn place_of(&self, key: &str) -> Option<Place> {
         decode::place_of(&self.root, key)
-    }
-}
-
-/// The help for a name that does not exist: the nearest one, and all of them.
-pub fn suggestion<'a>(word: &str, kind: &str, names: impl Iterator<Item = &'a str> + Clone) -> String {
-    let list = names.clone().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    match nearest(word, names) {
-        Some(name) => format!("did you mean `{name}`? {kind}: {list}"),
-        None => format!("{kind}: {list}"),
     }
 }

@@ -80,7 +80,9 @@ fn insert(root: &mut Table, argument: &str) -> Result<(), LayerError> {
     let names: Vec<&str> = path.split('.').map(str::trim).collect();
     if names.len() < 2 || names.iter().any(|name| name.is_empty()) {
         let help = match path {
-            "device" | "scheme" | "schemes" | "workload" | "seed" | "requests" => format!("use `--{path}`"),
+            "device" | "scheme" | "schemes" | "workload" | "seed" | "requests" | "trace" | "warmup" => {
+                format!("use `--{path}`")
+            }
             _ => "write `--set table.key=value`, for example `--set trigger.soft=0.05`".into(),
         };
         return Err(LayerError::new(format!("`{path}` does not name a key of a table"))

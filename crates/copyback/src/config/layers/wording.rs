@@ -2,6 +2,7 @@
 
 use super::fault::{Fails, Step, Value, at, dotted, missing_field, with_table};
 use super::merge::tag;
+use super::names::list_of;
 use super::{Configuration, LayerError, suggestion};
 use crate::config::PageTimes;
 use crate::config::presets::DEVICES;
@@ -55,6 +56,10 @@ pub(super) fn wording<C: Configuration>(
     if let Some((better, help)) = untagged(key, message, value) {
         return LayerError::new(format!("`{path}`: {}", better.trim_end())).with_help(help);
     }
+    if let Some(share) = share_of_percent(value).filter(|_| message.contains("expected f64")) {
+        let error = LayerError::new(format!("`{path}`: {} is a text, and a share is a number", shown(value)));
+        return error.with_help(format!("write {key} = {share}"));
+    }
     let plain = EXPECTED.iter().fold(message.trim_end().to_owned(), |text, (rust, words, _)| text.replace(rust, words));
     LayerError::new(format!("`{path}`: {plain}")).with_help(remedy(table, key, message))
 }
@@ -78,7 +83,12 @@ fn unknown_key<C: Configuration>(
     let chosen_by = |own: &str| at(values, inner).and_then(Value::as_table)?.get(own).cloned();
     let own = tag::<C>(&table.split('.').collect::<Vec<_>>()).filter(|tag| Some(*tag) != Some("kind"));
     let own = own.filter(|own| chosen_by(own).is_some());
-    let help = suggestion(key, "keys", own.into_iter().chain(known.iter().copied()));
+    let inside = tables_with((own, key), known.iter().copied(), values, inner, fails);
+    let keys = own.into_iter().chain(known.iter().copied());
+    let help = match inside.is_empty() {
+        true => suggestion(key, "keys", keys),
+        false => format!("did you mean {}? {}", inside.join(" or "), list_of("keys", keys)),
+    };
     let error = LayerError::new(format!("unknown key `{key}` in `{header}`"));
     let Some((own, toml::Value::String(chosen))) = own.and_then(|own| Some((own, chosen_by(own)?))) else {
         return error.with_help(help);
@@ -124,6 +134,14 @@ fn remedy(table: &str, key: &str, message: &str) -> String {
     }
 }
 
+/// The share that a text in per cent means: 0.2 of "20 %".
+fn share_of_percent(value: Option<Value<'_>>) -> Option<f64> {
+    let Some(Value::Other(toml::Value::String(text))) = value else { return None };
+    let percent: f64 = text.trim().strip_suffix('%')?.trim().parse().ok()?;
+    // The digits of the text, not those of a division.
+    percent.is_finite().then(|| (percent * 1e10).round() / 1e12)
+}
+
 /// A value as a file has it.
 fn shown(value: Option<Value<'_>>) -> String {
     match value {
@@ -152,6 +170,34 @@ fn choices_with(own: &str, key: &str, values: &toml::Table, path: &[Step], fails
     choices.into_iter().skip(1).filter(has_key).collect()
 }
 
+/// Most tables that are suggested for a key.
+const TABLES_MAX: usize = 3;
+
+/// The tables in a table that have a key, each with the key: `addresses.theta`. `own`: the key of the table that
+/// chooses, if it has one; `known`: its keys.
+fn tables_with<'a>(
+    (own, key): (Option<&str>, &str),
+    known: impl Iterator<Item = &'a str>,
+    values: &toml::Table,
+    path: &[Step],
+    fails: Fails<'_>,
+) -> Vec<String> {
+    let keys_below = |name: &str| {
+        let no_key = toml::Table::from_iter([(NO_NAME.to_owned(), "".into())]);
+        let below = (name.to_owned(), toml::Value::Table(no_key));
+        let message = fails(with_table(values, path, |table| {
+            table.retain(|known, _| own.is_some_and(|own| own == known));
+            table.extend([below]);
+        })?)?;
+        let quoted = || message.split('`').skip(1).step_by(2);
+        // The deserialiser lists the keys of the table that the name leads to.
+        let is_below = message.starts_with("unknown field") && quoted().next() == Some(NO_NAME);
+        is_below.then(|| quoted().skip(1).any(|known| known == key))
+    };
+    let found = known.filter(|name| keys_below(name) == Some(true)).map(|name| format!("`{name}.{key}`"));
+    found.take(TABLES_MAX).collect()
+}
+
 /// The first device's form of a key, if it has one.
 fn example(table: &str, key: &str) -> String {
     value_of_device(table, key).map(|value| format!(", for example {key} = {value}")).unwrap_or_default()
@@ -169,7 +215,10 @@ fn untagged(key: &str, message: &str, value: Option<Value<'_>>) -> Option<(Strin
     match kind {
         "ShareOrCount" => Some((
             format!("{} is neither a share nor a number of blocks", shown(value)),
-            "use a share of the blocks such as 0.05, or a number of them such as 128".into(),
+            match share_of_percent(value) {
+                Some(share) => format!("write {key} = {share}"),
+                None => "use a share of the blocks such as 0.05, or a number of them such as 128".into(),
+            },
         )),
         "PageTimes" => {
             debug_assert!(std::any::type_name::<PageTimes>().ends_with(kind));

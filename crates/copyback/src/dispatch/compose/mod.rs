@@ -24,6 +24,7 @@ use crate::flash::geometry::Geometry;
 use crate::ftl::core::Ftl;
 use crate::ftl::write_ordering::Newest;
 use crate::sim::index::{DieId, PageId, PlaneId, TxnId};
+use copyback_workload::units::counted;
 pub use list::{BuilderName, GcBuilderName};
 
 axis! {
@@ -49,6 +50,15 @@ impl ComposeConfig {
     pub fn scan_max(&self) -> [u32; 2] {
         let Self::List(p) = self;
         [p.scan_max, p.gc_scan_max]
+    }
+
+    /// Notes on numbers of transactions to search that no queue can have held, because the drive had at most `peak`.
+    pub fn notes_of_scans(&self, peak: usize) -> Vec<String> {
+        let usual = Self::default().scan_max();
+        let rows = ["scan_max", "gc_scan_max"].into_iter().zip(self.scan_max()).zip(usual);
+        let unused = rows.filter(|((_, most), usual)| most != usual && peak <= *most as usize);
+        let why = format!("no drive had more than {} at once", counted(peak as u64, "transaction"));
+        unused.map(|((key, _), _)| format!("`compose.{key}` has no effect: {why}")).collect()
     }
 
     /// Time to look for a partner before each read of a collection, if the scheme looks for one.

@@ -219,6 +219,16 @@ impl Simulation<'_> {
         self.members.iter().any(|m| m.ssd.has_idle_evictions())
     }
 
+    /// The largest number of transactions that a drive had at once.
+    pub fn peak_transactions(&self) -> usize {
+        self.members.iter().map(|m| m.ssd.peak_transactions()).max().unwrap_or(0)
+    }
+
+    /// Whether the buffer of a drive was ever full.
+    pub fn has_filled_buffer(&self) -> bool {
+        self.members.iter().any(|m| m.ssd.has_filled_buffer())
+    }
+
     /// A drive, to have work of other tasks started on it, and the queue that this needs.
     pub fn drive_and_events(&mut self, member: usize) -> (&mut Drive, &mut EventQueue) {
         // Whatever is started on it, it is looked at after the next event.

@@ -3,7 +3,7 @@
 use crate::observe::collector::Ended;
 use crate::observe::tenants::TenantMeasures;
 use copyback_workload::spec::Pace;
-use copyback_workload::tenants::Stream;
+use copyback_workload::tenants::{self, Stream};
 use copyback_workload::{Error, Request};
 
 /// A current workload of several.
@@ -112,7 +112,8 @@ impl Tenant {
 
     /// The request after the one that has begun, at its time in the run; none if the workload ends before.
     pub fn fetch(&mut self) -> Result<(), Error> {
-        self.next = self.stream.source.next_request()?;
+        let next = self.stream.source.next_request();
+        self.next = next.map_err(|error| tenants::error_of(&self.stream.name, error))?;
         let Some(next) = &mut self.next else { return Ok(()) };
         next.offset_bytes += self.stream.region_start_bytes;
         if self.stream.pace == Pace::Closed {

@@ -13,7 +13,7 @@ use crate::run::RunError;
 use crate::run::simulation::requests::ARRIVAL_MAX_NS;
 use crate::sim::tournament::{self, Tournament};
 use copyback_workload::spec::Pace;
-use copyback_workload::tenants::Stream;
+use copyback_workload::tenants::{self, Stream};
 use copyback_workload::{Error, Op, Priority, Request};
 use hdrhistogram::Histogram;
 
@@ -266,7 +266,8 @@ impl Simulation<'_> {
             let all = "it ended within its warm-up, so that all of its requests are measured";
             let of_warmup = tenant.ended_in_warmup().map(|_| all.to_owned());
             let notes = tenant.stream.source.notes().into_iter().chain(tenant.without_effect()).chain(of_warmup);
-            notes.map(|note| format!("workload `{}`: {note}", tenant.stream.name)).collect::<Vec<_>>()
+            let name = &tenant.stream.name;
+            notes.map(|note| format!("workload `{name}`: {}", tenants::with_keys_of(name, &note))).collect::<Vec<_>>()
         };
         list.flat_map(named).collect()
     }

@@ -172,6 +172,16 @@ impl Ssd {
         self.fill_buffer(None, events);
     }
 
+    /// The largest number of transactions that the drive had at once.
+    pub fn peak_transactions(&self) -> usize {
+        self.drive.txns.entries()
+    }
+
+    /// Whether the drive has a buffer whose pages had to leave for what waited.
+    pub fn has_filled_buffer(&self) -> bool {
+        self.drive.host_data.buffer.as_ref().is_some_and(|buffer| buffer.was_full())
+    }
+
     /// Whether the drive has a buffer from which idle time evicted pages.
     pub fn has_idle_evictions(&self) -> bool {
         self.drive.host_data.buffer.as_ref().is_some_and(|buffer| buffer.was_idle())
