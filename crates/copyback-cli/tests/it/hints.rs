@@ -442,7 +442,7 @@ fn a_queue_depth_that_is_never_reached_is_noted() {
         assert_eq!(code(&ran), 0, "{}", error_text(&ran));
         output_text(&ran).split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    let note = "`workload.queue_depth` has no effect: the largest number of its outstanding requests was ";
+    let note = "`workloads.a.queue_depth` has no effect: the largest number of its outstanding requests was ";
     let of_more = noted("queue_depth = 64");
     assert!(of_more.contains(&format!("workload `a`: {note}40")) && !of_more.contains("workload `b`: `"), "{of_more}");
     for reached in ["queue_depth = 40", "queue_depth = 8", ""] {

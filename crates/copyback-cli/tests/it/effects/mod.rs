@@ -246,7 +246,9 @@ fn plan_notes(scheme: &str, load: &str, sets: &[String]) -> BTreeSet<String> {
         Ok(Done::Runs(runs)) => {
             let document: serde_json::Value = serde_json::from_str(&runs.json().unwrap()).unwrap();
             let notes = document["results"][0]["notes"].as_array().expect("a list").clone();
-            notes.iter().map(|note| note.as_str().expect("a text").to_owned()).collect()
+            let texts = notes.iter().map(|note| note.as_str().expect("a text").to_owned());
+            // One request reaches no limit of transactions; runs of the scenarios have notes of their own.
+            texts.filter(|note| !note.contains("transaction at once")).collect()
         }
         Ok(_) => panic!("{scheme} with {sets:?} is no run"),
         Err(failure) => BTreeSet::from([failure.message().to_owned()]),
