@@ -126,7 +126,7 @@ fn limits_that_a_run_does_not_reach_are_noted() {
     assert_eq!(notes(vec![until(&[[0, 10 * ms]])]), [of_stop]);
     assert_eq!(notes(vec![until(&[[0, 9 * ms]])]), [""; 0]);
     assert_eq!(notes(vec![until(&[[0, u64::MAX]])]), [""; 0]);
-    let of_phases = "workload `one`: its requests ended before 1 of the 3 phases in `workload.phases`";
+    let of_phases = "workload `one`: its requests ended before 1 of the 3 phases in `workloads.one.phases`";
     assert_eq!(notes(vec![until(&[[0, 2 * ms], [20 * ms, 40 * ms], [60 * ms, 61 * ms]])]), [of_phases]);
     assert_eq!(notes(vec![until(&[[0, 2 * ms], [20 * ms, 22 * ms], [60 * ms, 90 * ms]])]), [""; 0]);
     // A pause after the 50th of 50 requests delays none.
