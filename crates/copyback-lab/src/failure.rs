@@ -112,7 +112,7 @@ impl Failure {
         Some((&*text.name, line, column, text.text.get(span.clone()).unwrap_or_default()))
     }
 
-    /// The same with its message and its remedy reworded.
+    /// This error with its message and its remedy reworded.
     #[must_use]
     pub fn reworded(mut self, reword: impl Fn(&str) -> String) -> Self {
         if let Self::Input(diagnosis) | Self::Run(diagnosis) = &mut self {

@@ -229,7 +229,7 @@ impl Column {
             ColumnWriter::Int64ColumnWriter(writer) => writer.write_batch(&self.whole, levels, None)?,
             ColumnWriter::DoubleColumnWriter(writer) => writer.write_batch(&self.real, levels, None)?,
             ColumnWriter::ByteArrayColumnWriter(writer) => writer.write_batch(&self.text, levels, None)?,
-            // The types of which no values are kept. A list or a structure also has levels of repetition.
+            // Types whose values are not kept. A list or a structure also has levels of repetition.
             ColumnWriter::BoolColumnWriter(writer) => writer.write_batch(&[], levels, None)?,
             ColumnWriter::Int32ColumnWriter(writer) => writer.write_batch(&[], levels, None)?,
             ColumnWriter::FixedLenByteArrayColumnWriter(writer) => writer.write_batch(&[], levels, levels)?,

@@ -194,7 +194,7 @@ pub fn with_keys_of(name: &str, text: &str) -> String {
         .fold(text.to_owned(), |text, (begin, before)| text.replace(begin, &format!("{before}workloads.{name}.")))
 }
 
-/// The same of an error's message and help.
+/// Rewords an error's message and help in this way.
 #[must_use]
 pub fn error_of(name: &str, error: Error) -> Error {
     let own = |text: &str| with_keys_of(name, text);

@@ -429,7 +429,7 @@ fn settings_without_effect_are_noted() {
     assert!(!run(&[&path("printed.toml")]).contains("has no effect"));
 }
 
-/// A workload's own limit that it never reaches is noted; the host's default is nobody's setting.
+/// A workload's own limit that it never reaches is noted; the host's default is no setting of the user.
 #[test]
 fn a_queue_depth_that_is_never_reached_is_noted() {
     let folder = tempfile::tempdir().unwrap();

@@ -144,7 +144,7 @@ fn a_device_without_one_of_its_tables_is_named_with_its_place() {
     assert_eq!(code(&output), 0, "{}", error_text(&output));
 }
 
-/// Whoever copies a name from two lines copies another name.
+/// A name that is copied from two lines is another name.
 #[test]
 fn names_are_not_broken_at_their_hyphens() {
     let output = copyback(&["compare", "--schemes", "nosuch"]);

@@ -143,7 +143,11 @@ fn a_drive_is_sized_for_a_trace() {
     ] {
         let output = run(more);
         assert_eq!(code(&output), 2, "{more:?}: {}", output_text(&output));
-        assert!(!error_text(&output).contains("--set:"), "nobody typed the number of blocks: {}", error_text(&output));
+        assert!(
+            !error_text(&output).contains("--set:"),
+            "the user did not type the number of blocks: {}",
+            error_text(&output)
+        );
         says.iter().for_each(|part| assert!(error_text(&output).contains(part), "{more:?}: {}", error_text(&output)));
     }
     let advised = run(&["--fit", "0.36"]);

@@ -82,7 +82,7 @@ impl Blocks {
     }
 }
 
-/// The largest number of which both are multiples.
+/// The greatest common divisor of both.
 pub fn common_divisor(one: u64, other: u64) -> u64 {
     if other == 0 { one } else { common_divisor(other, one % other) }
 }

@@ -227,7 +227,7 @@ impl Layer {
         set::layer(arguments)
     }
 
-    /// The layer of an option of the command line that stands for a setting, such as `--open` for `host.mode=open`.
+    /// The layer of an option of the command line that replaces a setting, such as `--open` for `host.mode=open`.
     pub fn of_option(option: &str, setting: &str) -> Result<Self, LayerError> {
         set::layer_of_option(option, setting)
     }

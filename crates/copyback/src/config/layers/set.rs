@@ -17,7 +17,7 @@ pub(super) fn layer(arguments: &[String]) -> Result<Layer, LayerError> {
     Ok(Layer { text: Arc::new(Text::new("--set", arguments.join("\n")).of(Origin::CommandLine)), root })
 }
 
-/// The layer of an option that stands for a setting. All places are the option, so that messages name what the user
+/// The layer of an option that replaces a setting. All places are the option, so that messages name what the user
 /// typed.
 pub(super) fn layer_of_option(option: &str, setting: &str) -> Result<Layer, LayerError> {
     let text = Arc::new(Text::new(option, option).of(Origin::CommandLine));

@@ -194,7 +194,7 @@ impl Tenant {
         }
     }
 
-    /// Notes on settings without effect in this run. `workload.` stands for the workload's table.
+    /// Notes on settings without effect in this run. `workload.` means the workload's table.
     pub fn without_effect(&self) -> Vec<String> {
         let Some(started_ns) = self.started_ns else { return Vec::new() };
         if self.begun == 0 {
