@@ -161,8 +161,7 @@ def groups(result: Runs | Sweep, metric: str, where: Mapping[str, Any] | None = 
         return _checked(Groups(keys, cells), metric)
     refuse_where(where)
     columns = result.summary.to_dict()
-    rows = zip(columns["scheme"], columns["metric"], columns["value"], strict=True)
-    rows = list(rows)
+    rows = list(zip(columns["scheme"], columns["metric"], columns["value"], strict=True))
     counts = {scheme: value for scheme, name, value in rows if name == _count_of(metric)}
     values = {
         scheme: [_with_enough(value, metric, counts.get(scheme))] for scheme, name, value in rows if name == metric
@@ -184,7 +183,7 @@ def _needed(metric: str) -> int:
     if not percentile:
         return 0
     digits = percentile[1].replace("_", "")
-    scale = 10 ** len(digits)
+    scale: int = 10 ** len(digits)
     return -(-scale // (scale - int(digits)))
 
 
