@@ -1,6 +1,6 @@
 //! The JSON document of `copyback reproduce`.
 
-use super::Done;
+use super::JudgedExperiment;
 use super::claim::{Claim, Test};
 use super::count::Counts;
 use super::judge::{Measured, MissingVerdict, Null};
@@ -20,23 +20,23 @@ pub struct About<'a> {
 }
 
 /// The document.
-pub fn document(about: &About<'_>, done: &[Done<'_>]) -> String {
+pub fn document(about: &About<'_>, done: &[JudgedExperiment]) -> String {
     let claims = done.iter().flat_map(|done| done.claims().map(|(claim, measured)| one(done, claim, measured)));
-    let left_out: Vec<_> = done.iter().flat_map(|done| &done.experiment.left_out).collect();
+    let left_out: Vec<_> = done.iter().flat_map(|done| &done.plan.left_out).collect();
     let document = json!({
         "schema": "copyback/reproduce/2",
         "program": crate::results::Program::THIS,
         "paper": about.name,
         "quick": about.is_quick,
         "changes": about.changes,
-        "counts": Counts::of(done.iter().flat_map(Done::claims)),
+        "counts": Counts::of(done.iter().flat_map(JudgedExperiment::claims)),
         "claims": claims.collect::<Vec<_>>(),
         "left_out": left_out,
     });
     format!("{document:#}\n")
 }
 
-fn one(done: &Done<'_>, claim: &Claim, measured: &Measured) -> Value {
+fn one(done: &JudgedExperiment, claim: &Claim, measured: &Measured) -> Value {
     let test = claim.test.as_ref().ok();
     let shown = |effect: Option<f64>| effect.and_then(|effect| test.map(|test| test.shown(effect)));
     let cell = |(label, effect): &(String, f64)| {
@@ -52,7 +52,7 @@ fn one(done: &Done<'_>, claim: &Claim, measured: &Measured) -> Value {
         json!({ "scheme": control.scheme, "effect": effect, "verdict": verdict, "why_not_measured": why })
     };
     json!({
-        "experiment": done.experiment.stem,
+        "experiment": done.plan.stem,
         "figure": claim.figure,
         "text": claim.text,
         "where": claim.source,

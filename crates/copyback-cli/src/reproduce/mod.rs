@@ -12,50 +12,28 @@ use crate::columns::Column;
 use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::package::{self, Package};
-use crate::sweep::file::SweepFile;
-use crate::sweep::grid::{self, Overrides};
-use crate::sweep::journal::{self, CellResult, Journal};
-use crate::sweep::table::{self as sweep_table, SweepResults};
-use crate::sweep::{self, latencies, notes, seeds};
-use claim::Claim;
-use copyback::config::layers::Text;
-use copyback_lab::reproduce::{claim, count, experiments, judge, verdict};
+use crate::sweep::grid::Overrides;
+use crate::sweep::journal::{self, Journal};
+use crate::sweep::table as sweep_table;
+use crate::sweep::{self, latencies, notes};
+use copyback_lab::reproduce::runner::{self, JudgedExperiment, PlannedExperiment, Reproduction};
+use copyback_lab::reproduce::{claim, count, judge, verdict};
 use copyback_workload::printable::printable;
 use count::Counts;
 use document::About;
 pub use document::CLAIMS;
 use headlines::Headlines;
-use judge::Measured;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-/// An experiment with its cells.
-struct Experiment {
-    stem: String,
-    file: SweepFile,
-    claims: Vec<Claim>,
-    cells: Vec<grid::Cell>,
-    left_out: Vec<String>,
-}
-
-/// An experiment with its results.
-struct Done<'a> {
-    experiment: &'a Experiment,
-    results: Vec<CellResult>,
-    measured: Vec<Measured>,
-}
-
-impl Done<'_> {
-    /// Its claims with their measurements.
-    fn claims(&self) -> impl Iterator<Item = (&Claim, &Measured)> {
-        self.experiment.claims.iter().zip(&self.measured)
-    }
-
-    /// Whether the drives of the cells of a label had settled, with every seed.
-    fn is_steady(&self, label: &str) -> bool {
-        let cells = self.experiment.cells.iter().zip(&self.results);
-        let mut of_label = cells.filter(|(cell, _)| seeds::label_without_seed(cell) == label);
-        of_label.all(|(_, result)| result.is_steady())
+impl ReproduceArgs {
+    /// What the arguments ask to reproduce.
+    fn reproduction(&self) -> Reproduction {
+        Reproduction {
+            paper: self.paper.clone(),
+            figures: self.figures.clone(),
+            headlines: self.headlines,
+            overrides: Overrides { is_quick: self.quick, ..self.cells.overrides() },
+        }
     }
 }
 
@@ -91,11 +69,12 @@ pub struct Tables {
 
 /// Runs the command without printing its text.
 pub fn reproduced(args: &ReproduceArgs, package: Option<&dyn Package>) -> Result<Reproduced, Failure> {
-    let name = paper_name(args);
+    let reproduction = args.reproduction();
     if let Some(count) = args.worlds {
-        return worlds::reproduced(&question(&name, args)?, count, args);
+        return worlds::reproduced(&reproduction.question()?, count, args);
     }
-    let mut experiments = chosen(args)?;
+    let name = reproduction.name();
+    let experiments = reproduction.plan()?;
     let figures = match &args.drawn_into {
         Some(folder) => Some((folder, package::needed(package, "--figures")?)),
         None => None,
@@ -103,33 +82,30 @@ pub fn reproduced(args: &ReproduceArgs, package: Option<&dyn Package>) -> Result
     figures.map_or(Ok(()), |(folder, package)| package.check_figures(&name, folder))?;
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from("reproduction"));
     check_outputs(&name, &folder, &experiments, args)?;
-    std::fs::create_dir_all(&folder).map_err(|error| {
-        Failure::input(format!("cannot make the folder {}: {error}", folder.display())).with_help("name one: --out DIR")
-    })?;
+    make_folder(&folder)?;
     let mut journal = Journal::open(&journal_of(&name, &folder), &tables_of(&name), args.cells.fresh)?;
-    let results = run(&mut experiments, &mut journal, args)?;
-    let (mut done, mut tables) = (Vec::new(), Vec::new());
-    for (experiment, results) in experiments.iter().zip(results) {
-        let results = SweepResults { file: &experiment.file, cells: &experiment.cells, results };
-        let measured = experiment.claims.iter().map(|claim| judge::judge(claim, &results)).collect::<Result<_, _>>()?;
-        sweep_table::write(&table_of(&name, &folder, experiment, args), &results)?;
+    let done = runner::judged(experiments, &mut journal, &args.cells.how())?;
+    let mut tables = Vec::new();
+    for experiment in &done {
+        let results = experiment.table();
+        sweep_table::write(&table_of(&name, &folder, &experiment.plan, args), &results)?;
         tables.push(Tables {
-            experiment: experiment.stem.clone(),
+            experiment: experiment.plan.stem.clone(),
             table: sweep_table::columns(&results),
             latencies: latencies::columns(&results),
         });
-        done.push(Done { experiment, results: results.results, measured });
     }
+    let changes = runner::changes(&reproduction.overrides);
     let (json, text) = match args.headlines {
         true => {
-            let document = Headlines::of(&name, args.quick, changes(args), &done);
+            let document = Headlines::of(&name, args.quick, changes, &done);
             let json = serde_json::to_string_pretty(&document);
             let json = json.map_err(|error| Failure::run(format!("cannot write the headlines: {error}")))? + "\n";
             (json, headlines::text(&document))
         }
         false => {
-            let about = About { name: &name, is_quick: args.quick, changes: changes(args) };
-            (document::document(&about, &done), text(&name, &folder, args, &done))
+            let about = About { name: &name, is_quick: args.quick, changes };
+            (document::document(&about, &done), text(&about, &folder, &done))
         }
     };
     files::write_text(&claims_of(&name, &folder, args), &json)?;
@@ -142,6 +118,13 @@ pub fn reproduced(args: &ReproduceArgs, package: Option<&dyn Package>) -> Result
     Ok(reproduced)
 }
 
+/// Makes the folder of the outputs.
+fn make_folder(folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| {
+        Failure::input(format!("cannot make the folder {}: {error}", folder.display())).with_help("name one: --out DIR")
+    })
+}
+
 fn journal_of(name: &str, folder: &Path) -> PathBuf {
     folder.join(format!("{name}.journal"))
 }
@@ -151,7 +134,7 @@ fn tables_of(name: &str) -> String {
     format!("{name}-*.parquet")
 }
 
-fn table_of(name: &str, folder: &Path, experiment: &Experiment, args: &ReproduceArgs) -> PathBuf {
+fn table_of(name: &str, folder: &Path, experiment: &PlannedExperiment, args: &ReproduceArgs) -> PathBuf {
     let quick = if args.quick { "-quick" } else { "" };
     folder.join(format!("{name}-{}{quick}.parquet", experiment.stem))
 }
@@ -164,7 +147,12 @@ fn claims_of(name: &str, folder: &Path, args: &ReproduceArgs) -> PathBuf {
 }
 
 /// Refuses outputs that cannot be written, or that would destroy what the experiments read.
-fn check_outputs(name: &str, folder: &Path, experiments: &[Experiment], args: &ReproduceArgs) -> Result<(), Failure> {
+fn check_outputs(
+    name: &str,
+    folder: &Path,
+    experiments: &[PlannedExperiment],
+    args: &ReproduceArgs,
+) -> Result<(), Failure> {
     let mut outputs = vec![Output::new("the journal", journal_of(name, folder))];
     outputs.extend(experiments.iter().map(|e| Output::new("the table", table_of(name, folder, e, args))));
     outputs.push(Output::new("the claims", claims_of(name, folder, args)));
@@ -183,7 +171,7 @@ fn check_outputs(name: &str, folder: &Path, experiments: &[Experiment], args: &R
 fn refuse_unknown_tables(
     name: &str,
     folder: &Path,
-    experiments: &[Experiment],
+    experiments: &[PlannedExperiment],
     args: &ReproduceArgs,
 ) -> Result<(), Failure> {
     if journal::is_of(&journal_of(name, folder), &tables_of(name)) {
@@ -194,114 +182,27 @@ fn refuse_unknown_tables(
     tables.chain([claims_of(name, folder, args)]).try_for_each(|path| sweep::refuse_unwritten(&path, help))
 }
 
-fn paper_name(args: &ReproduceArgs) -> String {
-    match experiments::find(&args.paper) {
-        Some(paper) => paper.name.to_owned(),
-        None => {
-            Path::new(&args.paper).file_stem().map_or_else(|| "claims".into(), |s| s.to_string_lossy().into_owned())
-        }
-    }
-}
-
-/// The files that the command line names: a paper's experiments, or its headlines, or a file of the user's own.
-fn files_of(args: &ReproduceArgs) -> Result<Vec<(String, SweepFile)>, Failure> {
-    match experiments::find(&args.paper) {
-        Some(paper) if args.headlines || args.worlds.is_some() => Ok(vec![paper.headlines()?]),
-        Some(paper) => Ok(paper.files()?),
-        None if files::looks_like_path(&args.paper) => {
-            Ok(vec![(paper_name(args), sweep::read(Path::new(&args.paper))?)])
-        }
-        None => Err(experiments::unknown(&args.paper)),
-    }
-}
-
-/// The headlines and the open decisions: those of a paper, or of a file of the user's own with `open.toml` beside it.
-fn question(name: &str, args: &ReproduceArgs) -> Result<worlds::Question, Failure> {
-    let files = files_of(args)?;
-    let open = match experiments::find(&args.paper) {
-        Some(paper) => paper.open(),
-        None => {
-            let path = Path::new(&args.paper).with_file_name("open.toml");
-            if files::looks_like_path(&args.paper) && !path.exists() {
-                let message = format!("--worlds reads open decisions from {}, which is not there", path.display());
-                let help = "write it next to the file, with a table [[open]] for each decision";
-                return Err(Failure::input(message).with_help(help));
-            }
-            let text = files::read_text("table of open decisions", &path)?;
-            Arc::new(Text::new(path.display().to_string(), text))
-        }
-    };
-    Ok(worlds::Question { name: name.to_owned(), files, open })
-}
-
-/// The experiments that the command line chooses, their cells made.
-fn chosen(args: &ReproduceArgs) -> Result<Vec<Experiment>, Failure> {
-    let files = files_of(args)?;
-    let over = Overrides { is_quick: args.quick, ..args.cells.overrides() };
-    let (mut chosen, mut known) = (Vec::new(), Vec::new());
-    for (stem, file) in files {
-        let mut claims = Claim::of_file(&file)?;
-        known.extend(claims.iter().map(|claim| claim.figure.clone()));
-        known.push(stem.clone());
-        if !experiments::choose(&args.figures, &stem, &mut claims) {
-            continue;
-        }
-        if args.headlines && claims.iter().all(|claim| claim.quote.is_none()) {
-            let error = Failure::input(format!("no claim of {stem} is a headline"));
-            return Err(error.with_help("give a [[claim]] the paper's sentence: quote = \"...\""));
-        }
-        let grid = grid::cells(&file, &over)?;
-        chosen.push(Experiment { stem, file, claims, cells: grid.cells, left_out: grid.left_out });
-    }
-    experiments::refuse_unknown(&args.figures, &paper_name(args), known)?;
-    Ok(chosen)
-}
-
-/// Runs the cells of all experiments together, and hands them back to each. Cells that several share are run once.
-fn run(
-    experiments: &mut [Experiment],
-    journal: &mut Journal,
-    args: &ReproduceArgs,
-) -> Result<Vec<Vec<CellResult>>, Failure> {
-    let counts: Vec<usize> = experiments.iter().map(|experiment| experiment.cells.len()).collect();
-    let mut all: Vec<grid::Cell> = experiments.iter_mut().flat_map(|e| std::mem::take(&mut e.cells)).collect();
-    let begin_of = |at: usize| counts[..at].iter().sum::<usize>();
-    let begins: Vec<usize> = (0..counts.len()).map(begin_of).collect();
-    let claims: Vec<&[Claim]> = experiments.iter().map(|experiment| experiment.claims.as_slice()).collect();
-    let check = |cell: usize, result: &CellResult| -> Result<(), Failure> {
-        let own = begins.iter().zip(&counts).zip(&claims).filter(|((begin, count), _)| **begin == cell && **count > 0);
-        own.flat_map(|(_, claims)| *claims).try_for_each(|claim| judge::check(claim, result))?;
-        Ok(())
-    };
-    let mut results = sweep::run(&all, journal, &args.cells.how(), None, &check)?.results;
-    let mut parted = Vec::new();
-    for (experiment, count) in experiments.iter_mut().zip(counts) {
-        experiment.cells = all.drain(..count).collect();
-        parted.push(results.drain(..count).collect());
-    }
-    Ok(parted)
-}
-
-fn text(name: &str, folder: &Path, args: &ReproduceArgs, done: &[Done<'_>]) -> String {
-    let quick = if args.quick { ", quick: fewer requests than the results in the documents" } else { "" };
+fn text(about: &About<'_>, folder: &Path, done: &[JudgedExperiment]) -> String {
+    let About { name, is_quick, changes } = about;
+    let quick = if *is_quick { ", quick: fewer requests than the results in the documents" } else { "" };
     let cells: usize = done.iter().map(|done| done.results.len()).sum();
-    let other = if changes(args).is_empty() { String::new() } else { format!(", with {}", changes(args).join(", ")) };
+    let other = if changes.is_empty() { String::new() } else { format!(", with {}", changes.join(", ")) };
     let mut text = format!(
         "{name}: {}{quick}{other}\n\n{}",
         crate::format::counted(cells as u64, "cell"),
         show::claims_table(done)
     );
     text.push_str(&show::silences(done));
-    text.push_str(&format!("\n{}", Counts::of(done.iter().flat_map(Done::claims)).text()));
+    text.push_str(&format!("\n{}", Counts::of(done.iter().flat_map(JudgedExperiment::claims)).text()));
     let cells = || {
-        let both = done.iter().flat_map(|done| done.experiment.cells.iter().zip(&done.results));
+        let both = done.iter().flat_map(|done| done.plan.cells.iter().zip(&done.results));
         both.map(|(cell, result)| (cell.label.as_str(), result))
     };
     for line in notes::of_cells(cells()) {
         text.push_str(&line);
     }
     text.push_str(&notes::of_steadiness(cells(), false).unwrap_or_default());
-    let mut left_out: Vec<&str> = done.iter().flat_map(|d| &d.experiment.left_out).map(String::as_str).collect();
+    let mut left_out: Vec<&str> = done.iter().flat_map(|d| &d.plan.left_out).map(String::as_str).collect();
     left_out.sort_unstable();
     left_out.dedup();
     if !left_out.is_empty() {
@@ -310,12 +211,4 @@ fn text(name: &str, folder: &Path, args: &ReproduceArgs, done: &[Done<'_>]) -> S
     let folder = folder.display().to_string();
     text.push_str(&format!("Tables are in {}; a rerun skips what was done\n", printable(&folder)));
     text
-}
-
-/// The options by which the command line changes the experiments.
-fn changes(args: &ReproduceArgs) -> Vec<String> {
-    let warmup = args.cells.warmup.map(|warmup| format!("a warm-up of {warmup}"));
-    let fit = args.cells.fit.map(|share| format!("--fit {share}"));
-    let seed = args.cells.seed.map(|seed| format!("seed {seed}"));
-    args.cells.sets.iter().cloned().chain(fit).chain(seed).chain(warmup).collect()
 }

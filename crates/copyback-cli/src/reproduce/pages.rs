@@ -5,9 +5,10 @@
 //! `UPDATE_DOCS=1 cargo test --package copyback-cli --lib pages` writes them. The documents themselves are those of
 //! `copyback reproduce PAPER --headlines` and `--worlds N`.
 
-use super::experiments::PAPERS;
+use super::Reproduction;
 use super::headlines::{self, Headlines, Holds};
 use super::worlds::{self, Summary, Worlds};
+use copyback_lab::reproduce::experiments::PAPERS;
 use std::path::{Path, PathBuf};
 
 fn root() -> PathBuf {
@@ -143,7 +144,9 @@ fn worlds_are_drawn_from_the_open_decisions_of_the_paper() {
         assert_eq!(document.decided.values, decided, "{name}: the decided world has other decisions");
         // Names, admissible values, decided values, sentences and sections.
         let drawn = (document.part, document.decisions);
-        let stated = worlds::open_decisions(&paper.open());
+        let reproduction = Reproduction { paper: name.to_owned(), ..Reproduction::default() };
+        let question = reproduction.question().unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        let stated = (question.part(), question.decisions());
         if is_outdated(name) {
             assert_ne!(drawn, stated, "{name}: its worlds are of open.toml; remove \"{EARLIER}\" from its page");
         } else {

@@ -1,8 +1,8 @@
 //! The table of claims: a line for each, and below it, dimmed, what the verdict is worth.
 
-use super::Done;
+use super::JudgedExperiment;
 use super::claim::{Claim, Kind};
-use super::judge::{Measured, MissingVerdict, Work};
+use super::judge::{Measured, MissingVerdict};
 use super::verdict::Verdict;
 use crate::format::{count, counted};
 use crate::table::{self, BOLD, Cell, DIM};
@@ -13,11 +13,11 @@ const COLUMNS: usize = 120;
 const INDENT: usize = 6;
 
 /// The table.
-pub fn claims_table(done: &[Done<'_>]) -> String {
+pub fn claims_table(done: &[JudgedExperiment]) -> String {
     let bold = |text: &str| Cell::styled(text, BOLD);
     let mut rows = vec![vec![bold("claim"), bold("published"), bold("measured"), bold("verdict")]];
     let mut below = vec![Vec::new()];
-    for (claim, measured) in done.iter().flat_map(Done::claims) {
+    for (claim, measured) in done.iter().flat_map(JudgedExperiment::claims) {
         rows.push(row(claim, measured));
         below.push(wrapped(&details(claim, measured)));
     }
@@ -66,24 +66,12 @@ fn details(claim: &Claim, measured: &Measured) -> Vec<String> {
     for (name, effect) in [("own", measured.own), ("all", measured.all)] {
         parts.extend(effect.map(|effect| format!("{name} {}", test.shown(effect))));
     }
-    parts.extend(work(measured));
+    parts.extend(measured.changes_of_work());
     for null in &measured.null {
         let effect = null.outcome.as_ref().map_or_else(|_| "-".to_owned(), |(effect, _)| test.shown(*effect));
         parts.push(format!("null {} {effect}", null.scheme));
     }
     parts
-}
-
-/// The change of the work of collection.
-pub fn work(measured: &Measured) -> Vec<String> {
-    let work = [("pages moved", measured.pages_moved), ("erases", measured.erases), ("time in GC", measured.gc_time)];
-    work.into_iter().filter_map(|(name, change)| Some(format!("{name} {}", shown_work(change?)))).collect()
-}
-
-/// The mean, and what cells differ by if that matters.
-fn shown_work(change: Work) -> String {
-    let Work { mean, min, max } = change;
-    if max - min < 1.0 { format!("{mean:+.1} %") } else { format!("{mean:+.1} % ({min:+.1} to {max:+.1})") }
 }
 
 /// Parts on as few lines as they take.
@@ -103,9 +91,9 @@ fn wrapped(parts: &[String]) -> Vec<String> {
 }
 
 /// Why claims have no verdict.
-pub fn silences(done: &[Done<'_>]) -> String {
+pub fn silences(done: &[JudgedExperiment]) -> String {
     let mut text = String::new();
-    for (claim, measured) in done.iter().flat_map(Done::claims) {
+    for (claim, measured) in done.iter().flat_map(JudgedExperiment::claims) {
         if let Err(silence) = &measured.outcome {
             let (what, why) = match silence {
                 MissingVerdict::NotMeasured(why) => ("Not measured", why),

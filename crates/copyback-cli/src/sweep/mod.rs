@@ -15,8 +15,7 @@ use crate::plan::Fitted;
 use copyback::run::Warmup;
 use copyback_lab::Sweep;
 pub use copyback_lab::sweep::{
-    PlannedSweep, crew, file, grid, inputs, journal, latencies, notes, objective, quantity, read, run, seeds, table,
-    text,
+    PlannedSweep, crew, file, grid, inputs, journal, latencies, notes, objective, quantity, seeds, table,
 };
 use copyback_workload::printable::printable;
 use crew::{Crew, RemoteSweep};
@@ -63,7 +62,7 @@ impl Swept {
     /// The columns of its table, a row for each run.
     pub fn columns(self) -> (Vec<Column>, Vec<Column>) {
         let Self { file, cells, results, .. } = self;
-        let results = SweepResults { file: &file, cells: &cells, results };
+        let results = SweepResults { file: &file, cells: &cells, results: &results };
         (table::columns(&results), latencies::columns(&results))
     }
 }
@@ -93,7 +92,7 @@ pub fn swept(request: &SweepRequest, crew: Option<Arc<dyn Crew>>) -> Result<Swep
     let jobs = request.jobs.map_or_else(execute::cores, |jobs| jobs as usize);
     let how = ExecutionOptions { jobs, sink: request.sink.clone(), ..ExecutionOptions::default() };
     let done = planned.run(&mut journal, &how, crew.as_ref(), &check)?;
-    let results = SweepResults { file, cells: &grid.cells, results: done.results };
+    let results = SweepResults { file, cells: &grid.cells, results: &done.results };
     to.write(&results)?;
     let mut text = heading(file, grid, &done.skipped);
     let (body, latex) = body(objective.as_ref(), &results)?;
@@ -101,9 +100,9 @@ pub fn swept(request: &SweepRequest, crew: Option<Arc<dyn Crew>>) -> Result<Swep
     text.push_str(&body);
     text.push_str(&notes(file, &journal, grid, &results));
     text.push_str(&to.note());
-    let (results, is_printed) = (results.results, is_taken || files::is_standard_output(&to.table));
+    let is_printed = is_taken || files::is_standard_output(&to.table);
     let PlannedSweep { file, grid } = planned;
-    Ok(Swept { text, file, cells: grid.cells, results, latex, is_printed })
+    Ok(Swept { text, file, cells: grid.cells, results: done.results, latex, is_printed })
 }
 
 /// The answer to the objective, or the table; and its rows for LaTeX.
@@ -257,7 +256,7 @@ fn heading(file: &SweepFile, grid: &Grid, (skipped, all): &(usize, usize)) -> St
 fn notes(file: &SweepFile, journal: &Journal, grid: &Grid, results: &SweepResults<'_>) -> String {
     let mut text = file.note_idle_variants().unwrap_or_default();
     text += &Fitted::note_of_all(grid.cells.iter().map(|cell| &cell.plan)).unwrap_or_default();
-    let cells = || results.cells.iter().map(|cell| cell.label.as_str()).zip(&results.results);
+    let cells = || results.cells.iter().map(|cell| cell.label.as_str()).zip(results.results);
     text.push_str(&notes::of_cells(cells()).concat());
     let warms_up = grid.cells.iter().all(|cell| cell.plan.warmup == Some(Warmup::Steady));
     let of_seeds = notes::of_equal_seeds(results).or_else(|| notes::of_seeds_on_traces(results));

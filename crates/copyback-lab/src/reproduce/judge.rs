@@ -94,7 +94,21 @@ pub fn check(claim: &Claim, first: &CellResult) -> Result<(), LayerError> {
         .try_for_each(|m| m.check(&run.numbers))
 }
 
+impl Work {
+    /// The mean, and what cells differ by if that matters.
+    fn shown(self) -> String {
+        let Self { mean, min, max } = self;
+        if max - min < 1.0 { format!("{mean:+.1} %") } else { format!("{mean:+.1} % ({min:+.1} to {max:+.1})") }
+    }
+}
+
 impl Measured {
+    /// The changes of the work of collection that were measured, as texts.
+    pub fn changes_of_work(&self) -> Vec<String> {
+        let work = [("pages moved", self.pages_moved), ("erases", self.erases), ("time in GC", self.gc_time)];
+        work.into_iter().filter_map(|(name, change)| Some(format!("{name} {}", change?.shown()))).collect()
+    }
+
     fn nothing(why: MissingVerdict) -> Self {
         Self {
             cells: Vec::new(),

@@ -56,8 +56,8 @@ fn judged(text: &str, value: impl Fn(&Cell, &str, &str) -> f64) -> Vec<(Claim, M
         });
         CellResult { runs: runs.collect(), notes: String::new() }
     };
-    let results = cells.iter().map(result).collect();
-    let results = SweepResults { file: &file, cells: &cells, results };
+    let results: Vec<CellResult> = cells.iter().map(result).collect();
+    let results = SweepResults { file: &file, cells: &cells, results: &results };
     let claims = Claim::of_file(&file).unwrap();
     claims.into_iter().map(|claim| (claim.clone(), judge::judge(&claim, &results).unwrap())).collect()
 }

@@ -17,7 +17,7 @@ pub struct SweepResults<'a> {
     /// Its cells.
     pub cells: &'a [Cell],
     /// The results.
-    pub results: Vec<CellResult>,
+    pub results: &'a [CellResult],
 }
 
 /// Writes the table: first what a run is, then a column for each varied key, then its numbers, its configuration and
@@ -54,7 +54,7 @@ pub fn about(results: &SweepResults<'_>) -> About {
 
 /// All runs, each with its cell.
 pub fn rows<'a>(results: &'a SweepResults<'_>) -> Vec<(&'a Cell, &'a RunResult)> {
-    let both = results.cells.iter().zip(&results.results);
+    let both = results.cells.iter().zip(results.results);
     both.flat_map(|(cell, result)| result.runs.iter().map(move |run| (cell, run))).collect()
 }
 

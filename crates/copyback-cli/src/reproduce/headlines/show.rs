@@ -38,17 +38,6 @@ fn row(headline: &Headline) -> Vec<Cell> {
     ]
 }
 
-impl Headline {
-    /// The measured value with its interval.
-    pub fn with_interval(&self) -> String {
-        match (&self.measured, &self.interval) {
-            (Some(measured), Some(interval)) => format!("{measured} +/- {interval}"),
-            (Some(measured), None) => measured.clone(),
-            (None, _) => "-".into(),
-        }
-    }
-}
-
 fn details(headline: &Headline) -> Vec<String> {
     let mut parts = vec![format!("\"{}\" ({})", headline.quote, headline.source)];
     match headline.kind {

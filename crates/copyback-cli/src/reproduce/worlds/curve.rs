@@ -4,10 +4,9 @@
 //! Consistent worlds are on the left, filled; those that contradict the paper on the right, hollow. The dashed line is
 //! the published value, the diamond the world of this project's decisions.
 
-use super::record::{Row, Status, WorldClaim, Worlds};
-use super::summary::{HeadlineSummary, Summary};
 use crate::reproduce::claim::Measure;
 use crate::reproduce::headlines::Holds;
+use copyback_lab::reproduce::worlds::{HeadlineSummary, Row, Status, Summary, WorldClaim, Worlds};
 use std::fmt::Write;
 
 // The longest name of a decision fits, with its share.

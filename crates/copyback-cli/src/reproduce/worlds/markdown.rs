@@ -1,8 +1,7 @@
 //! The worlds in Markdown, for the pages.
 
-use super::record::{Status, Worlds};
 use super::show::{described, in_words, reasons_of, share};
-use super::summary::Summary;
+use copyback_lab::reproduce::worlds::{Status, Summary, Worlds};
 
 /// In how many worlds a headline holds in size, and in how many in direction, if they asked it.
 pub fn shares_of(document: &Worlds, summary: &Summary, figure: &str, claim: &str) -> Option<String> {

@@ -1,9 +1,8 @@
 //! The worlds on a terminal.
 
-use super::record::{Row, Status, Worlds};
-use super::summary::{Decides, HeadlineSummary, RuleSummary, Summary};
 use crate::format::percent;
 use crate::table::{self, BOLD, Cell};
+use copyback_lab::reproduce::worlds::{Decides, HeadlineSummary, Row, RuleSummary, Status, Summary, Worlds};
 
 /// Decisions that a line names.
 const NAMED: usize = 3;

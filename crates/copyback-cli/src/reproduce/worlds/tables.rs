@@ -1,9 +1,9 @@
 //! The worlds as a table: a row for each world.
 
-use super::record::{Row, Worlds};
 use crate::columns::{About, Column, csv, write_table};
 use crate::failure::Failure;
 use crate::files;
+use copyback_lab::reproduce::worlds::{Row, Worlds};
 use std::path::Path;
 
 /// Writes the table, and the same as text beside it.
