@@ -298,7 +298,7 @@ pub struct ValidateArgs {
     /// (repeatable)
     #[arg(long, value_name = "WORD")]
     pub only: Vec<String>,
-    /// Seeds of each random case [default: 5, with --quick 4]
+    /// Seeds of each random case [default: 5, with --quick 6]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub seeds: Option<u32>,
     /// The first seed [default: 1]

@@ -11,8 +11,9 @@ use copyback_lab::validate::gate::JudgeOptions;
 
 /// Seeds of each random case.
 const SEEDS: u64 = 5;
-/// The same with `--quick`.
-const SEEDS_QUICK: u64 = 4;
+/// The same with `--quick`. Six short runs have a narrower interval than four that are twice as long in all: Student's
+/// factor falls from 3.18 to 2.57.
+const SEEDS_QUICK: u64 = 6;
 
 /// Runs the command.
 pub fn validate(args: &ValidateArgs) -> Result<(), Failure> {

@@ -15,9 +15,14 @@ fn slips_max(letters: usize) -> usize {
 /// letters, without signs between their parts.
 fn likeness(word: &str, name: &str) -> f64 {
     let (letters, of_name) = (word.chars().count(), name.chars().count());
-    let slips = strsim::osa_distance(word, name);
-    if slips <= slips_max(letters.min(of_name)) {
-        return 1.0 - slips as f64 / (letters.max(of_name) + 1) as f64;
+    // At least as many slips as their lengths differ. A word may have a million letters, and the distance looks at each
+    // for each letter of the name.
+    let slips_max = slips_max(letters.min(of_name));
+    if letters.abs_diff(of_name) <= slips_max {
+        let slips = strsim::osa_distance(word, name);
+        if slips <= slips_max {
+            return 1.0 - slips as f64 / (letters.max(of_name) + 1) as f64;
+        }
     }
     // A part of a name, or a name with a suffix: `msec` for `ms`, `proactive` for `ggc-proactive-idle`.
     let share = letters.min(of_name) as f64 / letters.max(of_name) as f64;

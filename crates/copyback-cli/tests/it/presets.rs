@@ -1,6 +1,6 @@
 //! Every device with every scheme, all invariants checked while they run.
 //!
-//! A drive keeps everything of its preset but its depth: 32 blocks a plane of 16 pages make drives of the same
+//! A drive keeps everything of its preset but its depth: 32 blocks a plane of 8 pages make drives of the same
 //! channels, dies, planes, pages and times that are aged, and collect, within a second.
 
 use std::process::Command;
@@ -44,11 +44,11 @@ fn invariants_hold_on_every_device_with_every_scheme() {
     for device in &devices {
         // Some have more free blocks to use up before they collect.
         let has_many_free = matches!(device.as_str(), "ispass11" | "tc12" | "hpdc18" | "hpdc18-4plane" | "tlc-nvme");
-        let requests = if has_many_free { "10000" } else { "5000" };
+        let requests = if has_many_free { "5000" } else { "3000" };
         let mut more = vec!["--workload", "mixed-70-30", "--requests", requests];
         let mut set = |key| more.extend(["--set", key]);
         set("geometry.blocks_per_plane=32");
-        set("geometry.pages_per_block=16");
+        set("geometry.pages_per_block=8");
         match device.as_str() {
             // Its capacity is a number of bytes, its trigger keeps a quarter free, its preconditioning fills all blocks
             // but two.

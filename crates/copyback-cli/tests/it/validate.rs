@@ -69,7 +69,7 @@ fn a_gate_that_does_not_pass_ends_with_1() {
         output_text(&output)
     );
     assert!(
-        error_text(&output).contains("1 of 2 gates did not pass: `M/D/1, load 0.3, p99`"),
+        error_text(&output).contains("1 of 2 gates did not pass: `M/D/1, load 0.3, p99.9`"),
         "{}",
         error_text(&output)
     );

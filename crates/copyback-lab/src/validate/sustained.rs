@@ -59,7 +59,7 @@ impl Drive {
         config.timing.program = mean_of_kinds(&config.timing.program);
         let planes = u64::from(dies * config.geometry.planes_per_die);
         let pages = planes * u64::from(blocks) * u64::from(config.geometry.pages_per_block);
-        let times = if is_quick { 2 } else { 6 };
+        let times = if is_quick { 1 } else { 6 };
         let writes = (times * pages).clamp(20_000, if is_quick { 400_000 } else { 3_000_000 });
         Ok(Self { config, requests, writes })
     }

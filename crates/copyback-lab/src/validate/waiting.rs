@@ -94,8 +94,7 @@ impl Poisson {
 pub fn cases(scope: &Scope) -> Result<Vec<Case>, Failure> {
     let device = scope.first();
     let mut cases = Vec::new();
-    let loads =
-        [(0.3, 400_000, 1_000_000), (0.5, 400_000, 2_000_000), (0.7, 1_000_000, 4_000_000), (0.9, 0, 12_000_000)];
+    let loads = [(0.3, 140_000, 1_000_000), (0.5, 140_000, 2_000_000), (0.7, 350_000, 4_000_000), (0.9, 0, 12_000_000)];
     for (load, quick, full) in loads {
         let requests = if scope.is_quick { quick } else { full };
         if requests > 0 {
@@ -105,7 +104,7 @@ pub fn cases(scope: &Scope) -> Result<Vec<Case>, Failure> {
     if scope.is_one_device {
         return Ok(cases);
     }
-    let requests = if scope.is_quick { 500_000 } else { 2_000_000 };
+    let requests = if scope.is_quick { 170_000 } else { 2_000_000 };
     let loads: &[f64] = if scope.is_quick { &[0.6] } else { &[0.4, 0.6, 0.8] };
     for &load in loads {
         cases.push(read_sizes(device, load, requests)?);
@@ -114,8 +113,9 @@ pub fn cases(scope: &Scope) -> Result<Vec<Case>, Failure> {
     }
     let steps: &[(f64, f64)] = if scope.is_quick { &[(0.5, 4.0)] } else { &[(0.3, 8.0), (0.5, 4.0), (0.7, 2.0)] };
     for &(load, step) in steps {
-        cases.push(vacations(device, load, step)?);
-        let requests = if scope.is_quick { 200_000 } else { 2_000_000 };
+        // Fewer than the drive takes in at once.
+        cases.push(vacations(device, load, step, if scope.is_quick { 20_000 } else { 60_000 })?);
+        let requests = if scope.is_quick { 70_000 } else { 2_000_000 };
         for is_fenced in [false, true] {
             cases.push(points::points(device, load, step, is_fenced, requests)?);
         }
@@ -268,10 +268,9 @@ fn reads_and_writes(device: &Device, load: f64, requests: u64, order: Order) -> 
 }
 
 /// Reads before writes, of which there are always more: each program is a step that a read cannot interrupt, as the
-/// steps of a collection are between its preemption points. Programs take `step` times as long as reads.
-fn vacations(device: &Device, load: f64, step: f64) -> Result<Case, Failure> {
-    /// Writes that wait from the start: fewer than the drive takes in at once.
-    const WRITES: u64 = 60_000;
+/// steps of a collection are between its preemption points. Programs take `step` times as long as reads; `writes` of
+/// them wait from the start.
+fn vacations(device: &Device, load: f64, step: f64, writes: u64) -> Result<Case, Failure> {
     let mut stepped = device.clone();
     let timing = &mut stepped.config.timing;
     let first = Die::new(device, "{ policy = \"fifo\" }", true)?;
@@ -285,14 +284,14 @@ fn vacations(device: &Device, load: f64, step: f64) -> Result<Case, Failure> {
     let reads = Class::constant(load / service_ns, service_ns);
     let theory = theory::vacations_mean_wait(reads, Class::constant(0.0, vacation_ns))? / service_ns;
     // Programs have what reads leave; a fifth of them is still waiting when the last read comes.
-    let span_ns = 0.8 * WRITES as f64 * vacation_ns / (1.0 - load);
+    let span_ns = 0.8 * writes as f64 * vacation_ns / (1.0 - load);
     let name = format!("steps of {step} services, load {load}");
     let gates = vec![gate(name, VACATIONS, if load > 0.6 { 0.02 } else { 0.01 }, MEAN)];
     let run = move |seed| {
         let mut arrivals = Poisson::new(reads.rate, seed);
         let (page_bytes, written_bytes, mut written) = (die.page_bytes, die.written_bytes(), 0);
         let source = Requests(move || {
-            if written < WRITES {
+            if written < writes {
                 written += 1;
                 return Some(request(Op::Write, 0, written * page_bytes % written_bytes, page_bytes));
             }

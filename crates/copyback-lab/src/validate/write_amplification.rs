@@ -36,6 +36,9 @@ struct Effort {
     during: u64,
 }
 
+/// With `--quick`.
+const QUICK: Effort = Effort { before: 3, during: 2 };
+
 /// One plane and what is written to it.
 #[derive(Clone)]
 struct Plane {
@@ -128,11 +131,8 @@ pub fn cases(scope: &Scope) -> Result<Vec<Case>, Failure> {
     if scope.is_one_device {
         return Ok(vec![of_device(scope.first(), scope.is_quick)?]);
     }
-    let (effort, ops): (_, &[f64]) = if scope.is_quick {
-        (Effort { before: 5, during: 3 }, &[0.15, 0.28])
-    } else {
-        (Effort { before: 15, during: 15 }, &[0.07, 0.15, 0.28])
-    };
+    let (effort, ops): (_, &[f64]) =
+        if scope.is_quick { (QUICK, &[0.15, 0.28]) } else { (Effort { before: 15, during: 15 }, &[0.07, 0.15, 0.28]) };
     let mut cases = Vec::new();
     formulas(&mut cases, effort, ops, scope.is_quick)?;
     choices(&mut cases, effort, ops, scope.is_quick)?;
@@ -238,7 +238,7 @@ fn of_device(device: &Device, is_quick: bool) -> Result<Case, Failure> {
     let g = &device.config.geometry;
     let units = (u64::from(g.pages_per_block) * g.units_per_page()).min(u64::from(UNITS_MAX)) as u32;
     let op = device.over_provisioning()?;
-    let effort = if is_quick { Effort { before: 5, during: 3 } } else { Effort { before: 15, during: 15 } };
+    let effort = if is_quick { QUICK } else { Effort { before: 15, during: 15 } };
     let plane = Plane::new("greedy", "{ policy = \"greedy\" }", units, op);
     Ok(plane.case(effort, theory::greedy(units, op)?, GREEDY, FORMULA))
 }

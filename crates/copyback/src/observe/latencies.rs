@@ -36,8 +36,11 @@ impl Latencies {
         self.max_ns = self.max_ns.max(response_ns);
     }
 
-    /// Adds those of another class.
+    /// Adds those of another class. Nothing is added of an empty one, whose bins are many.
     pub fn add(&mut self, other: &Self) {
+        if other.count() == 0 {
+            return;
+        }
         self.histogram.add(&other.histogram).expect("all histograms have the same bounds");
         self.sum_ns += other.sum_ns;
         self.sum_squares += other.sum_squares;
@@ -56,8 +59,8 @@ impl Latencies {
     }
 
     /// The histogram.
-    pub fn histogram(&self) -> &Histogram<u64> {
-        &self.histogram
+    pub fn into_histogram(self) -> Histogram<u64> {
+        self.histogram
     }
 
     /// Their part of the report.

@@ -34,7 +34,7 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
     let note_of_intervals = note_of_intervals(&report);
     Outcome {
         report,
-        histograms: classes.iter().map(|(name, class)| (*name, class.histogram().clone())).collect(),
+        histograms: classes.into_iter().map(|(name, class)| (name, class.into_histogram())).collect(),
         workload_histograms: simulation.tenant_histograms(),
         workload_rates: simulation.tenant_rates(),
         rates: simulation.rates(),

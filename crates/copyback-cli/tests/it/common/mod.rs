@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use std::process::{Command, Output};
+use std::sync::OnceLock;
 
 pub fn copyback(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_copyback"));
@@ -21,4 +22,29 @@ pub fn error_text(output: &Output) -> String {
 
 pub fn output_text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// The default comparison.
+pub struct DefaultComparison {
+    pub text: String,
+    pub document: serde_json::Value,
+    /// `latency_histograms.parquet`; its folder is removed.
+    pub histograms: std::fs::File,
+}
+
+/// Runs it once for all tests: it takes seconds.
+pub fn default_comparison() -> &'static DefaultComparison {
+    static DONE: OnceLock<DefaultComparison> = OnceLock::new();
+    DONE.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let output = copyback(&["compare", "--out", folder.path().to_str().expect("the path is a text")]);
+        assert_eq!(code(&output), 0, "{}", error_text(&output));
+        let document = std::fs::read(folder.path().join("results.json")).expect("there are results");
+        let histograms = std::fs::File::open(folder.path().join("latency_histograms.parquet"));
+        DefaultComparison {
+            text: output_text(&output),
+            document: serde_json::from_slice(&document).expect("the results are JSON"),
+            histograms: histograms.expect("there is a table of histograms"),
+        }
+    })
 }

@@ -131,23 +131,24 @@ fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// A run that takes a fraction of a second.
-const RUN: [&str; 4] = ["run", "--quiet", "--requests", "200"];
+/// A run that takes a fraction of a second, half of it for its start.
+const RUN: [&str; 6] = ["run", "--quiet", "--requests", "200", "--set", "precondition.mode=empty"];
 
 fn with<'a>(first: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     [first, more].concat()
 }
 
 /// A sweep of two cells.
-const SWEEP: &str = "requests = 200\nseeds = [1, 2]\nschemes = [\"baseline\"]\n";
+const SWEEP: &str = "requests = 200\nset.precondition.mode = \"empty\"\nseeds = [1, 2]\nschemes = [\"baseline\"]\n";
 
 /// A sweep with a claim.
-const CLAIMS: &str = "requests = 200\nschemes = [\"baseline\", \"ideal-no-gc\"]\n[[claim]]\nfigure = \"1\"\n\
+const CLAIMS: &str = "requests = 200\nset.precondition.mode = \"empty\"\n\
+                      schemes = [\"baseline\", \"ideal-no-gc\"]\n[[claim]]\nfigure = \"1\"\n\
                       text = \"faster\"\nwhere = \"here\"\nmetric = \"response.all.mean_ns\"\n\
                       scheme = \"ideal-no-gc\"\nagainst = \"baseline\"\npublished = -50\n";
 
 /// A gate that takes a moment.
-const VALIDATE: [&str; 5] = ["validate", "--quick", "--quiet", "--only", "small"];
+const VALIDATE: [&str; 5] = ["validate", "--quick", "--quiet", "--only", "small, 2 planes, read"];
 
 #[test]
 fn the_program_is_there() {

@@ -59,7 +59,7 @@ fn a_rerun_is_accepted_from_every_stage() {
 }
 
 /// Long enough for the folder to change under it.
-const SHORT: &[&str] = &["run", "--quiet", "--requests", "100000"];
+const SHORT: &[&str] = &["--requests", "100000"];
 
 /// Whether a run has locked the folder and continues.
 fn is_locked(place: &Place) -> bool {
@@ -81,7 +81,7 @@ fn a_rerun_is_accepted_after_a_kill() {
             "summary.parquet" => !document.exists(),
             _ => written("summary.parquet").is_some_and(|now| Some(now) != before),
         };
-        let mut child = place.start(&with(SHORT, &["--out", "out"]));
+        let mut child = place.start(&[&["run", "--quiet", "--out", "out"], SHORT].concat());
         wait_until("a lock", || is_locked(&place));
         std::fs::remove_file(place.path("out").join(held)).unwrap();
         place.pipe(&format!("out/{held}"));
@@ -139,7 +139,7 @@ fn what_a_link_in_the_folder_leads_to_is_kept() {
         std::fs::remove_file(place.path("out").join(name)).unwrap();
         assert_eq!(finished(&place, name), whole);
     }
-    let mut child = place.start(&with(SHORT, &["--out", "out"]));
+    let mut child = place.start(&[&["run", "--quiet", "--out", "out"], SHORT].concat());
     wait_until("a lock", || is_locked(&place));
     std::fs::remove_file(place.path("out/summary.parquet")).unwrap();
     place.link("out/summary.parquet", "../elsewhere");
@@ -184,8 +184,20 @@ fn start(place: &Place, requests: &[&str]) -> Child {
 }
 
 const ENDLESS: &[&str] = &["--set", "workload.loop=1000000"];
-/// Of some seconds.
-const LONG: &[&str] = &["--requests", "2000000", "--set", "workload.loop=100"];
+
+/// Stops a run that has begun, changes what is on the disk, and lets the run go on to its end.
+fn changed_during_a_run(place: &Place, change: impl FnOnce()) -> Option<i32> {
+    let mut child = start(place, SHORT);
+    let send = |signal| {
+        // SAFETY: the child was not waited for, so that the id is its own.
+        assert_eq!(unsafe { libc::kill(child.id() as libc::pid_t, signal) }, 0);
+    };
+    send(libc::SIGSTOP);
+    assert!(is_locked(place), "it ended before it was stopped");
+    change();
+    send(libc::SIGCONT);
+    child.wait().unwrap().code()
+}
 
 #[test]
 fn a_folder_is_taken_before_the_run_and_by_one_run_alone() {
@@ -205,11 +217,12 @@ fn a_folder_is_taken_before_the_run_and_by_one_run_alone() {
 #[test]
 fn a_folder_that_is_another_one_when_results_are_written_is_looked_at_again() {
     let place = Place::new();
-    let mut child = start(&place, LONG);
-    std::fs::rename(place.path("out"), place.path("moved")).unwrap();
-    std::fs::create_dir(place.path("out")).unwrap();
-    place.file("out/summary.parquet", "mine");
-    assert_eq!(child.wait().unwrap().code(), Some(2));
+    let ended = changed_during_a_run(&place, || {
+        std::fs::rename(place.path("out"), place.path("moved")).unwrap();
+        std::fs::create_dir(place.path("out")).unwrap();
+        place.file("out/summary.parquet", "mine");
+    });
+    assert_eq!(ended, Some(2));
     assert_eq!(names_in(&place.path("out")), ["summary.parquet"]);
     assert_eq!(place.read("out/summary.parquet"), "mine");
 }
@@ -239,9 +252,10 @@ fn a_folder_in_the_place_of_a_result_is_told_before_the_run() {
 fn the_document_is_removed_first() {
     let place = Place::new();
     place.done(&with(&RUN, &["--scheme", "pgc", "--out", "out"]));
-    let mut child = start(&place, LONG);
-    std::fs::remove_file(place.path("out/config-pgc.toml")).unwrap();
-    std::fs::create_dir(place.path("out/config-pgc.toml")).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(1));
+    let ended = changed_during_a_run(&place, || {
+        std::fs::remove_file(place.path("out/config-pgc.toml")).unwrap();
+        std::fs::create_dir(place.path("out/config-pgc.toml")).unwrap();
+    });
+    assert_eq!(ended, Some(1));
     assert!(!place.path("out/results.json").exists() && place.path("out/summary.parquet").exists());
 }

@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 fn writers() -> Vec<Vec<&'static str>> {
     vec![
         with(&RUN, &["--json", "OUT"]),
-        vec!["compare", "--quiet", "--requests", "200", "--json", "OUT"],
+        [&["compare", "--schemes", "baseline,ideal-no-gc"], &RUN[1..], &["--json", "OUT"]].concat(),
         vec!["sweep", "sweep.toml", "--quiet", "--out", "OUT"],
         vec!["reproduce", "./claims.toml", "--quiet", "--json", "OUT"],
         with(&VALIDATE, &["--json", "OUT"]),

@@ -3,13 +3,13 @@
 //! `UPDATE_DOCS=1` redraws it.
 
 mod chart;
-use crate::common::{code, copyback, error_text};
+use crate::common::default_comparison;
 use chart::{Chart, Line, Panel};
 use copyback_cli::styles::{self, Style};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Schemes of the default comparison; what is drawn later lies above.
 const SCHEMES: [&str; 5] = ["baseline", "gc-par", "pgc", "gc-par-pgc", "ideal-no-gc"];
@@ -40,15 +40,9 @@ impl Times {
     }
 }
 
-/// Runs the default comparison into a folder.
-fn compare(folder: &Path) {
-    let output = copyback(&["compare", "--quiet", "--out", folder.to_str().expect("the path is a text")]);
-    assert_eq!(code(&output), 0, "{}", error_text(&output));
-}
-
 /// Response times by scheme and class.
-fn times(folder: &Path) -> BTreeMap<(String, String), Times> {
-    let file = std::fs::File::open(folder.join("latency_histograms.parquet")).expect("there is a table of histograms");
+fn times(histograms: &std::fs::File) -> BTreeMap<(String, String), Times> {
+    let file = histograms.try_clone().expect("an open file can be shared");
     let reader = SerializedFileReader::new(file).expect("the table is Parquet");
     let mut found: BTreeMap<(String, String), Times> = BTreeMap::new();
     for row in reader.get_row_iter(None).expect("the table has rows") {
@@ -77,14 +71,11 @@ fn drawn(times: &BTreeMap<(String, String), Times>) -> String {
 
 #[test]
 fn picture_is_the_one_that_the_program_draws() {
-    let folder = tempfile::tempdir().expect("a folder can be made");
-    compare(folder.path());
-    let times = times(folder.path());
+    let comparison = default_comparison();
+    let times = times(&comparison.histograms);
 
     // The picture ends at the report's values.
-    let text = std::fs::read_to_string(folder.path().join("results.json")).expect("there are results");
-    let document: serde_json::Value = serde_json::from_str(&text).expect("the results are JSON");
-    let results = document["results"].as_array().expect("the schemes' results are a list");
+    let results = comparison.document["results"].as_array().expect("the schemes' results are a list");
     assert_eq!(results.len(), SCHEMES.len(), "a scheme of the comparison is not drawn");
     for result in results {
         let scheme = result["scheme"].as_str().expect("a scheme's name is a text");

@@ -247,7 +247,7 @@ impl Simulation<'_> {
 
     /// Histograms of the reads and of the writes of each, by name.
     pub fn tenant_histograms(&self) -> std::collections::BTreeMap<String, [Histogram<u64>; 2]> {
-        let of = |tenant: &Tenant, op| tenant.counted().class(&[op], &[0, 1]).histogram().clone();
+        let of = |tenant: &Tenant, op| tenant.counted().class(&[op], &[0, 1]).into_histogram();
         let list = self.tenants.iter().flat_map(|tenants| &tenants.list);
         list.map(|tenant| (tenant.stream.name.clone(), [Op::Read, Op::Write].map(|op| of(tenant, op)))).collect()
     }
