@@ -142,12 +142,19 @@ impl Headlines {
             .filter(|(count, _)| *count > 0)
             .map(|(count, names)| format!("{count} {}", names[usize::from(count > 1)]))
             .collect();
-        let apart = match self.headlines.len() - all {
-            0 => String::new(),
-            1 => "; 1 more set the experiment or cannot fail".into(),
-            more => format!("; {more} more set the experiment or cannot fail"),
+        let apart = |of: fn(Kind) -> bool, what: [&str; 2]| {
+            match self.headlines.iter().filter(|headline| of(headline.kind)).count() {
+                0 => String::new(),
+                1 => format!("; 1 more {}", what[0]),
+                more => format!("; {more} more {}", what[1]),
+            }
         };
-        format!("Of {all} headlines {}{apart}", parts.join(", "))
+        let set = apart(
+            |kind| matches!(kind, Kind::Calibrated | Kind::Construction),
+            ["sets the experiment or cannot fail", "set the experiment or cannot fail"],
+        );
+        let own = apart(|kind| kind == Kind::Own, ["is our own", "are our own"]);
+        format!("Of {all} headlines {}{set}{own}", parts.join(", "))
     }
 }
 
