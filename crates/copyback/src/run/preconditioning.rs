@@ -89,6 +89,12 @@ impl Preconditioner<'_> {
         }
     }
 
+    /// A drive that was preconditioned before. Ages of blocks continue from its youngest one.
+    pub fn resume(config: &RunConfig, ftl: Ftl) -> Self {
+        let written = ftl.blocks().iter().map(|block| block.closed_at).max().unwrap_or(0);
+        Self { ftl, written, ..Self::new(config, 0) }
+    }
+
     /// Writes one unit, and with parity that of its stripe.
     #[inline]
     pub fn write(&mut self, unit: LogicalUnit) -> Result<(), KeyError> {

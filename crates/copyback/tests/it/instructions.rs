@@ -15,7 +15,7 @@ use copyback::run::simulation::{Setup, Simulation};
 use copyback::workload::spec::Pace;
 use copyback::workload::tenants::Stream;
 use copyback::workload::{Op, Priority, Request, RequestSource};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Four dies that collect all the time.
 fn drive() -> RunConfig {
@@ -35,20 +35,11 @@ fn mix(units: u64, requests: u64, gap_ns: u64) -> std::vec::IntoIter<Request> {
     (0..requests).map(request).collect::<Vec<_>>().into_iter()
 }
 
-/// The parameters with which a test runs this program again: numbers and words by name.
-fn asked(name: &str) -> Option<String> {
-    std::env::var(name).ok()
-}
-
-fn asked_number(name: &str) -> Option<u64> {
-    asked(name).and_then(|number| number.parse().ok())
-}
-
 /// Requests after the counted ones, so that the last counted request is not the run's end.
 const MORE_REQUESTS: u64 = 64;
 
 /// Runs requests on the first of `drives` equal drives, and counts those from `from` to `to`.
-fn work(drives: usize, from: u64, to: u64) {
+fn work(drives: u64, from: u64, to: u64) {
     let config = drive();
     let units = u64::from(Geometry::new(&config.device()).logical_units);
     let ftl = preconditioning::preconditioned(&config, 1).expect("a preconditioning");
@@ -65,27 +56,27 @@ fn setup(source: &mut dyn RequestSource, host: HostConfig) -> Setup<'_> {
     Setup { host, source, requests: None, check: false, keep_gc_events: false, keep_requests: false }
 }
 
-/// Instructions that an ignored test of this file counts, with these numbers.
-fn counted<const N: usize>(test: &str, numbers: [(&'static str, u64); N]) -> Option<u64> {
-    count::counted(&format!("instructions::{test}"), numbers.map(|(name, number)| (name, number.to_string())))
+/// Instructions of the parts that an ignored test of this file counts.
+fn counted<const N: usize>(test: &str) -> Option<[u64; N]> {
+    count::counted(&format!("instructions::{test}"))
 }
 
 #[test]
 #[ignore = "the other tests run it under callgrind"]
-fn work_of_the_environment() {
-    if let Some(drives) = asked_number("DRIVES") {
-        work(drives as usize, 2_000, 6_000);
-    }
+fn work_of_one_drive_and_among_idle_drives() {
+    [1, 64].into_iter().for_each(|drives| work(drives, 2_000, 6_000));
 }
 
-/// Instructions of one request, for one of so many drives.
-fn of_a_request(drives: u64) -> Option<u64> {
-    Some(counted("work_of_the_environment", [("DRIVES", drives)])? / 4_000)
+/// Instructions of one request, for one drive and for one of 64. Two tests use them.
+fn alone_and_among_idle_drives() -> Option<[u64; 2]> {
+    static COUNTED: OnceLock<Option<[u64; 2]>> = OnceLock::new();
+    let counted = COUNTED.get_or_init(|| counted("work_of_one_drive_and_among_idle_drives"));
+    counted.map(|counts| counts.map(|count| count / 4_000))
 }
 
 #[test]
 fn a_request_costs_the_same_among_idle_drives() {
-    let Some((alone, among)) = of_a_request(1).zip(of_a_request(64)) else { return };
+    let Some([alone, among]) = alone_and_among_idle_drives() else { return };
     println!("{alone} instructions a request of one drive, {among} with 63 others");
     assert!(among <= alone + alone / 20, "{among} instructions a request among 63 idle drives, {alone} alone");
 }
@@ -100,7 +91,7 @@ fn a_request_costs_the_same_among_idle_drives() {
 /// change that saves instructions lowers the bounds.
 #[test]
 fn a_request_costs_no_more_than_it_did() {
-    let Some(alone) = of_a_request(1) else { return };
+    let Some([alone, _]) = alone_and_among_idle_drives() else { return };
     let agreed = if cfg!(clippy) { 7_880 } else { 7_720 };
     assert!(alone <= agreed, "{alone} instructions a request; at most {agreed} were agreed on");
 }
@@ -128,19 +119,17 @@ fn work_of_all(drives: u64, from: u64, to: u64) {
 
 #[test]
 #[ignore = "the other tests run it under callgrind"]
-fn work_of_all_of_the_environment() {
-    if let Some(drives) = asked_number("DRIVES") {
-        work_of_all(drives, 500, 900);
-    }
+fn work_of_one_drive_and_among_busy_drives() {
+    work_of_all(1, 500, 900);
+    work_of_all(64, 500, 900);
 }
 
 /// The loop costs the same for 1 and for 64 busy drives. More events are pending, and the earliest is searched in a
 /// heap if it is not in a ring: a few more instructions for each doubling.
 #[test]
 fn a_request_costs_the_same_among_busy_drives() {
-    let of_a_request =
-        |drives: u64| Some(counted("work_of_all_of_the_environment", [("DRIVES", drives)])? / (400 * drives));
-    let Some((alone, among)) = of_a_request(1).zip(of_a_request(64)) else { return };
+    let Some([alone, among]) = counted("work_of_one_drive_and_among_busy_drives") else { return };
+    let (alone, among) = (alone / 400, among / (400 * 64));
     println!("{alone} instructions a request of one drive, {among} with 63 others that are as busy");
     assert!(among <= alone + alone / 20, "{among} instructions a request among 63 busy drives, {alone} alone");
 }
@@ -177,19 +166,16 @@ fn work_of_workloads(workloads: u64, from: u64, to: u64) {
 
 #[test]
 #[ignore = "the other tests run it under callgrind"]
-fn work_of_workloads_of_the_environment() {
-    if let Some(workloads) = asked_number("WORKLOADS") {
-        work_of_workloads(workloads, 2_000, 6_000);
-    }
+fn work_of_one_and_of_many_workloads() {
+    [1, 256].into_iter().for_each(|workloads| work_of_workloads(workloads, 2_000, 6_000));
 }
 
 /// Whose request is next is at hand, and brought up to date in a time that grows with the logarithm of how many
 /// workloads there are: for 256 of them eight matches, a few instructions each.
 #[test]
 fn a_request_costs_hardly_more_beside_many_workloads() {
-    let of_a_request =
-        |workloads: u64| Some(counted("work_of_workloads_of_the_environment", [("WORKLOADS", workloads)])? / 4_000);
-    let Some((alone, among)) = of_a_request(1).zip(of_a_request(256)) else { return };
+    let counted = counted("work_of_one_and_of_many_workloads");
+    let Some([alone, among]) = counted.map(|counts: [u64; 2]| counts.map(|count| count / 4_000)) else { return };
     println!("{alone} instructions a request of one workload, {among} of 256");
     assert!(among <= alone + alone / 10, "{among} instructions a request of 256 workloads, {alone} of one");
 }
@@ -229,12 +215,20 @@ fn work_of_tasks(config: &RunConfig, depth: u64, from: u64, to: u64) {
     assert!(simulation.drives().next().expect("a drive").counters().work().block_erases > 0, "nothing was collected");
 }
 
+/// Policies of admission and redundancy.
+const POLICIES: [(&str, &str); 4] = [("strict", "none"), ("debit", "none"), ("vanilla", "none"), ("strict", "rain")];
+/// Dies, and requests that wait at most.
+const DIES_AND_DEPTHS: [(u32, u64); 3] = [(16, 256), (16, 1_024), (64, 1_024)];
+
 #[test]
 #[ignore = "the other tests run it under callgrind"]
-fn work_of_tasks_of_the_environment() {
-    if let (Some(admit), Some(redundancy)) = (asked("ADMIT"), asked("REDUNDANCY")) {
-        let [dies, depth, from] = ["DIES", "DEPTH", "FROM"].map(|name| asked_number(name).expect("a number"));
-        work_of_tasks(&tasks(&admit, &redundancy, dies as u32), depth, from, from + 1_000);
+fn work_of_tasks_of_all_policies() {
+    for (admit, redundancy) in POLICIES {
+        for (dies, depth) in DIES_AND_DEPTHS {
+            // The drive is busy with what waits at most, and with 500 more, before requests are counted.
+            let from = depth + 500;
+            work_of_tasks(&tasks(admit, redundancy, dies), depth, from, from + 1_000);
+        }
     }
 }
 
@@ -243,20 +237,11 @@ fn work_of_tasks_of_the_environment() {
 /// the drive (five times the instructions at a depth of 4,096 as at 512), and debit visited every die.
 #[test]
 fn what_waits_and_other_dies_cost_a_request_little() {
-    for (admit, redundancy) in [("strict", "none"), ("debit", "none"), ("vanilla", "none"), ("strict", "rain")] {
-        let of_a_request = |dies: u64, depth: u64, from: u64| {
-            let numbers = [("DIES", dies), ("DEPTH", depth), ("FROM", from)];
-            let numbers = numbers.map(|(name, number)| (name, number.to_string()));
-            let policies = [("ADMIT", admit.to_owned()), ("REDUNDANCY", redundancy.to_owned())];
-            let variables = numbers.into_iter().chain(policies);
-            Some(count::counted("instructions::work_of_tasks_of_the_environment", variables)? / 1_000)
-        };
-        // The drive is busy with what waits at most, and with 500 more, before requests are counted.
-        let (few_at_once, many_at_once) = (256, 1_024);
-        let from = many_at_once + 500;
-        let Some(few) = of_a_request(16, few_at_once, from) else { return };
-        for dies in [16, 64] {
-            let Some(many) = of_a_request(dies, many_at_once, from) else { return };
+    let Some(counts) = counted::<12>("work_of_tasks_of_all_policies") else { return };
+    for ((admit, redundancy), counts) in POLICIES.into_iter().zip(counts.chunks(DIES_AND_DEPTHS.len())) {
+        let (few, few_at_once) = (counts[0] / 1_000, DIES_AND_DEPTHS[0].1);
+        for ((dies, many_at_once), many) in DIES_AND_DEPTHS.into_iter().zip(counts).skip(1) {
+            let many = many / 1_000;
             let what = format!(
                 "{admit}, {redundancy}: {few} instructions a request with {few_at_once} at once on 16 dies, {many} with \
                  {many_at_once} on {dies}"
@@ -289,13 +274,17 @@ fn short_of_space(allocation: &str, preemption: &str, dies: u32) -> RunConfig {
     copyback::config::from_toml(&text).expect("a configuration")
 }
 
+const PREEMPTIONS: [&str; 2] = ["none", "always"];
+
 #[test]
 #[ignore = "the other tests run it under callgrind"]
-fn work_short_of_space_of_the_environment() {
-    if let (Some(allocation), Some(preemption)) = (asked("ALLOCATION"), asked("PREEMPTION")) {
-        let dies = asked_number("DIES").expect("a number");
-        let config = short_of_space(&allocation, &preemption, dies as u32);
-        work_of_tasks(&config, 8 * dies, 40 * dies, 40 * dies + 2_000);
+fn work_short_of_space() {
+    for preemption in PREEMPTIONS {
+        for (allocation, dies) in [("dynamic", 64), ("dynamic", 256), ("static", 256)] {
+            let config = short_of_space(allocation, preemption, dies);
+            let from = 40 * u64::from(dies);
+            work_of_tasks(&config, 8 * u64::from(dies), from, from + 2_000);
+        }
     }
 }
 
@@ -303,15 +292,9 @@ fn work_short_of_space_of_the_environment() {
 /// on four times the dies. Each page once asked all dies for one, before it waited and again when a page was free.
 #[test]
 fn a_page_does_not_ask_all_dies_for_space() {
-    for preemption in ["none", "always"] {
-        let of_a_request = |allocation: &str, dies: u64| {
-            let policies = [("ALLOCATION", allocation), ("PREEMPTION", preemption)];
-            let policies = policies.map(|(name, policy)| (name, policy.to_owned()));
-            let variables = policies.into_iter().chain([("DIES", dies.to_string())]);
-            Some(count::counted("instructions::work_short_of_space_of_the_environment", variables)? / 2_000)
-        };
-        let counts = of_a_request("dynamic", 64).zip(of_a_request("dynamic", 256)).zip(of_a_request("static", 256));
-        let Some(((few, many), fixed)) = counts else { return };
+    let Some(counts) = counted::<6>("work_short_of_space") else { return };
+    for (preemption, counts) in PREEMPTIONS.into_iter().zip(counts.chunks(3)) {
+        let [few, many, fixed] = [0, 1, 2].map(|at| counts[at] / 2_000);
         println!(
             "`{preemption}`: {few} instructions a request on 64 dies, {many} on 256, {fixed} with static allocation"
         );
@@ -339,28 +322,32 @@ fn twins(pages_per_block: u32) -> RunConfig {
     table.try_into().expect("the configuration is complete")
 }
 
-/// Runs requests that arrive at once on such a die, and counts all of the run except the preconditioning. Returns the
-/// pages that collections programmed.
-fn work_of_twins(pages_per_block: u32, requests: u64) -> u64 {
+/// Pages that collections have programmed before pages are counted, and when counting ends.
+const MOVES_COUNTED: std::ops::Range<u64> = 1_500..2_700;
+
+/// Runs requests that arrive at once on such a die, and counts while collections program pages of these numbers.
+fn work_of_twins(pages_per_block: u32) {
     let config = twins(pages_per_block);
     let units = u64::from(Geometry::new(&config.device()).logical_units);
     let ftl = preconditioning::preconditioned(&config, 1).expect("a preconditioning");
-    let mut source = mix(units, requests, 0);
+    let mut source = mix(units, 3_500, 0);
     let mut simulation = Simulation::new(vec![(&config, ftl)], setup(&mut source, config.host.clone()));
+    simulation.start().expect("there are requests");
+    let mut run_until_moved = |pages| {
+        while simulation.drives().next().expect("a drive").counters().work().gc_page_programs < pages {
+            assert!(simulation.step().expect("the run goes on"), "the run ends before {pages} pages are moved");
+        }
+    };
+    run_until_moved(MOVES_COUNTED.start);
     count::start();
-    simulation.run(&mut |_| {}).expect("the run ends well");
+    run_until_moved(MOVES_COUNTED.end);
     count::stop();
-    let work = simulation.drives().next().expect("a drive").counters().work();
-    assert!(work.block_erases > 0, "nothing was collected");
-    work.gc_page_programs
 }
 
 #[test]
 #[ignore = "the other tests run it under callgrind"]
-fn work_of_twins_of_the_environment() {
-    if let Some([pages, requests]) = asked_number("PAGES").zip(asked_number("REQUESTS")).map(<[u64; 2]>::from) {
-        work_of_twins(pages as u32, requests);
-    }
+fn work_of_twins_of_short_and_long_blocks() {
+    [128, 512].into_iter().for_each(work_of_twins);
 }
 
 /// A page that twins move costs about the same in blocks of four times as many pages. Once, each write that requested
@@ -368,13 +355,8 @@ fn work_of_twins_of_the_environment() {
 /// the simulator seemed to hang on blocks of 1,024 pages.
 #[test]
 fn a_collection_of_several_blocks_goes_through_its_moves_once() {
-    let of_a_page = |pages: u32| {
-        let count =
-            |requests| counted("work_of_twins_of_the_environment", [("PAGES", pages.into()), ("REQUESTS", requests)]);
-        let pages_moved = work_of_twins(pages, 3_500) - work_of_twins(pages, 2_000);
-        Some((count(3_500)? - count(2_000)?) / pages_moved)
-    };
-    let Some((few, many)) = of_a_page(128).zip(of_a_page(512)) else { return };
+    let Some(counts) = counted::<2>("work_of_twins_of_short_and_long_blocks") else { return };
+    let [few, many] = counts.map(|count| count / (MOVES_COUNTED.end - MOVES_COUNTED.start));
     println!("{few} instructions a page that is moved, {many} in blocks of four times as many pages");
     assert!(many <= few + few / 2, "{few} instructions a page that is moved, {many} in blocks of 512 pages");
 }

@@ -27,6 +27,7 @@ mod map_cache;
 mod measures;
 mod merges;
 mod plugins;
+mod preconditioning;
 mod queueing;
 mod rain;
 mod refusals;

@@ -4,7 +4,7 @@
 //! redrawn. The checks are the only list of compatible settings, so that a new policy needs no line here. One setting,
 //! the subject of the draw, stays: settings that need many others run as often as the rest.
 
-use crate::knobs::{KNOBS, Mark, name_of, schemes_of_drives};
+use crate::knobs::{KNOBS, Mark, names, schemes_of_drives};
 use crate::support::{self, Setting};
 use copyback::config::presets::Preset;
 use copyback::run::config::RunConfig;
@@ -13,6 +13,7 @@ use proptest::prelude::*;
 use proptest::strategy::{NewTree, ValueTree};
 use proptest::test_runner::TestRunner;
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 /// The most redraws; then the case is refused.
 const REDRAWS_MAX: u32 = 400;
@@ -191,7 +192,7 @@ impl Choices {
 
     /// Why a choice is not accepted, if it is not.
     fn refusal(&self, choice: &Choice) -> Option<Refusal> {
-        let (config, ..) = choice.configuration();
+        let config = choice.config();
         let (text, is_demand) = match config.check() {
             Err(e) => (format!("{} {} {}", e.key, e.message, e.help.unwrap_or_default()), false),
             Ok(()) => ((self.demands.obstacle)(&config)?.to_owned(), true),
@@ -214,8 +215,9 @@ impl Choices {
     /// Knobs with such a key, without the subject and those that the scheme replaces.
     fn knobs_with(&self, choice: &Choice, subject: Option<Part>, is_wanted: impl Fn(&str) -> bool) -> Vec<Part> {
         let tables = choice.tables_of_scheme();
-        let is_free =
-            |&knob: &usize| Some(Part::Knob(knob)) != subject && !tables.contains_key(table_of(name_of(KNOBS[knob])));
+        let is_free = |&knob: &usize| {
+            Some(Part::Knob(knob)) != subject && (tables.is_empty() || !tables.contains_key(table_of(names()[knob])))
+        };
         let has_key = |&knob: &usize| self.keys[knob].iter().any(|key| is_wanted(key));
         (0..KNOBS.len()).filter(is_free).filter(has_key).map(Part::Knob).collect()
     }
@@ -247,7 +249,7 @@ impl Choices {
                 choice.scheme = (below(rng, SCHEME_EVERY) == 0).then(|| pick(rng, &self.schemes));
                 // A table of the scheme would replace the subject.
                 if let Some(Part::Knob(knob)) = subject
-                    && choice.tables_of_scheme().contains_key(table_of(name_of(KNOBS[knob])))
+                    && choice.tables_of_scheme().contains_key(table_of(names()[knob]))
                 {
                     choice.scheme = None;
                 }
@@ -322,21 +324,28 @@ impl Choice {
             other.settings[knob] = below(&mut rng, KNOBS[knob].len() as u64) as usize;
             other
         };
-        (0..SPOILS_MAX).map(other).find(|other| other.configuration().0.check().is_err())
+        (0..SPOILS_MAX).map(other).find(|other| other.config().check().is_err())
     }
 
-    /// The tables of the scheme.
-    fn tables_of_scheme(&self) -> toml::Table {
-        let mut table = self.scheme.map_or_else(toml::Table::new, |s| s.text.parse().expect("a preset is TOML"));
-        table.retain(|_, value| value.is_table());
-        table
+    /// The tables of the scheme; empty without one. Each scheme is parsed once.
+    fn tables_of_scheme(&self) -> &'static toml::Table {
+        static TABLES: OnceLock<Vec<(&str, toml::Table)>> = OnceLock::new();
+        static NONE: OnceLock<toml::Table> = OnceLock::new();
+        let Some(scheme) = self.scheme else { return NONE.get_or_init(toml::Table::new) };
+        let tables_of = |scheme: Preset| {
+            let mut table: toml::Table = scheme.text.parse().expect("a preset is TOML");
+            table.retain(|_, value| value.is_table());
+            (scheme.name, table)
+        };
+        let tables = TABLES.get_or_init(|| schemes_of_drives().into_iter().map(tables_of).collect());
+        &tables.iter().find(|(name, _)| *name == scheme.name).expect("it is a scheme of drives").1
     }
 
-    /// The configuration, its text, and the settings in it.
-    pub fn configuration(&self) -> (RunConfig, String, Vec<Mark>) {
+    /// The settings of knobs, without those that the scheme replaces, and all lines of the configuration.
+    fn marks_and_lines(&self) -> (Vec<Mark>, Vec<String>) {
         let scheme = self.tables_of_scheme();
-        let settings = self.settings.iter().zip(KNOBS).map(|(&at, settings)| (name_of(settings), settings[at]));
-        let mut marks: Vec<Mark> = settings.filter(|(knob, _)| !scheme.contains_key(table_of(knob))).collect();
+        let settings = self.settings.iter().zip(KNOBS).zip(names()).map(|((&at, all), &name)| (name, all[at]));
+        let marks: Vec<Mark> = settings.filter(|(knob, _)| !scheme.contains_key(table_of(knob))).collect();
         let mut lines: Vec<String> = marks.iter().map(|(_, setting)| (*setting).to_owned()).collect();
         for (axis, table) in scheme.iter().filter_map(|(axis, value)| Some((axis, value.as_table()?))) {
             lines.extend(table.iter().map(|(key, value)| format!("{axis}.{key} = {value}")));
@@ -344,7 +353,19 @@ impl Choice {
         if lines.iter().any(|line| line == "allocation.policy = \"static\"") {
             lines.push(format!("allocation.order = \"{}\"", allocation_order(self.order as usize)));
         }
+        (marks, lines)
+    }
+
+    /// The configuration alone.
+    pub fn config(&self) -> RunConfig {
+        support::configuration_of_tables(&self.marks_and_lines().1, self.spare_units)
+    }
+
+    /// The configuration, its text, and the settings in it.
+    pub fn configuration(&self) -> (RunConfig, String, Vec<Mark>) {
+        let (mut marks, lines) = self.marks_and_lines();
         let (config, text) = support::configuration(&lines, self.spare_units);
+        assert_eq!(config, self.config(), "the text, and its tables");
         marks.push(("scheme", self.scheme.map_or("", |s| s.name)));
         (config, text, marks)
     }

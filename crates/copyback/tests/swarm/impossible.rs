@@ -99,7 +99,7 @@ fn changed(config: &RunConfig, key: &str, value: &str) -> Option<RunConfig> {
 /// Drives that were possible before one knob was changed.
 fn alone() -> impl Strategy<Value = Case> {
     (choice(Demands::NONE), any::<u64>()).prop_map(|(choice, number)| {
-        let (config, ..) = choice.spoilt(number).as_ref().unwrap_or(&choice).configuration();
+        let config = choice.spoilt(number).as_ref().unwrap_or(&choice).config();
         Case { config, drives: Vec::new(), mistake: "one knob".to_owned() }
     })
 }

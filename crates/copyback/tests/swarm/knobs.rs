@@ -5,6 +5,7 @@
 
 use crate::support::Setting;
 use copyback::config::presets::{Preset, SCHEMES};
+use std::sync::OnceLock;
 
 /// Every knob and its settings, the plainest first: a failure shrinks towards it.
 pub const KNOBS: &[&[Setting]] = &[
@@ -292,6 +293,12 @@ pub const KNOBS: &[&[Setting]] = &[
 
 /// A knob and one of its settings, for the count.
 pub type Mark = (&'static str, &'static str);
+
+/// What each knob is called.
+pub fn names() -> &'static [&'static str] {
+    static NAMES: OnceLock<Vec<&str>> = OnceLock::new();
+    NAMES.get_or_init(|| KNOBS.iter().map(|settings| name_of(settings)).collect())
+}
 
 /// What a knob is called: the key that its first setting sets.
 pub fn name_of(settings: &[Setting]) -> &'static str {

@@ -2,16 +2,28 @@ use super::*;
 
 const PRIME: u64 = 257;
 
-/// A code written out as a matrix over a prime field: the data that any set of its members determines. The planner's
+/// Sets of up to seven members: set `s` is bit `s`. Millions of questions are asked, of code that is not optimised.
+type Sets = u128;
+
+/// A code written out as a matrix over a prime field: the sets of its members that determine some data. The planner's
 /// answers are compared with this matrix.
 struct Code {
     data: u32,
-    members: u32,
-    /// For each set of members, the members of data that it determines.
-    told: Vec<Members>,
-    /// By member of parity, by set of data, by set of members: whether these determine that data's share of that
-    /// parity.
-    told_shares: Vec<Vec<Vec<bool>>>,
+    /// By set of data: the sets that determine it.
+    of_units: Vec<Sets>,
+    /// By set of data, by set of parity: the sets that determine that data's share of that parity.
+    of_shares: Vec<Vec<Sets>>,
+    /// By set: all sets within it.
+    within: Vec<Sets>,
+    /// By set: all sets that contain it.
+    around: Vec<Sets>,
+    /// By number of members: all sets of so many.
+    of_count: Vec<Sets>,
+}
+
+/// The sets, by number, for which something holds.
+fn sets_with(members: u32, holds: impl Fn(u64) -> bool) -> Sets {
+    (0..1 << members).filter(|&set| holds(set)).fold(0, |sets, set| sets | 1 << set)
 }
 
 /// What a member is of the data: a row of the matrix. Any `data` rows are independent.
@@ -47,33 +59,49 @@ impl Code {
                 basis
             })
             .collect();
-        let tells = |basis: &[_], row| rest(basis, row).iter().all(|&value| value == 0);
-        let told = bases.iter().map(|basis| (0..data).filter(|&member| tells(basis, row(data, member))).collect());
+        let tell = |row: &[u64]| {
+            sets_with(members, |set| rest(&bases[set as usize], row.to_vec()).iter().all(|&value| value == 0))
+        };
         let share = |member: u32, set: u64| -> Vec<u64> {
             let row = row(data, member).into_iter().zip(0..);
             row.map(|(value, at)| if Members(set).has(at) { value } else { 0 }).collect()
         };
-        let told_shares = (data..members).map(|member| {
-            let by_set = (0..1 << data).map(|set| bases.iter().map(|basis| tells(basis, share(member, set))).collect());
-            by_set.collect()
-        });
-        Self { data, members, told: told.collect(), told_shares: told_shares.collect() }
+        // By set of so many members: the sets that determine what each of its members asks for.
+        let of_all = |count: u32, of_one: &dyn Fn(u32) -> Sets| -> Vec<Sets> {
+            let of_each: Vec<Sets> = (0..count).map(of_one).collect();
+            let of_set = |set| Members(set).iter().fold(Sets::MAX, |sets, member| sets & of_each[member as usize]);
+            (0..1 << count).map(of_set).collect()
+        };
+        let by_set = |holds: fn(u64, u64) -> bool| {
+            (0..1 << members).map(|set: u64| sets_with(members, |other| holds(set, other))).collect()
+        };
+        Self {
+            data,
+            of_units: of_all(data, &|member| tell(&row(data, member))),
+            of_shares: (0..1 << data).map(|set| of_all(parity, &|member| tell(&share(data + member, set)))).collect(),
+            within: by_set(|set, other| other & !set == 0),
+            around: by_set(|set, other| set & !other == 0),
+            of_count: (0..=members).map(|count| sets_with(members, |set| set.count_ones() == count)).collect(),
+        }
+    }
+
+    /// The sets that determine these shares and these members of data.
+    fn sets_that_tell(&self, wanted: &Wanted) -> Sets {
+        let parity = (wanted.parity.0 >> self.data) as usize;
+        self.of_units[wanted.units.0 as usize] & self.of_shares[wanted.share.0 as usize][parity]
     }
 
     /// Whether who knows these members knows these shares and these members of data, too.
     fn tells(&self, known: Members, wanted: &Wanted) -> bool {
-        let of_parity =
-            |parity: u32| self.told_shares[(parity - self.data) as usize][wanted.share.0 as usize].as_slice();
-        wanted.units.without(self.told[known.0 as usize]).is_empty()
-            && wanted.parity.iter().all(|parity| of_parity(parity)[known.0 as usize])
+        self.sets_that_tell(wanted) >> known.0 & 1 == 1
     }
 
-    /// The fewest members to read, by trying all.
+    /// The fewest members to read: of all sets with what is known and what is readable, the smallest that tells enough.
     fn fewest(&self, stripe: &Stripe, wanted: &Wanted) -> Option<u32> {
-        let readable = stripe.available().without(stripe.known);
         let known = stripe.known.both(stripe.all());
-        let subsets = (0..1 << self.members).map(Members).filter(|subset| subset.without(readable).is_empty());
-        subsets.filter(|subset| self.tells(subset.with(known), wanted)).map(Members::count).min()
+        let most = stripe.available().with(known);
+        let sets = self.sets_that_tell(wanted) & self.within[most.0 as usize] & self.around[known.0 as usize];
+        (0..).zip(&self.of_count).find(|(_, of_count)| sets & *of_count != 0).map(|(count, _)| count - known.count())
     }
 }
 
@@ -97,9 +125,11 @@ fn wanted_by(stripe: &Stripe, write: &Write) -> Wanted {
     Wanted { parity, share: stripe.all_data().without(write.written), units }
 }
 
-/// Subsets of a set.
+/// Subsets of a set, the empty one first.
 fn subsets(set: Members) -> impl Iterator<Item = Members> {
-    (0..=set.0).map(Members).filter(move |subset| subset.without(set).is_empty())
+    // The next subset is one more where only the set's bits count.
+    std::iter::successors(Some(0), move |&subset: &u64| (subset != set.0).then(|| ((subset | !set.0) + 1) & set.0))
+        .map(Members)
 }
 
 /// Checks every stripe of up to seven members, mirrors and one or two of parity, with any members unavailable and any

@@ -624,7 +624,14 @@ const ROWS: &[Row] = &[
 
 #[test]
 fn an_engine_that_is_not_broken_passes() {
+    let mut passed: Vec<(&str, Vec<Request>)> = Vec::new();
     for row in ROWS {
+        // Without tampering, rows of the same drive and requests are one run.
+        let run_of_row = (row.settings, (row.requests)());
+        if passed.contains(&run_of_row) {
+            continue;
+        }
+        passed.push(run_of_row);
         let untouched = Row { tamper: |_, _| false, ..*row };
         assert_eq!(run(&untouched), Ok(()), "{:?} without tampering", row.broken);
     }

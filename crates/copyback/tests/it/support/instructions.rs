@@ -1,10 +1,12 @@
-//! Counts the instructions of a part of this program under callgrind.
+//! Counts the instructions of parts of this program under callgrind.
 //!
-//! A test runs this program again under callgrind, which counts from [`start`] to [`stop`] only. Work before that, such
-//! as preconditioning, runs several times as fast as if it were counted. Without valgrind, or on another processor than
-//! x86-64, nothing is counted.
+//! A test runs this program again under callgrind, which counts from each [`start`] to the next [`stop`] only. Work
+//! before that, such as preconditioning, runs several times as fast as if it were counted. The start of valgrind with
+//! this program takes half a second: a test counts all its parts in one run. Without valgrind, or on another processor
+//! than x86-64, nothing is counted.
 
 use copyback::workload::{Error, Request, RequestSource};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,15 +14,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Requests to the tool, as `valgrind/callgrind.h` numbers them: 'C', 'T', and the number.
 const START_INSTRUMENTATION: u64 = 0x4354_0004;
 const STOP_INSTRUMENTATION: u64 = 0x4354_0005;
+/// Writes the counts since the last time to a file, and begins at 0 again.
+const DUMP_STATS: u64 = 0x4354_0000;
 
 /// Counts from here on; does nothing without callgrind.
 pub fn start() {
     ask(START_INSTRUMENTATION);
 }
 
-/// Counts no longer.
+/// Counts no longer: a part ends.
 pub fn stop() {
     ask(STOP_INSTRUMENTATION);
+    ask(DUMP_STATS);
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -45,30 +50,41 @@ fn ask(request: u64) {
 #[cfg(not(target_arch = "x86_64"))]
 fn ask(_request: u64) {}
 
-/// Runs an ignored test of this program, by its full name and with these variables. Returns the instructions that it
-/// counted; none if nothing can be counted here; with `COPYBACK_NEEDS_VALGRIND` set, as in CI, that is a failure.
-pub fn counted(test: &str, variables: impl IntoIterator<Item = (&'static str, String)>) -> Option<u64> {
+/// Runs an ignored test of this program, by its full name, which counts `N` parts. Returns the instructions of each, in
+/// order; none if nothing can be counted here; with `COPYBACK_NEEDS_VALGRIND` set, as in CI, that is a failure.
+pub fn counted<const N: usize>(test: &str) -> Option<[u64; N]> {
     if !cfg!(target_arch = "x86_64") {
         eprintln!("not tested: instructions are counted on x86-64 only");
         return None;
     }
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!(
+        "counts-{}-{}",
+        std::process::id(),
+        test.replace("::", "-")
+    ));
+    std::fs::create_dir_all(&folder).expect("the folder of temporary files is writable");
     let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--instr-atstart=no", "--callgrind-out-file=/dev/null"])
+        .args(["--tool=callgrind", "--instr-atstart=no"])
+        .arg(format!("--callgrind-out-file={}", folder.join("part").display()))
         .arg(std::env::current_exe().expect("this program"))
         .args(["--ignored", "--exact", test])
-        .envs(variables)
         .output();
+    let parts: Vec<_> = (1..).map_while(|at| std::fs::read_to_string(folder.join(format!("part.{at}"))).ok()).collect();
+    std::fs::remove_dir_all(&folder).expect("it was created");
     let Ok(output) = output else {
         assert!(std::env::var_os("COPYBACK_NEEDS_VALGRIND").is_none(), "valgrind is missing; install it");
         eprintln!("not tested: there is no valgrind");
         return None;
     };
     let text = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{text}");
-    let count = text.lines().find_map(|line| line.split_once("Collected :")).expect("callgrind counts").1;
-    let count = count.trim().parse().expect("a number");
-    assert!(count > 0, "nothing was counted: {text}");
-    Some(count)
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stdout));
+    let count = |part: &String| -> u64 {
+        let total = part.lines().find_map(|line| line.strip_prefix("totals: ")).expect("callgrind counts");
+        total.trim().parse().expect("a number")
+    };
+    let counts: Vec<u64> = parts.iter().map(count).collect();
+    assert!(counts.iter().all(|&count| count > 0), "nothing was counted: {counts:?}\n{text}");
+    Some(counts.try_into().unwrap_or_else(|counts| panic!("{N} parts were to be counted, not {counts:?}\n{text}")))
 }
 
 /// Which requests are counted: from the one of number `from` to the one of number `to`, in the order in which they are

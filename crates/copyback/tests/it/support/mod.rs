@@ -7,9 +7,13 @@ pub mod instructions;
 pub mod sources;
 pub mod under;
 
+use copyback::config::CapacityConfig;
 use copyback::flash::geometry::Geometry;
 use copyback::run::config::RunConfig;
+use copyback::workload::units::Bytes;
 use copyback::workload::{Op, Priority, Request};
+use std::cell::RefCell;
+use std::collections::HashMap;
 
 pub fn request(arrival_ns: u64, op: Op, offset_bytes: u64, len_bytes: u64, device: u32) -> Request {
     Request { arrival_ns, offset_bytes, len_bytes, device, op, priority: Priority::Normal }
@@ -46,6 +50,48 @@ pub fn configuration(lines: &[impl AsRef<str>], spare_units: u64) -> (RunConfig,
         text += &format!("capacity.logical = {}\n", units * probe.geometry.unit_bytes());
     }
     (parse(&text), text)
+}
+
+thread_local! {
+    static TABLES: RefCell<HashMap<String, toml::Table>> = RefCell::default();
+}
+
+/// The same configuration without its text, in a tenth of the time: the table of each setting is parsed once.
+pub fn configuration_of_tables(lines: &[impl AsRef<str>], spare_units: u64) -> RunConfig {
+    let mut table = toml::Table::new();
+    TABLES.with_borrow_mut(|tables| {
+        for line in lines.iter().map(AsRef::as_ref).filter(|line: &&str| !line.is_empty()) {
+            if !tables.contains_key(line) {
+                tables.insert(line.to_owned(), line.parse::<toml::Table>().unwrap_or_else(|e| panic!("{line}: {e}")));
+            }
+            merge(&mut table, &tables[line]);
+        }
+    });
+    let has_capacity = table.contains_key("capacity");
+    if !has_capacity {
+        table.insert("capacity".to_owned(), toml::toml! { over_provisioning = 1.0 }.into());
+    }
+    let mut config: RunConfig = table.try_into().expect("the settings are of a configuration");
+    if !has_capacity {
+        let units = tightest_units(&config).saturating_sub(spare_units).max(1);
+        let logical = Some(Bytes(units * config.geometry.unit_bytes()));
+        config.capacity = CapacityConfig { over_provisioning: None, reserved: None, logical };
+    }
+    config
+}
+
+/// Adds the keys of a table to those of another.
+///
+/// # Panics
+/// If a key comes twice, which TOML refuses, too.
+fn merge(table: &mut toml::Table, more: &toml::Table) {
+    for (key, value) in more {
+        match (table.get_mut(key), value) {
+            (None, _) => drop(table.insert(key.clone(), value.clone())),
+            (Some(toml::Value::Table(inside)), toml::Value::Table(more)) => merge(inside, more),
+            _ => panic!("`{key}` is set twice"),
+        }
+    }
 }
 
 pub fn parse(text: &str) -> RunConfig {

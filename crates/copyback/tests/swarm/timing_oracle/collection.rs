@@ -10,6 +10,7 @@ use copyback::ftl::victim::VictimConfig;
 use copyback::observe::report::GcEvent;
 use copyback::run::config::RunConfig;
 use copyback::tasks::gc::trigger::watermark::{Collections, Count, When};
+use std::collections::HashMap;
 
 /// The source of a programmed page.
 #[derive(Clone, Copy, PartialEq)]
@@ -145,7 +146,17 @@ impl Oracle<'_> {
     fn is_reclaimable(&self, plane: usize) -> bool {
         let per_page = self.config.geometry.units_per_page() as usize;
         let per_block = per_page * self.planes[plane].pages_per_block;
-        self.planes[plane].full.iter().any(|&block| self.valid_units(plane, block).len() + per_page <= per_block)
+        let valid = self.count_valid_units(plane);
+        self.planes[plane].full.iter().any(|block| valid.get(block).unwrap_or(&0) + per_page <= per_block)
+    }
+
+    /// How much valid data each block of a plane has; blocks without any are missing.
+    fn count_valid_units(&self, plane: usize) -> HashMap<usize, usize> {
+        let mut counts = HashMap::new();
+        self.place_of.values().filter(|place| place.plane == plane).for_each(|place| {
+            *counts.entry(place.block).or_default() += 1;
+        });
+        counts
     }
 
     /// The valid data of a block, in the order of the places.
@@ -225,7 +236,8 @@ impl Oracle<'_> {
         if !places.any(|place| self.partners(plane).contains(&place.plane)) {
             return 0;
         }
-        let full: Vec<usize> = self.planes[plane].full.iter().map(|&b| self.valid_units(plane, b).len()).collect();
+        let valid = self.count_valid_units(plane);
+        let full: Vec<usize> = self.planes[plane].full.iter().map(|b| valid.get(b).copied().unwrap_or(0)).collect();
         let fewest = full.iter().min();
         let candidates = full.iter().filter(|&valid| Some(valid) == fewest).count().min(params.candidates as usize);
         candidates as u64 * params.scan.0

@@ -5,7 +5,6 @@ use copyback::dispatch::admit::AdmitConfig;
 use copyback::ftl::allocation::AllocationConfig;
 use copyback::host::config::{HostMode, SubpageWrites};
 use copyback::workload::{Op, Priority};
-use std::collections::HashMap;
 
 impl Oracle<'_> {
     // ---- requests -------------------------------------------------------------------------------------------------
@@ -117,19 +116,22 @@ impl Oracle<'_> {
     fn plane_of(&self, unit: usize) -> usize {
         let AllocationConfig::Static(params) = &self.config.allocation else { unreachable!("it is understood") };
         let g = &self.config.geometry;
-        let counts = HashMap::from([
-            ('C', g.channels as usize),
-            ('W', g.chips_per_channel as usize),
-            ('D', g.dies_per_chip as usize),
-            ('P', g.planes_per_die as usize),
-        ]);
+        let [channels, chips, dies, planes] =
+            [g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die].map(|count| count as usize);
         let mut rest = unit / g.units_per_page() as usize;
-        let mut digits = HashMap::new();
+        let [mut channel, mut chip, mut die, mut plane] = [0; 4];
         for letter in params.order.chars() {
-            digits.insert(letter, rest % counts[&letter]);
-            rest /= counts[&letter];
+            let (digit, count) = match letter {
+                'C' => (&mut channel, channels),
+                'W' => (&mut chip, chips),
+                'D' => (&mut die, dies),
+                'P' => (&mut plane, planes),
+                other => unreachable!("`{other}` is no level of the geometry"),
+            };
+            *digit = rest % count;
+            rest /= count;
         }
-        ((digits[&'C'] * counts[&'W'] + digits[&'W']) * counts[&'D'] + digits[&'D']) * counts[&'P'] + digits[&'P']
+        ((channel * chips + chip) * dies + die) * planes + plane
     }
 
     fn die_of(&self, txn: usize) -> usize {
