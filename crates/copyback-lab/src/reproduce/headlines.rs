@@ -142,12 +142,15 @@ impl Headlines {
             .filter(|(count, _)| *count > 0)
             .map(|(count, names)| format!("{count} {}", names[usize::from(count > 1)]))
             .collect();
-        let apart = |of: fn(Kind) -> bool, what: [&str; 2]| {
-            match self.headlines.iter().filter(|headline| of(headline.kind)).count() {
-                0 => String::new(),
-                1 => format!("; 1 more {}", what[0]),
-                more => format!("; {more} more {}", what[1]),
-            }
+        let apart = |of: fn(Kind) -> bool, what: [&str; 2]| match self
+            .headlines
+            .iter()
+            .filter(|headline| of(headline.kind))
+            .count()
+        {
+            0 => String::new(),
+            1 => format!("; 1 more {}", what[0]),
+            more => format!("; {more} more {}", what[1]),
         };
         let set = apart(
             |kind| matches!(kind, Kind::Calibrated | Kind::Construction),
