@@ -3,8 +3,8 @@
 use super::{Headline, Headlines};
 use crate::reproduce::worlds::{Summary, Worlds, shares_of};
 
-/// The table of those that count, and the sentence about all. Worlds that asked a headline have a column: in how many it
-/// holds in size, and in how many in direction.
+/// The table of those that count, and the sentence about all. Worlds that asked a headline have a column: in how many
+/// it holds in size, and in how many in direction.
 pub fn table(document: &Headlines, worlds: Option<&(Worlds, Summary)>) -> String {
     let mut text = "| headline | published | measured | work | verdict | worlds: in size / in direction | \
                     cause of a miss |\n|---|---|---|---|---|---|---|\n"
