@@ -1,6 +1,6 @@
 # What a developer does here, one word each. `make test` is what CI runs.
 
-.PHONY: check test rust fmt lint prepare build unit doc python swarm mutants bench dist fuzz
+.PHONY: check test rust fmt prepare build unit doc python swarm mutants bench dist fuzz
 
 # Before each commit, in under a minute: format, clippy, the unit tests of the crates and the integration modules that
 # changed since BASE (default: HEAD; if nothing changed, the last commit).
@@ -9,11 +9,11 @@ check:
 
 # All tests, with the time that each step took.
 test:
-	scripts/steps fmt prepare unit doc lint python
+	scripts/steps fmt prepare unit doc python
 
 # All but the Python package's tests; needs no Python.
 rust:
-	scripts/steps fmt build unit doc lint
+	scripts/steps fmt build unit doc
 
 # Every step uses the whole workspace. Cargo then selects the same features each time, and builds each dependency once.
 CARGO_FLAGS = --workspace --locked
@@ -23,11 +23,7 @@ export PYO3_BUILD_EXTENSION_MODULE = 1
 fmt:
 	cargo fmt --all --check
 
-# The crate of trace readers with the features of the README's program; the other steps use all features.
-lint:
-	cargo clippy --package copyback-workload --locked -- -D warnings
-
-# In these steps clippy compiles: see the script.
+# In these steps clippy compiles, and rustdoc reads the comments: see the script.
 prepare build unit doc python: export RUSTC_WORKSPACE_WRAPPER = $(CURDIR)/scripts/lint-and-compile
 
 # Compiles the tests; meanwhile, the environments of the package's tests are downloaded and unpacked.
@@ -41,10 +37,9 @@ unit:
 	@# One thread more than there are cores, as some tests wait for other programs.
 	RUST_TEST_THREADS=$$(($$(nproc) + 1)) cargo test $(CARGO_FLAGS) --tests --examples
 
+# The examples in the comments of libraries.
 doc:
 	cargo test $(CARGO_FLAGS) --doc
-	@# Compiles nothing, and so needs no lints.
-	RUSTC_WORKSPACE_WRAPPER= RUSTDOCFLAGS="-D warnings" cargo doc $(CARGO_FLAGS) --no-deps --quiet
 
 # The Python package, on the oldest and the newest CPython that is there, in virtual environments of its own.
 python:
