@@ -67,8 +67,15 @@ const RUN: &[(&str, &[&str])] = &[
     ),
     // The next file begins at a whole MiB.
     ("[a]\nrw=write\nsize=5k\n[b]\nrw=write\nsize=4k\n", &["region_start = \"1 MiB\""]),
-    ("[a]\nrw=write\nfilename=/d\nsize=10%\nnumjobs=3\noffset_increment=25%\n", &["region_start = 0.5"]),
-    ("[a]\nrw=write\nfilename=/d\nsize=4m\nnumjobs=2\noffset=1m\noffset_increment=8m\n", &["region_start = \"9 MiB\""]),
+    (
+        "[a]\nrw=write\nfilename=/d\nsize=10%\nnumjobs=3\noffset_increment=25%\n",
+        &["region_start = 0.25", "region_start = 0.5"],
+    ),
+    // Of each copy: the first begins at `offset`.
+    (
+        "[a]\nrw=write\nfilename=/d\nsize=4m\nnumjobs=2\noffset=1m\noffset_increment=8m\n",
+        &["region_start = \"1 MiB\"", "region_start = \"9 MiB\""],
+    ),
     ("[a]\nrw=randwrite\nfilesize=1m\nsize=4m\n", &["region_size = \"1 MiB\"", "requests = 256"]),
     ("[a]\nrw=randwrite\nsize=1m\nio_size=200%\n", &["requests = 512", "repeat_after = \"1 MiB\""]),
     ("[a]\nrw=randwrite\nfilename=/d\nio_size=300%\n", &["passes = 3.0", "repeat_after = 1.0"]),
