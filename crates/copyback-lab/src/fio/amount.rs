@@ -16,9 +16,17 @@ fn has_passes(job: &Job) -> bool {
 }
 
 /// The total amount of a job over all loops. `size` (its region) and `amount` (`io_size`) are both bytes or shares.
-fn all(job: &Job, size: f64, amount: f64) -> f64 {
+/// `rest` is so small an amount that fio does not begin another pass for it.
+fn all(job: &Job, (size, amount): (f64, f64), rest: f64) -> f64 {
     let loops = job.extent.loops as f64;
     match has_passes(job) {
+        // Behind its size, fio counts trims and writes together, in whole passes.
+        true if job.pattern.trims_first && amount > size => {
+            let of_pass = 2.0 * size;
+            let whole = (amount / of_pass).floor();
+            let passes = if amount - whole * of_pass > rest { whole + 1.0 } else { whole };
+            passes.max(loops) * size
+        }
         true => (loops * amount).min((loops * size).max((amount / size).ceil() * size)),
         false => loops * amount,
     }
@@ -204,10 +212,11 @@ fn end_in_bytes(
         Some(Part::Bytes(bytes)) => bytes as f64,
         Some(Part::Share(share)) => share * whole as f64,
     };
-    let all = all(job, whole as f64, amount);
+    // fio ends a job if less than its largest request is left.
+    let all = all(job, (whole as f64, amount), job.largest_size().saturating_sub(1) as f64);
     let repeat_after = (all > whole as f64).then(|| Value::from(format!("{whole} B")));
-    // If sizes are drawn, the number of requests that add up to these bytes is not known in advance.
-    if job.only_size().is_none() {
+    // If sizes are drawn, or shortened by fio's map, the number of requests that add up to these bytes is unknown.
+    if job.only_size().is_none() || job.counts_by_own_size() {
         let passes = Some(all * counting.times as f64 / size as f64);
         return Ok(End { passes, repeat_after, ..End::default() });
     }
@@ -235,7 +244,7 @@ fn requests_in_passes(job: &Job, (whole, all): (f64, f64), counting: &Counting) 
 /// The end of a job whose region is a share of the drive.
 fn end_in_shares(job: &Job, amount: Option<Part>, times: u64) -> End {
     let share = if let Some(Part::Share(share)) = amount { share } else { 1.0 };
-    let all = all(job, 1.0, share);
+    let all = all(job, (1.0, share), ROUNDING);
     let repeat_after = (all > 1.0).then(|| Value::from(1.0));
     End { passes: Some(all * times as f64), repeat_after, ..End::default() }
 }

@@ -31,6 +31,14 @@ impl Blocks {
         }
     }
 
+    /// The largest.
+    pub fn largest(&self) -> u64 {
+        match self {
+            Self::Mix(sizes) => sizes.iter().map(|(bytes, _)| *bytes).max().unwrap_or(SECTOR_BYTES),
+            Self::Range(_, max) => *max,
+        }
+    }
+
     /// The only size, if there is one.
     pub fn only(&self) -> Option<u64> {
         match self {

@@ -39,8 +39,19 @@ impl JobNotes {
                 .into());
         }
         if job.replay.iolog.is_none() && job.counts_by_own_size() && !job.is_endless() {
-            say("with different sizes in `bs`, fio's map of blocks ends the job when a draw finds no free number, mostly \
-                 before it has moved its size; norandommap=1 moves all of it"
+            let shortens = match job.exceeds_units() {
+                true => {
+                    ". It shortens requests that reach into a taken block, and a request beyond the file ends the job"
+                }
+                false => "",
+            };
+            say(format!(
+                "with different sizes in `bs`, fio's map of blocks ends the job when a draw finds no free number, mostly \
+                 before it has moved its size; norandommap=1 moves all of it{shortens}"
+            ));
+        } else if job.replay.iolog.is_none() && !job.is_endless() && job.exceeds_units() {
+            say("with `bs_is_seq_rand`, fio ends the job when a random request reaches beyond its file. Here it begins \
+                 earlier, and the job moves its size"
                 .into());
         }
         if job.replay.iolog.is_none() && job.pattern.ops[..2] == [true, true] && amount::ends_with_file(job, 0) {
@@ -48,10 +59,10 @@ impl JobNotes {
                  number of requests that this takes on average"
                 .into());
         }
-        if job.extent.offset_align.is_some() && job.begins_at_share() && files.is_drive {
+        if job.extent.offset_align.is_some() && job.begins_at_share() && !job.begins_at_share_of_file(files) {
             say("`offset_align` has no effect: a job's part begins at a whole unit of the drive's map".into());
         }
-        if job.replay.iolog.is_none() && job.begins_at_share() && !files.is_drive {
+        if job.replay.iolog.is_none() && job.begins_at_share_of_file(files) {
             say("a share in `offset` counts from the size of the job's file. The file exists here; a file that fio creates \
                  has no size yet, and fio begins at its start"
                 .into());

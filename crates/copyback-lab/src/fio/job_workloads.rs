@@ -213,15 +213,11 @@ fn region(table: &mut Table, job: &Job, clone: u64, files: &Files) -> Result<(),
         let message = format!("the job begins at byte {begin}, and its file ends at byte {file}");
         return Err(job.at(&["offset_increment", "offset"]).wrong(message, "lower the offset, or raise filesize"));
     }
-    if files.is_drive {
+    if files.is_drive && !job.begins_at_share_of_file(files) {
         let Some(offset) = job.offset_of(clone) else {
             let message = "offset is in bytes and offset_increment a share, or the other way round";
             return Err(job.at(&["offset_increment"]).wrong(message, "write both in bytes, or both in per cent"));
         };
-        if job.extent.file_bytes.is_some() && job.begins_at_share() {
-            let message = "it is a share of the drive, and filesize is in bytes";
-            return Err(job.at(&["offset", "offset_increment"]).wrong(message, "write both in bytes"));
-        }
         if offset != Part::Bytes(0) {
             table.insert("region_start".into(), part(offset));
         }
@@ -239,10 +235,12 @@ fn region(table: &mut Table, job: &Job, clone: u64, files: &Files) -> Result<(),
 fn rates_of(job: &Job) -> [Option<f64>; 3] {
     [READ, WRITE, TRIM].map(|op| {
         let blocks = &job.sizes.blocks[op];
-        // fio converts `rate_iops` to bytes by the smallest size.
+        // fio converts `rate_iops` to bytes by the smallest size of the operation.
+        let of_unit = if job.sizes.are_by_order { &job.sizes.given[op] } else { blocks };
+        let least = of_unit.least() as f64;
         let bytes = job.pace.rate_bytes[op].map(|bytes| bytes as f64);
-        let bytes = bytes.or(job.pace.rate_iops[op].map(|rate| rate as f64 * blocks.least() as f64))?;
-        let counted = if job.pace.is_poisson { blocks.least() as f64 } else { blocks.mean() };
+        let bytes = bytes.or(job.pace.rate_iops[op].map(|rate| rate as f64 * least))?;
+        let counted = if job.pace.is_poisson { least } else { blocks.mean() };
         Some(bytes / counted)
     })
 }
@@ -265,8 +263,9 @@ fn requests(table: &mut Table, job: &Job, clone: u64, is_drive: bool) -> Result<
         table.insert("trim_before_write".into(), Value::from(true));
     }
     // Requests of each kind begin at multiples of that kind's smallest size, or of what `blockalign` says.
-    let own = |op: usize| {
-        if job.pattern.is_random { job.sizes.align[op] } else { None }.unwrap_or(job.sizes.blocks[op].least())
+    let own = |op: usize| match job.pattern.is_random {
+        true => job.sizes.align[op].unwrap_or(job.map_unit(op)),
+        false => job.sizes.blocks[op].least(),
     };
     let all = job.used(|op| common_divisor(job.sizes.blocks[op].divisor(), own(op)));
     let align = all.reduce(common_divisor).unwrap_or(4096);

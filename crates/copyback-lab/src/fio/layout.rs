@@ -28,6 +28,13 @@ fn file_of(job: &Job, clone: u64) -> String {
     }
 }
 
+impl Job {
+    /// Whether the start of the job is a share of a file, not of the drive: a drive has no `filesize`.
+    pub fn begins_at_share_of_file(&self, files: &Files) -> bool {
+        self.begins_at_share() && (!files.is_drive || self.extent.file_bytes.is_some())
+    }
+}
+
 impl Files {
     /// Lays out the files of all jobs.
     pub fn of(jobs: &[Job]) -> Result<Self, Failure> {

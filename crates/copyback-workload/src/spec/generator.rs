@@ -101,7 +101,7 @@ words! {
         Once = "once",
         /// As fio's map of blocks, for operations whose requests differ in size: an operation draws the number of a
         /// block of its own size (`offset_align` of `read_size` and its like, otherwise `align`). A number that any
-        /// operation has taken moves on to the next free one.
+        /// operation has taken moves on to the next free one. A request of several blocks ends before a taken one.
         Numbered = "numbered",
         /// By Zipf's law with exponent `theta` over blocks of `align`, the ranks scattered over the footprint.
         Zipf = "zipf",

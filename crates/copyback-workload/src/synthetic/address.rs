@@ -32,6 +32,13 @@ pub(crate) struct Addresses {
     moved: u64,
 }
 
+/// The addresses of a request, and its device.
+pub(crate) struct Extent {
+    pub(crate) offset_bytes: u64,
+    pub(crate) len_bytes: u64,
+    pub(crate) device: u32,
+}
+
 /// A run: requests for which one address is drawn.
 struct Run {
     length: u64,
@@ -162,13 +169,13 @@ impl Addresses {
         }
     }
 
-    /// The address and device of a request; `None` if there is none left. Its length is at most the footprint; if it
-    /// does not continue the last one, it begins at a multiple of `offset_align_bytes`.
-    pub(crate) fn draw(&mut self, op: Op, len_bytes: u64, offset_align_bytes: u64) -> Option<(u64, u32)> {
+    /// The extent of a request; `None` if there is none left. `len_bytes` is at most the footprint; if the request does
+    /// not continue the last one, it begins at a multiple of `offset_align_bytes`.
+    pub(crate) fn draw(&mut self, op: Op, mut len_bytes: u64, offset_align_bytes: u64) -> Option<Extent> {
         if let Place::Array(array) = &self.place {
             let (offset_bytes, drive) = array.draw(&mut self.rng, self.align_bytes, self.footprint_bytes, len_bytes);
             self.spilled += u64::from(!array.per_drive && len_bytes > array.stripe_bytes);
-            return Some((offset_bytes, u32::try_from(drive).unwrap_or(u32::MAX)));
+            return Some(Extent { offset_bytes, len_bytes, device: u32::try_from(drive).unwrap_or(u32::MAX) });
         }
         let of = if self.are_apart { op as usize } else { 0 };
         // A run that reaches the end of the footprint gets a new address there.
@@ -181,7 +188,7 @@ impl Addresses {
             Some((_, true, last_start_bytes)) if in_run => last_start_bytes.min(self.footprint_bytes - len_bytes),
             _ if sequential => self.continued(of, len_bytes),
             _ => {
-                let drawn_bytes = self.random(op, len_bytes, offset_align_bytes)?;
+                let drawn_bytes = self.random(op, &mut len_bytes, offset_align_bytes)?;
                 drawn_bytes - drawn_bytes % offset_align_bytes
             }
         };
@@ -190,7 +197,7 @@ impl Addresses {
         if let Some(run) = &mut self.run {
             run.last_start_bytes[of] = offset_bytes;
         }
-        Some((offset_bytes, 0))
+        Some(Extent { offset_bytes, len_bytes, device: 0 })
     }
 
     /// The end of the last request, or the skipped distance from it. If this request would not fit, it begins at the
@@ -214,13 +221,17 @@ impl Addresses {
         if start_bytes.saturating_add(len_bytes) <= self.footprint_bytes { start_bytes } else { 0 }
     }
 
-    fn random(&mut self, op: Op, len_bytes: u64, own_align: u64) -> Option<u64> {
+    /// A random address. It shortens a request that would reach into a block that `numbered` has taken.
+    fn random(&mut self, op: Op, len_bytes: &mut u64, own_align: u64) -> Option<u64> {
         let align = self.align_bytes;
-        let last_start = self.footprint_bytes - len_bytes;
+        let last_start = self.footprint_bytes - *len_bytes;
         Some(match &mut self.place {
             Place::Numbered(numbers) => {
                 let count = (self.footprint_bytes / own_align).max(1);
-                (numbers.next(&mut self.rng, count)? * own_align).min(last_start)
+                let wanted = len_bytes.div_ceil(own_align).clamp(1, count);
+                let (first, length) = numbers.next(&mut self.rng, count, wanted)?;
+                *len_bytes = (*len_bytes).min(length * own_align);
+                (first * own_align).min(last_start)
             }
             Place::Once(round) => {
                 let start = round.next() * align;

@@ -9,7 +9,7 @@ use crate::rng::{self, Xoshiro256PlusPlus};
 use crate::spec::{BeyondCapacity, Footprint, GENERATED_ALIGN_DEFAULT, SizeSpec, WorkloadSpec};
 use crate::units::{Bytes, format_bytes, format_count, rounded_bytes};
 use crate::{Error, Op, Priority, Request, RequestSource};
-use address::Addresses;
+use address::{Addresses, Extent};
 use arrival::Timetable;
 use size::Sizes;
 
@@ -169,7 +169,7 @@ impl RequestSource for Generator {
         let op = if is_read { Op::Read } else { self.draw_op() };
         let len_bytes = self.draw_len(op);
         let drawn = self.addresses.draw(op, len_bytes, self.offset_align_bytes[op as usize]);
-        let Some((offset_bytes, device)) = drawn else {
+        let Some(Extent { offset_bytes, len_bytes, device }) = drawn else {
             self.requests_left = 0;
             return Ok(None);
         };

@@ -34,7 +34,8 @@ const RUN: &[(&str, &[&str])] = &[
     ("[a]\nrw=randread:8\nrw_sequencer=identical\nsize=1m\n", &["run_repeats = true"]),
     ("[a]\nrw=randread\npercentage_random=30\nsize=1m\n", &["sequential_share = 0.7", "kind = \"uniform\""]),
     ("[a]\nrw=randread\nbsrange=4k-64k\nsize=1m\n", &["kind = \"range\"", "max = \"64 KiB\""]),
-    ("[a]\nrw=randread\nbs=8k,64k\nbs_is_seq_rand=1\nsize=1m\n", &["mean = \"64 KiB\"", "requests = 16"]),
+    ("[a]\nrw=randread\nbs=8k,64k\nbs_is_seq_rand=1\nsize=1m\n", &["mean = \"64 KiB\"", "kind = \"numbered\""]),
+    ("[a]\nrw=randread\nsize=1m\nbs=4k,16k\nbs_is_seq_rand=1\nrate_iops=400\n", &["rate = 100.0"]),
     ("[a]\nrw=trimwrite\nsize=1m\n", &["trim_before_write = true", "requests = 512"]),
     // fio doubles it.
     ("[a]\nrw=trimwrite\nsize=1m\nnumber_ios=10\n", &["trim_before_write = true", "requests = 20"]),
@@ -64,6 +65,16 @@ const RUN: &[(&str, &[&str])] = &[
     (
         "[a]\nrw=read\nfilesize=1m\noffset=10%\noffset_increment=13%\nnumjobs=3\n",
         &["region_start = \"2420 KiB\"", "requests = 163"],
+    ),
+    // With a size, the one file of all jobs is no drive; as fio 3.33 on such a file.
+    ("[a]\nrw=read\nfilename=/d\nfilesize=1m\noffset=33%\n", &["region_start = \"340 KiB\"", "requests = 171"]),
+    (
+        "[a]\nrw=read\nfilename=/d\nfilesize=1m\noffset=10%\noffset_increment=13%\nnumjobs=3\n",
+        &["region_start = \"372 KiB\"", "requests = 163"],
+    ),
+    (
+        "[a]\nrw=read\nfilename=/d\nfilesize=1m\noffset=256k\noffset_increment=25%\nnumjobs=2\n",
+        &["region_start = \"512 KiB\"", "requests = 128"],
     ),
     // The next file begins at a whole MiB.
     ("[a]\nrw=write\nsize=5k\n[b]\nrw=write\nsize=4k\n", &["region_start = \"1 MiB\""]),
@@ -167,8 +178,8 @@ const REFUSED: &[(&str, &str)] = &[
     ("size=50%", "size in bytes"),
     ("bssplit=4k/60:8k/60", "add up to 120"),
     ("filename=/d\noffset=120k\noffset_increment=25%\nsize=1m", "both in bytes"),
-    ("filename=/d\nfilesize=1m\noffset=50%", "a share of the drive, and filesize is in bytes"),
     ("rw=read:-8k\nsize=64k\noffset=32k\nfilesize=128k", "begins its offset before the end of the file"),
+    ("rw=trimwrite:8k\nsize=64k\nio_size=32k", "trimwrite with holes"),
     ("rw=read:40k\noffset=32k\nfilesize=128k", "goes on at twice the offset"),
     ("rw=randrw\nbs=4k,16k\nsize=1m\nloops=2", "ends each pass after another number of bytes"),
     ("rw=randrw\nbs=4k,16k\nsize=1m\nio_size=3m", "ends each pass after another number of bytes"),
@@ -235,6 +246,8 @@ fn a_share_of_a_file_is_of_one_that_exists() {
     let note = "a share in `offset` counts from the size of the job's file";
     let ran = |jobs: &str| output_text(&copyback(&["run", "-q", "--fio-args", jobs]));
     let text = ran("--name=a --rw=read --bs=4k --filesize=1m --offset=50%");
+    assert!(text.contains(note), "{text}");
+    let text = ran("--name=a --rw=read --bs=4k --filename=/dev/d --filesize=1m --offset=50%");
     assert!(text.contains(note), "{text}");
     for plain in ["--filesize=1m --offset=512k", "--filename=/dev/d --size=1m --offset=50%"] {
         let text = ran(&format!("--name=a --rw=read --bs=4k {plain}"));

@@ -9,6 +9,7 @@ mod passes;
 mod room;
 mod safety;
 mod samples;
+mod totals;
 
 use crate::common::{code, copyback, error_text, output_text};
 use serde_json::Value;

@@ -1,7 +1,8 @@
 //! fio's map of blocks: a random job draws each block once.
 
-use super::Job;
+use super::{Job, TRIM};
 use crate::failure::Failure;
+use crate::fio::block_sizes::Blocks;
 
 impl Job {
     /// Whether a pass over its addresses ends when fio's map of blocks is full. fio does not use the map for requests
@@ -15,7 +16,29 @@ impl Job {
 
     /// Whether each random block is drawn once before any is drawn again.
     pub fn goes_by_map(&self) -> bool {
-        self.ends_with_map() && self.only_size().is_some()
+        self.ends_with_map() && self.only_size().is_some() && !self.has_other_units()
+    }
+
+    /// The unit in which random requests of an operation begin and are counted, without `blockalign`. With
+    /// `bs_is_seq_rand`, it stays the smallest size of the operation, and requests have another size.
+    pub fn map_unit(&self, op: usize) -> u64 {
+        // fio draws the address of the trim, and its write has the same.
+        let drawn = if self.pattern.trims_first { TRIM } else { op };
+        match self.sizes.are_by_order {
+            true => self.sizes.given[drawn].least(),
+            false => self.sizes.blocks[drawn].least(),
+        }
+    }
+
+    /// Whether requests of an operation differ in size from the units of its addresses, because of `bs_is_seq_rand`.
+    pub fn has_other_units(&self) -> bool {
+        self.used(|op| self.map_unit(op) != self.sizes.blocks[op].least()).any(|differs| differs)
+    }
+
+    /// Whether random requests are larger than the units of their addresses, so that some would reach beyond the file.
+    pub fn exceeds_units(&self) -> bool {
+        let exceeds = |op: usize| self.map_unit(op) < self.sizes.blocks[op].least();
+        self.pattern.is_random && self.random_percent() > 0 && self.used(exceeds).any(|exceeds| exceeds)
     }
 
     /// The size of all requests of its operations, if they have one.
@@ -30,6 +53,11 @@ impl Job {
         self.used(|op| self.sizes.blocks[op].least()).min().unwrap_or(0)
     }
 
+    /// The largest size of a request of any operation, also of those that the job does not have.
+    pub fn largest_size(&self) -> u64 {
+        self.sizes.given.iter().map(Blocks::largest).max().unwrap_or(0)
+    }
+
     /// Whether fio uses a map of blocks, but the generator does not.
     pub fn lacks_map(&self) -> bool {
         self.pattern.is_random && self.places.has_map && !self.goes_by_map() && !self.counts_by_own_size()
@@ -41,12 +69,12 @@ impl Job {
         let differs = |own: u64| own != self.least_of_all();
         self.ends_with_map()
             && self.used(|op| self.sizes.blocks[op].only()).all(|size| size.is_some())
-            && self.used(|op| self.sizes.blocks[op].least()).any(differs)
+            && (self.has_other_units() || self.used(|op| self.map_unit(op)).any(differs))
     }
 
     /// The smallest size of a request of any operation, also of those that the job does not have.
     pub fn least_of_all(&self) -> u64 {
-        (0..3).map(|op| self.sizes.blocks[op].least()).min().unwrap_or(0)
+        (0..3).map(|op| self.sizes.given[op].least()).min().unwrap_or(0)
     }
 
     /// Refuses a job that fio's map ends several times, each time after other bytes.

@@ -42,8 +42,9 @@ impl Safety {
 
 /// What fio warns of, in the order in which it checks jobs.
 fn warning(job: &Job) -> Option<(&Opt, &'static str)> {
-    let is_fixed = job.sizes.blocks.iter().all(|own| own.only().is_some() && own == &job.sizes.blocks[READ]);
-    let is_aligned_apart = |op: usize| job.sizes.align[op].is_some_and(|align| align != job.sizes.blocks[op].least());
+    let given = &job.sizes.given;
+    let is_fixed = given.iter().all(|own| own.only().is_some() && own == &given[READ]);
+    let is_aligned_apart = |op: usize| job.sizes.align[op].is_some_and(|align| align != given[op].least());
     let (has_no_map, verifies) = (job.is_switched_on("norandommap"), job.verification.is_on);
     if job.pattern.is_random && (0..3).any(is_aligned_apart) && !has_no_map {
         return Some((job.at(&["ba"]), "blockalign turns off the map of blocks (norandommap)"));

@@ -19,19 +19,26 @@ impl Job {
                 .wrong("rate and rate_iops exclude each other", "remove one of them"));
         }
         if self.sizes.are_by_order {
-            if self.pattern.is_random
-                && self.used(|op| self.places.random_percent[op]).any(|percent| !matches!(percent, 0 | 100))
-            {
+            let is_mixed = self.used(|op| self.places.random_percent[op]).any(|percent| !matches!(percent, 0 | 100));
+            let has_runs = self.pattern.modifier.run_length.is_some_and(|length| length > 1);
+            if self.pattern.is_random && (is_mixed || has_runs) {
                 let message = "bs_is_seq_rand is not simulated for a job that mixes random and sequential requests";
-                return Err(self.at(&["bs_is_seq_rand"]).wrong(message, "remove it, or percentage_random"));
+                let help = "remove it, percentage_random, and what follows the colon of rw";
+                return Err(self.at(&["bs_is_seq_rand"]).wrong(message, help));
             }
-            let of = if self.pattern.is_random { WRITE } else { READ };
+            let of = if self.pattern.is_random && self.random_percent() > 0 { WRITE } else { READ };
             self.sizes.blocks = [0; 3].map(|_| self.sizes.blocks[of].clone());
         }
         if self.pattern.trims_first {
             if self.sizes.blocks[TRIM] != self.sizes.blocks[WRITE] && !self.pattern.is_random {
                 let message = "trimwrite: a trim and its write have one size";
                 return Err(self.at(&["bs", "bsrange", "bssplit"]).wrong(message, "write bs=SIZE"));
+            }
+            if self.pattern.modifier.skip_bytes != 0 && self.extent.io_size.is_some() {
+                let message =
+                    "trimwrite with holes: fio counts `io_size` in passes of another length, which is not simulated";
+                let help = "remove io_size, or what follows the colon of rw";
+                return Err(self.at(&["io_size"]).wrong(message, help));
             }
             self.sizes.blocks[WRITE] = self.sizes.blocks[TRIM].clone();
         }

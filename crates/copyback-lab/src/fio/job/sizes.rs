@@ -10,7 +10,8 @@ use crate::fio::parse::Opt;
 /// Sizes of requests of each operation.
 #[derive(Clone, Debug)]
 pub struct Sizes {
-    /// Sizes as options give them, before `bs_is_seq_rand` and `trimwrite` choose among them.
+    /// Sizes as options give them, before `bs_is_seq_rand` and `trimwrite` choose among them. fio's map of blocks has
+    /// their units.
     pub given: [Blocks; 3],
     /// Sizes that requests have.
     pub blocks: [Blocks; 3],
