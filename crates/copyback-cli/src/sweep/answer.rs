@@ -65,15 +65,24 @@ impl Row<'_> {
         self.standing_to(test) == Standing::Meets
     }
 
+    /// Whether it lacks the numbers of all conditions that it does not meet, so that it may meet them or not.
+    fn is_unjudged(&self, tests: &[Test]) -> bool {
+        let mut missed = tests.iter().filter(|test| !self.meets(test)).peekable();
+        let lacks = |test: &Test| test.number.is_some() && self.number(&test.asked.source).is_none();
+        missed.peek().is_some() && missed.all(lacks)
+    }
+
+    /// Whether its mean over seeds meets a condition, but not both ends of the mean's interval.
+    fn reaches_beyond(&self, test: &Test) -> bool {
+        let (Some(wanted), Some(mean)) = (test.number, self.number(&test.asked.source)) else { return false };
+        let half_width = mean.half_width.unwrap_or(0.0);
+        self.meets(test)
+            && [mean.value - half_width, mean.value + half_width].iter().any(|end| !test.comparison.holds(*end, wanted))
+    }
+
     /// Whether its drives had settled under every seed, and it meets the conditions at both ends of its intervals.
     fn is_sure(&self, tests: &[Test]) -> bool {
-        let meets = |test: &Test| match (test.number, self.number(&test.asked.source)) {
-            (Some(wanted), Some(mean)) => {
-                let half_width = mean.half_width.unwrap_or(0.0);
-                [mean.value - half_width, mean.value + half_width].iter().all(|end| test.comparison.holds(*end, wanted))
-            }
-            _ => self.meets(test),
-        };
+        let meets = |test: &Test| self.meets(test) && !self.reaches_beyond(test);
         !self.runs.iter().any(|run| is_unsettled(run.steady)) && tests.iter().all(meets)
     }
 
@@ -134,18 +143,26 @@ pub fn text(objective: &Objective, results: &SweepResults<'_>) -> Result<(String
     if asked.iter().all(|asked| asked.source != STEADY) {
         asked.push(ShownColumn { title: "steady".into(), source: STEADY, unit: None });
     }
-    let mut text = heading(objective, kept.len(), &rows);
+    // Without a condition and without an extreme, the rows are no recommendation.
+    let is_recommended = !tests.is_empty() || best.is_some();
+    let mut text = heading(objective, &rows, &tests);
     let nearest: Vec<&Row<'_>> = of_built.nearest.or(all.nearest).filter(|_| kept.is_empty()).into_iter().collect();
-    let shown = if kept.is_empty() { &nearest } else { &kept };
+    // Rows that cannot be judged are shown if there is no other, so that the missing number can be seen.
+    let shown: Vec<&Row<'_>> = match (kept.is_empty(), nearest.is_empty()) {
+        (false, _) => kept.clone(),
+        (true, false) => nearest.clone(),
+        (true, true) => rows.iter().filter(|row| row.is_unjudged(&tests)).collect(),
+    };
     if !nearest.is_empty() {
         text.push_str(&format!("Nearest: {}\n", missed(nearest[0], &tests)));
     }
+    let cells = cells(&shown, &asked, is_recommended);
     if !shown.is_empty() {
-        let terminal_columns = table::terminal_columns(table::PAGE);
-        text.push_str(&format!("\n{}", table(shown, &asked, terminal_columns)));
+        // Columns that do not fit are in further tables below.
+        text.push_str(&format!("\n{}", table::split(&cells, table::terminal_columns(table::PAGE))));
+        text.push_str(&note_of_intervals(&shown, &tests));
     }
-    // Without a condition and without an extreme, the rows are no recommendation.
-    if !kept.is_empty() && (!tests.is_empty() || best.is_some()) {
+    if !kept.is_empty() && is_recommended {
         if of_built.meet.is_empty() {
             text.push_str("\nNo drive that can be built meets it\n");
         } else if let Some((asked, is_most)) = &best {
@@ -160,7 +177,7 @@ pub fn text(objective: &Objective, results: &SweepResults<'_>) -> Result<(String
         text.push_str(&matched::note("the first scheme of a cell", None));
     }
     let text = text + &note_of_too_few(&rows, &asked, &tests) + &note_of_missing(&rows, &asked, &tests);
-    Ok((text, cells(&kept, &asked)))
+    Ok((text, cells))
 }
 
 /// The best row of all, and of those that are steady and meet the conditions with their whole intervals.
@@ -186,16 +203,36 @@ fn missed(row: &Row<'_>, tests: &[Test]) -> String {
     format!("{}: {}", row.name(), tests.iter().filter_map(misses).collect::<Vec<_>>().join(", "))
 }
 
-/// The note that some rows are not recommended, because no real drive can do what they do.
+/// The note that some rows are neither counted nor recommended, because no real drive can do what they do.
 fn note_of_ideals(kept: &[&Row<'_>]) -> String {
-    let mut schemes: Vec<&str> = kept.iter().filter(|row| !row.can_be_built()).map(|row| row.scheme).collect();
+    let ideal: Vec<&Row<'_>> = kept.iter().copied().filter(|row| !row.can_be_built()).collect();
+    let mut schemes: Vec<&str> = ideal.iter().map(|row| row.scheme).collect();
     let mut seen = BTreeSet::new();
     schemes.retain(|scheme| seen.insert(*scheme));
     if schemes.is_empty() {
         return String::new();
     }
-    let schemes = names(&schemes);
-    format!("Not counted: {schemes}, whose collections take zero time; no real drive can\n")
+    let (rows, schemes) = (counted(ideal.len() as u64, "row"), names(&schemes));
+    format!("Not counted: {rows} of {schemes} (marked *), whose collections take zero time; no real drive can\n")
+}
+
+/// The note that means meet a condition, but not both ends of their intervals.
+fn note_of_intervals(shown: &[&Row<'_>], tests: &[Test]) -> String {
+    let mut text = String::new();
+    for test in tests {
+        let beyond: Vec<String> = shown.iter().filter(|row| row.reaches_beyond(test)).map(|row| row.name()).collect();
+        if !beyond.is_empty() {
+            let (title, sign) = (&test.asked.title, test.comparison.sign());
+            let (found, rows) = (beyond.len() as u64, first_of(beyond));
+            let many = if found == 1 {
+                "interval of 1 row reaches".into()
+            } else {
+                format!("intervals of {} rows reach", count(found))
+            };
+            text.push_str(&format!("\nThe {many} beyond `{title} {sign} {}`: {rows}\n", test.text));
+        }
+    }
+    text
 }
 
 fn rows<'a>(groups: &'a [SeedGroup<'a>], results: &'a SweepResults<'_>) -> Vec<Row<'a>> {
@@ -208,20 +245,33 @@ fn rows<'a>(groups: &'a [SeedGroup<'a>], results: &'a SweepResults<'_>) -> Vec<R
     groups.iter().flat_map(of_group).collect()
 }
 
-fn heading(objective: &Objective, kept: usize, rows: &[Row<'_>]) -> String {
+/// The first line: how many rows meet the conditions. Rows of drives that cannot be built do not count, unless there
+/// are no others.
+fn heading(objective: &Objective, rows: &[Row<'_>], tests: &[Test]) -> String {
     let seeds = rows.iter().map(|row| row.runs.len()).max().unwrap_or(1);
     let means = if seeds > 1 { format!(", as means over {seeds} seeds with 95 % intervals") } else { String::new() };
     let conditions: Vec<String> =
         objective.conditions.iter().map(|condition| format!("`{}`", condition.text())).collect();
-    let all = counted(rows.len() as u64, "row");
-    match (conditions.is_empty(), kept) {
-        (true, _) => format!("{all}, a scheme in a cell each{means}\n"),
-        (false, 0) => format!("None of {all} meets {}{means}\n", conditions.join(" and ")),
-        (false, _) => {
-            let meet = if kept == 1 { "meets" } else { "meet" };
-            format!("{} of {all} {meet} {}{means}\n", count(kept as u64), conditions.join(" and "))
-        }
+    if conditions.is_empty() {
+        return format!("{}, a scheme in a cell each{means}\n", counted(rows.len() as u64, "row"));
     }
+    let built: Vec<&Row<'_>> = rows.iter().filter(|row| row.can_be_built()).collect();
+    let judged = if built.is_empty() { rows.iter().collect() } else { built };
+    let number = |is_so: &dyn Fn(&Row<'_>) -> bool| judged.iter().filter(|row| is_so(row)).count() as u64;
+    let (meeting, unjudged) =
+        (number(&|row| row.standing(tests) == Standing::Meets), number(&|row| row.is_unjudged(tests)));
+    let all = counted(judged.len() as u64, "row");
+    let conditions = conditions.join(" and ");
+    if unjudged == judged.len() as u64 {
+        return format!("None of {all} can be judged by {conditions}{means}\n");
+    }
+    let found = match meeting {
+        0 => format!("None of {all} meets"),
+        1 => format!("1 of {all} meets"),
+        _ => format!("{} of {all} meet", count(meeting)),
+    };
+    let not_judged = if unjudged > 0 { format!("; {} cannot be judged", count(unjudged)) } else { String::new() };
+    format!("{found} {conditions}{not_judged}{means}\n")
 }
 
 /// How the numbers of a column of these rows are printed. Counts stay counts, also as means over seeds.
@@ -239,13 +289,9 @@ fn format_of(rows: &[&Row<'_>], asked: &ShownColumn) -> Format {
     Format::in_unit(asked.unit.unwrap_or(Unit::Plain), values)
 }
 
-/// A line for each row, below a line for its cell. Columns that do not fit are in further tables below.
-fn table(rows: &[&Row<'_>], asked: &[ShownColumn], terminal_columns: usize) -> String {
-    table::split(&cells(rows, asked), terminal_columns)
-}
-
-/// Titles, then a line for each row, below the name of its cell.
-fn cells(rows: &[&Row<'_>], asked: &[ShownColumn]) -> Vec<Vec<Cell>> {
+/// Titles, then a line for each row, below the name of its cell. `is_marked`: whether drives that cannot be built are
+/// marked.
+fn cells(rows: &[&Row<'_>], asked: &[ShownColumn], is_marked: bool) -> Vec<Vec<Cell>> {
     let bold = |text: &str| Cell::styled(text, BOLD);
     let heading = std::iter::once(Cell::default()).chain(asked.iter().map(|asked| bold(&asked.title)));
     let mut lines: Vec<Vec<Cell>> = vec![heading.collect()];
@@ -255,15 +301,25 @@ fn cells(rows: &[&Row<'_>], asked: &[ShownColumn]) -> Vec<Vec<Cell>> {
         if label.replace(&row.group.label) != Some(&row.group.label) {
             lines.push(vec![bold(&row.group.label)]);
         }
-        let scheme = Cell::new(format!("  {}", row.scheme));
+        let mark = if is_marked && !row.can_be_built() { " *" } else { "" };
+        let scheme = Cell::new(format!("  {}{mark}", row.scheme));
         let shown = |(asked, format): (&ShownColumn, &Format)| Cell::new(row.shown(asked, *format));
         lines.push(std::iter::once(scheme).chain(asked.iter().zip(&formats).map(shown)).collect());
     }
     lines
 }
 
-/// Rows that are named of those which are equally good.
-const BEST_MAX: usize = 5;
+/// Rows that a line names.
+const NAMED_MAX: usize = 5;
+
+/// The first of these names, and how many more there are.
+fn first_of(names: Vec<String>) -> String {
+    let more = match names.len().saturating_sub(NAMED_MAX) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    names.into_iter().take(NAMED_MAX).collect::<Vec<_>>().join(", ") + &more
+}
 
 /// The least or the most of the rows that are left, and all that have it.
 fn best_of(rows: &[&Row<'_>], asked: &ShownColumn, is_most: bool) -> String {
@@ -274,16 +330,11 @@ fn best_of(rows: &[&Row<'_>], asked: &ShownColumn, is_most: bool) -> String {
         return format!("\n{what} `{}`: no such row has one\n", asked.title);
     };
     let alike: Vec<String> = rows.iter().filter(|row| value(row) == Some(best)).map(|row| row.name()).collect();
-    let more = match alike.len().saturating_sub(BEST_MAX) {
-        0 => String::new(),
-        more => format!(", and {more} more"),
-    };
     let shown = match asked.source {
         Source::Varied(_) => asked.unit.unwrap_or(Unit::Plain).shown_setting(best),
         _ => format_of(rows, asked).shown(best),
     };
-    let alike = alike.into_iter().take(BEST_MAX).collect::<Vec<_>>().join(", ");
-    format!("\n{what} `{}`: {shown}, {alike}{more}\n", asked.title)
+    format!("\n{what} `{}`: {shown}, {}\n", asked.title, first_of(alike))
 }
 
 /// The note that rows have too few requests for a percentile, so that it has no value there and meets no condition.

@@ -99,10 +99,12 @@ fn rows_are_those_whose_means_over_seeds_meet_the_condition() {
     let condition = format!("response.write.p99 <= {limit_ns}ns");
     let text = place.asked(&["--where", &condition, "--min", "capacity.over_provisioning"]);
     assert!(text.contains("4 of 4 cells were done before"), "nothing is run again: {text}");
-    assert!(text.contains(&format!("3 of 4 rows meet `{condition}`")), "{text}");
+    // The drives of the other scheme cannot be built: they are shown, and not counted.
+    assert!(text.contains(&format!("1 of 2 rows meets `{condition}`, as means")), "{text}");
+    assert!(text.contains("Not counted: 2 rows of `ideal-no-gc` (marked *)"), "{text}");
+    assert_eq!(lines(&text).iter().filter(|line| line.starts_with("  ideal-no-gc * ")).count(), 2, "{text}");
     assert!(text.contains("as means over 2 seeds"), "{text}");
     assert_eq!(lines(&text).len(), 3, "{text}");
-    // The drives of the other scheme cannot be built.
     let kept = means.iter().filter(|((_, scheme), mean)| *mean <= limit_ns && scheme == "baseline");
     let least = kept.map(|((spare, _), _)| *spare).fold(f64::INFINITY, f64::min);
     assert!(text.contains(&format!("Least `capacity.over_provisioning`: {least}, ")), "{text}");
@@ -117,12 +119,12 @@ fn several_conditions_hold_together_and_texts_are_compared() {
     let both = ["--where", "scheme = ideal-no-gc", "--where", "capacity.over_provisioning > 20 %"];
     let text = place.asked(&both);
     assert!(
-        text.contains("1 of 4 rows meets `scheme = ideal-no-gc` and `capacity.over_provisioning > 20 %`"),
+        text.contains("None of 2 rows meets `scheme = ideal-no-gc` and `capacity.over_provisioning > 20 %`"),
         "{text}"
     );
     assert_eq!(lines(&text).len(), 1);
     let none = place.asked(&["--where", "scheme != baseline", "--where", "write_amplification.total > 1000"]);
-    assert!(none.contains("None of 4 rows meets") && none.contains("Nearest: `ideal-no-gc` in "), "{none}");
+    assert!(none.contains("None of 2 rows meets") && none.contains("Nearest: `ideal-no-gc` in "), "{none}");
     assert_eq!(lines(&none).len(), 1, "{none}");
     let most = place.asked(&["--max", "flash.block_erases"]);
     let highest = means(&place.path("grid.parquet"), "flash.block_erases").into_iter().map(|(_, mean)| mean);
@@ -234,7 +236,10 @@ fn a_text_that_no_value_of_a_varied_key_is_is_refused() {
 fn percentiles_of_too_few_requests_meet_no_condition() {
     let place = Place::with("schemes = [\"baseline\"]\nworkload = \"random-read\"\nrequests = 300\n");
     let text = place.asked(&["--where", "read.p99_99 < 1000 s", "--show", "read.p99"]);
-    assert!(text.contains("None of 1 row meets `read.p99_99 < 1000 s`"), "{text}");
+    assert!(text.contains("None of 1 row can be judged by `read.p99_99 < 1000 s`"), "{text}");
+    // The row is shown nevertheless, without that number.
+    let row = lines(&text)[0].split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(&*row[1], "-", "{text}");
     let note = "`read.p99_99` has no value in 1 row, so that its condition cannot be judged there: it needs 10,000 \
                 requests in each run, and there are 300";
     assert!(text.contains(note), "{text}");
@@ -337,7 +342,7 @@ fn only_drives_that_can_be_built_are_recommended() {
     let text = place.asked(&["--where", "response.read.p99 < 1s", "--min", "response.read.mean"]);
     let least = text.lines().find(|line| line.starts_with("Least `response.read.mean`")).expect("a recommendation");
     assert!(least.contains("`baseline`") && !least.contains("ideal-no-gc"), "{least}");
-    let says = "Not counted: `ideal-no-gc`, whose collections take zero time; no real drive can";
+    let says = "Not counted: 2 rows of `ideal-no-gc` (marked *), whose collections take zero time; no real drive can";
     assert!(text.contains(says), "{text}");
     // Its row is in the table nevertheless; if no other row is left, nothing is recommended.
     assert_eq!(lines(&text).len(), 4, "{text}");
@@ -355,7 +360,7 @@ fn only_drives_that_can_be_built_are_recommended() {
 fn the_nearest_row_is_shown_where_none_meets_what_is_asked() {
     let place = Place::with(GRID);
     let text = place.asked(&["--where", "response.read.p99 < 1ns", "--min", "capacity.over_provisioning"]);
-    assert!(text.starts_with("grid") && text.contains("None of 4 rows meets `response.read.p99 < 1ns`"), "{text}");
+    assert!(text.starts_with("grid") && text.contains("None of 2 rows meets `response.read.p99 < 1ns`"), "{text}");
     let p99s = means(&place.path("grid.parquet"), "response.read.p99_ns");
     let of_baseline = p99s.iter().filter(|((_, scheme), _)| scheme == "baseline");
     let ((spare, _), _) = of_baseline.min_by(|(_, a), (_, b)| a.total_cmp(b)).expect("baseline was run");
@@ -372,12 +377,50 @@ fn the_nearest_row_is_shown_where_none_meets_what_is_asked() {
 fn if_only_ideal_drives_meet_what_is_asked_the_nearest_real_one_is_shown() {
     let place = Place::with(GRID);
     let text = place.asked(&["--where", "gc.die_time_ns <= 0", "--max", "capacity.over_provisioning"]);
-    assert!(text.contains("Not counted: `ideal-no-gc`"), "{text}");
+    assert!(text.contains("Not counted: 2 rows of `ideal-no-gc`"), "{text}");
     let nearest = text.lines().find(|line| line.starts_with("Nearest that can be built: ")).expect("a nearest row");
     let times = means(&place.path("grid.parquet"), "gc.die_time_ns");
     let of_baseline = times.iter().filter(|((_, scheme), _)| scheme == "baseline");
     let ((spare, _), _) = of_baseline.min_by(|(_, a), (_, b)| a.total_cmp(b)).expect("baseline was run");
     assert!(nearest.contains(&format!("`baseline` in capacity.over_provisioning={spare}: ")), "{nearest}");
+}
+
+/// The limit lies inside the interval of the mean over seeds: the row meets it, and may not with other seeds.
+#[test]
+fn an_interval_that_reaches_beyond_the_limit_is_named() {
+    let place = Place::with(&GRID.replace("\"baseline\", \"ideal-no-gc\"", "\"baseline\""));
+    place.asked(&[]);
+    let name = "response.read.p99_ns";
+    let means = means(&place.path("grid.parquet"), name);
+    let found = rows(&place.path("grid.parquet"));
+    let spares = means.iter().map(|((spare, _), mean)| (*spare, *mean));
+    for (spare, mean) in spares {
+        let of_spare = found.iter().filter(|row| number(&row["capacity.over_provisioning"]) == spare);
+        let values: Vec<f64> = of_spare.map(|row| number(&row[name])).collect();
+        // Two values: the half width of the 95 % interval is t(1) = 12.706 times half of their distance.
+        let half_width = 12.706 * (values[0] - values[1]).abs() / 2.0;
+        for (limit, is_beyond) in [(mean + half_width * 0.5, true), (mean + half_width * 1.5 + 1e6, false)] {
+            let limit = format!("{}ns", limit.round());
+            let text = place.asked(&["--where", &format!("{name}<{limit}")]);
+            let says = format!("beyond `{name} < {limit}`: ");
+            let line = text.lines().find(|line| line.contains(&says)).unwrap_or_default();
+            let is_named = line.contains(&format!("`baseline` in capacity.over_provisioning={spare}"));
+            assert_eq!(is_named, is_beyond, "{spare}: {text}");
+        }
+    }
+}
+
+/// The rows in LaTeX are those of the terminal, whether they meet the condition, are nearest, or cannot be judged.
+#[test]
+fn latex_has_the_rows_that_the_terminal_shows() {
+    let place = Place::with("schemes = [\"baseline\"]\nworkload = \"random-read\"\nrequests = 300\n");
+    let latex = place.path("t.tex");
+    for condition in ["read.p99 < 1000 s", "read.p99 < 1 ns", "read.p99_99 < 1000 s"] {
+        let text = place.asked(&["--where", condition, "--latex", latex.to_str().unwrap()]);
+        let written = std::fs::read_to_string(&latex).unwrap();
+        assert_eq!(lines(&text).len(), 1, "{condition}: {text}");
+        assert_eq!(written.lines().filter(|line| line.starts_with("baseline & ")).count(), 1, "{condition}: {written}");
+    }
 }
 
 /// Drives that only read have nothing to settle: their rows count as steady ones.

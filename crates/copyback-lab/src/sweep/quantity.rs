@@ -172,10 +172,11 @@ impl Format {
         }
     }
 
-    /// Half the width of an interval around a value of the column.
+    /// Half the width of an interval around a value of the column, in the column's format. That of a count is rounded
+    /// up: it is 0 only if the interval has no width.
     pub fn shown_error(self, half_width: f64) -> String {
         match self {
-            Self::Count if half_width.fract() != 0.0 => crate::format::grouped(half_width),
+            Self::Count => self.shown(half_width.ceil()),
             _ => self.shown(half_width),
         }
     }
@@ -249,6 +250,6 @@ mod tests {
         assert_eq!(shown("evictions.ratio", &[0.00123, 0.0001]), "0.001230 0.000100");
         assert_eq!(shown("response.read.p99_ns", &[1_000.0, 2_000_000.0]), "1.00 us 2.00 ms");
         assert_eq!(shown("steady.reserve.consumed", &[-3.0, 2.0]), "-3 2");
-        assert_eq!([2.5, 4_577.5].map(|half_width| Format::Count.shown_error(half_width)), ["2.50", "4,578"]);
+        assert_eq!([2.5, 4_577.5].map(|half_width| Format::Count.shown_error(half_width)), ["3", "4,578"]);
     }
 }
