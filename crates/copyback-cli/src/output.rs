@@ -26,6 +26,7 @@ pub fn check(request: &Request, plan: &Plan, drawings: &[Output], tables: KeptTa
     let inside = folder.map(|folder| out_dir::outputs(folder, plan, tables));
     let all: Vec<Output> = single.iter().cloned().chain(inside.into_iter().flatten()).collect();
     files::refuse_clashes(&all, &plan.inputs)?;
+    files::refuse_other_endings(&single)?;
     single.iter().try_for_each(|output| files::check_output(&output.path))?;
     let Some(folder) = folder else { return Ok(()) };
     single.iter().try_for_each(|output| out_dir::refuse_inside(folder, output))?;

@@ -60,6 +60,9 @@ pub fn converted(args: &ConvertArgs) -> Result<String, Failure> {
     files::check_output(output)?;
     let (spec, inputs) = spec(&args.what)?;
     files::refuse_clashes(&[Output::new("the trace", output)], &inputs)?;
+    if args.to.is_some() {
+        refuse_other_ending(output, to)?;
+    }
     let mut opened = opened(&spec, &args.what)?;
     let summary = files::write_made(output, |file| {
         write_to(&mut opened.source, file, to).map_err(|mut error| {
@@ -78,9 +81,7 @@ pub fn converted(args: &ConvertArgs) -> Result<String, Failure> {
 /// The format that the command line or the output's name asks for.
 fn written_format(output: &Path, to: Option<&str>) -> Result<WriteFormat, Failure> {
     if let Some(name) = to {
-        let format = name.parse().map_err(|message| Failure::input(format!("--to: {message}")))?;
-        refuse_other_ending(output, format)?;
-        return Ok(format);
+        return name.parse().map_err(|message| Failure::input(format!("--to: {message}")));
     }
     let extension = output.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     match extension {
@@ -112,14 +113,20 @@ fn refuse_other_ending(output: &Path, format: WriteFormat) -> Result<(), Failure
         "spc" => &[Spc],
         "iolog" | "fio" => &[Fio3, Fio2],
         "disksim" => &[Disksim],
-        _ => return Ok(()),
+        _ => &[],
     };
-    if !files::is_file(output) || meant.contains(&format) {
+    // Text is text, whatever its columns are.
+    let is_text = ending == "txt" && format != Parquet;
+    if files::other_ending(output, &[]).is_none() || is_text || meant.contains(&format) {
         return Ok(());
     }
     let shown = output.display();
     let message = format!("{shown}: --to {} writes another format than the ending .{ending} means", format.word());
-    Err(Failure::input(message).with_help(format!("use another ending, or --to {}", meant[0].word())))
+    let help = match meant {
+        [first, ..] => format!("use another ending, or --to {}", first.word()),
+        [] => "use another ending".to_owned(),
+    };
+    Err(Failure::input(message).with_help(help))
 }
 
 /// A workload that ends after a number of requests.

@@ -42,7 +42,9 @@ pub fn validated(args: &ValidateArgs) -> Result<Validated, Failure> {
     let planned = validation.plan()?;
     if let Some(path) = args.json.as_deref() {
         files::check_output(path)?;
-        files::refuse_clashes(&[Output::new("--json", path)], &planned.inputs)?;
+        let output = [Output::new("--json", path)];
+        files::refuse_clashes(&output, &planned.inputs)?;
+        files::refuse_other_endings(&output)?;
     }
     let how = JudgeOptions {
         jobs: args.jobs.map_or_else(execute::cores, |jobs| jobs as usize),

@@ -103,13 +103,9 @@ pub fn reported(args: &ReportArgs) -> Result<(String, bool), Failure> {
     Ok((format!("{}\n", printable(&said)), is_printed))
 }
 
-/// Endings of other formats that people print results in.
-const OTHER_ENDINGS: [&str; 9] = ["pdf", "png", "svg", "jpg", "md", "txt", "json", "csv", "parquet"];
-
 /// Refuses a name whose ending means another format than a page's.
 fn refuse_other_ending(out: &Path) -> Result<(), Failure> {
-    let ending = out.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase();
-    if !files::is_file(out) || !OTHER_ENDINGS.contains(&ending.as_str()) {
+    if files::other_ending(out, &["html", "htm"]).is_none() {
         return Ok(());
     }
     let message = format!("--out {}: a report is a page in HTML, but its name has another ending", out.display());

@@ -164,6 +164,7 @@ fn check_outputs(
         outputs.push(Output::new("--json", json));
     }
     files::refuse_clashes(&outputs, experiments.iter().flat_map(|e| sweep::inputs(&e.file, &e.cells)))?;
+    files::refuse_other_endings(&outputs)?;
     refuse_unknown_tables(name, folder, experiments, args)
 }
 

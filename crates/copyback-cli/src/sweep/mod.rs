@@ -189,7 +189,8 @@ fn check_outputs(
     outputs.extend(text.map(|text| Output::new("the table as text", text)));
     outputs.extend(journal.map(|_| Output::new("the table of response times", latencies::path_beside(out))));
     outputs.extend(latex.map(|path| Output::new("--latex", path)));
-    files::refuse_clashes(&outputs, inputs(file, cells))
+    files::refuse_clashes(&outputs, inputs(file, cells))?;
+    files::refuse_other_endings(&outputs)
 }
 
 /// Refuses an existing file that the user has not named, unless the journal of the table shows that a sweep wrote it.

@@ -95,6 +95,7 @@ impl Places {
             outputs.push(Output::new("--json", json));
         }
         files::refuse_clashes(&outputs, std::iter::empty())?;
+        files::refuse_other_endings(&outputs)?;
         if self.journal.exists() {
             return Ok(());
         }

@@ -16,6 +16,41 @@ fn writers() -> Vec<Vec<&'static str>> {
     ]
 }
 
+/// A file of another format, such as a trace, is not replaced by a document.
+#[test]
+fn endings_of_other_formats_are_refused() {
+    let place = place();
+    for ending in ["csv", "parquet", "html", "TOML", "tex"] {
+        let name = format!("kept.{ending}");
+        place.file(&name, "a trace\n");
+        for writer in writers().iter().filter(|writer| writer.contains(&"--json")) {
+            place.refused(
+                &onto(writer, &name),
+                &["--json", "it writes JSON, but the name has another ending", "kept.json"],
+            );
+        }
+        let of_fio = ["run", "--fio-args", "--name=a --size=64k", "--fio-json", &name];
+        place.refused(&of_fio, &["--fio-json", "it writes JSON"]);
+        assert_eq!(place.read(&name), "a trace\n", "{name}");
+    }
+    place.refused(
+        &with(&RUN, &["--latex", "t.json"]),
+        &["--latex t.json: it writes a table for LaTeX", "name it t.tex"],
+    );
+    place.refused(&["sweep", "sweep.toml", "--quiet", "--latex", "t.csv"], &["it writes a table for LaTeX"]);
+    for (name, to) in
+        [("t.xlsx", "spc"), ("t.json", "csv"), ("t.spc.gz", "spc"), ("t.csv", "spc"), ("t.txt", "parquet")]
+    {
+        place.refused(
+            &["trace", "convert", "oltp", name, "--to", to, "--requests", "50"],
+            &["writes another format than"],
+        );
+    }
+    for (name, to) in [("t.txt", "spc"), ("t.dat", "spc"), ("t.csv", "csv")] {
+        place.done(&["trace", "convert", "oltp", name, "--to", to, "--requests", "50"]);
+    }
+}
+
 fn place() -> Place {
     let place = Place::new();
     place.file("sweep.toml", SWEEP);
