@@ -345,6 +345,16 @@ def test_a_sweep_has_intervals_and_a_cell_to_choose(program, tmp_path, opened):
     assert len(drawn) == 3 and all(marks > 0 for marks in drawn.values()), drawn
     rows = panel(page, "Headline").locator("tbody tr")
     assert rows.count() == 4 and all("±" in text for text in rows.all_inner_texts())
+    # A column has one number format.
+    titles = panel(page, "Headline").locator("thead th").all_inner_texts()
+    cells = [row.locator("th, td").all_inner_texts() for row in rows.all()]
+    for title, number in [
+        ("read mean", r"(\d\.\d\d|\d\d\.\d|\d\d\d|\d,\d{3}) (ns|µs|ms|s)"),
+        ("write amplification", r"\d+\.\d{3}"),
+        ("erases", r"[\d,]+"),
+    ]:
+        for row in cells:
+            assert re.fullmatch(f"{number} ± {number}", row[titles.index(title)]), row
     distribution = panel(page, "Response times: distribution")
     before = distribution.locator(".chart svg").inner_html()
     distribution.get_by_label("Cell:").select_option(label="trigger.soft=0.1")

@@ -32,8 +32,25 @@ const counted = (count, noun) => `${number(count)} ${noun}${count === 1 ? "" : "
 const percent = (share) => `${digits(share * 100)} %`;
 /** A share of requests with as many digits as it takes to see the nines. */
 const beyond = (share) => (share >= 1e-4 ? `${+(share * 100).toPrecision(3)} %` : share.toExponential(2));
-/** A number of the results, by what its name ends with. */
-const shownAs = (name, value) => (name.endsWith("_ns") ? time(value) : number(value));
+/** A time in a column of a table: with zeros at the end, so that all have three digits. */
+function columnTime(ns) {
+  const [value, unit] = time(ns).split(" ");
+  return unit ? `${Math.abs(value) < 999.5 && Number(value) ? Number(value).toPrecision(3) : value} ${unit}` : value;
+}
+const wholes = (value) => Math.round(value).toLocaleString("en-US");
+/** Numbers that are counts in each run; their means are not whole. */
+const COUNTS = ["flash.block_erases"];
+/** How all numbers of a column are shown: a number, and half of its interval. As in the tables of `copyback sweep`. */
+function columnFormat(name, numbers) {
+  if (name.endsWith("_ns")) return { value: columnTime, half: columnTime };
+  const found = numbers.filter((value) => value !== null && value !== undefined);
+  // The interval of a count is rounded up: it is 0 only if it has no width.
+  if (COUNTS.includes(name) || found.every(Number.isInteger)) return { value: wholes, half: (width) => wholes(Math.ceil(width)) };
+  const before = Math.floor(Math.log10(Math.max(...found.map(Math.abs), 1e-9))) + 1;
+  const decimals = before <= 0 ? Math.min(4 - before, 6) : before <= 2 ? 3 : before === 3 ? 1 : 0;
+  const shown = (value) => value.toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  return { value: shown, half: shown };
+}
 
 /* A scheme has one colour and one dash in every picture; runs of a second result are thinner and paler. */
 const WEIGHTS = [[2.2, 1], [1.4, 0.6], [1, 0.4]];

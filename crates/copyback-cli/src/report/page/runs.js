@@ -18,18 +18,18 @@ const STEADY = { steady: "yes", not_yet: "no", no_erase: "no erase", too_short: 
 function change(value, from) {
   if (value === null || value === undefined || !from) return "";
   const by = (value / from - 1) * 100;
-  return Math.abs(by) < 0.05 ? "same" : Math.abs(by) < 999.5 ? `${by > 0 ? "+" : "−"}${digits(Math.abs(by))} %` : `${digits(value / from)}×`;
+  return Math.abs(by) < 0.05 ? "same" : Math.abs(by) < 999.5 ? `${by > 0 ? "+" : "−"}${Math.abs(by).toFixed(1)} %` : `${digits(value / from)}×`;
 }
 const HEADLINE = [
-  ["read mean", (run) => ofClass(run.report.response.read, "mean_ns"), time],
-  ["read p99", (run) => ofClass(run.report.response.read, "p99_ns"), time],
-  ["read p99.9", (run) => ofClass(run.report.response.read, "p99_9_ns"), time],
-  ["read p99.99", (run) => ofClass(run.report.response.read, "p99_99_ns"), time],
-  ["write mean", (run) => ofClass(run.report.response.write, "mean_ns"), time],
-  ["write p99", (run) => ofClass(run.report.response.write, "p99_ns"), time],
-  ["write p99.9", (run) => ofClass(run.report.response.write, "p99_9_ns"), time],
-  ["all, mean", (run) => ofClass(run.report.response.all, "mean_ns"), time, "response_ns"],
-  ["write ampl.", (run) => run.report.write_amplification.total, number, "write_amplification"],
+  ["read mean", (run) => ofClass(run.report.response.read, "mean_ns"), columnTime],
+  ["read p99", (run) => ofClass(run.report.response.read, "p99_ns"), columnTime],
+  ["read p99.9", (run) => ofClass(run.report.response.read, "p99_9_ns"), columnTime],
+  ["read p99.99", (run) => ofClass(run.report.response.read, "p99_99_ns"), columnTime],
+  ["write mean", (run) => ofClass(run.report.response.write, "mean_ns"), columnTime],
+  ["write p99", (run) => ofClass(run.report.response.write, "p99_ns"), columnTime],
+  ["write p99.9", (run) => ofClass(run.report.response.write, "p99_9_ns"), columnTime],
+  ["all, mean", (run) => ofClass(run.report.response.all, "mean_ns"), columnTime, "response_ns"],
+  ["write ampl.", (run) => run.report.write_amplification.total, (value) => value.toFixed(3), "write_amplification"],
   ["erases", (run) => run.report.flash.block_erases, number],
 ];
 

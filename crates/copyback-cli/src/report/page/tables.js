@@ -4,7 +4,13 @@ const METRIC_WORDS = { "response.": "", "write_amplification.total": "write ampl
 function metricName(name) {
   return Object.entries(METRIC_WORDS).reduce((text, [from, to]) => text.replace(from, to), name).replaceAll("_", " ").replace(".", " ");
 }
-const interval = (name, pair) => (pair ? shownAs(name, pair[0]) + (pair[1] === null ? "" : ` ± ${shownAs(name, pair[1])}`) : "–");
+const interval = (format, pair) => (pair && pair[0] !== null ? format.value(pair[0]) + (pair[1] === null ? "" : ` ± ${format.half(pair[1])}`) : "–");
+/** The format of a number in all cells of a sweep. */
+function formatOf(own, name) {
+  const at = own.metrics.indexOf(name);
+  const pairs = own.groups.flatMap((group) => Object.values(group.schemes).map((run) => run.values[at]));
+  return columnFormat(name, pairs.map((pair) => (pair ? pair[0] : null)));
+}
 
 /** A cell without what all of them have: the name of the only key, or the tables that keys stand in. */
 function shortCell(own, group) {
@@ -38,9 +44,10 @@ function sweepHeadline(own) {
   const panel = section("Headline", null);
   panel.classList.add("long");
   const names = SWEEP_HEADLINE.filter((name) => own.metrics.includes(name));
+  const formats = names.map((name) => formatOf(own, name));
   const rows = own.groups.flatMap((group) => own.schemes.filter((scheme) => group.schemes[scheme]).map((scheme) => {
     const run = group.schemes[scheme];
-    return [shortCell(own, group), scheme, ...names.map((name) => interval(name, run.values[own.metrics.indexOf(name)])), run.steady];
+    return [shortCell(own, group), scheme, ...names.map((name, at) => interval(formats[at], run.values[own.metrics.indexOf(name)])), run.steady];
   }));
   panel.append(table([cellHeading(own), "scheme", ...names.map(metricName), "steady"], rows, "first"));
 }
@@ -63,7 +70,7 @@ function sweepBars(own, runs) {
       tooltip: {
         trigger: "axis", axisPointer: { type: "shadow" },
         formatter: (found) => tip(found[0].axisValue, found.filter((one) => one.seriesType === "bar").map((one) =>
-          [one.seriesName, interval(state.metric, pair(own.groups[one.dataIndex], one.seriesName))])),
+          [one.seriesName, interval(formatOf(own, state.metric), pair(own.groups[one.dataIndex], one.seriesName))])),
       },
       xAxis: axis({ type: "category", data: own.groups.map((group) => shortCell(own, group)), name: own.varied.length === 1 ? cellHeading(own) : "", nameGap: 70,
         axisLabel: { color: faint(), fontSize: 10, lineHeight: 14, ...(own.groups.length > MANY ? { rotate: 45, hideOverlap: true } : { interval: 0, formatter: (text) => text.replaceAll(" ", "\n") }) } }),
@@ -72,7 +79,7 @@ function sweepBars(own, runs) {
       series: barsWithIntervals(own.groups, runs.filter(isShown), pair, factor(),
         DATA.conditions.filter((one) => one.metric === state.metric).map((one) => ({ name: one.text, yAxis: one.value * factor(), label: { position: "insideEndTop" } }))),
     }),
-    table: () => [["cell", ...runs.map((run) => run.label)], own.groups.map((group) => [group.label || "the cell", ...runs.map((run) => interval(state.metric, pair(group, run.scheme)))])],
+    table: () => [["cell", ...runs.map((run) => run.label)], own.groups.map((group) => [group.label || "the cell", ...runs.map((run) => interval(formatOf(own, state.metric), pair(group, run.scheme)))])],
   });
 }
 function barsWithIntervals(groups, runs, pair, factor, marks) {
