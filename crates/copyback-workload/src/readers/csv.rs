@@ -7,6 +7,7 @@
 
 use super::columns::{self, Column, OpWords};
 use super::cursor::{Cursor, LineError, shown};
+use super::dated_header;
 use super::dates;
 use super::decimal::{self, Decimal};
 use super::lines::is_blank_or_comment;
@@ -171,9 +172,10 @@ pub(crate) fn names(line: &[u8]) -> Vec<String> {
     Separator::of(line).fields(line)
 }
 
-/// Whether a text begins with a header that has a column of arrival times.
+/// Whether a text begins with a header that has a column of arrival times, or of dates.
 pub(crate) fn recognises(head: &[u8]) -> bool {
-    first_line(head).is_some_and(is_header) || last_comment(head).is_some_and(is_header)
+    let is_dated = |line: &[u8]| dated_header::is_whole(&names(line), Separator::of(line), head);
+    first_line(head).is_some_and(|line| is_header(line) || is_dated(line)) || last_comment(head).is_some_and(is_header)
 }
 
 impl Csv {
@@ -195,7 +197,13 @@ impl Csv {
             None if commented.is_some() => Separator::of_columns(first, names(line).len()),
             None => Separator::of(line),
         };
-        let (is_ordered, names) = (ordered.is_some(), ordered.unwrap_or_else(|| names(line)));
+        let (is_ordered, mut names) = (ordered.is_some(), ordered.unwrap_or_else(|| names(line)));
+        if !is_ordered
+            && options.columns.set().all(|(key, _)| key.field != Field::Arrival)
+            && let Some(at) = dated_header::column(&names, separator, head)
+        {
+            dated_header::ARRIVAL.clone_into(&mut names[at]);
+        }
         let rows = || unknown_table::rows(head, separator, names.len());
         let found = columns::find(file, &names, &options.columns, (!is_ordered).then_some(&rows as _))?;
         let mut of_columns = vec![None; names.len()];

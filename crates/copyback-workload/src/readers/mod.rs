@@ -10,6 +10,7 @@ mod column_units;
 pub(crate) mod columns;
 pub(crate) mod csv;
 pub(crate) mod cursor;
+mod dated_header;
 mod dates;
 mod decimal;
 pub(crate) mod detect;
@@ -265,6 +266,12 @@ impl BadRecords {
 
     /// The error of a file without a request.
     pub(crate) fn no_requests(&self, file: &str, help: Option<String>) -> Error {
+        if self.zero_length > 0 {
+            let left_out = counted(self.zero_length, "request");
+            let message = format!("{file}: {left_out} of zero bytes left out, and it holds no requests but these");
+            return Error::new(message + &self.taken())
+                .with_help("a request moves one byte or more: see the column of lengths");
+        }
         let error = Error::new(format!("{file}: it holds no requests{}", self.taken()));
         match help {
             Some(help) => error.with_help(help),

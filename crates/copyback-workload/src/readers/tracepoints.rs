@@ -33,6 +33,8 @@ pub(crate) struct Tracepoints {
     seen: [u64; 3],
     /// UFS hosts, with numbers above Linux' device numbers.
     hosts: Names,
+    /// Whether requests were events of the block layer.
+    has_block_events: bool,
     ufs_unit: Option<u64>,
     lost_lines: u64,
     /// UFS reads, writes and trims whose size Linux does not print.
@@ -53,6 +55,7 @@ impl Tracepoints {
             wanted,
             seen: [0; 3],
             hosts: Names::default(),
+            has_block_events: false,
             ufs_unit: None,
             lost_lines: 0,
             without_size: 0,
@@ -111,6 +114,7 @@ impl Tracepoints {
             return Ok(without_data());
         }
         let parsed = request(arrival_ns, op, sectors_to_bytes(sector)?, sectors_to_bytes(sectors)?, device);
+        self.has_block_events |= action == self.wanted;
         if action == self.wanted && is_zone_append(rwbs) {
             self.others.add_zone_append();
         }
@@ -294,7 +298,15 @@ impl LineFormat for Tracepoints {
     }
 
     fn notes(&self) -> Vec<String> {
-        let mut notes = vec![format!("took the `{}` events of the block layer for requests", self.wanted)];
+        let of_hosts = match self.wanted {
+            BlockAction::Completed => "took the commands that UFS hosts completed for requests",
+            _ => "took the commands that UFS hosts sent for requests",
+        };
+        let of_block = format!("took the `{}` events of the block layer for requests", self.wanted);
+        let has_ufs_commands = self.ufs_unit.is_some();
+        let mut notes = Vec::new();
+        notes.extend((self.has_block_events || !has_ufs_commands).then_some(of_block));
+        notes.extend(has_ufs_commands.then(|| of_hosts.to_owned()));
         notes.extend(note_few(self.wanted, &self.seen));
         self.others.notes(&mut notes);
         if let Some(unit) = self.ufs_unit {

@@ -212,6 +212,39 @@ fn arrival_times_may_be_dates() {
     assert!(wrong.message.contains("dates are written as 2026-11-26T17:02:07.5Z"), "{wrong}");
 }
 
+/// Dates say that they are dates, whatever unit their column's name leaves open; several columns of times do not say
+/// which of them counts.
+#[test]
+fn a_column_of_dates_needs_no_unit() {
+    let second = 1_000_000_000;
+    for name in ["timestamp", "Timestamp", "date", "time", "DateTime", "date_time", "ts"] {
+        let table =
+            format!("op,{name},offset,length\nW,2026-06-30T14:00:00Z,0,4096\nR,2026-06-30 14:00:02,4096,4096\n");
+        let (read, notes) = rows(table.as_bytes());
+        assert_eq!(read, [(0, Op::Write, 0, 4096, 0), (2 * second, Op::Read, 4096, 4096, 0)], "{name}");
+        assert!(!notes.iter().any(|note| note.contains("not looked at")), "{notes:?}");
+    }
+    for (table, says) in [
+        ("timestamp,op,offset,length\n12,W,0,4096\n", "it lacks `arrival_ns`"),
+        ("date,time,op,offset,length\n2026-06-30,14:00:00,W,0,4096\n", "it lacks `arrival_ns`"),
+        ("timestamp,op,address,length\n2026-06-30,W,0,4096\n", "it lacks `arrival_ns`"),
+    ] {
+        let refused = error(table.as_bytes());
+        assert!(refused.message.contains(says), "{table}: {refused}");
+    }
+}
+
+/// Requests of zero bytes are left out: a trace of these alone says so.
+#[test]
+fn a_trace_of_empty_requests_says_what_was_left_out() {
+    let refused = error(b"arrival_us,op,offset_bytes,length_bytes\n1,W,0,0\n2,R,8,0\n");
+    assert!(
+        refused.message.contains("2 requests of zero bytes left out, and it holds no requests but these"),
+        "{refused}"
+    );
+    assert!(refused.help.is_some_and(|help| help.contains("a request moves one byte or more")));
+}
+
 /// A date beside a number would be decades away from it.
 #[test]
 fn times_are_all_dates_or_all_numbers() {

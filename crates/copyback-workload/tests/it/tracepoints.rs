@@ -76,6 +76,14 @@ fn commands_of_ufs() {
     let (read, notes) = rows(&corpus("tracepoints/ufs-old.txt"));
     assert_eq!(read, [(0, Op::Read, 8192, 4096, first)]);
     assert!(notes.iter().any(|note| note.contains("units of 512 bytes")), "{notes:?}");
+    // Notes name the events that are there.
+    let of_block = "took the `D` events of the block layer for requests";
+    let of_hosts = "took the commands that UFS hosts sent for requests";
+    let said = |notes: &[String]| [of_block, of_hosts].map(|says| notes.iter().any(|note| note == says));
+    assert_eq!(said(&notes), [false, true], "{notes:?}");
+    let block = b"dd 1 [000] 101.2: block_rq_issue: 8,0 W 4096 () 128 + 8 [dd]\n";
+    assert_eq!(said(&rows(block).1), [true, false]);
+    assert_eq!(said(&rows(&[&corpus("tracepoints/ufs-old.txt")[..], block].concat()).1), [true, true]);
 }
 
 #[test]
