@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Literal, cast, get_args
+from typing import TYPE_CHECKING, Literal, cast, get_args, overload
 
 from copyback import _copyback, _progress
 from copyback._dask import Crew
@@ -400,19 +400,35 @@ def config(
     return _copyback.config({**options, "schemes": schemes, "settings": settings_of(set)})
 
 
-def schemes() -> dict[str, str]:
-    """Return the schemes by name, each with a description."""
-    return dict(_copyback.listed("schemes"))
+@overload
+def schemes(name: None = None) -> dict[str, str]: ...
+@overload
+def schemes(name: str) -> str: ...
+def schemes(name: str | None = None) -> dict[str, str] | str:
+    """Return the schemes by name, each with a description; with a name, the page of that scheme."""
+    return dict(_copyback.listed("schemes")) if name is None else _page("schemes", name)
 
 
-def devices() -> dict[str, str]:
-    """Return the devices by name, each with a description."""
-    return dict(_copyback.listed("devices"))
+@overload
+def devices(name: None = None) -> dict[str, str]: ...
+@overload
+def devices(name: str) -> str: ...
+def devices(name: str | None = None) -> dict[str, str] | str:
+    """Return the devices by name, each with a description; with a name, the configuration of that device as TOML."""
+    return dict(_copyback.listed("devices")) if name is None else _page("devices", name)
 
 
-def workloads() -> dict[str, str]:
-    """Return the workloads by name, each with its source."""
-    return dict(_copyback.listed("workloads"))
+@overload
+def workloads(name: None = None) -> dict[str, str]: ...
+@overload
+def workloads(name: str) -> str: ...
+def workloads(name: str | None = None) -> dict[str, str] | str:
+    """Return the workloads by name, each with its source; with a name, the definition of that workload as TOML."""
+    return dict(_copyback.listed("workloads")) if name is None else _page("workloads", name)
+
+
+def _page(command: str, name: object) -> str:
+    return _text([command, *_positional(name_of("name", name))])
 
 
 def explain(name: str) -> str:

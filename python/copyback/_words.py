@@ -41,6 +41,8 @@ def name_of(argument: str, value: object) -> str:
 def checked_settings(settings: object, argument: str = "set") -> Mapping[str, Setting]:
     """Check that keys are texts, and that TOML can write the values; ``None`` means no settings.
 
+    A table of the configuration may be nested: ``{"trigger": {"soft": 0.1}}`` is ``{"trigger.soft": 0.1}``.
+
     Raises
     ------
     InputError
@@ -53,12 +55,43 @@ def checked_settings(settings: object, argument: str = "set") -> Mapping[str, Se
     if not isinstance(settings, Mapping):
         message = f"`{argument}` is {settings!r}; it maps keys of the configuration to values"
         raise wrong(message, help, file=argument, value=repr(settings))
+    checked: dict[str, Setting] = {}
+    for key, value in _unnested(settings, argument, help):
+        if key in checked:
+            message = f"`{argument}` has two values for {key!r}"
+            raise wrong(message, "leave one of them out", file=argument, value=repr(key))
+        _written(value, f"{argument}[{key!r}]")
+        checked[key] = value
+    return checked
+
+
+_ARGUMENTS = ("device", "scheme", "schemes", "workload", "seed", "requests", "trace", "warmup")
+"""Keys of a configuration file that are arguments here."""
+
+
+def _unnested(settings: Mapping[Any, Any], argument: str, help: str) -> Iterator[tuple[str, Any]]:
+    """Go through settings; a table without a dot in its key is replaced by its keys."""
     for key, value in settings.items():
         if not isinstance(key, str) or not key.strip() or "=" in key:
             message = f"`{argument}` has the key {key!r}; a key is a text such as 'trigger.soft'"
             raise wrong(message, help, file=argument, value=repr(key))
-        _written(value, f"{argument}[{key!r}]")
-    return settings
+        if "." in key:
+            yield key, value
+        elif isinstance(value, Mapping) and value:
+            for inner, own in value.items():
+                yield f"{key}.{_name_of_key(inner, f'{argument}[{key!r}]')}", own
+        else:
+            message = f"`{argument}` has the key {key!r}, which names no key of a table"
+            help = f"use the argument {key}=..." if key in _ARGUMENTS else help
+            raise wrong(message, help, file=argument, value=repr(key))
+
+
+def _name_of_key(key: object, place: str) -> str:
+    """Check a key of a nested table."""
+    if isinstance(key, str) and key.strip() and "=" not in key:
+        return key
+    message = f"`{place}` has the key {key!r}; keys of a table are texts such as 'soft'"
+    raise wrong(message, f"write {str(key)!r}", file=place, value=repr(key))
 
 
 def _written(value: object, place: str) -> str:

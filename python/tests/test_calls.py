@@ -121,6 +121,34 @@ def test_what_hears_may_raise():
         _copyback.run({"workload": "random-write"}, on_progress=on_progress)
 
 
+def test_tables_of_settings_may_be_nested():
+    nested = {"trigger": {"soft": 0.1, "stop": 0.12}, "timing": {"read": "60 us"}}
+    dotted = {"trigger.soft": 0.1, "trigger.stop": 0.12, "timing.read": "60 us"}
+    assert copyback.config(set=nested) == copyback.config(set=dotted)
+    with pytest.raises(copyback.InputError, match="two values for 'trigger"):
+        copyback.config(set={"trigger": {"soft": 0.1}, "trigger.soft": 0.2})
+    for settings, help in [
+        ({"trigger": 0.1}, 'set={"trigger.soft": 0.05'),
+        ({"device": "small"}, "use the argument device=..."),
+        ({"trigger": {}}, 'set={"trigger.soft": 0.05'),
+        ({"trigger": {1: 2}}, "write '1'"),
+    ]:
+        with pytest.raises(copyback.InputError) as caught:
+            copyback.config(set=settings)
+        assert help in caught.value.help and "--" not in caught.value.help, caught.value.help
+
+
+def test_lists_take_a_name():
+    assert copyback.schemes("pgc") == copyback.explain("pgc")
+    assert "[geometry]" in copyback.devices("small") and "small" in copyback.devices()
+    assert "trace" in copyback.workloads("oltp") and "oltp" in copyback.workloads()
+    for listed in [copyback.schemes, copyback.devices, copyback.workloads]:
+        with pytest.raises(copyback.InputError, match="nothing-like-that"):
+            listed("nothing-like-that")
+        with pytest.raises(copyback.InputError, match="which is no name"):
+            listed(7)
+
+
 def test_mistakes_have_place_value_and_help(tmp_path):
     with pytest.raises(copyback.InputError) as caught:
         copyback.run(set={"trigger.sof": 0.05})
@@ -152,9 +180,10 @@ def test_a_failed_validation_says_so_and_keeps_its_document():
 def test_values_are_spelt_as_toml():
     from copyback._words import of_settings
 
-    settings = {"a.b": 0.05, "c": True, "d": "50 us", "e": [1, "x"], "f": np.int64(3), "g": {"after": "10 ms"}}
+    values = [0.05, True, "50 us", [1, "x"], np.int64(3), {"after": "10 ms"}]
+    settings = {f"t.{letter}": value for letter, value in zip("bcdefg", values, strict=True)}
     words = list(of_settings(settings))
-    assert words[1::2] == ["a.b=0.05", "c=true", "d=50 us", 'e=[1, "x"]', "f=3", 'g={"after" = "10 ms"}']
+    assert words[1::2] == ["t.b=0.05", "t.c=true", "t.d=50 us", 't.e=[1, "x"]', "t.f=3", 't.g={"after" = "10 ms"}']
     settings = {"trigger.idle": {"after": "7 ms"}, "compose.gc": ["pipeline"], "preemption.policy": "points"}
     configured = copyback.config(set=settings)
     assert "7 ms" in configured and 'gc = ["pipeline"]' in configured
@@ -180,11 +209,13 @@ class Key(str, enum.Enum):  # noqa: UP042
 def test_subclasses_of_numbers_and_texts_are_spelt_as_their_values():
     from copyback._words import of_options, of_settings
 
-    settings = {"a": np.float64(0.25), "b": Share(0.5), "c": Dies.FEW, "d": Victim.FIRST, "e": [Victim.FIRST, Dies.FEW]}
-    settings |= {"f": np.linspace(0, 1, 3), "g": np.bool_(True), "h": np.str_("x"), Key.SOFT: np.float32(0.5)}
+    values = [np.float64(0.25), Share(0.5), Dies.FEW, Victim.FIRST, [Victim.FIRST, Dies.FEW]]
+    values += [np.linspace(0, 1, 3), np.bool_(True), np.str_("x")]
+    settings = {f"t.{letter}": value for letter, value in zip("abcdefgh", values, strict=True)}
+    settings |= {Key.SOFT: np.float32(0.5)}
     words = list(of_settings(settings))[1::2]
-    assert words[:5] == ["a=0.25", "b=0.5", "c=2", "d=fifo", 'e=["fifo", 2]']
-    assert words[5:] == ["f=[0.0, 0.5, 1.0]", "g=true", "h=x", "trigger.soft=0.5"]
+    assert words[:5] == ["t.a=0.25", "t.b=0.5", "t.c=2", "t.d=fifo", 't.e=["fifo", 2]']
+    assert words[5:] == ["t.f=[0.0, 0.5, 1.0]", "t.g=true", "t.h=x", "trigger.soft=0.5"]
     assert list(of_options(title=Victim.FIRST)) == ["--title=fifo"]
     shares = np.linspace(0.25, 0.5, 2)
     configured = [copyback.config(set={"capacity.over_provisioning": share}) for share in shares]

@@ -100,6 +100,16 @@ def test_bars_are_as_high_as_the_numbers(runs, swept):
     assert (error[1][1] - error[0][1]) / 2 == pytest.approx(half_ms, rel=1e-3)
 
 
+def test_whiskers_end_at_zero(swept, monkeypatch):
+    # An interval that is wider than the mean: no response time is below zero.
+    monkeypatch.setattr("copyback.plot._bars.interval", lambda values, least: (values[0], 3 * values[0]))
+    ax = plot.bars(swept, "response.read.mean_ns")
+    drawn = [c for c in ax.containers if hasattr(c, "patches")]
+    for bars in drawn:
+        for bar, (low, high) in zip(bars.patches, bars.errorbar.lines[2][0].get_segments(), strict=True):
+            assert low[1] == pytest.approx(0) and high[1] == pytest.approx(4 * bar.get_height())
+
+
 def test_causes_have_the_colours_of_the_report(runs):
     script = (ROOT / "crates/copyback-cli/src/report/page/charts.js").read_text()
     of_report = {name: colour.lower() for name, colour in re.findall(r'\w+: \["([^"]+)", "(#\w+)"\]', script)}

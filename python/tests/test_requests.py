@@ -209,12 +209,16 @@ def test_mistakes_are_named():
     with pytest.raises(copyback.InputError, match="no column for the arrival time") as caught:
         copyback.run(trace=pa.table({"op": [1]}))
     assert "workload.columns.arrival_ns" in caught.value.help
-    with pytest.raises(ValueError, match="request 1: `offset_bytes` is -1; use a whole number from 0 on"):
+    with pytest.raises(copyback.InputError, match="request 1: `offset_bytes` is -1; use a whole number from 0 on"):
         copyback.run(trace=[(0, "R", 0, 4096), (0, "R", -1, 4096)])
-    with pytest.raises(ValueError, match="request 0: it has 3 parts"):
-        copyback.run(trace=[(0, "R", 0)])
-    with pytest.raises(TypeError, match="PyCapsule"):
+    with pytest.raises(copyback.InputError, match="request 0: it has 3 parts") as caught:
+        copyback.run(trace=[(1, "W", 4096)])
+    assert caught.value.help.startswith("a request is (arrival_ns, op, offset_bytes, length_bytes)")
+    with pytest.raises(copyback.InputError, match="it is of the type int") as caught:
         copyback.run(trace=7)
+    assert "PyCapsule" in caught.value.help
+    with pytest.raises(copyback.InputError, match="1 request of zero bytes left out, and it holds no"):
+        copyback.run(trace=[(1, "W", 0, 0)])
     lazy = pl.DataFrame({"arrival_ns": [0], "op": ["R"], "offset_bytes": [0], "length_bytes": [4096]}).lazy()
     with pytest.raises(copyback.InputError, match="LazyFrame, which has no rows yet") as caught:
         copyback.run(trace=lazy)

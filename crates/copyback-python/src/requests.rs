@@ -8,7 +8,7 @@ use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader, StringArray, UInt32Array, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use copyback_cli::api::{self, Failure};
-use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyCapsuleMethods, PyList, PyMapping, PyTuple};
@@ -165,7 +165,13 @@ impl Rows {
         let py = requests.py();
         let wanted = "requests are a path, what has Arrow's PyCapsule protocol (a data frame or table), or an iterable \
                       of tuples (arrival_ns, op, offset_bytes, length_bytes)";
-        let mut items = requests.try_iter().map_err(|_| PyTypeError::new_err(wanted))?;
+        let mut items = requests.try_iter().map_err(|_| {
+            let kind = requests.get_type().name().map_or_else(|_| "this object".to_owned(), |name| name.to_string());
+            exception(
+                py,
+                &Failure::input(format!("`trace` has no requests: it is of the type {kind}")).with_help(wanted),
+            )
+        })?;
         let (mut rows, mut at) = (Self::default(), 0);
         while at < most {
             let Some(item) = items.next() else { break };
@@ -185,7 +191,7 @@ impl Rows {
                 "the iterable has more than {ROWS_MAX} requests, or never ends: say requests=..., or hand an Arrow \
                                    stream or a file over"
             );
-            return Err(PyValueError::new_err(message));
+            return Err(exception(py, &Failure::input(message)));
         }
         take(rows.batch()).map(drop)
     }
@@ -270,7 +276,9 @@ fn of_request(py: Python<'_>, at: u64, error: PyErr) -> PyErr {
     if !error.is_instance_of::<PyException>(py) {
         return error;
     }
-    let named = PyValueError::new_err(format!("request {at}: {}", error.value(py)));
+    let help =
+        "a request is (arrival_ns, op, offset_bytes, length_bytes), and may have device and priority after these";
+    let named = exception(py, &Failure::input(format!("request {at}: {}", error.value(py))).with_help(help));
     named.set_cause(py, Some(error));
     named
 }

@@ -79,7 +79,9 @@ def bars(
                 places.append(place + (at - (len(schemes) - 1) / 2) * width)
                 heights.append(mean)
                 errors.append(half)
-        error = errors if any(errors) else None
+        # An interval of numbers that are never negative ends at 0, as on the page of `copyback report`.
+        below = [min(half, height) for half, height in zip(errors, heights, strict=True)]
+        error = [below, errors] if any(errors) else None
         ax.bar(
             places, heights, width, yerr=error, label=scheme, color=styles.colour(scheme), edgecolor="white",
             hatch=styles.hatch(scheme), error_kw={"elinewidth": 0.7, "capsize": 1.5},
