@@ -1,4 +1,4 @@
-//! Jobs end after fio's numbers of requests and bytes: sizes by order with fio's map of blocks, and trims before writes.
+//! Jobs end after fio's numbers of requests and bytes: sizes by order with fio's map of blocks, trims before writes.
 
 use super::{fio, written};
 use crate::common::{code, copyback, error_text, output_text};

@@ -34,7 +34,7 @@ impl Numbers {
         let drawn = below(rng, count);
         let first = match self.free_from(drawn) {
             free if free <= count - wanted => free,
-            // A request that would reach beyond the blocks begins earlier if it is the first one: a workload is not empty.
+            // A first request that would reach beyond the blocks begins earlier: a workload is not empty.
             _ if self.ends && !self.taken.is_empty() => return None,
             _ => {
                 self.free_all();
