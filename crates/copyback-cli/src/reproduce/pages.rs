@@ -51,7 +51,7 @@ fn hold_file(name: &str, content: &str) {
 }
 
 #[test]
-fn the_first_page_shows_the_headlines() {
+fn the_pages_show_the_headlines() {
     for paper in PAPERS {
         let name = paper.name;
         let Some(document) = read::<Headlines>(&format!("{name}-headlines.json")) else { continue };
@@ -62,6 +62,9 @@ fn the_first_page_shows_the_headlines() {
             (worlds, summary)
         });
         hold("docs/reproduction.md", &format!("headlines {name}"), &headlines::markdown(&document, worlds.as_ref()));
+        if let Some(others) = headlines::others(&document, worlds.as_ref()) {
+            hold(&format!("docs/reproduction/{name}.md"), "others", &others);
+        }
         let (_, file) = paper.headlines().unwrap();
         let claims = super::claim::Claim::of_file(&file).unwrap();
         let texts: Vec<&str> = claims.iter().map(|claim| claim.text.as_str()).collect();

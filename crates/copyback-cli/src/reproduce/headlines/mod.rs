@@ -6,7 +6,7 @@ mod show;
 
 pub use copyback_lab::reproduce::headlines::{Headline, Headlines, Holds};
 #[cfg(test)]
-pub use markdown::table as markdown;
+pub use markdown::{others, table as markdown};
 pub use show::text;
 
 /// How the document's name ends beside the tables.
