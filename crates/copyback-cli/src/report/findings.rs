@@ -121,7 +121,7 @@ pub fn verdict(name: &str) -> Option<Verdict> {
     Verdict::ALL.into_iter().find(|verdict| verdict.name() == name)
 }
 
-/// The words for results of which none is steady, with the verdict that all share; `None` if one is, or nothing moves.
+/// The words for results without a steady one, with the verdict that all share; `None` if one is, or nothing moves.
 fn none_is_steady(verdicts: &[Verdict]) -> Option<String> {
     let (first, rest) = verdicts.split_first()?;
     if !verdicts.iter().all(|verdict| is_unsettled(*verdict)) {

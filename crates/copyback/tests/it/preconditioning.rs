@@ -1,4 +1,4 @@
-//! Does a preconditioning leave what it stands for, and does its progress tell how much is left?
+//! Is a steady state that is made at once that of the long way, and does progress tell how much is left?
 //!
 //! The engine's unit tests look at details of the planes (`src/run/preconditioning/tests.rs`). These are drives of
 //! hundreds of thousands of units, here because the library that this program links is optimised.
