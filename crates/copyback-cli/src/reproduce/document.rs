@@ -3,6 +3,7 @@
 use super::JudgedExperiment;
 use super::claim::{Claim, Test};
 use super::count::Counts;
+use super::details::Details;
 use super::judge::{Measured, MissingVerdict, Null};
 use serde_json::{Value, json};
 
@@ -84,6 +85,7 @@ fn one(done: &JudgedExperiment, claim: &Claim, measured: &Measured) -> Value {
         "pages_moved_change": measured.pages_moved,
         "erases_change": measured.erases,
         "gc_time_change": measured.gc_time,
+        "details": Details::of(claim, measured),
         "cells": cells,
     })
 }

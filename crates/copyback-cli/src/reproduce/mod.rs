@@ -1,5 +1,8 @@
 //! `copyback reproduce`: do a paper's claims hold in this simulator? Published, measured, verdict; a miss is shown.
 
+#[cfg(test)]
+mod claims_page;
+mod details;
 mod document;
 mod headlines;
 #[cfg(test)]

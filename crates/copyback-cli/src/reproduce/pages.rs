@@ -3,9 +3,11 @@
 //! `<!-- NAME -->` and `<!-- /NAME -->`.
 //!
 //! `UPDATE_DOCS=1 cargo test --package copyback-cli --lib pages` writes them. The documents themselves are those of
-//! `copyback reproduce PAPER --headlines` and `--worlds N`.
+//! `copyback reproduce PAPER` (`PAPER-claims.json`), with `--headlines` (`PAPER-headlines.json`; `PAPER-headlines-*.json`
+//! under one other decision each) and with `--worlds N` (`PAPER-worlds.json`).
 
 use super::Reproduction;
+use super::claims_page::{self, Claims};
 use super::headlines::{self, Headlines, Holds};
 use super::worlds::{self, Summary, Worlds};
 use copyback_lab::reproduce::experiments::PAPERS;
@@ -70,6 +72,40 @@ fn the_pages_show_the_headlines() {
         let texts: Vec<&str> = claims.iter().map(|claim| claim.text.as_str()).collect();
         let shown: Vec<&str> = document.headlines.iter().map(|headline| headline.text.as_str()).collect();
         assert_eq!(shown, texts, "{name}: the document is of other headlines");
+    }
+}
+
+#[test]
+fn each_papers_page_shows_all_claims() {
+    for paper in PAPERS {
+        let name = paper.name;
+        let Some(document) = read::<Claims>(&format!("{name}-claims.json")) else { continue };
+        assert!(!document.quick && document.changes.is_empty(), "{name}: not the claims as decided");
+        hold(&format!("docs/reproduction/{name}.md"), "claims", &claims_page::claims(&document));
+    }
+}
+
+/// The headlines of a paper under other decisions, in the order of their file names.
+fn other_decisions(name: &str) -> Vec<Headlines> {
+    let begin = format!("{name}-headlines-");
+    let files = std::fs::read_dir(root().join("docs/reproduction/data")).unwrap();
+    let files = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let mut files: Vec<String> = files.filter(|file| file.starts_with(&begin)).collect();
+    files.sort_unstable();
+    files.iter().filter_map(|file| read(file)).collect()
+}
+
+#[test]
+fn each_papers_page_shows_its_headlines_under_other_decisions() {
+    for paper in PAPERS {
+        let name = paper.name;
+        let others = other_decisions(name);
+        if others.is_empty() {
+            continue;
+        }
+        assert!(others.iter().all(|other| !other.quick && !other.changes.is_empty()), "{name}: nothing is changed");
+        let decided = read(&format!("{name}-headlines.json")).unwrap();
+        hold(&format!("docs/reproduction/{name}.md"), "sensitivity", &claims_page::sensitivity(&decided, &others));
     }
 }
 

@@ -1,10 +1,10 @@
 //! The table of claims: a line for each, and below it, dimmed, what the verdict is worth.
 
 use super::JudgedExperiment;
-use super::claim::{Claim, Kind};
+use super::claim::Claim;
+use super::details::{Control, Details, apart};
 use super::judge::{Measured, MissingVerdict};
 use super::verdict::Verdict;
-use crate::format::{count, counted};
 use crate::table::{self, BOLD, Cell, DIM};
 
 /// Columns of a line of details.
@@ -43,34 +43,16 @@ fn row(claim: &Claim, measured: &Measured) -> Vec<Cell> {
 
 /// The lines below a claim.
 fn details(claim: &Claim, measured: &Measured) -> Vec<String> {
-    let mut parts = Vec::new();
-    match claim.kind {
-        Kind::Claim => {}
-        Kind::Calibrated => parts.push("calibrated".to_owned()),
-        Kind::Construction => parts.push("true by construction".to_owned()),
-        Kind::Own => parts.push("our own".to_owned()),
-    }
-    let Ok(test) = &claim.test else { return parts };
-    if let Some(half_width) = measured.half_width {
-        parts.push(format!("seeds +/- {}", test.shown_width(half_width)));
-    }
-    if let Some((least, most)) = measured.spread {
-        parts.push(format!("single seeds {} to {}", test.shown(least), test.shown(most)));
-    }
-    if let Some((fewest, most)) = measured.samples {
-        let most = if most > fewest { format!(" to {}", count(most)) } else { String::new() };
-        let samples =
-            if most.is_empty() { counted(fewest, "sample") } else { format!("{}{most} samples", count(fewest)) };
-        parts.push(samples);
-    }
-    for (name, effect) in [("own", measured.own), ("all", measured.all)] {
-        parts.extend(effect.map(|effect| format!("{name} {}", test.shown(effect))));
-    }
-    parts.extend(measured.changes_of_work());
-    for null in &measured.null {
-        let effect = null.outcome.as_ref().map_or_else(|_| "-".to_owned(), |(effect, _)| test.shown(*effect));
-        parts.push(format!("null {} {effect}", null.scheme));
-    }
+    let Details { interval, single_seeds, samples, own, all, work, controls } = Details::of(claim, measured);
+    let mut parts: Vec<String> = apart(claim.kind).map(str::to_owned).into_iter().collect();
+    parts.extend(interval.map(|interval| format!("seeds +/- {interval}")));
+    parts.extend(single_seeds.map(|(least, most)| format!("single seeds {least} to {most}")));
+    parts.extend(samples);
+    parts.extend(own.map(|own| format!("own {own}")));
+    parts.extend(all.map(|all| format!("all {all}")));
+    parts.extend(work);
+    let control = |Control { scheme, effect, .. }| format!("null {scheme} {}", effect.as_deref().unwrap_or("-"));
+    parts.extend(controls.into_iter().map(control));
     parts
 }
 

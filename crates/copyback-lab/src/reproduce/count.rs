@@ -3,10 +3,10 @@
 use super::claim::{Claim, Kind};
 use super::judge::{Measured, MissingVerdict};
 use super::verdict::Verdict;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Claims of one kind by what came out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
     /// All of them.
     pub claims: usize,
@@ -27,7 +27,7 @@ pub struct Count {
 }
 
 /// Claims by kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Those that can fail and were not calibrated.
     pub claims: Count,
