@@ -32,8 +32,6 @@ pub struct Control {
     pub scheme: String,
     /// Its effect, if it was measured.
     pub effect: Option<String>,
-    /// Whether it is nearest to the effect of the claim.
-    pub is_nearest: bool,
 }
 
 /// Why a claim does not count among those that can fail, if it does not.
@@ -50,13 +48,9 @@ impl Details {
     /// Those of a measured claim; none if the claim could not be read.
     pub fn of(claim: &Claim, measured: &Measured) -> Self {
         let Ok(test) = &claim.test else { return Self::default() };
-        let distance = |effect: f64| measured.effect.map(|measured| (effect - measured).abs());
-        let effects = measured.null.iter().filter_map(|null| null.outcome.as_ref().ok().map(|(effect, _)| *effect));
-        let least = effects.filter_map(distance).min_by(f64::total_cmp);
         let control = |null: &super::judge::Null| {
-            let effect = null.outcome.as_ref().ok().map(|(effect, _)| *effect);
-            let is_nearest = least.is_some() && effect.and_then(distance) == least;
-            Control { scheme: null.scheme.clone(), effect: effect.map(|effect| test.shown(effect)), is_nearest }
+            let effect = null.outcome.as_ref().ok().map(|(effect, _)| test.shown(*effect));
+            Control { scheme: null.scheme.clone(), effect }
         };
         Self {
             interval: measured.half_width.map(|width| test.shown_width(width)),

@@ -12,6 +12,7 @@ use super::headlines::{self, Headlines, Holds};
 use super::worlds::{self, Summary, Worlds};
 use copyback_lab::reproduce::experiments::PAPERS;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -27,8 +28,12 @@ fn read<T: serde::de::DeserializeOwned>(name: &str) -> Option<T> {
     Some(serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}")))
 }
 
+/// Tests run side by side, and several write the same page.
+static PAGES: Mutex<()> = Mutex::new(());
+
 /// Compares a part of a page with what the program writes, or writes it.
 fn hold(page: &str, part: &str, content: &str) {
+    let _alone = PAGES.lock().unwrap_or_else(PoisonError::into_inner);
     let path = root().join(page);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{page}: {error}"));
     let (begin, end) = (format!("<!-- {part} -->\n"), format!("<!-- /{part} -->"));

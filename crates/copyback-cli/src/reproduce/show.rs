@@ -51,7 +51,7 @@ fn details(claim: &Claim, measured: &Measured) -> Vec<String> {
     parts.extend(own.map(|own| format!("own {own}")));
     parts.extend(all.map(|all| format!("all {all}")));
     parts.extend(work);
-    let control = |Control { scheme, effect, .. }| format!("null {scheme} {}", effect.as_deref().unwrap_or("-"));
+    let control = |Control { scheme, effect }| format!("null {scheme} {}", effect.as_deref().unwrap_or("-"));
     parts.extend(controls.into_iter().map(control));
     parts
 }
