@@ -111,7 +111,7 @@ def test_whiskers_end_at_zero(swept, monkeypatch):
 
 
 def test_causes_have_the_colours_of_the_report(runs):
-    script = (ROOT / "crates/copyback-cli/src/report/page/charts.js").read_text()
+    script = (ROOT / "crates/copyback-report/src/result_page/assets/charts.js").read_text()
     of_report = {name: colour.lower() for name, colour in re.findall(r'\w+: \["([^"]+)", "(#\w+)"\]', script)}
     ax = plot.breakdown(runs, "write")
     labels = ax.get_legend_handles_labels()[1]

@@ -1,14 +1,13 @@
 //! The commands as functions for a calling program: the same words, the same results, nothing printed.
 
-pub use crate::args::Slowest;
 use crate::args::{Cli, Command, DeviceCommand, TraceCommand};
 pub use crate::columns::Column;
 pub use crate::failure::Failure;
 pub use crate::package::Package;
 use crate::progress::ProgressSink;
 pub use crate::progress::{Track, Watch};
-pub use crate::reproduce::{Reproduced, Tables};
-pub use crate::request::{Drawings, Request};
+pub use crate::reproduced::{Reproduced, Tables};
+pub use crate::request::Request;
 pub use crate::results::KeptTables;
 use crate::results::{ResultCommand, Results};
 pub use crate::sweep::SweepRequest;
@@ -17,6 +16,7 @@ use crate::{compare, diagnostics, from_mqsim, listing, report, reproduce, run, s
 use clap::Parser;
 pub use copyback_lab::sweep::crew::{Crew, OnAnswer, cell};
 pub use copyback_lab::{Experiment, SuppliedPolicy, Sweep};
+use copyback_report::drawings::Drawings;
 pub use copyback_workload::handed::Handed;
 use copyback_workload::printable::printable_lines;
 use copyback_workload::temporary::Temporary;
@@ -207,14 +207,14 @@ fn called(words: &[String], watch: &Arc<Watch>) -> Result<Done, Failure> {
             let validated = validate::validated(&args)?;
             Done::Document { json: validated.json, text: validated.text, verdict: validated.verdict.err() }
         }
-        Command::Report(args) => Done::Text(report::reported(&args)?.0),
+        Command::Report(args) => Done::Text(report::reported(args)?.text),
         Command::Trace(TraceCommand::Info(args)) => {
             let info = trace::info(&args)?;
             Done::Document { json: info.json, text: info.text, verdict: None }
         }
         Command::Trace(TraceCommand::Convert(args)) => Done::Text(trace::converted(&args)?),
         Command::Schemes { pages: Some(folder), .. } => {
-            crate::page::write_all(&folder)?;
+            copyback_report::scheme_pages::write_all(&folder)?;
             Done::Text(String::new())
         }
         Command::Schemes { name, .. } => Done::Text(listing::schemes_text(name.as_deref())?),
@@ -262,7 +262,7 @@ pub fn hand_over(write: impl FnOnce(&mut File) -> Result<(), Failure>) -> Result
 
 /// A table of texts for LaTeX with booktabs. The first `headings` rows are headings.
 pub fn latex_table(rows: &[Vec<String>], headings: usize) -> String {
-    crate::latex::table(rows, headings)
+    copyback_report::latex::table(rows, headings)
 }
 
 /// Lists of choices: names, with a line of description each.

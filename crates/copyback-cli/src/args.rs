@@ -8,6 +8,7 @@ use crate::plan::FitShare;
 use crate::progress::{ProgressSink, Watch};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use copyback::run::Warmup;
+use copyback_report::drawings;
 use copyback_workload::units::parse_duration_ns;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -122,6 +123,15 @@ pub enum Slowest {
     WorstRead,
     /// The write with the longest response time
     WorstWrite,
+}
+
+impl From<Slowest> for drawings::Slowest {
+    fn from(slowest: Slowest) -> Self {
+        match slowest {
+            Slowest::WorstRead => Self::WorstRead,
+            Slowest::WorstWrite => Self::WorstWrite,
+        }
+    }
 }
 
 /// The trace of `copyback run` for Perfetto.

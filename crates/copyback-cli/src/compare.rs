@@ -6,7 +6,6 @@ use crate::args::CompareArgs;
 use crate::execute::Finished;
 use crate::failure::Failure;
 use crate::format;
-use crate::latex;
 use crate::notes;
 use crate::output;
 use crate::plan::{self, DEFAULT_SCHEMES, Experiment, Plan};
@@ -14,6 +13,7 @@ use crate::request::Request;
 use crate::results::{ResultCommand, Results};
 use crate::steady;
 use crate::table::{self, BOLD, Cell, DIM};
+use crate::workloads;
 use copyback::observe::report::{Latency, Report};
 
 /// Schemes that coordinate the collections of an array.
@@ -89,7 +89,7 @@ fn rows_of(results: &Results, show: &[String]) -> Result<Vec<Vec<Cell>>, Failure
 /// The table for LaTeX with booktabs.
 pub fn latex(results: &Results, show: &[String]) -> Result<String, Failure> {
     let headings = if show.is_empty() { 2 } else { 1 };
-    Ok(latex::of_cells(rows_of(results, show)?, headings))
+    Ok(table::latex(rows_of(results, show)?, headings))
 }
 
 /// The text below the table: the results of each of several workloads, and notes on the runs.
@@ -103,7 +103,7 @@ pub fn remarks(results: &Results) -> String {
 /// The comparison.
 fn heading(plan: &Plan, finished: &[Finished]) -> String {
     let first = &finished[0].outcome.report;
-    let workload = output::asked_name(&plan.runs[0].resolved);
+    let workload = workloads::shown_names(&plan.runs[0].resolved);
     let requests = format::counted(first.reads + first.writes + first.trims, "request");
     let title = plan.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
     let device = output::target_line(&plan.runs[0]);

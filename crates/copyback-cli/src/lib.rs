@@ -6,28 +6,20 @@ mod bars;
 mod compare;
 mod diagnostics;
 mod files;
-mod fio_json;
 mod from_mqsim;
 mod interrupt;
-mod latex;
 mod listing;
-mod microscope;
 mod out_dir;
 mod output;
 mod package;
-mod page;
-mod perfetto;
 mod report;
 mod reproduce;
+mod reproduced;
 mod request;
 mod run;
-mod scene;
-pub mod styles;
 mod sweep;
 mod table;
 mod tenants;
-mod time_window;
-mod timeline;
 mod trace;
 mod validate;
 
@@ -35,7 +27,7 @@ use args::{Cli, Command, DeviceCommand};
 use clap::Parser;
 use clap::error::{ContextKind, ErrorKind};
 use copyback_lab::{
-    columns, execute, failure, fio, flat, format, matched, notes, plan, progress, requests, results, steady, tables,
+    columns, execute, failure, flat, format, matched, notes, plan, progress, requests, results, steady, tables,
     workloads,
 };
 use copyback_workload::printable::{is_unprintable, printable, printable_lines};
@@ -62,9 +54,9 @@ pub fn main_of(words: impl IntoIterator<Item = OsString>, package: Option<&dyn a
         Command::Reproduce(args) => reproduce::reproduce(&args, package),
         Command::Sweep(args) => sweep::sweep(args, |address| crew(address, package)),
         Command::Validate(args) => validate::validate(&args),
-        Command::Report(args) => report::report(&args),
+        Command::Report(args) => report::report(args),
         Command::Trace(command) => trace::trace(&command),
-        Command::Schemes { pages: Some(folder), .. } => page::write_all(&folder),
+        Command::Schemes { pages: Some(folder), .. } => copyback_report::scheme_pages::write_all(&folder),
         Command::Schemes { name, .. } => listing::schemes(name.as_deref()),
         Command::Devices { name } => listing::devices(name.as_deref()),
         Command::Device(DeviceCommand::FromMqsim { file }) => from_mqsim::print(&file),

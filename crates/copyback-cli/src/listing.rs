@@ -2,10 +2,9 @@
 
 use crate::failure::Failure;
 use crate::files;
+use crate::format::wrapped;
 use crate::output;
-use crate::page;
-use crate::plan::of_presets;
-use crate::scene;
+use crate::plan::{of_presets, on_default_device};
 use crate::table::{self, BOLD, DIM};
 use crate::workloads;
 use copyback::config::layers::suggestion;
@@ -13,6 +12,7 @@ use copyback::config::presets::{DEVICES, Preset, SCHEMES, find};
 use copyback::config::renamed;
 use copyback::config::{Axis, Choice};
 use copyback::run::config::{AXES, RunConfig, TASKS};
+use copyback_report::scheme_pages::{self, scene};
 
 /// `copyback schemes [NAME]`
 pub fn schemes(name: Option<&str>) -> Result<(), Failure> {
@@ -51,23 +51,6 @@ fn lines<'a>(indent: usize, rows: impl Iterator<Item = (&'a str, String)> + Clon
         }
     }
     text
-}
-
-/// A text in lines of at most `room` characters, if its words permit.
-pub fn wrapped(text: &str, room: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let line = lines.last_mut().expect("there is always a line");
-        if line.is_empty() {
-            line.push_str(word);
-        } else if line.chars().count() + 1 + word.chars().count() <= room {
-            line.push(' ');
-            line.push_str(word);
-        } else {
-            lines.push(word.to_owned());
-        }
-    }
-    lines
 }
 
 /// The first sentence of a policy's page.
@@ -146,7 +129,7 @@ fn commented(text: &str) -> String {
 
 /// The drawing as TOML comments, so that the output stays a scheme file; empty if the scheme is not drawn.
 fn drawing(scheme: &Preset) -> Result<String, Failure> {
-    let Some(see) = page::to_see(scheme) else { return Ok(String::new()) };
+    let Some(see) = scheme_pages::to_see(scheme) else { return Ok(String::new()) };
     // Behind the comment's sign stand the names of rows.
     let columns = table::terminal_columns(table::WIDE).saturating_sub(13).clamp(30, 108);
     let drawn = scene::drawing(&scene::play(scheme)?, columns);
@@ -175,15 +158,8 @@ fn scheme_text(preset: &Preset) -> Result<String, Failure> {
     Ok(text)
 }
 
-pub fn resolved(scheme: Option<&Preset>, device: &Preset) -> Result<RunConfig, Failure> {
+fn resolved(scheme: Option<&Preset>, device: &Preset) -> Result<RunConfig, Failure> {
     of_presets(std::iter::once(device).chain(scheme).map(|preset| (preset.name, preset.text)))
-}
-
-/// A scheme on the default device, with more over-provisioning than the preset if the scheme needs it.
-pub fn on_default_device(scheme: &Preset) -> Result<RunConfig, Failure> {
-    let roomy = ("room", "capacity = { over_provisioning = 1.0 }");
-    let (device, own) = (&DEVICES[0], (scheme.name, scheme.text));
-    resolved(Some(scheme), device).or_else(|_| of_presets([(device.name, device.text), own, roomy]))
 }
 
 fn axis_text(axis: &Axis) -> String {

@@ -11,10 +11,7 @@ use crate::results::{KeptTables, Results};
 use copyback::flash::geometry::Geometry;
 use copyback::observe::commands::CommandFilter;
 use copyback::observe::report::Report;
-use copyback::run::config::Resolved;
 use copyback::run::config::RunConfig;
-use copyback_workload::printable::printable;
-use copyback_workload::spec::WorkloadSpec;
 use std::path::Path;
 
 /// Refuses outputs that cannot be written, or that would destroy something, before anything is simulated.
@@ -29,7 +26,7 @@ pub fn check(request: &Request, plan: &Plan, drawings: &[Output], tables: KeptTa
     files::refuse_other_endings(&single)?;
     single.iter().try_for_each(|output| files::check_output(&output.path))?;
     let Some(folder) = folder else { return Ok(()) };
-    single.iter().try_for_each(|output| out_dir::refuse_inside(folder, output))?;
+    single.iter().try_for_each(|output| files::refuse_inside(folder, output))?;
     out_dir::check(folder, plan)
 }
 
@@ -117,23 +114,5 @@ pub fn target_line(planned: &Planned) -> String {
     match planned.members.iter().all(|member| member.config.geometry == run.geometry) {
         true => format!("{level} of {holds} over {drives} (each of {})", flash_of(run)),
         false => format!("{level} of {holds} over {drives} of several kinds"),
-    }
-}
-
-/// The name of a run's workload, or of several.
-pub fn asked_name(resolved: &Resolved) -> String {
-    if resolved.tenants.is_empty() {
-        return workload_name(&resolved.workload);
-    }
-    let names: Vec<&str> = resolved.tenants.keys().map(String::as_str).collect();
-    format::names(&names)
-}
-
-/// The name of a workload.
-pub fn workload_name(spec: &WorkloadSpec) -> String {
-    match (&spec.name, &spec.trace) {
-        (Some(name), _) => format!("`{}`", printable(name)),
-        (None, Some(trace)) => printable(&trace.display().to_string()).into_owned(),
-        (None, None) => "a generated workload".into(),
     }
 }

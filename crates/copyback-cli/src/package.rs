@@ -1,7 +1,7 @@
 //! Work that needs Python libraries: only the Python package can do it.
 
 use crate::failure::Failure;
-use crate::reproduce::Reproduced;
+use crate::reproduced::Reproduced;
 use copyback_lab::sweep::crew::Crew;
 use std::path::Path;
 use std::sync::Arc;

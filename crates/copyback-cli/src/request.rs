@@ -1,11 +1,11 @@
 //! Calls of `run` and `compare`: the experiment, how its runs are executed, and what is written of them.
 
-use crate::args::{Common, MicroscopeArgs, PerfettoArgs, RunArgs, TimelineArgs};
-use crate::failure::Failure;
+use crate::args::{Common, RunArgs};
 use crate::plan::Experiment;
 use crate::progress::ProgressSink;
 use crate::results::KeptTables;
 use copyback::host::config::HostMode;
+use copyback_report::drawings::{Drawings, MicroscopeOptions, PerfettoOptions, Slowest, TimelineOptions};
 use std::path::PathBuf;
 
 /// A call of `run` or `compare`. Files named `-` go to standard output.
@@ -31,68 +31,32 @@ pub struct Request {
     pub sink: ProgressSink,
 }
 
-/// Drawings and other documents of one run.
-#[derive(Clone, Debug, Default)]
-pub struct Drawings {
-    /// The work of dies over time.
-    pub timeline: TimelineArgs,
-    /// The trace for Perfetto.
-    pub perfetto: PerfettoArgs,
-    /// The collections of an array over time.
-    pub microscope: MicroscopeArgs,
-    /// The file of a JSON document in fio's layout.
-    pub fio_json: Option<PathBuf>,
-}
-
-impl Drawings {
-    /// Refuses a time window of a drawing that is not requested, and two windows of one drawing.
-    ///
-    /// # Errors
-    /// The option that is wrong.
-    pub fn check(&self) -> Result<(), Failure> {
-        let Self { timeline, perfetto, .. } = self;
-        let drawings = [
-            (
-                "timeline",
-                timeline.timeline.is_some(),
-                timeline.timeline_around.is_some(),
-                [("timeline_from", timeline.timeline_from.is_some()), ("timeline_to", timeline.timeline_to.is_some())],
-            ),
-            (
-                "perfetto",
-                perfetto.perfetto.is_some(),
-                perfetto.perfetto_around.is_some(),
-                [
-                    ("perfetto_from", perfetto.perfetto_from.is_some()),
-                    ("perfetto_for", perfetto.perfetto_for.is_some()),
-                ],
-            ),
-        ];
-        if !timeline.timeline_die.is_empty() && timeline.timeline.is_none() {
-            return Err(Failure::input("`timeline_die` chooses dies of `timeline`, which is not set")
-                .with_help("name the file of the drawing: `timeline`"));
-        }
-        for (name, is_drawn, is_around, window) in drawings {
-            let around = format!("{name}_around");
-            let named = window.iter().find(|(_, is_set)| *is_set).map(|(option, _)| *option);
-            if let Some(option) = named.or(is_around.then_some(&*around)).filter(|_| !is_drawn) {
-                return Err(Failure::input(format!("`{option}` is a time window of `{name}`, which is not set"))
-                    .with_help(format!("name the file of the drawing: `{name}`")));
-            }
-            if let Some(option) = named.filter(|_| is_around) {
-                return Err(Failure::input(format!("`{around}` and `{option}` exclude each other"))
-                    .with_help("leave one of them out"));
-            }
-        }
-        Ok(())
-    }
-}
-
 impl RunArgs {
     /// The call that the arguments describe.
     pub fn into_request(self) -> (Request, Drawings) {
         let Self { scheme, timeline, perfetto, microscope, fio_json, common, print_config: _ } = self;
-        let drawings = Drawings { timeline, perfetto, microscope, fio_json };
+        let drawings = Drawings {
+            timeline: TimelineOptions {
+                path: timeline.timeline,
+                from_ns: timeline.timeline_from,
+                to_ns: timeline.timeline_to,
+                around: timeline.timeline_around.map(Slowest::from),
+                dies: timeline.timeline_die,
+            },
+            perfetto: PerfettoOptions {
+                path: perfetto.perfetto,
+                from_ns: perfetto.perfetto_from,
+                for_ns: perfetto.perfetto_for,
+                around: perfetto.perfetto_around.map(Slowest::from),
+            },
+            microscope: MicroscopeOptions {
+                path: microscope.microscope,
+                from_ns: microscope.microscope_from,
+                for_ns: microscope.microscope_for,
+                drives: microscope.microscope_drives,
+            },
+            fio_json,
+        };
         (common.into_request(scheme.into_iter().collect()), drawings)
     }
 }
@@ -133,29 +97,5 @@ impl Common {
             jobs: self.jobs,
             sink: self.progress.sink(),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::args::Slowest;
-
-    #[test]
-    fn a_window_needs_its_drawing_and_excludes_another() {
-        let message = |drawings: &Drawings| drawings.check().err().map(|failure| failure.message().to_owned());
-        let mut drawings = Drawings::default();
-        assert_eq!(message(&drawings), None);
-        drawings.perfetto.perfetto_from = Some(1);
-        let says = "`perfetto_from` is a time window of `perfetto`, which is not set";
-        assert_eq!(message(&drawings).as_deref(), Some(says));
-        drawings.perfetto.perfetto = Some("p".into());
-        assert_eq!(message(&drawings), None);
-        drawings.perfetto.perfetto_around = Some(Slowest::WorstRead);
-        let says = "`perfetto_around` and `perfetto_from` exclude each other";
-        assert_eq!(message(&drawings).as_deref(), Some(says));
-        let timeline = TimelineArgs { timeline_around: Some(Slowest::WorstWrite), ..TimelineArgs::default() };
-        let says = "`timeline_around` is a time window of `timeline`, which is not set";
-        assert_eq!(message(&Drawings { timeline, ..Drawings::default() }).as_deref(), Some(says));
     }
 }

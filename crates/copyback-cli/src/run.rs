@@ -2,7 +2,6 @@
 
 mod arrays;
 pub mod latencies;
-mod pictures;
 mod sections;
 mod tasks;
 
@@ -11,21 +10,21 @@ use crate::compare::shown;
 use crate::execute::{self, ExecutionOptions, Wall};
 use crate::failure::Failure;
 use crate::files;
-use crate::fio_json;
 use crate::format::{large, time};
-use crate::latex;
 use crate::notes;
 use crate::output;
 use crate::plan::Plan;
-use crate::request::{Drawings, Request};
+use crate::request::Request;
 use crate::requests;
 use crate::results::{KeptTables, ResultCommand, Results};
 use crate::steady;
 use crate::table::{self, BOLD, Cell};
+use crate::workloads;
 use copyback::observe::report::Report;
 use copyback::run::config::Resolved;
+use copyback_report::drawings::{Drawings, Pictures, outputs};
+use copyback_report::fio_json;
 use latencies::{ShownWords, latency_rows};
-use pictures::Pictures;
 use sections::{
     breakdown, collection, map_in_flash, merges_of_logs, over_time, parity_of_stripes, requests, utilization, wear,
     write_amplification,
@@ -64,8 +63,8 @@ pub fn config_text(request: &Request) -> Result<String, Failure> {
 /// Simulates one scheme, and writes its files. The caller prints the text.
 pub fn ran(request: &Request, drawings: &Drawings) -> Result<Ran, Failure> {
     let plan = request.experiment.plan_of_one()?;
-    let tables = KeptTables { microscope: drawings.microscope.microscope.is_some(), ..output::tables(request) };
-    output::check(request, &plan, &pictures::outputs(drawings), tables)?;
+    let tables = KeptTables { microscope: drawings.microscope.path.is_some(), ..output::tables(request) };
+    output::check(request, &plan, &outputs(drawings), tables)?;
     let pictures = Pictures::new(drawings, &plan)?;
     let chosen = ShownWords::of(&request.show);
     chosen.check(&plan)?;
@@ -73,7 +72,7 @@ pub fn ran(request: &Request, drawings: &Drawings) -> Result<Ran, Failure> {
         chosen.check_table()?;
     }
     let folder = output::begin(request, &plan, tables)?;
-    let spans = pictures.spans(&plan, request)?;
+    let spans = pictures.spans(&plan, output::how(request))?;
     let usual = ExecutionOptions { keep_rates: drawings.fio_json.is_some(), ..output::how(request) };
     let mut finished = execute::execute(&plan, &pictures.options(spans, usual))?;
     let beyond = pictures.check(spans, &mut finished[0].outcome)?;
@@ -95,7 +94,7 @@ pub fn ran(request: &Request, drawings: &Drawings) -> Result<Ran, Failure> {
 
 /// The printed table for LaTeX with booktabs.
 pub fn latex(results: &Results, show: &[String]) -> Result<String, Failure> {
-    Ok(latex::of_cells(table_of(results, show)?, 1))
+    Ok(table::latex(table_of(results, show)?, 1))
 }
 
 /// The table of response times, or of the numbers that `show` names, titles first.
@@ -176,7 +175,7 @@ fn closing_line(wall: &Wall) -> String {
 
 fn heading(plan: &Plan, scheme: &str, resolved: &Resolved) -> String {
     let title = plan.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
-    let workload = output::asked_name(resolved);
+    let workload = workloads::shown_names(resolved);
     format!("{title}scheme `{scheme}`, workload {workload}, {}\n", output::target_line(&plan.runs[0]))
 }
 

@@ -35,6 +35,12 @@ pub const BOLD: Style = Style::new().bold();
 /// Dimmed, for what is secondary.
 pub const DIM: Style = Style::new().dimmed();
 
+/// A table of cells for LaTeX, of which the first rows are headings.
+pub fn latex(rows: Vec<Vec<Cell>>, headings: usize) -> String {
+    let rows: Vec<Vec<String>> = rows.into_iter().map(|row| row.into_iter().map(Cell::into_text).collect()).collect();
+    copyback_report::latex::table(&rows, headings)
+}
+
 /// Aligns rows: first column left, others right, two blanks between. A row with one cell is a heading and widens no
 /// column.
 pub fn lay_out(rows: &[Vec<Cell>]) -> String {

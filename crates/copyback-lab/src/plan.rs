@@ -34,7 +34,7 @@ use effects::without_effect;
 use fit::fitted;
 pub use fit::{FitShare, Fitted, Footprints};
 use layers::Layers;
-pub use load::{label, load_device, of_presets};
+pub use load::{label, load_device, of_presets, on_default_device};
 use of_experiment::plan_of_experiment;
 
 /// The schemes of a comparison that names none: blocking GC, ways to let requests in between, and the ideal.

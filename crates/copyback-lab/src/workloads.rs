@@ -2,10 +2,12 @@
 
 use crate::failure::Failure;
 use crate::files::{self, Input, forget_descriptions, looks_like_path};
+use crate::format;
 use copyback::config::layers::{Layer, LayerError, Located, Origin, Place, WORKLOADS, suggestion};
 use copyback::run::Warmup;
 use copyback::run::config::Resolved;
 use copyback_workload::presets::PRESETS;
+use copyback_workload::printable::printable;
 use copyback_workload::spec::{Device, Format, WorkloadSpec};
 use copyback_workload::temporary::Temporary;
 use copyback_workload::{RequestSource, handed, open, per_cpu, standard_input};
@@ -324,4 +326,22 @@ pub fn traces(resolved: &Resolved) -> Vec<(String, &Path)> {
     let named = resolved.tenants.iter().map(|(name, tenant)| (format!("workloads.{name}.trace"), &tenant.spec));
     let all = std::iter::once(("workload.trace".to_owned(), &resolved.workload)).chain(named);
     all.filter_map(|(key, spec)| Some((key, spec.trace.as_deref()?))).collect()
+}
+
+/// The name of a run's workload, or of several.
+pub fn shown_names(resolved: &Resolved) -> String {
+    if resolved.tenants.is_empty() {
+        return shown_name(&resolved.workload);
+    }
+    let names: Vec<&str> = resolved.tenants.keys().map(String::as_str).collect();
+    format::names(&names)
+}
+
+/// The name of a workload.
+pub fn shown_name(spec: &WorkloadSpec) -> String {
+    match (&spec.name, &spec.trace) {
+        (Some(name), _) => format!("`{}`", printable(name)),
+        (None, Some(trace)) => printable(&trace.display().to_string()).into_owned(),
+        (None, None) => "a generated workload".into(),
+    }
 }

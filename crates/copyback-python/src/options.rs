@@ -2,8 +2,9 @@
 
 use crate::errors::exception;
 use copyback::host::config::HostMode;
-use copyback_cli::api::{Drawings, Experiment, Failure, KeptTables, Request, Slowest, Sweep, SweepRequest};
+use copyback_cli::api::{Experiment, Failure, KeptTables, Request, Sweep, SweepRequest};
 use copyback_lab::SuppliedPolicy;
+use copyback_report::drawings::{Drawings, Slowest};
 use copyback_workload::units::parse_duration_ns;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -157,15 +158,15 @@ impl<'py> Options<'py> {
     /// The drawings of `run` that the arguments describe.
     pub fn drawings(&self) -> PyResult<Drawings> {
         let mut drawings = Drawings { fio_json: self.path("fio_json")?, ..Drawings::default() };
-        drawings.timeline.timeline = self.path("timeline")?;
-        drawings.timeline.timeline_from = self.time("timeline_from")?;
-        drawings.timeline.timeline_to = self.time("timeline_to")?;
-        drawings.timeline.timeline_die = self.dies("timeline_die")?;
-        drawings.timeline.timeline_around = self.slowest("timeline_around")?;
-        drawings.perfetto.perfetto = self.path("perfetto")?;
-        drawings.perfetto.perfetto_from = self.time("perfetto_from")?;
-        drawings.perfetto.perfetto_for = self.time("perfetto_for")?;
-        drawings.perfetto.perfetto_around = self.slowest("perfetto_around")?;
+        drawings.timeline.path = self.path("timeline")?;
+        drawings.timeline.from_ns = self.time("timeline_from")?;
+        drawings.timeline.to_ns = self.time("timeline_to")?;
+        drawings.timeline.dies = self.dies("timeline_die")?;
+        drawings.timeline.around = self.slowest("timeline_around")?;
+        drawings.perfetto.path = self.path("perfetto")?;
+        drawings.perfetto.from_ns = self.time("perfetto_from")?;
+        drawings.perfetto.for_ns = self.time("perfetto_for")?;
+        drawings.perfetto.around = self.slowest("perfetto_around")?;
         Ok(drawings)
     }
 

@@ -3,6 +3,7 @@
 use crate::errors::exception;
 use crate::table::Table;
 use copyback_cli::api::{self, Column, Done, Failure, Listed, Reproduced};
+use copyback_report::styles::Style;
 use pyo3::prelude::*;
 use pyo3::{IntoPyObjectExt, exceptions::PyKeyError};
 
@@ -142,7 +143,8 @@ pub fn listed(what: &str) -> PyResult<Vec<(&'static str, String)>> {
 
 /// The line style of each scheme: a number, a colour (`#RRGGBB`), and the lengths of dashes and gaps.
 #[pyfunction]
-pub fn styles(names: Vec<String>) -> Vec<(usize, &'static str, Vec<u32>)> {
-    let styles = copyback_cli::styles::of(names.iter().map(String::as_str));
-    styles.iter().map(|own| (own.place, own.colour, own.dashes.iter().map(|&length| length.into()).collect())).collect()
+pub fn styles(names: Vec<String>) -> Vec<(usize, String, Vec<u32>)> {
+    let styles = copyback_report::styles::of(names.iter().map(String::as_str));
+    let dashes = |own: &Style| own.dashes.iter().map(|&length| length.into()).collect();
+    styles.iter().map(|own| (own.place, format!("{:X}", own.colour), dashes(own))).collect()
 }

@@ -86,19 +86,6 @@ fn foreign(folder: &Path, name: &str) -> Failure {
     Failure::input(message).with_help("name an empty or a new folder; only what a run wrote there is overwritten")
 }
 
-/// Refuses another output in the folder: no rerun would know that file.
-pub fn refuse_inside(folder: &Path, output: &Output) -> Result<(), Failure> {
-    let (Ok(folder), Some(inside)) = (std::fs::canonicalize(folder), files::folder_of_output(&output.path)) else {
-        return Ok(());
-    };
-    if !inside.starts_with(&folder) {
-        return Ok(());
-    }
-    let shown = output.path.display();
-    Err(Failure::input(format!("{} {shown} is in the folder of --out, which holds its results alone", output.what))
-        .with_help("name a file elsewhere"))
-}
-
 /// A folder that this program alone writes results to.
 pub struct OutDir<'a> {
     folder: &'a Path,

@@ -7,9 +7,6 @@ use super::details::Details;
 use super::judge::{Measured, MissingVerdict, Null};
 use serde_json::{Value, json};
 
-/// How its name ends beside the tables.
-pub const CLAIMS: &str = "-claims.json";
-
 /// The fields of the document beside its claims.
 pub struct About<'a> {
     /// The paper, or the file.

@@ -1,30 +1,24 @@
 //! `copyback reproduce`: do a paper's claims hold in this simulator? Published, measured, verdict; a miss is shown.
 
-#[cfg(test)]
-mod claims_page;
-mod details;
 mod document;
 mod headlines;
-#[cfg(test)]
-mod pages;
 mod show;
 mod worlds;
 
 use crate::args::ReproduceArgs;
-use crate::columns::Column;
 use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::package::{self, Package};
+use crate::reproduced::{Reproduced, Tables};
 use crate::sweep::grid::Overrides;
 use crate::sweep::journal::{self, Journal};
 use crate::sweep::table as sweep_table;
 use crate::sweep::{self, latencies, notes};
 use copyback_lab::reproduce::runner::{self, JudgedExperiment, PlannedExperiment, Reproduction};
-use copyback_lab::reproduce::{claim, count, judge, verdict};
+use copyback_lab::reproduce::{claim, count, details, judge, verdict};
 use copyback_workload::printable::printable;
 use count::Counts;
 use document::About;
-pub use document::CLAIMS;
 use headlines::Headlines;
 use std::path::{Path, PathBuf};
 
@@ -44,30 +38,6 @@ impl ReproduceArgs {
 pub fn reproduce(args: &ReproduceArgs, package: Option<&dyn Package>) -> Result<(), Failure> {
     let Reproduced { text, is_printed, .. } = reproduced(args, package)?;
     if is_printed { Ok(()) } else { files::print(&text) }
-}
-
-/// A reproduction that is done and written.
-pub struct Reproduced {
-    /// The paper, or the file.
-    pub name: String,
-    /// The tables of each experiment.
-    pub tables: Vec<Tables>,
-    /// The JSON document.
-    pub json: String,
-    /// The printed text.
-    pub text: String,
-    /// Whether standard output is taken by the document.
-    is_printed: bool,
-}
-
-/// The tables of an experiment, as those of a sweep.
-pub struct Tables {
-    /// The experiment.
-    pub experiment: String,
-    /// A row for each run.
-    pub table: Vec<Column>,
-    /// The response times of each run, in bins.
-    pub latencies: Vec<Column>,
 }
 
 /// Runs the command without printing its text.
@@ -145,7 +115,7 @@ fn table_of(name: &str, folder: &Path, experiment: &PlannedExperiment, args: &Re
 /// The path of the document beside the tables, for `copyback report`.
 fn claims_of(name: &str, folder: &Path, args: &ReproduceArgs) -> PathBuf {
     let quick = if args.quick { "-quick" } else { "" };
-    let ending = if args.headlines { headlines::HEADLINES } else { document::CLAIMS };
+    let ending = if args.headlines { headlines::HEADLINES } else { copyback_lab::reproduce::CLAIMS };
     folder.join(format!("{name}{quick}{ending}"))
 }
 

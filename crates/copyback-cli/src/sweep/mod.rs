@@ -10,7 +10,6 @@ use crate::execute::{self, ExecutionOptions};
 use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::format::counted;
-use crate::latex;
 use crate::plan::Fitted;
 use copyback::run::Warmup;
 use copyback_lab::Sweep;
@@ -109,11 +108,11 @@ pub fn swept(request: &SweepRequest, crew: Option<Arc<dyn Crew>>) -> Result<Swep
 fn body(objective: Option<&Objective>, results: &SweepResults<'_>) -> Result<(String, String), Failure> {
     if let Some(objective) = objective {
         let (text, rows) = answer::text(objective, results)?;
-        return Ok((text, latex::of_cells(rows, 1)));
+        return Ok((text, crate::table::latex(rows, 1)));
     }
     let terminal_columns = crate::table::terminal_columns(crate::table::PAGE);
     let text = screen::table(results, terminal_columns) + &screen::note_of_seeds(results);
-    Ok((text, latex::of_cells(screen::rows(results), 2)))
+    Ok((text, crate::table::latex(screen::rows(results), 2)))
 }
 
 /// The files of a sweep.

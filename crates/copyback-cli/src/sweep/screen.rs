@@ -5,8 +5,7 @@ use super::journal::RunResult;
 use super::quantity::Format;
 use super::seeds::{Mean, SeedGroup};
 use super::table::SweepResults;
-use crate::format::{change, percent, time};
-use crate::listing::wrapped;
+use crate::format::{change, percent, time, wrapped};
 use crate::steady;
 use crate::table::{self, BOLD, Cell, DIM};
 

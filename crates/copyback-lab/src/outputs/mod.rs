@@ -2,10 +2,12 @@
 //! descriptors are written directly.
 
 mod clashes;
+mod endings;
 
 use crate::failure::Failure;
 pub use clashes::{Output, refuse_clashes};
 use copyback_workload::write::target::{TEMPORARY_LETTERS, TEMPORARY_PREFIX, TEMPORARY_SUFFIX, Target, folder_of};
+pub use endings::{other_ending, refuse_other_endings};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -99,6 +101,19 @@ pub fn folder_of_output(path: &Path) -> Option<std::path::PathBuf> {
         Ok(Target::File(file)) => std::fs::canonicalize(folder_of(&file)).ok(),
         _ => None,
     }
+}
+
+/// Refuses another output in a folder of results: no rerun would know that file.
+pub fn refuse_inside(folder: &Path, output: &Output) -> Result<(), Failure> {
+    let (Ok(folder), Some(inside)) = (std::fs::canonicalize(folder), folder_of_output(&output.path)) else {
+        return Ok(());
+    };
+    if !inside.starts_with(&folder) {
+        return Ok(());
+    }
+    let shown = output.path.display();
+    Err(Failure::input(format!("{} {shown} is in the folder of --out, which holds its results alone", output.what))
+        .with_help("name a file elsewhere"))
 }
 
 /// Writes a whole output. Only the disk can make it fail.

@@ -66,3 +66,10 @@ pub fn of_presets(presets: impl IntoIterator<Item = (&'static str, &'static str)
     }
     Ok(stack.resolve_parts()?.run)
 }
+
+/// A scheme on the default device, with more over-provisioning than the preset if the scheme needs it.
+pub fn on_default_device(scheme: &Preset) -> Result<RunConfig, Failure> {
+    let roomy = ("room", "capacity = { over_provisioning = 1.0 }");
+    let (device, own) = (&DEVICES[0], (scheme.name, scheme.text));
+    of_presets([(device.name, device.text), own]).or_else(|_| of_presets([(device.name, device.text), own, roomy]))
+}

@@ -9,6 +9,7 @@
 mod cells;
 pub mod claim;
 pub mod count;
+pub mod details;
 pub mod experiments;
 pub mod headlines;
 pub mod judge;
@@ -19,3 +20,6 @@ pub mod runner;
 mod tests;
 pub mod verdict;
 pub mod worlds;
+
+/// How the name of the document of a reproduction ends, beside its tables.
+pub const CLAIMS: &str = "-claims.json";

@@ -8,7 +8,7 @@ use copyback::flash::Carries;
 use copyback::flash::command::{FlashOp, Source};
 use copyback::flash::geometry::Geometry;
 use copyback::observe::commands::{CommandFilter, CommandRecord, PartRecord};
-use copyback::observe::timeline::{MarkedRequest, Timeline, Use, svg, text};
+use copyback::observe::timeline::{Timeline, text};
 use copyback::run::config::RunConfig;
 use copyback::run::{Options, precondition, simulate};
 use copyback::workload::Op::{Read, Trim, Write};
@@ -166,63 +166,18 @@ plane 0    ===========================|E===========
     assert_eq!(drawn.lines().take(11).collect::<Vec<_>>().join("\n") + "\n", expected, "{drawn}");
 }
 
+/// If the drawing changes on purpose, look at the new one and replace the old one with it.
 #[test]
-fn a_timeline_as_svg_has_every_command() {
-    let (config, commands) = collection();
-    let timeline = Timeline::new(&commands, &Geometry::new(&config.device()), &[0], LATER, None);
-    let drawn = svg::draw(&timeline);
-    for command in &commands {
-        assert!(drawn.contains(&format!("<title>command {}: ", command.number)), "{command:?}");
-    }
-    assert!(drawn.starts_with("<svg ") && drawn.ends_with("</svg>\n"));
-    assert_eq!(drawn.matches("<g>").count(), drawn.matches("</g>").count());
-}
-
-/// The width that a drawing states.
-fn width_px(svg: &str) -> f64 {
-    let width = svg.split("width=\"").nth(1).and_then(|rest| rest.split('"').next());
-    width.and_then(|width| width.parse().ok()).expect("a drawing has a width")
-}
-
-/// Commands of half a millisecond and of days: each array time has its label, and what is idle takes no room.
-#[test]
-fn a_timeline_as_svg_is_as_wide_as_its_content() {
-    let (config, commands) = collection();
-    let geometry = Geometry::new(&config.device());
-    let drawn = |from_ns, to_ns| svg::draw(&Timeline::new(&commands, &geometry, &[0], from_ns, to_ns));
-    let (all, long) = (drawn(LATER, None), drawn(0, Some(1_000_000 * LATER)));
-    assert!(!all.contains("idle: ") && long.contains("idle: 0 to 1000 ms, "), "{long}");
-    assert_eq!(width_px(&all), width_px(&long));
-    let labels = Timeline::new(&commands, &geometry, &[0], 0, None).rows;
-    let arrays = labels.iter().flat_map(|row| &row.bars).filter(|bar| bar.in_use == Use::Array);
-    for bar in arrays {
-        let own = long.split("<g>").find(|drawn| drawn.contains(&bar.detail) && drawn.contains("opacity=\"1\""));
-        assert!(own.is_some_and(|own| own.contains(&format!(">{}</text>", bar.label))), "{}", bar.detail);
-    }
-    // A while in which nothing happens is as wide as the words, however long it is.
-    assert_eq!(width_px(&drawn(0, Some(LATER))), 600.0);
-    // Half of the program alone has its own scale, on a page with room for the labels.
-    assert!(width_px(&drawn(LATER + 100_000, Some(LATER + 400_000))) <= 600.0);
-}
-
-/// Both drawings, to the last character. If one changes on purpose, look at the new one and replace the old one with
-/// it.
-#[test]
-fn drawings_are_those_that_were_looked_at() {
+fn the_drawing_is_the_one_that_was_reviewed() {
     // The drawn die has a program and a read of both planes and a read of one; the other die shares the channel.
     let config = config("geometry = { chips_per_channel = 2 }");
     let script = vec![pages(Write, 0, 0, 4), pages(Read, 650_000, 0, 4), pages(Read, 1_100_000, 2, 1)];
     let commands = all(&config, script);
     let timeline = Timeline::new(&commands, &Geometry::new(&config.device()), &[0], 20_000, Some(1_150_000));
-    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
-    for (name, drawn, expected) in [
-        ("timeline.txt", text::draw(&timeline, text::Scale::default()), include_str!("drawings/timeline.txt")),
-        ("timeline.svg", svg::draw(&timeline), include_str!("drawings/timeline.svg")),
-    ] {
-        let file = folder.join(name);
-        std::fs::write(&file, &drawn).expect("the build's folder can be written to");
-        assert!(drawn == expected, "{} is not tests/drawings/{name}", file.display());
-    }
+    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("timeline.txt");
+    let drawn = text::draw(&timeline, text::Scale::default());
+    std::fs::write(&file, &drawn).expect("the build's folder can be written to");
+    assert!(drawn == include_str!("drawings/timeline.txt"), "{} is not tests/drawings/timeline.txt", file.display());
 }
 
 #[test]
@@ -236,13 +191,13 @@ fn a_timeline_in_characters_leaves_out_lines_in_which_nothing_happens() {
     assert!(drawn.contains("\nidle until 0.8 ms\n\n"), "{drawn}");
 }
 
-/// A die that works from 2.3 ms on: characters and picture show the same part of the window.
+/// A die that works from 2.3 ms on.
 #[test]
-fn both_drawings_begin_with_the_first_command() {
+fn a_drawing_begins_with_the_first_command() {
     let config = config("");
     let commands = all(&config, vec![pages(Write, 2_300_000, 0, 1)]);
     let timeline = Timeline::new(&commands, &Geometry::new(&config.device()), &[0], 0, Some(10_000_000));
-    let (text, svg) = (text::draw(&timeline, text::Scale::default()), svg::draw(&timeline));
+    let text = text::draw(&timeline, text::Scale::default());
     let header = text.lines().next().unwrap_or_default();
     assert!(
         header.starts_with("die 0, 2") && header.contains(" ms, a column is 0.") && header.ends_with(" ms"),
@@ -250,9 +205,7 @@ fn both_drawings_begin_with_the_first_command() {
     );
     let plane = text.lines().find(|line| line.starts_with("plane 0")).unwrap_or_default();
     assert!(plane.contains("w0="), "{text}");
-    for drawn in [&text, &svg] {
-        assert!(drawn.contains("idle: 0 to 2") && drawn.contains(" to 10 ms"), "{drawn}");
-    }
+    assert!(text.contains("idle: 0 to 2") && text.contains(" to 10 ms"), "{text}");
 }
 
 #[test]
@@ -285,22 +238,4 @@ fn a_command_under_a_long_column_is_marked() {
     let last = drawn(u64::MAX, None);
     let idle = last.lines().find(|line| line.starts_with("idle: ")).unwrap_or_default();
     assert!(idle.ends_with(" to 18446744073709.55 ms"), "{last}");
-}
-
-/// A window with more commands than a picture has room for labels: it is three screens wide, and says what it omits. A
-/// request of milliseconds is told in milliseconds.
-#[test]
-fn a_long_picture_has_a_bounded_width() {
-    let config = config("");
-    let mut script = vec![pages(Write, 0, 0, 1)];
-    script.extend((1..100).map(|at| pages(Read, 1_000_000 * at, 0, 1)));
-    let commands = all(&config, script);
-    let mark = MarkedRequest { request: 0, op: "write", arrival_ns: 20_974_213, end_ns: 20_974_213 + 58_111_662 };
-    let timeline = Timeline::new(&commands, &Geometry::new(&config.device()), &[0], 0, Some(100_000_000));
-    let drawn = svg::draw(&timeline);
-    assert!(width_px(&drawn) < 4_300.0 && width_px(&drawn) > 3_000.0, "{}", width_px(&drawn));
-    assert!(drawn.contains("labels without room are omitted"), "{drawn}");
-    let about = svg::draw(&timeline.about(mark));
-    let says = "write 0 arrives at 20.974 ms and takes 58.112 ms";
-    assert_eq!(about.matches(says).count(), 2, "in its title, and where the pointer is: {about}");
 }

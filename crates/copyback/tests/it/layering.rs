@@ -209,7 +209,8 @@ fn state_of_a_drive_belongs_to_one_module() {
 /// The formatter keeps code within 120 columns, but does not format comments.
 #[test]
 fn no_line_of_a_comment_is_too_long() {
-    let crates = ["../copyback-lab", "../copyback-cli", "../copyback-workload", "../copyback-theory"];
+    let crates =
+        ["../copyback-lab", "../copyback-report", "../copyback-cli", "../copyback-workload", "../copyback-theory"];
     for path in ["src", "tests"].iter().chain(&crates).flat_map(|folder| sources(folder)) {
         let text = std::fs::read_to_string(&path).expect("it can be read");
         for (at, line) in text.lines().enumerate().filter(|(_, line)| line.trim_start().starts_with("//")) {

@@ -1,24 +1,18 @@
 //! `--worlds N`: a paper's headlines under N draws of the decisions that it leaves open. What is written and printed.
 
-mod curve;
-#[cfg(test)]
-mod markdown;
 mod show;
 mod tables;
 #[cfg(test)]
 mod tests;
 
-use super::Reproduced;
 use crate::args::ReproduceArgs;
 use crate::failure::Failure;
 use crate::files::{self, Output};
+use crate::reproduced::Reproduced;
 use crate::sweep::journal::Journal;
 use copyback_lab::reproduce::worlds::Question;
 pub use copyback_lab::reproduce::worlds::{Summary, Worlds};
-#[cfg(test)]
-pub use curve::draw as curve;
-#[cfg(test)]
-pub use markdown::{shares_of, tables as markdown};
+use copyback_report::reproduction::curve;
 use std::path::{Path, PathBuf};
 
 /// Runs the worlds.

@@ -1,11 +1,8 @@
 //! The worlds on a terminal.
 
-use crate::format::percent;
 use crate::table::{self, BOLD, Cell};
-use copyback_lab::reproduce::worlds::{Decides, HeadlineSummary, Row, RuleSummary, Status, Summary, Worlds};
-
-/// Decisions that a line names.
-const NAMED: usize = 3;
+use copyback_lab::reproduce::worlds::{Status, Summary, Worlds};
+use copyback_report::reproduction::{described, in_words, reasons_of, share};
 
 /// The text.
 pub fn text(document: &Worlds, summary: &Summary) -> String {
@@ -59,16 +56,6 @@ fn reasons(document: &Worlds) -> String {
     text
 }
 
-/// The reasons of a status by how often they occur.
-pub fn reasons_of(document: &Worlds, status: Status) -> Vec<(String, usize)> {
-    let mut counts = std::collections::BTreeMap::new();
-    let rows = document.worlds.iter().filter(|row| row.status == status);
-    rows.flat_map(|row: &Row| &row.why).for_each(|why| *counts.entry(why.clone()).or_insert(0) += 1);
-    let mut counts: Vec<(String, usize)> = counts.into_iter().collect();
-    counts.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
-    counts
-}
-
 fn row(document: &Worlds, summary: &Summary, at: usize) -> Vec<Cell> {
     let (claim, of) = (&document.headlines[at], &summary.headlines[at]);
     let shown = |effect: Option<f64>| Cell::new(effect.map_or_else(|| "-".to_owned(), |effect| claim.shown(effect)));
@@ -83,31 +70,4 @@ fn row(document: &Worlds, summary: &Summary, at: usize) -> Vec<Cell> {
         Cell::new(share(of.in_size, of)),
         Cell::new(share(of.in_direction, of)),
     ]
-}
-
-/// A number of worlds as a share of those that judge a headline.
-pub fn share(count: usize, of: &HeadlineSummary) -> String {
-    match of.judged {
-        0 => "-".into(),
-        judged => format!("{count} of {judged}"),
-    }
-}
-
-/// The decisions that matter most, with intervals.
-pub fn in_words(decides: &[Decides]) -> String {
-    let named = decides.iter().take(NAMED).filter(|decision| decision.share > 0.0);
-    let words: Vec<String> = named
-        .map(|Decides { decision, share, least, most }| {
-            format!("{decision} {} ({} to {})", percent(*share), percent(*least), percent(*most))
-        })
-        .collect();
-    if words.is_empty() { "none of them beyond chance".into() } else { words.join(", ") }
-}
-
-/// A rule with how often it is right.
-pub fn described(rule: &RuleSummary) -> String {
-    let RuleSummary { rule, right, right_without, right_validated, worlds } = rule;
-    format!(
-        "{rule} (right about {right} of {worlds}, about {right_validated} when validated; without it {right_without})"
-    )
 }

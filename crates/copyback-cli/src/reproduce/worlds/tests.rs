@@ -1,6 +1,6 @@
-//! Do text, picture and document show what the worlds are? Of those of a paper, as the pages have them.
+//! Do text and document show what the worlds are? Of those of a paper, as the pages have them.
 
-use super::{Summary, Worlds, curve, json, show};
+use super::{Summary, Worlds, json, show};
 use copyback_lab::reproduce::worlds::Status;
 
 /// The worlds of a paper, reduced to its first headline.
@@ -32,20 +32,6 @@ fn the_text_counts_worlds_and_their_reasons() {
     for phrase in [line.as_str(), "  inconsistent: 7 worlds: Table 2\n", "Too few worlds are consistent"] {
         assert!(text.contains(phrase), "no `{phrase}` in {text}");
     }
-}
-
-#[test]
-fn the_picture_is_the_same_each_time_and_escapes_texts() {
-    let mut document = document();
-    document.headlines[0].text = "mean <response>".into();
-    let draw = || curve(&document, &Summary::of(&document));
-    let svg = draw();
-    assert_eq!(svg, draw());
-    assert!(svg.contains("mean &lt;response&gt;") && !svg.contains("<response>"), "{svg}");
-    // A mark for each world that ran, besides those of the legend.
-    let ran = document.worlds.iter().filter(|row| row.effects[0].is_some()).count();
-    assert_eq!(svg.matches("<circle").count(), ran + 4);
-    assert_eq!(svg.matches("stroke-dasharray").count(), 1);
 }
 
 #[test]

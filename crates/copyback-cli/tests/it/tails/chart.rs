@@ -2,6 +2,8 @@
 //! requests that take longer falls from left to right, a tenth at each mark; both axes are logarithmic. Each line bears
 //! its name. No background: ink and lines show on white and on black.
 
+use copyback_report::svg::{self, INK_ON_ANY as INK};
+
 /// Shares of requests beyond the first and the last point of a line.
 pub const MOST: f64 = 0.5;
 pub const LEAST: f64 = 0.0001;
@@ -9,7 +11,6 @@ pub const LEAST: f64 = 0.0001;
 const MARKS: &[(f64, &str)] = &[(MOST, "50 %"), (0.1, "90 %"), (0.01, "99 %"), (0.001, "99.9 %"), (LEAST, "99.99 %")];
 const TIMES: &[(f64, &str)] = &[(1e4, "10 us"), (1e5, "100 us"), (1e6, "1 ms"), (1e7, "10 ms"), (1e8, "100 ms")];
 
-const INK: &str = "#75808b";
 const LEFT: f64 = 62.0;
 const TOP: f64 = 40.0;
 const PANEL_WIDTH: f64 = 320.0;
@@ -25,7 +26,7 @@ const ROOM: f64 = 1.35;
 /// A line: shares of requests that take longer, in falling order, and times in nanoseconds.
 pub struct Line {
     pub name: &'static str,
-    pub colour: &'static str,
+    pub colour: String,
     /// Lengths of dashes and gaps; none: a whole line.
     pub dashes: String,
     pub points: Vec<(f64, f64)>,
@@ -47,12 +48,8 @@ impl Chart {
     pub fn svg(&self) -> String {
         let width = LEFT + (PANEL_WIDTH + NAMES) * self.panels.len() as f64;
         let height = TOP + PANEL_HEIGHT + BOTTOM;
-        let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
-             height=\"{height:.0}\" font-family=\"system-ui, 'Segoe UI', Helvetica, Arial, sans-serif\" \
-             font-size=\"13\" fill=\"{INK}\">\n\
-             <title>Tails of response times under five schemes of garbage collection</title>\n"
-        );
+        let title = "Tails of response times under five schemes of garbage collection";
+        let mut svg = svg::scalable((width, height), 13, INK, title);
         for (number, panel) in self.panels.iter().enumerate() {
             let left = LEFT + (PANEL_WIDTH + NAMES) * number as f64;
             svg += &format!(
@@ -63,7 +60,7 @@ impl Chart {
             panel.lines.iter().for_each(|line| svg += &self.line(left, line));
             svg += &self.names(left, panel);
         }
-        svg + "</svg>\n"
+        svg + svg::END
     }
 
     /// The shortest and the longest time of the axis.

@@ -5,7 +5,7 @@
 mod chart;
 use crate::common::default_comparison;
 use chart::{Chart, Line, Panel};
-use copyback_cli::styles::{self, Style};
+use copyback_report::styles::{self, Style};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use std::collections::BTreeMap;
@@ -61,7 +61,7 @@ fn drawn(times: &BTreeMap<(String, String), Times>) -> String {
             let share =
                 |point: u32| chart::MOST * (chart::LEAST / chart::MOST).powf(f64::from(point) / f64::from(POINTS));
             let point = |point| (share(point), times.at(share(point)) as f64);
-            let (colour, dashes) = (style.colour, style.dash_array());
+            let (colour, dashes) = (format!("{:X}", style.colour), style.dash_array());
             Line { name: scheme, colour, dashes, points: (0..=POINTS).map(point).collect() }
         };
         Panel { title: title.to_owned(), lines: SCHEMES.into_iter().zip(styles::of(SCHEMES)).map(line).collect() }

@@ -1,11 +1,10 @@
 //! A short time of an array under the microscope: how long each request of its volume took, how long drives took for
 //! their parts of it, and when drives collected, on how many of their dies (tc12, Figures 10 and 13).
 //!
-//! A [`Recorder`] keeps a row of all that overlaps the window, when it ends; a [`View`] has them all. [`svg`] draws it,
-//! and [`text`] does for terminals and documents.
+//! A [`Recorder`] keeps a row of all that overlaps the window, when it ends; a [`View`] has them all. [`text`] draws
+//! it for terminals and documents; `copyback-report` draws it as SVG.
 
 pub mod panels;
-pub mod svg;
 pub mod text;
 
 use copyback_workload::Op;

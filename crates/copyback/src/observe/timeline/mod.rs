@@ -1,10 +1,9 @@
 //! A timeline: the commands that use a die over time.
 //!
 //! A timeline is made from the log of commands: a row for each channel of some dies, and one for each of their planes,
-//! each with what happened there and when. [`text`] draws it for terminals, tests and documents, [`svg`] for everything
-//! else.
+//! each with what happened there and when. [`text`] draws it for terminals, tests and documents; `copyback-report`
+//! draws it as SVG.
 
-pub mod svg;
 pub mod text;
 
 use super::commands::{CommandRecord, PartRecord};
@@ -108,29 +107,30 @@ impl MarkedRequest {
     }
 
     /// The words for it: its kind, its arrival, and its duration.
-    fn description(&self, arrival: &str, takes: &str) -> String {
+    pub fn description(&self, arrival: &str, takes: &str) -> String {
         format!("{} arrives at {arrival} and takes {takes}", self.name())
     }
 }
 
 /// The axis of a drawing: all of its times are in one unit.
 #[derive(Clone, Copy, Debug)]
-struct Axis {
+pub struct Axis {
     /// The zero: the run's begin, or the arrival of the request that a drawing is about.
-    zero_ns: u64,
-    unit: &'static str,
+    pub zero_ns: u64,
+    /// The unit of all times.
+    pub unit: &'static str,
     unit_ns: f64,
 }
 
 impl Axis {
     /// Round times, from the shortest: 1, 2, 5, 10 ns, and so on.
-    pub(super) fn round_steps_ns() -> impl Iterator<Item = u64> {
+    pub fn round_steps_ns() -> impl Iterator<Item = u64> {
         (0..19).flat_map(|power| [1, 2, 5].map(|digit| digit * 10u64.pow(power)))
     }
 
     /// The axis of a timeline with so long a time between two ticks: the largest unit of which that is a tenth, or that
     /// the request takes which it is about.
-    fn new(timeline: &Timeline, tick_ns: u64) -> Self {
+    pub fn new(timeline: &Timeline, tick_ns: u64) -> Self {
         let units = [("s", 1e9), ("ms", 1e6), ("us", 1e3)];
         let takes_ns = timeline.mark.map_or(0, |mark| mark.end_ns - mark.arrival_ns);
         let fits = |&(_, unit_ns): &(&str, f64)| tick_ns as f64 >= unit_ns / 10.0 || takes_ns as f64 >= unit_ns;
@@ -139,12 +139,12 @@ impl Axis {
     }
 
     /// The number at a time of the run.
-    fn label(&self, ns: u64) -> String {
+    pub fn label(&self, ns: u64) -> String {
         self.number(ns as f64 - self.zero_ns as f64)
     }
 
     /// A length of time, with its unit.
-    fn length(&self, ns: u64) -> String {
+    pub fn length(&self, ns: u64) -> String {
         format!("{} {}", self.number(ns as f64), self.unit)
     }
 
@@ -250,7 +250,7 @@ impl Timeline {
     }
 
     /// The dies as a title names them.
-    fn title(&self) -> String {
+    pub fn title(&self) -> String {
         if self.names_drives {
             let of_drive = |dies: &[DriveDie]| format!("drive {} {}", dies[0].drive, named(dies));
             let drives: Vec<String> = self.dies.chunk_by(|a, b| a.drive == b.drive).map(of_drive).collect();
@@ -261,7 +261,7 @@ impl Timeline {
 
     /// The part of the window from the first command of the dies to their last one, which drawings show; all of it if
     /// there is none.
-    fn in_use_ns(&self) -> (u64, u64) {
+    pub fn in_use_ns(&self) -> (u64, u64) {
         let bars = || self.rows.iter().flat_map(|row| &row.bars).filter(|bar| bar.in_use != Use::OtherDie);
         let first_ns = bars().map(|bar| bar.start_ns).min().unwrap_or(self.from_ns).max(self.from_ns);
         let last_ns = bars().map(|bar| bar.end_ns).max().unwrap_or(self.to_ns).min(self.to_ns);
@@ -269,7 +269,7 @@ impl Timeline {
     }
 
     /// The parts of the window before and after what is drawn, in which nothing happens; none if there are none.
-    fn idle(&self, (first_ns, last_ns): (u64, u64), axis: &Axis) -> Option<String> {
+    pub fn idle(&self, (first_ns, last_ns): (u64, u64), axis: &Axis) -> Option<String> {
         let parts = [(self.from_ns, first_ns), (last_ns, self.to_ns)];
         let idle: Vec<String> = parts
             .into_iter()
