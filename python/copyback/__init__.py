@@ -11,21 +11,9 @@ The commands of the program ``copyback`` are functions, with the program's names
 The program itself is ``python -m copyback``.
 """
 
-from copyback._commands import (
-    compare,
-    config,
-    devices,
-    explain,
-    report,
-    reproduce,
-    run,
-    schemes,
-    sweep,
-    trace,
-    validate,
-    workloads,
-)
+from copyback._commands import compare, config, report, reproduce, run, sweep, trace, validate
 from copyback._copyback import Error, InputError, RunError, Table, __version__
+from copyback._lists import devices, explain, schemes, workloads
 from copyback._plugins import Scheme
 from copyback._results import Document, Runs, Sweep
 from copyback.policies import (

@@ -152,14 +152,14 @@ def of_settings(settings: Mapping[str, Setting] | None) -> Iterator[str]:
 
 
 def of_options(**options: object) -> Iterator[str]:
-    """Write options: ``None`` and ``False`` omit one, ``True`` is a flag, a list repeats the option."""
+    """Write options: ``None`` and ``False`` omit one, ``True`` is a flag, several values repeat the option."""
     for name, value in options.items():
         flag = "--" + name.replace("_", "-")
         if value is None or value is False:
             continue
         if value is True:
             yield flag
-        elif isinstance(value, (list, tuple)):
+        elif isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
             for part in value:
                 yield f"{flag}={_text(part)}"
         else:

@@ -350,3 +350,17 @@ def test_run_has_the_options_of_the_command(tmp_path):
     runs = copyback.run(trace=tmp_path / "t.csv", columns="time_us,op,offset,length", **window)
     assert runs["baseline"]["reads"] == 1
     assert drawing.read_text().startswith("dies 0, 1, ")
+
+
+def test_trace_commands_take_the_columns_of_a_table(tmp_path):
+    (tmp_path / "t.csv").write_text("0,W,0,4096\n10,R,0,4096\n")
+    for columns in ["time_us,op,offset,length", ["time_us", "op", "offset", "length"]]:
+        assert copyback.trace.info(tmp_path / "t.csv", columns=columns)["requests"] == 2
+        copyback.trace.convert(tmp_path / "t.csv", tmp_path / "t.parquet", columns=columns)
+    assert copyback.trace.info(tmp_path / "t.parquet")["requests"] == 2
+
+
+def test_an_argument_that_a_command_does_not_read_is_refused():
+    for call in [_copyback.run, _copyback.compare, _copyback.config, _copyback.sweep]:
+        with pytest.raises(TypeError, match="the command has no argument `depth`"):
+            call({"schemes": [], "depth": None})

@@ -13,7 +13,7 @@ use crate::results::{ResultCommand, Results};
 pub use crate::sweep::SweepRequest;
 use crate::tables::TABLES;
 use crate::{compare, diagnostics, from_mqsim, listing, report, reproduce, run, sweep, trace, validate};
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 pub use copyback_lab::sweep::crew::{Crew, OnAnswer, cell};
 pub use copyback_lab::{Experiment, SuppliedPolicy, Sweep};
 use copyback_report::drawings::Drawings;
@@ -227,6 +227,12 @@ fn called(words: &[String], watch: &Arc<Watch>) -> Result<Done, Failure> {
         Done::Text(text) => Done::Text(plain(&text)),
         done => done,
     })
+}
+
+/// The program's commands and options, with their help: the description from which the functions of the Python package
+/// are made.
+pub fn command_line() -> clap::Command {
+    Cli::command()
 }
 
 /// A text without what only a terminal understands.

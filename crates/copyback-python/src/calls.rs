@@ -41,8 +41,9 @@ pub fn run(
     policies: Policies<'_>,
     on_progress: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyAny>> {
-    let options = Options(options);
+    let options = Options::new(options);
     let (request, drawings) = (options.request(supplied(policies))?, options.drawings()?);
+    options.refuse_unknown()?;
     perform(py, on_progress.as_ref(), move |watch| {
         let request = Request { sink: ProgressSink::Program(watch), ..request };
         api::run(request, &drawings).map(|runs| Done::Runs(Box::new(runs)))
@@ -58,7 +59,9 @@ pub fn compare(
     policies: Policies<'_>,
     on_progress: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyAny>> {
-    let request = Options(options).request(supplied(policies))?;
+    let options = Options::new(options);
+    let request = options.request(supplied(policies))?;
+    options.refuse_unknown()?;
     perform(py, on_progress.as_ref(), move |watch| {
         let request = Request { sink: ProgressSink::Program(watch), ..request };
         api::compare(request).map(|runs| Done::Runs(Box::new(runs)))
@@ -68,7 +71,9 @@ pub fn compare(
 /// The configuration of a run with every default filled in, as TOML. The options are those of `run`.
 #[pyfunction]
 pub fn config(py: Python<'_>, options: Bound<'_, PyDict>) -> PyResult<Py<PyAny>> {
-    let request = Options(options).request(Vec::new())?;
+    let options = Options::new(options);
+    let request = options.request(Vec::new())?;
+    options.refuse_unknown()?;
     perform(py, None, move |_| api::config(&request).map(Done::Text))
 }
 
@@ -86,7 +91,9 @@ pub fn sweep(
     on_progress: Option<Py<PyAny>>,
     crew: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyAny>> {
-    let request = Options(options).sweep(supplied(policies))?;
+    let options = Options::new(options);
+    let request = options.sweep(supplied(policies))?;
+    options.refuse_unknown()?;
     let crew = crew.map(PythonCrew::hired);
     perform(py, on_progress.as_ref(), move |watch| {
         let request = SweepRequest { sink: ProgressSink::Program(watch), ..request };

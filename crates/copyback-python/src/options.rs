@@ -6,8 +6,10 @@ use copyback_cli::api::{Experiment, Failure, KeptTables, Request, Sweep, SweepRe
 use copyback_lab::SuppliedPolicy;
 use copyback_report::drawings::{Drawings, Slowest};
 use copyback_workload::units::parse_duration_ns;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::cell::RefCell;
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -18,18 +20,39 @@ const WHOLE_MAX: u64 = i64::MAX as u64;
 const JOBS_MAX: u64 = 1024;
 
 /// Arguments by name. `None` and a missing argument are the same.
-pub struct Options<'py>(pub Bound<'py, PyDict>);
+pub struct Options<'py> {
+    given: Bound<'py, PyDict>,
+    /// Names that were looked up.
+    known: RefCell<Vec<String>>,
+}
 
 impl<'py> Options<'py> {
+    /// These arguments.
+    pub fn new(given: Bound<'py, PyDict>) -> Self {
+        Self { given, known: RefCell::default() }
+    }
+
     fn get(&self, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
-        Ok(self.0.get_item(name)?.filter(|value| !value.is_none()))
+        self.known.borrow_mut().push(name.to_owned());
+        Ok(self.given.get_item(name)?.filter(|value| !value.is_none()))
+    }
+
+    /// Refuses an argument that no call has looked up, even if it is `None`: its value would have no effect.
+    pub fn refuse_unknown(&self) -> PyResult<()> {
+        for name in self.given.keys() {
+            let name: String = name.extract()?;
+            if !self.known.borrow().contains(&name) {
+                return Err(PyTypeError::new_err(format!("the command has no argument `{name}`")));
+            }
+        }
+        Ok(())
     }
 
     /// The error of a wrong value; `why` follows the value in the message.
     fn refused(&self, name: &str, value: &Bound<'py, PyAny>, why: impl Display, help: &str) -> PyErr {
         let shown = value.repr().map_or_else(|_| "a value".to_owned(), |shown| shown.to_string());
         let message = format!("`{name}` has {shown}, {why}");
-        exception(self.0.py(), &Failure::of_argument(name, &shown, message).with_help(help))
+        exception(self.given.py(), &Failure::of_argument(name, &shown, message).with_help(help))
     }
 
     /// A path.
@@ -114,7 +137,7 @@ impl<'py> Options<'py> {
         let (open, closed) = (self.flag("open")?, self.flag("closed")?);
         if open && closed {
             let failure = Failure::input("`open` and `closed` exclude each other").with_help("leave one of them out");
-            return Err(exception(self.0.py(), &failure));
+            return Err(exception(self.given.py(), &failure));
         }
         Ok(Experiment {
             file: self.path("experiment")?,

@@ -30,6 +30,7 @@ mod objectives;
 mod output_page;
 mod presets;
 mod program;
+mod python_functions;
 mod remedies;
 mod renamed;
 mod report;
