@@ -82,7 +82,7 @@ impl PageTimes {
 }
 
 /// Which commands the flash understands beyond read, program and erase. `[commands]`
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CommandsConfig {
     /// Multi-plane read, program and erase (default true).

@@ -109,7 +109,7 @@ impl ProtocolChecker {
             cycles_ns: t.command.0,
             cache_busy_ns: t.cache_busy.0,
             rate: t.channel,
-            commands: device.commands.clone(),
+            commands: *device.commands,
             channel_until_ns: vec![0; g.channels as usize],
             dies: vec![Die::default(); (g.channels * g.chips_per_channel * g.dies_per_chip) as usize],
             pages_programmed,
