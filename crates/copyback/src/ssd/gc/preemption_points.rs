@@ -31,7 +31,7 @@ struct FirstQuery<'a> {
 }
 
 impl Drive {
-    /// The die of a collection can take a command: the collection's next step, or host work that preempts. Returns
+    /// The die of a collection is visited: it may take the collection's next step, or host work that preempts. Returns
     /// whether something changed.
     pub(in crate::ssd) fn share(
         &mut self,
@@ -40,6 +40,12 @@ impl Drive {
         readiness: Readiness,
         events: &mut EventQueue,
     ) -> bool {
+        if readiness == Readiness::Busy {
+            return false;
+        }
+        if self.is_job_paused(id) {
+            return self.take_beside_paused(die, readiness, events);
+        }
         if self.scheme.settings.collection.steps_at_once {
             return readiness == Readiness::Ready && self.take_step(die, id, events);
         }
