@@ -54,6 +54,10 @@ pub trait Parameters {
     fn as_task(&self) -> Option<AsTask> {
         None
     }
+    /// Keys and tables of the device that no other policy uses.
+    fn own_device_keys() -> &'static [&'static str] {
+        &[]
+    }
 }
 
 /// The parameters of collections that reserve no die.
@@ -136,6 +140,13 @@ macro_rules! preemptions {
             /// The parameters of collections as a task, if they are one.
             pub fn as_task(&self) -> Option<AsTask> {
                 match self { $( Self::$variant(p) => p.as_task() ),+ }
+            }
+
+            /// The only policy that uses a key of the device, if there is such a policy.
+            pub fn only_user_of(key: &str) -> Option<&'static str> {
+                let users = [ $( ($name, <$module::Params as Parameters>::own_device_keys()) ),+ ];
+                let names = |own: &&str| key.strip_prefix(*own).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+                users.into_iter().find(|(_, keys)| keys.iter().any(|own| names(&own))).map(|(name, _)| name)
             }
         }
 
