@@ -58,8 +58,8 @@ pub fn columns(results: &Results) -> Vec<Column> {
         number("block", |row| row.block.into()),
         number("page", |row| row.part.page.into()),
         number("issued_ns", |row| row.command.issued_ns),
-        number("array_start_ns", |row| row.command.array_ns.0),
-        number("array_end_ns", |row| row.command.array_ns.1),
+        number("array_start_ns", |row| row.command.array_ns().0),
+        number("array_end_ns", |row| row.command.array_ns().1),
         number("end_ns", |row| row.command.end_ns()),
     ]
 }

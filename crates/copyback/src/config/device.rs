@@ -82,7 +82,7 @@ impl PageTimes {
 }
 
 /// Which commands the flash understands beyond read, program and erase. `[commands]`
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CommandsConfig {
     /// Multi-plane read, program and erase (default true).
@@ -97,6 +97,54 @@ pub struct CommandsConfig {
     pub cache_program: bool,
     /// Copyback: a page moves inside its plane without crossing the channel (default true).
     pub copyback: bool,
+    /// Suspend and resume: an erase or a program gives way to reads (default: the flash has no such commands).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suspend: Option<SuspendConfig>,
+}
+
+/// Suspending and resuming an operation of the array. `[commands.suspend]`
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SuspendConfig {
+    /// Time from the suspend command until the die takes a read.
+    pub latency: Nanos,
+    /// Time from the resume command until the array works on (default 0).
+    #[serde(default)]
+    pub resume: Nanos,
+    /// How often one operation can be suspended (default 8).
+    #[serde(default = "SuspendConfig::default_limit")]
+    pub limit: u32,
+    /// An erase can be suspended (default true).
+    #[serde(default = "SuspendConfig::can")]
+    pub erase: bool,
+    /// A program can be suspended (default true).
+    #[serde(default = "SuspendConfig::can")]
+    pub program: bool,
+}
+
+impl SuspendConfig {
+    fn default_limit() -> u32 {
+        8
+    }
+
+    fn can() -> bool {
+        true
+    }
+
+    /// Checks the times and the limit.
+    pub fn check(&self) -> Result<(), KeyError> {
+        for (key, time) in [("latency", self.latency), ("resume", self.resume)] {
+            if time.0 > 1_000_000_000 {
+                return Err(KeyError::new(format!("commands.suspend.{key}"), "it takes more than 1 s")
+                    .with_help("use a time up to 1 s, for example \"20 us\""));
+            }
+        }
+        if self.limit == 0 {
+            return Err(KeyError::new("commands.suspend.limit", "no operation could be suspended")
+                .with_help("use 1 or more, or leave out `commands.suspend`"));
+        }
+        Ok(())
+    }
 }
 
 impl Default for CommandsConfig {
@@ -108,6 +156,7 @@ impl Default for CommandsConfig {
             cache_read: true,
             cache_program: true,
             copyback: true,
+            suspend: None,
         }
     }
 }

@@ -7,7 +7,11 @@
 //! no other command meanwhile. It uses the same code; the parts that cannot apply are removed at compile time. Most
 //! commands of a drive in use, the moves of its garbage collection, are alone.
 
+mod array;
 mod command_path;
+
+pub use array::ArrayEnd;
+pub(crate) use array::DieArray;
 
 use super::channel::Channels;
 use super::command::{Command, FlashOp, Rules, Source};
@@ -15,25 +19,8 @@ use super::die::{Die, Follow, NO_COMMAND, Phase};
 use super::geometry::Geometry;
 use super::observer::Observer;
 use super::timing::Timing;
-use crate::sim::index::{ChannelId, DieId, PlaneId};
+use crate::sim::index::{ChannelId, DieId};
 use crate::sim::queue::Timer;
-
-/// The end of an array time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ArrayEnd {
-    /// The array had no command: the delay of the die has elapsed.
-    DelayElapsed,
-    /// A read continues to the controller.
-    Leaving,
-    /// The same of a command that is alone.
-    LeavingAlone,
-    /// A read waits in the data register, as the page before is still leaving through the cache register.
-    Held,
-    /// A program, an erase or a copyback ended, which is at this place; see [`Flash::end_in_array`].
-    Ended(u8),
-    /// The program of a command that is alone ended; see [`Flash::end_alone`].
-    EndedAlone,
-}
 
 /// The end of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,10 +180,10 @@ impl<O: Observer> Flash<O> {
             let command = d.command(at);
             (command.op, command.source) == (op, Source::HOST)
         };
-        if follow.program && d.bus == NO_COMMAND && is_hosts(d.array, FlashOp::Program) {
+        if follow.program && d.bus == NO_COMMAND && is_hosts(d.array.at(), FlashOp::Program) {
             return Follow { program: true, ..none };
         }
-        let is_leaving = d.array == NO_COMMAND && d.phase == Phase::Out;
+        let is_leaving = !d.array.is_busy() && d.phase == Phase::Out;
         if follow.read && is_leaving && is_hosts(d.bus, FlashOp::Read) && !self.has_left(die, now_ns) {
             return Follow { read: true, ..none };
         }
@@ -219,26 +206,6 @@ impl<O: Observer> Flash<O> {
         (self.plane_busy_ns, self.die_busy_ns + at_work.sum::<u64>(), self.channels.busy_ns(now_ns))
     }
 
-    /// Counts the plane time of current commands until now; the rest counts at their ends. `count` takes, for each
-    /// plane that a command uses, its die and the start of the time to count.
-    pub fn settle_planes(&mut self, now_ns: u64, mut count: impl FnMut(DieId, u64)) {
-        for (number, die) in (0..).zip(&self.dies) {
-            let at_work = [die.array, die.bus, die.staged].into_iter().filter(|&at| at != NO_COMMAND);
-            let mut parts: Vec<(u64, PlaneId)> = at_work
-                .map(|at| die.command(at))
-                .flat_map(|c| c.parts()[usize::from(c.out)..].iter().map(|part| (c.issued_ns, part.plane)))
-                .collect();
-            // Of two commands for a plane the earlier one counts first, and the other behind it.
-            parts.sort_unstable();
-            for (issued_ns, plane) in parts {
-                let until_ns = &mut self.plane_busy_until_ns[plane.at()];
-                let from_ns = issued_ns.max(std::mem::replace(until_ns, now_ns));
-                self.plane_busy_ns += now_ns - from_ns;
-                count(DieId(number), from_ns);
-            }
-        }
-    }
-
     /// Planes that current commands name.
     #[inline(always)]
     pub fn planes_in_use(&self) -> u32 {
@@ -248,7 +215,7 @@ impl<O: Observer> Flash<O> {
     /// The state of a die's commands, for the report of a run that makes no progress.
     pub fn describe(&self, die: DieId) -> String {
         let d = &self.dies[die.at()];
-        format!("commands {:?}", (d.array, d.bus, d.staged))
+        format!("commands {:?}", (d.array.at(), d.bus, d.staged))
     }
 
     /// Attaches an observer from now on.

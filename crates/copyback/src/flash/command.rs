@@ -49,7 +49,8 @@ pub struct Command {
     pub cached: bool,
     /// Whether it has its die to itself and no observer.
     pub alone: bool,
-    /// Whether its first page has left, and the others wait in their registers behind another command's load.
+    /// Whether it stays in its registers until it is released, and another command may go beside it: a read whose first
+    /// page has left.
     pub held: bool,
     /// Reads: the part whose data leaves next.
     pub out: u8,
@@ -124,28 +125,24 @@ impl Command {
     }
 }
 
-/// The rules of a device for multi-plane commands.
+/// The commands that a device takes, and which planes and pages go together.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// Whether it has them at all.
-    pub multi_plane: bool,
-    /// Whether block offsets must agree.
-    pub same_block: bool,
-    /// Whether only planes 0 and 1, and 2 and 3, go together.
-    pub plane_pairs: bool,
+    /// The device's own description.
+    pub commands: CommandsConfig,
 }
 
 impl Rules {
     /// The rules of a device.
     pub fn new(commands: &CommandsConfig) -> Self {
-        Self { multi_plane: commands.multi_plane, same_block: commands.same_block, plane_pairs: commands.plane_pairs }
+        Self { commands: *commands }
     }
 
     /// Whether two planes of one die may be in one command at all.
     #[inline]
     pub fn may_pair(&self, geometry: &Geometry, a: PlaneId, b: PlaneId) -> bool {
         let is_pair = || geometry.plane_offset(a) / 2 == geometry.plane_offset(b) / 2;
-        self.multi_plane && a != b && (!self.plane_pairs || is_pair())
+        self.commands.multi_plane && a != b && (!self.commands.plane_pairs || is_pair())
     }
 
     /// Whether two pages of one die may be in one command: on different planes that the device combines, at the same
@@ -156,7 +153,7 @@ impl Rules {
         let (plane_a, plane_b) = (geometry.plane_of(block_a), geometry.plane_of(block_b));
         self.may_pair(geometry, plane_a, plane_b)
             && offset_a == offset_b
-            && (!self.same_block || geometry.block_offset(block_a) == geometry.block_offset(block_b))
+            && (!self.commands.same_block || geometry.block_offset(block_a) == geometry.block_offset(block_b))
     }
 
     /// Stops the run on a command that the device would refuse. It is independent of the composition of commands.

@@ -1,5 +1,6 @@
 //! One die: what its registers and its array hold.
 
+use super::chips::DieArray;
 use super::command::{Command, FlashOp, Source};
 use crate::sim::index::{ChannelId, JobId};
 
@@ -29,12 +30,12 @@ pub struct Follow {
 /// One die. A command is on the channel side (`bus`), in the array (`array`), or, between the two, staged.
 pub(crate) struct Die {
     pub channel: ChannelId,
-    /// Which of `commands` the array works on.
-    pub array: u8,
+    /// The array, and which of `commands` it works on.
+    pub array: DieArray,
     /// Which of `commands` uses, or waits for, the channel.
     pub bus: u8,
     /// A command between the two: a program that is loaded while the array works on the one before, a read whose
-    /// register is full while the page before is still leaving, or a read whose other pages are held.
+    /// register is full while the page before is still leaving, or a command that is held.
     pub staged: u8,
     pub phase: Phase,
     pub bus_ns: u64,
@@ -47,7 +48,7 @@ impl Die {
         let none = Command::new(FlashOp::Erase, Source::HOST, JobId::NONE, 0);
         Self {
             channel,
-            array: NO_COMMAND,
+            array: DieArray::new(),
             bus: NO_COMMAND,
             staged: NO_COMMAND,
             phase: Phase::Command,
@@ -60,18 +61,37 @@ impl Die {
     /// Whether there is no current command.
     #[inline(always)]
     pub fn is_ready(&self) -> bool {
-        self.array & self.bus & self.staged == NO_COMMAND
+        self.array.at() & self.bus & self.staged == NO_COMMAND
+    }
+
+    /// Whether a current command is at this place.
+    #[inline(always)]
+    fn uses(&self, place: u8) -> bool {
+        self.array.at() == place || self.bus == place || self.staged == place
+    }
+
+    /// Whether a command that is issued now follows another through the cache register. Beside a held command it uses
+    /// registers of its own.
+    #[inline(always)]
+    pub fn uses_cache_register(&self) -> bool {
+        let has_staged = self.staged != NO_COMMAND && !self.command(self.staged).held;
+        self.array.is_busy() || self.bus != NO_COMMAND || has_staged
+    }
+
+    /// The staged command that goes on by itself: not one that is held.
+    #[inline(always)]
+    pub fn take_staged(&mut self) -> u8 {
+        if self.staged == NO_COMMAND || self.command(self.staged).held {
+            return NO_COMMAND;
+        }
+        std::mem::replace(&mut self.staged, NO_COMMAND)
     }
 
     /// A slot that no current command uses.
     #[inline(always)]
     pub fn free_place(&self) -> usize {
-        let first_used = self.array == 0 || self.bus == 0 || self.staged == 0;
-        debug_assert!(
-            !first_used || (self.array != 1 && self.bus != 1 && self.staged != 1),
-            "two commands are under way"
-        );
-        usize::from(first_used)
+        debug_assert!(!(self.uses(0) && self.uses(1)), "two commands are under way");
+        usize::from(self.uses(0))
     }
 
     /// The command at a place.
@@ -88,10 +108,16 @@ impl Die {
         &mut self.commands[usize::from(place & 1)]
     }
 
+    /// The current commands, the one that began first before the other.
+    #[inline(always)]
+    pub fn current(&self) -> impl Iterator<Item = &Command> {
+        let places = [self.array.at(), self.bus, self.staged].into_iter().filter(|&at| at != NO_COMMAND);
+        places.map(|at| self.command(at))
+    }
+
     /// The current command that began first.
     #[inline(always)]
     pub fn at_work(&self) -> Option<&Command> {
-        let at = [self.array, self.bus, self.staged].into_iter().find(|&at| at != NO_COMMAND)?;
-        Some(self.command(at))
+        self.current().next()
     }
 }

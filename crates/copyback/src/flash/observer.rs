@@ -20,6 +20,6 @@ pub enum Carries {
 pub trait Observer {
     /// A transfer begins; its end is known.
     fn on_transfer(&mut self, die: DieId, place: usize, carries: Carries, start_ns: u64, end_ns: u64);
-    /// The array begins, and its end is known.
+    /// The array begins, and its end is known; a later call with the same start corrects the end.
     fn on_array(&mut self, die: DieId, place: usize, start_ns: u64, end_ns: u64);
 }

@@ -52,15 +52,22 @@ pub struct CommandRecord {
     pub issued_ns: u64,
     /// When it had the channel, in order.
     pub transfers: Vec<Transfer>,
-    /// The array's time for it: start and end. Equal if the run ended before.
-    pub array_ns: (u64, u64),
+    /// The times in which the array worked for it, in order: start and end of each. Invariant: not empty; the only one
+    /// has no duration if the run ended before.
+    pub array_times_ns: Vec<(u64, u64)>,
 }
 
 impl CommandRecord {
+    /// The array's time for it, from the first start to the last end.
+    pub fn array_ns(&self) -> (u64, u64) {
+        let times = &self.array_times_ns;
+        (times.first().map_or(self.issued_ns, |time| time.0), times.last().map_or(self.issued_ns, |time| time.1))
+    }
+
     /// The time at which the die completed it: the end of its last transfer or array time.
     pub fn end_ns(&self) -> u64 {
         let transferred_ns = self.transfers.last().map_or(0, |transfer| transfer.end_ns);
-        self.issued_ns.max(self.array_ns.1).max(transferred_ns)
+        self.issued_ns.max(self.array_ns().1).max(transferred_ns)
     }
 
     /// Whether the die works on it in a time window: it ends after the begin, and is issued before the end.
@@ -169,7 +176,7 @@ impl CommandLog {
             parts: parts.collect(),
             issued_ns: issued.now_ns,
             transfers: Vec::new(),
-            array_ns: (issued.now_ns, issued.now_ns),
+            array_times_ns: vec![(issued.now_ns, issued.now_ns)],
         };
         self.under_way[issued.die.at()][issued.at] = Some(record);
     }
@@ -189,10 +196,12 @@ impl CommandLog {
         }
     }
 
-    /// The array works for a command.
+    /// The array works for a command, from `start_ns` on. A time with the same start corrects the end.
     pub(crate) fn on_array(&mut self, die: DieId, at: usize, start_ns: u64, end_ns: u64) {
         if let Some(record) = &mut self.under_way[die.at()][at] {
-            record.array_ns = (start_ns, end_ns);
+            let begun = |&(from_ns, to_ns): &(u64, u64)| from_ns < to_ns && from_ns != start_ns;
+            record.array_times_ns.retain(begun);
+            record.array_times_ns.push((start_ns, end_ns));
         }
     }
 

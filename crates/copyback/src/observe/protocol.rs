@@ -38,14 +38,25 @@ struct Flight {
     /// End of the transfer before the array, if there was one.
     in_until_ns: Option<u64>,
     array: Option<(u64, u64)>,
+    suspended: Suspended,
     planes_out: usize,
     out_until_ns: u64,
+}
+
+/// What suspensions did to a command.
+#[derive(Clone, Debug, Default)]
+struct Suspended {
+    /// Whether it is suspended.
+    now: bool,
+    count: u32,
+    /// How long the array has worked for it.
+    done_ns: u64,
 }
 
 impl Flight {
     /// Whether the die has nothing more to do with it.
     fn is_over(&self, now_ns: u64) -> bool {
-        let Some((_, end_ns)) = self.array else { return false };
+        let Some((_, end_ns)) = self.array.filter(|_| !self.suspended.now) else { return false };
         match self.op {
             FlashOp::Read => self.planes_out == self.addresses.len() && self.out_until_ns <= now_ns,
             FlashOp::Program | FlashOp::Erase | FlashOp::Copyback => end_ns <= now_ns,
@@ -61,6 +72,13 @@ impl Flight {
             && self.planes_out > 0
             && self.out_until_ns <= now_ns
             && !addresses.iter().any(waits)
+    }
+
+    /// Whether a read may go while this command is suspended: the array has stopped, and does not change its block.
+    fn gives_way(&self, op: FlashOp, addresses: &[Address], now_ns: u64) -> bool {
+        let changes = |a: &Address| self.addresses.iter().any(|own| own.block == a.block);
+        let has_stopped = self.array.is_some_and(|(_, end_ns)| end_ns <= now_ns);
+        op == FlashOp::Read && self.suspended.now && has_stopped && !addresses.iter().any(changes)
     }
 }
 
@@ -109,7 +127,7 @@ impl ProtocolChecker {
             cycles_ns: t.command.0,
             cache_busy_ns: t.cache_busy.0,
             rate: t.channel,
-            commands: device.commands.clone(),
+            commands: *device.commands,
             channel_until_ns: vec![0; g.channels as usize],
             dies: vec![Die::default(); (g.channels * g.chips_per_channel * g.dies_per_chip) as usize],
             pages_programmed,
@@ -137,6 +155,7 @@ impl ProtocolChecker {
             is_cached,
             in_until_ns: None,
             array: None,
+            suspended: Suspended::default(),
             planes_out: 0,
             out_until_ns: 0,
         });
@@ -192,7 +211,7 @@ impl ProtocolChecker {
             under_way(place)
         );
         let Some(before) = under_way(1 - place) else { return false };
-        if before.is_beside(op, addresses, now_ns) {
+        if before.is_beside(op, addresses, now_ns) || before.gives_way(op, addresses, now_ns) {
             return false;
         }
         let can_cache = match op {
@@ -284,7 +303,7 @@ impl ProtocolChecker {
     fn on_data_out(&mut self, die: u32, place: usize, start_ns: u64, end_ns: u64) {
         // A page leaves from the cache register, which the page of the previous read occupied.
         let number = self.flight(die, place).number;
-        if let Some(before) = self.other(die, place, start_ns).filter(|f| f.number < number) {
+        if let Some(before) = self.other(die, place, start_ns).filter(|f| f.number < number && !f.suspended.now) {
             hold!(false, OnfiRegister, "data of die {die} leaves at {start_ns} ns before that of {before:?}");
         }
         let flight = self.flight_mut(die, place);
@@ -305,6 +324,11 @@ impl ProtocolChecker {
     pub fn on_array(&mut self, die: u32, place: usize, start_ns: u64, end_ns: u64) {
         let d = &self.dies[die as usize];
         let flight = self.flight(die, place);
+        match flight.array {
+            Some(_) if flight.suspended.now => return self.on_resume(die, place, start_ns, end_ns),
+            Some((begun_ns, until_ns)) if begun_ns == start_ns => return self.on_suspend(die, place, until_ns, end_ns),
+            _ => {}
+        }
         let rest_ns = if flight.is_cached && flight.op == FlashOp::Read { self.cache_busy_ns } else { 0 };
         hold!(
             start_ns >= d.array_until_ns + rest_ns,
@@ -313,7 +337,7 @@ impl ProtocolChecker {
             flight.op,
             d.array_until_ns
         );
-        let expected_ns = flight.addresses.iter().map(|a| self.array_ns(flight.op, a.page_offset)).max().unwrap_or(0);
+        let expected_ns = self.whole_array_ns(flight);
         hold!(
             end_ns - start_ns == expected_ns,
             OnfiArrayTime,
@@ -338,6 +362,58 @@ impl ProtocolChecker {
         );
         self.dies[die as usize].array_until_ns = end_ns;
         self.flight_mut(die, place).array = Some((start_ns, end_ns));
+    }
+
+    /// The array stops a command that it was to end at `until_ns`, so that the die takes reads from `end_ns` on.
+    fn on_suspend(&mut self, die: u32, place: usize, until_ns: u64, end_ns: u64) {
+        let flight = self.flight(die, place);
+        let can = self.commands.suspend.filter(|device| match flight.op {
+            FlashOp::Erase => device.erase,
+            FlashOp::Program => device.program,
+            FlashOp::Read | FlashOp::Copyback => false,
+        });
+        let stop_ns = can.and_then(|device| end_ns.checked_sub(device.latency.0));
+        let begun_ns = flight.array.map_or(0, |(begun_ns, _)| begun_ns);
+        let in_time = stop_ns.is_some_and(|stop_ns| begun_ns <= stop_ns && stop_ns < until_ns && end_ns < until_ns);
+        hold!(
+            in_time && can.is_some_and(|device| flight.suspended.count < device.limit),
+            OnfiArrayTime,
+            "the array of die {die} stops at {stop_ns:?} ns, by {can:?}, for reads from {end_ns} ns on: {flight:?}"
+        );
+        self.dies[die as usize].array_until_ns = end_ns;
+        let flight = self.flight_mut(die, place);
+        flight.suspended.now = true;
+        flight.suspended.count += 1;
+        flight.suspended.done_ns += stop_ns.unwrap_or(begun_ns) - begun_ns;
+        flight.array = Some((begun_ns, end_ns));
+    }
+
+    /// The array works on for a suspended command.
+    fn on_resume(&mut self, die: u32, place: usize, start_ns: u64, end_ns: u64) {
+        let resume_ns = self.commands.suspend.map_or(0, |device| device.resume.0);
+        let resumed_ns = start_ns.saturating_sub(resume_ns);
+        let (flight, other) = (self.flight(die, place), self.other(die, place, resumed_ns));
+        hold!(
+            resumed_ns >= self.dies[die as usize].array_until_ns && other.is_none(),
+            OnfiArrayBusy,
+            "the array of die {die} resumes at {start_ns} ns, {resume_ns} ns after its command: {flight:?}, {other:?}"
+        );
+        let expected_ns = self.whole_array_ns(flight) - flight.suspended.done_ns;
+        hold!(
+            end_ns - start_ns == expected_ns,
+            OnfiArrayTime,
+            "the rest of {:?} keeps the array of die {die} for {} ns, not {expected_ns} ns",
+            flight.op,
+            end_ns - start_ns
+        );
+        self.dies[die as usize].array_until_ns = end_ns;
+        let flight = self.flight_mut(die, place);
+        (flight.array, flight.suspended.now) = (Some((start_ns, end_ns)), false);
+    }
+
+    /// The array time of a command without suspensions: that of its slowest page.
+    fn whole_array_ns(&self, flight: &Flight) -> u64 {
+        flight.addresses.iter().map(|a| self.array_ns(flight.op, a.page_offset)).max().unwrap_or(0)
     }
 
     /// Blocks changed without commands: collection that takes no time.

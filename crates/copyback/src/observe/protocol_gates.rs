@@ -348,3 +348,118 @@ fn pages_are_programmed_in_order_once_and_before_they_are_read() {
     assert_eq!(after_erase(0), None);
     assert_eq!(after_erase(3), Some(Invariant::OnfiPageOrder));
 }
+
+const SUSPEND: &str = "suspend = { latency = \"20 us\", resume = \"5 us\", limit = 2 }";
+const SUSPEND_NS: u64 = 20_000;
+const RESUME_NS: u64 = 5_000;
+const STOP_NS: u64 = 1_000_000;
+
+/// The gate of a device that suspends.
+fn suspend_gate(expected: Invariant, sequence: impl Fn(&mut ProtocolChecker, u64)) {
+    assert_eq!(broken(SUSPEND, |w| sequence(w, 0)), None, "{expected:?} at t");
+    assert_eq!(broken(SUSPEND, |w| sequence(w, 1)), Some(expected), "{expected:?} at t - 1");
+}
+
+/// An erase of die 0 in its place 0 that stops at [`STOP_NS`]. Returns when the die takes a read.
+fn suspended_erase(w: &mut ProtocolChecker) -> u64 {
+    w.on_command(0, 0, 0, Erase, &[page(0, 1, 0)]);
+    w.on_transfer(0, 0, Carries::Cycles, 0, CYCLES_NS);
+    w.on_array(0, 0, CYCLES_NS, CYCLES_NS + ERASE_NS);
+    w.on_array(0, 0, CYCLES_NS, STOP_NS + SUSPEND_NS);
+    STOP_NS + SUSPEND_NS
+}
+
+/// A read in place 1 beside the erase. Returns when its data has left.
+fn read_beside(w: &mut ProtocolChecker, start_ns: u64) -> u64 {
+    w.on_command(0, 1, start_ns, Read, &[page(1, 1, 0)]);
+    w.on_transfer(0, 1, Carries::Cycles, start_ns, start_ns + CYCLES_NS);
+    let sensed_ns = start_ns + CYCLES_NS + READ_NS;
+    w.on_array(0, 1, start_ns + CYCLES_NS, sensed_ns);
+    w.on_transfer(0, 1, Carries::DataOut { units: 2 }, sensed_ns, sensed_ns + PAGE_NS);
+    sensed_ns + PAGE_NS
+}
+
+#[test]
+fn a_suspended_erase_lets_reads_go_when_the_array_has_stopped() {
+    suspend_gate(Invariant::OnfiOneCommand, |w, early_ns| {
+        let free_ns = suspended_erase(w);
+        read_beside(w, free_ns - early_ns);
+    });
+    let takes = |op: FlashOp, (plane, page): (PlaneId, PageId)| {
+        broken(SUSPEND, |w| {
+            let free_ns = suspended_erase(w);
+            w.on_command(0, 1, free_ns, op, &[(plane, page)]);
+        })
+    };
+    assert_eq!(takes(Read, page(1, 1, 0)), None);
+    assert_eq!(takes(Read, page(0, 1, 0)), Some(Invariant::OnfiOneCommand), "a read of the block that is erased");
+    assert_eq!(takes(Program, page(1, 0, 0)), Some(Invariant::OnfiOneCommand), "a program");
+}
+
+#[test]
+fn a_suspended_erase_resumes_behind_reads_for_the_time_that_is_left() {
+    let left_ns = CYCLES_NS + ERASE_NS - STOP_NS;
+    let resumes = |w: &mut ProtocolChecker, early_ns: u64, left_ns: u64| {
+        let free_ns = suspended_erase(w);
+        let start_ns = read_beside(w, free_ns) + RESUME_NS - early_ns;
+        w.on_array(0, 0, start_ns, start_ns + left_ns);
+        start_ns + left_ns
+    };
+    suspend_gate(Invariant::OnfiArrayBusy, |w, early_ns| {
+        resumes(w, early_ns, left_ns);
+    });
+    for off in [-1, 1] {
+        suspend_gate(Invariant::OnfiArrayTime, |w, by| {
+            resumes(w, 0, left_ns.wrapping_add_signed(off * by as i64));
+        });
+    }
+    // At its end the die takes any command.
+    suspend_gate(Invariant::OnfiOneCommand, |w, early_ns| {
+        let end_ns = resumes(w, 0, left_ns);
+        w.on_command(0, 1, end_ns - early_ns, Program, &[page(1, 0, 0)]);
+    });
+    // Without a read, too, the array rests for both latencies.
+    suspend_gate(Invariant::OnfiArrayBusy, |w, early_ns| {
+        let start_ns = suspended_erase(w) + RESUME_NS - early_ns;
+        w.on_array(0, 0, start_ns, start_ns + left_ns);
+    });
+}
+
+#[test]
+fn only_what_the_device_can_suspend_stops_and_as_often_as_it_can() {
+    let erase_stops = |commands: &str| {
+        broken(commands, |w| {
+            suspended_erase(w);
+        })
+    };
+    let refused = Some(Invariant::OnfiArrayTime);
+    assert_eq!(erase_stops(SUSPEND), None);
+    assert_eq!(erase_stops(""), refused);
+    assert_eq!(erase_stops("suspend = { latency = \"20 us\", erase = false }"), refused);
+    assert_eq!(erase_stops("suspend = { latency = \"1020 us\" }"), refused, "it has not begun when it is to stop");
+    let program_stops = |program_too: bool| {
+        broken(&format!("suspend = {{ latency = \"20 us\", program = {program_too} }}"), |w| {
+            let (begun_ns, end_ns) = program(w);
+            w.on_array(0, 0, begun_ns, end_ns - 1);
+        })
+    };
+    assert_eq!((program_stops(true), program_stops(false)), (None, refused));
+    // An operation that ends no later than the die would take a read is not stopped.
+    suspend_gate(Invariant::OnfiArrayTime, |w, by| {
+        let (begun_ns, end_ns) = program(w);
+        w.on_array(0, 0, begun_ns, end_ns - 1 + by);
+    });
+    let times = |count: u64| {
+        broken(SUSPEND, |w| {
+            let mut free_ns = suspended_erase(w);
+            let mut left_ns = CYCLES_NS + ERASE_NS - STOP_NS;
+            for _ in 1..count {
+                let start_ns = free_ns + RESUME_NS;
+                w.on_array(0, 0, start_ns, start_ns + left_ns);
+                (free_ns, left_ns) = (start_ns + 1_000 + SUSPEND_NS, left_ns - 1_000);
+                w.on_array(0, 0, start_ns, free_ns);
+            }
+        })
+    };
+    assert_eq!([1, 2, 3].map(times), [None, None, refused]);
+}

@@ -47,7 +47,7 @@ fn a_program_and_a_read_of_two_planes_are_told_to_the_nanosecond() {
     assert_eq!(program.parts, [part(0, 0), part(1, 0)]);
     let loaded_ns = 7 + 2 * COMMAND_NS + 2 * TRANSFER_NS;
     assert_eq!(transfers(program), [(7, loaded_ns, 'i')]);
-    assert_eq!((program.array_ns, program.end_ns()), ((loaded_ns, loaded_ns + PROGRAM_NS), loaded_ns + PROGRAM_NS));
+    assert_eq!((program.array_ns(), program.end_ns()), ((loaded_ns, loaded_ns + PROGRAM_NS), loaded_ns + PROGRAM_NS));
 
     assert_eq!((read.number, read.op, read.issued_ns), (1, FlashOp::Read, LATER));
     assert_eq!(read.parts, [part(0, 1), part(1, 1)]);
@@ -55,7 +55,7 @@ fn a_program_and_a_read_of_two_planes_are_told_to_the_nanosecond() {
     let first_out_ns = sensed_ns + TRANSFER_NS;
     let outs = [(sensed_ns, first_out_ns, 'o'), (first_out_ns, first_out_ns + TRANSFER_NS, 'o')];
     assert_eq!(transfers(read), [&[(LATER, LATER + 2 * COMMAND_NS, 'c')], &outs[..]].concat());
-    assert_eq!((read.array_ns, read.end_ns()), ((LATER + 2 * COMMAND_NS, sensed_ns), outs[1].1));
+    assert_eq!((read.array_ns(), read.end_ns()), ((LATER + 2 * COMMAND_NS, sensed_ns), outs[1].1));
 }
 
 /// Random writes and reads of a full drive; some writes cause collections.

@@ -36,6 +36,7 @@ mod several_drives;
 mod sharing;
 mod steady_state;
 mod support;
+mod suspension;
 mod tasks;
 mod tenants;
 mod timing;

@@ -198,6 +198,13 @@ pub const KNOBS: &[&[Setting]] = &[
         "preemption.policy = \"points\"\ncompose.gc = [\"gc+host\"]",
         "preemption.policy = \"points\"\npreemption.at_register = \"none\"\n\
          compose.gc = [\"gc+host\", \"merge\", \"pipeline\"]",
+        "preemption.policy = \"suspend\"\ncommands.suspend.latency = \"20 us\"",
+        "preemption.policy = \"suspend\"\npreemption.poll = \"0 ns\"\npreemption.at_hard = \"all\"\n\
+         commands.suspend = { latency = \"0 ns\", resume = \"5 us\", limit = 1 }\ncompose.gc = [\"pipeline\"]",
+        "preemption.policy = \"suspend\"\npreemption.fence = \"all\"\npreemption.suspends = \"programs\"\n\
+         commands.suspend = { latency = \"3 us\", resume = \"70 us\" }\ncompose.gc = [\"gc+host\", \"merge\"]",
+        "preemption.policy = \"suspend\"\npreemption.suspends = \"erases\"\npreemption.min_left = \"1 ms\"\n\
+         commands.suspend = { latency = \"50 us\", program = false }",
         "preemption.policy = \"deadline\"",
         "preemption.policy = \"deadline\"\npreemption.fence = \"all\"",
         "preemption.policy = \"deadline\"\npreemption.poll = \"2 ms\"\npreemption.read_deadline = \"10 ms\"\n\

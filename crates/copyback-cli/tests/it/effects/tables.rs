@@ -67,6 +67,11 @@ const TRACES: &[(&str, &str)] = &[
     ("BARE", "0,W,4096,4096\n50,R,8192,4096\n"),
 ];
 
+/// So many reads that several arrive in the time of an erase.
+const READS: &str = "requests = 3000\nread_share = 0.9\nsize = { kind = 'fixed', mean = '4 KiB' }\n\
+                     arrivals = { kind = 'poisson', rate = 8000.0 }";
+const SUSPEND: &[&str] = &["preemption.policy=suspend", "commands.suspend.latency=20 us"];
+
 const ROWS: &[Row] = &[
     ("commands.multi_plane", "false", BIG, &["compose.builders=[]"], Notes),
     ("commands.multi_plane", "false", BIG, &[], Differs),
@@ -80,6 +85,16 @@ const ROWS: &[Row] = &[
     ("commands.cache_program", "false", BIG, &[], Notes),
     ("commands.copyback", "false", BIG, &["granularity.copyback=true", "geometry.mapping_unit=16 KiB"], Differs),
     ("commands.copyback", "false", BIG, &[], Notes),
+    ("commands.suspend.latency", "900 us", READS, SUSPEND, Differs),
+    ("commands.suspend.latency", "20 us", PLAIN, &[], Notes),
+    ("commands.suspend.resume", "900 us", READS, SUSPEND, Differs),
+    ("commands.suspend.resume", "900 us", PLAIN, &["commands.suspend.latency=20 us"], Notes),
+    ("commands.suspend.limit", "1", READS, SUSPEND, Differs),
+    ("commands.suspend.limit", "1", PLAIN, &["commands.suspend.latency=20 us"], Notes),
+    ("commands.suspend.erase", "false", READS, SUSPEND, Differs),
+    ("commands.suspend.erase", "false", PLAIN, &["commands.suspend.latency=20 us"], Notes),
+    ("commands.suspend.program", "false", READS, SUSPEND, Differs),
+    ("commands.suspend.program", "false", PLAIN, &["commands.suspend.latency=20 us"], Notes),
     ("host.mode", "closed", POISSON, &[], Differs),
     ("host.queue_depth", "2", PLAIN, &[], Differs),
     ("host.queue_depth", "2", POISSON, &[], Notes),

@@ -7,6 +7,7 @@ use copyback::config::Axis;
 use copyback::config::layers::{Dropped, Layer, Origin, WORKLOADS};
 use copyback::host::config::{HostConfig, HostMode};
 use copyback::run::config::{AXES, Resolved, RunConfig, Stack};
+use copyback::tasks::gc::preemption::PreemptionConfig;
 use unused::UNUSED_SETTINGS;
 
 /// Notes on axes for which a layer over a scheme chooses another policy than the scheme.
@@ -41,7 +42,8 @@ pub(super) fn without_effect(
 fn of_unused(stack: &Stack, run: &RunConfig) -> Vec<String> {
     let Ok(toml::Value::Table(tables)) = toml::Value::try_from(run) else { return Vec::new() };
     let unused = users_keys(stack, &tables).into_iter().filter_map(|(key, name)| {
-        let why = UNUSED_SETTINGS.iter().filter(|unused| unused.has(&key)).find_map(|unused| (unused.why)(run))?;
+        let listed = || UNUSED_SETTINGS.iter().filter(|unused| unused.has(&key)).find_map(|unused| (unused.why)(run));
+        let why = of_other_preemption(&key, run).or_else(listed)?;
         Some((key, name, why))
     });
     let unused: Vec<_> = unused.collect();
@@ -60,6 +62,12 @@ fn of_unused(stack: &Stack, run: &RunConfig) -> Vec<String> {
     };
     let set = unused.into_iter().filter(|(key, ..)| !is_default(key));
     set.map(|(key, name, why)| format!("`{key}` ({name}) has no effect: {why}")).collect()
+}
+
+/// Why a run does not use a key of the device that only another preemption policy uses.
+fn of_other_preemption(key: &str, run: &RunConfig) -> Option<String> {
+    let user = PreemptionConfig::only_user_of(key).filter(|user| *user != run.preemption.name())?;
+    Some(format!("only `preemption.policy = \"{user}\"` uses it"))
 }
 
 /// A drive that is left out of a coordination, if there is none.

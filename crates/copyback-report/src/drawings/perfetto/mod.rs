@@ -248,8 +248,10 @@ impl Writer {
                 let own = || on_channel().filter(|command| command.die == die);
                 self.lanes(track, "commands", own().map(command).collect());
                 for plane in geometry.planes_of(DieId(die)) {
-                    let part = |c: &CommandRecord| c.parts.iter().find(|p| p.plane == plane.0).map(|p| array(c, p));
-                    self.lanes(track, &format!("plane {}", plane.0), own().filter_map(part).collect());
+                    let parts = own().filter_map(|c| Some((c, c.parts.iter().find(|p| p.plane == plane.0)?)));
+                    let slices =
+                        parts.flat_map(|(c, p)| c.array_times_ns.iter().map(|&times_ns| array(c, p, times_ns)));
+                    self.lanes(track, &format!("plane {}", plane.0), slices.collect());
                 }
             }
         }
@@ -279,7 +281,7 @@ fn name_of(op: FlashOp, part: &PartRecord) -> String {
 fn command(command: &CommandRecord) -> Slice {
     let first = &command.parts[0];
     let planes: Vec<String> = command.parts.iter().map(|part| part.plane.to_string()).collect();
-    let array = command.array_ns.1 - command.array_ns.0;
+    let array = command.array_times_ns.iter().map(|(start_ns, end_ns)| end_ns - start_ns).sum();
     Slice {
         start_ns: command.issued_ns,
         end_ns: command.end_ns(),
@@ -294,11 +296,11 @@ fn command(command: &CommandRecord) -> Slice {
     }
 }
 
-/// The array's time on a plane.
-fn array(command: &CommandRecord, part: &PartRecord) -> Slice {
+/// A time of the array on a plane.
+fn array(command: &CommandRecord, part: &PartRecord, (start_ns, end_ns): (u64, u64)) -> Slice {
     Slice {
-        start_ns: command.array_ns.0,
-        end_ns: command.array_ns.1,
+        start_ns,
+        end_ns,
         name: name_of(command.op, part),
         category: part.source.name(),
         flows: Vec::new(),

@@ -90,7 +90,7 @@ fn a_trace_has_what_the_run_did() {
     assert_eq!(of("/commands"), sorted(commands.iter().map(|c| (c.issued_ns, c.end_ns())).collect()));
     let transfers = commands.iter().flat_map(|c| c.transfers.iter().map(|t| (t.start_ns, t.end_ns)));
     assert_eq!(of("/transfers"), sorted(transfers.collect()));
-    let arrays = commands.iter().flat_map(|c| c.parts.iter().map(|_| c.array_ns));
+    let arrays = commands.iter().flat_map(|c| c.parts.iter().flat_map(|_| c.array_times_ns.clone()));
     assert_eq!(of("/plane "), sorted(arrays.collect()));
     let requests = outcome.requests.iter().map(|r| (r.arrival_ns, r.arrival_ns + r.response_ns));
     assert_eq!(of("host/requests"), sorted(requests.collect()));

@@ -126,8 +126,9 @@ impl<'a> TimelineDrawing<'a> {
 fn busiest(span: Span, commands: &[CommandRecord]) -> DriveDie {
     let mut busy_ns: BTreeMap<DriveDie, u64> = BTreeMap::new();
     for command in commands {
-        let (start_ns, end_ns) = (command.array_ns.0.max(span.from_ns), command.array_ns.1.min(span.to_ns));
-        *busy_ns.entry(die_of(command)).or_default() += end_ns.saturating_sub(start_ns);
+        let in_span =
+            |&(start_ns, end_ns): &(u64, u64)| end_ns.min(span.to_ns).saturating_sub(start_ns.max(span.from_ns));
+        *busy_ns.entry(die_of(command)).or_default() += command.array_times_ns.iter().map(in_span).sum::<u64>();
     }
     let busiest = busy_ns.into_iter().max_by_key(|&(die, busy_ns)| (busy_ns, std::cmp::Reverse(die)));
     busiest.map_or(DriveDie { drive: 0, die: 0 }, |(die, _)| die)

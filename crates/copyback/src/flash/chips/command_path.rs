@@ -1,28 +1,27 @@
-//! The path of a command over the channel and through the array.
+//! The path of a command over the channel, and into the array ([`super::array`]).
 
-use super::{ArrayEnd, Flash, PageOut, Phase, TransferEnd};
-use crate::config::device::PLANES_MAX;
+use super::{Flash, PageOut, Phase, TransferEnd};
 use crate::flash::channel::{Channel, Turn, Waiters};
 use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
 use crate::flash::die::{Die, NO_COMMAND};
 use crate::flash::geometry::Geometry;
 use crate::flash::observer::{Carries, Observer};
 use crate::flash::timing::Timing;
-use crate::sim::index::{ChannelId, DieId, JobId, PageId, PlaneId};
+use crate::sim::index::{ChannelId, DieId, JobId, PageId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::{End, EventQueue, Timer};
 
 /// A die, its channel, and the other fields that a command's path needs: looked up once per event.
-struct CommandPath<'a, O> {
-    die: DieId,
-    d: &'a mut Die,
+pub(super) struct CommandPath<'a, O> {
+    pub die: DieId,
+    pub d: &'a mut Die,
     channel: &'a mut Channel,
     waiters: &'a mut Waiters,
-    timing: &'a Timing,
-    geometry: &'a Geometry,
-    observer: Option<&'a mut O>,
+    pub timing: &'a Timing,
+    pub geometry: &'a Geometry,
+    pub observer: Option<&'a mut O>,
     observes_loads: bool,
-    first_timer: u32,
+    pub first_timer: u32,
 }
 
 impl<O: Observer> CommandPath<'_, O> {
@@ -54,7 +53,7 @@ impl<O: Observer> CommandPath<'_, O> {
 
     /// The die's command needs the channel.
     #[inline(always)]
-    fn want_channel<const ALONE: bool>(
+    pub(super) fn want_channel<const ALONE: bool>(
         &mut self,
         (at, op): (u8, FlashOp),
         phase: Phase,
@@ -100,35 +99,11 @@ impl<O: Observer> CommandPath<'_, O> {
             self.start_array::<ALONE>((at, op), end_ns, events);
         }
     }
-
-    // ---- the array --------------------------------------------------------------------------------------------------
-
-    #[inline(always)]
-    fn start_array<const ALONE: bool>(&mut self, (at, op): (u8, FlashOp), start_ns: u64, events: &mut EventQueue) {
-        let command = self.d.command_mut(at);
-        let array_ns = match self.timing.uniform_ns(op) {
-            _ if ALONE => self.timing.known_uniform_ns(op),
-            Some(array_ns) => array_ns,
-            None => slowest_ns(self.timing, self.geometry, command),
-        };
-        let end_ns = start_ns + array_ns;
-        (command.array_start_ns, command.array_end_ns) = (start_ns, end_ns);
-        self.d.array = at;
-        if !ALONE && let Some(observer) = &mut self.observer {
-            observer.on_array(self.die, usize::from(at), start_ns, end_ns);
-        }
-        let timer = Timer(self.first_timer + self.die.0);
-        match op {
-            FlashOp::Read => events.schedule_end(End::Read, timer, end_ns),
-            FlashOp::Program => events.schedule_end(End::Program, timer, end_ns),
-            FlashOp::Erase | FlashOp::Copyback => events.schedule(timer, end_ns),
-        }
-    }
 }
 
 impl<O: Observer> Flash<O> {
     #[inline(always)]
-    fn way(&mut self, die: DieId) -> CommandPath<'_, O> {
+    pub(super) fn way(&mut self, die: DieId) -> CommandPath<'_, O> {
         let d = &mut self.dies[die.at()];
         let (channel, waiters) = self.channels.split(d.channel);
         CommandPath {
@@ -155,9 +130,7 @@ impl<O: Observer> Flash<O> {
         let now_ns = events.now_ns();
         self.planes_in_use += u32::from(command.planes);
         let mut way = self.way(die);
-        let (at, is_first) = (way.d.free_place(), way.d.is_ready());
-        // Beside held pages it uses the registers of other planes.
-        let follows = !is_first && (way.d.staged == NO_COMMAND || !way.d.command(way.d.staged).held);
+        let (at, is_first, follows) = (way.d.free_place(), way.d.is_ready(), way.d.uses_cache_register());
         way.d.commands[at] = *command;
         way.d.commands[at].cached = follows;
         if is_first {
@@ -257,10 +230,10 @@ impl<O: Observer> Flash<O> {
         let mut way = self.way(die);
         let at = std::mem::replace(&mut way.d.bus, NO_COMMAND);
         way.d.command_mut(at).loaded_ns = now_ns;
-        let begins = way.d.array == NO_COMMAND;
+        let begins = !way.d.array.is_busy();
         if begins {
-            way.start_array::<false>((at, FlashOp::Program), now_ns, events);
             let held = std::mem::replace(&mut way.d.staged, NO_COMMAND);
+            way.start_array::<false>((at, FlashOp::Program), now_ns, events);
             if held != NO_COMMAND {
                 let command = way.d.command(held);
                 let out_ns = way.timing.transfer_ns(command.parts[usize::from(command.out)].units);
@@ -295,7 +268,7 @@ impl<O: Observer> Flash<O> {
             way.start_transfer::<false>((at, FlashOp::Read), Phase::Out, duration_ns, events);
         } else {
             way.d.bus = NO_COMMAND;
-            let staged = std::mem::replace(&mut way.d.staged, NO_COMMAND);
+            let staged = way.d.take_staged();
             if staged != NO_COMMAND {
                 let out_ns = way.timing.transfer_ns(way.d.command(staged).parts[0].units);
                 way.want_channel::<false>((staged, FlashOp::Read), Phase::Out, out_ns, events);
@@ -319,54 +292,7 @@ impl<O: Observer> Flash<O> {
         way.start_transfer::<false>((at, FlashOp::Read), Phase::Out, duration_ns, events);
     }
 
-    // ---- the array --------------------------------------------------------------------------------------------------
-
-    /// The time of a die's array is over.
-    #[inline(always)]
-    pub fn on_array_end(&mut self, die: DieId, events: &mut EventQueue) -> ArrayEnd {
-        let mut way = self.way(die);
-        let at = std::mem::replace(&mut way.d.array, NO_COMMAND);
-        if at == NO_COMMAND {
-            return ArrayEnd::DelayElapsed;
-        }
-        let command = way.d.command(at);
-        let (op, is_alone, units) = (command.op, command.alone, command.parts[0].units);
-        if op != FlashOp::Read {
-            return if is_alone { ArrayEnd::EndedAlone } else { ArrayEnd::Ended(at) };
-        }
-        let out_ns = way.timing.transfer_ns(units);
-        if is_alone {
-            way.want_channel::<true>((at, FlashOp::Read), Phase::Out, out_ns, events);
-            return ArrayEnd::LeavingAlone;
-        }
-        if way.d.bus != NO_COMMAND {
-            way.d.staged = at;
-            return ArrayEnd::Held;
-        }
-        way.want_channel::<false>((at, FlashOp::Read), Phase::Out, out_ns, events);
-        ArrayEnd::Leaving
-    }
-
-    /// A command ended in the array: its planes are free, and the array continues with the loaded program, if there is
-    /// one. Returns the time from which the use of each of its planes counts.
-    pub fn end_in_array(
-        &mut self,
-        die: DieId,
-        command: &Command,
-        events: &mut EventQueue,
-    ) -> [u64; PLANES_MAX as usize] {
-        let now_ns = events.now_ns();
-        let staged = std::mem::replace(&mut self.dies[die.at()].staged, NO_COMMAND);
-        if staged != NO_COMMAND {
-            self.way(die).start_array::<false>((staged, FlashOp::Program), now_ns, events);
-        }
-        let mut busy_from_ns = [now_ns; PLANES_MAX as usize];
-        for (part, from_ns) in command.parts().iter().zip(&mut busy_from_ns) {
-            *from_ns = self.release_plane(part.plane, command.issued_ns, now_ns);
-        }
-        self.rest_if_ready(die, now_ns);
-        busy_from_ns
-    }
+    // ---- commands that are alone ------------------------------------------------------------------------------------
 
     /// The command of a die that was alone there ended; since when its plane's use counts.
     #[inline(always)]
@@ -389,31 +315,6 @@ impl<O: Observer> Flash<O> {
         way.d.busy_since_ns = now_ns;
         way.d.commands[0].set_following(op, page, units, now_ns);
         way.launch::<true>(0, op, 1, events);
-    }
-
-    /// A plane's register is free again: the time since its command was issued counts as in use, once. Since when it
-    /// does.
-    #[inline(always)]
-    fn release_plane(&mut self, plane: PlaneId, issued_ns: u64, now_ns: u64) -> u64 {
-        let until_ns = &mut self.plane_busy_until_ns[plane.at()];
-        let from_ns = issued_ns.max(std::mem::replace(until_ns, now_ns));
-        self.plane_busy_ns += now_ns - from_ns;
-        self.planes_in_use -= 1;
-        from_ns
-    }
-
-    /// Ends the die's time in use if no command remains.
-    #[inline(always)]
-    fn rest_if_ready(&mut self, die: DieId, now_ns: u64) {
-        let d = &self.dies[die.at()];
-        if d.is_ready() {
-            self.die_busy_ns += now_ns - d.busy_since_ns;
-        }
-    }
-
-    /// Lets a die wait without a command; its event then returns [`ArrayEnd::DelayElapsed`].
-    pub fn wait(&mut self, die: DieId, duration_ns: u64, events: &mut EventQueue) {
-        events.schedule(self.die_timer(die), events.now_ns() + duration_ns);
     }
 }
 
@@ -459,11 +360,4 @@ fn show_transfer(
         Phase::Out => Carries::DataOut { units: command.parts[usize::from(command.out)].units },
     };
     observer.on_transfer(die, usize::from(at), carries, start_ns, end_ns);
-}
-
-/// Array time of a command: that of the slowest of its planes' pages.
-#[inline(never)]
-fn slowest_ns(timing: &Timing, geometry: &Geometry, command: &Command) -> u64 {
-    let times = command.parts().iter().map(|part| timing.page_ns(command.op, geometry.block_and_offset(part.page).1));
-    times.max().expect("a command has a plane")
 }

@@ -328,7 +328,7 @@ fn transfers_of(command: &CommandRecord, dies: &[DriveDie]) -> Vec<Bar> {
 fn part_of(command: &CommandRecord, plane: u32) -> Vec<Bar> {
     let Some(at) = command.parts.iter().position(|part| part.plane == plane) else { return Vec::new() };
     let part = &command.parts[at];
-    let array_ns = command.array_ns;
+    let array_ns = command.array_ns();
     let mut bars = Vec::new();
     let mut add = |in_use, times_ns| bars.push(bar(command, part, in_use, times_ns));
     match command.op {
@@ -346,7 +346,7 @@ fn part_of(command: &CommandRecord, plane: u32) -> Vec<Bar> {
         }
         FlashOp::Erase | FlashOp::Copyback => {}
     }
-    add(Use::Array, array_ns);
+    command.array_times_ns.iter().for_each(|&time_ns| add(Use::Array, time_ns));
     bars
 }
 
@@ -385,8 +385,8 @@ fn detail(command: &CommandRecord, part: &PartRecord) -> String {
         part.plane,
         part.block,
         format_duration_ns(command.issued_ns),
-        format_duration_ns(command.array_ns.0),
-        format_duration_ns(command.array_ns.1),
+        format_duration_ns(command.array_ns().0),
+        format_duration_ns(command.array_ns().1),
         format_duration_ns(command.end_ns()),
     )
 }

@@ -68,18 +68,19 @@ impl Drive {
     /// Makes one decision; returns whether something changed, so that another may follow.
     #[inline(always)]
     pub(in crate::ssd) fn take_next(&mut self, die: DieId, events: &mut EventQueue) -> bool {
-        let readiness = self.readiness(die, events.now_ns());
-        readiness != Readiness::Busy && self.take_what_is_ready(die, readiness, events)
+        let (readiness, reserved_by) = (self.readiness(die, events.now_ns()), self.dies[die].reserved_by());
+        if readiness == Readiness::Busy {
+            // While it is busy, the die of a collection that nothing preempts takes nothing.
+            let may_share = reserved_by.is_some() && self.scheme.preemption.is_preemptive();
+            return may_share && self.share(die, reserved_by, readiness, events);
+        }
+        if reserved_by.is_some() {
+            return self.share(die, reserved_by, readiness, events);
+        }
+        self.take_what_is_ready(die, readiness, events)
     }
 
     fn take_what_is_ready(&mut self, die: DieId, readiness: Readiness, events: &mut EventQueue) -> bool {
-        let reserved_by = self.dies[die].reserved_by();
-        if reserved_by.is_some() {
-            return match self.is_job_paused(reserved_by) {
-                false => self.share(die, reserved_by, readiness, events),
-                true => self.take_beside_paused(die, readiness, events),
-            };
-        }
         if self.dies[die].defers_to_high_priority() && self.serve_high_priority(die, readiness, events) {
             return true;
         }
@@ -136,12 +137,8 @@ impl Drive {
 
     #[inline(always)]
     pub(in crate::ssd) fn take_read(&mut self, die: DieId, lead: TxnId, events: &mut EventQueue) {
-        let list = self.queue(die, Queue::Read);
-        self.queues.remove(list, lead.0);
-        let Some(part) = self.bind_read(lead, die, events) else { return };
-        let source = self.txns[lead].role.source();
-        let mut command = Command::new(FlashOp::Read, source, JobId::NONE, events.now_ns());
-        self.add_read(&mut command, part, events.now_ns());
+        let Some(mut command) = self.bind_lone_read(die, lead, events) else { return };
+        let part = command.parts[0];
         if self.head(die, Queue::Read).is_some() {
             for at in 0..self.scheme.settings.compose.builders.len() {
                 let joining = self.scheme.settings.compose.builders[at].reads(&self.view_for_builders(die), part.page);
@@ -149,6 +146,23 @@ impl Drive {
             }
         }
         self.issue(die, &command, events);
+    }
+
+    /// Takes a read from its queue, and binds it to a command of one plane; none if it has left the die, or has ended.
+    #[inline(always)]
+    pub(in crate::ssd) fn bind_lone_read(
+        &mut self,
+        die: DieId,
+        lead: TxnId,
+        events: &mut EventQueue,
+    ) -> Option<Command> {
+        let list = self.queue(die, Queue::Read);
+        self.queues.remove(list, lead.0);
+        let part = self.bind_read(lead, die, events)?;
+        let source = self.txns[lead].role.source();
+        let mut command = Command::new(FlashOp::Read, source, JobId::NONE, events.now_ns());
+        self.add_read(&mut command, part, events.now_ns());
+        Some(command)
     }
 
     /// The view of the drive for builders.

@@ -4,6 +4,9 @@
 //! that the preemption policy admits go first, in the order of the die's classes. So do requests that arrive meanwhile,
 //! as far as the policy's fence lets them. Then the collection takes its step. With the `pipeline` builder, commands of
 //! one type follow each other through the cache register, host and collection alike.
+//!
+//! If the policy and the device suspend commands, a read that waits while a step is in the array may suspend it: the
+//! die's preemption point opens in the step. Reads go one by one; then the step resumes, and the point closes.
 
 use crate::dispatch::index::place_of;
 use crate::dispatch::order::{Class, Heads};
@@ -28,10 +31,12 @@ struct FirstQuery<'a> {
     /// Only requests with a smaller sequence number.
     before: u64,
     pairing: &'a StepPartners<'a>,
+    /// The suspended command: no read of a block that it changes.
+    suspended: Option<&'a Command>,
 }
 
 impl Drive {
-    /// The die of a collection can take a command: the collection's next step, or host work that preempts. Returns
+    /// The die of a collection is visited: it may take the collection's next step, or host work that preempts. Returns
     /// whether something changed.
     pub(in crate::ssd) fn share(
         &mut self,
@@ -40,6 +45,12 @@ impl Drive {
         readiness: Readiness,
         events: &mut EventQueue,
     ) -> bool {
+        if readiness == Readiness::Busy {
+            return self.share_busy(die, id, events);
+        }
+        if self.is_job_paused(id) {
+            return self.take_beside_paused(die, readiness, events);
+        }
         if self.scheme.settings.collection.steps_at_once {
             return readiness == Readiness::Ready && self.take_step(die, id, events);
         }
@@ -57,6 +68,70 @@ impl Drive {
             }
             PreemptionPoint::Open { since } => self.go_on(die, id, step, since, readiness, events),
         }
+    }
+
+    /// The die of a collection is busy: a read suspends its step, or goes beside the suspended step, which otherwise
+    /// resumes. Returns whether another decision may follow.
+    fn share_busy(&mut self, die: DieId, id: JobId, events: &mut EventQueue) -> bool {
+        let now_ns = events.now_ns();
+        if let Some(suspended) = self.flash.suspended(die, events) {
+            if let Some(read) = self.first_read_beside(die, id, (suspended, false), now_ns) {
+                self.take_read_beside(die, read, events);
+                return true;
+            }
+            self.dies[die].close_point();
+            self.flash.resume(die, events);
+            return false;
+        }
+        if self.dies[die].reads_waiting() == 0 || self.dies.has_rest(die) {
+            return false;
+        }
+        if let Some((command, left_ns, is_again)) = self.flash.suspendable(die, id, now_ns)
+            && self.scheme.preemption.suspends(command.op, left_ns)
+            && self.first_read_beside(die, id, (command, is_again), now_ns).is_some()
+        {
+            self.dies[die].open_point(self.txns.next_sequence());
+            self.flash.suspend(die, events);
+        }
+        false
+    }
+
+    /// The first waiting read that may go beside a suspended command of the collection. A fence holds back reads that
+    /// arrived after the suspension; with a fence, no command is suspended again.
+    fn first_read_beside(
+        &self,
+        die: DieId,
+        id: JobId,
+        (suspended, is_again): (&Command, bool),
+        now_ns: u64,
+    ) -> Option<TxnId> {
+        let seen = self.visible_die(die, now_ns);
+        let view = self.view(&seen, id, NextStep::Elsewhere);
+        let before = match self.dies[die].point() {
+            _ if !self.fence(die, &view).holds_back(false) => u64::MAX,
+            PreemptionPoint::Open { since } => since,
+            _ if is_again => return None,
+            _ => u64::MAX,
+        };
+        let pairing = StepPartners::of(self, die, None);
+        let asked = FirstQuery { view: &view, before, pairing: &pairing, suspended: Some(suspended) };
+        self.first_admitted(die, Queue::Read, &asked)
+    }
+
+    /// Issues a read beside a suspended command.
+    #[cold]
+    fn take_read_beside(&mut self, die: DieId, read: TxnId, events: &mut EventQueue) {
+        let Some(command) = self.bind_lone_read(die, read, events) else { return };
+        let (now_ns, Self { flash, dies, records, .. }) = (events.now_ns(), &mut *self);
+        // The read may use a plane of the suspended command.
+        flash.settle_die(die, now_ns, |from_ns| {
+            if let Some(since_ns) = dies[die].collecting_since_ns() {
+                records.counters.on_plane_busy(now_ns - from_ns.max(since_ns));
+            }
+        });
+        self.check_hard_watermark(die, false);
+        self.records.counters.on_preemption();
+        self.issue(die, &command, events);
     }
 
     /// The time for which the controller polls the queue before a step.
@@ -78,9 +153,13 @@ impl Drive {
         true
     }
 
-    /// The poll of a die's queue is over. Returns whether the collection took its step.
+    /// The poll of a die's queue is over, or its step is suspended. Returns whether the collection took its step.
     #[inline(never)]
     pub(in crate::ssd) fn on_poll_end(&mut self, die: DieId, events: &mut EventQueue) -> bool {
+        if self.dies[die].point() != PreemptionPoint::Polling {
+            self.mark_ready(die);
+            return false;
+        }
         self.open_point(die, events.now_ns());
         let id = self.dies[die].reserved_by();
         let step = self.next_step(id).expect("no step is under way");
@@ -136,7 +215,8 @@ impl Drive {
                 if fence.holds_back(is_write) { since } else { u64::MAX }
             };
             let pairing = StepPartners::of(self, die, Some(step));
-            let asked = |is_write| FirstQuery { view: &view, before: before(is_write), pairing: &pairing };
+            let asked =
+                |is_write| FirstQuery { view: &view, before: before(is_write), pairing: &pairing, suspended: None };
             let read = self.first_admitted(die, Queue::Read, &asked(false));
             let write = self.first_admitted(die, Queue::Write, &asked(true));
             if let Some(class) = self.pick_class(die, self.heads_of(read, write), events.now_ns()) {
@@ -222,7 +302,7 @@ impl Drive {
         let seen = self.visible_die(die, events.now_ns());
         let view = self.view(&seen, id, NextStep::Elsewhere);
         let pairing = StepPartners::of(self, die, None);
-        let asked = FirstQuery { view: &view, before: u64::MAX, pairing: &pairing };
+        let asked = FirstQuery { view: &view, before: u64::MAX, pairing: &pairing, suspended: None };
         let read = self.first_admitted(die, Queue::Read, &asked);
         let write = self.first_admitted(die, Queue::Write, &asked);
         match self.pick_class(die, self.heads_of(read, write), events.now_ns()) {
@@ -317,8 +397,18 @@ impl Drive {
             self.queues.iter(self.queue(die, Queue::Read)).map(TxnId).take(self.scheme.settings.compose.gc_scan_max);
         queued.into_iter().find(|&id| {
             let plane = if minds_planes { self.plane_of_read(id) } else { PlaneId::NONE };
-            self.txns[id].sequence < asked.before && self.may_go_first(id, false, plane, asked)
+            self.txns[id].sequence < asked.before
+                && self.may_go_first(id, false, plane, asked)
+                && asked.suspended.is_none_or(|command| !self.is_read_of_block(id, command))
         })
+    }
+
+    /// Whether a read uses a block that a command changes.
+    fn is_read_of_block(&self, id: TxnId, command: &Command) -> bool {
+        let Some(place) = place_of(&self.txns[id], |unit| self.ftl.lookup(unit)) else { return false };
+        let block_of = |page| self.flash.geometry().block_and_offset(page).0;
+        let block = block_of(self.geometry.flash_page(place));
+        command.parts().iter().any(|part| block_of(part.page) == block)
     }
 
     /// The first such write. Searches by plane, because the reason that delays one write to a plane mostly delays all.

@@ -102,7 +102,7 @@ fn a_write_whose_die_has_no_page_left_waits_for_no_collection() {
 #[test]
 fn a_write_that_chooses_its_die_passes_one_that_is_busy() {
     let (mut drive, _) = drive(2, 1, "");
-    drive.flash.inside().dies[0].array = 0;
+    drive.flash.inside().dies[0].array.set_at(0);
     assert_eq!(drive.place(LogicalUnit(0)).die, DieId(1));
 }
 

@@ -195,7 +195,7 @@ fn a_read_of_several_units_is_rebuilt_from_the_members_of_each_stripe() {
     expected.sort_unstable();
     read.sort_unstable();
     assert_eq!(read, expected);
-    assert!(reads().all(|command| command.end_ns() - command.array_ns.1 == 10_240), "each brings one unit");
+    assert!(reads().all(|command| command.end_ns() - command.array_ns().1 == 10_240), "each brings one unit");
 }
 
 /// The paper's "blocked again".

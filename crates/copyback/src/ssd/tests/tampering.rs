@@ -351,8 +351,8 @@ const ROWS: &[Row] = &[
     }),
     // Work that was faster than its parts.
     row!(TimeExplained, "", reads, |drive, _| {
-        let Some(d) = drive.flash.inside().dies.iter_mut().find(|d| d.array != NO_COMMAND) else { return false };
-        d.commands[d.array as usize].array_end_ns += 100_000;
+        let Some(d) = drive.flash.inside().dies.iter_mut().find(|d| d.array.is_busy()) else { return false };
+        d.commands[d.array.at() as usize].array_end_ns += 100_000;
         true
     }),
     // The only part of a request that arrived at time 0 ends twice.
@@ -538,12 +538,12 @@ const ROWS: &[Row] = &[
         true
     }),
     row!(OnfiAddress, NO_MULTI_PLANE, reads_of_a_stripe, |drive, _| {
-        drive.flash.inside().rules.multi_plane = true;
+        drive.flash.inside().rules.commands.multi_plane = true;
         drive.scheme.settings.compose.builders.push(BuilderName::MultiPlane);
         true
     }),
     row!(OnfiAddress, "commands = { same_block = true }", writes_of_a_stripe, |drive, _| {
-        drive.flash.inside().rules.same_block = false;
+        drive.flash.inside().rules.commands.same_block = false;
         true
     }),
     row!(OnfiBus, "compose = { policy = \"list\", builders = [] }", writes, |drive, events| {
@@ -592,7 +592,7 @@ const ROWS: &[Row] = &[
     // The data of a plane is left in its register, and the next page sent.
     row!(OnfiRegister, "frontier = { policy = \"single\", fill_limit = \"1 ms\" }", reads_of_a_stripe, |drive, _| {
         let leaves = |d: &&mut Die| {
-            let follows = d.array != NO_COMMAND || d.staged != NO_COMMAND;
+            let follows = d.array.is_busy() || d.staged != NO_COMMAND;
             follows
                 && d.bus != NO_COMMAND
                 && d.commands[d.bus as usize].planes == 2

@@ -19,6 +19,7 @@ pub mod ideal;
 pub mod none;
 pub mod plugin;
 pub mod points;
+pub mod suspend;
 
 /// The example of docs/policies.md, compiled at the path that its reader uses.
 #[cfg(test)]
@@ -27,6 +28,7 @@ mod example;
 
 use crate::config::layers::Kept;
 use crate::config::{Device, KeyError, axis};
+use crate::flash::command::FlashOp;
 use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
 pub use crate::tasks::view::DieView;
@@ -54,6 +56,10 @@ pub trait Parameters {
     fn as_task(&self) -> Option<AsTask> {
         None
     }
+    /// Keys and tables of the device that no other policy uses.
+    fn own_device_keys() -> &'static [&'static str] {
+        &[]
+    }
 }
 
 /// The parameters of collections that reserve no die.
@@ -65,9 +71,12 @@ pub struct AsTask {
     pub buffer_pages: u32,
 }
 
-/// Parameters that are kept if a plugin is used: the requests that may preempt at a point.
-pub const KEPT: Kept =
-    Kept { table: "preemption", policies: &["plugin"], keys: &["poll", "at_register", "serves", "fence", "at_hard"] };
+/// Parameters that are kept if a plugin or `suspend` is used: the requests that may preempt at a point.
+pub const KEPT: Kept = Kept {
+    table: "preemption",
+    policies: &["plugin", "suspend"],
+    keys: &["poll", "at_register", "serves", "fence", "at_hard"],
+};
 
 /// See the module's contract.
 pub trait PreemptionPolicy {
@@ -99,6 +108,11 @@ pub trait PreemptionPolicy {
     }
     /// Whether no plane takes a read before the collection's next step. Constant over a run, as above.
     fn excludes_reads(&self, _step: NextStep) -> bool {
+        false
+    }
+    /// Whether a waiting read suspends a program or an erase of the collection that the device can suspend. The array
+    /// would work for it for `left_ns` from now on.
+    fn suspends(&self, _op: FlashOp, _left_ns: u64) -> bool {
         false
     }
 }
@@ -136,6 +150,13 @@ macro_rules! preemptions {
             /// The parameters of collections as a task, if they are one.
             pub fn as_task(&self) -> Option<AsTask> {
                 match self { $( Self::$variant(p) => p.as_task() ),+ }
+            }
+
+            /// The only policy that uses a key of the device, if there is such a policy.
+            pub fn only_user_of(key: &str) -> Option<&'static str> {
+                let users = [ $( ($name, <$module::Params as Parameters>::own_device_keys()) ),+ ];
+                let names = |own: &&str| key.strip_prefix(*own).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+                users.into_iter().find(|(_, keys)| keys.iter().any(|own| names(&own))).map(|(name, _)| name)
             }
         }
 
@@ -180,6 +201,9 @@ macro_rules! preemptions {
             pub fn excludes_reads(&self, step: NextStep) -> bool {
                 match &self.policy { $( Policy::$variant(p) => p.excludes_reads(step) ),+ }
             }
+            pub fn suspends(&self, op: FlashOp, left_ns: u64) -> bool {
+                match &self.policy { $( Policy::$variant(p) => p.suspends(op, left_ns) ),+ }
+            }
         }
     };
 }
@@ -217,6 +241,7 @@ preemptions! {
     "deadline" => deadline: Deadline,
     "always" => always: Always,
     "ideal" => ideal: Ideal,
+    "suspend" => suspend: Suspend,
     "plugin" => plugin: Plugin,
 }
 
@@ -229,7 +254,7 @@ pub enum NextStep {
     Program,
     /// The moves are done: point (2) once more.
     Erase,
-    /// None: the step is executing on another die, and this die is free meanwhile.
+    /// None: the step is executing on another die, and this die is free meanwhile; or the step is suspended.
     Elsewhere,
 }
 
