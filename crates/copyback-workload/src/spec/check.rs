@@ -2,9 +2,7 @@
 
 mod addresses;
 
-use super::{
-    AddressSpec, ArrivalKind, ArrivalSpec, Footprint, Format, GENERATED_ALIGN_DEFAULT, SizeKind, SizeSpec, WorkloadSpec,
-};
+use super::{ArrivalKind, ArrivalSpec, Footprint, Format, GENERATED_ALIGN_DEFAULT, SizeKind, SizeSpec, WorkloadSpec};
 use crate::units::Bytes;
 
 /// A setting that makes no sense, with the dotted path of its key below `[workload]`.
@@ -135,7 +133,7 @@ impl WorkloadSpec {
         }
         self.arrivals.as_ref().map_or(Ok(()), |arrivals| arrivals.check("arrivals"))?;
         self.check_read_arrivals()?;
-        self.addresses.as_ref().map_or(Ok(()), AddressSpec::check)
+        self.check_addresses()
     }
 
     /// Checks the shares of reads and trims, and that each kind of request has a size.
@@ -458,6 +456,9 @@ mod tests {
             (two("\"poisson\", rate = 5", "\"closed\""), "arrivals"),
             (two("\"poisson\", rate = 5", "\"fixed\", rate = 5") + "trim_share = 1.5", "trim_share"),
             (with("addresses = { kind = \"uniform\", theta = 1 }"), "addresses.theta"),
+            (with("addresses = { kind = \"uniform\", map_unit = 4096 }"), "addresses.map_unit"),
+            (with("addresses = { kind = \"numbered\", map_unit = 8192 }"), "addresses.map_unit"),
+            (with("addresses = { kind = \"numbered\", map_unit = 0 }"), "addresses.map_unit"),
             (with("addresses = { kind = \"zipf\" }"), "addresses.theta"),
             (with("addresses = { kind = \"self-similar\" }"), "addresses.skew"),
             (with("addresses = { kind = \"self-similar\", skew = 1 }"), "addresses.skew"),
