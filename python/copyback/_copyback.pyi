@@ -1,7 +1,7 @@
 """The native part of the package."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, Literal, Self, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
@@ -67,6 +67,7 @@ class RunError(Error):
 class Table:
     """A table of results, an Arrow stream by the PyCapsule protocol."""
 
+    def __new__(cls, name: str, columns: list[tuple[str, str, list[str] | bytes, bytes | None]]) -> Self: ...
     @property
     def name(self) -> str: ...
     @property

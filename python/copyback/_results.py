@@ -6,8 +6,9 @@ import functools
 import html
 import itertools
 import json
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Self
 
+from copyback import _kept
 from copyback.figures import Package
 
 if TYPE_CHECKING:
@@ -29,12 +30,8 @@ class _Results:
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return type(self)(self._native)
 
-    def __reduce__(self) -> NoReturn:
-        message = (
-            "results of copyback cannot be pickled; return a part of them from a process: `.document` (a dict), or a "
-            "table as a data frame: polars.DataFrame(result.summary)"
-        )
-        raise TypeError(message)
+    def __reduce__(self) -> tuple[type[Self], tuple[Any]]:
+        return type(self), (_kept.of(self._native),)
 
 
 class Runs(_Results):

@@ -326,6 +326,24 @@ def test_lines_are_named_where_there_is_room_and_in_a_legend_otherwise(runs):
     assert not named(ax) and len(ax.get_legend().get_texts()) == 12
 
 
+def test_many_lines_are_named_in_a_legend_with_their_dashes():
+    names = list(copyback.schemes())[:14]
+    many = copyback.compare(schemes=names, workload="oltp", requests=300)
+    usual = plot.ccdf(many, where={"scheme": names[:2]})
+    ax = plot.ccdf(many, where={"scheme": names[:12]})
+    assert [line.get_label() for line in usual.get_lines()] == names[:2]
+    assert not named(ax) and [text.get_text() for text in ax.get_legend().get_texts()] == names[:12]
+    for drawn in (usual, ax):
+        drawn.figure.canvas.draw()
+    heights = [drawn.get_window_extent().height for drawn in (usual, ax)]
+    assert heights[1] > 0.9 * heights[0], "the legend takes the space of the axes"
+    for line, shown in zip(ax.get_lines(), ax.get_legend().get_lines(), strict=True):
+        assert line.get_color() == shown.get_color() and line.get_linestyle() == shown.get_linestyle()
+    says = re.escape(f"14 lines cannot be told apart; choose some: where={{'scheme': {names[:2]}}}")
+    with pytest.raises(ValueError, match=says):
+        plot.ccdf(many)
+
+
 def test_groups_of_two_keys_have_names_that_do_not_overlap(swept):
     ax = plot.bars(swept, "response.read.p99_ns")
     ax.figure.canvas.draw()

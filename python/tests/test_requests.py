@@ -1,5 +1,6 @@
 """Requests come from any table, frame or iterator, fast enough."""
 
+import datetime
 import itertools
 import os
 import signal
@@ -141,6 +142,27 @@ def test_times_have_their_own_units(unit, factor, tmp_path: Path):
             # The name says microseconds, and the type something else.
             table = pa.table(PLAIN).set_column(0, "arrival_us", encoded)
             assert rows_of(table, tmp_path)["arrival_ns"] == [0, 2 * factor, 67 * factor]
+
+
+@pytest.mark.parametrize("day", [pa.date32(), pa.date64(), pa.string()])
+@pytest.mark.parametrize("clock", [pa.time32("s"), pa.time32("ms"), pa.time64("us"), pa.time64("ns"), pa.string()])
+def test_dates_and_times_of_day_have_columns_of_their_own(day, clock, tmp_path: Path):
+    dates = pa.array([datetime.date(2026, 6, 30), datetime.date(2026, 6, 30), datetime.date(2026, 7, 1)])
+    times = pa.array([datetime.time(23, 59, 58), datetime.time(23, 59, 59), datetime.time(0, 0, 1)])
+    rest = {name: values for name, values in PLAIN.items() if name != "arrival_ns"}
+    table = pa.table({"date": dates.cast(day), "time": times.cast(clock)} | rest)
+    assert rows_of(table, tmp_path)["arrival_ns"] == [0, 10**9, 3 * 10**9]
+
+
+def test_the_only_column_of_timestamps_is_that_of_arrivals(tmp_path: Path):
+    at = [datetime.datetime(2026, 6, 30, 12, 0, second) for second in (1, 2, 5)]
+    rest = {name: values for name, values in PLAIN.items() if name != "arrival_ns"}
+    for frame in [
+        pa.table({"submitted": at} | rest),
+        pd.DataFrame({"when": at} | rest),
+        pl.DataFrame({"ts": at} | rest),
+    ]:
+        assert rows_of(frame, tmp_path)["arrival_ns"] == [0, 10**9, 4 * 10**9]
 
 
 @pytest.mark.parametrize("kind", [pa.float16(), pa.float32(), pa.float64()])

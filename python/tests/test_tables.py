@@ -4,13 +4,15 @@ import copy
 import html
 import pickle
 import re
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from conftest import QUICK
+from conftest import QUICK, without_wall
 
 import copyback
 
@@ -56,21 +58,62 @@ def test_numbers_are_not_copied(runs):
     assert first == second
 
 
-def test_results_are_copied_and_not_pickled(runs):
+def pickled(result):
+    return pickle.loads(pickle.dumps(result))
+
+
+def test_results_are_copied(runs):
     info = copyback.trace.info("oltp", requests=100)
     assert repr(info).startswith("<copyback.Document: ") and "requests" in repr(info)
     for result in [runs, info]:
-        for copied in [copy.copy(result), copy.deepcopy(result)]:
+        for copied in [copy.copy(result), copy.deepcopy(result), pickled(result), pickled(pickled(result))]:
             assert type(copied) is type(result) and copied.json == result.json
-        with pytest.raises(TypeError, match=r"cannot be pickled; return .* `.document`"):
-            pickle.dumps(result)
+            assert repr(copied) == repr(result) and str(copied) == str(result)
+            assert copied._repr_html_() == result._repr_html_()
     copied = copy.deepcopy(runs)
     copied.document["results"].clear()
     assert runs.document["results"], "a copy's document is its own"
-    # What the error suggests.
-    assert pickle.loads(pickle.dumps(runs.document)) == runs.document
-    frame = pl.DataFrame(runs.summary)
-    assert pickle.loads(pickle.dumps(frame)).equals(frame)
+
+
+def test_runs_are_pickled(runs):
+    kept = pickled(runs)
+    assert kept["pgc"] == runs["pgc"] and list(kept) == runs.schemes and kept.tables == runs.tables
+    for name in runs.tables:
+        assert pl.DataFrame(kept.table(name)).equals(pl.DataFrame(runs.table(name))), name
+        schemas = [pa.table(result.table(name)).schema for result in [kept, runs]]
+        assert schemas[0] == schemas[1], name
+        assert kept.table(name).name == name and kept.table(name).to_latex(rows=2) == runs.table(name).to_latex(rows=2)
+    assert kept.to_latex() == runs.to_latex()
+    assert [kept.text(width) for width in (80, 120)] == [runs.text(width) for width in (80, 120)]
+    # Between two widths, the smaller one fits.
+    assert kept.text(110) == runs.text(100) and kept.text(20) == runs.text(80)
+    with pytest.raises(AttributeError, match="there is no table or attribute 'nothing'"):
+        _ = kept.nothing
+    with pytest.raises(KeyError, match="no table `nothing`"):
+        kept.table("nothing")
+    # Files and processes take what pickle made.
+    assert pd.DataFrame.from_arrow(copy.copy(kept.summary)).equals(pd.DataFrame.from_arrow(runs.summary))
+
+
+def test_sweeps_and_documents_are_pickled(tmp_path):
+    file = tmp_path / "s.toml"
+    head = 'schemes = ["baseline", "pgc"]\nworkload = "mixed-70-30"\nrequests = 1000\n'
+    # Without writes there is no write amplification.
+    file.write_text(head + '[vary]\n"workload.read_share" = [0.5, 1.0]\n')
+    sweep = copyback.sweep(file, out=tmp_path / "s.parquet")
+    kept = pickled(sweep)
+    assert pl.DataFrame(kept).equals(pl.DataFrame(sweep)) and str(kept) == str(sweep)
+    assert pl.DataFrame(kept.latencies).equals(pl.DataFrame(sweep.latencies))
+    assert kept.to_latex() == sweep.to_latex() and repr(kept) == repr(sweep)
+    assert any(column.null_count() for column in pl.DataFrame(kept).iter_columns()), "no column has gaps"
+
+
+def test_a_process_returns_results():
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        found = pool.submit(copyback.run, **QUICK).result()
+    own = copyback.run(**QUICK)
+    assert without_wall(found.json) == without_wall(own.json)
+    assert pl.DataFrame(found.summary).equals(pl.DataFrame(own.summary))
 
 
 def test_what_is_not_there_is_said(runs):

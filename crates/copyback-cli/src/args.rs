@@ -212,8 +212,8 @@ pub struct Common {
     /// The trace's format [default: recognised from its content]
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<String>,
-    /// The columns of a table without a header, in order: time_us (_ns, _ms, _s), op, offset, length (sector, sectors),
-    /// device, priority, and any other name for a column to ignore
+    /// The columns of a table without a header, in order: time_us (_ns, _ms, _s) or date and time, op, offset, length
+    /// (sector, sectors), device, priority, and any other name for a column to ignore
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub columns: Vec<String>,
     /// Number of malformed trace records to skip before one stops the run

@@ -185,6 +185,18 @@ const WRITE: &[Column] = &[
     column("", "p99.99", |done| writes(done, 100, |l| l.p99_99_ns), no_writes),
 ];
 
+/// For workloads of trims alone, which have no response times.
+const TRIM: &[Column] = &[Column {
+    group: "trims",
+    title: "requests",
+    content: Content::Number(Number {
+        value: |done| Some(report(done).trims as f64),
+        print: |v| format::count(v as u64),
+        none: |_| "",
+        without_gc: "same",
+    }),
+}];
+
 const FLASH: &[Column] = &[
     Column {
         group: "flash",
@@ -245,7 +257,11 @@ const fn column(
 
 /// Groups of columns that apply to these runs.
 fn groups(finished: &[Finished]) -> Vec<&'static [Column]> {
-    let mut groups = vec![READ, WRITE, FLASH];
+    let trims_only = |done: &Finished| report(done).response.all.count == 0 && report(done).trims > 0;
+    let mut groups = match finished.iter().all(trims_only) {
+        true => vec![TRIM, FLASH],
+        false => vec![READ, WRITE, FLASH],
+    };
     groups.extend(
         finished.iter().any(|done| report(done).array.as_ref().is_some_and(|a| a.drives.len() > 1)).then_some(ARRAY),
     );

@@ -123,18 +123,15 @@ pub fn text(results: &Results, show: &[String], terminal_columns: usize) -> Resu
     let run = &planned.resolved.run;
     let latencies = latency_rows(report, &run.measure, &chosen.columns());
     let chosen_rows = numbers.iter().map(|(word, value)| (word.as_str(), value.clone())).collect();
-    let of_each = match report.workloads.is_empty() {
-        true => None,
-        false => Some(crate::tenants::text(plan, std::slice::from_ref(done), show, terminal_columns)?),
-    };
+    let of_each = crate::tenants::text(plan, std::slice::from_ref(done), show, terminal_columns)?;
     let tasks = tasks::rows(run, report, &done.outcome.series);
     // One order for all runs: a section that a run lacks is left out.
     let sections: [Option<(&str, String)>; 16] = [
         (!numbers.is_empty()).then(|| ("Chosen numbers", facts(chosen_rows))),
         Some(("Requests", requests(report))),
-        Some(("Response times", table::split(&latencies, terminal_columns))),
+        Some(("Response times", response_times(report, &latencies, terminal_columns))),
         array_or_bandwidth(report),
-        of_each.map(|text| ("Each workload", text)),
+        (!of_each.is_empty()).then_some(("Each workload", of_each)),
         Some(("Where the time went", breakdown(report, run.frontier.fill().is_some()))),
         Some(("Write amplification", write_amplification(report))),
         Some(("Steady state", facts(steady::rows(&report.steady)))),
@@ -151,6 +148,14 @@ pub fn text(results: &Results, show: &[String], terminal_columns: usize) -> Resu
         text.push_str(&format!("\n{}{title}{}\n{body}", BOLD.render(), BOLD.render_reset()));
     }
     Ok(text + &closing_line(&done.wall) + &notes::notes(plan, std::slice::from_ref(done)))
+}
+
+/// The table of response times, or that there are none.
+fn response_times(report: &Report, rows: &[Vec<Cell>], terminal_columns: usize) -> String {
+    match report.response.all.count {
+        0 => "  none: no request reads or writes\n".to_owned(),
+        _ => table::split(rows, terminal_columns),
+    }
 }
 
 /// The section on an array, or on the bandwidth of a drive if it was measured.

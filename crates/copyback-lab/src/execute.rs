@@ -16,7 +16,7 @@ use copyback::observe::microscope::Focus;
 use copyback::observe::report::{Outcome, Report};
 use copyback::run::config::Resolved;
 use copyback::run::{self, Options, Progress, RunError, Warmup};
-use copyback::workload::spec::Pace;
+use copyback::workload::spec::{Pace, WorkloadSpec};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -231,7 +231,20 @@ fn failed(error: RunError, planned: &Planned) -> Failure {
             let help = advice::for_warmup(&unfinished, workload, advice::begins_settled(run));
             Failure::input(unfinished.to_string()).with_help(help)
         }
+        RunError::Empty if ends_with_map(&planned.resolved) => {
+            Failure::input("there is no request: no request fits behind the first address that fio's map draws")
+                .with_help("use another seed (--seed N), smaller requests, or norandommap=1")
+        }
         error => error.into(),
+    }
+}
+
+/// Whether all of its workloads end with fio's map of blocks.
+fn ends_with_map(resolved: &Resolved) -> bool {
+    let ends = |spec: &WorkloadSpec| spec.addresses.as_ref().is_some_and(|addresses| addresses.ends == Some(true));
+    match resolved.tenants.is_empty() {
+        true => ends(&resolved.workload),
+        false => resolved.tenants.values().all(|tenant| ends(&tenant.spec)),
     }
 }
 

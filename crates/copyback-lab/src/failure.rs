@@ -223,8 +223,10 @@ impl From<RunError> for Failure {
                 "use as many drives as the workload names (--set array.drives, --set workload.addresses.drives), or \
                  one of them: --set workload.device=0",
             ),
-            RunError::TooLate { .. } => Self::input(error.to_string())
-                .with_help("correct the trace's time there, or lower `workload.time_scale` or `workload.loop`"),
+            RunError::TooLate { .. } => Self::input(error.to_string()).with_help(
+                "correct the trace's time there, or raise the rate of a generator's `arrivals`, or lower \
+                     `workload.time_scale` or `workload.loop`",
+            ),
             // The remedy depends on the workload.
             RunError::WarmupUnfinished(unfinished) => Self::input(unfinished.to_string()),
             RunError::Stopped => Self::run(error.to_string()),

@@ -1,12 +1,12 @@
 //! Columns of Arrow as columns of a Parquet file that the trace readers read.
 //!
 //! The parquet crate can write Arrow's arrays itself, but its feature `arrow` takes longer to compile than the rest of
-//! this package. A trace has few types: whole numbers, real numbers, texts and times. Each has its widest type.
+//! this package. A trace has few types: whole numbers, real numbers, texts, times and dates. Each has its widest type.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
-    UInt16Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Date32Type, Date64Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, Time32MillisecondType, Time32SecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayAccessor, Int64Array, RecordBatch, downcast_run_array};
 use arrow_schema::{ArrowError, DataType, Field, SchemaRef, TimeUnit};
@@ -113,7 +113,7 @@ fn stored_type(field: &Field) -> Result<Type, ParquetError> {
         DataType::Boolean => (Physical::BOOLEAN, None),
         DataType::Date32 | DataType::Date64 => (Physical::INT32, Some(LogicalType::Date)),
         DataType::Time32(_) | DataType::Time64(_) => {
-            (Physical::INT64, Some(LogicalType::time(true, ParquetUnit::MICROS)))
+            (Physical::INT64, Some(LogicalType::time(true, ParquetUnit::NANOS)))
         }
         DataType::Decimal32(digits, after_point)
         | DataType::Decimal64(digits, after_point)
@@ -192,10 +192,18 @@ impl Column {
             DataType::Float64 => self.real.extend(values::<Float64Type, _>(array, rows, f64::from)),
             DataType::Timestamp(unit, _) | DataType::Duration(unit) => {
                 let factor = if *unit == TimeUnit::Second { 1000 } else { 1 };
-                let numbers = array.to_data().into_builder().data_type(DataType::Int64).build();
-                let numbers = Int64Array::from(numbers.map_err(of_arrow)?);
-                self.whole.extend(rows.map(|row| numbers.value(row).saturating_mul(factor)));
+                self.add_scaled(array, rows, factor)?;
             }
+            DataType::Date32 => self.whole.extend(values::<Date32Type, _>(array, rows, i64::from)),
+            DataType::Date64 => self.whole.extend(values::<Date64Type, _>(array, rows, |ms| ms.div_euclid(86_400_000))),
+            DataType::Time32(TimeUnit::Second) => {
+                self.whole.extend(values::<Time32SecondType, _>(array, rows, |s| i64::from(s) * 1_000_000_000));
+            }
+            DataType::Time32(_) => {
+                self.whole.extend(values::<Time32MillisecondType, _>(array, rows, |ms| i64::from(ms) * 1_000_000));
+            }
+            DataType::Time64(TimeUnit::Microsecond) => self.add_scaled(array, rows, 1000)?,
+            DataType::Time64(_) => self.add_scaled(array, rows, 1)?,
             DataType::Utf8 => self.add_texts(array.as_string::<i32>(), rows),
             DataType::LargeUtf8 => self.add_texts(array.as_string::<i64>(), rows),
             DataType::Utf8View => self.add_texts(array.as_string_view(), rows),
@@ -205,6 +213,19 @@ impl Column {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// Adds the times of 64 bits at some rows, multiplied by a factor.
+    fn add_scaled(
+        &mut self,
+        array: &dyn Array,
+        rows: impl Iterator<Item = usize>,
+        factor: i64,
+    ) -> Result<(), ParquetError> {
+        let numbers = array.to_data().into_builder().data_type(DataType::Int64).build();
+        let numbers = Int64Array::from(numbers.map_err(of_arrow)?);
+        self.whole.extend(rows.map(|row| numbers.value(row).saturating_mul(factor)));
+        Ok(())
     }
 
     /// Adds the texts at some rows. They share one allocation.
@@ -231,7 +252,11 @@ impl Column {
             ColumnWriter::ByteArrayColumnWriter(writer) => writer.write_batch(&self.text, levels, None)?,
             // Types whose values are not kept. A list or a structure also has levels of repetition.
             ColumnWriter::BoolColumnWriter(writer) => writer.write_batch(&[], levels, None)?,
-            ColumnWriter::Int32ColumnWriter(writer) => writer.write_batch(&[], levels, None)?,
+            // Only dates are stored in 32 bits.
+            ColumnWriter::Int32ColumnWriter(writer) => {
+                let days: Vec<i32> = self.whole.iter().map(|day| *day as i32).collect();
+                writer.write_batch(&days, levels, None)?
+            }
             ColumnWriter::FixedLenByteArrayColumnWriter(writer) => writer.write_batch(&[], levels, levels)?,
             ColumnWriter::FloatColumnWriter(_) | ColumnWriter::Int96ColumnWriter(_) => 0,
         };

@@ -10,6 +10,7 @@ mod errors;
 mod exit;
 mod options;
 mod package;
+mod packed;
 mod policies;
 mod requests;
 mod results;

@@ -1,5 +1,6 @@
 //! A table of results. Arrow's PyCapsule protocol passes it on without a copy.
 
+use crate::packed::{self, Packed, Reduced};
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::{Float64Type, UInt64Type};
@@ -25,7 +26,10 @@ pub struct Table {
 impl Table {
     /// The table of these columns.
     pub fn new(name: &str, columns: Vec<Column>) -> PyResult<Self> {
-        let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.into_iter().map(array).unzip();
+        Self::of_arrays(name, columns.into_iter().map(array).unzip())
+    }
+
+    fn of_arrays(name: &str, (fields, arrays): (Vec<Field>, Vec<ArrayRef>)) -> PyResult<Self> {
         let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map_err(of_arrow)?;
         Ok(Self { name: name.to_owned(), batch })
     }
@@ -83,6 +87,20 @@ fn of_arrow(error: ArrowError) -> PyErr {
 
 #[pymethods]
 impl Table {
+    /// A table of packed columns, as pickle keeps it.
+    #[new]
+    fn unpickled(name: &str, columns: Vec<Packed<'_>>) -> PyResult<Self> {
+        let columns: Vec<(Field, ArrayRef)> = columns.into_iter().map(packed::unpack).collect::<PyResult<_>>()?;
+        Self::of_arrays(name, columns.into_iter().unzip())
+    }
+
+    /// The table for pickle.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        let columns = self.batch.schema_ref().fields().iter().zip(self.batch.columns());
+        let columns = columns.map(|(field, array)| packed::pack(py, field, array)).collect::<PyResult<_>>()?;
+        Ok((py.get_type::<Self>(), (self.name.clone(), columns)))
+    }
+
     /// The name of the table.
     #[getter]
     fn name(&self) -> &str {

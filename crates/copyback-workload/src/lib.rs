@@ -39,4 +39,4 @@ pub use open::open;
 pub use readers::foreign::not_read;
 pub use readers::parquet_guard::panic_is_caught;
 pub use readers::parquet_lengths;
-pub use request::{Op, Priority, Request, RequestSource};
+pub use request::{ARRIVAL_MAX_NS, Op, Priority, Request, RequestSource};

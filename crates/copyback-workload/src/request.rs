@@ -1,5 +1,9 @@
 //! A block request, and the sources of requests.
 
+/// No request arrives later, so that all times that follow from it can be represented: half of what 64 bits hold, 292
+/// years.
+pub const ARRIVAL_MAX_NS: u64 = 1 << 63;
+
 /// The operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]

@@ -222,7 +222,9 @@ impl<S: RequestSource> RequestSource for Transformed<S> {
             }
         }
         self.ended = true;
-        if self.passed == 0 {
+        // A generator may have no request at all.
+        let is_left_out = self.other_devices > 0 || self.rejected > 0 || self.outside > 0;
+        if self.passed == 0 && is_left_out {
             return Err(self.nothing_left());
         }
         Ok(None)

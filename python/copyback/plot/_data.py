@@ -56,7 +56,7 @@ def distributions(
     Seeds are kept separate.
     """
     is_sweep = isinstance(result, Sweep)
-    if not is_sweep:
+    if not is_sweep and set(where or ()) - {"scheme"}:
         refuse_where(where)
     columns = (result.latencies if isinstance(result, Sweep) else result.latency_histograms).to_dict()
     if of not in columns["class"]:
@@ -77,8 +77,9 @@ def distributions(
             own.seeds.append(bins)
         bins[columns["to_ns"][row]] = columns["count"][row]
     if len(found) > _LINES_MAX:
-        chosen = ", ".join(f"{key!r}: {columns[key][rows[0]]!r}" for key in [*keys[1:], *keys[:1]][:1] or ["scheme"])
-        message = f"{len(found)} lines cannot be told apart; choose some: where={{{chosen}}}"
+        key = ([*keys[1:], *keys[:1]] or ["scheme"])[0]
+        some = columns[key][rows[0]] if keys else list(dict.fromkeys(columns[key]))[:2]
+        message = f"{len(found)} lines cannot be told apart; choose some: where={{{key!r}: {some!r}}}"
         raise ValueError(message)
     return keys, list(found.values())
 
@@ -100,7 +101,7 @@ def _chosen(columns: Columns, where: Mapping[str, Any] | None, varied: Iterable[
     count = len(columns["scheme"])
     rows = list(range(count))
     for key, value in (where or {}).items():
-        known = [*_BEFORE_VARIED, *varied, "scheme"]
+        known = [name for name in (*_BEFORE_VARIED, *varied, "scheme") if name in columns]
         if key not in known:
             message = f"where: the sweep's cells do not differ in {key!r}{_alike(key, known)}"
             raise KeyError(message)
@@ -116,7 +117,7 @@ def _chosen(columns: Columns, where: Mapping[str, Any] | None, varied: Iterable[
 def refuse_where(where: Mapping[str, Any] | None) -> None:
     """Refuse conditions on cells of results that have none."""
     if where:
-        message = "`where` chooses cells of a sweep, and these results have none"
+        message = "`where` chooses cells of a sweep, and these results have none; only 'scheme' has several values"
         raise ValueError(message)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -87,6 +88,10 @@ def unnamed(at: int) -> dict[str, Any]:
     }
 
 
+_OWN: weakref.WeakSet[Figure] = weakref.WeakSet()
+"""Figures that were made here: their size may change."""
+
+
 def axes(ax: Axes | None) -> Axes:
     """Return the given axes, or those of a new figure."""
     if ax is not None:
@@ -94,6 +99,7 @@ def axes(ax: Axes | None) -> Axes:
     with mpl.rc_context(STYLE):
         figure, own = plt.subplots(layout="constrained")
     figure.set_layout_engine("constrained")
+    _OWN.add(figure)
     return own
 
 
@@ -145,14 +151,18 @@ _GAP_PX = 5.0
 _PLACES = [("left", 1, 1), ("right", -1, 1), ("left", 1, -1), ("right", -1, -1)]
 """Positions of a label: its alignment, and the side of its point."""
 _STEPS = 60
+_LABELS_MAX = 6
+"""The most lines with labels beside them: of more lines, some coincide, and a label does not show which dash it is."""
 
 
 def label_lines(ax: Axes) -> Axes:
-    """Label each line beside it; if a label has no space, label all in a legend above the axes.
+    """Label each line beside it; if there are many, or a label has no space, label all in a legend above the axes.
 
     A label touches no line and no other label, and is as far from other lines as possible.
     """
     lines = [line for line in ax.get_lines() if not str(line.get_label()).startswith("_")]
+    if len(lines) > _LABELS_MAX:
+        return _grown(legend_above(ax))
     _settle(ax.figure)
     shapes = [_sampled(ax, line) for line in lines]
     taken: list[tuple[float, float, float, float]] = []
@@ -161,13 +171,23 @@ def label_lines(ax: Axes) -> Axes:
         others = [other for other in shapes if other is not shape and len(other)]
         place = _place(ax, str(line.get_label()), shape, others, taken)
         if place is None:
-            return legend_above(ax)
+            return _grown(legend_above(ax))
         found.append((line, place))
     for line, ((x, y), (align, right, up), _) in found:
         ax.annotate(
             str(line.get_label()), (x, y), (right * _GAP_PX * 0.5, up * _GAP_PX * 0.5), textcoords="offset points",
             ha=align, va="bottom" if up > 0 else "top", color=line.get_color(), fontsize=_POINTS,
         )  # fmt: skip
+    return ax
+
+
+def _grown(ax: Axes) -> Axes:
+    """Make a figure as much higher as its legend is, so that the axes keep their height."""
+    figure, legend = ax.figure.get_figure(root=True), ax.get_legend()
+    if figure is not None and figure in _OWN and legend is not None:
+        _settle(figure)
+        width, height = figure.get_size_inches()
+        figure.set_size_inches(width, height + legend.get_window_extent().height / figure.dpi)
     return ax
 
 

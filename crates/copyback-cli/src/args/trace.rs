@@ -23,8 +23,8 @@ pub struct TraceArgs {
     /// The trace's format [default: recognised from its content]
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<String>,
-    /// The columns of a table without a header, in order: time_us (_ns, _ms, _s), op, offset, length (sector, sectors),
-    /// device, priority, and any other name for a column to ignore
+    /// The columns of a table without a header, in order: time_us (_ns, _ms, _s) or date and time, op, offset, length
+    /// (sector, sectors), device, priority, and any other name for a column to ignore
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub columns: Vec<String>,
     /// Only requests of this device, volume or LUN of the trace: its number or its name, such as 259,0

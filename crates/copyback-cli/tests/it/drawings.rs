@@ -12,23 +12,24 @@ fn an_empty_drawing_is_refused_or_noted() {
     std::fs::write(path("t.csv"), "arrival_us,op,offset_bytes,length_bytes\n0,W,0,16384\n500000,W,0,16384\n").unwrap();
     let trace = path("t.csv");
     let run = ["run", "-q", "--set", "precondition.mode=empty", "--trace", &trace];
-    let [json, drawing] = [path("run.json"), path("x.svg")];
-    for (option, from) in [("--timeline", "--timeline-from"), ("--perfetto", "--perfetto-from")] {
-        let output = copyback(&[&run[..], &[option, &drawing, from, "10 s", "--json", &json]].concat());
+    let [json, drawing, perfetto] = [path("run.json"), path("x.svg"), path("x.perfetto-trace")];
+    let options = [("--timeline", "--timeline-from", &drawing), ("--perfetto", "--perfetto-from", &perfetto)];
+    for (option, from, drawing) in options {
+        let output = copyback(&[&run[..], &[option, drawing, from, "10 s", "--json", &json]].concat());
         let text = error_text(&output);
         assert_eq!(code(&output), 2, "{text}");
         for part in [option, "nothing runs from 10 s on: the run ends at 500", "help: name an earlier time"] {
             assert!(text.contains(part), "no `{part}` in {text}");
         }
-        assert!(!Path::new(&drawing).exists());
+        assert!(!Path::new(drawing).exists());
         std::fs::remove_file(&json).expect("the results are written");
-        let output = copyback(&[&run[..], &[option, &drawing, from, "100 ms"]].concat());
+        let output = copyback(&[&run[..], &[option, drawing, from, "100 ms"]].concat());
         let note = format!("Note: {option}: no flash command runs from 100 ms to ");
         assert!(output_text(&output).contains(&note), "{}{}", output_text(&output), error_text(&output));
-        std::fs::remove_file(&drawing).expect("it is drawn");
-        let output = copyback(&[&run[..], &[option, &drawing, from, "500 ms"]].concat());
+        std::fs::remove_file(drawing).expect("it is drawn");
+        let output = copyback(&[&run[..], &[option, drawing, from, "500 ms"]].concat());
         assert!(code(&output) == 0 && !output_text(&output).contains("no flash command"), "{}", output_text(&output));
-        std::fs::remove_file(&drawing).expect("it is drawn");
+        std::fs::remove_file(drawing).expect("it is drawn");
     }
     // A window that extends beyond the run is drawn, and noted.
     let output = copyback(&[&run[..], &["--timeline", &drawing, "--timeline-to", "20 s"]].concat());

@@ -242,5 +242,12 @@ fn a_run_of_trims_alone_says_why_it_has_no_times() {
     let place = Place::new();
     let text = place.run(&["--fio-args", "--name=a --rw=randtrim --bs=4k --size=64k"]);
     assert!(text.contains("all requests are trims, which take no time here"), "{text}");
+    assert!(text.contains("Response times none: no request reads or writes Where"), "{text}");
+    // A comparison has no columns of response times.
+    let compared = copyback(&["compare", "-q", "--fio-args", "--name=a --rw=randtrim --bs=4k --size=64k"]);
+    let compared = output_text(&compared);
+    assert!(!compared.contains("no reads") && !compared.contains("p99"), "{compared}");
+    let row = ["baseline", "16", "no", "writes", "0", "-"];
+    assert!(compared.lines().any(|line| line.split_whitespace().eq(row)), "{compared}");
     assert!(!place.run(&["--trace", &place.path("t.csv")]).contains("all requests are trims"));
 }

@@ -245,6 +245,20 @@ fn rates_of(job: &Job) -> [Option<f64>; 3] {
     })
 }
 
+/// Requests of an operation begin at multiples of its smallest size, or of what `blockalign` says.
+fn own_align(job: &Job, op: usize) -> u64 {
+    match job.pattern.is_random {
+        true => job.sizes.align[op].unwrap_or(job.map_unit(op)),
+        false => job.sizes.blocks[op].least(),
+    }
+}
+
+/// All sizes and addresses of a job are multiples of this.
+fn align_of(job: &Job) -> u64 {
+    let all = job.used(|op| common_divisor(job.sizes.blocks[op].divisor(), own_align(job, op)));
+    all.reduce(common_divisor).unwrap_or(4096)
+}
+
 /// Inserts the operations of a job: shares, sizes, number and arrivals.
 fn requests(table: &mut Table, job: &Job, clone: u64, is_drive: bool) -> Result<(), Failure> {
     let rates = rates_of(job);
@@ -262,18 +276,13 @@ fn requests(table: &mut Table, job: &Job, clone: u64, is_drive: bool) -> Result<
     if job.pattern.trims_first {
         table.insert("trim_before_write".into(), Value::from(true));
     }
-    // Requests of each kind begin at multiples of that kind's smallest size, or of what `blockalign` says.
-    let own = |op: usize| match job.pattern.is_random {
-        true => job.sizes.align[op].unwrap_or(job.map_unit(op)),
-        false => job.sizes.blocks[op].least(),
-    };
-    let all = job.used(|op| common_divisor(job.sizes.blocks[op].divisor(), own(op)));
-    let align = all.reduce(common_divisor).unwrap_or(4096);
+    let align = align_of(job);
     for op in (0..3).filter(|op| job.pattern.ops[*op]) {
         let key = ["read_size", "write_size", "trim_size"][op];
         let mut size = job.sizes.blocks[op].table();
-        if own(op) != align {
-            size.insert("offset_align".into(), bytes(own(op)));
+        let own = own_align(job, op);
+        if own != align {
+            size.insert("offset_align".into(), bytes(own));
         }
         table.insert(key.into(), size.into());
     }
@@ -331,7 +340,9 @@ fn drawn_from(job: &Job, clone: u64) -> Result<Vec<AddressKey>, Failure> {
         // fio's map is for blocks that are drawn evenly.
         Distribution::Uniform if job.counts_by_own_size() => {
             let ends = (!job.is_endless()).then(|| ("ends", Value::from(true)));
-            [kind("numbered")].into_iter().chain(ends).collect()
+            let unit = job.least_of_all();
+            let unit = (unit != align_of(job)).then(|| ("map_unit", bytes(unit)));
+            [kind("numbered")].into_iter().chain(ends).chain(unit).collect()
         }
         Distribution::Uniform => vec![kind(if job.goes_by_map() { "once" } else { "uniform" })],
         Distribution::Zipf(theta) => vec![kind("zipf"), ("theta", Value::from(*theta))],

@@ -21,12 +21,13 @@ pub fn other_ending(path: &Path, own: &[&str]) -> Option<String> {
 /// Refuses names of outputs whose ending means another format than their option writes.
 pub fn refuse_other_endings(outputs: &[Output]) -> Result<(), Failure> {
     outputs.iter().try_for_each(|Output { what, path }| {
-        let (writes, own) = match *what {
-            "--json" | "--fio-json" => ("JSON", ["json", "txt"]),
-            "--latex" => ("a table for LaTeX", ["tex", "txt"]),
+        let (writes, own): (_, &[&str]) = match *what {
+            "--json" | "--fio-json" => ("JSON", &["json", "txt"]),
+            "--latex" => ("a table for LaTeX", &["tex", "txt"]),
+            "--perfetto" => ("a binary trace for Perfetto", &["perfetto-trace"]),
             _ => return Ok(()),
         };
-        if other_ending(path, &own).is_none() {
+        if other_ending(path, own).is_none() {
             return Ok(());
         }
         let message = format!("{what} {}: it writes {writes}, but the name has another ending", path.display());

@@ -193,6 +193,7 @@ fn data(all: &[ReportInput], detail: Detail, title: &str, conditions: &[Conditio
         "title": title,
         "found": found,
         "conditions": conditions.iter().map(Condition::drawn).collect::<Vec<_>>(),
+        "beyond_ppm": format::BEYOND_PPM,
         "styles": styles,
         "sources": sources,
     }))

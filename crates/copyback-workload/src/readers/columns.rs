@@ -144,9 +144,9 @@ pub(crate) fn list(names: &[String]) -> String {
     if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
 }
 
-/// The note on ignored columns.
-pub(crate) fn note_unused(names: &[String], found: &[Option<Column>; 6]) -> Option<String> {
-    let is_used = |at: usize| found.iter().flatten().any(|column| column.at == at);
+/// The note on ignored columns; `date_at`: a column of dates beside that of arrivals.
+pub(crate) fn note_unused(names: &[String], found: &[Option<Column>; 6], date_at: Option<usize>) -> Option<String> {
+    let is_used = |at: usize| date_at == Some(at) || found.iter().flatten().any(|column| column.at == at);
     let unused = names.iter().enumerate().filter(|(at, _)| !is_used(*at)).map(|(_, name)| name.clone());
     let unused: Vec<String> = unused.collect();
     (!unused.is_empty()).then(|| format!("columns not looked at: {}", list(&unused)))

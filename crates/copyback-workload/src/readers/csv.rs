@@ -1,15 +1,14 @@
 //! A table as text: a header that names the columns, then a row a request, fields between commas (or `;`, tabs, `|`,
 //! blanks). The header may begin with a comment sign; `workload.columns.order` replaces the header.
 //!
-//! Columns have any order: `arrival_ns`, `op`, `offset_bytes`, `length_bytes` and, if present, `device` and `priority`;
+//! Columns have any order: `arrival_ns`, `op`, `offset_bytes`, `length_bytes` and, if present, `device` and `priority`.
 //! Columns in other units have other names, some names have short forms (`time_us`, `offset`), and `[workload.columns]`
-//! sets other names. A field may be in double quotes, but has no line end.
+//! sets other names. A column of dates, or of dates and of times of day, has its usual name. A field may be in double quotes, but has no line end.
 
 use super::columns::{self, Column, OpWords};
-use super::cursor::{Cursor, LineError, shown};
+use super::csv_fields::{Decimals, Times, number, set, without_zeros};
+use super::cursor::LineError;
 use super::dated_header;
-use super::dates;
-use super::decimal::{self, Decimal};
 use super::lines::is_blank_or_comment;
 use super::names::Names;
 use super::registry::{Content, FormatRow, open_lines};
@@ -56,78 +55,6 @@ pub(crate) struct Csv {
     devices: Devices,
     times: Times,
     decimals: Decimals,
-}
-
-/// The sign before the decimals of a table's numbers; `None` before the first one.
-#[derive(Default)]
-struct Decimals(Option<u8>);
-
-impl Decimals {
-    /// Reads a field, possibly with a decimal comma, into a request. A comma that may separate thousands, or columns,
-    /// is refused.
-    fn set(&mut self, separator: Separator, to: &mut Request, column: &Column, field: &[u8]) -> Result<(), LineError> {
-        let done = set(to, column, field);
-        if separator == Separator::Comma && done.is_ok() {
-            return done;
-        }
-        let Some(at) = field.iter().position(|byte| matches!(byte, b'.' | b',')) else { return done };
-        let is_number = |text: &[u8]| decimal::read(text, 0).is_some();
-        let pointed = [&field[..at], b".", &field[at + 1..]].concat();
-        // Dates have points, too, and names may have both.
-        if !is_number(&pointed) {
-            return done;
-        }
-        let (sign, name, text) = (field[at], column.key.name, shown(field));
-        if separator == Separator::Comma {
-            return match sign {
-                b',' => Err(LineError(format!(
-                    "its {name} is `{text}`, and commas separate the columns: write decimals with a point, or another \
-                     sign between columns, such as `;`"
-                ))),
-                _ => done,
-            };
-        }
-        if *self.0.get_or_insert(sign) != sign {
-            let [own, other] = if sign == b',' { ["comma", "point"] } else { ["point", "comma"] };
-            return Err(LineError(format!(
-                "its {name} is `{text}`, with a {own}, and decimals before it have a {other}; write all alike, without \
-                 signs between thousands"
-            )));
-        }
-        if sign != b',' {
-            return done;
-        }
-        set(to, column, &pointed).map_err(|_| {
-            LineError(format!(
-                "its {name} is `{text}`, and the comma is read as a decimal point: that is no number of this column; \
-                 write thousands without a sign between them"
-            ))
-        })
-    }
-
-    /// That commas were read as decimal points.
-    fn note(&self) -> Option<String> {
-        (self.0 == Some(b',')).then(|| "commas in its numbers were read as decimal points".to_owned())
-    }
-}
-
-/// Whether a table's times are dates; `None` before the first row.
-#[derive(Default)]
-struct Times(Option<bool>);
-
-impl Times {
-    /// Refuses a date among other times, and another time among dates: their differences would be decades.
-    fn check(&mut self, field: &[u8], column: &Column) -> Result<(), LineError> {
-        let is_date = dates::ns(field).is_some();
-        if *self.0.get_or_insert(is_date) == is_date {
-            return Ok(());
-        }
-        let (name, text) = (column.key.name, shown(field));
-        Err(LineError(match is_date {
-            true => format!("its {name} is the date `{text}`, and those before it are numbers; write all alike"),
-            false => format!("its {name} is `{text}`, and those before it are dates; write all alike"),
-        }))
-    }
 }
 
 /// How a table's devices are distinguished.
@@ -198,23 +125,26 @@ impl Csv {
             None => Separator::of(line),
         };
         let (is_ordered, mut names) = (ordered.is_some(), ordered.unwrap_or_else(|| names(line)));
-        if !is_ordered
-            && options.columns.set().all(|(key, _)| key.field != Field::Arrival)
-            && let Some(at) = dated_header::column(&names, separator, head)
-        {
-            dated_header::ARRIVAL.clone_into(&mut names[at]);
+        let is_open = options.columns.set().all(|(key, _)| key.field != Field::Arrival);
+        let dated = if is_open { dated_header::columns(&names, separator, head) } else { None };
+        if let Some(dated) = dated {
+            dated_header::ARRIVAL.clone_into(&mut names[dated.arrival()]);
         }
+        let times = Times::new(dated);
         let rows = || unknown_table::rows(head, separator, names.len());
         let found = columns::find(file, &names, &options.columns, (!is_ordered).then_some(&rows as _))?;
         let mut of_columns = vec![None; names.len()];
         for column in found.into_iter().flatten() {
             of_columns[column.at] = Some(column);
         }
+        if let (Some(at), Some(arrival)) = (times.date_at(), found[0]) {
+            of_columns[at] = Some(Column { at, ..arrival });
+        }
         Ok(Self {
             separator,
             order: is_ordered.then(|| names.join(",")),
             of_columns,
-            unused: columns::note_unused(&names, &found),
+            unused: columns::note_unused(&names, &found, times.date_at()),
             header_ahead: !is_ordered && commented.is_none(),
             header_possible: is_ordered,
             header_passed: false,
@@ -222,7 +152,7 @@ impl Csv {
             operations: OpWords::new(&options.operations),
             ignored: 0,
             devices: Devices::Unknown,
-            times: Times::default(),
+            times,
             decimals: Decimals::default(),
         })
     }
@@ -255,10 +185,13 @@ impl Csv {
                     Field::Device if !field.is_empty() => {
                         self.devices.number(field, column).map(|device| request.device = device)
                     }
-                    Field::Arrival => self
-                        .decimals
-                        .set(self.separator, &mut request, column, field)
-                        .and_then(|()| self.times.check(field, column)),
+                    Field::Arrival => match self.times.set(&mut request, count, field) {
+                        Some(done) => done,
+                        None => self
+                            .decimals
+                            .set(self.separator, &mut request, column, field)
+                            .and_then(|()| self.times.check(field, column)),
+                    },
                     Field::Offset | Field::Length => self.decimals.set(self.separator, &mut request, column, field),
                     _ => set(&mut request, column, field),
                 };
@@ -308,72 +241,6 @@ impl Devices {
                 LineError(format!("{}, and those before it are numbers; name all devices, or number all", error.0))
             }),
         }
-    }
-}
-
-fn set(request: &mut Request, column: &Column, field: &[u8]) -> Result<(), LineError> {
-    let key = &column.key;
-    if field.is_empty() {
-        return Err(LineError(format!("its {} is empty", key.name)));
-    }
-    match key.field {
-        Field::Arrival => request.arrival_ns = time(field, column)?,
-        // These fields depend on previous rows.
-        Field::Op | Field::Device => {}
-        Field::Offset => request.offset_bytes = columns::scaled(number(field, column)?, key)?,
-        Field::Length => request.len_bytes = columns::scaled(number(field, column)?, key)?,
-        Field::Priority => request.priority = columns::priority_of_text(without_zeros(field))?,
-    }
-    Ok(())
-}
-
-/// A whole number without its decimals if they are zeros: tools write columns this way that once lacked a value.
-fn without_zeros(field: &[u8]) -> &[u8] {
-    let Some(point) = field.iter().position(|byte| *byte == b'.') else { return field };
-    let (whole, decimals) = (&field[..point], &field[point + 1..]);
-    let is_whole = whole.iter().all(u8::is_ascii_digit) && decimals.iter().all(|byte| *byte == b'0');
-    if is_whole { whole } else { field }
-}
-
-/// A whole number.
-fn number(field: &[u8], column: &Column) -> Result<i128, LineError> {
-    let mut at = Cursor::new(field);
-    if let Some(number) = at.uint("a number").ok().filter(|_| at.rest.is_empty()) {
-        return Ok(number.into());
-    }
-    let (name, text) = (column.key.name, shown(field));
-    match decimal::read(field, 0) {
-        Some(Decimal { value: Some(number), is_cut: false }) => Ok(number.into()),
-        Some(Decimal { value: Some(_), is_cut: true }) => {
-            Err(LineError(format!("its {name} is `{text}`, and that column holds whole numbers only")))
-        }
-        _ => Err(LineError(format!("its {name} is `{text}`, and no whole number below 2^64"))),
-    }
-}
-
-/// A time, with decimals in units above a nanosecond; fractions of a nanosecond are cut off.
-fn time(field: &[u8], column: &Column) -> Result<u64, LineError> {
-    if let Some(time_ns) = dates::ns(field) {
-        return Ok(time_ns);
-    }
-    if column.key.factor == 1 {
-        return number(field, column).and_then(|number| columns::scaled(number, &column.key));
-    }
-    let places = column.key.factor.ilog10();
-    let mut at = Cursor::new(field);
-    if let Some(time_ns) = at.decimal(places, "a time").ok().filter(|_| at.rest.is_empty()) {
-        return Ok(time_ns);
-    }
-    let (name, text) = (column.key.name, shown(field));
-    match decimal::read(field, places) {
-        Some(Decimal { value: Some(time_ns), .. }) => Ok(time_ns),
-        Some(Decimal { value: None, .. }) => {
-            Err(LineError(format!("its {name} is `{text}`, and no time that fits 64 bits of ns")))
-        }
-        None if text.contains([':', '-']) && text.starts_with(|c: char| c.is_ascii_digit()) => Err(LineError(format!(
-            "its {name} is `{text}`, and dates are written as 2026-11-26T17:02:07.5Z, from 1970 on"
-        ))),
-        None => Err(LineError(format!("its {name} is `{text}`, and no number such as 12, 0.5 or 1e-05"))),
     }
 }
 

@@ -1,34 +1,63 @@
-//! A column of dates in a table whose header has no name of a time in a known unit: the dates show what it is.
+//! Columns of dates in a table whose names have no time in a known unit: the values show what they are.
 
 use super::separator::Separator;
 use super::{columns, dates, unknown_table};
 
-/// Usual names of such a column, in lower case without signs between words.
-const NAMES: &[&str] = &["timestamp", "date", "time", "datetime", "ts"];
+/// Usual names of such columns, in lower case without signs between words.
+const NAMES: &[&str] = &["timestamp", "date", "time", "datetime", "ts", "day", "timeofday", "clock"];
 
 /// A name of a column of arrival times as dates.
 pub(crate) const ARRIVAL: &str = "arrival_ns";
 
-/// The position of the column of dates; `None` if the header names a time's unit, if several columns may have times, or
-/// if a row has no date there.
-pub(crate) fn column(names: &[String], separator: Separator, head: &[u8]) -> Option<usize> {
+/// Which columns of a table have the date and the time of an arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DateColumns {
+    /// One column has both.
+    Together(usize),
+    /// Each has a column of its own.
+    Apart { date: usize, time: usize },
+}
+
+impl DateColumns {
+    /// The column that counts as that of arrivals.
+    pub(crate) fn arrival(self) -> usize {
+        match self {
+            Self::Together(at) | Self::Apart { time: at, .. } => at,
+        }
+    }
+}
+
+/// Whether a name may be that of a column of dates.
+pub(crate) fn is_of_times(name: &str) -> bool {
+    let letters = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
+    NAMES.contains(&letters.as_str())
+}
+
+/// The columns of dates; `None` if a name states a time's unit, if several columns may have times, or if a row has no
+/// date there.
+pub(crate) fn columns(names: &[String], separator: Separator, head: &[u8]) -> Option<DateColumns> {
     if columns::is_header(names.iter().map(String::as_str)) {
         return None;
     }
-    let is_of_times = |name: &String| {
-        let letters = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
-        NAMES.contains(&letters.as_str())
-    };
-    let mut of_times = names.iter().enumerate().filter(|(_, name)| is_of_times(name)).map(|(at, _)| at);
-    let (at, None) = (of_times.next()?, of_times.next()) else { return None };
+    let of_times: Vec<usize> = (0..names.len()).filter(|at| is_of_times(&names[*at])).collect();
     let rows = unknown_table::rows(head, separator, names.len());
-    (!rows.is_empty() && rows.iter().all(|row| dates::ns(row[at].as_bytes()).is_some())).then_some(at)
+    let all = |at: usize, is_such: fn(&[u8]) -> Option<u64>| {
+        !rows.is_empty() && rows.iter().all(|row| is_such(row[at].as_bytes()).is_some())
+    };
+    match of_times[..] {
+        [at] => all(at, dates::ns).then_some(DateColumns::Together(at)),
+        [one, other] => [(one, other), (other, one)]
+            .into_iter()
+            .find(|(date, time)| all(*date, dates::midnight_ns) && all(*time, dates::of_day_ns))
+            .map(|(date, time)| DateColumns::Apart { date, time }),
+        _ => None,
+    }
 }
 
-/// Whether a header has a column of dates, and all other columns that requests need.
+/// Whether a header has columns of dates, and all other columns that requests need.
 pub(crate) fn is_whole(names: &[String], separator: Separator, head: &[u8]) -> bool {
-    let Some(at) = column(names, separator, head) else { return false };
+    let Some(dated) = columns(names, separator, head) else { return false };
     let mut names = names.to_vec();
-    names[at] = ARRIVAL.to_owned();
+    names[dated.arrival()] = ARRIVAL.to_owned();
     columns::missing_of_header(&names).is_none()
 }

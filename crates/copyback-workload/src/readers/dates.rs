@@ -1,5 +1,5 @@
-//! Dates and times of ISO 8601: `2026-11-26T17:02:07.5Z`. A blank may replace the `T`, and an offset such as `+01:00`
-//! or `+0100` the `Z`. Without an offset, times are universal time.
+//! Dates and times of ISO 8601: `2026-11-26T17:02:07.5Z`. A blank may replace the `T`, `/` the `-` between numbers, and
+//! an offset such as `+01:00` or `+0100` the `Z`. Without an offset, times are universal time.
 
 /// Nanoseconds in a second.
 const SECOND_NS: u64 = 1_000_000_000;
@@ -49,41 +49,64 @@ fn offset_s(rest: &[u8]) -> Option<(u64, bool)> {
 /// Nanoseconds since 1970 of a date, with a time of day or at midnight. `None` for any other text, for earlier dates,
 /// and for dates after the year 2554, which exceed 64 bits. Fractions of a nanosecond are cut off.
 pub(crate) fn ns(text: &[u8]) -> Option<u64> {
-    // A fast path for plain numbers.
-    if text.get(4) != Some(&b'-') {
-        return None;
-    }
     let mut rest = text;
-    let year = digits(&mut rest, 4, Some(b'-'))?;
-    let month = digits(&mut rest, 2, Some(b'-'))?;
-    let day = digits(&mut rest, 2, None)?;
-    let day_s = days(year, month, day)? * 86_400;
+    let day_s = day_s(&mut rest)?;
     if rest.is_empty() {
         return day_s.checked_mul(SECOND_NS);
     }
     let mut rest = rest.strip_prefix(b"T").or_else(|| rest.strip_prefix(b" "))?;
-    let hours = digits(&mut rest, 2, Some(b':')).filter(|hours| *hours < 24)?;
-    let minutes = digits(&mut rest, 2, None).filter(|minutes| *minutes < 60)?;
+    let (of_day_s, decimals_ns) = time_of_day(&mut rest)?;
+    let (offset_s, is_ahead) = offset_s(rest)?;
+    let local_s = day_s + of_day_s;
+    let universal_s = if is_ahead { local_s.checked_sub(offset_s)? } else { local_s + offset_s };
+    universal_s.checked_mul(SECOND_NS)?.checked_add(decimals_ns)
+}
+
+/// Nanoseconds since 1970 of the midnight before a date without a time of day.
+pub(crate) fn midnight_ns(text: &[u8]) -> Option<u64> {
+    let mut rest = text;
+    let day_s = day_s(&mut rest)?;
+    if rest.is_empty() { day_s.checked_mul(SECOND_NS) } else { None }
+}
+
+/// Nanoseconds since midnight of a time of day without an offset: `17:02` or `17:02:07.5`.
+pub(crate) fn of_day_ns(text: &[u8]) -> Option<u64> {
+    let mut rest = text;
+    let (of_day_s, decimals_ns) = time_of_day(&mut rest)?;
+    rest.is_empty().then_some(of_day_s * SECOND_NS + decimals_ns)
+}
+
+/// Seconds from 1970 to the midnight before a date.
+fn day_s(rest: &mut &[u8]) -> Option<u64> {
+    // A fast path for plain numbers.
+    let separator = *rest.get(4).filter(|sign| matches!(sign, b'-' | b'/'))?;
+    let year = digits(rest, 4, Some(separator))?;
+    let month = digits(rest, 2, Some(separator))?;
+    let day = digits(rest, 2, None)?;
+    Some(days(year, month, day)? * 86_400)
+}
+
+/// Seconds since midnight, and their decimals in nanoseconds.
+fn time_of_day(rest: &mut &[u8]) -> Option<(u64, u64)> {
+    let hours = digits(rest, 2, Some(b':')).filter(|hours| *hours < 24)?;
+    let minutes = digits(rest, 2, None).filter(|minutes| *minutes < 60)?;
     let mut seconds = 0;
     let mut decimals_ns = 0;
     if let Some(behind) = rest.strip_prefix(b":") {
-        rest = behind;
+        *rest = behind;
         // A leap second is the sixtieth.
-        seconds = digits(&mut rest, 2, None).filter(|seconds| *seconds <= 60)?;
+        seconds = digits(rest, 2, None).filter(|seconds| *seconds <= 60)?;
         if let Some(behind) = rest.strip_prefix(b".").or_else(|| rest.strip_prefix(b",")) {
             let len = behind.iter().take_while(|byte| byte.is_ascii_digit()).count();
             let digit = |at: usize| behind[..len].get(at).map_or(0, |byte| u64::from(byte - b'0'));
             decimals_ns = (0..9).fold(0, |value, at| value * 10 + digit(at));
-            rest = &behind[len..];
+            *rest = &behind[len..];
             if len == 0 {
                 return None;
             }
         }
     }
-    let (offset_s, is_ahead) = offset_s(rest)?;
-    let local_s = day_s + hours * 3600 + minutes * 60 + seconds;
-    let universal_s = if is_ahead { local_s.checked_sub(offset_s)? } else { local_s + offset_s };
-    universal_s.checked_mul(SECOND_NS)?.checked_add(decimals_ns)
+    Some((hours * 3600 + minutes * 60 + seconds, decimals_ns))
 }
 
 #[cfg(test)]
@@ -102,11 +125,19 @@ mod tests {
             ("2026-11-26T18:02:07+01:00", 1_795_712_527),
             ("2026-11-26T13:32:07-0330", 1_795_712_527),
             ("2100-03-01T00:00", 4_107_542_400),
+            ("2024/12/31 23:59:59", 1_735_689_599),
         ] {
             assert_eq!(ns(text.as_bytes()), Some(seconds * SECOND_NS), "{text}");
         }
         assert_eq!(ns(b"1970-01-01T00:00:00.000000001Z"), Some(1));
         assert_eq!(ns(b"1970-01-01T00:00:00.5"), Some(500_000_000));
+        assert_eq!(midnight_ns(b"1970-01-02"), Some(86_400 * SECOND_NS));
+        assert_eq!(midnight_ns(b"1970-01-02T00:00"), None);
+        assert_eq!(of_day_ns(b"00:01:02.5"), Some(62_500_000_000));
+        assert_eq!(of_day_ns(b"23:59"), Some(86_340 * SECOND_NS));
+        for text in ["", "12", "24:00", "00:60", "00:00:00Z", "1:02:03", "00:00:00."] {
+            assert_eq!(of_day_ns(text.as_bytes()), None, "{text}");
+        }
         for text in [
             "",
             "12",
@@ -122,6 +153,7 @@ mod tests {
             "2026-11-26x",
             "9999-12-31",
             "1970-01-01T00:00:00+01:00",
+            "2026/11-26",
         ] {
             assert_eq!(ns(text.as_bytes()), None, "{text}");
         }

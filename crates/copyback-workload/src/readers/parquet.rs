@@ -3,29 +3,28 @@
 //! Columns are found by their names, as in CSV: `arrival_ns`, `op`, `offset_bytes`, `length_bytes` and, if present,
 //! `device` and `priority`, or the names in `[workload.columns]`. Numbers may be whole numbers of any size, signed or
 //! not; a time may also be a timestamp or a duration, which have their own units, or, in units above a nanosecond, a
-//! floating-point number. `op`, `device` and `priority` may be texts. A column may be nullable as long as it has no
-//! nulls.
+//! floating-point number, or a date as text. `op`, `device` and `priority` may be texts. A column may be nullable as long
+//! as it has no nulls. Without a column whose name has a unit of time, the only column of timestamps counts, or a column
+//! of dates and one of times of day.
 //!
 //! The project's own files have `arrival_ns`, `offset_bytes`, `len_bytes` (u64), `op` (u8: 0 read, 1 write, 2 trim),
 //! `device` (u32) and `priority` (u8: 0 normal, 1 high); the key `copyback.trace.version` of their metadata names the
 //! layout, and says that times count from the recording's start.
 
-use super::columns::{self, Column, OpWords};
+use super::columns::{self, OpWords};
 use super::cursor::shown;
 use super::names::Names;
+use super::parquet_columns::{Layout, Open, Value};
 use super::parquet_guard::{damaged, guarded};
-use super::parquet_types::{is_integer, is_number_in_bytes, is_unsigned, timestamp_ns};
+use super::parquet_layouts::{key_value, layouts};
 use super::registry::{Content, FormatRow};
-use super::{BadRecords, LineError, ReaderOptions, Record, RecordReader, arrow_schema, durations, parquet_lengths};
-use crate::spec::{ColumnNames, Field};
+use super::{BadRecords, LineError, ReaderOptions, Record, RecordReader, parquet_lengths};
+use crate::spec::Field;
 use crate::units::counted;
 use crate::{Error, Op, Priority, Request};
-use parquet::basic::{Compression, Type as PhysicalType};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type};
+use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::schema::types::ColumnDescriptor;
 use std::fs::File;
 
 /// The format. A file is opened before its content is examined, because Parquet needs random access.
@@ -42,123 +41,6 @@ pub(crate) const VERSION_KEY: &str = "copyback.trace.version";
 pub(crate) const COLUMNS: [&str; 6] = ["arrival_ns", "offset_bytes", "len_bytes", "op", "device", "priority"];
 
 const BATCH_ROWS: usize = 4096;
-
-/// The error of a row without a value in a column.
-const NULL: u32 = u32::MAX;
-
-/// The values of a column in some rows.
-struct Typed<T: DataType> {
-    reader: ColumnReaderImpl<T>,
-    values: Vec<T::T>,
-}
-
-/// A column by the type in which Parquet stores it.
-enum Stored {
-    Narrow(Typed<Int32Type>),
-    Wide(Typed<Int64Type>),
-    Text(Typed<ByteArrayType>),
-    Single(Typed<FloatType>),
-    Double(Typed<DoubleType>),
-}
-
-/// A value of a row.
-enum Value<'a> {
-    Null,
-    Number(i128),
-    Real(f64),
-    Text(&'a [u8]),
-}
-
-/// The content of a column of the file.
-#[derive(Clone, Copy, Debug)]
-struct Layout {
-    column: Column,
-    is_unsigned: bool,
-    is_nullable: bool,
-}
-
-/// A column of the current row group.
-struct Open {
-    layout: Layout,
-    stored: Stored,
-    levels: Vec<i16>,
-    /// The position of each row's value, if some row has none.
-    places: Vec<u32>,
-}
-
-impl<T: DataType> Typed<T> {
-    /// Reads this many rows; returns the numbers of rows and values.
-    fn read(&mut self, rows: usize, levels: Option<&mut Vec<i16>>) -> Result<(usize, usize), ParquetError> {
-        self.values.clear();
-        let (rows, values, _) = self.reader.read_records(rows, levels, None, &mut self.values)?;
-        Ok((rows, values))
-    }
-}
-
-impl Stored {
-    fn new(reader: ColumnReader) -> Option<Self> {
-        fn typed<T: DataType>(reader: ColumnReaderImpl<T>) -> Typed<T> {
-            Typed { reader, values: Vec::new() }
-        }
-        Some(match reader {
-            ColumnReader::Int32ColumnReader(reader) => Self::Narrow(typed(reader)),
-            ColumnReader::Int64ColumnReader(reader) => Self::Wide(typed(reader)),
-            ColumnReader::ByteArrayColumnReader(reader) => Self::Text(typed(reader)),
-            ColumnReader::FloatColumnReader(reader) => Self::Single(typed(reader)),
-            ColumnReader::DoubleColumnReader(reader) => Self::Double(typed(reader)),
-            _ => return None,
-        })
-    }
-
-    fn read(&mut self, rows: usize, levels: Option<&mut Vec<i16>>) -> Result<(usize, usize), ParquetError> {
-        match self {
-            Self::Narrow(typed) => typed.read(rows, levels),
-            Self::Wide(typed) => typed.read(rows, levels),
-            Self::Text(typed) => typed.read(rows, levels),
-            Self::Single(typed) => typed.read(rows, levels),
-            Self::Double(typed) => typed.read(rows, levels),
-        }
-    }
-}
-
-impl Open {
-    /// Reads this many rows; returns their number.
-    fn read(&mut self, rows: usize) -> Result<usize, ParquetError> {
-        self.levels.clear();
-        self.places.clear();
-        let levels = self.layout.is_nullable.then_some(&mut self.levels);
-        let (rows, values) = self.stored.read(rows, levels)?;
-        if values < rows {
-            let mut next = 0;
-            let place = |level: &i16| {
-                let place = if *level > 0 { next } else { NULL };
-                next += u32::from(*level > 0);
-                place
-            };
-            self.places.extend(self.levels.iter().map(place));
-        }
-        Ok(rows)
-    }
-
-    fn value(&self, row: usize) -> Value<'_> {
-        let at = match self.places.get(row) {
-            Some(&NULL) => return Value::Null,
-            Some(place) => *place as usize,
-            None => row,
-        };
-        // Parquet's unsigned numbers are stored with the same bits in signed ones.
-        let is_unsigned = self.layout.is_unsigned;
-        match &self.stored {
-            Stored::Narrow(typed) if is_unsigned => Value::Number(typed.values[at].cast_unsigned().into()),
-            Stored::Narrow(typed) => Value::Number(typed.values[at].into()),
-            Stored::Wide(typed) if is_unsigned => Value::Number(typed.values[at].cast_unsigned().into()),
-            Stored::Wide(typed) => Value::Number(typed.values[at].into()),
-            Stored::Text(typed) => Value::Text(ByteArray::data(&typed.values[at])),
-            Stored::Single(typed) => Value::Real(typed.values[at].into()),
-            Stored::Double(typed) => Value::Real(typed.values[at]),
-        }
-    }
-}
 
 /// The columns of a row group, read in parallel.
 struct RowGroup {
@@ -241,8 +123,7 @@ impl ParquetReader {
             let open = |layout: &Layout| {
                 let reader = group.get_column_reader(layout.column.at).map_err(failed)?;
                 let differs = || damaged(&self.file_name, "a column has another type than the file's schema says");
-                let stored = Stored::new(reader).ok_or_else(differs)?;
-                Ok(Open { layout: *layout, stored, levels: Vec::new(), places: Vec::new() })
+                Open::new(*layout, reader).ok_or_else(differs)
             };
             let columns = self.layouts.iter().map(open).collect::<Result<_, Error>>()?;
             if rows_left > 0 {
@@ -317,7 +198,7 @@ impl RowGroup {
                     request.device = device;
                     Some(request.op)
                 }),
-                _ => set(&mut request, &column.layout.column, &value).map(|()| Some(request.op)),
+                _ => set(&mut request, &column.layout, &value).map(|()| Some(request.op)),
             };
             match op {
                 Ok(Some(op)) => request.op = op,
@@ -334,14 +215,20 @@ impl RowGroup {
 }
 
 /// Stores a value in its field.
-fn set(request: &mut Request, column: &Column, value: &Value<'_>) -> Result<(), LineError> {
-    let key = &column.key;
+fn set(request: &mut Request, layout: &Layout, value: &Value<'_>) -> Result<(), LineError> {
+    let key = &layout.column.key;
     let name = key.name;
     match (key.field, value) {
         (_, Value::Null) => return Err(LineError(format!("its {name} is null"))),
         // Operations depend on the settings, and were handled before.
         (Field::Op, Value::Number(_)) => {}
-        (Field::Arrival, Value::Number(number)) => request.arrival_ns = columns::scaled(*number, key)?,
+        // A date and a time of day may have a column each.
+        (Field::Arrival, Value::Number(number)) => add(request, columns::scaled(*number, key)?, name)?,
+        (Field::Arrival, Value::Text(text)) => {
+            let wrong =
+                || LineError(format!("its {name} is `{}`, and no date such as 2026-11-26T17:02:07.5Z", shown(text)));
+            add(request, layout.form.ns(text).ok_or_else(wrong)?, name)?;
+        }
         (Field::Arrival, Value::Real(time)) => {
             let time_ns = (time * key.factor as f64).round();
             if !(0.0..u64::MAX as f64).contains(&time_ns) {
@@ -360,10 +247,11 @@ fn set(request: &mut Request, column: &Column, value: &Value<'_>) -> Result<(), 
     Ok(())
 }
 
-/// The value of a key in the file's metadata.
-fn key_value<'a>(file: &'a SerializedFileReader<File>, key: &str) -> Option<&'a str> {
-    let pairs = file.metadata().file_metadata().key_value_metadata()?;
-    pairs.iter().find(|pair| pair.key == key)?.value.as_deref()
+/// Adds a time, or a part of it, to a request's arrival.
+fn add(request: &mut Request, ns: u64, name: &str) -> Result<(), LineError> {
+    let sum = request.arrival_ns.checked_add(ns);
+    request.arrival_ns = sum.ok_or_else(|| LineError(format!("its {name} is after the year 2554")))?;
+    Ok(())
 }
 
 /// Whether the file has the project's own layout; an error if it has another version of the layout.
@@ -377,80 +265,6 @@ fn is_own(file_name: &str, file: &SerializedFileReader<File>) -> Result<bool, Er
         ))
         .with_help("convert the trace again with this version of the program")),
     }
-}
-
-/// The columns that are read, and a note on the others.
-fn layouts(
-    file_name: &str,
-    file: &SerializedFileReader<File>,
-    wanted: &ColumnNames,
-) -> Result<(Vec<Layout>, Option<String>), Error> {
-    let columns = file.metadata().file_metadata().schema_descr().columns();
-    // The name of a column in a structure is its path, which is not the name of any key.
-    let names: Vec<String> = columns.iter().map(|column| column.path().parts().join(".")).collect();
-    let found = columns::find(file_name, &names, wanted, None)?;
-    let notes = durations::Notes { arrow: key_value(file, arrow_schema::KEY), pandas: key_value(file, "pandas") };
-    let layout = |column: &Column| {
-        let descriptor = &columns[column.at];
-        // A timestamp's unit is in its type; a duration's is only in metadata.
-        let own_unit_ns = match column.key.field {
-            Field::Arrival if is_integer(descriptor) => notes.unit_ns(&names[column.at]),
-            Field::Arrival => timestamp_ns(descriptor),
-            _ => None,
-        };
-        layout(file_name, descriptor, *column, own_unit_ns)
-    };
-    let layouts = found.iter().flatten().map(layout).collect::<Result<_, _>>()?;
-    Ok((layouts, columns::note_unused(&names, &found)))
-}
-
-/// How to read a column whose times may have their own unit; an error if its type is impossible.
-fn layout(
-    file_name: &str,
-    descriptor: &ColumnDescriptor,
-    mut column: Column,
-    own_unit_ns: Option<u64>,
-) -> Result<Layout, Error> {
-    let is_text = matches!(column.key.field, Field::Op | Field::Priority | Field::Device);
-    let is_time = column.key.field == Field::Arrival;
-    let fits = match descriptor.physical_type() {
-        PhysicalType::INT32 | PhysicalType::INT64 => own_unit_ns.is_some() || is_integer(descriptor),
-        PhysicalType::BYTE_ARRAY => is_text && !is_number_in_bytes(descriptor),
-        // A present-day time in nanoseconds has more digits than such a number.
-        PhysicalType::FLOAT | PhysicalType::DOUBLE => is_time && column.key.factor > 1,
-        PhysicalType::BOOLEAN | PhysicalType::INT96 | PhysicalType::FIXED_LEN_BYTE_ARRAY => false,
-    };
-    let is_flat = descriptor.max_rep_level() == 0 && descriptor.max_def_level() <= 1;
-    if !fits || !is_flat {
-        return Err(wrong_type(file_name, descriptor, &column, is_flat));
-    }
-    if let Some(ns) = own_unit_ns {
-        column.key.factor = ns;
-    }
-    let is_unsigned = is_unsigned(descriptor);
-    Ok(Layout { column, is_unsigned, is_nullable: descriptor.max_def_level() > 0 })
-}
-
-#[cold]
-fn wrong_type(file_name: &str, descriptor: &ColumnDescriptor, column: &Column, is_flat: bool) -> Error {
-    let name = shown(descriptor.name().as_bytes());
-    let physical = descriptor.physical_type();
-    let logical = match descriptor.logical_type_ref() {
-        Some(logical) => shown(format!(" ({logical:?})").as_bytes()),
-        None => String::new(),
-    };
-    let kind = if is_flat { format!("{physical}{logical}") } else { "a list or a structure".to_owned() };
-    let wanted = match column.key.field {
-        Field::Op => "whole numbers (0 read, 1 write, 2 trim) or texts",
-        Field::Priority => "whole numbers (0 normal, 1 high) or texts",
-        Field::Device => "whole numbers or texts",
-        Field::Arrival => {
-            "whole numbers, timestamps or durations; above a nanosecond, as in `arrival_s`, also floating-point numbers"
-        }
-        _ => "whole numbers",
-    };
-    let message = format!("{file_name}: its column `{name}` holds {kind}, and {} takes {wanted}", column.key.name);
-    Error::new(message).with_help("write the column anew with a type that it takes, in pandas `.astype(\"int64\")`")
 }
 
 impl RecordReader for ParquetReader {

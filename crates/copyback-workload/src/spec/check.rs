@@ -1,10 +1,9 @@
 //! Checks of a table `[workload]` before a run.
 
 mod addresses;
+mod arrivals;
 
-use super::{
-    AddressSpec, ArrivalKind, ArrivalSpec, Footprint, Format, GENERATED_ALIGN_DEFAULT, SizeKind, SizeSpec, WorkloadSpec,
-};
+use super::{ArrivalKind, Footprint, Format, GENERATED_ALIGN_DEFAULT, SizeKind, SizeSpec, WorkloadSpec};
 use crate::units::Bytes;
 
 /// A setting that makes no sense, with the dotted path of its key below `[workload]`.
@@ -135,7 +134,7 @@ impl WorkloadSpec {
         }
         self.arrivals.as_ref().map_or(Ok(()), |arrivals| arrivals.check("arrivals"))?;
         self.check_read_arrivals()?;
-        self.addresses.as_ref().map_or(Ok(()), AddressSpec::check)
+        self.check_addresses()
     }
 
     /// Checks the shares of reads and trims, and that each kind of request has a size.
@@ -341,58 +340,6 @@ fn whole_units(key: &str, size: Bytes, align: Bytes) -> Checked {
     Ok(())
 }
 
-impl ArrivalSpec {
-    /// Checks the process in `table`.
-    fn check(&self, table: &str) -> Checked {
-        let at = |part: &str| format!("{table}.{part}");
-        let burst_keys = [("burst", self.burst.is_some()), ("burst_rate", self.burst_rate.is_some())];
-        if self.kind != ArrivalKind::OnOff
-            && let Some((key, _)) = burst_keys.iter().find(|(_, is_set)| *is_set)
-        {
-            return Err(wrong(&at(key), "only `kind = \"on-off\"` has bursts", "remove it, or change `kind`"));
-        }
-        if self.kind == ArrivalKind::Closed {
-            if self.rate.is_some() || self.mean_gap.is_some() {
-                let help = "remove it, or set `kind = \"poisson\"`";
-                return Err(wrong(&at("kind"), "a closed loop has no arrival rate", help));
-            }
-            if self.start.is_some() {
-                let help = "remove it, or set `kind = \"poisson\"`";
-                return Err(wrong(&at("start"), "a closed loop has no arrival times", help));
-            }
-            return Ok(());
-        }
-        match (self.rate, self.mean_gap) {
-            (Some(_), Some(_)) => {
-                return Err(wrong(&at("mean_gap"), "rate says the same already", "remove one of the two"));
-            }
-            (None, Some(gap)) if gap.0 == 0 => {
-                let help = "for requests without gaps, set `kind = \"closed\"`";
-                return Err(wrong(&at("mean_gap"), "it is zero", help));
-            }
-            (None, Some(_)) => {}
-            (rate, None) => positive(&at("rate"), rate, "set the requests a second, or `mean_gap`")?,
-        }
-        if self.kind == ArrivalKind::OnOff {
-            let mean_rate = self.requests_per_s();
-            positive(&at("burst_rate"), self.burst_rate, "set the requests a second during a burst")?;
-            if self.burst_rate.is_some_and(|burst_rate| burst_rate < mean_rate) {
-                let message = format!("bursts are slower than the mean of {mean_rate} requests a second");
-                return Err(wrong(&at("burst_rate"), message, "raise it to the mean or above"));
-            }
-            if self.burst.is_none_or(|burst| burst.0 == 0) {
-                return Err(wrong(&at("burst"), "bursts need a length", "set for example \"100 ms\""));
-            }
-        }
-        Ok(())
-    }
-
-    /// The mean rate; zero for a closed loop.
-    pub fn requests_per_s(&self) -> f64 {
-        self.rate.or(self.mean_gap.map(|gap| 1e9 / gap.0 as f64)).unwrap_or(0.0)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -443,6 +390,9 @@ mod tests {
             (with("addresses = { kind = \"uniform\", run_repeats = true }"), "addresses.run_repeats"),
             (with("format = \"msr\""), "format"),
             (with("arrivals = { kind = \"poisson\" }"), "arrivals.rate"),
+            (with("arrivals = { kind = \"poisson\", rate = 1e-11 }"), "arrivals.rate"),
+            (with("arrivals = { kind = \"fixed\", mean_gap = \"10000000000 s\" }"), "arrivals.mean_gap"),
+            (with("arrivals = { kind = \"fixed\", rate = 5, start = \"10000000000 s\" }"), "arrivals.start"),
             (with("arrivals = { kind = \"closed\", rate = 5 }"), "arrivals.kind"),
             (
                 with("arrivals = { kind = \"on-off\", rate = 5, burst_rate = 2, burst = \"1 s\" }"),
@@ -458,6 +408,9 @@ mod tests {
             (two("\"poisson\", rate = 5", "\"closed\""), "arrivals"),
             (two("\"poisson\", rate = 5", "\"fixed\", rate = 5") + "trim_share = 1.5", "trim_share"),
             (with("addresses = { kind = \"uniform\", theta = 1 }"), "addresses.theta"),
+            (with("addresses = { kind = \"uniform\", map_unit = 4096 }"), "addresses.map_unit"),
+            (with("addresses = { kind = \"numbered\", map_unit = 8192 }"), "addresses.map_unit"),
+            (with("addresses = { kind = \"numbered\", map_unit = 0 }"), "addresses.map_unit"),
             (with("addresses = { kind = \"zipf\" }"), "addresses.theta"),
             (with("addresses = { kind = \"self-similar\" }"), "addresses.skew"),
             (with("addresses = { kind = \"self-similar\", skew = 1 }"), "addresses.skew"),

@@ -101,7 +101,8 @@ words! {
         Once = "once",
         /// As fio's map of blocks, for operations whose requests differ in size: an operation draws the number of a
         /// block of its own size (`offset_align` of `read_size` and its like, otherwise `align`). A number that any
-        /// operation has taken moves on to the next free one. A request of several blocks ends before a taken one.
+        /// operation has taken moves on to the next free one, and from the last number to the first. A request of
+        /// several blocks ends before a taken one.
         Numbered = "numbered",
         /// By Zipf's law with exponent `theta` over blocks of `align`, the ranks scattered over the footprint.
         Zipf = "zipf",
@@ -158,9 +159,14 @@ pub struct AddressSpec {
     /// Whether those others repeat the address of the last request instead of continuing it; default false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_repeats: Option<bool>,
-    /// Whether the workload ends if a draw finds no free number, of `numbered`; default false: all are free again.
+    /// Whether the workload ends if a draw finds no free number, or if the request would reach beyond the footprint, of
+    /// `numbered`; default false: all are free again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends: Option<bool>,
+    /// The footprint has a number for each of these units, of `numbered`: the smallest unit of any operation; default
+    /// `align`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map_unit: Option<Bytes>,
     /// Zipf's exponent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub theta: Option<f64>,

@@ -341,7 +341,10 @@ fn place(spec: &AddressSpec, align: u64, footprint_bytes: u64, seed: u64) -> Pla
             let seed = rng::splitmix64(seed ^ rng::fnv1a64(b"workload.once"));
             Place::Once(Round::new(footprint_bytes / align, seed))
         }
-        AddressKind::Numbered => Place::Numbered(Numbers::new(spec.ends.unwrap_or(false))),
+        AddressKind::Numbered => {
+            let unit = spec.map_unit.map_or(align, |unit| unit.0);
+            Place::Numbered(Numbers::new((footprint_bytes / unit).max(1), spec.ends.unwrap_or(false)))
+        }
         AddressKind::Zipf => {
             let block_count = footprint_bytes / align;
             let scatter_seed = rng::splitmix64(seed ^ rng::fnv1a64(b"workload.scatter"));

@@ -15,6 +15,7 @@ use size::Sizes;
 
 /// Draws requests.
 pub(crate) struct Generator {
+    requests: u64,
     requests_left: u64,
     read_share: f64,
     trim_share: f64,
@@ -52,6 +53,7 @@ impl Generator {
         let footprint_bytes = footprint(spec, align, capacity_bytes)?;
         let sizes = |own: &Option<SizeSpec>| own.as_ref().or(spec.size.as_ref()).map(|size| Sizes::new(size, align));
         Ok(Self {
+            requests: spec.requests.unwrap_or(0),
             requests_left: spec.requests.unwrap_or(0),
             read_share: spec.read_share.unwrap_or(0.0),
             trim_share: spec.trim_share.unwrap_or(0.0),
@@ -93,6 +95,13 @@ impl Generator {
         } else {
             Op::Write
         }
+    }
+
+    /// The error for an arrival that exceeds 64 bits.
+    fn too_late(&self) -> Error {
+        let request = format_count(self.requests - self.requests_left - 1);
+        let message = format!("`workload.arrivals`: request {request} would arrive beyond 2^64 ns (584 years)");
+        Error::new(message).with_help("raise `workload.arrivals.rate`, or lower `workload.requests`")
     }
 
     fn draw_len(&mut self, op: Op) -> u64 {
@@ -159,9 +168,7 @@ impl RequestSource for Generator {
             return Ok(None);
         }
         self.requests_left -= 1;
-        let (arrival_ns, is_read) = self.timetable.next_ns().ok_or_else(|| {
-            Error::new("the generated arrivals go beyond 2^64 ns").with_help("lower `requests`, or raise the rate")
-        })?;
+        let (arrival_ns, is_read) = self.timetable.next_ns().ok_or_else(|| self.too_late())?;
         if let Some(write) = self.write_to_come.take() {
             return Ok(Some(Request { arrival_ns, ..write }));
         }

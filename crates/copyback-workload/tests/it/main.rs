@@ -13,6 +13,7 @@ mod readers;
 mod round_trip;
 mod strace;
 mod table_advice;
+mod table_dates;
 mod table_forms;
 mod tables;
 mod tracepoints;

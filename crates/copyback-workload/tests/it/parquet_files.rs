@@ -1,7 +1,7 @@
 //! What tests of Parquet share: files with such columns as a test needs.
 
 use parquet::basic::Compression;
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type, Int96, Int96Type};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::file::writer::SerializedFileWriter;
@@ -11,6 +11,8 @@ use std::sync::Arc;
 pub enum Values {
     Narrow(&'static [i32]),
     Wide(&'static [i64]),
+    /// Nanoseconds of a day, and its Julian number.
+    Julian(&'static [(u64, u32)]),
     Text(&'static [&'static str]),
     Double(&'static [f64]),
     Truth(&'static [bool]),
@@ -49,6 +51,15 @@ pub fn noted(columns: &[(&str, Values, Option<&[i16]>)], how: &How, note: Option
         match values {
             Values::Narrow(values) => column.typed::<Int32Type>().write_batch(values, *levels, None).unwrap(),
             Values::Wide(values) => column.typed::<Int64Type>().write_batch(values, *levels, None).unwrap(),
+            Values::Julian(values) => {
+                let time = |(of_day_ns, day): &(u64, u32)| {
+                    let mut time = Int96::new();
+                    time.set_data(*of_day_ns as u32, (*of_day_ns >> 32) as u32, *day);
+                    time
+                };
+                let values: Vec<Int96> = values.iter().map(time).collect();
+                column.typed::<Int96Type>().write_batch(&values, *levels, None).unwrap()
+            }
             Values::Double(values) => column.typed::<DoubleType>().write_batch(values, *levels, None).unwrap(),
             Values::Truth(values) => column.typed::<BoolType>().write_batch(values, *levels, None).unwrap(),
             Values::Text(values) => {

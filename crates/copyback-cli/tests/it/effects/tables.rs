@@ -243,6 +243,7 @@ const SKEWED: &str = addresses!("kind = 'array-skew', drives = 2, drive_share = 
 const ADDRESS_ROWS: &[Row] = &[
     ("kind", "once", addresses!("kind = 'uniform'"), &[], Differs),
     ("ends", "true", FEW, &[], Differs),
+    ("map_unit", "2 KiB", FEW, &[], Differs),
     ("sequential_share", "0.5", addresses!("kind = 'uniform'"), &[], Differs),
     ("sequential_by_op", "true", RUNS, &[], Differs),
     ("sequential_by_op", "true", addresses!("kind = 'uniform'"), &[], Notes),

@@ -52,6 +52,9 @@ const RUN: &[(&str, &[&str])] = &[
     ("[a]\nrw=randwrite\nsize=16m\nbsrange=4k-64k\n", &["passes = 1.0"]),
     ("[a]\nrw=randrw\nsize=1m\nbs=4k,16k\nio_size=3m\nnorandommap\n", &["passes = 3.0"]),
     ("[a]\nrw=randrw\nsize=1m\nbs=4k,16k\n", &["kind = \"numbered\"", "ends = true", "passes = 1.0"]),
+    // The map counts blocks of the smallest size of all operations.
+    ("[a]\nrw=randrw\nsize=1m\nbs=12k,20k\n", &["map_unit = \"12 KiB\"", "align = \"4 KiB\""]),
+    ("[a]\nrw=randread\nsize=1m\nbs=16k,4k\n", &["map_unit = \"4 KiB\"", "align = \"16 KiB\""]),
     // Shares count from the size of the file, and round up to the smallest block; as fio 3.33 on a file of 1 MiB.
     ("[a]\nrw=read\nfilesize=1m\noffset=33%\n", &["region_start = \"340 KiB\"", "requests = 171"]),
     ("[a]\nrw=read\nbs=16k\nfilesize=1m\noffset=33%\n", &["region_start = \"352 KiB\"", "requests = 42"]),

@@ -43,6 +43,8 @@ fn sizes_by_order_end_with_fios_map() {
         ("rw=randwrite\nbs=64k,4k", [NONE, (10_240, 41_943_040), NONE]),
         ("rw=randrw\nbs=32k,4k", [(868, 3_555_328), (938, 3_842_048), NONE]),
         ("rw=randrw\nbs=4k,32k", [(467, 13_160_448), (446, 14_614_528), NONE]),
+        // The last blocks, from which no request fits, are taken with others: draws go on at the first free block.
+        ("rw=randread\nbs=12k,20k", [(1_400, 26_500_000), NONE, NONE]),
     ];
     let folder = tempfile::tempdir().unwrap();
     for (options, expected) in JOBS {
@@ -56,12 +58,23 @@ fn sizes_by_order_end_with_fios_map() {
             }
         }
     }
+    // Three of four first requests do not fit: these jobs make none.
+    let options = "rw=randread\nbs=4k,768k\nbs_is_seq_rand=1\nsize=1m\nnumjobs=40\ngroup_reporting";
+    let (seen, theirs) = of_both(folder.path(), options);
+    for found in [Some(seen), theirs].into_iter().flatten() {
+        assert!((4..20).contains(&found[0].0), "{found:?}");
+    }
+    let none = "--name=a --rw=randread --bs=4k,1020k --bs_is_seq_rand=1 --size=1m";
+    let refused = copyback(&["run", "--quiet", "--fio-args", none]);
+    assert_eq!(code(&refused), 2, "{}", output_text(&refused));
+    let says = "no request fits behind the first address that fio's map draws";
+    assert!(error_text(&refused).replace("\n       ", " ").contains(says), "{}", error_text(&refused));
     let printed = |jobs: &str| {
         let ran = copyback(&["run", "--quiet", "--fio-args", jobs]);
         assert_eq!(code(&ran), 0, "{jobs}: {}", error_text(&ran));
         output_text(&ran).split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    let job = "--name=a --rw=randread --bs=8k,64k --bs_is_seq_rand=1 --size=1m";
+    let job = "--name=a --rw=randread --bs=8k,64k --bs_is_seq_rand=1 --size=1m --randseed=2";
     assert!(printed(job).contains("It shortens requests that reach into a taken block"), "{}", printed(job));
     let free = format!("{job} --norandommap=1");
     assert!(printed(&free).contains("fio ends the job when a random request reaches beyond its file"), "{free}");

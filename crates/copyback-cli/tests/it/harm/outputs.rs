@@ -31,6 +31,7 @@ fn endings_of_other_formats_are_refused() {
         }
         let of_fio = ["run", "--fio-args", "--name=a --size=64k", "--fio-json", &name];
         place.refused(&of_fio, &["--fio-json", "it writes JSON"]);
+        place.refused(&with(&RUN, &["--perfetto", &name]), &["--perfetto", "name it kept.perfetto-trace"]);
         assert_eq!(place.read(&name), "a trace\n", "{name}");
     }
     place.refused(
@@ -38,6 +39,11 @@ fn endings_of_other_formats_are_refused() {
         &["--latex t.json: it writes a table for LaTeX", "name it t.tex"],
     );
     place.refused(&["sweep", "sweep.toml", "--quiet", "--latex", "t.csv"], &["it writes a table for LaTeX"]);
+    // Perfetto reads JSON, too, but this is its binary format.
+    place.refused(&with(&RUN, &["--perfetto", "t.json"]), &["it writes a binary trace for Perfetto"]);
+    for name in ["t.perfetto-trace", "t.pftrace", "t.pb", "t"] {
+        place.done(&with(&RUN, &["--perfetto", name]));
+    }
     for (name, to) in
         [("t.xlsx", "spc"), ("t.json", "csv"), ("t.spc.gz", "spc"), ("t.csv", "spc"), ("t.txt", "parquet")]
     {

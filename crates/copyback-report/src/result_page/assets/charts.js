@@ -177,7 +177,8 @@ function distribution(parent, label, lines, of) {
       [line.label, number(line.ccdf.count), ...NINES.map(([, share]) => within(line.ccdf, share))])],
   });
 }
-const NINES = [["90 %", 0.1], ["99 %", 0.01], ["99.9 %", 1e-3], ["99.99 %", 1e-4], ["99.999 %", 1e-5], ["99.9999 %", 1e-6]];
+/** Shares of requests that are within a percentile of one nine or more, and shares beyond it. */
+const NINES = [...BEYOND.values()].filter((share) => Number.isInteger(Math.log10(share))).map((share) => [`${+(100 * (1 - share)).toPrecision(6)} %`, share]);
 /** The share of requests that takes longer, as the line has it there. */
 function beyondAt(ccdf, ns) {
   const at = ccdf.ns.findLastIndex((own) => own <= ns * 1.0000001);
@@ -185,7 +186,7 @@ function beyondAt(ccdf, ns) {
 }
 /** The first drawn time beyond which is no more than a share; none where less than one request is. */
 function within(ccdf, share) {
-  if (ccdf.count * share < 1) return "–";
+  if (areTooFew(ccdf.count, share)) return "–";
   const at = ccdf.beyond.findIndex((own) => own <= share * 1.0000001);
   return at < 0 ? "–" : time(ccdf.ns[at]);
 }

@@ -30,6 +30,10 @@ const number = (value) => (value === null || value === undefined ? "–" : digit
 /** A count with its noun: `1 scheme`, `2 schemes`. */
 const counted = (count, noun) => `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
 const percent = (share) => `${digits(share * 100)} %`;
+/** Percentiles by their names in results, each with the share of requests beyond it. */
+const BEYOND = new Map(DATA.beyond_ppm.map(([name, ppm]) => [name, ppm / 1e6]));
+/** Whether less than one of some requests is beyond a percentile; a number of another name has no such share. */
+const areTooFew = (count, share) => share !== undefined && count * share < 1;
 /** A share of requests with as many digits as it takes to see the nines. */
 const beyond = (share) => (share >= 1e-4 ? `${+(share * 100).toPrecision(3)} %` : share.toExponential(2));
 /** A time in a column of a table: with zeros at the end, so that all have three digits. */

@@ -8,10 +8,9 @@ function allRuns() {
   return runs;
 }
 
-const COUNTED = { p50_ns: 0.5, p99_ns: 0.01, p99_9_ns: 1e-3, p99_99_ns: 1e-4 };
 /** A number of a class; none where less than one request is beyond a percentile. */
 function ofClass(found, name) {
-  if (!found || found.count === 0 || found.count * (COUNTED[name] || 1) < 1) return null;
+  if (!found || found.count === 0 || areTooFew(found.count, BEYOND.get(name))) return null;
   return found[name];
 }
 const STEADY = { steady: "yes", not_yet: "no", no_erase: "no erase", too_short: "too short", no_write: "–", overloaded: "overloaded" };

@@ -1,13 +1,30 @@
 //! What must be true of addresses.
 
 use super::{Checked, positive, share, wrong};
-use crate::spec::{AddressKind, AddressSpec};
+use crate::spec::{AddressKind, AddressSpec, GENERATED_ALIGN_DEFAULT, WorkloadSpec};
 
 /// The most zones of `zones`.
 const ZONES_MAX: usize = 256;
 
+impl WorkloadSpec {
+    /// Checks the addresses, and that they agree with the sizes of requests.
+    pub(super) fn check_addresses(&self) -> Checked {
+        let Some(addresses) = &self.addresses else { return Ok(()) };
+        addresses.check()?;
+        let Some(unit) = addresses.map_unit else { return Ok(()) };
+        let align = self.align.unwrap_or(GENERATED_ALIGN_DEFAULT);
+        let own = [&self.read_size, &self.write_size, &self.trim_size].into_iter().flatten().chain(&self.size);
+        let least = own.map(|size| size.offset_align.unwrap_or(align)).min().unwrap_or(align);
+        if unit.0 == 0 || unit > least {
+            let message = format!("{unit} is not above 0 and at most the smallest unit of the operations, {least}");
+            return Err(wrong("addresses.map_unit", message, "lower it, or remove it"));
+        }
+        Ok(())
+    }
+}
+
 impl AddressSpec {
-    pub(super) fn check(&self) -> Checked {
+    fn check(&self) -> Checked {
         self.check_belonging()?;
         share("addresses.sequential_share", self.sequential_share.unwrap_or(0.0))?;
         self.check_runs()?;
@@ -39,6 +56,7 @@ impl AddressSpec {
         use AddressKind::{ArraySkew, HotCold, Listed, Numbered, SelfSimilar, Zipf, Zones};
         let keys = [
             ("addresses.ends", self.ends.is_some(), Numbered),
+            ("addresses.map_unit", self.map_unit.is_some(), Numbered),
             ("addresses.theta", self.theta.is_some(), Zipf),
             ("addresses.skew", self.skew.is_some(), SelfSimilar),
             ("addresses.zones", !self.zones.is_empty(), Zones),

@@ -1,24 +1,27 @@
 //! Numbers of blocks, each taken once: fio's map of blocks.
 //!
 //! fio has one map for reads, writes and trims, and a bit for each number, not for each byte: block 3 of writes of
-//! 16 KiB and block 3 of reads of 4 KiB exclude each other. A draw that finds its number taken goes on to the next free
-//! one. If this is beyond the blocks of its operation, fio 3.33 ends the job. A request of several blocks takes a
-//! number for each of them, and ends before the first one that is taken.
+//! 16 KiB and block 3 of reads of 4 KiB exclude each other. The map has as many numbers as there are blocks of the
+//! smallest size of any operation. A draw that finds its number taken goes on to the next free one, and from the last
+//! number to the first. If the request then reaches beyond the blocks of its operation, fio 3.33 ends the job. A request
+//! of several blocks takes a number for each of them, and ends before the first one that is taken.
 
 use crate::rng::{Xoshiro256PlusPlus, below};
 
 /// Numbers that were taken.
 pub(super) struct Numbers {
-    /// A bit for each number. It grows to the highest one.
+    /// A bit for each number. It grows to the highest one that was taken.
     taken: Vec<u64>,
-    /// Whether no number comes after the last free one.
+    /// How many numbers there are.
+    count: u64,
+    /// Whether the workload ends with the first draw that finds no number.
     ends: bool,
 }
 
 impl Numbers {
     /// All numbers are free.
-    pub(super) fn new(ends: bool) -> Self {
-        Self { taken: Vec::new(), ends }
+    pub(super) fn new(count: u64, ends: bool) -> Self {
+        Self { taken: Vec::new(), count, ends }
     }
 
     /// Frees all numbers.
@@ -33,9 +36,8 @@ impl Numbers {
     pub(super) fn next(&mut self, rng: &mut Xoshiro256PlusPlus, count: u64, wanted: u64) -> Option<(u64, u64)> {
         let drawn = below(rng, count);
         let first = match self.free_from(drawn) {
-            free if free <= count - wanted => free,
-            // A first request that would reach beyond the blocks begins earlier: a workload is not empty.
-            _ if self.ends && !self.taken.is_empty() => return None,
+            Some(free) if free <= count - wanted => free,
+            _ if self.ends => return None,
             _ => {
                 self.free_all();
                 drawn.min(count - wanted)
@@ -57,8 +59,14 @@ impl Numbers {
         Some((first, length))
     }
 
-    /// The first free number from this one on.
-    fn free_from(&self, number: u64) -> u64 {
+    /// The first free number from this one on, or else the first free number of all.
+    fn free_from(&self, number: u64) -> Option<u64> {
+        let from = |number: u64| Some(self.free_behind(number)).filter(|free| *free < self.count);
+        from(number).or_else(|| from(0))
+    }
+
+    /// The first free number from this one on, as if numbers had no end.
+    fn free_behind(&self, number: u64) -> u64 {
         let first = (number / 64) as usize;
         // Numbers below the first one do not count.
         let mut lower = (1_u64 << (number % 64)) - 1;
@@ -79,34 +87,45 @@ mod tests {
 
     #[test]
     fn numbers_are_free_again_unless_the_workload_ends() {
-        let mut numbers = Numbers::new(false);
+        let mut numbers = Numbers::new(8, false);
         let mut rng = stream(1, "numbers");
         assert!((0..100).all(|_| numbers.next(&mut rng, 8, 1).is_some_and(|(number, _)| number < 8)));
         assert!((0..100).all(|_| numbers.next(&mut rng, 8, 3).is_some_and(|(number, _)| number < 6)));
     }
 
-    /// A slow map: a request begins at the next free number, and ends before a taken one. The workload ends at the last
-    /// number.
+    /// A slow map: a request begins at the next free number, after the last one at the first, and ends before a taken
+    /// one. The workload ends if the request would reach beyond the numbers of its operation.
     #[test]
     fn each_number_is_taken_once_and_the_next_free_one_follows() {
-        let one = [(1, 1, 1), (2, 64, 1), (3, 65, 1), (4, 1000, 1)];
-        let several = [(2, 128, 8), (3, 200, 3), (4, 4096, 100), (5, 64, 64)];
-        for (seed, count, wanted) in one.into_iter().chain(several) {
-            let mut numbers = Numbers::new(true);
+        let one = [(1, 1, 1, 1), (2, 64, 64, 1), (3, 65, 65, 1), (4, 1000, 4000, 1)];
+        let several = [(2, 128, 128, 8), (3, 200, 200, 3), (4, 4096, 4096, 100), (5, 64, 64, 64)];
+        let mut went_on = 0;
+        for (seed, count, all, wanted) in one.into_iter().chain(several) {
+            let mut numbers = Numbers::new(all, true);
             let (mut rng, mut same) = (stream(seed, "numbers"), stream(seed, "numbers"));
             let mut taken = std::collections::BTreeSet::new();
             loop {
                 let drawn = below(&mut same, count);
-                let free = (drawn..count).find(|number| !taken.contains(number));
-                let free = if taken.is_empty() { free.map(|first| first.min(count - wanted)) } else { free };
+                let free = (drawn..all).chain(0..drawn).find(|number| !taken.contains(number));
                 let first = free.filter(|first| first + wanted <= count);
                 let own = first.map(|first| (first..first + wanted).take_while(|number| !taken.contains(number)));
                 let own: Option<Vec<u64>> = own.map(Iterator::collect);
                 let expected = own.as_ref().map(|own| (own[0], own.len() as u64));
                 assert_eq!(numbers.next(&mut rng, count, wanted), expected, "{count}, {wanted}");
                 let Some(own) = own else { break };
+                went_on += u32::from(own[0] < drawn);
                 taken.extend(own);
             }
+            assert!(wanted > 1 || count < all || taken.len() as u64 == count, "all {count} numbers are taken");
         }
+        assert!(went_on > 0, "no draw went on at the first number");
+    }
+
+    /// fio makes no request at all if the first one would reach beyond the file.
+    #[test]
+    fn a_first_request_that_does_not_fit_ends_the_workload() {
+        let is_empty = |seed| Numbers::new(8, true).next(&mut stream(seed, "numbers"), 8, 6).is_none();
+        let empty = (0..800).filter(|seed| is_empty(*seed)).count();
+        assert!((400..600).contains(&empty), "five of eight draws do not fit: {empty} of 800 are empty");
     }
 }

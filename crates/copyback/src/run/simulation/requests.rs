@@ -6,14 +6,11 @@ use crate::host::config::HostMode;
 use crate::host::splitter::Splitter;
 use crate::run::RunError;
 use crate::sim::index::RequestId;
+pub use copyback_workload::ARRIVAL_MAX_NS;
 use copyback_workload::{Op, Request};
 
 /// Requests that are taken out of the workload together.
 pub(super) const REQUESTS_AHEAD: u64 = 16;
-
-/// No request arrives later, so that all times that follow from it can be represented: half of what 64 bits hold, 292
-/// years.
-pub const ARRIVAL_MAX_NS: u64 = 1 << 63;
 
 impl Simulation<'_> {
     pub(super) fn fetch(&mut self) -> Result<(), RunError> {
