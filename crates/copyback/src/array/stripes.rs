@@ -1,4 +1,4 @@
-//! Operations on stripes: their reads and writes, the order of these, and the locks meanwhile.
+//! Operations on stripes: their reads and writes, the order of these, and the locks during them.
 
 use super::config::WriteAfter;
 use super::operations::{Kind, OperationId};

@@ -1,18 +1,18 @@
 //! Buffer: what does DRAM hold, and what does it evict?
 //!
-//! Contract: a buffer takes mapping units that the host writes ([`Buffer::insert`]), is notified of those that are read
-//! ([`Buffer::hit`]) and trimmed, and of the location to which each page will be written. If waiting units do not fit,
-//! the engine requests pages to evict together ([`Buffer::next_set`]), writes them, and reports when they are in flash
-//! ([`Buffer::ended`]); until then they stay readable. A program with free space requests a dirty page of its die
+//! Contract: a buffer takes mapping units that the host writes ([`Buffer::insert`]). It is notified of units that are
+//! read ([`Buffer::hit`]) or trimmed, and of the location to which each page will be written. If waiting units do not
+//! fit, the engine requests pages to evict together ([`Buffer::next_set`]), writes them, and reports when they are in
+//! flash ([`Buffer::ended`]); until then they stay readable. A program with free space requests a dirty page of its die
 //! ([`Buffer::take_set`]).
 //!
-//! All buffers hold pages in the same way (`pages`). A policy chooses the list of a page, each list in the order of
-//! last use, and the list from which the next set is taken. It reads the lists and keeps its turn; the buffer takes the
-//! pages. A policy is a file of this folder and a row of the registry.
+//! All buffers hold pages in the same way (`pages`). Each list is in the order of last use. A policy chooses the list
+//! of a page, and the list that the next set comes from. It reads the lists and records whose turn is next; the buffer
+//! removes the pages. A policy is a file of this folder and a row of the registry.
 //!
-//! Pages leave when there is no room for what waits. Two settings that all policies share have them leave sooner:
-//! `low_water`, the share of the size that stays once pages have to leave, and `idle_after`, the time without a request
-//! after which everything leaves.
+//! Pages are evicted when waiting writes need space. With two settings of all policies they are evicted earlier:
+//! `low_water`, the share of the size that remains once pages are evicted, and `idle_after`, the time without a request
+//! after which all pages are evicted.
 
 pub mod die_lists;
 pub mod die_writes;

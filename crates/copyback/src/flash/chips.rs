@@ -1,4 +1,4 @@
-//! The dies and their channels: a command's way over the channel and through the array.
+//! The dies and their channels: the path of a command over the channel and through the array.
 //!
 //! A program goes over the channel, then into the array; a read the other way round. A die can have one transfer and
 //! one array time at once only if commands follow each other through the cache register.
@@ -25,7 +25,7 @@ pub enum ArrayEnd {
     DelayElapsed,
     /// A read continues to the controller.
     Leaving,
-    /// The same of a command that is alone.
+    /// As `Leaving`, for a command that is alone.
     LeavingAlone,
     /// A read waits in the data register, as the page before is still leaving through the cache register.
     Held,
@@ -44,7 +44,7 @@ pub enum TransferEnd {
     Loaded(DieId),
     /// A read's data of one plane is in the controller; see [`Flash::take_page`].
     PageOut(DieId),
-    /// The same of a command that is alone; see [`Flash::end_alone`].
+    /// As `PageOut`, for a command that is alone; see [`Flash::end_alone`].
     PageOutAlone(DieId),
 }
 
@@ -158,7 +158,7 @@ impl<O: Observer> Flash<O> {
         self.channels[self.dies[die.at()].channel].has_waiters()
     }
 
-    /// For whom a die works.
+    /// The source of the command that a die executes.
     #[inline(always)]
     pub fn works_for(&self, die: DieId) -> Option<Source> {
         self.dies[die.at()].at_work().map(|command| command.source)

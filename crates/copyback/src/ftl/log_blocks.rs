@@ -8,9 +8,9 @@ use crate::sim::lists::Lists;
 
 /// The open block that takes pages of any logical block.
 pub const RANDOM: usize = 0;
-/// The one that takes those of one logical block in order.
+/// The write point of the sequential log block, which takes pages of one logical block in order.
 pub const SEQUENTIAL: usize = 1;
-/// The one in which a merge gathers those of one logical block.
+/// The write point of the block in which a merge gathers the pages of one logical block.
 pub const MERGED: usize = 2;
 
 /// Blocks of a plane in addition to data blocks and random log blocks: a sequential log block, the replaced data block
@@ -96,7 +96,7 @@ pub(super) struct PlaneLogs {
     pub merging: Option<Merging>,
     /// Random log blocks, the open one included.
     pub random: u32,
-    /// The one that is being emptied.
+    /// The log block that is being emptied.
     pub emptied: BlockId,
     /// Logical blocks without a data block.
     pub missing: u32,
@@ -130,7 +130,7 @@ pub(super) struct LogBlocks {
 }
 
 impl LogBlocks {
-    /// No block holds anything.
+    /// No block holds data.
     pub fn new(params: &fast::Params, geometry: &Geometry) -> Self {
         let (planes, logical_blocks) = (geometry.planes as usize, logical_blocks(geometry));
         let plane =

@@ -19,8 +19,8 @@ pub struct OwnMoves {
     pub has_begun: bool,
 }
 
-/// Moves on a drive, or a channel, that any plane takes into the open block that the host also writes: the blocks kept
-/// for moves are a common pool.
+/// Moves on a drive, or on a channel, that may go to the open block of any plane, which the host also writes: the
+/// blocks kept for moves are a common pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Anywhere {
     /// Pages that all planes have left for moves.
@@ -217,8 +217,8 @@ impl Space {
             || self.host_pages_of(ftl, die) - (now - then) >= self.reserved[account(&ftl.geometry, die, PlaneId::NONE)]
     }
 
-    /// Pages of a plane that no move counts on, neither of its own job nor of another plane's, and that are not kept
-    /// for the moves of its next job.
+    /// Pages of a plane that are reserved for no move, of its own job or of another plane's, and that are not kept for
+    /// the moves of its next job.
     #[inline]
     fn reservable_of_plane(&self, ftl: &Ftl, jobs: &impl Moves, plane: PlaneId) -> u32 {
         let own = jobs.own(plane);

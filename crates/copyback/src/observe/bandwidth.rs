@@ -1,4 +1,4 @@
-//! Bytes done in intervals of one length, from the beginning of the measurement.
+//! Bytes read and written in intervals of equal length, from the beginning of the measurement.
 
 use super::array_report::BandwidthReport;
 
@@ -26,7 +26,7 @@ impl Bandwidth {
         self.bytes.clear();
     }
 
-    /// When it wants to be asked next.
+    /// The time of its next reading.
     pub fn next_ns(&self) -> u64 {
         if self.bytes.len() < INTERVALS_MAX { self.next_ns } else { u64::MAX }
     }

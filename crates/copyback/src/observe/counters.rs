@@ -36,9 +36,9 @@ pub struct EvictionTotals {
     pub writes: u64,
     /// Sum of their times.
     pub time_ns: u64,
-    /// Those that waited for collection.
+    /// Evictions that waited for collection.
     pub blocked: u64,
-    /// Sum of the times of these.
+    /// Sum of their times.
     pub blocked_ns: u64,
     /// Pages by case: programmed alone, alone although others waited, together.
     pub pages: [u64; 3],

@@ -1,4 +1,4 @@
-//! Work of the flash, counted.
+//! Counts of the flash's work.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! What a run reports: plain data, the same bytes for the same inputs. Times are nanoseconds of simulated time.
+//! The report of a run: plain data, the same bytes for the same inputs. Times are nanoseconds of simulated time.
 
 use super::array_report::{ArrayReport, BandwidthReport};
 use super::commands::CommandRecord;
@@ -210,7 +210,7 @@ pub struct MapReport {
     pub lookups: u64,
     /// Those of them that were in DRAM.
     pub hits: u64,
-    /// The one over the other; `None` without look-ups.
+    /// Hits over look-ups; `None` without look-ups.
     pub hit_ratio: Option<f64>,
     /// Translation pages read.
     pub page_reads: u64,
@@ -406,7 +406,7 @@ pub struct Outcome {
     pub workload_histograms: BTreeMap<String, [Histogram<u64>; 2]>,
     /// Rates of the reads, writes and trims of each of several workloads over intervals of 500 ms, by name.
     pub workload_rates: BTreeMap<String, [OpRates; 3]>,
-    /// The same of all requests together; zeros if [`keep_rates`](crate::run::Options::keep_rates) is not set.
+    /// Rates of all requests together; zeros if [`keep_rates`](crate::run::Options::keep_rates) is not set.
     pub rates: [OpRates; 3],
     /// Bytes of the trims that were done.
     pub trimmed_bytes: u64,

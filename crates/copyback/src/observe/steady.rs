@@ -1,5 +1,5 @@
-//! Has the drive settled? The steady-state rule of the SNIA Solid State Storage Performance Test Specification (PTS),
-//! as a verdict on any run and as the end of a preconditioning.
+//! Is the drive in a steady state? The rule of the SNIA Solid State Storage Performance Test Specification (PTS), as a
+//! verdict on any run and as the end of a preconditioning.
 //!
 //! The rule applies to a figure over five successive rounds: it is steady if its largest and smallest values differ by
 //! at most 20 % of their mean, and if the straight line fitted to them changes by at most 10 % of the mean from the
@@ -25,8 +25,8 @@ pub const RANGE_MAX: f64 = 0.20;
 pub const SLOPE_MAX: f64 = 0.10;
 /// Rounds after which a preconditioning gives up.
 pub const ROUNDS_MAX: u32 = 25;
-/// Blocks erased in each round below which a run's figures say more of single victims than of the drive: a victim's
-/// valid share varies by some 10 %, and so the mean of ten by 3 %, far from the limits.
+/// Least number of erased blocks in each round. With fewer, single victims determine a run's figures: the valid share
+/// of a victim varies by some 10 %, so the mean of ten varies by 3 %, far from the limits.
 pub const ERASES_MIN: u64 = 10;
 
 /// A figure over five rounds.

@@ -20,11 +20,11 @@ pub struct Sample {
     pub requests_done: u64,
     /// Sum of their response times.
     pub response_sum_ns: u64,
-    /// What was asked of the drives and done by their flash since the sample before.
+    /// The work requested of the drives, and the work of their flash, since the previous sample.
     pub work: SampleWork,
     /// Share of collections in percent, 0 while there are none: mean of the drives whose tasks have shares, if any do.
     pub gc_share_percent: Option<f64>,
-    /// The same of scrubbing.
+    /// Share of the slots that scrubbing may hold, if `admit` has shares.
     pub scrub_share_percent: Option<f64>,
     /// Reads of the block that was read most since its erase, if they are counted.
     pub block_reads_max: Option<u32>,
@@ -40,8 +40,8 @@ impl Sample {
     }
 }
 
-/// What was asked of the drives and done by their flash, from one sample to the next. Sums over all samples are the
-/// numbers of the report.
+/// The work requested of the drives, and the work of their flash, from one sample to the next. Sums over all samples
+/// are the numbers of the report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SampleWork {
     /// Trims done; they are among the requests done.
@@ -192,7 +192,7 @@ pub struct Arrivals {
     pub last_ns: u64,
     /// All of them.
     pub requests: u64,
-    /// Those that arrived at the nanosecond of another.
+    /// Requests that arrived in the same nanosecond as another.
     pub together: u64,
     /// Whether the last is one of those.
     is_together: bool,

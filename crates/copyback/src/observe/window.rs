@@ -1,8 +1,8 @@
-//! A chosen time of a run in fine bins: what ended in each, and what the drives looked like.
+//! A time window of a run in fine bins: the requests that ended in each bin, and the state of the drives.
 //!
-//! Bin k covers [start + k · bin, start + (k + 1) · bin) of simulated time, wherever that lies in the run. The time
-//! series thins out during a run, these bins do not; their number is therefore limited by the configuration. Between
-//! two events nothing changes: the state before an event is that of every bin which has ended by then.
+//! Bin k covers [start + k · bin, start + (k + 1) · bin) of simulated time, anywhere in the run. The intervals of the
+//! time series grow during a run, these bins do not; the configuration therefore limits their number. Between two
+//! events nothing changes, so every bin that ends before an event has the state before that event.
 
 use super::config::Span;
 use super::tables::{Bin, Sample};

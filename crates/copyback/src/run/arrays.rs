@@ -1,4 +1,4 @@
-//! The drives of a run: one alone, or those of an array; and whether a configuration makes an array.
+//! The drives of a run: a single drive, or the drives of an array; and whether a configuration describes an array.
 
 use super::config::RunConfig;
 use super::precondition::PreconditionConfig;

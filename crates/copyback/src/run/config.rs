@@ -90,7 +90,7 @@ pub struct RunConfig {
 
 copyback_workload::serde_once!(RunConfig);
 
-/// A setting by which writes complete in DRAM.
+/// A setting with which writes complete in DRAM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteBufferSetting {
     /// `frontier.fill_ends`: pages fill in DRAM.
@@ -172,7 +172,7 @@ impl RunConfig {
         crate::ftl::GC_RESERVE_BLOCKS + self.frontier.open_blocks()
     }
 
-    /// The setting by which writes complete in DRAM, before they are programmed; `None` if they complete in flash.
+    /// The setting with which writes complete in DRAM, before they are programmed; `None` if they complete in flash.
     pub fn write_buffer(&self) -> Option<WriteBufferSetting> {
         let fills_in_dram = self.frontier.fill().is_some_and(|fill| fill.ends == FillEnds::Dram);
         match &self.buffer {

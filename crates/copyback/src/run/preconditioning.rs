@@ -1,4 +1,4 @@
-//! Preconditioning: what a drive lives through before a run, at the speed of memory.
+//! Preconditioning: writes to a drive before a run, without simulated time.
 
 use self::aged::Aged;
 use self::pace::Pace;
@@ -55,8 +55,8 @@ pub(super) struct Pads {
 }
 
 impl Pads {
-    /// What a configuration asks for. Collections that take no time do not pad in a run; they start from the drive of
-    /// those with which they are compared.
+    /// The preconditioning of a configuration. Collections that take no time do not pad in a run; they start from the
+    /// drive of those with which they are compared.
     pub(super) fn of(config: &RunConfig) -> Self {
         let shares_pages = config.shape().page_size.0 > config.geometry.unit_bytes()
             && !config.mapping.has_superpages()
@@ -126,7 +126,7 @@ impl Preconditioner<'_> {
         }
     }
 
-    /// No plane has room: those that were full of valid data may have lost some of it meanwhile.
+    /// No plane has space: planes that were full of valid data may have lost some of it meanwhile.
     #[cold]
     fn make_room(&mut self, unit: LogicalUnit) -> Result<PlaneId, KeyError> {
         let results: Vec<_> = (0..self.ftl.geometry.planes).map(|p| self.collect(PlaneId(p))).collect();

@@ -1,5 +1,5 @@
-//! The loop: events in order, and all that follows from each. Other modules begin, complete and measure requests; `ssd`
-//! serves them in between.
+//! The event loop: events in order, and the consequences of each. Other modules begin, complete and measure requests;
+//! `ssd` serves them.
 
 mod array;
 mod array_measures;
@@ -85,7 +85,7 @@ pub struct Simulation<'a> {
     requests: Requests,
     /// The request that was fetched and has not begun.
     next: Option<Request>,
-    /// What comes behind it, as far as the workload was asked.
+    /// The requests after it that the workload has already returned.
     ahead: VecDeque<Result<Option<Request>, Error>>,
     is_source_empty: bool,
     fetched: u64,
@@ -224,7 +224,7 @@ impl<'a> Simulation<'a> {
         self.tenants.is_some()
     }
 
-    /// Whether requests of some workload arrive at their own times, whatever the drives do.
+    /// Whether requests of some workload arrive at their own times (an open loop).
     pub fn has_open_loop(&self) -> bool {
         self.tenants
             .as_ref()

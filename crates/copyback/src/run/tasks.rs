@@ -1,4 +1,4 @@
-//! Checks that the settings of a drive fit to collections that reserve no die.
+//! Checks that the settings of a drive fit collections that reserve no die.
 
 use super::config::RunConfig;
 use crate::config::KeyError;

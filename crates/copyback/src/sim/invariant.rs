@@ -1,6 +1,6 @@
 //! The invariants of a run, by name.
 //!
-//! The cheap invariants are looked at in every run, in line, with `hold!`; the others under `--check`, by
+//! The cheap invariants are checked in every run, in line, with `hold!`; the others under `--check`, by
 //! [`crate::observe`]. A broken one stops the run and names itself.
 
 use std::fmt;

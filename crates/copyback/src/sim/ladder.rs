@@ -1,4 +1,4 @@
-//! Counts that go up one by one or back to 0, with highest and lowest at hand: every change takes constant time.
+//! Counts that increase by one or return to 0, with the highest and the lowest: every change takes constant time.
 
 use super::lists::Lists;
 

@@ -10,8 +10,9 @@
 //! with the number of busy dies. The ring or heap of an event affects only the time to find it, never the order of
 //! events.
 //!
-//! Time and timer are one number of 64 bits. The timer's are as many as there must be, and time counts from a base that
-//! is set anew every few days or years; what comes after those is far, and waits until nothing is near.
+//! Time and timer are one number of 64 bits. The timer has as many bits as it needs. Time counts from a base, which is
+//! set anew every few days or years of simulated time; events beyond that range are in a separate list, until no
+//! earlier event remains.
 
 use crate::sim::invariant::hold;
 use std::cmp::Reverse;

@@ -1,4 +1,4 @@
-//! The interface of a drive for the rest of the simulation, and short ways to its lists.
+//! The interface of a drive for the rest of the simulation, and shorthands for its lists.
 
 use super::dies::die::Die;
 use super::drive::Drive;

@@ -1,10 +1,10 @@
-//! A relocation: the valid data of a block moves and the block is erased, by requests in a task's queue.
+//! A relocation: requests in a task's queue move the valid data of a block and erase it.
 //!
-//! The alternative to the job that reserves its die (`job`): no die is reserved. A relocation submits requests to
-//! `dispatch`, several at once, and is notified of their ends. A read returns the units of one page that are still
-//! valid. As units arrive, a program writes a page's worth of them to any die. The erase follows when the last of them
-//! is in flash. Requests are submitted without addresses, which are bound when a die takes them, so that data that the
-//! host has overwritten meanwhile is neither read nor moved.
+//! Unlike a job (`job`), it reserves no die. A relocation submits requests to `dispatch`, several at once, and is
+//! notified of their ends. A read returns the units of one page that are still valid. As units arrive, a program writes
+//! a page's worth of them to any die. The erase follows when the last of them is in flash. Requests are submitted
+//! without addresses, which are bound when a die takes them, so that data that the host has overwritten meanwhile is
+//! neither read nor moved.
 //!
 //! With copyback, one command replaces the read and the program of a page whose units are all valid.
 //!

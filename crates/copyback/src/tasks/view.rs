@@ -1,7 +1,6 @@
 //! The view of a die for the policies of order and of preemption.
 //!
-//! A [`DieView`] answers queries and is no copy: only requested answers cost time, and a policy that reads only the
-//! heads of queues pays for nothing else. Each method states its cost.
+//! A [`DieView`] answers queries and is no copy: only the requested answers cost time. Each method states its cost.
 
 use crate::flash::geometry::Geometry;
 use crate::sim::index::{DieId, PlaneId, TxnId};

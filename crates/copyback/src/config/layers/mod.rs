@@ -2,16 +2,16 @@
 //!
 //! A run's configuration is a stack: built-in defaults, a device, a scheme, a workload, an experiment, `--set`. All
 //! layers share one flat namespace: the tables of the [`Configuration`] and `[workload]`. A key of a later layer
-//! replaces the same key of an earlier one, with three exceptions, each because the rest would make no sense without
-//! what was replaced:
+//! replaces the same key of an earlier layer. There are three exceptions, in which other keys would have no meaning
+//! after the replacement:
 //!
 //! - if a layer chooses another `policy` of an axis (`mode` of `[precondition]`, `kind` in a table of `[workload]`),
 //!   the parameters of the earlier choice are dropped, except those that describe the drive ([`Kept`]);
 //! - a layer's `[capacity]` replaces the earlier table whole, because its keys exclude each other;
 //! - a layer that brings a trace drops an earlier generator's settings, and the other way round.
 //!
-//! Two defaults depend on the rest: the host's loop is closed if a generator has no arrival times, else open; and
-//! requests to an array address drives if their addresses are those of a drive, else its volume.
+//! Two defaults depend on the rest: the host's loop is closed if a generator has no arrival times, otherwise open; and
+//! requests to an array go to drives if their addresses are those of a drive, otherwise to the volume.
 
 mod decode;
 mod fault;

@@ -5,12 +5,11 @@
 //! request reaches a die with a free slot at which no request of its task waits ([`AdmitPolicy::enters`]), and when the
 //! situation of waiting requests has changed ([`AdmitPolicy::next`], until it returns none). The policy is notified of
 //! waiting and entering requests, reads the heads of the waiting lists, one for each task and die, through [`View`],
-//! and may keep state. Requests of one task at one die keep their order. Its answers take a time that does not depend
-//! on how many wait.
+//! and may keep state. Requests of one task at one die keep their order. The time of its answers does not depend on the
+//! number of waiting requests.
 //!
 //! A program of the host is admitted only with a free page, so that all requests in a window can always complete; a
-//! collection that reserves its die takes a slot as well, and is first when one becomes free: the policy does not
-//! decide this.
+//! collection that reserves its die also takes a slot, and gets the next free one: the policy does not decide this.
 //!
 //! A policy is a file of this folder and a row of the registry below.
 

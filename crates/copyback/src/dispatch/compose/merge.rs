@@ -1,9 +1,9 @@
-//! Host transactions are served with the very pages that collection moves.
+//! Host transactions are served with the pages that collection moves.
 //!
 //! Source: ispass11 Section III-B, Fig. 5. A read completes when the page has reached the controller. A write of data
 //! that was read and not programmed yet joins that program instead of the old version, and releases its reserved page.
 //! Pages of the victim for which a request waits are moved first: "the order of pages to be moved does not matter". If
-//! collections are preemptible, such requests are left to the collection, and do not preempt it: they wait behind all
+//! collections are preemptible, such requests wait for the collection and do not preempt it; they wait behind all
 //! requests that do.
 
 use super::{Room, View};

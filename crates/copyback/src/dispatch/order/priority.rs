@@ -7,9 +7,8 @@
 //!   and writes in order of arrival, so that pages evicted together are not separated by the collection that the first
 //!   of them causes. If collection is not first, its data is not first on a channel either.
 //! - `next_collection` (default `"at-once"`): when a die that has just collected may collect again: `"at-once"`, or
-//!   `"after-waiting"`, once the requests have gone that arrived before the last collection of the die began and still
-//!   wait there. Own: the papers' collections follow each other; a controller that bounds what a read can meet does not
-//!   let them.
+//!   `"after-waiting"`, after the waiting requests that arrived before the die's last collection began. Own: in the
+//!   papers, collections follow each other. A controller that limits the wait of a read does not permit that.
 
 use super::{Class, OrderPolicy, Parameters, View};
 use crate::flash::geometry::Geometry;

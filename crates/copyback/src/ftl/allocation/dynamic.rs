@@ -1,8 +1,8 @@
 //! A write goes to a die without garbage collection and with the shortest queue, decided when it is admitted; its plane
 //! is chosen when its command is issued.
 //!
-//! Source: SSDsim (Hu et al. 2011), as hpdc18 Section 3.3 describes it. Equal dies take turns, channels first. Dies on
-//! which the host has no page left are skipped while another die has one. With parity, a unit has a channel, and its
+//! Source: SSDsim (Hu et al. 2011), as hpdc18 Section 3.3 describes it. Equal dies take turns, channels first. Dies
+//! without a free page for the host are skipped while another die has one. With parity, a unit has a channel, and its
 //! die is chosen on that channel (`redundancy`).
 //!
 //! ```text

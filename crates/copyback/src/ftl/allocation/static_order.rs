@@ -1,5 +1,5 @@
-//! The plane is a function of the logical page's number: consecutive pages go round channels, chips (W, ways), dies and
-//! planes in a stated order, whose first letter changes fastest.
+//! The plane is a function of the logical page's number: consecutive pages rotate over channels, chips (W, ways), dies
+//! and planes in a stated order, whose first letter changes fastest.
 //!
 //! Source: hpdc18 Table 1 (CWDP), tpds20 Section 5.1 (channel-chip-die-plane); the 24 orders of Jung and Kandemir 2012.
 //!

@@ -234,7 +234,7 @@ impl Ftl {
         self.logs().is_due(plane)
     }
 
-    /// Whether a plane has anything to merge: if a write waits, its oldest random log block, if that is full.
+    /// Whether a plane has log blocks to merge: if a write waits, its oldest random log block, if that is full.
     pub fn can_merge(&self, plane: PlaneId) -> bool {
         let is_full = |block: BlockId| self.blocks[block].state == BlockState::Closed;
         self.is_merge_due(plane) || self.logs().oldest(plane).is_some_and(is_full)

@@ -1,5 +1,5 @@
-//! Planes that are as a plane of another drive is, with data of their own: a drive that has been written for long,
-//! without the writes.
+//! Planes that copy the state of a plane of another drive, with their own data: the result is a drive in a steady state
+//! without its writes.
 
 use super::Ftl;
 use crate::ftl::blocks::BlockState;

@@ -1,5 +1,5 @@
-//! Pages that fill, as an option of frontiers with one open block for the host: writes smaller than a page wait for
-//! each other in the controller, whatever their addresses, and share one program.
+//! Pages that fill, as an option of frontiers with one open block for the host: writes smaller than a page, of any
+//! address, wait for each other in the controller and share one program.
 
 use crate::config::KeyError;
 use crate::config::device::UNITS_PER_PAGE_MAX;

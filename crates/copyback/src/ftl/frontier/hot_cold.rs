@@ -1,4 +1,4 @@
-//! Hot and cold data in blocks of their own, as an option of frontiers with one open block.
+//! Separate blocks for hot and cold data, as an option of frontiers with one open block.
 //!
 //! A unit is hot if the host wrote it often enough in this window of time or in the one before. Host data goes to the
 //! hot block of a plane, and so do hot units that a collection moves; cold ones go to a second open block.

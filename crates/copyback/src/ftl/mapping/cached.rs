@@ -1,8 +1,8 @@
-//! What a map cache holds: which entries are in DRAM, which of them were changed, which make room.
+//! The content of a map cache: which entries are in DRAM, which of them were changed, and which are evicted.
 //!
 //! The map itself (`page`) is true at all times; this module keeps only the part that the firmware could look up
-//! without flash. One structure has two grains: single entries (`dftl`) and whole translation pages (`map_cache`).
-//! Cached entries are in slots, the least recently used first; a slot whose entries are being loaded from flash is not
+//! without flash. The same structure caches single entries (`dftl`) or whole translation pages (`map_cache`). Cached
+//! entries are in slots, the least recently used first; a slot whose entries are being loaded from flash is not
 //! evicted.
 
 use crate::config::{GeometryConfig, KeyError};

@@ -1,10 +1,11 @@
 //! Victim: which block is collected?
 //!
 //! Contract: the engine notifies a policy of every block that becomes a candidate ([`VictimPolicy::on_close`]), of
-//! every unit that such a block loses ([`VictimPolicy::on_invalidate`], after the count decreased), and of its end
-//! ([`VictimPolicy::on_take`]). [`VictimPolicy::pick`] returns a candidate of the requested planes, one or all of the
-//! drive, or none if there is none; the engine checks whether its collection gains anything. The policy may keep its
-//! own state and draw from its own random stream; it never changes the drive. `on_*` take constant time.
+//! every unit that such a block loses ([`VictimPolicy::on_invalidate`], after the count decreased), and of its removal
+//! ([`VictimPolicy::on_take`]). [`VictimPolicy::pick`] returns a candidate of the requested planes (one plane, or all
+//! of the drive), or none if there is none. The engine checks whether the collection of this block frees a page. The
+//! policy may keep its own state and draw from its own random stream; it never changes the drive. `on_*` take constant
+//! time.
 
 pub mod cost_benefit;
 pub mod d_choices;
@@ -101,7 +102,7 @@ impl<'a> View<'a> {
         (first..first + count).map(BlockId).zip(self.blocks.run(BlockId(first), count))
     }
 
-    /// Those that are full: the candidates.
+    /// The full blocks: the candidates.
     #[inline(always)]
     pub fn full_blocks(self) -> impl Iterator<Item = (BlockId, &'a Block)> {
         self.all_blocks().filter(|(_, block)| block.state == BlockState::Closed)
@@ -168,7 +169,7 @@ macro_rules! victims {
         pub enum Victim { $( $variant($module::Policy) ),+ }
 
         impl Victim {
-            /// The policy that a configuration asks for.
+            /// The policy of a configuration.
             pub fn new(config: &VictimConfig, geometry: &Geometry, seed: u64) -> Self {
                 match config { $( VictimConfig::$variant(p) => Self::$variant($module::Policy::new(p, geometry, seed)) ),+ }
             }

@@ -1,8 +1,8 @@
-//! A short time of an array under the microscope: how long each request of its volume took, how long drives took for
-//! their parts of it, and when drives collected, on how many of their dies (tc12, Figures 10 and 13).
+//! The microscope: a time window of an array. It shows how long each request of the volume took, how long drives took
+//! for their parts, and when drives collected, on how many of their dies (tc12, Figures 10 and 13).
 //!
-//! A [`Recorder`] keeps a row of all that overlaps the window, when it ends; a [`View`] has them all. [`svg`] draws it,
-//! and [`text`] does for terminals and documents.
+//! A [`Recorder`] keeps a row for each request, part and collection that overlaps the window; a [`View`] has all rows.
+//! [`svg`] draws a view, [`text`] prints it on terminals and in documents.
 
 pub mod panels;
 pub mod svg;

@@ -1,5 +1,5 @@
 //! A view in characters: a line for each panel, a column for each hundredth of the window. A response is as high as its
-//! time; of those of one column the longest is visible. Intervals are as high as their mean over the column.
+//! time; a column shows its longest response. Intervals are as high as their mean over the column.
 
 use super::View;
 use super::panels::panels;

@@ -1,4 +1,4 @@
-//! How much work overwriting is, estimated before it is done and corrected by what is counted.
+//! An estimate of the work of overwriting, corrected by the work that was counted.
 
 use super::Preconditioner;
 use crate::ftl::core::{Counts, Ftl};

@@ -1,9 +1,10 @@
-//! The steady state of uniformly random writes, made at once: one plane is simulated to its steady state; the others
-//! copy its state at random times. If the planes of a die depend on each other, it is one die.
+//! The steady state of uniformly random writes, without writing the whole drive: one plane is simulated to its steady
+//! state; the others copy its state at random times. If the planes of a die depend on each other, one die is simulated.
 //!
 //! A plane that holds a fixed share of the addresses is a drive of its own under uniform writes: its blocks' valid
-//! units tend to the mean-field distribution of its victim policy (Van Houdt 2013; Desnoyers 2014). That of a real
-//! plane, with its watermarks, frontier and padding, is drawn from by letting one live on for a while between looks.
+//! units tend to the mean-field distribution of its victim policy (Van Houdt 2013; Desnoyers 2014). To sample this
+//! distribution for a real plane, with its watermarks, frontier and padding, the simulated plane is overwritten further
+//! between two samples.
 
 use super::Preconditioner;
 use super::pace::Pace;
@@ -24,8 +25,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 const ROUNDS_MAX: u32 = 16;
 /// Capacities that it is written for while planes are drawn from it, at most.
 const CAPACITIES_SEEN: u64 = 8;
-/// Work for each unit of the drive that is listed, before all else: tlc-nvme of 1,024 and of 2,048 blocks a plane took
-/// as long for it as for 0.3 to 0.4 units of the rest.
+/// Work of listing a unit of the drive, relative to a unit of the other work: 0.3 to 0.4, measured on tlc-nvme with
+/// 1,024 and with 2,048 blocks per plane.
 const WORK_OF_LISTING: f64 = 0.35;
 /// Units listed between two progress updates.
 const LISTED_TOGETHER: u32 = 4096;
@@ -126,8 +127,8 @@ impl<'a> Preconditioner<'a> {
         config.frontier.is_in_rows() || config.frontier.opens_twins() || self.stagger_blocks > 0
     }
 
-    /// Advances a sample to another moment: up to two blocks of a plane's writes later, or enough that `times` samples
-    /// together span some capacities of it.
+    /// Advances a sample to another moment: by up to two blocks of writes of a plane, or by so much that `times`
+    /// samples together span several of its capacities.
     fn live_on(&mut self, times: u64, stream: &mut Xoshiro256PlusPlus) -> Result<(), KeyError> {
         let writes = stream.random_range(0..self.writes_between_looks(times));
         self.overwrite(self.ftl.geometry.logical_units, writes, stream)

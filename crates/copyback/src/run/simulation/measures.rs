@@ -1,4 +1,4 @@
-//! What a run says of itself. All counters run from its start; a measurement is the difference of two readings.
+//! The measures of a run. All counters run from its start; a measurement is the difference of two readings.
 
 use super::Simulation;
 use super::totals::FlashTotals;

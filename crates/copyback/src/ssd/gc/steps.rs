@@ -286,9 +286,9 @@ impl Drive {
         self.issue(die, &command, events);
     }
 
-    /// The page of a collection's read has left its die, and pages of reads that joined it wait in their registers: the
-    /// collection's program goes before them, if it follows at once and joins no write of their planes. Returns whether
-    /// it does.
+    /// The page of a collection's read has left its die, and pages of reads that joined it wait in their registers. The
+    /// collection's program precedes these pages, if it follows at once and joins no write of their planes. Returns
+    /// whether it does.
     #[cold]
     #[inline(never)]
     pub(in crate::ssd) fn program_before_partners(

@@ -1,6 +1,6 @@
-//! The course of a collection that has started. `tasks::gc::walk` walks over victims; here are its two clocks in a run.
-//! If collections take time, each is a job of its own: it begins when it gets its die, reserves the die until its block
-//! is erased, and its end starts the next. If collection is ideal, the whole walk is done at once.
+//! The course of a collection that has started. `tasks::gc::walk` walks over victims; this module calls it in a run. If
+//! collections take time, each is a job: it begins when it gets its die, reserves the die until its block is erased,
+//! and its end starts the next. If collection is ideal, the whole walk is done at once.
 
 use crate::dispatch::txn::Role;
 use crate::flash::command::{Command, FlashOp, Source};
@@ -295,7 +295,7 @@ impl Drive {
         // 1. Frees its planes.
         self.gc.jobs.remove(id);
         self.notify_die_search(die);
-        // 2. They go on collecting if their watermark asks for it.
+        // 2. They continue to collect if their watermark requires it.
         for plane in footprint.planes().filter(|_| has_reclaimed) {
             if let Some((next, start)) = self.collection_after(plane) {
                 self.start_collection(next, start, events);

@@ -1,10 +1,10 @@
-//! Translation: a map whose entries live in flash (`ftl::mapping::cached` says which of them are in DRAM).
+//! Look-ups in a map in flash (`ftl::mapping::cached` records which of its entries are in DRAM).
 //!
-//! A transaction without its map entries waits here, before it has a die. First it waits for translation pages that
-//! must be written back to make room. Then it waits for its own page, which is read once for all transactions that need
-//! it. Writes and moves change entries in DRAM. If the entries are not there, their translation page is owed an update.
-//! An update follows at once after a write, and at the end of the collection after a move. One update of a page is
-//! under way at a time, and includes the changes until its program is issued.
+//! A transaction without its map entries waits here, before it has a die. First it waits until translation pages are
+//! written back, to free slots of the cache. Then it waits for its own page, which is read once for all transactions
+//! that need it. Writes and moves change entries in DRAM. If the entries are not there, their translation page is owed
+//! an update. An update follows at once after a write, and at the end of the collection after a move. One update of a
+//! page is in progress at a time, and includes the changes until its program is issued.
 //!
 //! A collection may change more translation pages than it frees pages: their updates would fill the drive faster than
 //! collection frees it. Therefore one update follows for every two pages that the collections of a die have freed, in

@@ -1,4 +1,4 @@
-//! A map in flash: lookups and updates of translation pages; hot and cold data.
+//! A map in flash: look-ups and updates of translation pages; hot and cold data.
 //!
 //! [`Translation`] is defined here, because look-ups and updates both change it: its fields are private to this folder.
 

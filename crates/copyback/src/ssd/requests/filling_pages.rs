@@ -46,7 +46,7 @@ struct Due {
 struct Waiting {
     write: TxnId,
     since_ns: u64,
-    /// The time that pages had spent by then.
+    /// The total time of pages from their opening until they were in flash, at that moment.
     before: OperationTime,
 }
 
@@ -77,7 +77,7 @@ pub(in crate::ssd) struct FillingPages {
     pages: u32,
     /// Writes of the host that have no page, in order.
     waiting: VecDeque<Waiting>,
-    /// The time that all pages of the host spent from their opening until they were in flash.
+    /// The total time of all pages of the host from their opening until they were in flash.
     spent: OperationTime,
     /// How long the pages on their way to flash were open, by their transactions.
     filled_ns: Vec<u64>,

@@ -25,7 +25,7 @@ struct WaitingSubRequest {
     request: RequestId,
     sub_request: SubRequest,
     since_ns: u64,
-    /// The time that evictions had spent by then.
+    /// The total time of ended evictions at that moment.
     before: OperationTime,
 }
 
@@ -36,7 +36,7 @@ pub(in crate::ssd) struct HostDram {
     waiting: VecDeque<WaitingSubRequest>,
     /// The sum of units of those sub-requests.
     waiting_units: u64,
-    /// The time that all ended evictions have spent.
+    /// The total time of all ended evictions.
     spent: OperationTime,
     /// The parts in DRAM in the order of their ends, because every access takes the same time.
     inside: VecDeque<InDram>,
@@ -182,7 +182,7 @@ impl Ssd {
         self.drive.host_data.buffer.as_ref().is_some_and(|buffer| buffer.was_full())
     }
 
-    /// Whether the drive has a buffer from which idle time evicted pages.
+    /// Whether the drive has a buffer that evicted pages in idle time.
     pub fn has_idle_evictions(&self) -> bool {
         self.drive.host_data.buffer.as_ref().is_some_and(|buffer| buffer.was_idle())
     }

@@ -1,5 +1,5 @@
-//! The walk of collection over the victims of a plane: the choice of a victim, whether it is worth it, its fate, and
-//! the end of the walk. One implementation serves three clocks:
+//! The walk of collection over the victims of a plane: the choice of a victim, the check whether its collection frees a
+//! page, its collection, and the end of the walk. One implementation serves three callers:
 //!
 //! - the preconditioning of a drive, in zero time and without requests (`run::preconditioning`);
 //! - a run whose collection is ideal and takes no time (`ssd::gc::walk`);

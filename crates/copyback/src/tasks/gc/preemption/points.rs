@@ -1,4 +1,4 @@
-//! Semi-preemptive: between the steps of a collection, requests that wait at its die go first.
+//! Semi-preemptive: between the steps of a collection, requests that wait at its die are served.
 //!
 //! Source: `pgc` of ispass11 (Section III). A page move has two preemption points: (1) between its read and its
 //! program, (2) before it. The last point (2) is before the erase. At each point the controller polls the queue, serves
@@ -24,18 +24,19 @@
 //! Parameters:
 //! - `poll` (default `"600 ns"`): time of a queue poll; one before each step. ispass11 Section III-A: 20
 //!   instructions and 5 memory accesses, two polls a move are 0.53 % of 225 us.
-//! - `at_register` (default `"reads"`): what waits at point (1): `"reads"` of the collection's plane (Section III-A:
-//!   "an incoming request of reading a page cannot be serviced"); `"all-reads"`, of every plane, as "the registers are
-//!   already occupied" reads to the letter; `"plane"`, all requests for the collection's plane; `"none"`.
-//! - `serves` (default `"all"`): which requests may go first: `"all"`, or `"reads"` alone, so that writes wait for the
+//! - `at_register` (default `"reads"`): which requests wait at point (1): `"reads"` of the collection's plane (Section
+//!   III-A: "an incoming request of reading a page cannot be serviced"); `"all-reads"`, reads of every plane of the
+//!   die, a literal reading of "the registers are already occupied"; `"plane"`, all requests for the collection's
+//!   plane; `"none"`.
+//! - `serves` (default `"all"`): which requests may preempt: `"all"`, or only `"reads"`, so that writes wait for the
 //!   collection's end (tpds20 Section 6.1: "read requests of all evaluated schemes are processed with highest
 //!   priority").
-//! - `fence` (default `"none"`): what waits for the next point, of that which comes while others go first: `"none"` of
-//!   it ("all incoming requests are allowed" in state 1, and "continuous GC preemption" can use up the free blocks,
-//!   which is what T_hard is for: Sections III-D, IV-B4); `"writes"`; `"all"` of it, so that every point ends with what
-//!   it found.
-//! - `at_hard` (default `"writes"`): what the hard watermark prohibits: `"writes"`, as Fig. 7 has it, or `"all"`, as
-//!   Section IV-B4 has it.
+//! - `fence` (default `"none"`): which requests that arrive while others preempt wait for the next point. `"none"`:
+//!   they preempt, too ("all incoming requests are allowed" in state 1; "continuous GC preemption" can use up the free
+//!   blocks, and T_hard exists for that case: Sections III-D, IV-B4). `"writes"`: writes wait. `"all"`: all wait, so
+//!   that a point serves only the requests that waited when it opened.
+//! - `at_hard` (default `"writes"`): which requests the hard watermark excludes: `"writes"`, as in Fig. 7, or `"all"`,
+//!   as in Section IV-B4.
 
 use super::{AtHard, Candidate, Fence, NextStep, Parameters, PreemptionPolicy, View};
 use crate::flash::geometry::Geometry;
