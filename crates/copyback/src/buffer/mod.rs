@@ -33,7 +33,7 @@ use copyback_workload::units::Nanos;
 use pages::Pages;
 use std::ops::Range;
 
-/// The pages that leave together next, those that were used least recently.
+/// The pages to evict together next: the least recently used ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Take {
     /// Logical pages of each of some lists.
@@ -295,8 +295,8 @@ pub struct Buffer {
     leaving_max_units: u64,
 }
 
-/// What several lists take: for each a head, that is the logical page number of 4 bytes, and a counter that can count
-/// all pages of the buffer, and for all of them the turn. tpds20 Section 4.2.2.
+/// The memory of several lists: for each list a head (a logical page number of 4 bytes) and a counter that can count
+/// all pages of the buffer; for all lists together, the turn. tpds20 Section 4.2.2.
 fn bookkeeping_bytes(lists: usize, pages: u64) -> f64 {
     let bits = |values: u64| f64::from(values.next_power_of_two().trailing_zeros());
     if lists < 2 { 0.0 } else { (lists as f64 * (32.0 + bits(pages)) + bits(lists as u64)) / 8.0 }
@@ -345,8 +345,8 @@ impl Buffer {
         self.pages.insert(first, units, list)
     }
 
-    /// Whether pages must be evicted, beyond those on their way: until all these waiting units fit, or as many of them
-    /// as the buffer holds at all; or until the low-water mark or idle time permits the rest.
+    /// Whether more pages must be evicted than are on their way: until all these waiting units fit, or as many of them
+    /// as the buffer can hold; or until the content is within the low-water mark or the limit of idle time.
     pub fn must_evict(&mut self, waiting_units: u64) -> bool {
         if self.pages.lacks_room_for(waiting_units) {
             (self.drains, self.was_full) = (true, true);
@@ -405,7 +405,7 @@ impl Buffer {
         self.policy.list_of_die(die).map_or_else(Set::default, |list| self.pages.take_within(list, units_max))
     }
 
-    /// Units of one page are in flash, but for `others`, a bit each from the first. Those that were written again
+    /// Units of one page are in flash, but for `others`, a bit each from the first. Units that were written again
     /// meanwhile stay.
     pub fn ended(&mut self, first: LogicalUnit, units: u32, others: u32) {
         self.pages.ended(first, units, others);

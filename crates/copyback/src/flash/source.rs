@@ -44,7 +44,7 @@ pub struct SourceData {
     pub number: u8,
     /// Its name in drawings, traces and tables of commands.
     pub name: &'static str,
-    /// Where its time and its requests are charged.
+    /// The account that is charged for its time and its requests.
     pub account: Account,
     /// Its rank under fixed priorities; the lowest precedes the others.
     pub priority: u8,
@@ -95,7 +95,7 @@ impl Source {
         self.0.name
     }
 
-    /// Where its time and its requests are charged.
+    /// The account that is charged for its time and its requests.
     #[inline(always)]
     pub const fn account(self) -> Account {
         self.0.account

@@ -32,7 +32,7 @@ impl Bandwidth {
     }
 
     /// `bytes` were transferred before this time.
-    pub fn look(&mut self, now_ns: u64, bytes: u64) {
+    pub fn update(&mut self, now_ns: u64, bytes: u64) {
         while self.next_ns <= now_ns && self.bytes.len() < INTERVALS_MAX {
             // Nothing happened between the end of the first of these intervals and now.
             self.bytes.push(bytes - std::mem::replace(&mut self.before, bytes));

@@ -17,7 +17,7 @@ pub use reserve::{RESERVE_MAX, Reserve};
 use serde::Serialize;
 pub use track::Track;
 
-/// Rounds that the rule looks at.
+/// Rounds that the rule compares.
 pub const ROUNDS: usize = 5;
 /// Largest difference of two rounds, relative to the mean of all.
 pub const RANGE_MAX: f64 = 0.20;
@@ -32,7 +32,7 @@ pub const ERASES_MIN: u64 = 10;
 /// A figure over five rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Figure {
-    /// What was looked at.
+    /// The name of the figure.
     pub name: &'static str,
     /// Its value in each round.
     pub rounds: [f64; ROUNDS],

@@ -101,7 +101,7 @@ impl RunConfig {
             return Err(KeyError::new("host.target", message).with_help("use `array.level = \"raid-0\"`"));
         }
         match own().any(|drive| array.is_coordinated(drive)) {
-            true => self.check_told(&self.coordination),
+            true => self.check_coordinated(&self.coordination),
             false => Ok(()),
         }
     }
@@ -130,12 +130,12 @@ impl RunConfig {
             error.message = format!("drive {number}: {}", error.message);
             error.with_help("exclude the drive from coordination: `coordinated = false` in its `[[array.override]]`")
         };
-        drive.check_told(&self.coordination).map_err(named)
+        drive.check_coordinated(&self.coordination).map_err(named)
     }
 
     /// A drive can be coordinated if planes or dies collect for themselves, and only at the times that the coordinator
     /// sets.
-    fn check_told(&self, coordination: &CoordinationConfig) -> Result<(), KeyError> {
+    fn check_coordinated(&self, coordination: &CoordinationConfig) -> Result<(), KeyError> {
         if coordination.common().is_none() {
             return Ok(());
         }

@@ -434,7 +434,7 @@ fn begun<'a>(
     simulation.collector.keep(options.keep_responses, options.keep_rates);
     streams.into_iter().for_each(|streams| simulation.share(streams));
     options.warmup.iter().for_each(|warmup| simulation.warm_up(*warmup));
-    options.microscope.iter().for_each(|focus| simulation.look_closely(*focus));
+    options.microscope.iter().for_each(|focus| simulation.record_window(*focus));
     Ok(simulation)
 }
 

@@ -33,7 +33,7 @@ pub enum PreconditionConfig {
     },
     /// SNIA Solid State Storage PTS: written in order twice over, then at random in rounds, until write amplification
     /// is steady by the rule of the specification: over five rounds in a row its range is at most 20 % of its mean, and
-    /// its slope at most 10 %. Ten blocks have to be erased in a round, lest a drive that does not collect yet looks
+    /// its slope at most 10 %. Ten blocks must be erased in a round; otherwise a drive that does not collect yet looks
     /// steady. Not reached within 25 rounds is an error.
     Snia {
         /// What a round writes, in multiples of the logical capacity (default 0.5). The specification's rounds are

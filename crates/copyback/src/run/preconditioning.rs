@@ -146,7 +146,7 @@ impl Preconditioner<'_> {
     fn collect(&mut self, plane: PlaneId) -> Result<(), KeyError> {
         let geometry = &self.ftl.geometry;
         let stop_blocks = self.watermark_of(self.watermarks.stop_blocks, plane);
-        // A policy that does not look at what is valid may free nothing for a while, but not for ever.
+        // A policy that ignores valid data may free nothing for a while, but not for ever.
         let collections_left = 4 * geometry.blocks_per_plane;
         let pads_moves = self.pads.moves;
         let mut clock = NoClock { ftl: &mut self.ftl, stamp: self.written, stop_blocks, collections_left, pads_moves };
@@ -356,7 +356,7 @@ struct NoClock<'a> {
 }
 
 impl Clock for NoClock<'_> {
-    fn look(&mut self, _: PlaneId) -> (&mut Ftl, Moment<'_>) {
+    fn ftl_and_moment(&mut self, _: PlaneId) -> (&mut Ftl, Moment<'_>) {
         (self.ftl, Moment { least_units: 1, read_offsets: &[], stamp: self.stamp })
     }
 

@@ -42,7 +42,7 @@ const DELAY: Timer = Timer(1);
 const REBUILD: Timer = Timer(2);
 /// A message between a drive and its controller arrives.
 const MESSAGE: Timer = Timer(3);
-/// Controllers look at their drives.
+/// Controllers poll their drives.
 const POLL: Timer = Timer(4);
 /// Timers that belong to no drive.
 const FIRST_DRIVE: u32 = 5;
@@ -319,8 +319,8 @@ impl<'a> Simulation<'a> {
     #[inline(always)]
     pub fn step(&mut self) -> Result<bool, RunError> {
         let Some((now_ns, timer)) = self.events.pop() else { return Ok(false) };
-        if now_ns >= self.collector.next_look_ns() {
-            self.look(now_ns);
+        if now_ns >= self.collector.next_update_ns() {
+            self.update_measures(now_ns);
         }
         match timer {
             ARRIVAL => {}

@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_times_and_the_word_are_told_apart() {
+    fn numbers_times_and_the_word_are_distinguished() {
         for (text, warmup) in [
             ("10000", Warmup::Requests(10_000)),
             ("10_000", Warmup::Requests(10_000)),

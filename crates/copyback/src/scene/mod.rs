@@ -1,4 +1,4 @@
-//! Scenes: a scheme on a drive that is described page by page.
+//! Scenes: a scheme on a small drive that is described page by page.
 //!
 //! A scene is such a drive, planes of it whose collections begin at time 0, and a few requests. Played with a scheme,
 //! it returns the commands of the flash and the end of each request: for a paper's worked figure, or for a page's

@@ -41,7 +41,7 @@ macro_rules! invariants {
                 match self { $(Self::$name => $says,)+ }
             }
 
-            /// When it is looked at.
+            /// When it is checked.
             pub const fn when(self) -> When {
                 match self { $(Self::$name => When::$when,)+ }
             }
@@ -49,7 +49,7 @@ macro_rules! invariants {
     };
 }
 
-/// When an invariant is looked at.
+/// When an invariant is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     /// In every run, at the event that it concerns.

@@ -92,7 +92,7 @@ pub struct Drive {
     pub(super) scheme: Scheme,
     /// The waiting work and the reserving job of each die, and the marked dies.
     pub(super) dies: DieTable,
-    /// Transactions under way.
+    /// Transactions in progress.
     pub(super) txns: Txns,
     /// The lists of waiting transactions. Invariant: each transaction is on one list at most.
     pub(super) queues: Queues,
@@ -188,7 +188,7 @@ impl Drive {
     }
 
     /// Lets every die for which something changed take what it can, in the order of the changes. Dies that are marked
-    /// meanwhile are looked at behind the others.
+    /// meanwhile follow after the others.
     #[inline]
     pub(crate) fn dispatch_ready(&mut self, events: &mut EventQueue) {
         let (mut next, mut decisions) = (0, 0);

@@ -38,7 +38,7 @@ pub mod reactive_inclusive;
 pub mod reactive_selective;
 pub mod uncoordinated;
 
-pub use controller::{Controller, DriveOrder, Round, Seen};
+pub use controller::{ArrayState, Controller, DriveOrder, Round};
 
 use super::config::check_time;
 use crate::config::{KeyError, axis};

@@ -435,7 +435,7 @@ impl<C: Configuration> Stack<C> {
 
     /// Settings that a later layer dropped, because it chose another policy; those of the built-in defaults are none.
     pub fn dropped(&self) -> impl Iterator<Item = &Dropped> {
-        self.dropped.iter().filter(|dropped| decode::seen(&dropped.place).is_some())
+        self.dropped.iter().filter(|dropped| decode::user_place(&dropped.place).is_some())
     }
 
     /// The configuration that the layers amount to, checked as a whole.
@@ -518,7 +518,7 @@ impl<C: Configuration> Stack<C> {
             Node::Table(inner) => Some(inner),
             Node::Leaf(_) => None,
         })?;
-        decode::seen(&table.get(leaf)?.value)
+        decode::user_place(&table.get(leaf)?.value)
     }
 
     /// The workload alone, checked.

@@ -128,8 +128,8 @@ pub trait AdmitPolicy {
     fn on_head(&mut self, _list: Entry, _view: &View<'_>) {}
     /// A slot of a die is free, and kept for a job: the policy does not decide on it.
     fn on_kept_slot(&mut self, _die: DieId, _view: &View<'_>) {}
-    /// A request enters: the time for which it will use its die and the channel, and whether another request of its
-    /// task still waits there.
+    /// A request enters. Arguments are the time that it will use its die and the channel, and whether another request
+    /// of its task still waits there.
     fn on_enter(&mut self, _entry: Entry, _cost_ns: u64, _is_backlogged: bool) {}
     /// The tasks' shares under feedback, if there are any.
     fn shares(&mut self) -> Option<&mut Shares> {

@@ -50,7 +50,7 @@ pub struct Params {
     pub builders: Vec<BuilderName>,
     /// Which builders for commands of collection are tried.
     pub gc: Vec<GcBuilderName>,
-    /// Transactions of a queue that are looked at for a partner.
+    /// Transactions of a queue that are examined for a partner.
     pub scan_max: u32,
     /// Transactions of a queue that are searched for a partner of a collection's command.
     pub gc_scan_max: u32,

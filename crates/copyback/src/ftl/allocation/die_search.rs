@@ -184,7 +184,7 @@ mod tests {
         (Dynamic::new(&geometry), dies)
     }
 
-    /// Whatever happens to dies, the answer is that of a look at all of them.
+    /// After any changes of dies, the answer is that of a comparison of all dies.
     #[test]
     fn it_finds_what_a_look_at_all_dies_finds() {
         let mut stream = rng::stream(3, "test.die_search");

@@ -121,7 +121,7 @@ impl Dynamic {
         DieSearch::new(self.ring(), &self.turn_of)
     }
 
-    /// The best die of a channel, by a look at all of them.
+    /// The best die of a channel, by a comparison of all its dies.
     fn place_on(&self, channel: ChannelId, load: &impl Load) -> Place {
         let (dies, channels) = (self.turns.len(), self.turns.len() / self.dies_per_channel as usize);
         let first = self.first_turn_of(Some(channel));
@@ -131,7 +131,7 @@ impl Dynamic {
         Place { die: best, plane: PlaneId::NONE }
     }
 
-    /// The best die of the drive, by a look at each until one is idle.
+    /// The best die of the drive, by a comparison of all dies until one is idle.
     fn place_anywhere(&self, load: &impl Load) -> Place {
         let dies = self.turns.len();
         let rank = |die: DieId| (load.free_pages(die) == 0, load.is_collecting(die), load.queued(die));

@@ -88,7 +88,7 @@ impl Allocation {
     }
 
     /// The destination of the page of `unit`. It changes nothing: the caller reports the placement
-    /// ([`Allocation::on_placed`]). With a search of the same load, not every die is looked at; the answer is the same.
+    /// ([`Allocation::on_placed`]). With a search of the same load, not every die is compared; the answer is the same.
     #[inline]
     pub fn place(&self, unit: LogicalUnit, load: &impl Load, search: Option<&mut DieSearch>) -> Place {
         match self {

@@ -74,8 +74,8 @@ impl Ftl {
         if block.is_none() { 0 } else { u32::from(self.blocks[block].written) }
     }
 
-    /// Whether a sequential log block can be opened for a logical block: the one that is open can make way, and enough
-    /// erased blocks are left for what may not wait for it.
+    /// Whether a sequential log block can be opened for a logical block: the open one can be displaced, and enough
+    /// erased blocks remain for uses with precedence.
     fn may_open(&self, plane: PlaneId, logical: LogicalBlock) -> bool {
         let logs = self.logs();
         let p = &logs.planes[plane.at()];

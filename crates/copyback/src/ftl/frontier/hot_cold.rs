@@ -15,7 +15,7 @@ pub struct HotCold {
     pub updates: u8,
 }
 
-/// Shortest window: each unit is looked at once in some windows.
+/// Shortest window: each unit is examined once in some windows.
 const WINDOW_MIN_NS: u64 = 1_000_000;
 /// Most writes that are counted.
 pub const UPDATES_MAX: u8 = 3;

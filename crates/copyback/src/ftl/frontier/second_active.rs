@@ -91,8 +91,8 @@ impl Parameters for Params {
     }
 }
 
-/// How badly a partner's open block at page offset `partner` suits a collection that programs from offset `own` on: a
-/// partner that is ahead is caught up with, one that is behind never (Fig. 6).
+/// How badly a partner's open block at page offset `partner` suits a collection that programs from offset `own` on. The
+/// collection catches up with a partner that is ahead; a partner that is behind never catches up (Fig. 6).
 pub(in crate::ftl) fn misfit(own: u32, partner: u32) -> (bool, u32) {
     (partner < own, own.abs_diff(partner))
 }

@@ -129,7 +129,7 @@ pub trait VictimPolicy {
     fn prefetch(&self, _block: BlockId) {}
     /// Which of the planes' full blocks to collect.
     fn pick(&mut self, view: View<'_>) -> Option<BlockId>;
-    /// Whether it looks at [`View::read_offsets`].
+    /// Whether it reads [`View::read_offsets`].
     fn matches_reads(&self) -> bool {
         false
     }
@@ -238,7 +238,7 @@ impl Draw {
                 return Some(block);
             }
         }
-        // If a candidate exists, this is so unlikely (below e^-64) that looking at each block costs nothing on average.
+        // If a candidate exists, this is so unlikely (below e^-64) that a scan of all blocks costs nothing on average.
         view.full_blocks().next().map(|(block, _)| block)
     }
 }

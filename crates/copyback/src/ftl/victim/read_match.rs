@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Blocks that are looked at.
+    /// Blocks that are examined.
     pub candidates: u32,
     /// Time to scan one.
     pub scan: Nanos,

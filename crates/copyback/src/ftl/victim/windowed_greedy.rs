@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Oldest blocks that are looked at.
+    /// Oldest blocks that are examined.
     pub window: ShareOrCount,
 }
 

@@ -14,7 +14,7 @@ use copyback_workload::units::exact_time;
 /// Rows of responses that are kept, and as many of collecting and of rounds: 32 bytes each.
 pub const ROWS_MAX: usize = 1_000_000;
 
-/// Which time is looked at.
+/// The recorded time window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Focus {
     /// Its start; none: the start of the measurement.
@@ -133,7 +133,7 @@ impl Recorder {
         start_ns < self.to_ns && (end_ns > self.from_ns || start_ns >= self.from_ns)
     }
 
-    /// A request of the volume ends now, or a drive's part of one; trims are not looked at.
+    /// A request of the volume ends now, or a drive's part of one; trims are not recorded.
     pub fn note_response(&mut self, drive: Option<u32>, op: Op, start_ns: u64, now_ns: u64) {
         if op == Op::Trim || !self.overlaps(start_ns, now_ns) || self.cuts(self.responses.len(), now_ns) {
             return;

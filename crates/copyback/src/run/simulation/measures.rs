@@ -154,13 +154,13 @@ impl Simulation<'_> {
         self.track.judge(self.mark(), host)
     }
 
-    /// Samples the drives before what happens now, or looks at them for the window.
-    pub(super) fn look(&mut self, now_ns: u64) {
+    /// Samples the drives before the events of this time, or updates the window.
+    pub(super) fn update_measures(&mut self, now_ns: u64) {
         let mut state = self.state();
         if self.collector.is_sample_due(now_ns) {
             state.work = self.work_when_asked();
         }
-        self.collector.look(now_ns, &state, self.totals.free_blocks());
+        self.collector.update(now_ns, &state, self.totals.free_blocks());
     }
 
     /// The end of the state over time, at the end of the run.
@@ -176,7 +176,7 @@ impl Simulation<'_> {
         self.work_when_asked()
     }
 
-    /// The same, if the drives' counters are up to date.
+    /// The same work, if the drives' counters are up to date.
     fn work_when_asked(&self) -> SampleWork {
         SampleWork { units_written: self.written_units(), ..*self.totals.sample_work() }
     }
@@ -231,7 +231,7 @@ impl Simulation<'_> {
 
     /// A drive, to have work of other tasks started on it, and the queue that this needs.
     pub fn drive_and_events(&mut self, member: usize) -> (&mut Drive, &mut EventQueue) {
-        // Whatever is started on it, it is looked at after the next event.
+        // It is read after the next event, with all work that was started on it.
         if !std::mem::replace(&mut self.members[member].is_listed, true) {
             self.marked.push(member as u32);
         }

@@ -85,8 +85,8 @@ impl Drive {
         OwnMoves { pages, has_begun: job.beginning().is_some() }
     }
 
-    /// Whether a collection keeps its number of remaining pages on each plane. Moves of several blocks need not: their
-    /// planes determine it. Neither do rows of superpages: a row is programmed as one, however few of its units remain.
+    /// Whether the remaining pages of a collection are counted plane by plane: moves of several blocks belong to
+    /// several planes, and a row of a superpage is programmed as one, however few of its units remain.
     #[inline(always)]
     pub(in crate::ssd) fn keeps_moves_left(&self, id: JobId) -> bool {
         self.gc.jobs[id].footprint().is_row() || self.geometry.has_superpages()

@@ -144,7 +144,7 @@ impl Drive {
     /// Relocates and erases a full block for a task other than GC.
     ///
     /// # Panics
-    /// When the block is not full, or a job is under way on its plane.
+    /// When the block is not full, or a job is in progress on its plane.
     pub fn start_relocation(&mut self, block: BlockId, source: Source, events: &mut EventQueue) {
         if self.mechanism() == Mechanism::Relocations {
             return self.begin_relocation(block, source, events);

@@ -241,7 +241,7 @@ impl Drive {
     /// for the die before each step, and the order policy may serve requests between steps.
     ///
     /// # Panics
-    /// When a block is not full, a job is under way on its plane, or the blocks do not go into one command.
+    /// When a block is not full, a job is in progress on its plane, or the blocks do not go into one command.
     pub(crate) fn start_relocation_of(&mut self, footprint: Footprint, source: Source, reserves_die: bool) {
         let lead = footprint.blocks().next().expect("a footprint has a block");
         let first_page = |block: BlockId| self.geometry.page_of(self.geometry.first_unit(block));

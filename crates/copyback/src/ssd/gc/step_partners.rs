@@ -17,7 +17,7 @@ pub(in crate::ssd) struct StepPartners<'a> {
     drive: &'a Drive,
     die: DieId,
     job: JobId,
-    /// `None`: the collection's step is under way elsewhere.
+    /// `None`: the collection's step is in progress elsewhere.
     step: Option<Step>,
     /// The page that merging reads first, if it does.
     wanted: OnceCell<Option<PageId>>,

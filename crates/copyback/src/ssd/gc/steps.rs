@@ -88,7 +88,7 @@ impl Drive {
         true
     }
 
-    /// The next step of a job; none while one is under way.
+    /// The next step of a job; none while one is in progress.
     #[inline(always)]
     pub(in crate::ssd) fn next_step(&mut self, id: JobId) -> Option<Step> {
         // Moves that came too late are dropped, so that less is kept for them.

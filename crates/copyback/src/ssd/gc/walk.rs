@@ -26,7 +26,7 @@ struct AsJob<'a> {
 }
 
 impl Clock for AsJob<'_> {
-    fn look(&mut self, plane: PlaneId) -> (&mut Ftl, Moment<'_>) {
+    fn ftl_and_moment(&mut self, plane: PlaneId) -> (&mut Ftl, Moment<'_>) {
         self.drive.list_read_offsets(plane);
         let Drive { ftl, gc, geometry, .. } = &mut *self.drive;
         let stamp = ftl.counts().host_units;
@@ -73,7 +73,7 @@ struct AtOnce<'a> {
 }
 
 impl Clock for AtOnce<'_> {
-    fn look(&mut self, _: PlaneId) -> (&mut Ftl, Moment<'_>) {
+    fn ftl_and_moment(&mut self, _: PlaneId) -> (&mut Ftl, Moment<'_>) {
         let least_units = self.drive.geometry.units_per_page;
         (&mut self.drive.ftl, Moment { least_units, read_offsets: &[], stamp: self.stamp })
     }

@@ -23,8 +23,8 @@ pub(in crate::ssd) struct Hotness {
     known: Vec<LogicalUnit>,
 }
 
-/// The list of counted units has one entry for this many units. A longer list would make the look at it as expensive,
-/// for each write, as a look at all units.
+/// The list of counted units has one entry for this many units. For each write, a scan of a longer list would cost as
+/// much as a scan of all units.
 const UNITS_PER_KNOWN: usize = 32;
 
 fn number(window: u64) -> u8 {

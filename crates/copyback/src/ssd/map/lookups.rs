@@ -57,7 +57,7 @@ impl Translation {
         self.updates.awaited
     }
 
-    /// A task's updates under way for which no transaction waits.
+    /// A task's updates in progress for which no transaction waits.
     pub(in crate::ssd) fn updates_of(&self, task: Source) -> u32 {
         self.updates.of_task[task.at()]
     }
@@ -67,7 +67,7 @@ impl Translation {
         self.totals
     }
 
-    /// Sets of buffer writes that look their entries up together.
+    /// Sets of buffer writes that look up their entries together.
     pub(in crate::ssd) fn sets(&mut self) -> &mut EvictionSets {
         &mut self.sets
     }
@@ -147,7 +147,7 @@ impl Drive {
         }
     }
 
-    /// A transaction looks its entries up for the first time.
+    /// A transaction looks up its entries for the first time.
     pub(in crate::ssd) fn look_up_first(&mut self, id: TxnId, events: &mut EventQueue) {
         self.count_look_up(self.txns[id].first, self.txns[id].units);
         self.look_up_in_turn(id, events);
@@ -238,7 +238,7 @@ impl Drive {
     }
 
     /// Reads the translation page that a transaction waits for, unless it is being read, or was never written. If an
-    /// update of the page is pending, the page in flash is outdated: the update goes first.
+    /// update of the page is pending, the page in flash is outdated: the update comes first.
     fn load(&mut self, id: TxnId, is_shared: bool, events: &mut EventQueue) {
         let (first, units) = (self.txns[id].first, self.txns[id].units);
         let map = self.map.translation();

@@ -43,7 +43,8 @@ pub trait BackgroundTask {
     fn on_erase(&mut self, _block: BlockId, _now_ns: u64) {}
     /// The time of its alarm has come.
     fn on_alarm(&mut self, _now_ns: u64) {}
-    /// When it has to be asked again although nothing happens, if ever. A time that has passed sets no alarm.
+    /// The time at which the engine must query the task again without a notification; `None` for never. A time that has
+    /// passed sets no alarm.
     fn alarm_ns(&self) -> Option<u64> {
         None
     }

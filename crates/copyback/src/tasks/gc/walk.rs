@@ -50,7 +50,7 @@ pub enum Fate {
 pub enum End {
     /// No plane needs collection.
     Reached,
-    /// No block was worth it.
+    /// No block's collection frees a page.
     NoVictim,
     /// A collection takes time.
     UnderWay,
@@ -59,7 +59,7 @@ pub enum End {
 /// The driver of a walk.
 pub trait Clock {
     /// The translation layer, and the moment at which a victim of a plane is picked.
-    fn look(&mut self, plane: PlaneId) -> (&mut Ftl, Moment<'_>);
+    fn ftl_and_moment(&mut self, plane: PlaneId) -> (&mut Ftl, Moment<'_>);
     /// Whether a victim is collected.
     fn takes(&mut self, _plane: PlaneId, victim: Victim) -> bool {
         victim.frees && victim.has_room
@@ -83,7 +83,7 @@ pub fn pick(ftl: &mut Ftl, planes: Planes, moment: Moment<'_>) -> Option<Victim>
 /// Collects from a plane on, collection after collection, as long as collections take no time.
 pub fn walk(clock: &mut impl Clock, mut plane: PlaneId) -> End {
     loop {
-        let (ftl, moment) = clock.look(plane);
+        let (ftl, moment) = clock.ftl_and_moment(plane);
         let victim = pick(ftl, Planes::one(plane), moment).filter(|&victim| clock.takes(plane, victim));
         let Some(victim) = victim else { return End::NoVictim };
         if clock.collect(plane, victim.block) == Fate::UnderWay {

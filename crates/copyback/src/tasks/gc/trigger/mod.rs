@@ -41,7 +41,7 @@ pub enum Start {
     Space,
     /// The drive has been idle for long enough.
     Idle,
-    /// A caller requires it, whatever the watermarks say: a coordinator's order, a merge that is due.
+    /// A caller requires it at any watermark: a coordinator's order, a merge that is due.
     Requested,
 }
 
