@@ -453,7 +453,7 @@ mod tests {
         assert_eq!(names.len(), count);
     }
 
-    /// What the installed fio lists is known; where there is no fio this is not tested.
+    /// All options that the installed fio lists are known; without fio this is not tested.
     #[test]
     fn every_option_that_fio_lists_is_known() {
         let listed = |arguments: &[&str]| {

@@ -1,7 +1,7 @@
 //! A table as text: a header that names the columns, then a row a request, fields between commas (or `;`, tabs, `|`,
 //! blanks). The header may begin with a comment sign; `workload.columns.order` replaces the header.
 //!
-//! Columns have any order: `arrival_ns`, `op`, `offset_bytes`, `length_bytes` and, if present, `device` and `priority`;
+//! Columns have any order: `arrival_ns`, `op`, `offset_bytes`, `length_bytes` and, if present, `device` and `priority`.
 //! Columns in other units have other names, some names have short forms (`time_us`, `offset`), and `[workload.columns]`
 //! sets other names. A field may be in double quotes, but has no line end.
 
