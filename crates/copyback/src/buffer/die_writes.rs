@@ -5,8 +5,8 @@
 //! die with fewer pages than planes is skipped; the case that all dies have fewer is a parameter.
 //!
 //! ```text
-//! pages of dies 0 to 3, of two planes each      3  1  2  2     the turn stands at die 0
-//! what leaves for five new pages                2  -  2  2     and stands there again
+//! pages of dies 0 to 3, of two planes each      3  1  2  2     it is the turn of die 0
+//! evicted for five new pages                    2  -  2  2     and its turn again
 //! ```
 //!
 //! Parameters: those of `lru`, and one more.

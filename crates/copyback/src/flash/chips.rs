@@ -203,8 +203,8 @@ impl<O: Observer> Flash<O> {
         none
     }
 
-    /// Whether the last data of the read that is leaving a die has left at this very moment: its event comes yet, and
-    /// then the die is ready.
+    /// Whether the last data of a die's read has left at this very moment: its event is still to come, and makes the
+    /// die ready.
     fn has_left(&self, die: DieId, now_ns: u64) -> bool {
         let d = &self.dies[die.at()];
         let command = d.command(d.bus);

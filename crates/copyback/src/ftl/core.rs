@@ -193,8 +193,8 @@ impl Ftl {
         p.free_blocks * self.geometry.pages_per_block + in_open
     }
 
-    /// Pages that can still be programmed on a plane for data of this stream: the rest of its open block and the free
-    /// blocks; the host may not use the reserve.
+    /// Pages of a plane that can still be programmed with data of this stream: the rest of its open block, and the free
+    /// blocks. The host may not use the reserve.
     #[inline]
     pub fn pages_left(&self, plane: PlaneId, stream: Stream) -> u32 {
         if self.logs.is_some() {

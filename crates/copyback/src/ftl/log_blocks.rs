@@ -107,8 +107,8 @@ pub(super) struct PlaneLogs {
 pub(super) enum Merge {
     /// Gathers the pages of the logical block that is merged, and erases its old data block.
     Gather(BlockId),
-    /// Gathers the pages of those logical blocks that have valid pages in a log block and no data block, and erases the
-    /// log block; or a data block that was replaced, in which nothing is valid.
+    /// Gathers the pages of logical blocks that have valid pages in a log block and no data block, and erases the log
+    /// block; or erases a replaced data block without valid pages.
     Empty(BlockId),
 }
 
@@ -223,7 +223,8 @@ impl LogBlocks {
     }
 
     /// Erased blocks that are kept for uses with precedence over opening a sequential log block: future random log
-    /// blocks, data blocks of logical blocks that have none (of which this many are about to get theirs), and a merge.
+    /// blocks, a merge, and data blocks of logical blocks without one, except the given number of logical blocks that
+    /// are about to get theirs.
     pub fn kept_blocks(&self, plane: PlaneId, about_to: u32) -> u32 {
         let p = &self.planes[plane.at()];
         self.random_max - p.random + 1 + p.missing - about_to

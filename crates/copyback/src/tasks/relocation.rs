@@ -40,12 +40,12 @@ pub struct Relocation {
     /// Free blocks of its plane when it began.
     free_blocks: u32,
     units_valid: u32,
-    /// The valid units of the block, page by page. As the block is read, those that are still valid move to the front.
+    /// The valid units of the block, page by page. As the block is read, moves that are still valid are placed first.
     moves: Vec<Move>,
     /// The first move that was not examined.
     next: usize,
-    /// Numbers of leading moves: those that were read or are being read, that entered the buffer, that were submitted
-    /// for programming, that were bound to their pages, and that are in flash.
+    /// Numbers of leading moves in each state: read or being read, in the buffer, submitted for programming, bound to
+    /// their pages, in flash.
     read: usize,
     arrived: usize,
     handed: usize,
@@ -97,7 +97,7 @@ impl Relocation {
 
     // ---- questions --------------------------------------------------------------------------------------------------
 
-    /// The task for which it works.
+    /// Its task.
     pub fn source(&self) -> Source {
         self.source
     }

@@ -60,9 +60,8 @@ pub trait DieView {
     fn die(&self) -> DieId;
     /// The drive's shape, and with it the die's planes.
     fn geometry(&self) -> &Geometry;
-    /// The number of requests of a class that wait at the die, in its queue or for admission; for [`Class::Gc`], jobs
-    /// and moves from other dies, as far as they are in its queue. Constant time, for moves proportional to their
-    /// number.
+    /// The number of requests of a class that wait at the die, in its queue or for admission. For [`Class::Gc`], these
+    /// are jobs and moves from other dies that are in its queue. Constant time, for moves proportional to their number.
     fn waiting(&self, class: Class) -> u32;
     /// The number of requests of a class in the die's queue that access a plane. Visits the whole queue.
     fn waiting_for(&self, class: Class, plane: PlaneId) -> u32;

@@ -231,8 +231,8 @@ mod tests {
         Controller::new(config.build().expect("it coordinates"), &config.common().expect("as all do"), 0b1111)
     }
 
-    /// Reports during a round count for the next round, from every drive: all registered drives take part in it, and
-    /// none has a round of its own afterwards.
+    /// Reports of any drive during a round count for the next round. All registered drives take part in that round, and
+    /// none has a separate round afterwards.
     #[test]
     fn what_is_said_during_a_round_counts_for_the_next() {
         let (low, start) = (Report::Low(Level::Report), Report::Low(Level::Start));

@@ -179,8 +179,8 @@ pub struct View {
 pub enum Message {
     /// A drive has fallen to a level.
     Low(u32, Level),
-    /// The share of a plane's blocks by which the lowest plane of a drive is above the middle between the levels at
-    /// which it reports and at which it would start: from every drive at each poll, if the policy requests it.
+    /// The distance of a drive's lowest plane from the middle between its report level and its start level, as a share
+    /// of a plane's blocks. Every drive sends it at each poll, if the policy requests it.
     AboveMiddle(u32, f64),
     /// The round is over.
     RoundEnd,

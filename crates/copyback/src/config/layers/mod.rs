@@ -10,8 +10,8 @@
 //! - a layer's `[capacity]` replaces the earlier table whole, because its keys exclude each other;
 //! - a layer that brings a trace drops an earlier generator's settings, and the other way round.
 //!
-//! Two defaults depend on the rest: the host's loop is closed if a generator has no arrival times, otherwise open; and
-//! requests to an array go to drives if their addresses are those of a drive, otherwise to the volume.
+//! Two defaults depend on other keys. The host's loop is closed if a generator has no arrival times, otherwise open.
+//! Requests to an array go to drives if their addresses are those of a drive, otherwise to the volume.
 
 mod decode;
 mod fault;

@@ -1,13 +1,13 @@
 //! Debit scheduling: a task's share of all slots limits its requests in all windows together.
 //!
-//! Source: atc18 Section 3.2. A task's debit is the number of its requests that are queued or executing at chips; below
-//! its limit the task's oldest request whose chip has a free slot may enter. The limits of all tasks add up to the
-//! slots of all chips. Slots that a task does not use stay free: the policy is not work-conserving.
+//! Source: atc18 Section 3.2. A task's debit is the number of its requests that are queued or executing at chips. If it
+//! is below the task's limit, the task's oldest request whose chip has a free slot may enter. The limits of all tasks
+//! add up to the slots of all chips. Slots that a task does not use stay free: the policy is not work-conserving.
 //!
-//! A task other than the host has a limit of max(1, round(share · slots / 100)) while it is active, and a limit of 0 if
-//! its share is set to 0; the host has the remaining slots, at least 1. If several tasks below their limits wait for
-//! one chip, one is drawn, each with the weight 1 − debit / limit. Requests of the map count against the task that
-//! caused them, or belong to a separate task.
+//! While a task other than the host is active, its limit is max(1, round(share · slots / 100)), or 0 if its share is
+//! set to 0. The host has the remaining slots, at least 1. If several tasks below their limits wait for one chip, one
+//! is drawn, each with the weight 1 − debit / limit. Requests of the map count against the task that caused them, or
+//! belong to a separate task.
 //!
 //! ```text
 //! limits A 5, B 3      chip 0  A0 B0  | a1 b1      full: neither may enter
@@ -18,9 +18,9 @@
 //!
 //! Parameters:
 //! - `slots` (default 4): requests in a die's window.
-//! - `guard` (default 1): while the host waits for a collection (for a free page, or for an update of the map), the
-//!   limit of collections is at least this, and their requests precede others until this many are in windows. With a
-//!   share of 0 and no guard the drive stops. Own.
+//! - `guard` (default 1): applies while the host waits for a collection (for a free page, or for an update of the map).
+//!   The limit of collections is then at least this, and their requests precede others until this many are in windows.
+//!   With a share of 0 and no guard the drive stops. Own.
 //! - `map` (default `"cause"`): the task that requests of the map count for: the task that caused them, or with `"own"`
 //!   a separate task with its own share.
 //! - `shares` (default `{ policy = "fixed", gc = 20, map = 20, scrub = 20, wear = 20 }`): percent of all slots for each
@@ -32,9 +32,9 @@
 //!
 //! P on another drive: a share settles at S = P · e / (1 − I). To reach a share at a given number of missing blocks,
 //! set P ≈ share · (1 − I) / blocks: 40 % at 80 blocks are 40 · 0.1 / 80 = 0.05. At most `trigger.soft` blocks can be
-//! missing, and P of scrubbing is for each read above `tasks.scrub.start`: if these are a tenth, P must be ten times as
-//! much. I determines how slowly a share follows: after log 0.5 / log I periods it has covered half of the distance,
-//! with 0.9 after 7 periods.
+//! missing, and P of scrubbing is for each read above `tasks.scrub.start`. If these are a tenth of the defaults of
+//! `atc18`, P must be ten times as high. I determines how slowly a share follows: after log 0.5 / log I periods it has
+//! covered half of the distance, with 0.9 after 7 periods.
 
 use super::shares::{Shares, SharesConfig};
 use super::{AdmitPolicy, Change, Entry, Setup, View, check_slots, is_guarded};

@@ -6,9 +6,9 @@
 //!
 //! Parameters:
 //! - `slots` (default 4): requests in a die's window.
-//! - `guard` (default 1): while the host waits for a collection (for a free page, or for an update of the map),
-//!   requests of collections precede others until this many of them are in windows. With 0 the host can starve the
-//!   collection that it waits for. Own.
+//! - `guard` (default 1): while the host waits for a collection (for a free page or an update of the map), requests of
+//!   collections precede others until this many are in windows. With 0 the host can starve the collection that it waits
+//!   for. Own.
 
 use super::{AdmitPolicy, Change, Entry, Setup, View, check_slots, is_guarded};
 use crate::config::KeyError;

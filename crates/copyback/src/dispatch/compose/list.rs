@@ -12,9 +12,8 @@
 //! - `merge`: a queued read of a page that collection has just read ends with that page's transfer, and a queued write
 //!   of data that collection is about to program joins that program. Pages of the victim for which a request waits are
 //!   moved first. ispass11 Section III-B.
-//! - `pipeline`: requests that preempt a collection at a point, and the collection's next step, follow each other
-//!   through the cache register if they are of one type: read after read, program after program. ispass11 Section
-//!   III-C.
+//! - `pipeline`: at a preemption point, preempting requests and the collection's next step follow each other through
+//!   the cache register, if they are of one type: read after read, program after program. ispass11 Section III-C.
 //!
 //! Parameters:
 //! - `builders` (default `["multi-plane"]`): the builders that are tried. None excludes another, so their order makes
@@ -34,8 +33,8 @@
 //!   leaves the die. `"first"`: after the collection's program has been loaded, while the array works on it (hpdc18
 //!   Section 4.1: "transferring GC data in/out of the chip is prioritized over the normal I/O requests"). `"together"`:
 //!   behind the collection's page, so that the program begins one transfer later for each read that joined. Also under
-//!   `"first"` the page leaves at once if the program does not follow at once (a preemption point, another read, a
-//!   program on another die), or if a write waits that may need its register to join the program. A write that joins
+//!   `"first"` the page leaves at once in two cases: the program does not follow at once (a preemption point, another
+//!   read, a program on another die), or a waiting write may need the register to join the program. A write that joins
 //!   delays the program by its transfer in both cases.
 
 use crate::config::{CommandsConfig, KeyError};

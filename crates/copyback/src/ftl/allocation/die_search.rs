@@ -75,8 +75,8 @@ impl DieSearch {
         }
     }
 
-    /// The best die of the ring of turn `first`: one with free pages before one without, then that with the least key;
-    /// of equal dies the first from turn `first` on.
+    /// The best die of the ring of turn `first`: a die with free pages precedes one without, then the least key counts;
+    /// of equal dies, the first from turn `first` on.
     pub fn best(&mut self, ring: Ring, first: usize, die_at: impl Fn(u32) -> DieId, load: &impl Load) -> DieId {
         self.note_gains(ring, load);
         let (number, start) = ring.place_of(first as u32);
@@ -213,7 +213,7 @@ mod tests {
         }
     }
 
-    /// Dies without pages, of which one gains a page for each write: a write asks as many of 1,024 dies as of 16.
+    /// Dies without pages, one of which gains a page for each write: a write queries as many of 1,024 dies as of 16.
     #[test]
     fn a_search_asks_few_dies_however_many_there_are() {
         let asked = |count: u32| {

@@ -157,8 +157,8 @@ impl Dynamic {
         self.next_turn = (self.turn_of[die.at()] + 1) % self.turns.len();
     }
 
-    /// The next plane in rotation that has a free page, among those that the unit may go to; if none has, the plane
-    /// whose turn it is. A page is filled before the rotation advances: data written in sequence is contiguous.
+    /// The next plane in rotation with a free page, among the planes that the unit may go to; if none has one, the
+    /// plane whose turn it is. A page is filled before the rotation advances: data written in sequence is contiguous.
     pub fn next_plane(&mut self, unit: LogicalUnit, has_room: impl Fn(PlaneId) -> bool) -> PlaneId {
         let planes = self.turns.len() as u32 * self.planes_per_die;
         match self.channel(unit) {

@@ -1,10 +1,9 @@
 //! Allocation: which die and plane get a new page?
 //!
 //! Contract: the engine calls [`Allocation::place`] when a host write is admitted, once for each logical page that it
-//! touches. It returns the die, and the plane if the policy fixes it; otherwise the plane is chosen when the command is
-//! issued, among the planes of that die that have a page. It reads the drive through [`Load`] and changes only its own
-//! state. A policy that compares all dies finds the best with a [`DieSearch`], which is notified of dies that become
-//! better.
+//! touches. It returns the die, and the plane if the policy fixes it. Otherwise the plane is chosen at issue, among the
+//! planes of the die that have a page. It reads the drive through [`Load`] and changes only its own state. A policy
+//! that compares all dies finds the best with a [`DieSearch`], which is notified of dies that become better.
 
 pub mod die_search;
 pub mod dynamic;

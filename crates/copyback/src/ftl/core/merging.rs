@@ -47,8 +47,8 @@ impl Ftl {
 
     // ---- what the host writes ---------------------------------------------------------------------------------------
 
-    /// The open block for a page of these units: that of the sequential log if they fill the page in order and continue
-    /// its content, or begin a logical block.
+    /// The open block for a page of these units: the sequential log block if they fill the page in order and continue
+    /// its content, or begin a logical block; otherwise a random one.
     pub fn log_for(&self, plane: PlaneId, units: &[LogicalUnit]) -> usize {
         if !self.logs().has_sequential {
             return RANDOM;
@@ -240,8 +240,8 @@ impl Ftl {
         self.is_merge_due(plane) || self.logs().oldest(plane).is_some_and(is_full)
     }
 
-    /// Starts a plane's next merge. Returns the block that it erases, if any, and all moves: page by page of the blocks
-    /// in which pages are gathered, and within a page in the order of reads.
+    /// Starts a plane's next merge. Returns the block that it erases, if any, and all moves. Moves are in the order of
+    /// the destination's pages, and within a page in the order of reads.
     pub fn begin_merge(&mut self, plane: PlaneId, moves: &mut Vec<Move>) -> Option<BlockId> {
         let merge = self.next_merge(plane)?;
         let block = match merge {

@@ -4,8 +4,9 @@
 //! Source: hpdc18 Section 4.2, Fig. 7a. A multi-plane program needs the same page offset on all its planes. When a
 //! collection starts, its plane and its partners open erased blocks as second blocks, so that their offsets agree.
 //! "While the first active block works the same as the baseline, the second active block helps us keep every GC write
-//! aligned with an I/O write request in the queue" (Section 1): paired pages, of the collection and of the host, go to
-//! the second blocks, and all other pages to the first, so that the second blocks stay aligned until they are full.
+//! aligned with an I/O write request in the queue" (Section 1). Paired pages, of the collection and of the host,
+//! therefore go to the second blocks, and all other pages to the first, so that the second blocks stay aligned until
+//! they are full.
 //!
 //! A plane has at most two open blocks. If it has two already, aligned blocks stay together over collections. If no
 //! blocks are aligned, the pair with the closest offsets is used; a partner's block that is ahead of the collection is

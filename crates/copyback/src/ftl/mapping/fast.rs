@@ -5,9 +5,9 @@
 //! "row"`), a plane is a die, and its blocks, logical blocks and log blocks are rows of blocks. Each plane has one
 //! sequential log block and several random ones.
 //!
-//! - A write of a logical block's first page opens the sequential log block; the pages that follow in order go there,
-//!   others to the random log blocks, which take pages of any logical block. A page, or a row, goes to the sequential
-//!   log block only if it has all its units and is next in order.
+//! - A write of a logical block's first page opens the sequential log block, and the pages that follow in order go
+//!   there. Other pages go to the random log blocks, which take pages of any logical block. A page, or a row, goes to
+//!   the sequential log block only if it has all its units and is next in order.
 //! - *Switch merge*: the sequential log block is full, and becomes the data block; the old one is erased.
 //! - *Partial merge*: the first page of another logical block is written, or a page of the same logical block out of
 //!   order. The remaining pages of the logical block are copied behind the written ones; the log block becomes the data
@@ -25,10 +25,11 @@
 //! In reports, and for `preemption` and `order`, the merge of each logical block is a collection. Logical blocks
 //! without a data block are gathered together with the erase of the log block, as one collection. Merges have their own
 //! trigger, victims and reserve of free blocks; `trigger` and `victim` have no effect. Data blocks keep their pages in
-//! place, so that no write goes into a row that a merge programs (`granularity.combine`), a merge includes no block of
-//! another plane (`twin`), and a page's plane is its address's (`allocation.policy = "static-die"` becomes `"static"`).
-//! A page without data is skipped at the end of a block, and is padding if other pages follow. If merges lag behind so
-//! far that no erased block remains for the sequential log block, pages that would open it go to the random log blocks.
+//! place. Therefore no write shares a row that a merge programs (`granularity.combine`), a merge includes no block of
+//! another plane (`twin`), and the address determines a page's plane (`allocation.policy = "static-die"` becomes
+//! `"static"`). A page without data is skipped at the end of a block, and is padding if other pages follow. If merges
+//! lag behind so far that no erased block remains for the sequential log block, pages that would open it go to the
+//! random log blocks.
 //!
 //! Rows are written in order only if their pages arrive together: `spd`'s Die-Writes are ordered by age, and a stream
 //! that begins half a row later never fills one. `spd` therefore does not have the savings of a sequential log block.

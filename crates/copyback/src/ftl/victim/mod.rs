@@ -1,7 +1,7 @@
 //! Victim: which block is collected?
 //!
-//! Contract: the engine notifies a policy of every block that becomes a candidate ([`VictimPolicy::on_close`]), of
-//! every unit that such a block loses ([`VictimPolicy::on_invalidate`], after the count decreased), and of its removal
+//! Contract: the engine notifies a policy when a block becomes a candidate ([`VictimPolicy::on_close`]), when such a
+//! block loses a unit ([`VictimPolicy::on_invalidate`], after the count decreased), and when it is taken
 //! ([`VictimPolicy::on_take`]). [`VictimPolicy::pick`] returns a candidate of the requested planes (one plane, or all
 //! of the drive), or none if there is none. The engine checks whether the collection of this block frees a page. The
 //! policy may keep its own state and draw from its own random stream; it never changes the drive. `on_*` take constant
@@ -94,7 +94,7 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// The blocks to choose from, with those that are no candidates.
+    /// All blocks of the requested planes, including blocks that are no candidates.
     #[inline(always)]
     pub fn all_blocks(self) -> impl Iterator<Item = (BlockId, &'a Block)> {
         let per_plane = self.blocks.per_plane();

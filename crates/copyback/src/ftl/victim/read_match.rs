@@ -2,7 +2,7 @@
 //!
 //! Source: `gc-vic` of hpdc18 (Section 4.3, Algorithm 3). A read of another plane joins a read of collection if page
 //! offsets agree. For each candidate, the reads that wait for the die's other planes are matched with its valid pages,
-//! each read once; the candidate with most matches is taken, of equal candidates the least worn. Without matches, the
+//! each read once. The candidate with most matches is taken; of equal candidates, the least worn. Without matches, the
 //! choice is that of `greedy`. Matches never select a block with more valid units: "we are not allowed to increase the
 //! GC cost".
 //!

@@ -1,7 +1,7 @@
 //! Shares that follow the state of the drive: S = P · e + I · S, once every period while the task is active.
 //!
 //! Source: atc18 Section 3.3, equations 1 to 3. The error e of collection is the number of free blocks missing to the
-//! watermark at which it starts; the error of scrubbing is the excess of the highest read count of a block over its
+//! watermark at which it starts. The error of scrubbing is the excess of the highest read count of a block over its
 //! threshold. A task that becomes active starts with S = 0, so that its limit is one request. In a steady state S = P ·
 //! e / (1 − I). A share that is within a billionth of a percent of this value takes it, and stays until e changes.
 //!

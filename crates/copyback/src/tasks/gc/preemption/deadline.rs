@@ -75,7 +75,7 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// The policy for a drive of these times; if pages differ, those of the first apply.
+    /// The policy for a drive of these times; if pages differ, the times of the first page apply.
     pub fn new(params: &Params, geometry: &Geometry, timing: &Timing) -> Self {
         let page_ns = timing.command_ns + timing.transfer_ns(geometry.units_per_flash_page);
         let transfer_ns = u64::from(geometry.row_planes) * page_ns;
