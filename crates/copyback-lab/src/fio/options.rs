@@ -255,7 +255,7 @@ pub const OPTIONS: &[Known] = &[
     (&["read_iolog"], Understood),
     (&["replay_no_stall"], Understood),
     (&["replay_time_scale"], Understood),
-    (&["replay_redirect"], WithoutEffect("a log is replayed on the drive, whatever devices it names")),
+    (&["replay_redirect"], WithoutEffect("a log is replayed on the drive, not on the devices that it names")),
     (&["replay_align"], Understood),
     (&["replay_scale"], Only(&["0", "1"], "addresses are not divided", "convert the log: `copyback trace convert`")),
     (&["replay_skip"], Only(&[], "a log is replayed whole", "remove the lines of the log that are to be skipped")),

@@ -83,7 +83,7 @@ pub fn sections(name: &str, text: &str) -> Result<Vec<Section>, Failure> {
             return Err(wrong("`include` is not supported", "put the text of that file here"));
         }
         let Some(section) = sections.last_mut() else {
-            return Err(wrong("an option stands before any section", "write [global], or a job's name, above it"));
+            return Err(wrong("an option precedes all sections", "write [global], or a job's name, above it"));
         };
         let (key, value) = match trimmed.split_once('=') {
             Some((key, value)) => (key.trim(), Some(value.trim())),

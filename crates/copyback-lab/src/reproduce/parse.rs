@@ -277,7 +277,7 @@ fn published(
             let is_nothing = Rule { published, tolerance: None }.says_nothing_changes();
             if aggregate == Aggregate::Each && !is_nothing {
                 return wrong(
-                    "`aggregate = \"each\"` goes with a `direction`, with bounds, or with `published = 0`",
+                    "`aggregate = \"each\"` needs a `direction`, bounds, or `published = 0`",
                     "use min or max for a number",
                 );
             }

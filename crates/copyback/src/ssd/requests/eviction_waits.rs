@@ -137,8 +137,8 @@ mod tests {
         assert_eq!(of(0), ([0, 0], false));
     }
 
-    /// An operation that began while another was in progress: 100 by itself, and 200 behind others, whose time was 600 of
-    /// 700 for collection.
+    /// An operation that began while another was in progress: it took 100, and waited for 200 behind others, which
+    /// spent 600 of 700 on collection.
     #[test]
     fn a_write_waited_behind_others() {
         let own = time(0, 100);
