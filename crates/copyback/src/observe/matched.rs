@@ -52,7 +52,7 @@ impl Responses {
     }
 
     /// Response times, in this run, of the requests that collection affected in `first`. Requests that one of the two
-    /// did not finish are left out.
+    /// runs did not finish are excluded.
     pub fn matched(&self, first: &Self) -> Matched {
         let (mut read, mut write) = (Latencies::default(), Latencies::default());
         for (entry, of_first) in self.entries.iter().zip(&first.entries) {

@@ -166,7 +166,7 @@ pub struct GcReport {
     pub collection_max_ns: u64,
     /// Time with at least one collection in progress, summed over drives; 0 if collections reserve dies.
     pub under_way_ns: u64,
-    /// Array time of its reads, those of several planes counted once.
+    /// Array time of its reads; a read of several planes counts once.
     pub read_ns: u64,
     /// Its data on the channel, in both directions; every page counts as a whole one.
     pub transfer_ns: u64,
@@ -319,7 +319,7 @@ pub struct Report {
     pub units_read: u64,
     /// Those of them that held no data and needed no flash.
     pub unwritten_units_read: u64,
-    /// Mapping units written by the host: those bound to flash, or with a buffer those that came in.
+    /// Mapping units written by the host: units bound to flash, or with a buffer units that entered it.
     pub units_written: u64,
     /// Units that reads found in the buffer.
     pub buffer_read_hits: u64,

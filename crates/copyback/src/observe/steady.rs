@@ -6,9 +6,9 @@
 //! first round to the last. The figures of a run are write amplification and, in a closed loop, the throughput (in an
 //! open loop the workload determines it). The rounds of a run are fifths of what the host wrote.
 //!
-//! The rule assumes drives that are measured from outside, and written to for hours. A simulated run may last a second:
-//! in that time free blocks and a buffer can absorb writes, both figures stay constant, and their cost is still to
-//! come. A run is therefore steady only if it neither uses up such a reserve nor builds one up ([`Reserve`]).
+//! The rule assumes drives that are measured from outside, and written to for hours. A simulated run may last a second.
+//! In that time free blocks and a buffer can absorb writes: both figures stay constant, and the cost comes later. A run
+//! is therefore steady only if it neither uses up such a reserve nor builds one up ([`Reserve`]).
 
 mod reserve;
 mod track;

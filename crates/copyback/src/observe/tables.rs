@@ -46,7 +46,7 @@ impl Sample {
 pub struct SampleWork {
     /// Trims done; they are among the requests done.
     pub trims_done: u64,
-    /// Mapping units that the host wrote: those bound to flash, or with a buffer those that came in.
+    /// Mapping units that the host wrote: units bound to flash, or with a buffer units that entered it.
     pub units_written: u64,
     /// Mapping units programmed for the host.
     pub host_units: u64,
@@ -117,7 +117,7 @@ impl SampleWork {
 pub struct Bin {
     /// Its start. It ends at the start of the next one.
     pub start_ns: u64,
-    /// Requests that ended in it, those of a warm-up, too.
+    /// Requests that ended in it, including requests of a warm-up.
     pub requests_done: u64,
     /// Sum of their response times.
     pub response_sum_ns: u64,
@@ -183,7 +183,7 @@ pub struct RequestRecord {
     pub breakdown_ns: [u64; CAUSES],
 }
 
-/// When requests arrived, those of a warm-up included. In a closed loop: when each began.
+/// The arrival times of requests, including requests of a warm-up. In a closed loop: when each began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arrivals {
     /// The first.

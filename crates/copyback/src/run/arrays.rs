@@ -106,7 +106,8 @@ impl RunConfig {
         }
     }
 
-    /// Checks that drives form this run's array, also those that an override changed. Each drive was checked alone.
+    /// Checks that drives, including drives that an override changed, form this run's array. Each drive was checked
+    /// alone.
     ///
     /// # Errors
     /// The key of the array that does not fit a drive, which the message names.

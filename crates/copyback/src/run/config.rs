@@ -166,8 +166,8 @@ impl RunConfig {
         self.check_preconditioning()
     }
 
-    /// Blocks of a plane that are never available for host data: those that GC needs to move a victim, and the open
-    /// blocks.
+    /// Blocks of a plane that are never available for host data: the reserve that GC needs to move a victim, and the
+    /// open blocks.
     pub fn blocks_held_back(&self) -> u32 {
         crate::ftl::GC_RESERVE_BLOCKS + self.frontier.open_blocks()
     }

@@ -286,7 +286,7 @@ impl RequestStreams {
     }
 }
 
-/// The same of one workload or of several.
+/// Simulates drives as [`simulate_drives`] does, with one workload or several.
 ///
 /// # Errors
 /// As those of [`simulate`].
@@ -385,7 +385,7 @@ pub fn warmup_end(
     warmup_end_of(config, drives, RequestStreams::One(source), options, progress)
 }
 
-/// The same of one workload or of several.
+/// The result of [`warmup_end`], for one workload or several.
 ///
 /// # Errors
 /// As those of [`simulate`].

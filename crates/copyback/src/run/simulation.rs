@@ -74,8 +74,8 @@ pub struct Simulation<'a> {
     totals: Totals,
     /// Host units that drives have written.
     written_by_drives: u64,
-    /// Whether drives write other units than those that the host wrote: fewer behind a buffer, more if a write takes
-    /// others along.
+    /// Whether drives write other units than the host wrote: fewer behind a buffer, more if a write includes other
+    /// units.
     counts_submitted: bool,
     member_of_timer: Vec<u16>,
     host: HostConfig,

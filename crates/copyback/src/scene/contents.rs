@@ -18,7 +18,7 @@ pub enum Block {
 }
 
 impl Block {
-    /// Full blocks are filled before the open one, and those that stay erased come last.
+    /// Full blocks are filled before the open one; blocks that stay erased come last.
     fn place_in_life(self) -> u32 {
         match self {
             Self::Full | Self::Holds(_) => 0,

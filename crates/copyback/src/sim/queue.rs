@@ -1,7 +1,7 @@
 //! The event queue: one pending time for each of a fixed set of timers, and the earliest of them first.
 //!
-//! A die, a channel, a drive's DRAM and its idleness and a host each own a timer, so an event is a timer and a time,
-//! and nothing is allocated. The order is total: earlier times first, then lower timers.
+//! Each die, each channel, a drive's DRAM and its idleness, and a host have a timer. An event is therefore a timer and
+//! a time, and nothing is allocated. The order is total: earlier times first, then lower timers.
 //!
 //! Most events are ends: of a read, a program, a transfer. Ends of one kind mostly come a fixed time after they are
 //! scheduled, in the order in which they are scheduled. Each kind therefore has a ring; ends are appended to it, and it

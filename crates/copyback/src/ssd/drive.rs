@@ -126,8 +126,8 @@ impl Drive {
                 return !goes_on;
             }
             Ended::Part => return false,
-            // 3. A command ended, or its data of a plane arrived: its transactions end, and each admits others
-            //    (`admission::transaction_end`); then its job takes its next step, or ends (`gc::walk`).
+            // 3. A command ended, or its data of a plane arrived. Its transactions end, and each admits others
+            //    (`admission::transaction_end`). Then its job takes its next step, or ends (`gc::walk`).
             Ended::InArray(die, at) => {
                 self.notify_die_search(die);
                 self.end_in_array(die, at, events);

@@ -6,9 +6,9 @@
 //! one step at a time, and only then is the step bound to addresses, so that the job can be interrupted between any two
 //! steps.
 //!
-//! Most jobs have one block. A job with a block on each of several planes of a die (a superblock) proceeds row by row:
-//! it reads the pages of one offset together, programs each on its own plane, and erases all blocks at once. No
-//! granularity makes such a job yet, and none releases its die between two steps; tests use both
+//! Most jobs have one block. A job may have a block on each of several planes of a die (a superblock). It then proceeds
+//! row by row: it reads the pages of one offset together, and programs each on its own plane. At the end it erases all
+//! blocks at once. No granularity makes such a job yet, and none releases its die between two steps; tests use both
 //! (`ssd/tests/by_hand.rs`).
 
 use crate::flash::command::Source;

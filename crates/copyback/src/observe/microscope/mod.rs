@@ -32,7 +32,7 @@ pub enum Kind {
     Part,
     /// A drive collects, all the time on the same number of dies.
     Collecting,
-    /// A drive is one of those that a round of coordinated collection forces, from the order to the end of the round.
+    /// A round of coordinated collection forces the drive, from the order to the end of the round.
     Round,
 }
 

@@ -111,7 +111,8 @@ pub fn panels(view: &View, drives: u32) -> Vec<Panel> {
     panels
 }
 
-/// The times at which a drive collects; if none is named, those at which any drive of the array does, shown or not.
+/// The times at which a drive collects; if no drive is given, the times at which any drive of the array does, shown or
+/// not.
 pub fn when_collecting(view: &View, drive: Option<u32>) -> Vec<Row> {
     let drives = drive.map_or(0..view.drives(), |drive| drive..drive + 1);
     united(drives.flat_map(|drive| view.of(Kind::Collecting, Some(drive), None)))

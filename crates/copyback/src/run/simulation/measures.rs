@@ -23,7 +23,7 @@ pub struct Start {
     pub now_ns: u64,
     /// Units that the host had written.
     pub written_units: u64,
-    /// Units read, and those that needed no flash.
+    /// Units read, and units that needed no flash.
     pub units: UnitCounts,
     /// Requests that had waited for the limit of transactions.
     pub held_requests: u64,
@@ -88,8 +88,8 @@ impl Simulation<'_> {
         self.held_requests - self.start.held_requests
     }
 
-    /// Units that the host has written: those bound to flash, so that a waiting write counts when its work does; or, if
-    /// a buffer keeps them from flash, those of the requests that were split.
+    /// Units that the host has written. These are the units bound to flash, so that a waiting write counts when its
+    /// work does; or, if a buffer absorbs writes, the units of the requests that were split.
     pub(crate) fn written_units(&self) -> u64 {
         if self.counts_submitted {
             return self.collector.written_units;

@@ -23,7 +23,7 @@ struct DriveTotals {
 pub(super) struct FlashTotals {
     /// Units programmed, padding included.
     pub flash_units: u64,
-    /// Units of the blocks that were erased, but for those that were free then.
+    /// Units of the erased blocks, without units that were free at the erase.
     pub erased_units: u64,
     /// Blocks erased.
     pub erases: u64,

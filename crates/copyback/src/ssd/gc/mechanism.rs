@@ -128,8 +128,9 @@ impl Drive {
 
     // ---- blocks of other tasks --------------------------------------------------------------------------------------
 
-    /// Whether a block may be relocated now: it is full, and its plane has no job (jobs), or has space for its valid
-    /// data and the turn in its parity group (relocations). Blocks of a log-block map are moved by merges only.
+    /// Whether a block may be relocated now. It must be full. With jobs, its plane must have no job; with relocations,
+    /// its plane must have space for its valid data, and the turn in its parity group. Blocks of a log-block map are
+    /// moved by merges only.
     pub fn may_relocate(&self, block: BlockId) -> bool {
         let is_full = self.ftl.blocks()[block].state == BlockState::Closed;
         let plane = self.geometry.plane_of(block);

@@ -148,7 +148,7 @@ impl Relocations {
         self.turns.as_ref().is_none_or(|turns| turns.at_work[turns.group_of[plane.at()] as usize] == 0)
     }
 
-    /// The planes of a plane's group, those behind it first; none if planes do not take turns.
+    /// The planes of a plane's group, in rotation after it; none if planes do not take turns.
     pub fn others_in_turn(&self, plane: PlaneId) -> impl Iterator<Item = PlaneId> + use<> {
         let planes = self.turns.as_ref().map_or(0, |turns| turns.group_of.len() as u32);
         let group_of = |plane: u32| self.turns.as_ref().map(|turns| turns.group_of[plane as usize]);

@@ -239,8 +239,8 @@ impl Drive {
         self.issue(die, &command, events);
     }
 
-    /// The open block of a plane for a page of a collection that host writes may join, and whether it is the block that
-    /// is set apart for paired programs.
+    /// The open block of a plane for a page of a collection that host writes may join, and whether it is the block for
+    /// paired programs.
     fn write_point_of_shared_program(&mut self, die: DieId, to: PlaneId) -> (usize, bool) {
         if self.ftl.needs_pairing(to) {
             self.pair_open_blocks(to);

@@ -88,7 +88,7 @@ impl FreedSpace {
     /// The causes of a write's wait for this space. If the operation began before the wait, they are the causes of its
     /// last part. If it began later, the wait had three parts: waiting behind other operations (their causes, in
     /// proportion), waiting for the page to fill (no cause), and the whole operation. `ended`: all operations that
-    /// ended, this one included; `before`: those that ended before the wait.
+    /// ended, this one included; `before`: the sum of the operations that ended before the wait.
     pub fn explain_wait(&self, waited_ns: u64, ended: &OperationTime, before: &OperationTime) -> WaitBreakdown {
         let Some(longer_ns) = waited_ns.checked_sub(self.time.took_ns) else {
             let breakdown_ns = self.time.last(waited_ns);

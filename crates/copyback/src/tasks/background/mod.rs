@@ -1,10 +1,10 @@
 //! Background tasks: relocation of blocks for reasons other than garbage collection.
 //!
-//! Contract: a task is notified of every page that is read or programmed and of every block that is erased, with the
-//! time, and of the alarm that it has set ([`BackgroundTask::alarm_ns`]). While it is due ([`BackgroundTask::is_due`])
-//! the engine relocates the blocks that it selects, one after the other: valid data moves as in a collection, and the
-//! block is erased. The engine queries the task after each notification, so all answers except the selection must take
-//! constant time. A task changes nothing itself, and draws only from its own stream.
+//! Contract: a task is notified of every page that is read or programmed, and of every block that is erased, with the
+//! time. It is also notified of the alarm that it has set ([`BackgroundTask::alarm_ns`]). While it is due
+//! ([`BackgroundTask::is_due`]) the engine relocates the blocks that it selects, one after the other: valid data moves
+//! as in a collection, and the block is erased. The engine queries the task after each notification, so all answers
+//! except the selection must take constant time. A task changes nothing itself, and draws only from its own stream.
 //!
 //! A task is a file of this folder and a row of the registry below; it is on if it has a table in `[tasks]`. Its file
 //! names the source of its commands: a new source is a row of data in that file (`flash::source::SourceData`).

@@ -7,7 +7,8 @@
 //!   (`ssd::gc::walk`, and the steps in `tasks::job`).
 //!
 //! A collection moves the valid units of its victim in the order of their locations ([`Ftl::take_victim`] lists them),
-//! to the open block for moves of its plane or to the destination of the granularity, and erases the block.
+//! and then erases the block. The units go to the open block for moves of their plane, or to the destination of the
+//! granularity.
 
 use crate::ftl::core::Ftl;
 use crate::ftl::frontier::Stream;

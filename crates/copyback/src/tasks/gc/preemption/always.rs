@@ -5,9 +5,9 @@
 //! handler and generates its own flash memory requests".
 //!
 //! Victims are selected over all planes that the trigger counts together (with `trigger.scope = "device"` over the
-//! whole drive). A victim's pages are read, several at once, as long as the buffer has space. The data that was read is
-//! programmed a page's worth at a time, on the die that `allocation` names and, if addresses determine that, on the
-//! victim's plane; the block is erased when all is in flash. Several dies thus work for one collection, and one die for
+//! whole drive). A victim's pages are read, several at once, as long as the buffer has space. The data is programmed a
+//! page's worth at a time, on the die that `allocation` names, or on the victim's plane if addresses determine the
+//! plane. The block is erased when all its data is in flash. Several dies thus work for one collection, and one die for
 //! several.
 //!
 //! ```text

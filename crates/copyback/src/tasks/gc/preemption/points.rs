@@ -4,10 +4,9 @@
 //! program, (2) before it. The last point (2) is before the erase. At each point the controller polls the queue, serves
 //! all waiting requests, and resumes the collection when none waits. No executing command is interrupted.
 //!
-//! At point (1) a page waits in a register of the collection's plane, so that this plane serves no read. If free
-//! blocks of the trigger's scope have fallen below `trigger.hard`, writes may not preempt (state 2 of Fig. 7); while a
-//! write of high priority waits there, no request may (state 3), until the collection is complete and that write is
-//! served.
+//! At point (1) a page waits in a register of the collection's plane, so that this plane serves no read. If free blocks
+//! of the trigger's scope are below `trigger.hard`, writes may not preempt (state 2 of Fig. 7). While a write of high
+//! priority waits there, no request may preempt until the collection is complete and that write is served (state 3).
 //!
 //! Below that watermark, and if a write waits for a free page, a point serves only requests that waited when it opened,
 //! so that the collection continues.

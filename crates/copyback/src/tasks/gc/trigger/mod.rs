@@ -1,10 +1,11 @@
 //! Trigger: when does garbage collection start and stop?
 //!
-//! Contract: the engine calls a trigger whenever the free blocks of a plane changed and whenever a collection ended
-//! ([`TriggerPolicy::wants_plane`], or [`TriggerPolicy::wants_collection`] if its scope is more than a plane), and when
-//! a wanted collection is about to start ([`TriggerPolicy::starts_now`]). A trigger reads the free quantity that it
-//! counts ([`TriggerPolicy::free_of`]), and the waiting requests; it answers, and the engine starts jobs. A coordinated
-//! drive ([`TriggerPolicy::obey`]) calls it in the same way, and also reports its level ([`TriggerPolicy::level_of`]).
+//! Contract: the engine calls a trigger whenever the free blocks of a plane changed, and whenever a collection ended
+//! ([`TriggerPolicy::wants_plane`], or [`TriggerPolicy::wants_collection`] if its scope is more than a plane). It also
+//! calls it when a wanted collection is about to start ([`TriggerPolicy::starts_now`]). A trigger reads the free
+//! quantity that it counts ([`TriggerPolicy::free_of`]), and the waiting requests; it answers, and the engine starts
+//! jobs. A coordinated drive ([`TriggerPolicy::obey`]) calls it in the same way, and also reports its level
+//! ([`TriggerPolicy::level_of`]).
 
 pub mod idle;
 pub mod plugin;

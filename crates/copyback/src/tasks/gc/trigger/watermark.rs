@@ -18,9 +18,9 @@
 //! - `report` (default: 1.5 times `soft`): a drive of an array whose collections are coordinated (`coordination`)
 //!   reports below this watermark, and starts nothing. This is T_soft of tc12; `soft` is its T_hard. Without
 //!   coordination it has no effect.
-//! - `last_resort` (default: for each plane of the scope a block that is kept for moves, and one more block, so 2 for a
-//!   plane; always below `soft`): below this watermark, such a drive collects without an order, until it is no longer
-//!   below. A plane on which writes wait for a page is collected in any case.
+//! - `last_resort` (default: a block for each plane of the scope, which is kept for moves, and one more, so 2 for a
+//!   plane; always below `soft`): such a drive collects without an order while it is below this watermark. A plane on
+//!   which writes wait for a page is collected in any case.
 //! - `stop` (default: `soft`): collection continues until this watermark is reached.
 //! - `collections` (default `"until-stop"`): what follows a collection whose scope is still below `stop`: the next
 //!   collection, or with `"one"` none until another page of the scope is written. Each page then starts at most one
@@ -32,8 +32,8 @@
 //!   of each collection a request waits for it. Idle collection, and collection of planes on which writes wait for
 //!   space, do not wait for a request.
 //! - `stagger` (default 0): if `scope` is `"plane"`, the watermarks of each plane of a die are this many blocks above
-//!   those of its previous plane, so that planes that are written in step do not reach their watermarks together. It
-//!   does not separate the collections of planes whose second active blocks are opened together (`frontier`): each
+//!   those of the previous plane. Planes that are written in step then do not reach their watermarks together. It does
+//!   not separate the collections of planes whose second active blocks are opened together (`frontier`): each
 //!   collection costs both planes a block. Own.
 //! - `idle` (default: none): a table that lets collection run in idle time, too: `idle.after` (default `"10 ms"`), once
 //!   the drive has been idle for this time; `idle.stop` (default: twice `soft`), until this watermark is reached or a
