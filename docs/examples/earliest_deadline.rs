@@ -3,7 +3,8 @@
 //! Source: own, after EDF, Liu and Layland 1973.
 //!
 //! Parameters:
-//! - `read` (default `"2 ms"`), `write` (default `"10 ms"`): from a request's arrival to its deadline; half for urgent ones.
+//! - `read` (default `"2 ms"`), `write` (default `"10 ms"`): time from a request's arrival to its deadline; half of
+//!   it for urgent requests.
 //! - `slack` (default `"3 ms"`): a deadline is near if it is not further away.
 //! - `low` (default 2): erased blocks of a plane at which the die collects, whatever the deadlines.
 

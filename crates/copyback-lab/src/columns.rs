@@ -1,4 +1,4 @@
-//! Flat tables as Parquet: names, columns of one length, ZSTD. The column API does without Arrow.
+//! Flat tables as Parquet: names, columns of equal length, ZSTD. They are written without Arrow.
 
 pub mod csv;
 
@@ -60,8 +60,8 @@ impl Column {
     }
 }
 
-/// What a table's file says beside its columns, as keys and values of Parquet: a table that was copied away still tells
-/// which program, seed and configuration made it.
+/// The metadata of a table's file, as keys and values of Parquet: a copied table still states the program, seed and
+/// configuration that made it.
 #[derive(Clone, Debug)]
 pub struct About(Vec<(String, String)>);
 
@@ -71,7 +71,7 @@ impl About {
         Self(vec![("copyback.version".into(), env!("CARGO_PKG_VERSION").into())])
     }
 
-    /// The same with a key more.
+    /// The same metadata with one more key.
     #[must_use]
     pub fn with(mut self, key: impl std::fmt::Display, value: impl ToString) -> Self {
         self.0.push((format!("copyback.{key}"), value.to_string()));

@@ -1,4 +1,4 @@
-//! Runs a plan: drives are preconditioned once and shared, schemes side by side.
+//! Executes a plan: drives are preconditioned once and shared, schemes run in parallel.
 
 use crate::advice;
 use crate::failure::Failure;
@@ -55,14 +55,14 @@ pub struct Finished {
     pub wall: Wall,
 }
 
-/// Seconds of real time: the only part of a result that differs from one time to the next.
+/// Seconds of real time: the only part of a result that differs between identical runs.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 pub struct Wall {
-    /// To make and precondition the drive; shared by runs that want the same.
+    /// To make and precondition the drive; shared by runs that start from the same drive.
     pub precondition_s: f64,
     /// To serve the workload.
     pub simulate_s: f64,
-    /// Requests done in a second of real time, those of the warm-up, too.
+    /// Requests done in a second of real time, including requests of the warm-up.
     pub requests_per_s: f64,
     /// Flash page operations done in a second of real time.
     pub page_operations_per_s: f64,
@@ -85,7 +85,7 @@ pub struct ExecutionOptions {
     pub keep_commands: Option<CommandFilter>,
     /// Keep rates over intervals, as fio samples them.
     pub keep_rates: bool,
-    /// Look closely at an array for a while.
+    /// Record a time window of an array.
     pub microscope: Option<Focus>,
 }
 
@@ -116,7 +116,7 @@ pub fn execute(plan: &Plan, how: &ExecutionOptions) -> Result<Vec<Finished>, Fai
     execute_from(&Preconditioned::of([plan]), plan, how)
 }
 
-/// The same, from drives that several plans share.
+/// Runs a plan from drives that several plans share.
 pub fn execute_from(
     preconditioned: &Preconditioned,
     plan: &Plan,
@@ -169,9 +169,9 @@ fn looks_for_warmup(plan: &Plan) -> bool {
     differs && plan.runs.len() > 1
 }
 
-/// The warm-up of all runs of a plan. All runs leave out the same requests, so that the rest can be compared. If the
-/// end of a warm-up depends on the scheme, each run looks for its own first. The latest end applies to all, so that
-/// every drive has settled; warm-ups are then simulated twice.
+/// The warm-up of all runs of a plan. All runs exclude the same requests, so that the measured requests can be
+/// compared. If the end of a warm-up depends on the scheme, each run first finds its own end. The latest end applies to
+/// all, so that every drive is steady; warm-ups are then simulated twice.
 fn common_warmup(
     plan: &Plan,
     how: &ExecutionOptions,
@@ -195,8 +195,8 @@ fn common_warmup(
     Ok(ends.into_iter().max().map(Warmup::Requests))
 }
 
-/// Matches the requests of all runs with the first run's, and forgets what that took. Runs of several workloads keep no
-/// response time for each request.
+/// Matches the requests of all runs with the first run's, and frees the memory for that. Runs of several workloads keep
+/// no response time for each request.
 fn match_requests(plan: &Plan, finished: &mut [Finished]) {
     if finished.len() < 2 || !plan.runs[0].resolved.tenants.is_empty() {
         return;

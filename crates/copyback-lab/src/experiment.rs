@@ -22,7 +22,7 @@ impl Experiment {
         Ok(plan)
     }
 
-    /// The same for several schemes; five of them if none is named.
+    /// The plan of several schemes; of five default schemes if none is named.
     ///
     /// # Errors
     /// If a choice is wrong, or choices do not fit together.
@@ -53,7 +53,7 @@ impl Experiment {
 }
 
 impl Results {
-    /// Executes the plan of a command. `tables`: those that `how` keeps.
+    /// Executes the plan of a command. `tables`: the tables that `how` keeps.
     ///
     /// # Errors
     /// If a run fails.

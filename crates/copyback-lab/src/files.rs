@@ -1,4 +1,4 @@
-//! Reading inputs: their texts, their hashes, and what a name stands for.
+//! Reading inputs: their texts, their hashes, and whether a name is a preset or a file.
 
 use crate::failure::Failure;
 use copyback::config::layers::Layer;
@@ -24,7 +24,7 @@ pub fn read_text(what: &str, path: &Path) -> Result<String, Failure> {
     }
 }
 
-/// The same of a file, if it is one.
+/// The other simulator whose configuration a file is, and how to convert it; `None` if it is none.
 pub fn other_simulator(path: &Path) -> Option<(&'static str, &'static str)> {
     // A pipe can be read only once.
     if !path.is_file() {
@@ -60,7 +60,7 @@ fn of_other_simulator(text: &str) -> Option<(&'static str, &'static str)> {
     None
 }
 
-/// Reads a text that the user named. Pipes will do, too; of anything no more is read than a text may have.
+/// Reads a text that the user named, also from a pipe. No more is read than the largest permitted text.
 pub fn read_any_text(what: &str, path: &Path) -> Result<String, Failure> {
     check_file(what, path)?;
     let shown = path.display();

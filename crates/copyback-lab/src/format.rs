@@ -1,4 +1,4 @@
-//! Numbers as people read them.
+//! Numbers and names as tables and messages print them.
 
 use copyback_workload::printable::{is_unprintable, printable};
 pub use copyback_workload::units::{counted, format_count as count, rounded_bytes as size, three_digits};
@@ -14,7 +14,7 @@ pub fn time(ns: f64) -> String {
     format!("{} {unit}", three_digits(value))
 }
 
-/// A number that may be no whole one, with three significant digits: `45.8`, and from 1,000 on as [`count`] writes it.
+/// A number with three significant digits: `45.8`, and from 1,000 on as [`count`] writes it.
 pub fn grouped(value: f64) -> String {
     match value {
         v if v < 999.5 => three_digits(v),

@@ -1,8 +1,8 @@
 //! `--show matched`: the requests that collection affects under the first scheme, under every scheme.
 //!
-//! They are chosen for having been slow under the first scheme. Any scheme that collects at other moments serves more
-//! of them fast, even if it is no better. So a table shows them only if asked to, and never without the requests that
-//! each scheme's own collection affects.
+//! They are selected because they were slow under the first scheme. Any scheme that collects at other times serves more
+//! of them fast, even if it is no better. A table therefore shows them only on request, and always together with the
+//! requests that each scheme's own collection affects.
 
 use crate::format::counted;
 

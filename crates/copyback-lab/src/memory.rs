@@ -8,7 +8,7 @@ use crate::preconditioned;
 use copyback::run::memory::Memory;
 use std::collections::BTreeMap;
 
-/// Address space that a thread takes beside what it is given: its stack, and what the allocator reserves for it.
+/// Address space of a thread in addition to its data: its stack, and the allocator's reserve for it.
 const THREAD_BYTES: u64 = 80 << 20;
 
 /// Memory that the system lets this program have.
@@ -33,7 +33,7 @@ pub struct DriveUse {
     pub jobs: usize,
     /// Invariants are checked.
     pub checks: bool,
-    /// All look for the end of their warm-up first, from copies.
+    /// All runs first find the end of their warm-up, from copies.
     pub looks_for_warmup: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Notes: what users should know of runs before they trust their results.
+//! Notes for users on the validity of a run's results.
 
 use crate::execute::Finished;
 use crate::plan::{Plan, Planned};
@@ -186,7 +186,7 @@ fn limit_note(plan: &Plan, finished: &[Finished]) -> Option<String> {
     ))
 }
 
-/// How much of what the first run read holds no data.
+/// The note on the share of the first run's reads that find no data.
 fn note_of_unwritten(finished: &[Finished]) -> Option<String> {
     let report = &finished.first()?.outcome.report;
     let units = report.unwritten_units_read;

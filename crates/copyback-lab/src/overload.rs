@@ -1,4 +1,4 @@
-//! Notes on drives that do not keep up with an open loop's requests, and what helps.
+//! Notes on drives that do not keep up with an open loop's requests, with advice.
 
 use crate::execute::Finished;
 use crate::format::{names, percent, time};
@@ -10,7 +10,7 @@ use copyback::run::overload::lasts;
 use copyback::tasks::gc::preemption::PreemptionConfig;
 use copyback::tasks::gc::preemption::always::VICTIMS_MAX;
 
-/// Least factor by which the advice slows arrivals down.
+/// Least factor by which the advice slows down arrivals.
 const SLOWER: f64 = 4.0;
 
 /// Share of the time below which dies are mostly idle.
@@ -19,8 +19,8 @@ const DIES_MOSTLY_IDLE: f64 = 0.5;
 const VICTIMS: u32 = 4;
 /// Response time of a write that counts as long, even if only one write takes it.
 const LONG_WAIT_NS: u64 = 1_000_000_000;
-/// Share of the writes' mean time that counts as waiting for space, if some write takes long. A quarter is enough:
-/// requests queued behind such writes are charged to other host requests.
+/// Least share of the writes' mean time spent on waiting for space, if a write takes long. A quarter suffices: the
+/// waits of requests behind such writes are charged to other host requests.
 const SHARE_FOR_SPACE: f64 = 0.25;
 
 /// The share if no write takes long.
@@ -74,7 +74,7 @@ fn note_of_few_victims(plan: &Plan, finished: &[Finished]) -> Option<String> {
     ))
 }
 
-/// Whether requests came faster than the drive served them.
+/// Whether requests arrived faster than the drive served them.
 fn is_overloaded(done: &Finished) -> bool {
     done.outcome.report.steady.verdict == Verdict::Overloaded
 }

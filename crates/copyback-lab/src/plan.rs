@@ -1,4 +1,4 @@
-//! From choices to planned runs: layers are found, stacked and resolved, inputs are hashed.
+//! Plans runs from the user's choices: layers are found, stacked and resolved, inputs are hashed.
 
 use crate::failure::Failure;
 use crate::files::Input;
@@ -37,7 +37,7 @@ use layers::Layers;
 pub use load::{label, load_device, of_presets, on_default_device};
 use of_experiment::plan_of_experiment;
 
-/// The schemes of a comparison that names none: blocking GC, ways to let requests in between, and the ideal.
+/// The default schemes of a comparison: blocking GC, schemes in which requests preempt or join GC, and the ideal.
 pub const DEFAULT_SCHEMES: &[&str] = &["baseline", "pgc", "gc-par", "gc-par-pgc", "ideal-no-gc"];
 
 /// Runs to execute, each with its configuration.
@@ -50,7 +50,7 @@ pub struct Plan {
     pub seed: u64,
     /// The number of requests after which runs stop.
     pub requests: Option<u64>,
-    /// The warm-up that runs leave out.
+    /// The warm-up that results exclude.
     pub warmup: Option<Warmup>,
     /// The files that were read.
     pub inputs: Vec<Input>,
@@ -178,7 +178,7 @@ pub struct Experiment {
     pub seed: Option<u64>,
     /// Requests to measure, after the warm-up; all requests of the workload without it.
     pub requests: Option<u64>,
-    /// The warm-up: simulated first, and left out of all results.
+    /// The warm-up: simulated first, and excluded from all results.
     pub warmup: Option<Warmup>,
 }
 

@@ -14,10 +14,10 @@ pub struct SuppliedPolicy {
     pub maker: PolicyMaker,
 }
 
-/// Settings that a policy of an axis needs, before those that choose it.
+/// Settings that a policy of an axis needs, which precede the settings that choose it.
 const BESIDE: &[(&str, &[&str])] = &[("admit.shares", &["admit.policy=debit", "preemption.policy=always"])];
 
-/// Supplied policies by name, and the settings by which schemes choose them, written as `--set` takes them.
+/// Supplied policies by name, and the settings that choose them for schemes, written as `--set` takes them.
 ///
 /// # Errors
 /// If a scheme gets two policies of one axis.

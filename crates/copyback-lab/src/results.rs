@@ -127,7 +127,7 @@ pub struct SchemeResult<'a> {
 }
 
 impl Results {
-    /// The results by scheme, in the order in which they were named.
+    /// The results by scheme, in the order of the command.
     pub fn schemes(&self) -> impl Iterator<Item = SchemeResult<'_>> {
         self.plan.runs.iter().zip(&self.finished).map(|(planned, done)| {
             let report = &done.outcome.report;

@@ -1,4 +1,4 @@
-//! Notes on writes that are smaller than what the drive maps or programs at once: a cost that looks like GC's.
+//! Notes on writes that are smaller than a mapping unit or a page: their cost looks like that of GC.
 
 use crate::execute::Finished;
 use crate::format;

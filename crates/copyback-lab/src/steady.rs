@@ -1,4 +1,4 @@
-//! The verdict on whether a drive had settled, as a person reads it.
+//! The verdict on a drive's steady state, as tables and notes print it.
 
 use crate::advice::{REQUESTS_MAX, begins_settled, going_on};
 use crate::execute::Finished;

@@ -215,8 +215,8 @@ pub fn is_built_in(path: &Path) -> bool {
     recorded(path).is_some()
 }
 
-/// Requests that are read of a trace before a drive is made for it: enough to meet most mistakes at once, few enough
-/// not to be felt.
+/// Requests that are read from a trace before its drive is made: enough to find most mistakes at once, and few enough
+/// to take no noticeable time.
 const TRIED_REQUESTS: u64 = 50_000;
 
 /// Reads the first requests of a trace as a run does. This finds most mistakes before the drive is made, which takes
@@ -236,7 +236,7 @@ pub fn try_trace(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64, requests: 
     Ok(())
 }
 
-/// Refuses a trace that is not there, where its name stands.
+/// Refuses a missing trace, at the place of its name.
 pub fn check_trace(path: &Path, place: Option<Place>) -> Result<(), Failure> {
     if recorded(path).is_some() {
         return Ok(());
@@ -253,7 +253,7 @@ pub fn hash_trace(path: &Path) -> Result<String, Failure> {
         None => match &per_cpu::files(path)[..] {
             [] => files::hash_file(path),
             parts => {
-                // In the order of the CPUs, whatever the files are called.
+                // In the order of the CPUs, not of the files' names.
                 let hash = |part: &std::path::PathBuf| match handed::file(part) {
                     Some(kept) => files::hash_file(&kept),
                     None => files::hash_file(part),

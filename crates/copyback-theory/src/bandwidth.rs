@@ -1,4 +1,4 @@
-//! Bytes a second that a channel transfers if every die always has work.
+//! Bytes that a channel transfers in a second if every die always has work.
 
 use crate::Result;
 use crate::numeric::within;

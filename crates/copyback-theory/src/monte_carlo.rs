@@ -295,7 +295,7 @@ mod tests {
         assert!((a / expected - 1.0).abs() < share, "{plane:?}: {a}, not {expected}");
     }
 
-    /// The simulation agrees with a formula where one exists: these numbers of blocks and overwrites leave an error
+    /// The simulation agrees with the formula, if there is one: these numbers of blocks and overwrites leave an error
     /// below 1 %.
     #[test]
     fn it_agrees_with_the_formulas_where_there_are_any() {

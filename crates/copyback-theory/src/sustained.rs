@@ -1,4 +1,4 @@
-//! Random writes a second of a drive in its steady state.
+//! The rate of random writes of a drive in its steady state.
 //!
 //! Every page that the host writes costs A − 1 moves and A/b erases. The rate is highest if all dies are always busy.
 

@@ -22,7 +22,7 @@ impl SelectedDevice {
     }
 
     /// The device, if one was chosen.
-    pub(crate) fn asked(&self) -> Option<&Device> {
+    pub(crate) fn requested(&self) -> Option<&Device> {
         self.device.as_ref()
     }
 

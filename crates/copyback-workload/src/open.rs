@@ -60,7 +60,7 @@ fn open_once(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Result<Box<
         }
         Layout::Packed => {
             let packed = Packed::new(source, spec.device.clone());
-            let packed = if is_of_files { packed } else { packed.asked_for() };
+            let packed = if is_of_files { packed } else { packed.requested() };
             Ok(Box::new(Transformed::new(packed, spec, seed, capacity_bytes).may_be_compact().only_widening()))
         }
         Layout::Compact => {

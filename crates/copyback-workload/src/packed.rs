@@ -28,7 +28,7 @@ pub(crate) struct Packed<S> {
     /// Whether an address on the drive differs from the trace's.
     has_moved: bool,
     /// Whether a setting selected the layout, and not the format.
-    is_asked_for: bool,
+    is_requested: bool,
     pending: VecDeque<Request>,
 }
 
@@ -41,14 +41,14 @@ impl<S> Packed<S> {
             laid_out: 0,
             split_count: 0,
             has_moved: false,
-            is_asked_for: false,
+            is_requested: false,
             pending: VecDeque::new(),
         }
     }
 
     /// The layout for a trace whose format keeps addresses, unless a setting packs them.
-    pub(crate) fn asked_for(self) -> Self {
-        Self { is_asked_for: true, ..self }
+    pub(crate) fn requested(self) -> Self {
+        Self { is_requested: true, ..self }
     }
 
     fn place(&mut self, device: u32, extent: u64) -> Result<u64, Error> {
@@ -117,7 +117,7 @@ impl<S: RequestSource> RequestSource for Packed<S> {
             let split = counted(self.split_count, "request");
             notes.push(format!("{split} split at the border of extents"));
         }
-        if self.is_asked_for && !self.has_moved {
+        if self.is_requested && !self.has_moved {
             notes.push(LAYOUT_WITHOUT_EFFECT.to_owned());
         }
         notes

@@ -1,8 +1,8 @@
 //! A trace from standard input, which is named `-`.
 //!
 //! A trace is read several times: to detect its format, to check it, and once for each scheme. Data from a pipe is
-//! therefore kept in one temporary file, which every reader opens. Where the system allows, the file has no name, so
-//! that it does not remain if the program is killed. The file has a size limit, because a pipe may have no end.
+//! therefore kept in one temporary file, which every reader opens. If the system permits, the file has no name, so that
+//! it does not remain if the program is killed. The file has a size limit, because a pipe may have no end.
 
 use crate::Error;
 use crate::temporary::Temporary;

@@ -1,6 +1,6 @@
 //! Temporary files that do not remain, however the program ends.
 //!
-//! A copy of a user's data has no name where the system allows that: the system removes it when the program ends, even
+//! If the system permits, a copy of a user's data has no name: the system then removes it when the program ends, even
 //! if the program is killed. Every other file is removed when its value is dropped. A signal drops no values, so these
 //! files are listed by name for an interrupted program. An output needs a name, because it replaces an existing file.
 

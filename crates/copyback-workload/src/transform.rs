@@ -266,8 +266,8 @@ impl<S: RequestSource> Transformed<S> {
         let is_beyond_set = self.beyond != BeyondCapacity::Error && has_drive && !self.allows_footprint;
         let why = format!("no request ends beyond the capacity of {capacity}");
         note(is_beyond_set && keeps_all, "beyond_capacity", why);
-        let is_asked = self.device.asked().is_some();
-        note(is_asked && self.other_devices == 0, "device", "every request is of this device".to_owned());
+        let is_device_requested = self.device.requested().is_some();
+        note(is_device_requested && self.other_devices == 0, "device", "every request is of this device".to_owned());
         let has_moved = self.started_ns != Some(0) || self.window_ns.is_some_and(|[start_ns, _]| start_ns > 0);
         let is_window_idle = self.window_ns.is_some() && self.outside == 0 && !has_moved;
         note(is_window_idle, "window", "every request arrives within it".to_owned());
@@ -286,7 +286,7 @@ impl<S: RequestSource> Transformed<S> {
 
     #[cold]
     fn nothing_left(&self) -> Error {
-        if let Some(device) = self.device.asked().filter(|_| self.other_devices > 0) {
+        if let Some(device) = self.device.requested().filter(|_| self.other_devices > 0) {
             return Error::new(format!("no request is left: none of the workload's is for device {device}"))
                 .with_help("`copyback trace info` lists the devices of a trace");
         }

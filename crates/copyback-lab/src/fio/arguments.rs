@@ -59,7 +59,7 @@ const OF_OTHER_RUNS: &[&str] = &[
     "trigger-remote",
 ];
 
-/// Job options that stand alone; all others have a value.
+/// Job options without a value; all others have one.
 const ALONE: &[&str] = &[
     "time_based",
     "norandommap",

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 /// The most zones, as fio has it.
 const ZONES_MAX: usize = 256;
 
-/// Where random requests go.
+/// The distribution of random requests over addresses.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Distribution {
     Uniform,

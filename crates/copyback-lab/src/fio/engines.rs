@@ -27,7 +27,7 @@ const SYNCHRONOUS: &[&str] = &[
     "pmemblk",
 ];
 
-/// Engines that have `iodepth` requests under way.
+/// Engines that have `iodepth` requests outstanding.
 const ASYNCHRONOUS: &[&str] = &[
     "libaio",
     "io_uring",
@@ -51,7 +51,7 @@ const ASYNCHRONOUS: &[&str] = &[
 /// Other names of engines, as fio 3.33 takes them.
 const ALIASES: &[(&str, &str)] = &[("aio", "libaio"), ("linuxaio", "libaio")];
 
-/// Block devices and files behind a network; whether each has several requests under way.
+/// Block devices and files behind a network; whether each has several requests outstanding.
 const REMOTE: &[(&str, bool)] = &[
     ("nbd", true),
     ("rbd", true),

@@ -72,7 +72,7 @@ pub struct Job {
     set_options: Vec<(&'static str, Opt)>,
     /// Notes on accepted options without effect.
     pub notes: Vec<String>,
-    /// Options that ask for flushes of a drive's buffer.
+    /// Options that request flushes of a drive's buffer.
     pub flushes: Vec<Opt>,
 }
 

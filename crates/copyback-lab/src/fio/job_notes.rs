@@ -1,4 +1,4 @@
-//! Notes on jobs that behave in fio in another way.
+//! Notes on jobs that behave differently in fio.
 
 use super::amount;
 use super::job::Job;

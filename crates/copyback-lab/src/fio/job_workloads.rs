@@ -423,7 +423,7 @@ mod tests {
     use super::*;
     use crate::fio::parse;
 
-    /// Of each workload that a file makes, those that it waits for.
+    /// For each workload of a file, the workloads that it waits for.
     fn waits(text: &str) -> Vec<(String, Vec<String>)> {
         let sections = parse::sections("test", text).expect("it is a job file");
         let jobs: Vec<Job> = sections.iter().map(|section| Job::new(section, &[]).expect("it is understood")).collect();

@@ -79,7 +79,7 @@ impl Files {
         Ok(Self { begins, is_drive })
     }
 
-    /// Where the file of a clone begins.
+    /// The first byte of a clone's file on the drive.
     pub fn begin(&self, job: &Job, clone: u64) -> u64 {
         self.begins.get(&file_of(job, clone)).copied().unwrap_or(0)
     }

@@ -66,13 +66,13 @@ pub struct JobName {
     pub is_read_back: bool,
     /// Its maximum of outstanding requests.
     pub depth: u64,
-    /// Percentiles that it asks for, in per cent.
+    /// Its percentiles, in per cent.
     pub percentiles: Option<Vec<f64>>,
     /// Whether those of completion and of all times are shown.
     pub shows_percentiles: [bool; 2],
     /// Its own options.
     pub options: Vec<(String, String)>,
-    /// Options that ask for flushes of a drive's buffer.
+    /// Options that request flushes of a drive's buffer.
     pub flushes: Vec<Opt>,
     /// The option that sets its size, or its section if none does.
     pub size_option: Opt,

@@ -1,4 +1,4 @@
-//! How fio writes numbers and times.
+//! Parses numbers and times as fio does.
 
 use super::parse::Opt;
 use crate::failure::Failure;
@@ -46,7 +46,7 @@ fn plain(text: &str, kb_base: u64) -> Option<u64> {
     base.checked_pow(power).and_then(|factor| count.checked_mul(factor))
 }
 
-/// What is left of an arithmetic expression.
+/// The rest of an arithmetic expression.
 struct Expression<'a> {
     rest: &'a str,
     kb_base: u64,

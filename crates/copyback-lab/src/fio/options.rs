@@ -255,7 +255,7 @@ pub const OPTIONS: &[Known] = &[
     (&["read_iolog"], Understood),
     (&["replay_no_stall"], Understood),
     (&["replay_time_scale"], Understood),
-    (&["replay_redirect"], WithoutEffect("a log is replayed on the drive, whatever devices it names")),
+    (&["replay_redirect"], WithoutEffect("a log is replayed on the drive, not on the devices that it names")),
     (&["replay_align"], Understood),
     (&["replay_scale"], Only(&["0", "1"], "addresses are not divided", "convert the log: `copyback trace convert`")),
     (&["replay_skip"], Only(&[], "a log is replayed whole", "remove the lines of the log that are to be skipped")),
@@ -453,7 +453,7 @@ mod tests {
         assert_eq!(names.len(), count);
     }
 
-    /// What the installed fio lists is known; where there is no fio this is not tested.
+    /// All options that the installed fio lists are known; without fio this is not tested.
     #[test]
     fn every_option_that_fio_lists_is_known() {
         let listed = |arguments: &[&str]| {

@@ -25,7 +25,7 @@ impl Opt {
         error.at(Some(self.place.clone())).into()
     }
 
-    /// Whether it stands on fio's command line, where options have dashes.
+    /// Whether it is on fio's command line, where options have dashes.
     pub fn is_of_command_line(&self) -> bool {
         self.place.text.name == super::arguments::SHOWN
     }
@@ -43,9 +43,9 @@ impl Opt {
 /// A section: a job, or what all jobs below it have.
 #[derive(Clone, Debug)]
 pub struct Section {
-    /// What stands between the brackets.
+    /// The text between the brackets.
     pub name: String,
-    /// Where.
+    /// Its place.
     pub place: Place,
     /// Its options, in order.
     pub options: Vec<Opt>,
@@ -83,7 +83,7 @@ pub fn sections(name: &str, text: &str) -> Result<Vec<Section>, Failure> {
             return Err(wrong("`include` is not supported", "put the text of that file here"));
         }
         let Some(section) = sections.last_mut() else {
-            return Err(wrong("an option stands before any section", "write [global], or a job's name, above it"));
+            return Err(wrong("an option precedes all sections", "write [global], or a job's name, above it"));
         };
         let (key, value) = match trimmed.split_once('=') {
             Some((key, value)) => (key.trim(), Some(value.trim())),
@@ -124,7 +124,7 @@ pub(super) fn option(key: &str, value: Option<&str>, place: Place) -> Opt {
 /// What `$pagesize` is: the size of most machines' pages.
 const PAGE_BYTES: &str = "4096";
 
-/// The first variable of the environment that a text names, and where it stands.
+/// The first variable of the environment that a text names, and its place.
 fn variable(text: &str) -> Option<(String, std::ops::Range<usize>)> {
     let start = text.find("${")?;
     let end = start + text[start..].find('}')?;

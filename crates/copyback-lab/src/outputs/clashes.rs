@@ -1,5 +1,5 @@
-//! Refuses an output that is an input of the same run, or another output. Names do not show it, because links lead to
-//! one file.
+//! Refuses an output that is an input of the same run, or another output. Names do not suffice for this, because two
+//! names may be links to one file.
 
 use crate::failure::Failure;
 use crate::files::Input;
@@ -37,7 +37,8 @@ enum Identity {
     /// Device and number of what is there already.
     #[cfg(unix)]
     Node(u64, u64),
-    /// The name of a file that is not there yet, behind all links; of any, where files have no numbers.
+    /// The name, with all links resolved, of a file that does not exist yet; of any file if the system has no file
+    /// numbers.
     Name(PathBuf),
 }
 

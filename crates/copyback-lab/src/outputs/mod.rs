@@ -47,7 +47,7 @@ fn check_replaceable(path: &Path, file: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Refuses a device or a pipe that one may not write, and a socket.
+/// Refuses a device or a pipe without write permission, and a socket.
 #[cfg(unix)]
 fn check_stream(path: &Path) -> Result<(), Failure> {
     use std::os::unix::fs::FileTypeExt;

@@ -17,7 +17,7 @@ use copyback::run::Warmup;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// One choice of everything, as a cell of a sweep makes it. Paths are relative to `folder`.
+/// All choices of a cell of a sweep. Paths are relative to `folder`.
 #[derive(Clone)]
 pub struct CellChoice<'a> {
     /// The device.
@@ -26,7 +26,7 @@ pub struct CellChoice<'a> {
     pub schemes: Vec<ChosenScheme<'a>>,
     /// The workload.
     pub workload: &'a ChosenWorkload,
-    /// Folder of the file that chooses.
+    /// Folder of the file that makes the choices.
     pub folder: &'a Path,
     /// Settings over all of it, as `--set` takes them.
     pub sets: Vec<String>,
@@ -38,7 +38,7 @@ pub struct CellChoice<'a> {
     pub seed: u64,
     /// The number of requests after which runs stop.
     pub requests: Option<u64>,
-    /// The warm-up that runs leave out.
+    /// The warm-up that results exclude.
     pub warmup: Option<Warmup>,
 }
 
@@ -82,7 +82,7 @@ pub fn fitted_plan_of_cell(choice: &CellChoice<'_>, known: &mut KnownTraces) -> 
     })
 }
 
-/// The plan with the drive that the choice describes.
+/// The plan with the drive that the choices describe.
 fn plan_of_cell(choice: &CellChoice<'_>, hashes: &mut BTreeMap<PathBuf, String>) -> Result<Plan, Failure> {
     let mut inputs = Vec::new();
     let device = load(&DEVICE, choice.device, choice.folder, &mut inputs)?;

@@ -1,4 +1,4 @@
-//! Schemes as a command line chooses them: a preset or a file, and either under a name and with settings of its own.
+//! Schemes of a command line: presets or files, which may have another name and their own settings.
 //!
 //! `NAME=OF` among the schemes is the scheme `OF`, called `NAME`; `--set NAME:table.key=value` is a setting of the
 //! scheme of that name alone.
@@ -21,7 +21,7 @@ pub(super) struct NamedScheme {
     pub own: Option<Layer>,
 }
 
-/// The settings of all schemes, and those of one, each with that one's name.
+/// The settings of all schemes, and settings of single schemes, each with the scheme's name.
 pub fn split(sets: &[String]) -> (Vec<String>, Vec<(String, String)>) {
     let (mut of_all, mut of_one) = (Vec::new(), Vec::new());
     for set in sets {
@@ -33,8 +33,8 @@ pub fn split(sets: &[String]) -> (Vec<String>, Vec<(String, String)>) {
     (of_all, of_one)
 }
 
-/// A note for each key that two settings set, both of all schemes or both of one. `mode`: the host's loop that an
-/// option chooses, over all settings.
+/// A note for each key that two settings of all schemes set, or two settings of one scheme. `mode`: the host's loop
+/// that an option chooses, over all settings.
 pub fn notes_on_repeated_keys(sets: &[String], mode: Option<HostMode>) -> Result<Vec<String>, Failure> {
     let (of_all, of_one) = split(sets);
     let replaced = Layer::of_sets(&of_all)?.place_in("host", "mode");

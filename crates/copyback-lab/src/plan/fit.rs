@@ -40,7 +40,7 @@ impl std::fmt::Display for FitShare {
     }
 }
 
-/// Ratio of addressed to used bytes from which a note suggests packing.
+/// Least ratio of addressed to used bytes at which a note suggests packing.
 const SPARSE: u64 = 2;
 
 /// A drive that was sized for a trace.
@@ -80,7 +80,7 @@ impl Fitted {
         note + &self.note_of_gaps().unwrap_or_default()
     }
 
-    /// The note that the trace leaves most of its addresses out.
+    /// The note that the trace uses few of its addresses.
     pub fn note_of_gaps(&self) -> Option<String> {
         let about = if self.is_estimate { "about " } else { "" };
         let used = format!("{about}{}", format::size(self.used_bytes as f64));
@@ -182,7 +182,7 @@ fn fewer_planes(plan: &Plan) -> Option<&'static str> {
 const CLOSER: &str = "pack the used addresses (--set workload.layout=compact), or take a \
                       device with more planes";
 
-/// The same help if the addresses are packed.
+/// The help if the addresses are packed.
 const MORE_PLANES: &str = "take a device with more planes";
 
 /// A share that is easily typed.
@@ -225,7 +225,7 @@ pub fn fitted(plan: &Plan, share: FitShare, known: &mut Footprints) -> Result<Fi
     Ok(fitted)
 }
 
-/// Refuses what has no size that could follow a trace.
+/// Refuses workloads without a size that a drive could be fitted to.
 fn refuse_unscalable(planned: &Planned) -> Result<(), Failure> {
     let run = &planned.resolved.run;
     if planned.resolved.tenants.is_empty() && planned.resolved.workload.trace.is_none() {

@@ -12,8 +12,8 @@ use copyback::run::config::RunConfig;
 use std::path::Path;
 
 impl Layers<'_> {
-    /// The drives of a run: those that an override of its array names have a device or a scheme of their own.
-    /// `place`: where overrides are.
+    /// The drives of a run: a drive that an override of its array names has its own device or scheme. `place`: the
+    /// place of the overrides.
     pub fn members(
         &self,
         run: &RunConfig,

@@ -35,7 +35,7 @@ pub(super) fn refuse_impossible(chosen: &Experiment) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses a warm-up that would last until the workload ends: a drive without writes does not settle.
+/// Refuses a warm-up that would last until the workload ends: without writes, a drive does not become steady.
 pub(super) fn refuse_endless(warmup: Option<Warmup>, runs: &[Planned]) -> Result<(), Failure> {
     let is_endless = warmup == Some(Warmup::Steady) && runs.iter().any(|run| writes_nothing(&run.resolved));
     if !is_endless {
@@ -48,7 +48,7 @@ pub(super) fn refuse_endless(warmup: Option<Warmup>, runs: &[Planned]) -> Result
     .with_help(advice::SAY_HOW_LONG))
 }
 
-/// Whether none of its workloads would write anything.
+/// Whether none of its workloads writes.
 fn writes_nothing(resolved: &Resolved) -> bool {
     match resolved.tenants.is_empty() {
         true => resolved.workload.writes_nothing(),

@@ -149,7 +149,7 @@ mod tests {
         words[at - 1].parse().expect("a number")
     }
 
-    /// A drive whose memory takes 100 s before anything of it is written: that is no pace.
+    /// A drive whose memory takes 100 s before its first write: this time is not part of the pace.
     #[test]
     fn what_passes_before_the_first_share_does_not_count_as_its_pace() {
         let logged = lines(|share| 100.0 + 400.0 * share);

@@ -19,10 +19,10 @@ pub fn is_same(a: &toml::Value, b: &toml::Value) -> bool {
 
 /// Cells that differ in their seeds only.
 pub struct Group {
-    /// The choices in which they differ from others.
+    /// The choices that distinguish them from other groups.
     pub label: String,
     coordinates: BTreeMap<String, toml::Value>,
-    /// Each with its seed.
+    /// The cells, each with its seed.
     cells: Vec<(u64, usize)>,
 }
 
@@ -38,14 +38,14 @@ impl Group {
         SeedGroup::all(results).into_iter().map(of_group).collect()
     }
 
-    /// Whether it lies where a claim looks.
+    /// Whether a claim counts it.
     pub fn fits(&self, wanted: &Coordinates) -> bool {
         let has =
             |key: &String, values: &[toml::Value]| values.iter().any(|value| is_same(&self.coordinates[key], value));
         wanted.iter().all(|(key, values)| has(key, values))
     }
 
-    /// Whether this is what `group` is compared with: the same but for `different`.
+    /// Whether `group` is compared with this group: they differ only in `different`.
     pub fn is_base_of(&self, group: &Self, different: &Coordinates) -> bool {
         let is_free = |key: &String| different.iter().any(|(other, _)| other == key);
         let others = group.coordinates.iter().filter(|(key, _)| !is_free(key));
@@ -68,7 +68,7 @@ impl Group {
         self.bound(results, of, (over_seeds, seed), Bound::Value)
     }
 
-    /// The same, or how low or high it may be, as percentiles are read from bins.
+    /// The value, or its lower or upper bound, because percentiles are read from bins.
     pub fn bound(
         &self,
         results: &SweepResults<'_>,
@@ -86,7 +86,7 @@ impl Group {
         over_seeds.of(values).ok_or_else(|| "it has no cell with this seed".into())
     }
 
-    /// The largest value over seeds of what is told of a scheme's run.
+    /// The largest value over seeds of a number of a scheme's run.
     pub fn worst(&self, results: &SweepResults<'_>, scheme: &str, value: impl Fn(&RunResult) -> f64) -> f64 {
         let runs = self.cells.iter().flat_map(|(_, cell)| &results.results[*cell].runs);
         runs.filter(|run| run.scheme == scheme).map(value).fold(0.0, f64::max)

@@ -1,7 +1,7 @@
 //! The claims of a paper.
 //!
 //! A claim names one number of the table and two schemes (or one scheme in two groups of cells). Each cell gives one
-//! effect, means over seeds first; an aggregate makes one of them.
+//! effect, from means over seeds; an aggregate combines the effects of all cells.
 
 use super::cells::Coordinates;
 use super::metric::Metric;
@@ -32,7 +32,7 @@ pub struct Claim {
 pub enum Kind {
     /// It can, and counts.
     Claim,
-    /// The experiment was set so that it holds.
+    /// The experiment was calibrated so that it holds.
     Calibrated,
     /// It holds by construction.
     Construction,
@@ -77,23 +77,23 @@ impl Origin {
 pub struct Test {
     /// The number.
     pub metric: Metric,
-    /// Of which scheme.
+    /// The scheme.
     pub scheme: String,
-    /// Against which; the same where cells are compared.
+    /// The scheme that it is compared with; the same scheme if cells are compared.
     pub against: String,
-    /// How the two make an effect.
+    /// How the effect is computed from the two.
     pub measure: Measure,
     /// The unit of a figure.
     pub unit: String,
     /// Cells that count.
     pub cells: Coordinates,
-    /// How the cells differ that they are compared with.
+    /// The choices of the cells that they are compared with.
     pub base_cells: Coordinates,
-    /// How cells make one effect.
+    /// How the effects of cells are combined.
     pub aggregate: Aggregate,
-    /// How seeds make one number of a cell.
+    /// How the numbers of seeds are combined to one number of a cell.
     pub over_seeds: OverSeeds,
-    /// How many samples the number is taken from: what a percentile of few is worth.
+    /// The metric with the number of samples, which shows how reliable a percentile is.
     pub samples: Option<Metric>,
     /// The rule for the effect.
     pub rule: Rule,
@@ -103,7 +103,7 @@ pub struct Test {
     pub null: Vec<String>,
     /// The number that must not be 0 for the claim to be judged.
     pub requires: Option<Metric>,
-    /// How much of it there must be, where anything but 0 is too little.
+    /// The least value of this number, if being above 0 is not enough.
     pub requires_at_least: Option<f64>,
 }
 
@@ -117,18 +117,17 @@ pub enum Measure {
     Times,
     /// The difference of two shares, in points.
     Points,
-    /// In per cent, less that in the cells that are compared with: whether a gain grows.
+    /// The change in per cent, minus the change in the compared cells: whether a gain grows.
     Trend,
-    /// From the cells that are compared with to those that count, less what another scheme rises by, in the claim's
-    /// unit.
+    /// The rise from the compared cells to the counted cells, minus the rise of another scheme, in the claim's unit.
     Rise,
-    /// Not at all: a share by itself, in per cent.
+    /// No comparison: a share, in per cent.
     Share,
-    /// Not at all: a figure by itself, in the claim's unit.
+    /// No comparison: a figure, in the claim's unit.
     Figure,
 }
 
-/// How the effects of several cells make one.
+/// How the effects of several cells are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Aggregate {
@@ -144,17 +143,17 @@ pub enum Aggregate {
     Each,
 }
 
-/// How what seeds measure makes one number.
+/// How the numbers of several seeds are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OverSeeds {
     /// Arithmetic mean.
     Mean,
-    /// Median: a single slowest request decides a maximum, and with it a mean of maxima.
+    /// Median: a single slowest request determines a maximum, and thereby a mean of maxima.
     Median,
 }
 
 impl OverSeeds {
-    /// One number of some; none of none.
+    /// The combined number; `None` without numbers.
     pub fn of(self, mut values: Vec<f64>) -> Option<f64> {
         let count = values.len();
         match self {
@@ -186,7 +185,7 @@ impl Measure {
 }
 
 impl Test {
-    /// One effect of those of all cells.
+    /// The combined effect of all cells.
     pub fn aggregate(&self, effects: &[f64]) -> Option<f64> {
         if effects.is_empty() {
             return None;
@@ -229,7 +228,7 @@ impl Test {
         }
     }
 
-    /// Digits behind the point: more if a tolerance asks for them.
+    /// Digits after the decimal point: more if a tolerance has more.
     fn digits(&self) -> usize {
         if self.rule.tolerance.is_some_and(|tolerance| tolerance < 0.5) { 2 } else { 1 }
     }
@@ -296,7 +295,7 @@ impl Published {
         }
     }
 
-    /// How far an effect is from the published one, the larger the less in its favour.
+    /// The distance of an effect from the published one; larger is less in its favour.
     fn distance(self, effect: f64) -> f64 {
         match self {
             Self::Lower => effect,

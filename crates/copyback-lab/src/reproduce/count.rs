@@ -1,11 +1,11 @@
-//! Counts of claims by verdict. Those that cannot fail, and those that the experiment was set by, are counted apart.
+//! Counts of claims by verdict. Claims that cannot fail, and calibrated claims, are counted separately.
 
 use super::claim::{Claim, Kind};
 use super::judge::{Measured, MissingVerdict};
 use super::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 
-/// Claims of one kind by what came out.
+/// Claims of one kind by verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
     /// All of them.
@@ -16,7 +16,7 @@ pub struct Count {
     pub smaller: usize,
     /// The direction holds, and the effect is larger.
     pub larger: usize,
-    /// Met, and by a null control, too.
+    /// Met, but a null control meets it, too.
     pub null_too: usize,
     /// Missed.
     pub missed: usize,
@@ -29,13 +29,13 @@ pub struct Count {
 /// Claims by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Those that can fail and were not calibrated.
+    /// Claims that can fail and were not calibrated.
     pub claims: Count,
-    /// Those that the experiment was set by.
+    /// Claims by which the experiment was calibrated.
     pub calibrated: Count,
-    /// Those that hold by construction.
+    /// Claims that hold by construction.
     pub construction: Count,
-    /// Those for which the paper has no number.
+    /// Claims for which the paper has no number.
     pub own: Count,
 }
 

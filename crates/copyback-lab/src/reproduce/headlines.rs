@@ -20,7 +20,7 @@ pub struct Headlines {
     pub paper: String,
     /// Whether runs were stopped early.
     pub quick: bool,
-    /// The options by which the command line changes the file.
+    /// The options of the command line that change the file.
     pub changes: Vec<String>,
     /// Number of cells.
     pub cells: usize,
@@ -72,7 +72,7 @@ pub enum Holds {
     Control,
     /// Neither.
     No,
-    /// The runs do not say.
+    /// The runs do not decide it.
     Unknown,
 }
 
@@ -116,12 +116,12 @@ impl Headlines {
         }
     }
 
-    /// How many of those that count hold, by what holds.
+    /// The number of counted headlines with this result.
     pub fn count(&self, holds: Holds) -> usize {
         self.counted().filter(|headline| headline.holds == holds).count()
     }
 
-    /// Those that count: not calibrated, and not true by construction.
+    /// The counted headlines: not calibrated, and not true by construction.
     pub fn counted(&self) -> impl Iterator<Item = &Headline> {
         self.headlines.iter().filter(|headline| headline.kind == Kind::Claim)
     }

@@ -1,4 +1,5 @@
-//! The measurement of a claim in a sweep: its effect, its null controls, whose requests, and how much work.
+//! The measurement of a claim in a sweep: its effect, its null controls, the requests that it counts, and the work of
+//! collection.
 
 use super::cells::{self, Group};
 use super::claim::{Claim, Measure, OverSeeds, Test};
@@ -19,13 +20,13 @@ pub struct Measured {
     pub effect: Option<f64>,
     /// Half the width of the 95 % interval of its mean over seeds, if there are several.
     pub half_width: Option<f64>,
-    /// The lowest and the highest effect of one seed, where medians over seeds are compared.
+    /// The lowest and the highest effect of a single seed, if medians over seeds are compared.
     pub spread: Option<(f64, f64)>,
     /// The fewest and the most samples that a number of the comparison is taken from, if the claim asks.
     pub samples: Option<(u64, u64)>,
     /// The verdict, or why there is none.
     pub outcome: Result<Verdict, MissingVerdict>,
-    /// The same comparison with each null control in the place of the scheme.
+    /// The same comparison with each null control instead of the scheme.
     pub null: Vec<Null>,
     /// The same change on each scheme's own affected requests, if the claim is about matched ones.
     pub own: Option<f64>,
@@ -68,7 +69,7 @@ pub struct Null {
     pub outcome: Result<(f64, Verdict), String>,
 }
 
-/// Share of read units without data above which nothing is judged.
+/// Largest share of read units without data at which a claim is judged.
 const UNWRITTEN_MAX: f64 = 0.01;
 
 /// Judges a claim by a table.
@@ -95,7 +96,7 @@ pub fn check(claim: &Claim, first: &CellResult) -> Result<(), LayerError> {
 }
 
 impl Work {
-    /// The mean, and what cells differ by if that matters.
+    /// The mean, and the range over cells if they differ.
     fn shown(self) -> String {
         let Self { mean, min, max } = self;
         if max - min < 1.0 { format!("{mean:+.1} %") } else { format!("{mean:+.1} % ({min:+.1} to {max:+.1})") }
@@ -127,20 +128,21 @@ impl Measured {
     }
 }
 
-/// A claim's test, and the results and groups of cells by which it is judged.
+/// A claim's test, and the results and groups of cells that it is judged with.
 struct ClaimContext<'a> {
     test: &'a Test,
     results: &'a SweepResults<'a>,
     groups: &'a [Group],
 }
 
-/// Two schemes and the number in which they are compared.
+/// Two schemes and the compared number.
 #[derive(Clone, Copy)]
 struct Pair<'a> {
     scheme: &'a str,
     against: &'a str,
     metric: &'a Metric,
-    /// Which of the values that percentiles may have is taken of the scheme; of what it is compared with, the opposite.
+    /// The bound of percentiles that is used for the scheme; the opposite bound is used for the scheme that it is
+    /// compared with.
     bound: Bound,
 }
 
@@ -179,7 +181,7 @@ impl<'a> ClaimContext<'a> {
         }
     }
 
-    /// The effects of two schemes by cell, means over seeds or with one of them; or why one is missing.
+    /// The effects of two schemes by cell: means over seeds, or of one seed; or why an effect is missing.
     fn effects(&self, pair: Pair<'_>, seed: Option<u64>) -> Result<Vec<(String, f64)>, String> {
         let mut cells = Vec::new();
         for group in self.groups.iter().filter(|group| group.fits(&self.test.cells)) {
@@ -242,8 +244,8 @@ impl<'a> ClaimContext<'a> {
         self.test.aggregate(&effects).expect("there is a cell")
     }
 
-    /// How far the seeds agree on an effect, but no less than how far it is off if percentiles lie elsewhere in their
-    /// bins; figures are not compared with anything.
+    /// The half width of an effect's interval over seeds. It is at least the error of the effect if percentiles lie
+    /// elsewhere in their bins. Figures have no comparison.
     fn half_width(&self, pair: Pair<'_>) -> Option<f64> {
         if self.test.measure.is_figure() {
             return None;
@@ -256,7 +258,7 @@ impl<'a> ClaimContext<'a> {
         Some(half_width.max(bounds[0]).max(bounds[1]))
     }
 
-    /// How far apart single seeds are, of which the median counts.
+    /// The range over single seeds, if their median counts.
     fn spread(&self, pair: Pair<'_>) -> Option<(f64, f64)> {
         if self.test.over_seeds == OverSeeds::Mean {
             return None;
@@ -347,8 +349,8 @@ impl<'a> ClaimContext<'a> {
         })
     }
 
-    /// The reason if the events that a claim requires did not occur, or too rarely: only a number other than 0 shows
-    /// that they did.
+    /// The reason why a claim is not judged, if the events that it requires did not occur, or occurred too rarely. Only
+    /// a number other than 0 shows that they did.
     fn why_unfulfilled(&self, group: &Group, requires: &Metric) -> Option<String> {
         let (scheme, name) = (&self.test.scheme, &requires.text.value);
         let least = self.test.requires_at_least.unwrap_or(f64::NEG_INFINITY);
@@ -393,14 +395,14 @@ fn per_unit(unit: &str) -> f64 {
     }
 }
 
-/// A number of the matched requests, of those that each scheme's own collection affects.
+/// The number of a scheme's own affected requests that corresponds to a number of the matched requests.
 fn of_own_set(name: &str) -> Option<String> {
     let (class, number) = name.strip_prefix("matched.")?.split_once('.')?;
     let class = if class == "all" { String::new() } else { format!("_{class}") };
     Some(format!("response.gc_affected{class}.{number}"))
 }
 
-/// A number of the matched requests, of all of their kind.
+/// The number of all requests that corresponds to a number of the matched requests.
 fn of_all(name: &str) -> Option<String> {
     Some(format!("response.{}", name.strip_prefix("matched.")?))
 }

@@ -1,4 +1,4 @@
-//! The number that a claim measures: a number of a run, or a few of them with `+`, `*` and one `/` between.
+//! The number that a claim measures: a number of a run, or several, combined by `+`, `*` and one `/`.
 
 use crate::flat::Number;
 use crate::sweep::journal::value_of;
@@ -14,7 +14,7 @@ pub type Numbers = BTreeMap<String, Number>;
 /// `a`, `a / b`, `a + b`, `a * b / c * d`: products before sums, sums before the quotient.
 #[derive(Clone, Debug)]
 pub struct Metric {
-    /// As the file has it.
+    /// The text in the file.
     pub text: Located,
     over: Sum,
     under: Option<Sum>,
@@ -46,7 +46,7 @@ impl Metric {
         Ok(Self { text, over, under })
     }
 
-    /// The same with other names; `None` where `rename` knows none of them.
+    /// The metric with other names; `None` if `rename` knows none of them.
     pub fn renamed(&self, rename: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let mut other = self.clone();
         let mut is_renamed = false;
@@ -85,8 +85,8 @@ impl Metric {
         self.bound(numbers, Bound::Value)
     }
 
-    /// Its value in one run, or how low or high it may be: percentiles are the ends of bins of a histogram, and the
-    /// request that they stand for may lie anywhere in its bin.
+    /// Its value in one run, or a bound of it: a percentile is the end of a bin of a histogram, and its request may lie
+    /// anywhere in the bin.
     pub fn bound(&self, numbers: &Numbers, bound: Bound) -> Result<f64, String> {
         let text = &self.text.value;
         let sum = |sum: &Sum, bound: Bound| {
@@ -112,7 +112,7 @@ impl Metric {
     }
 }
 
-/// The value to use, of those that a number from a histogram may have.
+/// The value to use of a number from a histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// The reported value.
@@ -124,7 +124,7 @@ pub enum Bound {
 }
 
 impl Bound {
-    /// The bound of what divides, or is subtracted.
+    /// The bound of a divisor, or of a number that is subtracted.
     pub fn opposite(self) -> Self {
         match self {
             Self::Value => Self::Value,
@@ -135,7 +135,7 @@ impl Bound {
 }
 
 impl Factor {
-    /// A number, or else a name. `nan` and `inf` are read as numbers, and so is 1e400: they are none that anything has.
+    /// A number, or else a name. `nan`, `inf` and 1e400 parse as numbers, but no run has such a number.
     fn parse(factor: &str, text: &Located) -> Result<Self, LayerError> {
         match factor.trim().parse::<f64>() {
             Ok(number) if number.is_finite() => Ok(Self::Number(number)),

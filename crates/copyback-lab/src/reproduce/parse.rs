@@ -84,7 +84,7 @@ fn cause(table: &mut Table) -> Result<Option<Cause>, LayerError> {
     }
 }
 
-/// The same claim asked apart for each value of a key that the file varies.
+/// A copy of the claim for each value of a key that the file varies.
 fn for_each(key: &Located, claim: Claim, file: &SweepFile) -> Result<Vec<Claim>, LayerError> {
     let wrong = |error: LayerError| error.at(key.place.clone());
     let name = &key.value;
@@ -206,8 +206,8 @@ fn null_of(
     }
 }
 
-/// The claim's own null controls, which go before those of the file; an empty list is none. One that says nothing is
-/// refused.
+/// The claim's own null controls, which replace those of the file; an empty list means none. A control that shows
+/// nothing is refused.
 fn own_null_of(
     named: Vec<Located>,
     file: &SweepFile,
@@ -230,7 +230,7 @@ fn own_null_of(
     Ok(controls)
 }
 
-/// How much an effect may be off, and why that much.
+/// The tolerance of an effect, and its reason.
 fn tolerance(table: &mut Table) -> Result<(Option<f64>, Option<String>), LayerError> {
     let place = table.place.clone();
     let wrong = |message: &str, help: &str| LayerError::new(message).with_help(help).at(Some(place));
@@ -253,7 +253,7 @@ fn tolerance(table: &mut Table) -> Result<(Option<f64>, Option<String>), LayerEr
     }
 }
 
-/// The published figure: the last keys of a claim, so that a misspelt one is told before a missing one.
+/// The published figure: the last keys of a claim, so that a misspelt key is reported before a missing one.
 fn published(
     table: &mut Table,
     measure: Measure,
@@ -277,7 +277,7 @@ fn published(
             let is_nothing = Rule { published, tolerance: None }.says_nothing_changes();
             if aggregate == Aggregate::Each && !is_nothing {
                 return wrong(
-                    "`aggregate = \"each\"` goes with a `direction`, with bounds, or with `published = 0`",
+                    "`aggregate = \"each\"` needs a `direction`, bounds, or `published = 0`",
                     "use min or max for a number",
                 );
             }
@@ -298,7 +298,7 @@ fn published(
     }
 }
 
-/// Coordinates that a claim names; keys that the grid has not, and values that no cell has, are refused.
+/// Coordinates that a claim names; keys that the grid lacks, and values that no cell has, are refused.
 fn coordinates(table: &mut Table, key: &'static str, file: &SweepFile) -> Result<Coordinates, LayerError> {
     let Some(inner) = table.take_table(key)? else { return Ok(Vec::new()) };
     let mut flat = Vec::new();

@@ -16,12 +16,12 @@ use copyback::config::layers::Text;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What is to be reproduced.
+/// A paper, or a file with claims, to reproduce.
 #[derive(Clone, Debug, Default)]
 pub struct Reproduction {
     /// A paper of [`experiments::PAPERS`], or the path of a sweep file with claims.
     pub paper: String,
-    /// Figures or experiments; all of them without any.
+    /// Figures or experiments; all of them if it is empty.
     pub figures: Vec<String>,
     /// Whether the paper's headlines are run instead of its figures.
     pub headlines: bool,
@@ -142,7 +142,7 @@ impl JudgedExperiment {
         SweepResults { file: &self.plan.file, cells: &self.plan.cells, results: &self.results }
     }
 
-    /// Whether the drives of the cells of a label had settled, with every seed.
+    /// Whether the drives of the cells of a label were steady, with every seed.
     pub fn is_steady(&self, label: &str) -> bool {
         let cells = self.plan.cells.iter().zip(&self.results);
         let mut of_label = cells.filter(|(cell, _)| seeds::label_without_seed(cell) == label);
@@ -168,7 +168,7 @@ pub fn judged(
     judged.collect()
 }
 
-/// Runs the cells of all experiments together, and hands them back to each. Cells that several share are run once.
+/// Runs the cells of all experiments together, and returns each experiment its results. Shared cells run once.
 pub(super) fn run(
     experiments: &mut [PlannedExperiment],
     journal: &mut Journal,

@@ -4,15 +4,15 @@
 //! distance from 1, in per cent.
 //!
 //! - Direction: the measured effect has the sign of the published one, and at least half a point. Over several seeds it
-//!   is more than the half of the 95 % interval of its mean, too. A published effect below one point says that nothing
-//!   changes: that is met where the measured one, its interval included, is at most 5 points, and else missed, for
-//!   there is an `effect`.
-//! - Size: `met` where the measured effect is within a quarter of the published one, or within 5 points where that is
-//!   more, and at most twice as large; else `smaller` or `larger`.
-//! - A claim may state a tolerance of its own instead of the quarter and the 5 points; half a point becomes the
-//!   tolerance where that is less.
+//!   is also larger than half of the 95 % interval of its mean. A published effect below one point claims that nothing
+//!   changes. This is met if the measured effect, with its interval, is at most 5 points; otherwise it is missed,
+//!   because there is an `effect`.
+//! - Size: `met` if the measured effect differs from the published one by at most a quarter of it, or by 5 points if
+//!   these are more, and is at most twice as large; otherwise `smaller` or `larger`.
+//! - A claim may state its own tolerance instead of the quarter and the 5 points. If it is below half a point, it also
+//!   replaces the half point.
 //!
-//! A figure with nothing to compare with is met within a quarter of the published one, and else too low or too high. A
+//! A figure without a comparison is met within a quarter of the published one, and otherwise too low or too high. A
 //! claim that names bounds is met between them. A claim without a number has a direction only.
 
 /// The verdict on a claim.
@@ -27,9 +27,9 @@ pub enum Verdict {
     Larger,
     /// Its direction holds, and a scheme that lacks the idea shows half of the effect, or more.
     NullToo,
-    /// There is no effect where one was published, or none that the seeds agree on.
+    /// An effect was published, and there is none, or none that the seeds agree on.
     NoEffect,
-    /// There is an effect where none was published.
+    /// No effect was published, and there is one.
     Effect,
     /// The effect goes the other way.
     Opposite,
@@ -37,35 +37,35 @@ pub enum Verdict {
     TooLow,
     /// A figure is above the published one.
     TooHigh,
-    /// The seeds differ by more than the claim allows: they say neither that there is an effect nor that there is none.
+    /// The seeds differ by more than the claim allows: they show neither an effect nor its absence.
     Unclear,
 }
 
 /// The published effect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Published {
-    /// So large an effect.
+    /// An effect of this size.
     Effect(f64),
     /// Lower than the base.
     Lower,
     /// Higher than the base.
     Higher,
-    /// A figure by itself.
+    /// A figure without a comparison.
     Figure(f64),
     /// Between two bounds.
     Within(f64, f64),
 }
 
-/// Points that any size may be off.
+/// Tolerance of any size, in points.
 const SLACK_POINTS: f64 = 5.0;
-/// Part of the published size that the measured one may be off.
+/// Tolerance of the measured size, as a part of the published one.
 const SLACK_PART: f64 = 0.25;
-/// Effects below it are none, if a larger one was published.
+/// Smaller effects count as no effect, if a larger one was published.
 const NO_EFFECT_POINTS: f64 = 0.5;
 /// A published effect below this claims that nothing changes.
 const NOTHING_POINTS: f64 = 1.0;
 
-/// Part of a measured effect that a control without the idea may show.
+/// Largest part of a measured effect that a control without the idea may show.
 const NULL_PART: f64 = 0.5;
 
 /// The rule for a measured effect.

@@ -1,4 +1,4 @@
-//! Cells that other processes run. A cell travels as a description: the sweep, the working folder, and the number of
+//! Cells that other processes run. A cell is sent as a description: the sweep, the working folder, and the number of
 //! the cell. Its result comes back as its line of the journal, which has a check sum.
 //!
 //! The worker plans the sweep from the same files. It compares the cell's key, a hash of all that the results depend
@@ -46,7 +46,7 @@ impl std::fmt::Debug for RemoteSweep {
     }
 }
 
-/// A sweep as it travels.
+/// A sweep as it is sent.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 struct Description {
     file: PathBuf,
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// A crew that sees none of the client's traces: they are away while a cell runs.
+    /// A crew without access to the client's traces: they are moved away while a cell runs.
     struct Far {
         traces: Vec<PathBuf>,
         kept_in: PathBuf,

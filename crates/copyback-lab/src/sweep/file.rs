@@ -11,10 +11,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A sweep file, read and checked as far as its own text goes.
+/// A sweep file; all that its own text determines is checked.
 #[derive(Clone, Debug)]
 pub struct SweepFile {
-    /// Its name: what it says, or its file's without the ending.
+    /// Its name: the one that it states, or the file's name without the ending.
     pub name: String,
     /// Its description, if it has one.
     pub description: Option<String>,
@@ -26,7 +26,7 @@ pub struct SweepFile {
     pub schemes: Vec<Located>,
     /// Schemes that are made of others, by settings of their own.
     pub variants: Vec<Variant>,
-    /// Those of the file's own, not of the grid that it names, that its lists of schemes do not name.
+    /// Variants of this file (not of the grid that it names) that its lists of schemes do not name.
     pub idle_variants: Vec<String>,
     /// Settings of one scheme alone that the command line has: its name, and `table.key=value`.
     pub own_sets: Vec<(String, String)>,
@@ -82,7 +82,7 @@ pub enum Source {
     Trace {
         /// Its file.
         path: Located,
-        /// Whether the case is left out if the file is missing.
+        /// Whether the case is skipped if the file is missing.
         is_optional: bool,
     },
 }
@@ -274,7 +274,7 @@ fn refuse_devices_of_one_name(devices: &[Located]) -> Result<(), LayerError> {
     Err(error.with_help("give the file another name, or name one of the two").at(device.place.clone()))
 }
 
-/// Refuses a key that is there in two spellings, `a.b` and `"a.b"`: TOML takes them for two.
+/// Refuses a key in two spellings, `a.b` and `"a.b"`: to TOML they are two keys.
 fn refuse_twin_keys<'a>(keys: impl Iterator<Item = (&'a String, &'a Place)>) -> Result<(), LayerError> {
     let mut seen = BTreeSet::new();
     for (key, place) in keys {
@@ -291,7 +291,7 @@ pub fn normalised_key(key: &str) -> String {
     key.split('.').map(str::trim).collect::<Vec<_>>().join(".")
 }
 
-/// A value as labels and settings have it: 1 and 1.0 are one, and so are 1 and "1".
+/// A value as labels and settings write it: 1 and 1.0 are equal, and so are 1 and "1".
 fn shown(value: &toml::Value) -> String {
     match value {
         toml::Value::Float(number) => number.to_string(),

@@ -53,7 +53,7 @@ pub struct Cell {
     pub plan: Plan,
 }
 
-/// The cells of a file, and what was left out.
+/// The cells of a file, and the missing traces.
 pub struct Grid {
     /// Cells.
     pub cells: Vec<Cell>,

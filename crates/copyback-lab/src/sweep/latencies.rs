@@ -1,4 +1,4 @@
-//! The response times of a run in few bins, so that a journal can keep them, and the table of all of a sweep.
+//! The response times of a run in few bins, which a journal can keep; and the table of these for a sweep.
 //!
 //! A bin's upper end is at most 1/128 above its lower end: two significant digits. Bins are the same for every run, so
 //! that those of several seeds can be added up.
@@ -46,7 +46,7 @@ impl Distribution {
         Self(bins)
     }
 
-    /// As a text: the requests of each bin, before it `SKIPPED.` where bins between are empty.
+    /// As a text: the requests of each bin, with `SKIPPED.` before it if bins before it are empty.
     pub fn to_text(&self) -> String {
         let mut next = 0;
         let mut words = Vec::new();
@@ -70,7 +70,7 @@ impl Distribution {
         Some(Self(bins))
     }
 
-    /// The bounds of each bin that holds something, and its requests.
+    /// The bounds of each bin that is not empty, and its requests.
     pub fn bins(&self) -> impl Iterator<Item = ((u64, u64), u64)> + '_ {
         self.0.iter().map(|(bin, count)| (bounds_ns(*bin), *count))
     }
@@ -100,7 +100,7 @@ pub fn write(path: &Path, results: &SweepResults<'_>) -> Result<(), Failure> {
     outputs::write_whole(path, |file| write_table(file, TABLE, &table::about(results), columns(results)))
 }
 
-/// The columns of the table: what a run is, and a row for each class and each bin of it that holds something.
+/// The columns of the table: the description of a run, and a row for each class and each of its bins that is not empty.
 pub fn columns(results: &SweepResults<'_>) -> Vec<Column> {
     let mut rows = Vec::new();
     let (mut schemes, mut classes) = (Vec::new(), Vec::new());

@@ -1,8 +1,8 @@
 //! Sweeps: grids of devices, schemes, workloads, settings and seeds.
 //!
-//! A [`Sweep`] names a sweep file, and what replaces parts of it. It is planned into the cells of a grid, each with a
-//! plan of its own. Cells run side by side, or on a [`crew::Crew`] of other processes. A [`journal::Journal`] keeps
-//! their results, so that a sweep that was stopped continues. [`objective::Objective`] selects rows of the results.
+//! A [`Sweep`] names a sweep file, and replacements for parts of it. Its plan is a grid of cells, each with its own
+//! plan. Cells run in parallel, or on a [`crew::Crew`] of other processes. A [`journal::Journal`] keeps their results,
+//! so that a stopped sweep can continue. [`objective::Objective`] selects rows of the results.
 
 pub mod crew;
 pub mod file;
@@ -41,7 +41,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// A sweep file, and what replaces parts of it in every cell.
+/// A sweep file, and replacements for parts of it in every cell.
 #[derive(Clone, Debug, Default)]
 pub struct Sweep {
     /// The TOML file.
@@ -151,7 +151,7 @@ pub struct Done {
     pub skipped: (usize, usize),
 }
 
-/// Checks the result of a cell as soon as it is there, so that a mistake ends a sweep before the other cells have run.
+/// Checks the result of a cell at once, so that a mistake ends a sweep before the other cells have run.
 pub type Check<'a> = &'a (dyn Fn(usize, &CellResult) -> Result<(), Failure> + Sync);
 
 /// Runs the cells that the journal does not hold, and appends each to the journal as it ends. Of `how` the sweep uses

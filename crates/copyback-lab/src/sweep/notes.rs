@@ -1,4 +1,4 @@
-//! Notes on the cells of a sweep. Each kind of note appears once, even if many cells have it with other numbers.
+//! Notes on the cells of a sweep. Each kind of note appears once, even if many cells have it with different numbers.
 
 use super::journal::{CellResult, RunResult};
 use super::seeds::SeedGroup;
@@ -64,8 +64,8 @@ pub fn of_cells<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>) -> V
 /// Cells that are named at most.
 const CELLS_MAX: usize = 5;
 
-/// The runs whose drives had not settled: their results are transients. `warms_up`: all wait for that
-/// already, before anything is measured.
+/// The runs whose drives were not steady: their results are transients. `warms_up`: all runs already warm up until they
+/// are steady.
 pub fn of_steadiness<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>, warms_up: bool) -> Option<String> {
     let (mut count, mut all) = (0, 0);
     let mut found: Vec<String> = Vec::new();
@@ -96,7 +96,7 @@ pub fn of_steadiness<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>,
     })
 }
 
-/// What seeds vary where requests come from traces: intervals say nothing of other requests.
+/// The note on what seeds vary if requests come from traces: intervals say nothing about other requests.
 pub fn of_seeds_on_traces(results: &SweepResults<'_>) -> Option<String> {
     let groups: Vec<_> = SeedGroup::all(results).into_iter().filter(|group| group.cells.len() > 1).collect();
     let is_replayed = |group: &&SeedGroup<'_>| {
@@ -115,7 +115,7 @@ pub fn of_seeds_on_traces(results: &SweepResults<'_>) -> Option<String> {
     })
 }
 
-/// What seeds vary, if they made no difference: an interval of no width reads like certainty.
+/// The note on what seeds vary if they made no difference: an interval of width 0 looks like certainty.
 pub fn of_equal_seeds(results: &SweepResults<'_>) -> Option<String> {
     let groups: Vec<_> = SeedGroup::all(results).into_iter().filter(|group| group.cells.len() > 1).collect();
     let are_equal = |group: &&SeedGroup<'_>| {

@@ -83,7 +83,7 @@ pub enum Comparison {
     IsNot,
 }
 
-/// Signs of comparisons; of those that begin alike the longer ones come first.
+/// Signs of comparisons; if two begin alike, the longer one comes first.
 const SIGNS: &[(&str, Comparison)] = &[
     ("<=", Comparison::AtMost),
     (">=", Comparison::AtLeast),
@@ -163,7 +163,7 @@ impl Objective {
         self.show.iter().filter(|name| is_of_all(name)).try_for_each(|name| columns.find(name).map(drop))
     }
 
-    /// Columns that are shown besides.
+    /// Additional columns to show.
     pub fn shown(&self, columns: &Columns<'_>) -> Result<Vec<ShownColumn>, LayerError> {
         self.show.iter().map(|name| columns.find(name)).collect()
     }
@@ -189,7 +189,7 @@ impl Objective {
 }
 
 impl Condition {
-    /// As it was asked, with single blanks.
+    /// Its text, with single blanks.
     pub fn text(&self) -> String {
         format!("{} {} {}", self.name.word, self.comparison.sign(), self.value.word)
     }
@@ -260,7 +260,7 @@ impl Condition {
         }))
     }
 
-    /// The text that is asked for, if the sweep has it: a misspelt one would be met by no row.
+    /// The requested text, if the sweep has it: no row would meet a misspelt text.
     fn known(&self, texts: &[String]) -> Result<String, LayerError> {
         let asked = &self.value.word;
         if texts.contains(asked) {
@@ -274,7 +274,7 @@ impl Condition {
         Err(error.with_help(format!("{near}cells have {}", all.join(", "))))
     }
 
-    /// The verdict that is asked for, as tables show it; the JSON's names will do as well.
+    /// The requested verdict, as tables show it; the names in the JSON are accepted, too.
     fn verdict(&self) -> Result<String, LayerError> {
         let asked = &self.value.word;
         let shown = Verdict::ALL.map(steady::short);

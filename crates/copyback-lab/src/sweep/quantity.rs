@@ -1,4 +1,4 @@
-//! In which unit is a number of the table, and what does a text of the command line say in it?
+//! The units of numbers in tables, and the values of texts of the command line in these units.
 
 use copyback_workload::units::{parse_bytes, parse_duration_ns};
 
@@ -100,7 +100,7 @@ impl Unit {
     }
 }
 
-/// A number with a sign for thousands, millions or billions behind it, as tables show rates: `104 k`.
+/// A number with a suffix for thousands, millions or billions, as tables show rates: `104 k`.
 fn thousands(text: &str) -> Option<f64> {
     let text = text.trim();
     let (number, factor) = [("k", 1e3), ("M", 1e6), ("G", 1e9)]

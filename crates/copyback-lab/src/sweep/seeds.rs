@@ -1,4 +1,4 @@
-//! Cells that differ in their seeds only are one measurement, repeated: they are shown as a mean and its error.
+//! Cells that differ only in their seeds are repetitions of one measurement: they are shown as a mean and its error.
 
 use super::grid::Cell;
 use super::journal::RunResult;
@@ -81,8 +81,8 @@ fn is_percentile(name: &str) -> bool {
     last.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_'))
 }
 
-/// Bins that histograms of response times halve each power of two into: three significant digits need 2,000 values
-/// without a bin, and the next power of two is 2,048.
+/// Bins of a histogram of response times for half of each power of two: three significant digits need 2,000 exact
+/// values, and the next power of two is 2,048.
 const BINS: f64 = 1024.0;
 
 /// The width of the bin that ends with a value: 1 ns below 2,048 ns, and above between a thousandth and half of one.

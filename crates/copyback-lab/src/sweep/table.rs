@@ -20,8 +20,8 @@ pub struct SweepResults<'a> {
     pub results: &'a [CellResult],
 }
 
-/// Writes the table: first what a run is, then a column for each varied key, then its numbers, its configuration and
-/// its hash. A number that a run has not is null.
+/// Writes the table: first the description of a run, then a column for each varied key, then its numbers, its
+/// configuration and its hash. A number that a run lacks is null.
 pub fn write(path: &Path, results: &SweepResults<'_>) -> Result<(), Failure> {
     outputs::write_whole(path, |file| write_table(file, "sweep", &about(results), columns(results)))
 }
@@ -58,7 +58,7 @@ pub fn rows<'a>(results: &'a SweepResults<'_>) -> Vec<(&'a Cell, &'a RunResult)>
     both.flat_map(|(cell, result)| result.runs.iter().map(move |run| (cell, run))).collect()
 }
 
-/// Columns of what a cell is: one for each varied key after those that every sweep has.
+/// Columns that describe a cell: those of every sweep, then one for each varied key.
 pub fn cell_columns(results: &SweepResults<'_>, rows: &[&Cell]) -> Vec<Column> {
     let text = |name, value: &dyn Fn(&Cell) -> String| Column::text(name, rows.iter().map(|c| value(c)).collect());
     let [label, case, device, workload, seed] = FIRST_COLUMNS;

@@ -1,4 +1,4 @@
-//! A sweep file's text: keys are taken out one by one, each knows its place, and the rest is refused.
+//! A sweep file's text: keys, each with its place, are taken out one by one, and the remaining keys are refused.
 
 use copyback::config::layers::{LayerError, Located, Place, Text, check_printable, no_toml, suggestion};
 use copyback::run::Warmup;
@@ -14,7 +14,7 @@ pub struct Table {
     name: String,
     /// Its place.
     pub place: Place,
-    /// The entries that were not read yet, in the order of the text.
+    /// The entries that have not been read yet, in the order of the text.
     pub entries: Vec<Entry>,
     known: Vec<&'static str>,
 }

@@ -1,4 +1,4 @@
-//! Schemes of a sweep that are another one with settings of their own: `[[variant]]`.
+//! Schemes of a sweep that are copies of another scheme with their own settings: `[[variant]]`.
 
 use super::file::{self, Case, Setting, SweepFile};
 use super::text::{Entry, Table, Value};
@@ -91,8 +91,8 @@ impl SweepFile {
         chosen
     }
 
-    /// The file with the schemes of a command line instead of its own, if there are any, and with settings of one
-    /// scheme each: its name, and `table.key=value`.
+    /// The file with the schemes of a command line instead of its own, if there are any, and with settings of single
+    /// schemes: the scheme's name, and `table.key=value`.
     pub fn with_schemes(mut self, named: &[String], own_sets: Vec<(String, String)>) -> Result<Self, Failure> {
         if !named.is_empty() {
             let schemes: Result<_, LayerError> = named.iter().map(|word| self.added(word)).collect();
@@ -181,7 +181,7 @@ impl SweepFile {
         if is_variant { scheme.value.clone() } else { plan::label(&scheme.value) }
     }
 
-    /// Settings of variants, in whatever case.
+    /// Settings of variants, in any case.
     pub fn variant_settings(&self) -> impl Iterator<Item = &Setting> + Clone {
         self.variants.iter().flat_map(|variant| {
             variant.settings.iter().chain(variant.in_cases.iter().flat_map(|in_case| &in_case.settings))
@@ -208,7 +208,8 @@ mod tests {
     use std::path::Path;
     use std::sync::Arc;
 
-    /// A policy of every scheme is in the names of those that do not replace it, and their own settings stay theirs.
+    /// If a policy replaces that of every scheme, its name is in the names of all schemes that do not replace it.
+    /// Settings of single schemes remain with them.
     #[test]
     fn schemes_are_named_after_policies_of_every_scheme() {
         let text = "schemes = [\"baseline\", \"late\", \"own\"]\nworkload = \"mixed-70-30\"\n\

@@ -4,8 +4,8 @@ use super::file::{Setting, Source, SweepFile};
 use copyback::config::layers::WORKLOADS;
 use std::path::Path;
 
-/// Lets the settings of a file define the workload of each case that names none, if they are a whole one. Traces that
-/// they name are relative to the file.
+/// If the settings of a file define a whole workload, each case without a workload gets it. Paths of traces in them are
+/// relative to the file.
 pub fn take_from_settings(file: &mut SweepFile) {
     let own = file.cases.iter_mut().flat_map(|case| &mut case.settings);
     let varied = file.vary.iter_mut().flat_map(|vary| &mut vary.settings).map(|(_, setting)| setting);
@@ -27,8 +27,8 @@ pub fn take_from_settings(file: &mut SweepFile) {
     }
 }
 
-/// Whether settings say where all requests come from: a trace, a generator with its requests and who reads, or several
-/// workloads.
+/// Whether settings define the source of all requests: a trace, a generator with its requests and its share of reads,
+/// or several workloads.
 fn is_workload<'a>(settings: impl Iterator<Item = &'a Setting>) -> bool {
     let keys: Vec<&str> = settings.map(|setting| setting.key.as_str()).collect();
     let has = |wanted: &str| {

@@ -1,8 +1,8 @@
-//! Bandwidth of a device whose dies always have work, against what its channels and dies can do.
+//! Bandwidth of a device whose dies always have work, compared with the limits of its channels and dies.
 //!
-//! Sequential requests of one stripe over all planes, so that every command finds its partners; a closed loop with many
-//! requests under way. A drive keeps its channels, dies, pages, times and commands; blocks are few, which changes
-//! nothing without collection. Buffers and windows are left out: they are no part of the flash.
+//! Requests are sequential, each a stripe over all planes, so that every command finds its partners. A closed loop has
+//! many requests outstanding. A drive keeps its channels, dies, pages, times and commands. It has few blocks, which
+//! changes nothing without collection. Buffers and windows are omitted, because they are not part of the flash.
 
 use super::gate::{Case, Figure, Gate, Group, Theory};
 use super::subject::{Device, Requests, Scope, request, simulate};
@@ -16,7 +16,7 @@ const SOURCE: &str = "min(page/t_x, n·k·page/(t_array + k·t_x)); with cache n
 const REASON: &str = "no chance in it: measured from a quarter to three quarters of the run, so that filling and \
                       draining do not count; what is left is a command more or less at the ends";
 
-/// Requests that are under way at once.
+/// Outstanding requests.
 const DEPTH: u64 = 16;
 
 /// One device's flash with this number of planes per die, and one kind of command.

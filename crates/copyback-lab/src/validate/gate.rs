@@ -82,7 +82,7 @@ impl Group {
 pub struct Gate {
     /// The comparison.
     pub name: String,
-    /// Where theory's value comes from.
+    /// The source of theory's value.
     pub source: &'static str,
     /// Largest relative deviation that passes.
     pub tolerance: f64,
@@ -149,9 +149,9 @@ pub struct Judged {
     pub tolerance: f64,
     /// Pass, fail, or noisy.
     pub verdict: Verdict,
-    /// Where theory's value comes from.
+    /// The source of theory's value.
     pub source: &'static str,
-    /// Why the tolerance is what it is.
+    /// The reason of the tolerance.
     pub reason: &'static str,
     /// The simulator's value in each run.
     pub samples: Vec<f64>,

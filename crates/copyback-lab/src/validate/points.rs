@@ -1,9 +1,9 @@
 //! The cost of preemption points, with real collections in progress.
 //!
 //! One die, Poisson reads, and successive collections: a block is copied back page by page and erased. Before each of
-//! these steps, all of one length, the collection polls whether reads wait. Waiting reads then go first. Without a
-//! fence, reads that arrive during their service go first, too: a server that takes vacations when no read waits. With
-//! a fence for all, the latter wait for the next poll: a server that takes vacations, with a gate.
+//! these steps, all of one length, the collection polls whether reads wait. Waiting reads then preempt. Without a
+//! fence, so do reads that arrive during their service: in queueing theory, a server that takes vacations when no read
+//! waits. With a fence for all, later reads wait for the next poll: gated service with vacations.
 
 use super::gate::{Case, Figure, Group};
 use super::subject::{Device, Requests, request};
@@ -29,8 +29,8 @@ const GATED: &str =
 /// Two planes, so that the next collection waits for the die when one ends.
 const PLANES: u32 = 2;
 
-/// Reads that find collections of copybacks under way, whose steps take `step` times as long as a read; `is_fenced`:
-/// those that come while others go first wait for the next step.
+/// Reads during collections of copybacks, whose steps take `step` times as long as a read; `is_fenced`: reads that
+/// arrive while others preempt wait for the next step.
 pub fn points(device: &Device, load: f64, step: f64, is_fenced: bool, requests: u64) -> Result<Case, Failure> {
     let first = Die::new(device, "{ policy = \"fifo\" }", true)?;
     let read_ns = first.read_ns(1);
@@ -89,7 +89,7 @@ fn collection_config(die: &Die, step_ns: u64, is_fenced: bool) -> Result<RunConf
     Ok(config)
 }
 
-/// Runs requests on a drive that has a collection under way until the last of them ends; the report, and the time that
+/// Runs requests on a drive with a collection in progress until the last request ends; the report, and the time that
 /// passed.
 fn simulate_under_collections(
     config: &RunConfig,

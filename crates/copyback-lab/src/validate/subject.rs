@@ -1,5 +1,5 @@
-//! The subjects of validation: the flash of all presets, or one device of the user's; and the drives that the cases are
-//! run on.
+//! The subjects of validation: the flash of all presets, or the user's own device; and the drives on which the cases
+//! run.
 
 use crate::failure::Failure;
 use crate::files::Input;

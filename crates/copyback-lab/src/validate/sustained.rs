@@ -1,8 +1,8 @@
-//! Random writes to a drive in its steady state, against what its dies and channels can do at most.
+//! Random writes to a drive in its steady state, compared with the limits of its dies and channels.
 //!
-//! Writes of one page at uniformly random places, a closed loop with many requests under way, blocking collection that
-//! moves and erases one plane at a time. Write amplification A, and how many pages went into a command of the host on
-//! average, k, are measured in the same run; everything else is the device's data sheet.
+//! The workload writes single pages at uniformly random places, in a closed loop with many outstanding requests.
+//! Collection blocks its die, and moves and erases on one plane at a time. Write amplification A, and the mean number k
+//! of pages in a command of the host, are measured in the same run; all other values are the device's.
 
 use super::gate::{Case, Figure, Gate, Group, Theory};
 use super::subject::{Device, Requests, Scope, request, simulate};
@@ -20,7 +20,7 @@ const ONE_DIE: &str = "a die with 64 writes waiting is never idle; a collection 
 const BOUND: &str = "ceiling min(N_die/t, N_ch/((2A − 1)t_x)); floor: dies as M/G/1 queues, waits for the channel";
 const WHOLE: &str = "measured in the middle half of the run; A and k are those of the whole run";
 
-/// Requests that are under way for each die.
+/// Outstanding requests for each die.
 const DEPTH_OF_DIE: u32 = 64;
 
 /// The drive and its writes.
@@ -98,8 +98,8 @@ fn mean_of_kinds(times: &PageTimes) -> PageTimes {
     PageTimes::Same(Nanos(kinds.iter().sum::<u64>() / kinds.len() as u64))
 }
 
-/// Pages written in a second from a quarter to three quarters of the run's time: at its end some dies run empty before
-/// others, which a drive in use does not.
+/// Pages written in a second, from a quarter to three quarters of the run's time: at its end, some dies become idle
+/// before others.
 fn steady_pages_per_s(series: &[Sample]) -> f64 {
     // The last interval ends with the run and is shorter than the others.
     let even = series.len() - 1;

@@ -1,7 +1,7 @@
-//! Waits of requests for one die, against queueing theory.
+//! Waits of requests for one die, compared with queueing theory.
 //!
-//! One die of one plane, Poisson arrivals that the cases draw themselves, collection without time. Waits are response
-//! times less the time of the request's own command.
+//! The drive is one die of one plane; the cases draw Poisson arrivals; collection takes no time. A wait is the response
+//! time minus the time of the request's own command.
 
 use super::gate::{Case, Figure, Gate, Group};
 use super::points;
@@ -267,9 +267,9 @@ fn reads_and_writes(device: &Device, load: f64, requests: u64, order: Order) -> 
     Ok(Case { group: Group::Waiting, gates: gates.to_vec(), is_random: true, run: Box::new(run) })
 }
 
-/// Reads before writes, of which there are always more: each program is a step that a read cannot interrupt, as the
-/// steps of a collection are between its preemption points. Programs take `step` times as long as reads; `writes` of
-/// them wait from the start.
+/// Reads before an endless backlog of writes: each program is a step that a read cannot interrupt, like the steps of a
+/// collection between its preemption points. Programs take `step` times as long as reads; `writes` of them wait from
+/// the start.
 fn vacations(device: &Device, load: f64, step: f64, writes: u64) -> Result<Case, Failure> {
     let mut stepped = device.clone();
     let timing = &mut stepped.config.timing;

@@ -1,6 +1,6 @@
-//! Write amplification of every victim policy that theory, or the Monte-Carlo of its own, has a value for.
+//! Write amplification of every victim policy with a value from theory or from its Monte-Carlo simulation.
 //!
-//! Runs the functional half of the simulator: one plane, uniformly random or hot and cold writes, greedy to random
+//! Runs the translation layer of the simulator: one plane, uniformly random or hot and cold writes, greedy to random
 //! victims.
 
 use super::gate::{Case, Figure, Gate, Group};

@@ -19,14 +19,14 @@ pub(crate) const FORMAT: FormatRow =
 pub(crate) struct Blkparse {
     wanted: BlockAction,
     /// Counts of events of each action that moved data, for the error if the selected action never occurs.
-    seen: [u64; 3],
+    event_counts: [u64; 3],
     in_summary: bool,
     others: OtherCommands,
 }
 
 impl Blkparse {
     pub(crate) fn new(wanted: BlockAction) -> Self {
-        Self { wanted, seen: [0; 3], in_summary: false, others: OtherCommands::default() }
+        Self { wanted, event_counts: [0; 3], in_summary: false, others: OtherCommands::default() }
     }
 }
 
@@ -35,9 +35,9 @@ const FEW: u64 = 2;
 
 /// The note if a trace has far more events of another action: the block layer merged most requests, or the recording
 /// lost or omitted events.
-pub(crate) fn note_few(wanted: BlockAction, seen: &[u64; 3]) -> Option<String> {
-    let count = seen[wanted as usize];
-    let (other, more) = BlockAction::ALL.iter().zip(seen).max_by_key(|(_, count)| **count)?;
+pub(crate) fn note_few(wanted: BlockAction, event_counts: &[u64; 3]) -> Option<String> {
+    let count = event_counts[wanted as usize];
+    let (other, more) = BlockAction::ALL.iter().zip(event_counts).max_by_key(|(_, count)| **count)?;
     (FEW * count <= *more && *other != wanted && count > 0).then(|| {
         format!(
             "only {count} `{wanted}` events move data, beside {more} `{other}` events: requests were merged, or events \
@@ -47,9 +47,9 @@ pub(crate) fn note_few(wanted: BlockAction, seen: &[u64; 3]) -> Option<String> {
 }
 
 /// The setting to suggest if a trace has events, but none of the selected action.
-pub(crate) fn other_action(wanted: BlockAction, seen: &[u64; 3]) -> Option<String> {
+pub(crate) fn other_action(wanted: BlockAction, event_counts: &[u64; 3]) -> Option<String> {
     let (other, count) =
-        BlockAction::ALL.iter().zip(seen).filter(|(action, _)| **action != wanted).max_by_key(|x| x.1)?;
+        BlockAction::ALL.iter().zip(event_counts).filter(|(action, _)| **action != wanted).max_by_key(|x| x.1)?;
     (*count > 0)
         .then(|| format!("no `{wanted}` event moves data, but {count} `{other}` do: --set workload.event={other}"))
 }
@@ -131,7 +131,7 @@ impl LineFormat for Blkparse {
         }
         at.word_as(|word| word.byte(b'+', "`+`"))?;
         let sectors = at.word_as(|word| word.uint("a number of sectors"))?;
-        self.seen[action] += 1;
+        self.event_counts[action] += 1;
         if BlockAction::ALL[action] != self.wanted {
             return Ok(Parsed::Other);
         }
@@ -142,7 +142,7 @@ impl LineFormat for Blkparse {
     }
 
     fn is_certain(&self) -> bool {
-        self.seen.iter().any(|count| *count > 0)
+        self.event_counts.iter().any(|count| *count > 0)
     }
 
     fn device_name(&self, device: u32) -> Option<String> {
@@ -151,12 +151,12 @@ impl LineFormat for Blkparse {
 
     fn notes(&self) -> Vec<String> {
         let taken = format!("took the `{}` events of the block layer for requests", self.wanted);
-        let mut notes: Vec<String> = std::iter::once(taken).chain(note_few(self.wanted, &self.seen)).collect();
+        let mut notes: Vec<String> = std::iter::once(taken).chain(note_few(self.wanted, &self.event_counts)).collect();
         self.others.notes(&mut notes);
         notes
     }
 
     fn help_if_empty(&self) -> Option<String> {
-        other_action(self.wanted, &self.seen)
+        other_action(self.wanted, &self.event_counts)
     }
 }

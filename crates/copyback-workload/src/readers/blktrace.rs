@@ -47,7 +47,7 @@ const CATEGORY_DISCARD: u32 = 1 << 29;
 pub(crate) struct Blktrace {
     wanted: BlockAction,
     big_endian: bool,
-    seen: [u64; 3],
+    event_counts: [u64; 3],
     /// Passed-through commands with data.
     passed_through: u64,
 }
@@ -55,12 +55,12 @@ pub(crate) struct Blktrace {
 impl Blktrace {
     /// A reader for records in the byte order of the first record; little-endian if that has neither order.
     pub(crate) fn new(wanted: BlockAction, head: &[u8]) -> Self {
-        Self { wanted, big_endian: has_magic(head, true), seen: [0; 3], passed_through: 0 }
+        Self { wanted, big_endian: has_magic(head, true), event_counts: [0; 3], passed_through: 0 }
     }
 
     /// Events of each action that moved data.
-    pub(crate) fn seen(&self) -> &[u64; 3] {
-        &self.seen
+    pub(crate) fn event_counts(&self) -> &[u64; 3] {
+        &self.event_counts
     }
 
     /// The note on this number of passed-through commands.
@@ -122,7 +122,7 @@ impl RecordFormat for Blktrace {
         if !moves_blocks || action & (CATEGORY_PASSED_THROUGH | CATEGORY_NOTIFY) != 0 || len_bytes == 0 {
             return (Ok(Parsed::Other), payload_bytes);
         }
-        self.seen[kind as usize] += 1;
+        self.event_counts[kind as usize] += 1;
         if kind != self.wanted {
             return (Ok(Parsed::Other), payload_bytes);
         }
@@ -138,13 +138,13 @@ impl RecordFormat for Blktrace {
              all of them (BASE for BASE.blktrace.0 and so on)"
                 .to_owned(),
         ];
-        notes.extend(note_few(self.wanted, &self.seen));
+        notes.extend(note_few(self.wanted, &self.event_counts));
         notes.extend(Self::note_passed_through(self.passed_through));
         notes
     }
 
     fn help_if_empty(&self) -> Option<String> {
-        other_action(self.wanted, &self.seen)
+        other_action(self.wanted, &self.event_counts)
     }
 
     fn device_name(&self, device: u32) -> Option<String> {

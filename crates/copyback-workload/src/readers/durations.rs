@@ -1,4 +1,4 @@
-//! Finds the columns of a Parquet file that are durations. Parquet has no such type: They are stored as plain whole
+//! Finds the columns of a Parquet file that are durations. Parquet has no such type: they are stored as plain whole
 //! numbers, and only the writer's metadata has their unit: Arrow's schema (polars, pyarrow), or pandas' JSON under the
 //! key `pandas`.
 

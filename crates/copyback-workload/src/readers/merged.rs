@@ -52,12 +52,12 @@ impl Merged {
     }
 
     /// Events of each action that moved data, of all files.
-    fn seen(&self) -> [u64; 3] {
-        let mut seen = [0; 3];
+    fn event_counts(&self) -> [u64; 3] {
+        let mut event_counts = [0; 3];
         for part in &self.parts {
-            seen.iter_mut().zip(part.reader.format().seen()).for_each(|(all, of_part)| *all += of_part);
+            event_counts.iter_mut().zip(part.reader.format().event_counts()).for_each(|(all, of_part)| *all += of_part);
         }
-        seen
+        event_counts
     }
 
     /// The next request of all files.
@@ -87,7 +87,7 @@ impl RecordReader for Merged {
                 None if self.request_count == 0 => {
                     let error =
                         Error::new(format!("{}: no request in {}", self.base, counted(self.file_count as u64, "file")));
-                    return Err(match other_action(self.wanted, &self.seen()) {
+                    return Err(match other_action(self.wanted, &self.event_counts()) {
                         Some(help) => error.with_help(help),
                         None => error.with_help("record with `blktrace -d DEVICE -o BASE`"),
                     });
@@ -103,7 +103,7 @@ impl RecordReader for Merged {
             format!("took the `{}` events of the block layer for requests", self.wanted),
             format!("{} of `{}`, one for each CPU, merged by time", counted(self.file_count as u64, "file"), self.base),
         ];
-        notes.extend(note_few(self.wanted, &self.seen()));
+        notes.extend(note_few(self.wanted, &self.event_counts()));
         let passed_through = self.parts.iter().map(|part| part.reader.format().passed_through()).sum();
         notes.extend(Blktrace::note_passed_through(passed_through));
         for part in &self.parts {

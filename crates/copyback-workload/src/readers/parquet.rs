@@ -1,4 +1,4 @@
-//! Parquet, one row a request: what pandas, polars and DuckDB write, and the project's own compact format.
+//! Parquet, one row for each request: files of pandas, polars and DuckDB, and the project's own compact format.
 //!
 //! Columns are found by their names, as in CSV: `arrival_ns`, `op`, `offset_bytes`, `length_bytes` and, if present,
 //! `device` and `priority`, or the names in `[workload.columns]`. Numbers may be whole numbers of any size, signed or

@@ -1,7 +1,7 @@
 //! Formats whose rows may be those of a table without a header, with other units or another order of columns.
 //!
-//! A format's reading stands unless its values are implausible. Then the file is refused as ambiguous: the units of the
-//! table are unknown.
+//! A format's reading is accepted unless its values are implausible. Then the file is refused as ambiguous: the units
+//! of the table are unknown.
 
 use super::{Parsed, ReaderOptions};
 use crate::spec::Format;

@@ -62,7 +62,7 @@ pub(crate) struct FormatRow {
     pub options: &'static [&'static str],
     /// Records that are held for sorting by default.
     pub reorder_window: usize,
-    /// A remedy, besides sorting the trace, if a record comes too late to be sorted.
+    /// A remedy, other than sorting the trace, if a record is too late in the file to be sorted.
     pub help_if_late: Option<&'static str>,
 }
 

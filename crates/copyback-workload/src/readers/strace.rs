@@ -351,7 +351,8 @@ impl LineFormat for Strace {
         let mut notes = super::fio::named_devices(self.files.list().iter().map(|name| path_of(name)));
         if self.without_paths {
             notes.push(
-                "files are told apart by descriptor alone; record with strace's option -y to name them".to_owned(),
+                "files are distinguished by their descriptors only; record with strace's option -y to name them"
+                    .to_owned(),
             );
         }
         self.times.notes(&mut notes);

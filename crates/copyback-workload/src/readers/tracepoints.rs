@@ -30,7 +30,7 @@ pub(crate) const FORMAT: FormatRow =
 pub(crate) struct Tracepoints {
     wanted: BlockAction,
     /// Events of each action that moved data, whether wanted or not.
-    seen: [u64; 3],
+    event_counts: [u64; 3],
     /// UFS hosts, with numbers above Linux' device numbers.
     hosts: Names,
     /// Whether requests were events of the block layer.
@@ -53,7 +53,7 @@ impl Tracepoints {
     pub(crate) fn new(wanted: BlockAction) -> Self {
         Self {
             wanted,
-            seen: [0; 3],
+            event_counts: [0; 3],
             hosts: Names::default(),
             has_block_events: false,
             ufs_unit: None,
@@ -65,7 +65,7 @@ impl Tracepoints {
 
     /// Counts an event that moves data, and makes a request of it if its action is selected.
     fn found(&mut self, action: BlockAction, parsed: Parsed) -> Parsed {
-        self.seen[action as usize] += 1;
+        self.event_counts[action as usize] += 1;
         if action == self.wanted { parsed } else { Parsed::Other }
     }
 
@@ -270,11 +270,11 @@ impl LineFormat for Tracepoints {
     fn help_if_empty(&self) -> Option<String> {
         let record =
             "record block_rq_issue (`perf record -e block:block_rq_issue`, `trace-cmd record -e block_rq_issue`)";
-        Some(other_action(self.wanted, &self.seen).unwrap_or_else(|| record.to_owned()))
+        Some(other_action(self.wanted, &self.event_counts).unwrap_or_else(|| record.to_owned()))
     }
 
     fn is_certain(&self) -> bool {
-        self.seen.iter().any(|count| *count > 0)
+        self.event_counts.iter().any(|count| *count > 0)
     }
 
     /// Whether a line is an event of the block layer, or any event after a CPU in brackets.
@@ -307,7 +307,7 @@ impl LineFormat for Tracepoints {
         let mut notes = Vec::new();
         notes.extend((self.has_block_events || !has_ufs_commands).then_some(of_block));
         notes.extend(has_ufs_commands.then(|| of_hosts.to_owned()));
-        notes.extend(note_few(self.wanted, &self.seen));
+        notes.extend(note_few(self.wanted, &self.event_counts));
         self.others.notes(&mut notes);
         if let Some(unit) = self.ufs_unit {
             let kernel = if unit == SECTOR_BYTES { "before" } else { "since" };

@@ -1,4 +1,4 @@
-//! Advice for a text that looks like a table without a known header: which column is which.
+//! Advice for a text that looks like a table without a known header: the meaning of its columns.
 
 use super::csv::{last_comment, names};
 use super::cursor::shown;

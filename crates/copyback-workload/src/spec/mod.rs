@@ -72,8 +72,8 @@ words! {
         AsIs = "as-is",
         /// In extents of 1 MiB, placed in the order of their first use, each device's apart.
         Packed = "packed",
-        /// Without the gaps that are never read or written: extents of neighbouring units of 4 KiB, or of `align`,
-        /// placed in the order of their first use, each device's apart. The trace is read twice.
+        /// Without addresses that are never read or written: extents of neighbouring units of 4 KiB, or of `align`, are
+        /// placed in the order of their first use, each device's extents separately. The trace is read twice.
         Compact = "compact",
     }
 }

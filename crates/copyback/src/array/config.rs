@@ -36,11 +36,11 @@ pub struct ArrayConfig {
     /// Bytes of one drive that are contiguous in the volume (default: 4 KiB, or a mapping unit if that is larger).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stripe_unit: Option<Bytes>,
-    /// The reads before a part of a stripe is written: `least` (default: whichever of the two reads less, a tie to the
-    /// former), `read-modify-write` (the old data and the parity) or `reconstruct` (the rest of the data).
+    /// The reads before a part of a stripe is written: `read-modify-write` (the old data and the parity), `reconstruct`
+    /// (the rest of the data), or `least` (default: the one of these two that reads less; if equal, the former).
     pub partial: Partial,
-    /// When a write of a stripe begins: after all its `reads` (default), or after its `own`, which leaves only the
-    /// parity to wait for the others.
+    /// When the writes of a stripe begin: after all `reads` of the stripe (default), or each after its `own` reads, so
+    /// that only parity waits for all reads.
     pub write_after: WriteAfter,
     /// The controller's delay of a request before it reaches a drive (default 0).
     pub delay: Nanos,
@@ -131,13 +131,13 @@ pub struct Override {
     /// Another device: a preset or a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
-    /// Another scheme: a preset or a file. Its coordination is not asked.
+    /// Another scheme: a preset or a file. Its coordination has no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheme: Option<String>,
     /// Another seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// Whether it can be coordinated (default `true`): a drive that cannot collects by itself.
+    /// Whether it can be coordinated (default `true`); if not, it collects independently.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coordinated: Option<bool>,
 }

@@ -1,10 +1,10 @@
 //! The contents of a volume's drives, and the expected contents of its stripes: checked under `--check`.
 //!
-//! A value represents the bytes of a mapping unit. Written data is a new value, a partial write changes its value by an
-//! amount, and parity is a sum of the data, each member multiplied by its own factor, over the numbers modulo a prime:
-//! as with parity over bytes, any members, as many as there are data members, determine all others. New parity is
-//! computed only from what the operation has read, so that a plan that reads too little is detected; after each write
-//! every member of its stripe that exists must match the volume's data. Data that a read with the stripe returns to the
+//! A value represents the bytes of a mapping unit. A write of a whole unit sets a new value; a partial write changes
+//! the value by an amount. Parity is a sum over the members of data, each multiplied by its own factor, modulo a prime.
+//! As with parity over bytes, any members, as many as there are data members, determine all others. New parity is
+//! computed only from what the operation has read, so that a plan that reads too little is detected. After each write,
+//! every existing member of its stripe must match the volume's data. Data that a read with the stripe returns to the
 //! host must match it, too, whether it was read or rebuilt from other members.
 
 use super::layout::Layout;

@@ -1,9 +1,9 @@
 //! The location of each byte of a volume: the arithmetic of RAID levels.
 //!
-//! A stripe is the unit of parity or of copying: first its members of data, then those that repeat or protect them.
-//! RAID-5 is left-symmetric: the parity of row r is on drive n − 1 − (r mod n), and the data begins on the next drive.
-//! Q of RAID-6 is on the drive after P, and the data begins on the next one. RAID-10 mirrors each pair of neighbouring
-//! drives and stripes over the pairs; RAID-1 keeps a copy on every drive.
+//! A stripe is the unit of parity or of copying: first its members of data, then the members that repeat or protect
+//! them. RAID-5 is left-symmetric: the parity of row r is on drive n − 1 − (r mod n), and the data begins on the next
+//! drive. Q of RAID-6 is on the drive after P, and the data begins on the next one. RAID-10 mirrors each pair of
+//! neighbouring drives and stripes over the pairs; RAID-1 keeps a copy on every drive.
 
 use super::config::Level;
 

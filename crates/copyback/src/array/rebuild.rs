@@ -10,7 +10,7 @@ use crate::sim::index::RequestId;
 pub(super) struct Rebuild {
     /// The least time from the begin of one row to that of the next: each failed drive has a unit in a row.
     every_ns: u64,
-    /// The stripe under way, or the next.
+    /// The stripe that is being rebuilt, or the next one.
     stripe: u64,
     /// When its row began.
     began_ns: u64,

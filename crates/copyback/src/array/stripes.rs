@@ -1,4 +1,4 @@
-//! Operations on stripes: their reads and writes, the order of these, and the locks meanwhile.
+//! Operations on stripes: their reads and writes, the order of these, and the locks during them.
 
 use super::config::WriteAfter;
 use super::operations::{Kind, OperationId};
@@ -91,8 +91,8 @@ impl Volume {
         }
     }
 
-    /// Sets the members of data that the operation's bytes are in, the members covered in part, and the range of each
-    /// unit for the parity: the union of all covered ranges, rounded out to mapping units.
+    /// Sets three things: the members of data that the operation covers, the members that it covers in part, and the
+    /// range of each unit for the parity. This range is the union of all covered ranges, rounded out to mapping units.
     fn set_wanted(&mut self, id: OperationId) {
         let (unit, grain) = (self.layout.unit_bytes(), self.grain_bytes);
         let operation = &mut self.operations[id];

@@ -3,11 +3,11 @@
 //! If stripes are not protected, a request is one operation with a part for each drive that it touches: contiguous
 //! units of a drive are one part. If they are, it has an operation for each stripe, in parallel. A write of a stripe
 //! locks it from its first read to its last write, and so does a rebuild. Reads that rebuild a unit share it with other
-//! reads. An operation whose stripe is locked waits in the order of arrival; a read of existing units waits only for
-//! operations that change the stripe, or wait to.
+//! reads. An operation whose stripe is locked waits in the order of arrival. A read of existing units waits only for
+//! operations that change the stripe, or that wait to change it.
 //!
-//! The caller reports each part that completes ([`Volume::on_part_end`]) and the volume's timers; the volume queues
-//! parts that begin ([`Volume::next_part`]), and the caller issues them to their drives.
+//! The caller reports each completed part ([`Volume::on_part_end`]) and the volume's timers. The volume queues parts
+//! that begin ([`Volume::next_part`]), and the caller issues them to their drives.
 
 use super::config::{ArrayConfig, WriteAfter};
 use super::contents::Contents;

@@ -1,14 +1,13 @@
-//! A write buffer in DRAM with a list for each die: dies take turns, and of each the page used least recently leaves.
+//! A write buffer in DRAM with a list for each die: dies take turns, and each evicts its least recently used page.
 //!
 //! Source: EPO, as `baseline-d`, `twinblk` and `paragc` of tpds20 use it (Sections 4.2.1, 5.1). A page's die is a
-//! function of its address, so that pages which leave one after the other go to different dies. A die without a page is
-//! passed over.
+//! function of its address, so that pages evicted in succession go to different dies. A die without a page is skipped.
 //!
 //! Parameters: those of `lru`.
-//! - `size` (default `"1 MiB"`): room for data, a flash page at least. tpds20: 1 % of the footprint.
-//! - `latency` (default `"1 us"`): time of an access to the buffer. Writes pay it, and reads of units with data: data
-//!   that is read from flash passes through the buffer's memory on its way to the host, and is not kept there.
-//! - `low_water` (default 1) and `idle_after` (default: none): when pages leave before there is no room, as with `lru`.
+//! - `size` (default `"1 MiB"`): capacity for data, a flash page at least. tpds20: 1 % of the footprint.
+//! - `latency` (default `"1 us"`): time of an access to the buffer. Writes pay it, and so do reads of units with data:
+//!   data from flash passes through the buffer's memory on its way to the host. It is not kept there.
+//! - `low_water` (default 1) and `idle_after` (default: none): evict pages before the buffer is full, as with `lru`.
 
 pub use super::lru::Params;
 

@@ -1,23 +1,23 @@
-//! A write buffer in DRAM with a list for each die: dies take turns, and of each as many pages as it has planes leave
-//! together.
+//! A write buffer in DRAM with a list for each die: dies take turns, and each evicts as many pages at once as it has
+//! planes.
 //!
 //! Source: die-level write construction, `spd` of tpds20 (Section 4.2.1). The least recently used pages are evicted. A
 //! die with fewer pages than planes is skipped; the case that all dies have fewer is a parameter.
 //!
 //! ```text
-//! pages of dies 0 to 3, of two planes each      3  1  2  2     the turn stands at die 0
-//! what leaves for five new pages                2  -  2  2     and stands there again
+//! pages of dies 0 to 3, of two planes each      3  1  2  2     it is the turn of die 0
+//! evicted for five new pages                    2  -  2  2     and its turn again
 //! ```
 //!
 //! Parameters: those of `lru`, and one more.
-//! - `size` (default `"1 MiB"`): room for data, a flash page at least. tpds20: 1 % of the footprint.
-//! - `latency` (default `"1 us"`): time of an access to the buffer. Writes pay it, and reads of units with data: data
-//!   that is read from flash passes through the buffer's memory on its way to the host, and is not kept there.
-//! - `low_water` (default 1) and `idle_after` (default: none): when pages leave before there is no room, as with `lru`.
+//! - `size` (default `"1 MiB"`): capacity for data, a flash page at least. tpds20: 1 % of the footprint.
+//! - `latency` (default `"1 us"`): time of an access to the buffer. Writes pay it, and so do reads of units with data:
+//!   data from flash passes through the buffer's memory on its way to the host. It is not kept there.
+//! - `low_water` (default 1) and `idle_after` (default: none): evict pages before the buffer is full, as with `lru`.
 //! - `short_set` (default `"pad"`): what is evicted if no die has as many pages as planes. `"pad"`: the pages of the
-//!   die that has most, of equal dies the one whose turn comes first; a drive that is written in rows pads the rest of
-//!   the row. `"wait"`: nothing, until more pages have come: the buffer needs room for a page of each plane of the
-//!   drive.
+//!   die with most pages, or of equal dies the one whose turn comes first; a drive that is written in rows pads the
+//!   rest of the row. `"wait"`: nothing, until a die has enough pages; the buffer must then hold a page for each plane
+//!   of the drive.
 
 use super::turn::Turn;
 use super::{BufferPolicy, Early, Parameters, Staying, Take, lru, whole};

@@ -1,20 +1,21 @@
-//! A write buffer in DRAM: a write is done when its data is in the buffer; the least recently used dirty units are
-//! written to flash when there is no room.
+//! A write buffer in DRAM: a write completes when its data is in the buffer. When space is needed, the least recently
+//! used dirty units are written to flash.
 //!
 //! Source: tpds20 Section 5.1 without its die lists; SSDsim's buffer. The least recently used logical page is evicted.
-//! If mapping units are smaller than pages, the next ones of the same plane are evicted with it, as many as fill a page
-//! of the flash (own): a drive that maps 4 KiB and programs 16 KiB would otherwise program each small write alone. If
-//! the allocation leaves the plane open, they are those of the same die, or any. Data in the buffer is lost at a power
-//! cut unless the device has capacitors; the simulator reports the content at the end and does not model the loss.
+//! If mapping units are smaller than flash pages, the next logical pages of the same plane are evicted with it, as many
+//! as fill a flash page (own). A drive that maps 4 KiB and programs 16 KiB would otherwise program each small write
+//! alone. If the allocation does not fix the plane, pages of the same die are taken, or any pages. At a power failure,
+//! the buffer's data is lost unless the device has capacitors; the simulator does not model this, and reports the
+//! content at the end.
 //!
 //! Parameters:
-//! - `size` (default `"1 MiB"`): room for data, a flash page at least.
-//! - `latency` (default `"1 us"`): time of an access to the buffer. Writes pay it, and reads of units with data: data
-//!   that is read from flash passes through the buffer's memory on its way to the host, and is not kept there.
-//! - `low_water` (default 1): once pages must be evicted, eviction continues until at most this share of `size` remains
-//!   in addition to waiting units, at most a page for each plane at once.
-//! - `idle_after` (default: none): when no request has come for so long, everything leaves, at most a page for each
-//!   plane at once, until the next one comes.
+//! - `size` (default `"1 MiB"`): capacity for data, a flash page at least.
+//! - `latency` (default `"1 us"`): time of an access to the buffer. Writes pay it, and so do reads of units with data:
+//!   data from flash passes through the buffer's memory on its way to the host. It is not kept there.
+//! - `low_water` (default 1): once pages must be evicted, eviction continues until the buffer's content, without
+//!   waiting units, is at most this share of `size`. At most one page for each plane is on its way at once.
+//! - `idle_after` (default: none): after this time without a request, all pages are evicted, at most one for each plane
+//!   at once, until the next request arrives.
 
 use super::{BufferPolicy, Early, Parameters, Staying, Take, whole};
 use crate::config::{GeometryConfig, KeyError};

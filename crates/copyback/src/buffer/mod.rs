@@ -1,18 +1,18 @@
 //! Buffer: what does DRAM hold, and what does it evict?
 //!
-//! Contract: a buffer takes mapping units that the host writes ([`Buffer::insert`]), is notified of those that are read
-//! ([`Buffer::hit`]) and trimmed, and of the location to which each page will be written. If waiting units do not fit,
-//! the engine requests pages to evict together ([`Buffer::next_set`]), writes them, and reports when they are in flash
-//! ([`Buffer::ended`]); until then they stay readable. A program with free space requests a dirty page of its die
+//! Contract: a buffer takes mapping units that the host writes ([`Buffer::insert`]). It is notified of units that are
+//! read ([`Buffer::hit`]) or trimmed, and of the location to which each page will be written. If waiting units do not
+//! fit, the engine requests pages to evict together ([`Buffer::next_set`]), writes them, and reports when they are in
+//! flash ([`Buffer::ended`]); until then they stay readable. A program with free space requests a dirty page of its die
 //! ([`Buffer::take_set`]).
 //!
-//! All buffers hold pages in the same way (`pages`). A policy chooses the list of a page, each list in the order of
-//! last use, and the list from which the next set is taken. It reads the lists and keeps its turn; the buffer takes the
-//! pages. A policy is a file of this folder and a row of the registry.
+//! All buffers hold pages in the same way (`pages`). Each list is in the order of last use. A policy chooses the list
+//! of a page, and the list that the next set comes from. It reads the lists and records whose turn is next; the buffer
+//! removes the pages. A policy is a file of this folder and a row of the registry.
 //!
-//! Pages leave when there is no room for what waits. Two settings that all policies share have them leave sooner:
-//! `low_water`, the share of the size that stays once pages have to leave, and `idle_after`, the time without a request
-//! after which everything leaves.
+//! Pages are evicted when waiting writes need space. With two settings of all policies they are evicted earlier:
+//! `low_water`, the share of the size that remains once pages are evicted, and `idle_after`, the time without a request
+//! after which all pages are evicted.
 
 pub mod die_lists;
 pub mod die_writes;
@@ -33,7 +33,7 @@ use copyback_workload::units::Nanos;
 use pages::Pages;
 use std::ops::Range;
 
-/// The pages that leave together next, those that were used least recently.
+/// The pages to evict together next: the least recently used ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Take {
     /// Logical pages of each of some lists.
@@ -295,8 +295,8 @@ pub struct Buffer {
     leaving_max_units: u64,
 }
 
-/// What several lists take: for each a head, that is the logical page number of 4 bytes, and a counter that can count
-/// all pages of the buffer, and for all of them the turn. tpds20 Section 4.2.2.
+/// The memory of several lists: for each list a head (a logical page number of 4 bytes) and a counter that can count
+/// all pages of the buffer; for all lists together, the turn. tpds20 Section 4.2.2.
 fn bookkeeping_bytes(lists: usize, pages: u64) -> f64 {
     let bits = |values: u64| f64::from(values.next_power_of_two().trailing_zeros());
     if lists < 2 { 0.0 } else { (lists as f64 * (32.0 + bits(pages)) + bits(lists as u64)) / 8.0 }
@@ -345,8 +345,8 @@ impl Buffer {
         self.pages.insert(first, units, list)
     }
 
-    /// Whether pages must be evicted, beyond those on their way: until all these waiting units fit, or as many of them
-    /// as the buffer holds at all; or until the low-water mark or idle time permits the rest.
+    /// Whether more pages must be evicted than are on their way: until all these waiting units fit, or as many of them
+    /// as the buffer can hold; or until the content is within the low-water mark or the limit of idle time.
     pub fn must_evict(&mut self, waiting_units: u64) -> bool {
         if self.pages.lacks_room_for(waiting_units) {
             (self.drains, self.was_full) = (true, true);
@@ -405,7 +405,7 @@ impl Buffer {
         self.policy.list_of_die(die).map_or_else(Set::default, |list| self.pages.take_within(list, units_max))
     }
 
-    /// Units of one page are in flash, but for `others`, a bit each from the first. Those that were written again
+    /// Units of one page are in flash, but for `others`, a bit each from the first. Units that were written again
     /// meanwhile stay.
     pub fn ended(&mut self, first: LogicalUnit, units: u32, others: u32) {
         self.pages.ended(first, units, others);

@@ -1,4 +1,4 @@
-//! What a buffer holds: dirty units by logical page, each page in a list of its policy's until it leaves.
+//! The content of a buffer: dirty units by logical page. Each page is in a list of the policy until it is evicted.
 
 use super::{Staying, Take};
 use crate::config::device::{PLANES_MAX, UNITS_PER_PAGE_MAX};
@@ -249,7 +249,7 @@ impl Pages {
         self.staying_units() + waiting_units.min(self.capacity_units) > self.capacity_units
     }
 
-    /// Sends pages on their way, those that were used least recently.
+    /// Evicts the least recently used pages.
     pub fn take(&mut self, take: Take) -> Set {
         let (lists, pages_each) = match take {
             Take::Pages { lists, pages_each } => (lists, pages_each),

@@ -1,15 +1,15 @@
-//! A write buffer in DRAM with a list for each plane: dies take turns, and of each plane of the die the page used least
-//! recently leaves.
+//! A write buffer in DRAM with a list for each plane: dies take turns, and each plane of the die evicts its least
+//! recently used page.
 //!
 //! Source: `baseline-p` of tpds20 (Section 5.3): "dirty pages accessing different planes within the same die are
-//! evicted at a time". A page's plane is a function of its address. A die without a page is passed over, a plane
-//! without one adds none.
+//! evicted at a time". A page's plane is a function of its address. A die without a page is skipped; a plane without
+//! one evicts none.
 //!
 //! Parameters: those of `lru`.
-//! - `size` (default `"1 MiB"`): room for data, a flash page at least. tpds20: 1 % of the footprint.
-//! - `latency` (default `"1 us"`): time of an access to the buffer. Writes pay it, and reads of units with data: data
-//!   that is read from flash passes through the buffer's memory on its way to the host, and is not kept there.
-//! - `low_water` (default 1) and `idle_after` (default: none): when pages leave before there is no room, as with `lru`.
+//! - `size` (default `"1 MiB"`): capacity for data, a flash page at least. tpds20: 1 % of the footprint.
+//! - `latency` (default `"1 us"`): time of an access to the buffer. Writes pay it, and so do reads of units with data:
+//!   data from flash passes through the buffer's memory on its way to the host. It is not kept there.
+//! - `low_water` (default 1) and `idle_after` (default: none): evict pages before the buffer is full, as with `lru`.
 
 pub use super::lru::Params;
 

@@ -1,4 +1,4 @@
-//! Dies in turn: whose pages leave next.
+//! The rotation over dies: whose pages are evicted next.
 
 /// Whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
-//! Names that this program had before and refuses now, with what they are called instead.
+//! Old names, which are refused now, and the names that replaced them.
 //!
-//! One table for all of them: a reader that does not know a name looks here before it guesses.
+//! One table has all of them: a reader that does not know a name searches it before it suggests a similar name.
 
 /// The meaning of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

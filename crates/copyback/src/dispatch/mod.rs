@@ -1,7 +1,7 @@
 //! Dispatch: which waiting transaction or step of a job becomes which command.
 //!
 //! Three decisions follow each other. `admit`: whose request enters a die's window? `order`: which of a die's ready
-//! requests goes first? `compose`: which requests join it in one command?
+//! requests is issued first? `compose`: which requests join it in one command?
 
 pub mod admit;
 pub mod compose;

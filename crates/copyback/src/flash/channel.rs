@@ -4,8 +4,8 @@
 //! end of the current transfer, grants the next. A die requests at most one transfer at a time.
 //!
 //! Command cycles without data precede all data. They are short, and the commands that they start overlap the
-//! transfers. Behind the data of other dies they would delay their own die until all others had sent their data; then
-//! all dies would sense at once, and the channel would be idle meanwhile.
+//! transfers. If they waited behind the data of other dies, their own die would begin only after all others had sent
+//! their data. All dies would then read their arrays at the same time, while the channel is idle.
 
 use crate::sim::index::{ChannelId, DieId};
 use crate::sim::invariant::hold;

@@ -1,4 +1,4 @@
-//! The dies and their channels: a command's way over the channel and through the array.
+//! The dies and their channels: the path of a command over the channel and through the array.
 //!
 //! A program goes over the channel, then into the array; a read the other way round. A die can have one transfer and
 //! one array time at once only if commands follow each other through the cache register.
@@ -31,7 +31,7 @@ pub enum TransferEnd {
     Loaded(DieId),
     /// A read's data of one plane is in the controller; see [`Flash::take_page`].
     PageOut(DieId),
-    /// The same of a command that is alone; see [`Flash::end_alone`].
+    /// As `PageOut`, for a command that is alone; see [`Flash::end_alone`].
     PageOutAlone(DieId),
 }
 
@@ -145,7 +145,7 @@ impl<O: Observer> Flash<O> {
         self.channels[self.dies[die.at()].channel].has_waiters()
     }
 
-    /// For whom a die works.
+    /// The source of the command that a die executes.
     #[inline(always)]
     pub fn works_for(&self, die: DieId) -> Option<Source> {
         self.dies[die.at()].at_work().map(|command| command.source)
@@ -190,8 +190,8 @@ impl<O: Observer> Flash<O> {
         none
     }
 
-    /// Whether the last data of the read that is leaving a die has left at this very moment: its event comes yet, and
-    /// then the die is ready.
+    /// Whether the last data of a die's read has left at this very moment: its event is still to come, and makes the
+    /// die ready.
     fn has_left(&self, die: DieId, now_ns: u64) -> bool {
         let d = &self.dies[die.at()];
         let command = d.command(d.bus);

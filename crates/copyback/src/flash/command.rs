@@ -39,7 +39,7 @@ pub struct CommandPlane {
 pub struct Command {
     /// The operation.
     pub op: FlashOp,
-    /// For whom.
+    /// The source.
     pub source: Source,
     /// The job that it is a step of.
     pub job: JobId,

@@ -3,8 +3,8 @@
 //! Indices nest: planes of one die are contiguous, as are dies of one chip and chips of one channel. All divisors are
 //! fixed for a run, so each step is a multiplication.
 //!
-//! A translation layer that writes in rows, the next page of all planes of a die at once, sees a shape other than the
-//! flash's: one plane in each die, whose pages are rows and whose blocks are the blocks of one offset on all planes
+//! A translation layer that writes in rows (the next page of all planes of a die at once) uses another geometry than
+//! the flash: one plane in each die, whose pages are rows and whose blocks are the blocks of one offset on all planes
 //! ([`Geometry::in_rows`]). Units are numbered along a row, so that the pages of a row are contiguous. Flash does not
 //! know rows: [`Geometry::flash_page`] and [`Geometry::flash_page_of`] translate for it.
 
@@ -74,7 +74,7 @@ impl Geometry {
         Self::of_shape(device, device.geometry, 1)
     }
 
-    /// The same of a drive that is written in rows.
+    /// The geometry of a drive that is written in rows.
     ///
     /// # Panics
     /// When the configuration was not checked, or a row has more units than a page may.
@@ -249,7 +249,7 @@ impl Geometry {
         self.row_planes > 1
     }
 
-    /// The same of a drive whose logical pages are as large as rows.
+    /// The geometry of a drive whose logical pages are as large as rows.
     #[must_use]
     pub fn with_superpages(mut self) -> Self {
         self.units_per_logical_page = self.units_per_page;
@@ -286,13 +286,13 @@ impl Geometry {
         PageId(self.flash_block_of(block, row_plane).0 * self.pages_per_block + offset)
     }
 
-    /// The same of a block.
+    /// The block of the flash that is a part of a block in rows.
     pub fn flash_block_of(&self, block: BlockId, row_plane: u32) -> BlockId {
         let (plane, offset) = self.blocks_in_plane.div_rem(block.0);
         BlockId((plane * self.row_planes + row_plane) * self.blocks_per_plane + offset)
     }
 
-    /// The same of a plane.
+    /// The plane of the flash that is a part of a plane in rows.
     #[inline(always)]
     pub fn flash_plane_of(&self, plane: PlaneId, row_plane: u32) -> PlaneId {
         PlaneId(plane.0 * self.row_planes + row_plane)

@@ -1,7 +1,6 @@
 //! Flash: geometry, times, commands and which of them are legal; dies, their registers, and channels.
 //!
-//! A command goes in ([`Flash::issue`]), events come out. Nothing here knows what a host, a map or garbage collection
-//! is.
+//! A command goes in ([`Flash::issue`]), events come out. This module knows no host, map or garbage collection.
 
 pub mod channel;
 mod chips;

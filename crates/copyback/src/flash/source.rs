@@ -1,4 +1,4 @@
-//! The tasks for which flash works: the host and others. A source is data, so a new task needs no change in the code
+//! The sources of flash commands: the host and other tasks. A source is data, so a new task needs no change in the code
 //! that handles sources.
 
 use std::fmt;
@@ -44,13 +44,13 @@ pub struct SourceData {
     pub number: u8,
     /// Its name in drawings, traces and tables of commands.
     pub name: &'static str,
-    /// Where its time and its requests are charged.
+    /// The account that is charged for its time and its requests.
     pub account: Account,
-    /// Its place under fixed priorities, the first before the others.
+    /// Its rank under fixed priorities; the lowest precedes the others.
     pub priority: u8,
 }
 
-/// For whom flash works. Two are equal if they are the same row.
+/// The source of a flash command. Two sources are equal if they are the same row.
 #[derive(Clone, Copy)]
 pub struct Source(&'static SourceData);
 
@@ -74,7 +74,7 @@ impl Source {
     pub const WEAR: Self = Self(&WEAR);
     /// Parity, rebuild.
     pub const PARITY: Self = Self(&PARITY);
-    /// Those that every drive has, in the order of their numbers. Background tasks may add others
+    /// The sources that every drive has, in the order of their numbers. Background tasks may add others
     /// (`tasks::background::SOURCES`).
     pub const BUILT_IN: [Self; 6] = [Self::HOST, Self::GC, Self::MAP, Self::SCRUB, Self::WEAR, Self::PARITY];
 
@@ -95,7 +95,7 @@ impl Source {
         self.0.name
     }
 
-    /// Where its time and its requests are charged.
+    /// The account that is charged for its time and its requests.
     #[inline(always)]
     pub const fn account(self) -> Account {
         self.0.account

@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FreeOrder {
-    /// The one that was erased first.
+    /// The free block that was erased first.
     #[default]
     InTurn,
-    /// The one with the fewest erases; of equal ones the one that was erased first.
+    /// The free block with the fewest erases; of equal blocks, the one that was erased first.
     Youngest,
 }
 

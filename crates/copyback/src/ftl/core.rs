@@ -94,7 +94,7 @@ impl Ftl {
     pub fn table_bytes(geometry: &Geometry) -> u64 {
         let (mapped, physical) = (u64::from(geometry.mapped_units), u64::from(geometry.physical_units));
         let of_units = size_of::<PhysicalUnit>() as u64 * mapped + size_of::<LogicalUnit>() as u64 * physical;
-        // Two links of lists for each block: of those that are free, and of the victim policy.
+        // Two links of lists for each block: of the free blocks, and of the victim policy.
         of_units + physical / 8 + u64::from(geometry.blocks) * (size_of::<Block>() as u64 + 16)
     }
 
@@ -184,7 +184,8 @@ impl Ftl {
         self.free_blocks
     }
 
-    /// Pages that can still be programmed on a plane: its free blocks, and the rest of those that are open.
+    /// Pages that can still be programmed on a plane: those of its free blocks, and the remaining pages of its open
+    /// blocks.
     #[inline]
     pub fn free_pages_of(&self, plane: PlaneId) -> u32 {
         let p = &self.planes[plane.at()];
@@ -192,8 +193,8 @@ impl Ftl {
         p.free_blocks * self.geometry.pages_per_block + in_open
     }
 
-    /// Pages that can still be programmed on a plane for data of this stream: the rest of its open block and the free
-    /// blocks; the host may not use the reserve.
+    /// Pages of a plane that can still be programmed with data of this stream: the rest of its open block, and the free
+    /// blocks. The host may not use the reserve.
     #[inline]
     pub fn pages_left(&self, plane: PlaneId, stream: Stream) -> u32 {
         if self.logs.is_some() {
@@ -270,7 +271,7 @@ impl Ftl {
         self.next_offset_in(plane, self.write_point(plane, stream))
     }
 
-    /// The same of one of the plane's open blocks.
+    /// The offset of the next page in one of the plane's open blocks.
     #[inline]
     pub fn next_offset_in(&self, plane: PlaneId, write_point: usize) -> u32 {
         let open = self.planes[plane.at()].open[write_point];

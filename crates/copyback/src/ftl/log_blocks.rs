@@ -8,9 +8,9 @@ use crate::sim::lists::Lists;
 
 /// The open block that takes pages of any logical block.
 pub const RANDOM: usize = 0;
-/// The one that takes those of one logical block in order.
+/// The write point of the sequential log block, which takes pages of one logical block in order.
 pub const SEQUENTIAL: usize = 1;
-/// The one in which a merge gathers those of one logical block.
+/// The write point of the block in which a merge gathers the pages of one logical block.
 pub const MERGED: usize = 2;
 
 /// Blocks of a plane in addition to data blocks and random log blocks: a sequential log block, the replaced data block
@@ -96,7 +96,7 @@ pub(super) struct PlaneLogs {
     pub merging: Option<Merging>,
     /// Random log blocks, the open one included.
     pub random: u32,
-    /// The one that is being emptied.
+    /// The log block that is being emptied.
     pub emptied: BlockId,
     /// Logical blocks without a data block.
     pub missing: u32,
@@ -107,8 +107,8 @@ pub(super) struct PlaneLogs {
 pub(super) enum Merge {
     /// Gathers the pages of the logical block that is merged, and erases its old data block.
     Gather(BlockId),
-    /// Gathers the pages of those logical blocks that have valid pages in a log block and no data block, and erases the
-    /// log block; or a data block that was replaced, in which nothing is valid.
+    /// Gathers the pages of logical blocks that have valid pages in a log block and no data block, and erases the log
+    /// block; or erases a replaced data block without valid pages.
     Empty(BlockId),
 }
 
@@ -130,7 +130,7 @@ pub(super) struct LogBlocks {
 }
 
 impl LogBlocks {
-    /// No block holds anything.
+    /// No block holds data.
     pub fn new(params: &fast::Params, geometry: &Geometry) -> Self {
         let (planes, logical_blocks) = (geometry.planes as usize, logical_blocks(geometry));
         let plane =
@@ -223,7 +223,8 @@ impl LogBlocks {
     }
 
     /// Erased blocks that are kept for uses with precedence over opening a sequential log block: future random log
-    /// blocks, data blocks of logical blocks that have none (of which this many are about to get theirs), and a merge.
+    /// blocks, a merge, and data blocks of logical blocks without one, except the given number of logical blocks that
+    /// are about to get theirs.
     pub fn kept_blocks(&self, plane: PlaneId, about_to: u32) -> u32 {
         let p = &self.planes[plane.at()];
         self.random_max - p.random + 1 + p.missing - about_to

@@ -1,4 +1,4 @@
-//! The functional half: a state machine without a clock.
+//! The translation layer: a state machine without a clock.
 
 pub mod allocation;
 pub mod blocks;

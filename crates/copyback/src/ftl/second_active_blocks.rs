@@ -1,7 +1,7 @@
 //! The second active block of each plane (hpdc18 Section 4.2): which of two open blocks takes a page.
 //!
-//! One of a plane's two open blocks may be set apart for paired programs, of a collection and of the host; the other is
-//! the plane's own. The policy and its page: `frontier/second_active.rs`.
+//! One of a plane's two open blocks may be reserved for paired programs of a collection and of the host; the other
+//! takes the plane's other pages. The policy and its page: `frontier/second_active.rs`.
 
 use super::GC_RESERVE_BLOCKS;
 use super::core::Ftl;

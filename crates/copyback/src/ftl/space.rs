@@ -19,8 +19,8 @@ pub struct OwnMoves {
     pub has_begun: bool,
 }
 
-/// Moves on a drive, or a channel, that any plane takes into the open block that the host also writes: the blocks kept
-/// for moves are a common pool.
+/// Moves on a drive, or on a channel, that may go to the open block of any plane, which the host also writes: the
+/// blocks kept for moves are a common pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Anywhere {
     /// Pages that all planes have left for moves.
@@ -188,7 +188,7 @@ impl Space {
         planes.map(|p| self.reservable_of_plane(ftl, jobs, p)).sum::<u32>().saturating_sub(reserved)
     }
 
-    /// Whether a die has a page that can be reserved for the host, of those that it has itself, if dies share blocks.
+    /// Whether the die itself has a page that can be reserved for the host, without the blocks that dies share.
     pub fn has_own_pages(&self, ftl: &Ftl, die: DieId) -> bool {
         self.host_pages_of(ftl, die) > self.reserved[account(&ftl.geometry, die, PlaneId::NONE)]
     }
@@ -217,8 +217,8 @@ impl Space {
             || self.host_pages_of(ftl, die) - (now - then) >= self.reserved[account(&ftl.geometry, die, PlaneId::NONE)]
     }
 
-    /// Pages of a plane that no move counts on, neither of its own job nor of another plane's, and that are not kept
-    /// for the moves of its next job.
+    /// Pages of a plane that are reserved for no move, of its own job or of another plane's, and that are not kept for
+    /// the moves of its next job.
     #[inline]
     fn reservable_of_plane(&self, ftl: &Ftl, jobs: &impl Moves, plane: PlaneId) -> u32 {
         let own = jobs.own(plane);
@@ -241,9 +241,9 @@ impl Space {
         left.unwrap_or(0)
     }
 
-    /// Whether a plane can relocate another block of this many pages of its own. The reserve is kept for the first;
-    /// another uses the pages beyond the reserve and beyond admitted writes, which are bound to this plane or, if that
-    /// is none, to its die.
+    /// Whether a plane can relocate another block of this many pages of its own. The reserve is kept for the first.
+    /// Another uses pages beyond the reserve and beyond admitted writes; these are bound to this plane or, if they are
+    /// bound to no plane, to its die.
     pub fn takes_own(&self, ftl: &Ftl, own: OwnMoves, plane: PlaneId, bound: PlaneId, pages: u32) -> bool {
         let incoming = self.incoming[plane.at()];
         if !own.has_begun {
@@ -316,8 +316,8 @@ fn left_beside_moves(ftl: &Ftl, plane: PlaneId, incoming: u32) -> u32 {
     ftl.pages_left(plane, Stream::Host).saturating_sub(incoming)
 }
 
-/// Erased blocks of a plane that moves will open if they have their own block: moves of other planes, and those of its
-/// job, or, before that begins, of the block that it might take.
+/// Erased blocks of a plane that moves will open, if moves have their own block: moves of other planes, and moves of
+/// its own job. Before the job begins, these are the moves of the block that it might take.
 fn blocks_for_moves(ftl: &Ftl, incoming: u32, plane: PlaneId, own: OwnMoves) -> u32 {
     let pages_per_block = ftl.geometry.pages_per_block;
     let own = if own.has_begun { own.pages } else { pages_per_block };

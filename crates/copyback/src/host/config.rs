@@ -17,8 +17,8 @@ pub struct HostConfig {
     pub outstanding_max: u32,
     /// What a write of part of a mapping unit does (default `read-modify-write`).
     pub subpage_writes: SubpageWrites,
-    /// The target of requests to an array: its `volume` (default), or the `drive` of their number, bypassing the
-    /// volume: their addresses are then those of that drive. Only if stripes are not protected.
+    /// The target of requests to an array: its `volume` (default), or `drive`. With `drive`, a request names its drive
+    /// by number, bypasses the volume, and has an address of that drive. Only if stripes are not protected.
     #[serde(skip_serializing_if = "Target::is_default")]
     pub target: Target,
 }

@@ -1,4 +1,4 @@
-//! The host: requests come from a source, are cut into sub-requests, and end with their last.
+//! The host: requests come from a source, are split into sub-requests, and end with their last sub-request.
 
 pub mod config;
 pub mod requests;

@@ -19,7 +19,7 @@ pub struct ArrayReport {
     pub rounds: Option<RoundTotals>,
     /// Shares of time in which exactly 0, 1, … drives collect: windows of degraded service are those above 0.
     pub collecting_shares: Vec<f64>,
-    /// Share of time in which some drive collects.
+    /// Share of time in which any drive collects.
     pub degraded_share: f64,
     /// Share of time in which a die is held by collection: mean over the dies of all drives.
     pub gc_share: f64,
@@ -46,7 +46,7 @@ pub struct DriveReport {
     pub seed: u64,
     /// Response times of the volume's reads on it.
     pub read: Latency,
-    /// The same of writes.
+    /// Response times of the volume's writes on it.
     pub write: Latency,
     /// Units that it wrote for the volume, data and parity.
     pub units_written: u64,
@@ -157,8 +157,8 @@ pub struct BandwidthReport {
     pub stdev_bytes_per_s: f64,
     /// Standard deviation over mean: coefficient of variation; no number if nothing was done.
     pub cv: f64,
-    /// Shares of intervals by Z-score, how many standard deviations an interval is from the mean: those below −3, from
-    /// there in steps of a half, and those from 3 on.
+    /// Shares of intervals by Z-score, the distance of an interval from the mean in standard deviations: below −3, in
+    /// steps of a half from −3 to 3, and from 3 on.
     pub z_scores: Vec<f64>,
     /// Bytes of each interval.
     pub bytes: Vec<u64>,

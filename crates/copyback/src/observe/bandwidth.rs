@@ -1,4 +1,4 @@
-//! Bytes done in intervals of one length, from the beginning of the measurement.
+//! Bytes read and written in intervals of equal length, from the beginning of the measurement.
 
 use super::array_report::BandwidthReport;
 
@@ -26,13 +26,13 @@ impl Bandwidth {
         self.bytes.clear();
     }
 
-    /// When it wants to be asked next.
+    /// The time of its next reading.
     pub fn next_ns(&self) -> u64 {
         if self.bytes.len() < INTERVALS_MAX { self.next_ns } else { u64::MAX }
     }
 
     /// `bytes` were transferred before this time.
-    pub fn look(&mut self, now_ns: u64, bytes: u64) {
+    pub fn update(&mut self, now_ns: u64, bytes: u64) {
         while self.next_ns <= now_ns && self.bytes.len() < INTERVALS_MAX {
             // Nothing happened between the end of the first of these intervals and now.
             self.bytes.push(bytes - std::mem::replace(&mut self.before, bytes));

@@ -1,8 +1,8 @@
-//! Why a die kept its waiters waiting: cumulative clocks, read when a transaction begins to wait and when it stops.
+//! Causes of waiting at a die: cumulative clocks, read when a transaction begins to wait and when it stops.
 //!
-//! At each instant exactly one of a die's clocks runs: that of the work which has the die, or that of the reason why a
-//! free die takes nothing. So the differences of two readings add up to the time between them, and a latency breakdown
-//! costs the same however many wait.
+//! At each instant exactly one of a die's clocks runs: the clock of the work that uses the die, or the clock of the
+//! reason for which a free die takes no transaction. The differences of two readings therefore add up to the time
+//! between them, and the cost of a latency breakdown does not depend on the number of waiting transactions.
 
 use crate::flash::command::Source;
 use crate::flash::source::Account;
@@ -99,7 +99,7 @@ impl Default for Clocks {
     }
 }
 
-/// Adds what passed between two readings to `breakdown`; whether collection held the die meanwhile.
+/// Adds the time between two readings to `breakdown`; returns whether collection held the die in this time.
 #[inline(always)]
 pub fn charge(breakdown_ns: &mut [u64; CAUSES], from: &Reading, to: &Reading) -> bool {
     for (clock, cause) in WAITS.iter().enumerate() {

@@ -58,7 +58,7 @@ pub struct Collector {
     breakdown_sum_ns: [[u128; CAUSES]; 2],
     /// The first request that is measured; no end of one before it counts.
     measured_from: u64,
-    /// All requests that ended, those of a warm-up, too.
+    /// All requests that ended, including requests of a warm-up.
     pub ended: u64,
     /// Requests done, by operation.
     pub done: [u64; 3],
@@ -81,8 +81,8 @@ pub struct Collector {
     window: Option<Window>,
     /// Bytes by intervals, if requested.
     bandwidth: Option<Bandwidth>,
-    /// When the next sample is due, or the next look of the window or of bandwidth: whatever is earliest.
-    next_look_ns: u64,
+    /// The earliest of three times: of the next sample, of the window's next update, of the bandwidth's next update.
+    next_update_ns: u64,
     /// Rates over equal intervals, if kept.
     rates: Option<Intervals>,
     /// The start of measuring: intervals count from there.
@@ -113,7 +113,7 @@ impl Collector {
             left_out: Ends::default(),
             window: None,
             bandwidth: None,
-            next_look_ns: 0,
+            next_update_ns: 0,
             rates: None,
             measured_from_ns: 0,
             records: keep_requests.then(Vec::new),
@@ -126,7 +126,7 @@ impl Collector {
         self.small_read_max_bytes = config.small_read_max.0;
         self.window = config.span().map(Window::new);
         self.bandwidth = config.bandwidth.map(|every| Bandwidth::new(every.0));
-        self.plan_look();
+        self.plan_update();
     }
 
     /// The drives had done this when the run began, in their preconditioning.
@@ -178,7 +178,7 @@ impl Collector {
         self.next_sample_ns = (now_ns / SAMPLE_NS + 1) * SAMPLE_NS;
         let bytes = self.bytes.iter().sum();
         self.bandwidth.iter_mut().for_each(|bandwidth| bandwidth.begin(now_ns, bytes));
-        self.plan_look();
+        self.plan_update();
     }
 
     /// A request ended; whether it is measured.
@@ -270,19 +270,19 @@ impl Collector {
         }
     }
 
-    /// When the drives are to be looked at next, before what happens then.
+    /// The time of the next update, which precedes the events of that time.
     #[inline(always)]
-    pub fn next_look_ns(&self) -> u64 {
-        self.next_look_ns
+    pub fn next_update_ns(&self) -> u64 {
+        self.next_update_ns
     }
 
-    fn plan_look(&mut self) {
+    fn plan_update(&mut self) {
         let window_ns = self.window.as_ref().map_or(u64::MAX, Window::next_ns);
         let bandwidth_ns = self.bandwidth.as_ref().map_or(u64::MAX, Bandwidth::next_ns);
-        self.next_look_ns = self.next_sample_ns.min(window_ns).min(bandwidth_ns);
+        self.next_update_ns = self.next_sample_ns.min(window_ns).min(bandwidth_ns);
     }
 
-    /// Whether a look now takes a sample, for which the state has to have the work of the drives.
+    /// Whether an update now takes a sample; the state must then have the work of the drives.
     #[inline]
     pub fn is_sample_due(&self, now_ns: u64) -> bool {
         now_ns >= self.next_sample_ns
@@ -301,17 +301,17 @@ impl Collector {
     /// Samples the drives before the present event. `state` has everything but the completed requests, and the work
     /// since the run began if a sample is due. `free_blocks` are those of all drives.
     #[inline]
-    pub fn look(&mut self, now_ns: u64, state: &Sample, free_blocks: u64) {
+    pub fn update(&mut self, now_ns: u64, state: &Sample, free_blocks: u64) {
         if self.is_sample_due(now_ns) {
             self.sample(now_ns, state);
         }
         if self.window.as_ref().is_some_and(|window| now_ns >= window.next_ns()) {
             let ends = self.ends();
-            self.window.as_mut().expect("there is one").look(now_ns, &ends, state, free_blocks);
+            self.window.as_mut().expect("there is one").update(now_ns, &ends, state, free_blocks);
         }
         let bytes = self.bytes.iter().sum();
-        self.bandwidth.iter_mut().for_each(|bandwidth| bandwidth.look(now_ns, bytes));
-        self.plan_look();
+        self.bandwidth.iter_mut().for_each(|bandwidth| bandwidth.update(now_ns, bytes));
+        self.plan_update();
     }
 
     /// The run has ended: its bandwidth, if measured.
@@ -399,9 +399,9 @@ mod tests {
     fn samples_are_due_at_multiples_of_their_distance() {
         let mut collector = Collector::new(false);
         collector.begin(0, 7 * SAMPLE_NS + 1, SampleWork::default());
-        assert_eq!(collector.next_look_ns(), 8 * SAMPLE_NS);
-        collector.look(9 * SAMPLE_NS, &Sample::default(), 0);
-        assert_eq!(collector.next_look_ns(), 10 * SAMPLE_NS);
+        assert_eq!(collector.next_update_ns(), 8 * SAMPLE_NS);
+        collector.update(9 * SAMPLE_NS, &Sample::default(), 0);
+        assert_eq!(collector.next_update_ns(), 10 * SAMPLE_NS);
     }
 
     fn after(gc_units: u64) -> Sample {
@@ -417,8 +417,8 @@ mod tests {
     fn work_is_that_since_the_sample_before_up_to_the_end() {
         let mut collector = Collector::new(false);
         collector.begin(0, 0, after(100).work);
-        collector.look(SAMPLE_NS, &after(103), 0);
-        collector.look(2 * SAMPLE_NS, &after(110), 0);
+        collector.update(SAMPLE_NS, &after(103), 0);
+        collector.update(2 * SAMPLE_NS, &after(110), 0);
         collector.end_series(2 * SAMPLE_NS + 1, &after(111));
         assert_eq!(shown(&collector), [(SAMPLE_NS, 3), (2 * SAMPLE_NS, 7), (2 * SAMPLE_NS + 1, 1)]);
     }
@@ -426,7 +426,7 @@ mod tests {
     #[test]
     fn the_last_events_belong_to_a_sample_of_their_time() {
         let mut collector = Collector::new(false);
-        collector.look(SAMPLE_NS, &after(5), 0);
+        collector.update(SAMPLE_NS, &after(5), 0);
         collector.end_series(SAMPLE_NS, &after(9));
         assert_eq!(shown(&collector), [(SAMPLE_NS, 9)]);
     }
@@ -434,7 +434,7 @@ mod tests {
     #[test]
     fn merged_samples_keep_all_work() {
         let mut collector = Collector::new(false);
-        (1..=SAMPLES_MAX as u64).for_each(|at| collector.look(at * SAMPLE_NS, &after(3 * at), 0));
+        (1..=SAMPLES_MAX as u64).for_each(|at| collector.update(at * SAMPLE_NS, &after(3 * at), 0));
         assert_eq!(collector.series.len(), SAMPLES_MAX / 2);
         assert!(collector.series.iter().all(|sample| sample.work.gc_units == 6));
     }

@@ -1,4 +1,4 @@
-//! What of a run is measured beyond what is always measured.
+//! The configuration of optional measures of a run.
 
 use crate::config::KeyError;
 use copyback_workload::units::{Bytes, Nanos, exact_time};
@@ -24,8 +24,8 @@ pub struct MeasureConfig {
     pub bin: Nanos,
     /// Whether the report has the time of the host's flash requests by cause (default `false`).
     pub flash_requests: bool,
-    /// Length of the intervals in which bandwidth is measured (default: it is not), such as "1 s": mean, deviation and
-    /// the bytes of each, of the first 1,000,000.
+    /// Length of the intervals in which bandwidth is measured (default: it is not measured), such as "1 s". The report
+    /// has mean, deviation and bytes of the first 1,000,000 intervals.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Nanos>,
 }
@@ -68,8 +68,8 @@ impl MeasureConfig {
         Some(Span { start_ns: self.window_start.0, bin_ns: self.bin.0, bins: window.0 / self.bin.0 })
     }
 
-    /// The note that a run which ended then reached no bin of its window, or how many, and how many of these are in a
-    /// warm-up that lasted until `warmup_end_ns`.
+    /// The note on how many bins of its window a run reached, if not all, and how many of these are in a warm-up that
+    /// ended at `warmup_end_ns`.
     pub fn notes(&self, end_ns: u64, warmup_end_ns: u64) -> Vec<String> {
         let Some(span) = self.span() else { return Vec::new() };
         let (end, start) = (exact_time(end_ns), self.window_start);

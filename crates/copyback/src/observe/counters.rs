@@ -36,9 +36,9 @@ pub struct EvictionTotals {
     pub writes: u64,
     /// Sum of their times.
     pub time_ns: u64,
-    /// Those that waited for collection.
+    /// Evictions that waited for collection.
     pub blocked: u64,
-    /// Sum of the times of these.
+    /// Sum of their times.
     pub blocked_ns: u64,
     /// Pages by case: programmed alone, alone although others waited, together.
     pub pages: [u64; 3],
@@ -162,8 +162,8 @@ impl Counters {
     // ---- commands ---------------------------------------------------------------------------------------------------
 
     /// A command is issued, and perhaps follows another through the cache register. Its first page counts for its
-    /// source, and so does each other page that serves no transaction. Of those that do, this many are the map's, and
-    /// the others the host's.
+    /// source, and so does each other page that serves no transaction. Of the programs that do, this many are the
+    /// map's, and the others the host's.
     pub fn on_command(&mut self, command: &Command, follows: bool, of_map: u64) {
         let planes = u64::from(command.planes);
         let partners = command.parts().iter().skip(1).filter(|part| part.txn.is_some()).count() as u64;
@@ -266,7 +266,7 @@ impl Counters {
         self.work.host_units += u64::from(units);
     }
 
-    /// `units` of those that were counted as the host's are the drive's own: translation pages, or parity.
+    /// `units` that were counted as the host's are the drive's own: translation pages, or parity.
     pub fn on_own_units(&mut self, units: u64) {
         self.work.host_units -= units;
         self.work.other_units += units;

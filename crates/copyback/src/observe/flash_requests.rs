@@ -81,7 +81,7 @@ impl FlashRequestTotals {
 /// Time of the host's flash requests, from when they reach their dies until they complete.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FlashRequestReport {
-    /// Reads of pages, those before partial writes included.
+    /// Reads of pages, including reads before partial writes.
     pub read: FlashRequestTimes,
     /// Programs; writes that share a page are several.
     pub program: FlashRequestTimes,

@@ -1,11 +1,11 @@
-//! Work of the flash, counted.
+//! Counts of the flash's work.
 
 use serde::Serialize;
 
 /// Programs and reads of flash, in pages, and data in mapping units, by what caused them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FlashWork {
-    /// Page reads for the host, those before a partial write included.
+    /// Page reads for the host, including reads before a partial write.
     pub host_page_reads: u64,
     /// Those of them that a partial write needed.
     pub update_page_reads: u64,

@@ -1,8 +1,9 @@
 //! The requests that collection affects under one scheme, measured under another.
 //!
-//! Each scheme has a set of affected requests of its own, and their means cannot be compared: a scheme that spares most
-//! requests has a small set of hard cases. So a run can keep the response time of every request by its number, in eight
-//! bytes each, and of several runs of one workload those requests are compared that are affected in the first.
+//! Each scheme has its own set of affected requests, so that means over these sets cannot be compared: a scheme that
+//! spares most requests has a small set of hard cases. A run can therefore keep the response time of every request by
+//! its number, in eight bytes each. Of several runs of one workload, the requests that are affected in the first run
+//! are compared.
 
 use super::latencies::Latencies;
 use super::report::Latency;
@@ -51,7 +52,7 @@ impl Responses {
     }
 
     /// Response times, in this run, of the requests that collection affected in `first`. Requests that one of the two
-    /// did not finish are left out.
+    /// runs did not finish are excluded.
     pub fn matched(&self, first: &Self) -> Matched {
         let (mut read, mut write) = (Latencies::default(), Latencies::default());
         for (entry, of_first) in self.entries.iter().zip(&first.entries) {

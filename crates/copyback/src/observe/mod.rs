@@ -1,7 +1,7 @@
-//! What watches a run and changes nothing: the log of commands, the shadow of the data, the protocol
-//! checker, measures and their timelines.
+//! Observers of a run, which change nothing: the log of commands, the shadow of the data, the protocol checker,
+//! measures and timelines.
 //!
-//! [`shadow`] knows the content of every unit in flash, [`protocol`] the legal commands; both check under `--check`,
+//! [`shadow`] knows the content of every unit in flash, [`protocol`] the legal commands. Both check under `--check`,
 //! and are independent of the code that they check.
 
 pub mod array_report;

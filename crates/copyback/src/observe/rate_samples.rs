@@ -1,14 +1,14 @@
-//! Rates over equal intervals, in few numbers: as fio samples the bandwidth and the requests of a job.
+//! A summary of rates over equal intervals, as fio samples the bandwidth and the requests of a job.
 
 use copyback_workload::Op;
 
 /// The length of an interval: fio's default.
 const INTERVAL_NS: u64 = 500_000_000;
 
-/// The rates of the intervals in which something was done.
+/// The rates of the intervals in which requests completed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RateSamples {
-    /// Intervals in which something was done.
+    /// Intervals in which requests completed.
     pub count: u64,
     /// The lowest rate.
     pub min: u64,

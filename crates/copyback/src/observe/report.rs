@@ -1,4 +1,4 @@
-//! What a run reports: plain data, the same bytes for the same inputs. Times are nanoseconds of simulated time.
+//! The report of a run: plain data, the same bytes for the same inputs. Times are nanoseconds of simulated time.
 
 use super::array_report::{ArrayReport, BandwidthReport};
 use super::commands::CommandRecord;
@@ -166,7 +166,7 @@ pub struct GcReport {
     pub collection_max_ns: u64,
     /// Time with at least one collection in progress, summed over drives; 0 if collections reserve dies.
     pub under_way_ns: u64,
-    /// Array time of its reads, those of several planes counted once.
+    /// Array time of its reads; a read of several planes counts once.
     pub read_ns: u64,
     /// Its data on the channel, in both directions; every page counts as a whole one.
     pub transfer_ns: u64,
@@ -210,7 +210,7 @@ pub struct MapReport {
     pub lookups: u64,
     /// Those of them that were in DRAM.
     pub hits: u64,
-    /// The one over the other; `None` without look-ups.
+    /// Hits over look-ups; `None` without look-ups.
     pub hit_ratio: Option<f64>,
     /// Translation pages read.
     pub page_reads: u64,
@@ -319,7 +319,7 @@ pub struct Report {
     pub units_read: u64,
     /// Those of them that held no data and needed no flash.
     pub unwritten_units_read: u64,
-    /// Mapping units written by the host: those bound to flash, or with a buffer those that came in.
+    /// Mapping units written by the host: units bound to flash, or with a buffer units that entered it.
     pub units_written: u64,
     /// Units that reads found in the buffer.
     pub buffer_read_hits: u64,
@@ -406,7 +406,7 @@ pub struct Outcome {
     pub workload_histograms: BTreeMap<String, [Histogram<u64>; 2]>,
     /// Rates of the reads, writes and trims of each of several workloads over intervals of 500 ms, by name.
     pub workload_rates: BTreeMap<String, [OpRates; 3]>,
-    /// The same of all requests together; zeros if [`keep_rates`](crate::run::Options::keep_rates) is not set.
+    /// Rates of all requests together; zeros if [`keep_rates`](crate::run::Options::keep_rates) is not set.
     pub rates: [OpRates; 3],
     /// Bytes of the trims that were done.
     pub trimmed_bytes: u64,

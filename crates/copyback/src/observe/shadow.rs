@@ -1,7 +1,7 @@
-//! Version stamps: what every place in flash really holds, kept apart from the translation layer that it checks.
+//! Version stamps: the true content of every place in flash, kept separately from the translation layer that it checks.
 //!
-//! Each write of a logical unit makes a new version. A read must return the newest, a move must copy the newest, and
-//! the erase of a block may begin only when the newest version of everything that it holds is programmed in another
+//! Each write of a logical unit makes a new version. A read must return the newest version, and a move must copy the
+//! newest. The erase of a block may begin only when the newest version of each of its units is programmed in another
 //! block.
 
 use crate::flash::geometry::Geometry;
@@ -111,7 +111,7 @@ impl Shadow {
         }
     }
 
-    /// The same of a page in which each unit has a place of its own: moves, their places, and whether each was current.
+    /// A page was programmed in which each unit has its own place: moves, their places, and whether each was current.
     ///
     /// # Panics
     /// As above.
@@ -181,7 +181,7 @@ impl Shadow {
     /// A unit is read.
     ///
     /// # Panics
-    /// When the place holds anything but the newest version.
+    /// When the place does not hold the newest version.
     pub fn read(&self, unit: LogicalUnit, place: PhysicalUnit) {
         let (held, newest) = (self.stored[place.at()], (unit, self.newest[unit.at()]));
         hold!(held == newest, NewestRead, "a read found {held:?} at {place:?}, not {newest:?}");

@@ -1,14 +1,14 @@
-//! Has the drive settled? The steady-state rule of the SNIA Solid State Storage Performance Test Specification (PTS),
-//! as a verdict on any run and as the end of a preconditioning.
+//! Is the drive in a steady state? The rule of the SNIA Solid State Storage Performance Test Specification (PTS), as a
+//! verdict on any run and as the end of a preconditioning.
 //!
 //! The rule applies to a figure over five successive rounds: it is steady if its largest and smallest values differ by
 //! at most 20 % of their mean, and if the straight line fitted to them changes by at most 10 % of the mean from the
 //! first round to the last. The figures of a run are write amplification and, in a closed loop, the throughput (in an
 //! open loop the workload determines it). The rounds of a run are fifths of what the host wrote.
 //!
-//! The rule assumes drives that are measured from outside, and written to for hours. A simulated run may last a second:
-//! in that time free blocks and a buffer can absorb writes, both figures stay constant, and their cost is still to
-//! come. A run is therefore steady only if it neither uses up such a reserve nor builds one up ([`Reserve`]).
+//! The rule assumes drives that are measured from outside, and written to for hours. A simulated run may last a second.
+//! In that time free blocks and a buffer can absorb writes: both figures stay constant, and the cost comes later. A run
+//! is therefore steady only if it neither uses up such a reserve nor builds one up ([`Reserve`]).
 
 mod reserve;
 mod track;
@@ -17,7 +17,7 @@ pub use reserve::{RESERVE_MAX, Reserve};
 use serde::Serialize;
 pub use track::Track;
 
-/// Rounds that the rule looks at.
+/// Rounds that the rule compares.
 pub const ROUNDS: usize = 5;
 /// Largest difference of two rounds, relative to the mean of all.
 pub const RANGE_MAX: f64 = 0.20;
@@ -25,14 +25,14 @@ pub const RANGE_MAX: f64 = 0.20;
 pub const SLOPE_MAX: f64 = 0.10;
 /// Rounds after which a preconditioning gives up.
 pub const ROUNDS_MAX: u32 = 25;
-/// Blocks erased in each round below which a run's figures say more of single victims than of the drive: a victim's
-/// valid share varies by some 10 %, and so the mean of ten by 3 %, far from the limits.
+/// Least number of erased blocks in each round. With fewer, single victims determine a run's figures: the valid share
+/// of a victim varies by some 10 %, so the mean of ten varies by 3 %, far from the limits.
 pub const ERASES_MIN: u64 = 10;
 
 /// A figure over five rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Figure {
-    /// What was looked at.
+    /// The name of the figure.
     pub name: &'static str,
     /// Its value in each round.
     pub rounds: [f64; ROUNDS],

@@ -20,11 +20,11 @@ pub struct Sample {
     pub requests_done: u64,
     /// Sum of their response times.
     pub response_sum_ns: u64,
-    /// What was asked of the drives and done by their flash since the sample before.
+    /// The work requested of the drives, and the work of their flash, since the previous sample.
     pub work: SampleWork,
     /// Share of collections in percent, 0 while there are none: mean of the drives whose tasks have shares, if any do.
     pub gc_share_percent: Option<f64>,
-    /// The same of scrubbing.
+    /// Share of the slots that scrubbing may hold, if `admit` has shares.
     pub scrub_share_percent: Option<f64>,
     /// Reads of the block that was read most since its erase, if they are counted.
     pub block_reads_max: Option<u32>,
@@ -40,13 +40,13 @@ impl Sample {
     }
 }
 
-/// What was asked of the drives and done by their flash, from one sample to the next. Sums over all samples are the
-/// numbers of the report.
+/// The work requested of the drives, and the work of their flash, from one sample to the next. Sums over all samples
+/// are the numbers of the report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SampleWork {
     /// Trims done; they are among the requests done.
     pub trims_done: u64,
-    /// Mapping units that the host wrote: those bound to flash, or with a buffer those that came in.
+    /// Mapping units that the host wrote: units bound to flash, or with a buffer units that entered it.
     pub units_written: u64,
     /// Mapping units programmed for the host.
     pub host_units: u64,
@@ -117,7 +117,7 @@ impl SampleWork {
 pub struct Bin {
     /// Its start. It ends at the start of the next one.
     pub start_ns: u64,
-    /// Requests that ended in it, those of a warm-up, too.
+    /// Requests that ended in it, including requests of a warm-up.
     pub requests_done: u64,
     /// Sum of their response times.
     pub response_sum_ns: u64,
@@ -183,7 +183,7 @@ pub struct RequestRecord {
     pub breakdown_ns: [u64; CAUSES],
 }
 
-/// When requests arrived, those of a warm-up included. In a closed loop: when each began.
+/// The arrival times of requests, including requests of a warm-up. In a closed loop: when each began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arrivals {
     /// The first.
@@ -192,7 +192,7 @@ pub struct Arrivals {
     pub last_ns: u64,
     /// All of them.
     pub requests: u64,
-    /// Those that arrived at the nanosecond of another.
+    /// Requests that arrived in the same nanosecond as another.
     pub together: u64,
     /// Whether the last is one of those.
     is_together: bool,

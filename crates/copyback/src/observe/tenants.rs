@@ -58,8 +58,8 @@ pub struct TenantReport {
     pub written_bytes: u64,
     /// Bytes trimmed.
     pub trimmed_bytes: u64,
-    /// Simulated time over which it is measured: from its begin, after its warm-up, to its last completion, or to its
-    /// end if its time limit ends it; without the pauses between its phases.
+    /// Simulated time over which it is measured: from its begin, or the end of its warm-up, to its last completion, or
+    /// to its time limit if that ends it. Pauses between its phases are excluded.
     pub simulated_ns: u64,
     /// Reads and writes done in a second of that time.
     pub iops: Option<f64>,
@@ -72,8 +72,8 @@ pub struct TenantReport {
     /// Most of its requests that were outstanding at once.
     pub peak_outstanding: u32,
     /// Shares of its completions at which 1, 2 or 3, 4 to 7, 8 to 15, 16 to 31, 32 to 63, and 64 or more of its
-    /// requests were outstanding, the completing one included. As one begins for each that completes, those are the
-    /// depths at which they begin, too.
+    /// requests were outstanding, the completing one included. In a closed loop, a request begins for each that
+    /// completes, so requests begin at the same depths.
     pub outstanding_shares: [f64; DEPTHS],
 }
 

@@ -1,13 +1,13 @@
-//! A chosen time of a run in fine bins: what ended in each, and what the drives looked like.
+//! A time window of a run in fine bins: the requests that ended in each bin, and the state of the drives.
 //!
-//! Bin k covers [start + k · bin, start + (k + 1) · bin) of simulated time, wherever that lies in the run. The time
-//! series thins out during a run, these bins do not; their number is therefore limited by the configuration. Between
-//! two events nothing changes: the state before an event is that of every bin which has ended by then.
+//! Bin k covers [start + k · bin, start + (k + 1) · bin) of simulated time, anywhere in the run. The intervals of the
+//! time series grow during a run, these bins do not; the configuration therefore limits their number. Between two
+//! events nothing changes, so every bin that ends before an event has the state before that event.
 
 use super::config::Span;
 use super::tables::{Bin, Sample};
 
-/// Looks at the state in a bin: the fewest free blocks are those of one of them.
+/// Updates in a bin: the fewest free blocks are those at one of them.
 const LOOKS: u64 = 10;
 
 /// The counts of what has ended since a run began.
@@ -29,7 +29,7 @@ pub(super) struct Ends {
 #[derive(Clone, Debug)]
 pub(super) struct Window {
     span: Span,
-    /// When its state is looked at next.
+    /// The time of its next update.
     next_ns: u64,
     /// Whether it has begun.
     is_open: bool,
@@ -48,19 +48,20 @@ impl Window {
         let (before, free_blocks_fewest) = (Ends::default(), u64::MAX);
         let mut window = Self { span, next_ns: span.start_ns, is_open, before, free_blocks_fewest, bins: Vec::new() };
         if is_open {
-            window.next_ns = window.look_after(0);
+            window.next_ns = window.next_update_after(0);
         }
         window
     }
 
-    /// When its state has to be looked at next, before what happens then.
+    /// The time of its next update, which precedes the events of that time.
     #[inline]
     pub fn next_ns(&self) -> u64 {
         self.next_ns
     }
 
-    /// Takes a look before what happens now: `ends` has what ended before, `state` and `free_blocks` are of all drives.
-    pub fn look(&mut self, now_ns: u64, ends: &Ends, state: &Sample, free_blocks: u64) {
+    /// Updates the bins before the events of this time. `ends` has the requests that ended before; `state` and
+    /// `free_blocks` are of all drives.
+    pub fn update(&mut self, now_ns: u64, ends: &Ends, state: &Sample, free_blocks: u64) {
         if !std::mem::replace(&mut self.is_open, true) {
             self.before = *ends;
         }
@@ -68,7 +69,7 @@ impl Window {
         while !self.is_over() && self.span.start_of(self.bins.len() as u64 + 1) <= now_ns {
             self.end_bin(ends, state, free_blocks);
         }
-        self.next_ns = if self.is_over() { u64::MAX } else { self.look_after(now_ns) };
+        self.next_ns = if self.is_over() { u64::MAX } else { self.next_update_after(now_ns) };
     }
 
     /// The run has ended, and so does the bin at hand. All bins, in order.
@@ -83,8 +84,8 @@ impl Window {
         self.bins.len() as u64 == self.span.bins
     }
 
-    /// The look after this time, which is in the bin at hand, or the end of that.
-    fn look_after(&self, now_ns: u64) -> u64 {
+    /// The next update after this time: in the current bin, or at its end.
+    fn next_update_after(&self, now_ns: u64) -> u64 {
         let at = self.bins.len() as u64;
         let (start_ns, end_ns) = (self.span.start_of(at), self.span.start_of(at + 1));
         let every_ns = (self.span.bin_ns / LOOKS).max(1);
@@ -136,7 +137,7 @@ mod tests {
         let looks = [(1_003, 40, 8), (1_017, 41, 5), (1_150, 44, 6), (1_300, 50, 9)];
         let due = looks.map(|(now_ns, requests, free_blocks)| {
             let due_ns = window.next_ns();
-            window.look(now_ns, &ends(requests), &state(1.5), free_blocks);
+            window.update(now_ns, &ends(requests), &state(1.5), free_blocks);
             due_ns
         });
         // Looks are due every 10 ns, and at the end of the bin at hand.
@@ -149,7 +150,7 @@ mod tests {
     #[test]
     fn bins_end_where_the_run_does() {
         let mut window = Window::new(SPAN);
-        window.look(1_105, &ends(10), &state(0.0), 4);
+        window.update(1_105, &ends(10), &state(0.0), 4);
         assert_eq!(shown(&window.end(&ends(12), &state(0.0), 3)), [(1_000, 0, 0, 4, 4), (1_100, 2, 14, 3, 3)]);
         assert!(Window::new(SPAN).end(&ends(12), &state(0.0), 3).is_empty(), "it has not begun");
     }
@@ -158,7 +159,7 @@ mod tests {
     fn a_window_from_the_start_has_what_ends_before_the_first_event() {
         let mut window = Window::new(Span { start_ns: 0, ..SPAN });
         assert_eq!(window.next_ns(), 10);
-        window.look(25, &ends(3), &state(0.0), 4);
+        window.update(25, &ends(3), &state(0.0), 4);
         assert_eq!(shown(&window.end(&ends(5), &state(0.0), 4)), [(0, 5, 35, 4, 4)]);
     }
 }

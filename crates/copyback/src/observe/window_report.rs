@@ -1,4 +1,4 @@
-//! A window in few numbers: how slow its slowest bin was, and how free blocks and shares went together.
+//! The summary of a window: its slowest bin, and the correlation of free blocks and shares.
 
 use super::tables::Bin;
 use serde::Serialize;
@@ -11,8 +11,8 @@ const SMALL_READS_MIN: u64 = 10;
 pub struct WindowReport {
     /// Bins, as far as the run went.
     pub bins: u64,
-    /// Standard deviation of the requests that ended in a bin, over their mean; the last bin, in which a run may end,
-    /// is left out. `None` with less than two others.
+    /// Standard deviation of the number of requests that ended in a bin, over its mean, without the last bin, in which
+    /// the run may end. `None` with less than two others.
     pub requests_variation: Option<f64>,
     /// The highest mean response time of small reads in a bin with at least ten of them; `None` if none has.
     pub small_read_mean_max_ns: Option<f64>,

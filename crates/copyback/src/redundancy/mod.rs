@@ -1,11 +1,12 @@
 //! Redundancy: can data be rebuilt from other dies while its own die works for another task?
 //!
-//! Contract: a policy with parity works on stripes ([`crate::flash::stripes`]): each unit of the host has a channel,
-//! and parity units, hidden after the host's, are written with them ([`planner`] plans the reads before). When a read
-//! of the host reaches its die and would have to wait for a slot there, and when it would enter the window, the engine
-//! asks whether to rebuild it from the other members of its stripe instead ([`RedundancyPolicy::rebuilds`]). The policy
-//! may also require that the planes of a parity group are collected in turn ([`RedundancyPolicy::takes_turns`]); a
-//! collection that would begin waits for its turn. It changes nothing itself, and takes constant time.
+//! Contract: a policy with parity works on stripes ([`crate::flash::stripes`]): each unit of the host has a channel.
+//! Parity units are hidden units after the host's, and are written with them ([`planner`] plans the reads before). The
+//! engine asks whether to rebuild a read of the host from the other members of its stripe
+//! ([`RedundancyPolicy::rebuilds`]): when the read reaches its die and would have to wait for a slot there, and when it
+//! would enter the window. The policy may also require that the planes of a parity group are collected in turn
+//! ([`RedundancyPolicy::takes_turns`]); a collection that would begin waits for its turn. The policy changes nothing
+//! itself, and takes constant time.
 //!
 //! A policy is a file of this folder and a row of the registry below.
 
@@ -60,7 +61,7 @@ impl Group {
 pub trait RedundancyPolicy {
     /// Whether a read of the host that would enter a die's window is rebuilt from other dies.
     fn rebuilds(&self, load: DieLoad) -> bool;
-    /// Of which planes only one is collected at a time; constant over a run. None: as many as like.
+    /// The groups of planes that collect one plane at a time; constant over a run. `None`: there is no such limit.
     fn takes_turns(&self) -> Option<Group> {
         None
     }
@@ -81,7 +82,7 @@ impl RedundancyConfig {
         self.turns().is_some()
     }
 
-    /// Of which planes one is collected at a time.
+    /// The groups of planes that collect one plane at a time.
     pub fn turns(&self) -> Option<Group> {
         self.build().and_then(|policy| policy.takes_turns())
     }

@@ -1,10 +1,10 @@
-//! What has to be read to write a part of a stripe, or to read a part that is unavailable: a function without state,
-//! for stripes over the channels of a drive and over the drives of an array.
+//! The reads that are needed to write a part of a stripe, or to read an unavailable part: a function without state. It
+//! serves stripes over the channels of a drive and over the drives of an array.
 //!
 //! In a stripe of `data` members and `parity` members, any `data` of them determine all others. Three plans write a
 //! part: *read-modify-write* reads the old data of the written units and the parity; *reconstruct-write* reads the data
 //! that is not written, or only in part; *decoding* reads any `data` available members, which determine everything. The
-//! plan that reads least is taken, of equals the first of these; or the requested one ([`Partial`]).
+//! plan that reads least is taken, of equal plans the first of these; or the requested one ([`Partial`]).
 //!
 //! | level of RAID, of n drives | data | parity |
 //! |---|---|---|
@@ -56,13 +56,13 @@ impl Members {
         })
     }
 
-    /// Those that are of another set, too.
+    /// The members that are also in another set.
     #[must_use]
     pub fn both(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// Those that are not of another set.
+    /// The members that are not in another set.
     #[must_use]
     pub fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
@@ -135,7 +135,7 @@ pub struct Plan {
     pub writes: Members,
 }
 
-/// The plan that reads least of those that are possible, of equals the first.
+/// The possible plan that reads least; of equal plans, the first.
 fn fewest<const N: usize>(plans: [Option<Members>; N]) -> Option<Members> {
     plans.into_iter().flatten().min_by_key(|reads| reads.count())
 }
@@ -163,7 +163,7 @@ impl Stripe {
         needed.without(self.available()).is_empty().then(|| needed.without(self.known))
     }
 
-    /// Reads of any `data` members: those that are known, then the first that can be read.
+    /// Reads of any `data` members: the known members, then the first readable ones.
     fn decoding(&self) -> Option<Members> {
         let known = self.all().both(self.known);
         let needed = self.data.saturating_sub(known.count());

@@ -1,4 +1,5 @@
-//! RAIN: parity across channels. A read whose die is at work for another task is rebuilt from the rest of its stripe.
+//! RAIN: parity across channels. If a read's die works for another task, the read is rebuilt from the other members of
+//! its stripe.
 //!
 //! Source: atc18 Section 5.2 ("RAIN uses parity to reconstruct data when accessing the chip is blocked by background
 //! tasks"); stripes after ttFlash (Yan et al., FAST 2017).
@@ -19,15 +20,17 @@
 //! - A write reads what its stripes' new parity needs (`redundancy::planner`): for one unit of three the old data and
 //!   the old parity, for two the third, for all three nothing. All units that one request writes in a stripe are
 //!   planned together. Its data does not wait for these reads. Old data is read at the unit's location when the read is
-//!   issued, and two updates of one stripe do not wait for each other: only times are modelled, no bits are computed.
-//! - Units of parity gather in a page of their own as writes of the host do (`frontier.fill_limit`).
+//!   issued. Two updates of one stripe do not wait for each other, because only times are modelled: no parity is
+//!   computed.
+//! - Units of parity have their own pages, which fill as pages of the host do (`frontier.fill_limit`).
 //! - Parity costs space: give the drive as much more flash as a stripe has parity (4/3 with four channels), or compare
 //!   drives of different over-provisioning.
-//! - If the map is in flash, locations of parity are known without it, as those of translation pages are; so are the
-//!   other members of a stripe whose data was looked up: entries of neighbours are contiguous.
+//! - If the map is in flash, locations of parity are known without a look-up, like those of translation pages. If data
+//!   of a stripe was looked up, the locations of its other members are known, too, because entries of neighbours are
+//!   contiguous.
 //!
 //! Parameters:
-//! - `rebuild` (default `"blocked"`): when reads are rebuilt: `"blocked"` as above, `"never"`: parity is written and
+//! - `rebuild` (default `"blocked"`): when reads are rebuilt: `"blocked"`, as above; `"never"`: parity is written and
 //!   not used, which shows its cost.
 
 use super::{DieLoad, RedundancyPolicy};

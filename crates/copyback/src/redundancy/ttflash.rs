@@ -12,11 +12,11 @@
 //!
 //! - Stripes, parity and the reads of a write: as under `rain`. Addresses determine the locations of all members of a
 //!   stripe: on the same chip, die and plane of their channels (`allocation.policy = "static"`), a parity group.
-//! - A collection begins only while no block of its group is relocated, for whichever task. Of the planes that may
-//!   begin, the one with the fewest free blocks does; when it has collected one block, another whose group is at
-//!   rest is next, and only then itself again. Writes that wait for space on a plane wait for its turn too: the
-//!   group's cap holds always. That is what atc18 says against it: it "can quickly deplete free blocks". If collections
-//!   reserve their dies (`preemption.policy = "none"`), the next die of the group that waits has the turn.
+//! - A collection begins only while no task relocates a block of its group. Of the planes that may begin, the one with
+//!   the fewest free blocks does. When it has collected one block, another plane whose group relocates nothing is next,
+//!   and the same plane only if there is none. Writes that wait for space on a plane also wait for its turn: the
+//!   group's limit always holds. atc18 criticises this: it "can quickly deplete free blocks". If collections reserve
+//!   their dies (`preemption.policy = "none"`), the next die of the group that waits has the turn.
 //! - A read of the host is rebuilt while a block of its plane is relocated, also between two commands of the
 //!   relocation, and when its die works for another task (as under `rain`). If parity of the stripe is not in flash
 //!   yet, it waits.
@@ -25,14 +25,15 @@
 //!   their valid units are gathered.
 //! - In ttFlash the other planes of a die continue while one copies back. Here a die executes one command at a time,
 //!   and a collection of one plane blocks the others. A group therefore consists of whole dies by default, so that no
-//!   die that helps collects. hpdc18 notes that ttFlash assumes dies of one plane, for which both are the same.
+//!   die collects while a rebuilt read needs it. hpdc18 notes that ttFlash assumes dies of one plane, for which both
+//!   kinds of groups are the same.
 //! - ttFlash also needs memory that survives a loss of power for the parity of pages in progress; its size is not
 //!   bounded here beyond `frontier.fill_pages`.
 //!
 //! Parameters:
-//! - `group` (default `"die"`): the planes of which one is collected at a time: `"die"`, those of the dies with the
-//!   same position on their channels; `"plane"`, those planes themselves: more collect at once, and a rebuilt read may
-//!   wait for another plane of a die that helps.
+//! - `group` (default `"die"`): the planes that collect one at a time. `"die"`: the planes of the dies with the same
+//!   position on their channels. `"plane"`: the planes with the same position on their channels; more planes collect at
+//!   once, but a rebuilt read may wait for another plane of a die that it needs.
 
 use super::{DieLoad, Group, RedundancyPolicy};
 use serde::{Deserialize, Serialize};
@@ -41,7 +42,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Of which planes one is collected at a time.
+    /// The groups of planes that collect one plane at a time.
     pub group: Group,
 }
 

@@ -1,4 +1,4 @@
-//! The drives of a run: one alone, or those of an array; and whether a configuration makes an array.
+//! The drives of a run: a single drive, or the drives of an array; and whether a configuration describes an array.
 
 use super::config::RunConfig;
 use super::precondition::PreconditionConfig;
@@ -101,12 +101,13 @@ impl RunConfig {
             return Err(KeyError::new("host.target", message).with_help("use `array.level = \"raid-0\"`"));
         }
         match own().any(|drive| array.is_coordinated(drive)) {
-            true => self.check_told(&self.coordination),
+            true => self.check_coordinated(&self.coordination),
             false => Ok(()),
         }
     }
 
-    /// Checks that drives form this run's array, also those that an override changed. Each drive was checked alone.
+    /// Checks that drives, including drives that an override changed, form this run's array. Each drive was checked
+    /// alone.
     ///
     /// # Errors
     /// The key of the array that does not fit a drive, which the message names.
@@ -130,12 +131,12 @@ impl RunConfig {
             error.message = format!("drive {number}: {}", error.message);
             error.with_help("exclude the drive from coordination: `coordinated = false` in its `[[array.override]]`")
         };
-        drive.check_told(&self.coordination).map_err(named)
+        drive.check_coordinated(&self.coordination).map_err(named)
     }
 
     /// A drive can be coordinated if planes or dies collect for themselves, and only at the times that the coordinator
     /// sets.
-    fn check_told(&self, coordination: &CoordinationConfig) -> Result<(), KeyError> {
+    fn check_coordinated(&self, coordination: &CoordinationConfig) -> Result<(), KeyError> {
         if coordination.common().is_none() {
             return Ok(());
         }

@@ -325,8 +325,8 @@ impl RunConfig {
         Ok((data_blocks, units_per_block))
     }
 
-    /// Whether a full plane always has a block whose collection frees a page: if all blocks that may be collected share
-    /// the invalid units evenly, each must still have a page's worth.
+    /// Whether a full plane always has a block whose collection frees a page. In the worst case, all blocks that may be
+    /// collected share the invalid units evenly; each must then have a page's worth.
     fn check_reclaimable(&self, data_blocks: u64, units_per_block: u64) -> Result<(), KeyError> {
         let units_per_page = self.shape().units_per_page();
         let full_blocks = u64::from(self.geometry.blocks_per_plane - self.blocks_held_back() + 1);

@@ -90,7 +90,7 @@ pub struct RunConfig {
 
 copyback_workload::serde_once!(RunConfig);
 
-/// A setting by which writes complete in DRAM.
+/// A setting with which writes complete in DRAM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteBufferSetting {
     /// `frontier.fill_ends`: pages fill in DRAM.
@@ -166,13 +166,13 @@ impl RunConfig {
         self.check_preconditioning()
     }
 
-    /// Blocks of a plane that are never available for host data: those that GC needs to move a victim, and the open
-    /// blocks.
+    /// Blocks of a plane that are never available for host data: the reserve that GC needs to move a victim, and the
+    /// open blocks.
     pub fn blocks_held_back(&self) -> u32 {
         crate::ftl::GC_RESERVE_BLOCKS + self.frontier.open_blocks()
     }
 
-    /// The setting by which writes complete in DRAM, before they are programmed; `None` if they complete in flash.
+    /// The setting with which writes complete in DRAM, before they are programmed; `None` if they complete in flash.
     pub fn write_buffer(&self) -> Option<WriteBufferSetting> {
         let fills_in_dram = self.frontier.fill().is_some_and(|fill| fill.ends == FillEnds::Dram);
         match &self.buffer {

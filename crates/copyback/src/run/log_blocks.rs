@@ -1,4 +1,4 @@
-//! Checks that a configuration leaves its own decisions to a mapping with log blocks.
+//! Checks that a configuration does not contradict the decisions of a mapping with log blocks.
 
 use super::config::RunConfig;
 use super::precondition::PreconditionConfig;

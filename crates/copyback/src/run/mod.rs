@@ -286,7 +286,7 @@ impl RequestStreams {
     }
 }
 
-/// The same of one workload or of several.
+/// Simulates drives as [`simulate_drives`] does, with one workload or several.
 ///
 /// # Errors
 /// As those of [`simulate`].
@@ -385,7 +385,7 @@ pub fn warmup_end(
     warmup_end_of(config, drives, RequestStreams::One(source), options, progress)
 }
 
-/// The same of one workload or of several.
+/// The result of [`warmup_end`], for one workload or several.
 ///
 /// # Errors
 /// As those of [`simulate`].
@@ -434,7 +434,7 @@ fn begun<'a>(
     simulation.collector.keep(options.keep_responses, options.keep_rates);
     streams.into_iter().for_each(|streams| simulation.share(streams));
     options.warmup.iter().for_each(|warmup| simulation.warm_up(*warmup));
-    options.microscope.iter().for_each(|focus| simulation.look_closely(*focus));
+    options.microscope.iter().for_each(|focus| simulation.record_window(*focus));
     Ok(simulation)
 }
 

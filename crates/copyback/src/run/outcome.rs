@@ -1,4 +1,4 @@
-//! From a finished simulation to its report.
+//! Makes the report of a finished simulation.
 
 use super::simulation::Simulation;
 use crate::flash::command::FlashOp;

@@ -1,7 +1,7 @@
 //! Whether requests of an open loop arrive faster than the drives serve them.
 //!
-//! Requests then wait the longer, the longer the run: no response time is that of a steady state, whatever write
-//! amplification does.
+//! Waits then grow with the length of the run: response times are not in a steady state, even if write amplification
+//! is.
 
 use super::simulation::Simulation;
 use crate::observe::report::{Arrivals, Outcome, Sample};

@@ -23,18 +23,18 @@ pub enum PreconditionConfig {
         /// Share of the filled units that is overwritten: the first units of it.
         #[serde(default = "whole", skip_serializing_if = "is_whole")]
         footprint: f64,
-        /// Overwrites, in multiples of the footprint; without it, until write amplification is steady: its mean over
-        /// one footprint's worth of writes differs by at most `steady` from that of the one before.
+        /// Overwrites, in multiples of the footprint. Without it, overwrites continue until write amplification is
+        /// steady: its mean over one footprint's worth of writes differs by at most `steady` from the previous mean.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         overwrites: Option<f64>,
         /// Largest relative change of write amplification that counts as steady.
         #[serde(default = "steady")]
         steady: f64,
     },
-    /// SNIA Solid State Storage PTS: written in order twice over, then at random in rounds, until write amplification
-    /// is steady by the rule of the specification: over five rounds in a row its range is at most 20 % of its mean, and
-    /// its slope at most 10 %. Ten blocks have to be erased in a round, lest a drive that does not collect yet looks
-    /// steady. Not reached within 25 rounds is an error.
+    /// SNIA Solid State Storage PTS: written in order twice, then at random in rounds, until write amplification is
+    /// steady by the rule of the specification. Over five successive rounds, its range must be at most 20 % of its
+    /// mean, and its slope at most 10 %. Ten blocks must be erased in a round; otherwise a drive that does not collect
+    /// yet looks steady. Not reached within 25 rounds is an error.
     Snia {
         /// What a round writes, in multiples of the logical capacity (default 0.5). The specification's rounds are
         /// minutes of a drive's time; here no time passes.
@@ -42,9 +42,9 @@ pub enum PreconditionConfig {
         round: f64,
     },
     /// The state that `random` tends to, made at once, in the time of writing each map entry. One plane is filled and
-    /// overwritten until its write amplification changes by no more than 0.5 % over one of its capacities; each plane
-    /// of the drive copies its state at a random later time, with its own units and its blocks in another order. For
-    /// drives whose full simulation takes minutes.
+    /// overwritten until its write amplification changes by at most 0.5 % over one of its capacities. Each plane of the
+    /// drive copies that state at a random later time, with its own units and its blocks in another order. For drives
+    /// whose full simulation takes minutes.
     SteadyState {},
     /// tpds20: each plane is filled to a random share between `used_min` and `used_max` of its pages; `valid` of them
     /// hold data, spread over its blocks as `spread` says.

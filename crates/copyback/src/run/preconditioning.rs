@@ -1,4 +1,4 @@
-//! Preconditioning: what a drive lives through before a run, at the speed of memory.
+//! Preconditioning: writes to a drive before a run, without simulated time.
 
 use self::aged::Aged;
 use self::pace::Pace;
@@ -55,8 +55,8 @@ pub(super) struct Pads {
 }
 
 impl Pads {
-    /// What a configuration asks for. Collections that take no time do not pad in a run; they start from the drive of
-    /// those with which they are compared.
+    /// The preconditioning of a configuration. Collections that take no time do not pad in a run; they start from the
+    /// drive of those with which they are compared.
     pub(super) fn of(config: &RunConfig) -> Self {
         let shares_pages = config.shape().page_size.0 > config.geometry.unit_bytes()
             && !config.mapping.has_superpages()
@@ -126,7 +126,7 @@ impl Preconditioner<'_> {
         }
     }
 
-    /// No plane has room: those that were full of valid data may have lost some of it meanwhile.
+    /// No plane has space: planes that were full of valid data may have lost some of it meanwhile.
     #[cold]
     fn make_room(&mut self, unit: LogicalUnit) -> Result<PlaneId, KeyError> {
         let results: Vec<_> = (0..self.ftl.geometry.planes).map(|p| self.collect(PlaneId(p))).collect();
@@ -146,7 +146,7 @@ impl Preconditioner<'_> {
     fn collect(&mut self, plane: PlaneId) -> Result<(), KeyError> {
         let geometry = &self.ftl.geometry;
         let stop_blocks = self.watermark_of(self.watermarks.stop_blocks, plane);
-        // A policy that does not look at what is valid may free nothing for a while, but not for ever.
+        // A policy that ignores valid data may free nothing for a while, but not for ever.
         let collections_left = 4 * geometry.blocks_per_plane;
         let pads_moves = self.pads.moves;
         let mut clock = NoClock { ftl: &mut self.ftl, stamp: self.written, stop_blocks, collections_left, pads_moves };
@@ -356,7 +356,7 @@ struct NoClock<'a> {
 }
 
 impl Clock for NoClock<'_> {
-    fn look(&mut self, _: PlaneId) -> (&mut Ftl, Moment<'_>) {
+    fn ftl_and_moment(&mut self, _: PlaneId) -> (&mut Ftl, Moment<'_>) {
         (self.ftl, Moment { least_units: 1, read_offsets: &[], stamp: self.stamp })
     }
 

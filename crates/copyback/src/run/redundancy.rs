@@ -1,4 +1,4 @@
-//! Checks that parity fits to the rest of a configuration.
+//! Checks that parity fits the rest of a configuration.
 
 use super::config::RunConfig;
 use super::precondition::PreconditionConfig;
@@ -11,7 +11,7 @@ use copyback_workload::units::Bytes;
 /// How many times as many blocks a drive is tried with whose parity has no room.
 const BLOCKS_TIMES: u64 = 4;
 
-/// The last number up to `most` for which a condition holds that holds for all below it; 0 if it holds for none.
+/// The largest number up to `most` such that a condition holds for it and all numbers below it; 0 if there is none.
 fn last_that(most: u64, holds: impl Fn(u64) -> bool) -> u64 {
     let (mut low, mut high) = (0, most + 1);
     while high - low > 1 {
@@ -49,7 +49,7 @@ impl RunConfig {
             other.geometry.blocks_per_plane = blocks_per_plane;
             other.geometry.check().is_ok() && other.check_room().is_ok()
         };
-        // A number that one can read: no finer than a hundredth.
+        // A number rounded to hundredths, for messages.
         let step = (logical / 128).next_power_of_two().max(self.geometry.unit_bytes());
         let logical = logical / step * step;
         let steps = last_that(logical / step, |steps| fits(steps * step, self.geometry.blocks_per_plane));

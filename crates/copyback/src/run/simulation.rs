@@ -1,5 +1,5 @@
-//! The loop: events in order, and all that follows from each. Other modules begin, complete and measure requests; `ssd`
-//! serves them in between.
+//! The event loop: events in order, and the consequences of each. Other modules begin, complete and measure requests;
+//! `ssd` serves them.
 
 mod array;
 mod array_measures;
@@ -42,7 +42,7 @@ const DELAY: Timer = Timer(1);
 const REBUILD: Timer = Timer(2);
 /// A message between a drive and its controller arrives.
 const MESSAGE: Timer = Timer(3);
-/// Controllers look at their drives.
+/// Controllers poll their drives.
 const POLL: Timer = Timer(4);
 /// Timers that belong to no drive.
 const FIRST_DRIVE: u32 = 5;
@@ -74,8 +74,8 @@ pub struct Simulation<'a> {
     totals: Totals,
     /// Host units that drives have written.
     written_by_drives: u64,
-    /// Whether drives write other units than those that the host wrote: fewer behind a buffer, more if a write takes
-    /// others along.
+    /// Whether drives write other units than the host wrote: fewer behind a buffer, more if a write includes other
+    /// units.
     counts_submitted: bool,
     member_of_timer: Vec<u16>,
     host: HostConfig,
@@ -85,7 +85,7 @@ pub struct Simulation<'a> {
     requests: Requests,
     /// The request that was fetched and has not begun.
     next: Option<Request>,
-    /// What comes behind it, as far as the workload was asked.
+    /// The requests after it that the workload has already returned.
     ahead: VecDeque<Result<Option<Request>, Error>>,
     is_source_empty: bool,
     fetched: u64,
@@ -224,7 +224,7 @@ impl<'a> Simulation<'a> {
         self.tenants.is_some()
     }
 
-    /// Whether requests of some workload arrive at their own times, whatever the drives do.
+    /// Whether requests of some workload arrive at their own times (an open loop).
     pub fn has_open_loop(&self) -> bool {
         self.tenants
             .as_ref()
@@ -319,8 +319,8 @@ impl<'a> Simulation<'a> {
     #[inline(always)]
     pub fn step(&mut self) -> Result<bool, RunError> {
         let Some((now_ns, timer)) = self.events.pop() else { return Ok(false) };
-        if now_ns >= self.collector.next_look_ns() {
-            self.look(now_ns);
+        if now_ns >= self.collector.next_update_ns() {
+            self.update_measures(now_ns);
         }
         match timer {
             ARRIVAL => {}

@@ -1,4 +1,4 @@
-//! Checks that the settings of a drive fit to collections that reserve no die.
+//! Checks that the settings of a drive fit collections that reserve no die.
 
 use super::config::RunConfig;
 use crate::config::KeyError;
@@ -12,7 +12,7 @@ use crate::tasks::gc::granularity::{GranularityConfig, GranularityPolicy};
 
 impl RunConfig {
     /// Admission by task needs tasks: a collection that reserves its die bypasses windows.
-    fn check_tasks_told_apart(&self) -> Result<(), KeyError> {
+    fn check_distinguished_tasks(&self) -> Result<(), KeyError> {
         if !self.admit.distinguishes_tasks() || self.preemption.is_timeless() {
             return Ok(());
         }
@@ -86,7 +86,7 @@ impl RunConfig {
                 let help = "set `granularity.copyback = false`, or `preemption.policy = \"always\"`";
                 return Err(KeyError::new("granularity.copyback", why).with_help(help));
             }
-            return self.check_tasks_told_apart();
+            return self.check_distinguished_tasks();
         }
         let refuse = |key: &str, why: &str, help: &str| Err(KeyError::new(key, why).with_help(help));
         let other = "or choose another `preemption.policy`";

@@ -1,8 +1,8 @@
 //! A warm-up: the first part of a run, simulated and not measured.
 //!
-//! It is over when a certain request begins; that request and all after it are measured, and nothing before it is.
-//! Which request that is depends on the workload alone, or is agreed on by all runs of a comparison, so that schemes
-//! skip and measure the same requests.
+//! It ends when a certain request begins; that request and all later ones are measured, and no earlier one is. The
+//! workload alone determines that request, or all runs of a comparison agree on it, so that schemes skip and measure
+//! the same requests.
 
 use crate::config::layers::{Layer, LayerError};
 use crate::observe::steady::{self, Loop, ROUNDS, RunPosition, Steady, Verdict};
@@ -200,7 +200,7 @@ pub struct Unfinished {
     pub rounds: f64,
     /// The last verdict of the rule, if it was judged.
     pub steady: Option<Steady>,
-    /// Whether the host wrote anything.
+    /// Whether the host wrote at all.
     pub has_written: bool,
 }
 
@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_times_and_the_word_are_told_apart() {
+    fn numbers_times_and_the_word_are_distinguished() {
         for (text, warmup) in [
             ("10000", Warmup::Requests(10_000)),
             ("10_000", Warmup::Requests(10_000)),

@@ -18,7 +18,7 @@ pub enum Block {
 }
 
 impl Block {
-    /// Full blocks are filled before the open one, and those that stay erased come last.
+    /// Full blocks are filled before the open one; blocks that stay erased come last.
     fn place_in_life(self) -> u32 {
         match self {
             Self::Full | Self::Holds(_) => 0,
@@ -173,7 +173,7 @@ impl Contents {
     }
 }
 
-/// The plane that a logical page is written to, or one in turn of those that it may be written to.
+/// The plane that a logical page is written to, or the next in rotation of the possible planes.
 fn home_of(ftl: &Ftl, unit: LogicalUnit) -> PlaneId {
     let g = &ftl.geometry;
     ftl.allocation().static_plane(unit).unwrap_or_else(|| {
@@ -182,7 +182,7 @@ fn home_of(ftl: &Ftl, unit: LogicalUnit) -> PlaneId {
     })
 }
 
-/// The blocks of a plane in the order in which they are filled: full ones, the open one, those that stay erased.
+/// The blocks of a plane in the order in which they are filled: full blocks, the open block, blocks that stay erased.
 fn in_order_of_filling(row: &[&[Block]]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..row[0].len()).collect();
     order.sort_by_key(|&block| row[0][block].place_in_life());

@@ -1,8 +1,8 @@
-//! Scenes: a scheme on a drive that is described page by page.
+//! Scenes: a scheme on a small drive that is described page by page.
 //!
 //! A scene is such a drive, planes of it whose collections begin at time 0, and a few requests. Played with a scheme,
-//! it says which commands the flash got and when each request ended: a paper's worked figure, or a page's drawing of a
-//! scheme.
+//! it returns the commands of the flash and the end of each request: for a paper's worked figure, or for a page's
+//! drawing of a scheme.
 
 mod contents;
 

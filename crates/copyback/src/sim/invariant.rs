@@ -1,6 +1,6 @@
 //! The invariants of a run, by name.
 //!
-//! The cheap invariants are looked at in every run, in line, with `hold!`; the others under `--check`, by
+//! The cheap invariants are checked in every run, in line, with `hold!`; the others under `--check`, by
 //! [`crate::observe`]. A broken one stops the run and names itself.
 
 use std::fmt;
@@ -41,7 +41,7 @@ macro_rules! invariants {
                 match self { $(Self::$name => $says,)+ }
             }
 
-            /// When it is looked at.
+            /// When it is checked.
             pub const fn when(self) -> When {
                 match self { $(Self::$name => When::$when,)+ }
             }
@@ -49,7 +49,7 @@ macro_rules! invariants {
     };
 }
 
-/// When an invariant is looked at.
+/// When an invariant is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     /// In every run, at the event that it concerns.
@@ -62,7 +62,7 @@ pub enum When {
 
 invariants! {
     TimeOrder Always "time-order" "no event is scheduled before the one at hand";
-    TransferHeard Always "transfer-heard" "a channel starts a transfer only when its previous one has ended and was processed";
+    TransferHeard Always "transfer-heard" "a channel starts a transfer only after its previous transfer has ended and that end was processed";
     LegalCommand Always "legal-command" "the parts of a command lie on the planes that they name, and this device can combine them";
     PageRoom Always "page-room" "a page takes at most as many units as it holds, and the page before it is complete";
     FreeBlock Always "free-block" "a plane that opens a block has an erased block";
@@ -77,7 +77,7 @@ invariants! {
     RequestOnce Always "request-once" "a request ends once";
     Window Always "window" "a slot of a die's window is given back once";
     CollectionsReclaim Always "collections-reclaim" "if a plane is collected repeatedly, some collection frees a page";
-    DecisionsEnd Always "decisions-end" "the decisions at one simulated time terminate";
+    DecisionsEnd Always "decisions-end" "the decisions at one simulated time come to an end";
     StripeLock Always "stripe-lock" "a stripe of a volume is written by one operation at a time";
     RunEnds Always "run-ends" "when no event remains, no request waits";
     AllReturned AtEnd "all-returned" "at the end no transaction, slot, page reservation, die reservation or job remains";
@@ -92,7 +92,7 @@ invariants! {
     LogBlocks Check "log-blocks" "with log blocks, each block is a data block, a log block, a block being gathered or a block to be erased; data blocks hold pages of their logical block in place, and the number of random log blocks is within its limit";
     MovesCounted Check "moves-counted" "a collection of several blocks leaves on each plane at least as many pages as its moves need";
     ReservationsCovered Check "reservations-covered" "each reserved page exists, or is being freed";
-    BestDie Check "best-die" "if the allocation compares dies, the die of each page is the one that a look at all dies would find";
+    BestDie Check "best-die" "if the allocation compares dies, each page goes to the die that a comparison of all dies selects";
     NewestRead Check "newest-read" "a read returns the newest version of what was written";
     NewestWritten Check "newest-written" "of two writes of a unit, or of a write and a trim, the later arrival determines the data, in any order of binding";
     NewestMoved Check "newest-moved" "a move copies the newest version, and never replaces a newer one";
@@ -153,7 +153,7 @@ mod tests {
             When::Check => "under `--check`",
         };
         let rows = Invariant::ALL.iter().map(|i| format!("| `{}` | {} | {} |\n", i.name(), when(i), i.says()));
-        let table = format!("| name | looked at | what it says |\n|---|---|---|\n{}", rows.collect::<String>());
+        let table = format!("| name | checked | what it requires |\n|---|---|---|\n{}", rows.collect::<String>());
         assert!(text.contains(&table), "docs/validation.md should have\n{table}");
     }
 }

@@ -1,4 +1,4 @@
-//! Counts that go up one by one or back to 0, with highest and lowest at hand: every change takes constant time.
+//! Counts that increase by one or return to 0, with the highest and the lowest: every change takes constant time.
 
 use super::lists::Lists;
 
@@ -12,10 +12,10 @@ struct Rung {
     below: u32,
 }
 
-/// Items `0..items`, each with a count, on one rung with those that have the same.
+/// Items `0..items`, each with a count; items with equal counts are on one rung.
 pub struct Ladder {
     rungs: Vec<Rung>,
-    /// The items of each rung, those that came first in front.
+    /// The items of each rung, in the order in which they came.
     items: Lists,
     rung_of: Vec<u32>,
     unused: Vec<u32>,

@@ -1,7 +1,7 @@
 //! The event queue: one pending time for each of a fixed set of timers, and the earliest of them first.
 //!
-//! A die, a channel, a drive's DRAM and its idleness and a host each own a timer, so an event is a timer and a time,
-//! and nothing is allocated. The order is total: earlier times first, then lower timers.
+//! Each die, each channel, a drive's DRAM and its idleness, and a host have a timer. An event is therefore a timer and
+//! a time, and nothing is allocated. The order is total: earlier times first, then lower timers.
 //!
 //! Most events are ends: of a read, a program, a transfer. Ends of one kind mostly come a fixed time after they are
 //! scheduled, in the order in which they are scheduled. Each kind therefore has a ring; ends are appended to it, and it
@@ -10,8 +10,9 @@
 //! with the number of busy dies. The ring or heap of an event affects only the time to find it, never the order of
 //! events.
 //!
-//! Time and timer are one number of 64 bits. The timer's are as many as there must be, and time counts from a base that
-//! is set anew every few days or years; what comes after those is far, and waits until nothing is near.
+//! Time and timer are one number of 64 bits. The timer has as many bits as it needs. Time counts from a base, which is
+//! set anew every few days or years of simulated time; events beyond that range are in a separate list, until no
+//! earlier event remains.
 
 use crate::sim::invariant::hold;
 use std::cmp::Reverse;

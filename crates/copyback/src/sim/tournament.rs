@@ -14,7 +14,7 @@ pub struct Tournament {
 }
 
 impl Tournament {
-    /// A tournament of this many players, none of which can win yet.
+    /// A tournament of this many players; none can win yet.
     pub fn new(players: u32) -> Self {
         let places = players.next_power_of_two().max(2) as usize;
         let mut winners = vec![0; places];

@@ -1,4 +1,4 @@
-//! The interface of a drive for the rest of the simulation, and short ways to its lists.
+//! The interface of a drive for the rest of the simulation, and shorthands for its lists.
 
 use super::dies::die::Die;
 use super::drive::Drive;
@@ -76,7 +76,7 @@ impl Drive {
         self.host_data.endings.has_any()
     }
 
-    /// Transactions under way.
+    /// Transactions in progress.
     pub fn txns_live(&self) -> usize {
         self.txns.live()
     }
@@ -150,7 +150,7 @@ impl Drive {
         self.dies[die].switch_clock(now_ns, occupant, held_by_gc);
     }
 
-    /// Whether a collection, or another job, is under way or waits for its die.
+    /// Whether a collection, or another job, is in progress or waits for its die.
     pub fn has_jobs(&self) -> bool {
         self.gc.jobs.has_any() || self.gc.relocations.count() > 0
     }

@@ -1,4 +1,4 @@
-//! Audits: the sums that a drive's records must match, checked now and then under `--check`, and always at the end of a
+//! Audits: the sums that a drive's records must match, checked periodically under `--check`, and always at the end of a
 //! run.
 
 use super::drive::Drive;

@@ -33,7 +33,7 @@ pub struct DriveConfig<'a> {
     pub compose: &'a ComposeConfig,
     /// Which requests may enter a die's window?
     pub admit: &'a AdmitConfig,
-    /// Which of a die's requests goes first?
+    /// Which of a die's requests is issued first?
     pub order: &'a OrderConfig,
     /// Can a blocked read be rebuilt?
     pub redundancy: &'a RedundancyConfig,

@@ -137,7 +137,7 @@ impl Ssd {
         }
     }
 
-    /// Marks that no more of a request will be submitted. Returns the request if none of its parts is under way. The
+    /// Marks that no more of a request will be submitted. Returns the request if none of its parts is in progress. The
     /// caller takes earlier completions first.
     #[inline]
     #[must_use]
@@ -231,7 +231,7 @@ impl Ssd {
         }
         let (first, units, others) = (txn.first, txn.units, txn.others);
         let evicted = FreedSpace::by(txn, events.now_ns());
-        self.drive.records.counters.on_evicted(evicted.spent.took_ns, evicted.gc_affected);
+        self.drive.records.counters.on_evicted(evicted.time.took_ns, evicted.gc_affected);
         self.drive.remove_txn(id);
         self.on_evicted(first, (units, others), &evicted, events);
     }

@@ -92,7 +92,7 @@ pub struct Drive {
     pub(super) scheme: Scheme,
     /// The waiting work and the reserving job of each die, and the marked dies.
     pub(super) dies: DieTable,
-    /// Transactions under way.
+    /// Transactions in progress.
     pub(super) txns: Txns,
     /// The lists of waiting transactions. Invariant: each transaction is on one list at most.
     pub(super) queues: Queues,
@@ -126,8 +126,8 @@ impl Drive {
                 return !goes_on;
             }
             Ended::Part => return false,
-            // 3. A command ended, or its data of a plane arrived: its transactions end, and each admits others
-            //    (`admission::transaction_end`); then its job takes its next step, or ends (`gc::walk`).
+            // 3. A command ended, or its data of a plane arrived. Its transactions end, and each admits others
+            //    (`admission::transaction_end`). Then its job takes its next step, or ends (`gc::walk`).
             Ended::InArray(die, at) => {
                 self.notify_die_search(die);
                 self.end_in_array(die, at, events);
@@ -188,7 +188,7 @@ impl Drive {
     }
 
     /// Lets every die for which something changed take what it can, in the order of the changes. Dies that are marked
-    /// meanwhile are looked at behind the others.
+    /// meanwhile follow after the others.
     #[inline]
     pub(crate) fn dispatch_ready(&mut self, events: &mut EventQueue) {
         let (mut next, mut decisions) = (0, 0);

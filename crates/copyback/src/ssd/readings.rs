@@ -35,7 +35,7 @@ pub struct Reading {
     pub channel_busy_ns: u64,
     /// Sum over dies of the time that collection held them. 64 bits would overflow with two dies over 292 years.
     pub held_by_gc_ns: u128,
-    /// Time with at least one collection under way that reserves no die.
+    /// Time with at least one collection in progress that reserves no die.
     pub collecting_ns: u64,
 }
 
@@ -85,7 +85,7 @@ impl Drive {
     }
 
     /// A part of the run begins. The longest collection and the fewest free blocks restart, because no difference of
-    /// readings yields them. Kept collections are dropped. The time of commands and collections under way is divided
+    /// readings yields them. Kept collections are dropped. The time of commands and collections in progress is divided
     /// between the parts of the run.
     pub(crate) fn begin_part(&mut self, now_ns: u64) {
         self.records.counters.restart_extremes();

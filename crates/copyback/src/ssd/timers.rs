@@ -1,4 +1,4 @@
-//! Alarms: the events of a drive beside the ends of commands.
+//! Alarms: the events of a drive other than the ends of commands.
 
 use super::drive::Drive;
 use crate::sim::queue::{EventQueue, Timer};

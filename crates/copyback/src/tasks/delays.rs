@@ -1,11 +1,12 @@
-//! Processing delays: the time that firmware takes to look an address up and to make a flash request.
+//! Processing delays: the firmware's time to look up an address and to create a flash request.
 //!
 //! Source: atc18 Section 4.2: look-up of the mapping table 0.5 to 1 µs, request generation 1 to 2 µs for the host and 1
 //! to 3 µs for garbage collection and read scrubbing, each evenly distributed.
 //!
-//! A request of the host is looked up and made; the others, those of the map for the task that caused them included,
-//! are made. The requests of a task keep their order: one does not overtake another whose delay was longer. In latency
-//! breakdowns a delay is a wait for the schedule. Each task draws from a stream of its own (`delays.host`, ...).
+//! A request of the host has a look-up and a creation; other requests have a creation only. A request of the map has
+//! the delay of the task that caused it. The requests of a task keep their order: one does not overtake another whose
+//! delay was longer. In latency breakdowns a delay is a wait for the schedule. Each task draws from a stream of its own
+//! (`delays.host`, ...).
 //!
 //! Parameters:
 //! - `mode` (default `"pipelined"`): a delay postpones its request alone; or `"serial"`: each task has one processor,

@@ -2,12 +2,13 @@
 //!
 //! A job relocates the valid data of its blocks and erases them. Garbage collection, scrubbing and wear levelling
 //! differ only in their choice of blocks. Its reads may have any order. A program follows when a page's worth of units
-//! is in the controller, or nothing is left to read. The erase waits for all of them (the barrier). A job returns one
-//! step at a time, which is bound to addresses only then, so that the job can be interrupted between any two.
+//! is in the controller, or when nothing remains to read. The erase waits for all programs (the barrier). A job returns
+//! one step at a time, and only then is the step bound to addresses, so that the job can be interrupted between any two
+//! steps.
 //!
-//! Most jobs have one block. A job with a block on each of several planes of a die (a superblock) proceeds row by row:
-//! it reads the pages of one offset together, programs each on its own plane, and erases all blocks at once. No
-//! granularity makes such a job yet, and none releases its die between two steps; tests use both
+//! Most jobs have one block. A job may have a block on each of several planes of a die (a superblock). It then proceeds
+//! row by row: it reads the pages of one offset together, and programs each on its own plane. At the end it erases all
+//! blocks at once. No granularity makes such a job yet, and none releases its die between two steps; tests use both
 //! (`ssd/tests/by_hand.rs`).
 
 use crate::flash::command::Source;

@@ -1,4 +1,4 @@
-//! The users of flash other than the host: jobs, and what starts them.
+//! Tasks other than the host's requests: jobs, relocations, and the policies that start them.
 
 pub mod background;
 pub mod delays;

@@ -1,10 +1,10 @@
-//! A relocation: the valid data of a block moves and the block is erased, by requests in a task's queue.
+//! A relocation: requests in a task's queue move the valid data of a block and erase it.
 //!
-//! The alternative to the job that reserves its die (`job`): no die is reserved. A relocation submits requests to
-//! `dispatch`, several at once, and is notified of their ends. A read returns the units of one page that are still
-//! valid. As units arrive, a program writes a page's worth of them to any die. The erase follows when the last of them
-//! is in flash. Requests are submitted without addresses, which are bound when a die takes them, so that data that the
-//! host has overwritten meanwhile is neither read nor moved.
+//! Unlike a job (`job`), it reserves no die. A relocation submits requests to `dispatch`, several at once, and is
+//! notified of their ends. A read returns the units of one page that are still valid. As units arrive, a program writes
+//! a page's worth of them to any die. The erase follows when the last of them is in flash. Requests are submitted
+//! without addresses, which are bound when a die takes them, so that data that the host has overwritten meanwhile is
+//! neither read nor moved.
 //!
 //! With copyback, one command replaces the read and the program of a page whose units are all valid.
 //!
@@ -40,12 +40,12 @@ pub struct Relocation {
     /// Free blocks of its plane when it began.
     free_blocks: u32,
     units_valid: u32,
-    /// The valid units of the block, page by page. As the block is read, those that are still valid move to the front.
+    /// The valid units of the block, page by page. As the block is read, moves that are still valid are placed first.
     moves: Vec<Move>,
     /// The first move that was not examined.
     next: usize,
-    /// Numbers of leading moves: those that were read or are being read, that entered the buffer, that were submitted
-    /// for programming, that were bound to their pages, and that are in flash.
+    /// Numbers of leading moves in each state: read or being read, in the buffer, submitted for programming, bound to
+    /// their pages, in flash.
     read: usize,
     arrived: usize,
     handed: usize,
@@ -97,7 +97,7 @@ impl Relocation {
 
     // ---- questions --------------------------------------------------------------------------------------------------
 
-    /// The task for which it works.
+    /// Its task.
     pub fn source(&self) -> Source {
         self.source
     }

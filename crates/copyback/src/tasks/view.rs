@@ -1,7 +1,6 @@
 //! The view of a die for the policies of order and of preemption.
 //!
-//! A [`DieView`] answers queries and is no copy: only requested answers cost time, and a policy that reads only the
-//! heads of queues pays for nothing else. Each method states its cost.
+//! A [`DieView`] answers queries and is no copy: only the requested answers cost time. Each method states its cost.
 
 use crate::flash::geometry::Geometry;
 use crate::sim::index::{DieId, PlaneId, TxnId};
@@ -45,7 +44,7 @@ pub struct Waiting {
 pub struct WorkLeft {
     /// The plane that it collects.
     pub plane: PlaneId,
-    /// Pages to read, at most: pages that the host overwrites meanwhile are not read.
+    /// Most pages to read: pages that the host overwrites meanwhile are not read.
     pub pages_to_read: u32,
     /// Pages to program, at most.
     pub pages_to_program: u32,
@@ -61,9 +60,8 @@ pub trait DieView {
     fn die(&self) -> DieId;
     /// The drive's shape, and with it the die's planes.
     fn geometry(&self) -> &Geometry;
-    /// The number of requests of a class that wait at the die, in its queue or for admission; for [`Class::Gc`], jobs
-    /// and moves from other dies, as far as they are in its queue. Constant time, for moves proportional to their
-    /// number.
+    /// The number of requests of a class that wait at the die, in its queue or for admission. For [`Class::Gc`], these
+    /// are jobs and moves from other dies that are in its queue. Constant time, for moves proportional to their number.
     fn waiting(&self, class: Class) -> u32;
     /// The number of requests of a class in the die's queue that access a plane. Visits the whole queue.
     fn waiting_for(&self, class: Class, plane: PlaneId) -> u32;

@@ -53,7 +53,7 @@ impl Job {
         self.used(|op| self.sizes.blocks[op].least()).min().unwrap_or(0)
     }
 
-    /// The largest size of a request of any operation, also of those that the job does not have.
+    /// The largest size of a request of any operation, also of operations that the job does not have.
     pub fn largest_size(&self) -> u64 {
         self.sizes.given.iter().map(Blocks::largest).max().unwrap_or(0)
     }
@@ -63,8 +63,8 @@ impl Job {
         self.pattern.is_random && self.places.has_map && !self.goes_by_map() && !self.counts_by_own_size()
     }
 
-    /// Whether fio's map counts blocks of several sizes. It has a bit for each block of the smallest size of all
-    /// operations, also of those that the job does not have, and each operation looks up blocks of its own size.
+    /// Whether fio's map counts blocks of several sizes. The map has a bit for each block of the smallest size of all
+    /// operations, also of operations that the job does not have. Each operation looks up blocks of its own size.
     pub fn counts_by_own_size(&self) -> bool {
         let differs = |own: u64| own != self.least_of_all();
         self.ends_with_map()
@@ -72,7 +72,7 @@ impl Job {
             && (self.has_other_units() || self.used(|op| self.map_unit(op)).any(differs))
     }
 
-    /// The smallest size of a request of any operation, also of those that the job does not have.
+    /// The smallest size of a request of any operation, also of operations that the job does not have.
     pub fn least_of_all(&self) -> u64 {
         (0..3).map(|op| self.sizes.given[op].least()).min().unwrap_or(0)
     }

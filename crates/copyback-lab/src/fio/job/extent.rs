@@ -84,7 +84,7 @@ impl Subject for Extent {
 
 impl Extent {
     fn set_filename(&mut self, opt: &Opt) -> Result<(), Failure> {
-        // A colon divides names, unless a backslash stands before it.
+        // A colon divides names, unless a backslash precedes it.
         let text = opt.text()?.replace("\\:", "\0");
         if text.contains(':') {
             return Err(opt.wrong(

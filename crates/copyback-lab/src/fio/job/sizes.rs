@@ -15,7 +15,7 @@ pub struct Sizes {
     pub given: [Blocks; 3],
     /// Sizes that requests have.
     pub blocks: [Blocks; 3],
-    /// What random requests begin at multiples of, where it is said.
+    /// Random requests begin at multiples of this, if the job sets it.
     pub align: [Option<u64>; 3],
     /// Whether sizes are those of sequential and random requests, not of reads and writes.
     pub are_by_order: bool,

@@ -10,7 +10,7 @@ use copyback::run::config::{AXES, Resolved, RunConfig, Stack};
 use copyback::tasks::gc::preemption::PreemptionConfig;
 use unused::UNUSED_SETTINGS;
 
-/// Notes on axes for which a layer over a scheme chooses another policy than the scheme.
+/// Notes on axes on which a later layer chooses another policy than the scheme.
 pub(super) fn overridden(scheme: &Layer, over: &[Layer]) -> Vec<String> {
     let of_axis = |axis: &Axis| {
         let (own, last) =
@@ -199,7 +199,7 @@ pub(super) const OF_ONE_MODE: &[ModeSetting] = &[
     ModeSetting { table: "workload", key: "time_scale", mode: HostMode::Open, differs_from_default: |_| false },
 ];
 
-/// What a mode means for when requests arrive.
+/// The effect of a mode on the times of requests.
 pub(super) fn loop_of(mode: HostMode) -> &'static str {
     match mode {
         HostMode::Open => "open: requests arrive when the workload says",

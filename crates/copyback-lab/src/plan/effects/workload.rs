@@ -65,7 +65,7 @@ fn of_arrivals(stack: &Stack, resolved: &Resolved) -> Vec<String> {
     alone.into_iter().chain(shared).filter_map(note).collect()
 }
 
-/// The host's defaults for several workloads, each of which says itself what they are.
+/// The host's defaults for several workloads, if each workload sets its own.
 fn of_defaults(stack: &Stack, resolved: &Resolved) -> Vec<String> {
     let (host, usual) = (&resolved.run.host, HostConfig::default());
     let is_closed = resolved.run.has_closed_loop();
@@ -139,7 +139,7 @@ fn of_urgent(stack: &Stack, resolved: &Resolved) -> Option<String> {
     Some(format!("`{key}` ({name}) has no effect: {why}"))
 }
 
-/// Why no part of a scheme asks whether a request is urgent, if none does.
+/// The reason why no part of a scheme depends on urgency, if none does.
 fn why_none_is_urgent(run: &RunConfig) -> Option<String> {
     let is_asked = matches!(run.preemption, PreemptionConfig::Plugin(_)) || matches!(run.order, OrderConfig::Plugin(_));
     if is_asked {

@@ -19,7 +19,7 @@ pub fn check(plan: &Plan) -> Result<(), Failure> {
     Err(opt.wrong(message, format!("remove it, or run without a buffer: --set {without}")))
 }
 
-/// A setting by which writes end before they are programmed, and the one by which they do not.
+/// A setting with which writes end before they are programmed, and the setting that avoids this.
 fn in_words(setting: WriteBufferSetting) -> (String, &'static str) {
     match setting {
         WriteBufferSetting::Fill => ("`frontier.fill_ends = \"dram\"`".to_owned(), "frontier.fill_ends=flash"),

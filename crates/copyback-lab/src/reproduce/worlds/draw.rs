@@ -1,4 +1,4 @@
-//! Worlds are drawn from the open decisions: a Latin hypercube, each decision from a random stream of its own.
+//! Draws worlds from the open decisions: a Latin hypercube, in which each decision has its own random stream.
 
 use super::open::{Admissible, Decision};
 use copyback_workload::rng::{Xoshiro256PlusPlus, below, stream, unit_f64};
@@ -19,7 +19,7 @@ pub struct World {
 /// The value of one decision in a world.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Value {
-    /// As tables have it.
+    /// Its text in tables.
     pub shown: String,
     /// The number of a range, or the place of a choice among the choices.
     pub number: f64,
@@ -34,7 +34,7 @@ pub fn strata(rng: &mut Xoshiro256PlusPlus, count: usize) -> Vec<f64> {
     order.into_iter().map(|stratum| (stratum as f64 + unit_f64(rng)) / count as f64).collect()
 }
 
-/// The worlds of a seed. The runs of each have another seed, so that chance is a part of what worlds differ in.
+/// The worlds of a seed. The runs of each world have another seed, so that worlds also differ by chance.
 pub fn worlds(decisions: &[Decision], count: usize, seed: u64) -> Vec<World> {
     let shares: Vec<Vec<f64>> = decisions
         .iter()

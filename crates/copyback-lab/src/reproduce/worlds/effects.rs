@@ -1,7 +1,7 @@
 //! The share of each decision in an effect's variance over worlds, with an interval.
 //!
-//! The share is that of the variance between groups of worlds which agree in the decision (a first-order effect), less
-//! what groups of this number and size show by chance: 1 − (n − 1) / (n − k) · within / total. Ranges are cut into four
+//! The share is the variance between groups of worlds that agree in the decision (a first-order effect), corrected for
+//! the variance that such groups show by chance: 1 − (n − 1) / (n − k) · within / total. Ranges are cut into four
 //! groups of equal size.
 
 use copyback_workload::rng::{below, stream};

@@ -2,7 +2,7 @@
 //!
 //! Each world is a set of the headlines' cells with the world's settings. Cells are journalled and resumed as those of
 //! every reproduction. A world that contradicts a printed value (a `calibrated` claim among the headlines) is reported
-//! apart.
+//! separately.
 
 mod draw;
 mod effects;
@@ -75,8 +75,8 @@ impl Question {
         self.open.decisions.iter().map(about).collect()
     }
 
-    /// Draws so many worlds, and runs them and the decided one. At full size drives and runs are those of the
-    /// headlines; otherwise those that the open decisions state.
+    /// Draws this many worlds, and runs them and the world of this project's decisions. At full size, drives and runs
+    /// are those of the headlines; otherwise the open decisions state them.
     ///
     /// # Errors
     /// Those of the decided world's plan, and of the journal. A drawn world that fails is a row that says why.
@@ -276,7 +276,7 @@ impl WorldContext<'_> {
     }
 }
 
-/// The claims that worlds ask: headlines and constraints.
+/// The claims that are judged in worlds: headlines and constraints.
 fn asked_of(file: &SweepFile) -> Result<Vec<Claim>, Failure> {
     let mut claims = Claim::of_file(file)?;
     claims.retain(|claim| is_headline(claim) || is_constraint(claim));

@@ -138,7 +138,7 @@ impl Decision {
     }
 }
 
-/// A value as tables have it.
+/// A value as tables show it.
 fn shown(value: &toml::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
@@ -192,7 +192,7 @@ impl Range {
         value.clamp(self.least, self.most)
     }
 
-    /// A number as settings and tables have it.
+    /// A number as settings and tables write it.
     pub fn shown(&self, value: f64) -> String {
         let number = if self.is_whole { format!("{value:.0}") } else { format!("{value}") };
         self.unit.as_ref().map_or_else(|| number.clone(), |unit| format!("{number} {unit}"))
@@ -206,7 +206,7 @@ impl Range {
     }
 }
 
-/// A number with four digits that count.
+/// A number with four significant digits.
 fn four_digits(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
 }

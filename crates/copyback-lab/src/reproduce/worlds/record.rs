@@ -1,4 +1,4 @@
-//! What came out of all worlds: the document, from which every table and picture is made.
+//! The document with the results of all worlds, from which tables and pictures are made.
 
 use crate::reproduce::claim::{Claim, Format};
 use crate::reproduce::headlines::Holds;
@@ -20,7 +20,7 @@ pub struct Worlds {
     pub full_size: bool,
     /// The part of the requests that a world ran, as a divisor.
     pub part: u64,
-    /// The options by which the command line changes the files.
+    /// The options of the command line that change the files.
     pub changes: Vec<String>,
     /// The open decisions.
     pub decisions: Vec<DecisionAbout>,
@@ -94,9 +94,9 @@ pub struct Row {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
-    /// It ran, and keeps what the paper prints.
+    /// It ran, and agrees with the paper's printed values.
     Consistent,
-    /// It ran, and contradicts what the paper prints.
+    /// It ran, and contradicts a printed value of the paper.
     Inconsistent,
     /// Its settings exclude each other, or its run failed.
     Impossible,
@@ -114,7 +114,7 @@ impl Status {
 }
 
 impl WorldClaim {
-    /// A claim, as worlds ask it.
+    /// A claim as it is judged in worlds.
     pub fn of(claim: &Claim) -> Self {
         let test = claim.test.as_ref().ok();
         Self {

@@ -1,7 +1,8 @@
-//! Which simple rule tells the worlds apart in which a headline holds? An exhaustive search over trees of depth two.
+//! The simplest rule that separates the worlds in which a headline holds from the others: an exhaustive search over
+//! trees of depth two.
 //!
 //! A question is a threshold of a range, or one choice against all others. A deeper tree replaces a simpler one only if
-//! it is right about two worlds more, and about one world in fifty more.
+//! it is right about at least two more worlds, and about 2 % more of all worlds.
 
 use super::effects::Factor;
 

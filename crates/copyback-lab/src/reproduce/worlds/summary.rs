@@ -1,4 +1,5 @@
-//! What do all worlds say? For each headline the share in which it holds, its distribution, what decides, and a rule.
+//! The summary of all worlds: for each headline, the share of worlds in which it holds, its distribution, the decisions
+//! that matter, and a rule.
 
 use super::effects::{self, Factor, Share};
 use super::record::{Row, Status, WorldClaim, Worlds};
@@ -13,13 +14,13 @@ const ENOUGH: usize = 20;
 /// The summary of a document.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
-    /// Worlds that keep what the paper prints.
+    /// Worlds that agree with the paper's printed values.
     pub consistent: usize,
-    /// Worlds that contradict it.
+    /// Worlds that contradict a printed value.
     pub inconsistent: usize,
-    /// Worlds that cannot be.
+    /// Worlds that did not run.
     pub impossible: usize,
-    /// Whether shares are of the consistent worlds; of all that ran if there are fewer than 20 such.
+    /// Whether shares are of the consistent worlds. If there are fewer than 20, shares are of all worlds that ran.
     pub is_of_consistent: bool,
     /// The rule that separates the consistent worlds from the others.
     pub consistency: Option<RuleSummary>,
@@ -32,11 +33,11 @@ pub struct Summary {
 pub struct HeadlineSummary {
     /// Worlds that judge it.
     pub judged: usize,
-    /// Those in which direction and size hold.
+    /// Worlds in which direction and size hold.
     pub in_size: usize,
-    /// Those in which at least the direction holds, and no control shows half of the effect.
+    /// Worlds in which at least the direction holds, and no control shows half of the effect.
     pub in_direction: usize,
-    /// Those in which a control without the idea shows half of it, too.
+    /// Worlds in which a control without the idea also shows half of the effect.
     pub control_too: usize,
     /// The effect that 5 % of the worlds are below, the median, and the effect that 95 % are below.
     pub quantiles: Option<[f64; 3]>,
@@ -186,7 +187,7 @@ fn words(document: &Worlds, tree: &Tree, answers: (&str, &str)) -> String {
     }
 }
 
-/// A threshold with three digits that count.
+/// A threshold with three significant digits.
 fn three_digits(value: f64) -> String {
     let rounded: f64 = format!("{value:.2e}").parse().unwrap_or(value);
     format!("{rounded}")

@@ -16,7 +16,7 @@ use std::time::SystemTime;
 /// A file and its hash.
 type Named = (PathBuf, String);
 
-/// Files that stand in for paths, with their hashes.
+/// Files that replace paths, with their hashes.
 pub type Sent = BTreeMap<PathBuf, (String, Handed)>;
 
 /// Content that was sent to this process, by the path that it replaces, with its hash. Cells read under a lock, so that
@@ -51,7 +51,7 @@ fn with_hash(path: PathBuf) -> Named {
     (path, hash)
 }
 
-/// Keeps files as they are for the client while the guard lives, or returns those that differ.
+/// Keeps the client's files unchanged while the guard lives, or returns the files that differ.
 pub fn present(
     wanted: &[Named],
     sent: &[(String, &[u8])],

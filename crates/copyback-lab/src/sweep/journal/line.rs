@@ -1,5 +1,4 @@
-//! Lines of a journal: JSON objects, each with a check sum as its last member, so that what was changed is never
-//! believed.
+//! Lines of a journal: JSON objects, each with a check sum as its last member, so that altered lines are never used.
 
 use super::{CellResult, RunResult};
 use crate::flat::Number;
@@ -24,7 +23,7 @@ fn seal(text: &[u8]) -> String {
     format!("{}{}{}", SUM.0, blake3::hash(text).to_hex(), SUM.1)
 }
 
-/// The object of a line, if it is as it was written.
+/// The object of a line, if the line was not altered.
 fn unsealed(line: &[u8]) -> Option<Value> {
     let line = line.strip_suffix(b"\n")?;
     let seal_bytes = SUM.0.len() + 2 * blake3::OUT_LEN + SUM.1.len();
@@ -50,7 +49,7 @@ pub fn is_of_first_layout(line: &[u8]) -> bool {
     object.is_ok_and(|object| ["key", "cell", "runs"].iter().all(|name| object.get(name).is_some()))
 }
 
-/// A cell's line. Whole numbers are numbers. Others are texts, in which no digit is lost on the way.
+/// A cell's line. Whole numbers are JSON numbers; others are texts, so that no digit is lost.
 pub fn write_line(key: &str, label: &str, result: &CellResult) -> String {
     let number = |number: &Number| match number {
         Number::U64(value) => json!(value),
@@ -68,7 +67,7 @@ pub fn write_line(key: &str, label: &str, result: &CellResult) -> String {
     sealed(&json!({ "key": key, "cell": label, "runs": runs, "notes": result.notes }))
 }
 
-/// A cell's key and its results, if its line is as it was written.
+/// A cell's key and its results, if its line was not altered.
 pub fn read_line(line: &[u8]) -> Option<(String, CellResult)> {
     let value = unsealed(line)?;
     let number = |value: &Value| match value {

@@ -1,10 +1,9 @@
 //! The journal of a sweep: a line for each cell that has ended, so that a stopped sweep continues.
 //!
 //! The first line names the table of the journal. A file without it, or of another table, is not this journal, and is
-//! not changed. Every other line is a JSON object with a cell's key, its results and a check sum. The key is a
-//! hash of everything that the results depend on: each scheme's resolved configuration, the trace's bytes, the seed,
-//! the number of requests, and the program. A line whose writing was cut short is taken back; one that was changed is
-//! not used.
+//! not changed. Every other line is a JSON object with a cell's key, its results and a check sum. The key is a hash of
+//! everything that the results depend on: each scheme's resolved configuration, the trace's bytes, the seed, the number
+//! of requests, and the program. A line that was written only in part is removed; an altered line is not used.
 
 mod line;
 
@@ -39,7 +38,7 @@ pub struct RunResult {
     pub scheme: String,
     /// Hash of its configuration, its trace, its seed and its number of requests.
     pub hash: String,
-    /// Whether its drive had settled.
+    /// The verdict on its steady state.
     pub steady: Verdict,
     /// Its numbers by name.
     pub numbers: BTreeMap<String, Number>,
@@ -90,12 +89,12 @@ pub struct CellResult {
 }
 
 impl CellResult {
-    /// Whether each run's drive had settled, if its host wrote anything, and kept up.
+    /// Whether each run's drive was steady (if its host wrote) and kept up.
     pub fn is_steady(&self) -> bool {
         self.unsettled().next().is_none()
     }
 
-    /// Runs whose drives had not settled, though their hosts wrote, or did not keep up.
+    /// Runs whose drives were not steady although their hosts wrote, or did not keep up.
     pub fn unsettled(&self) -> impl Iterator<Item = &RunResult> {
         self.runs.iter().filter(|run| steady::is_unsettled(run.steady))
     }
@@ -111,7 +110,7 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal of a table, or begins one. `is_fresh` forgets what is in it.
+    /// Opens the journal of a table, or begins one. `is_fresh` discards its content.
     pub fn open(path: &Path, table: &str, is_fresh: bool) -> Result<Self, Failure> {
         let failed = |error: std::io::Error| unusable(path, &error);
         if std::fs::metadata(path).is_ok_and(|data| !data.is_file()) {
@@ -149,8 +148,8 @@ impl Journal {
         self.done.get(key)
     }
 
-    /// Appends a cell. What is returned was read back from the line, so that a cell looks the same whether its sweep
-    /// was stopped or not.
+    /// Appends a cell. The returned results were read back from the line, so that a cell has the same results whether
+    /// its sweep was stopped or not.
     pub fn append(&self, key: &str, label: &str, result: &CellResult) -> Result<CellResult, Failure> {
         let failed = |error: std::io::Error| Failure::of_disk(&self.path, &error);
         let line = line::write_line(key, label, result);
@@ -188,7 +187,7 @@ struct Lines {
     whole_bytes: u64,
 }
 
-/// Reads a journal line by line: whatever the file is, no more than one line of it is in memory beside the results.
+/// Reads a journal line by line: of any file, at most one line is in memory beside the results.
 fn read_lines(file: &File, path: &Path) -> Result<Lines, Failure> {
     let (mut lines, mut reader) =
         (Lines { done: BTreeMap::new(), damaged_lines: 0, whole_bytes: 0 }, BufReader::new(file));
@@ -263,7 +262,8 @@ pub fn key(plan: &Plan, program: &str) -> String {
     files::hash_bytes(format!("{LAYOUT}\n{program}\n{}", runs.join("\n")).as_bytes())
 }
 
-/// This program: its version, and a hash of its file, because a program under development changes under one version.
+/// This program: its version, and a hash of its file, because a program may change during development without a new
+/// version.
 pub fn program() -> String {
     static PROGRAM: OnceLock<String> = OnceLock::new();
     let make = || {

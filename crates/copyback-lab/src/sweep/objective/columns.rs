@@ -1,4 +1,4 @@
-//! Columns of a sweep's table that its rows can be asked for, and what each is called.
+//! Columns of a sweep's table for conditions and output, with their names.
 
 use super::Name;
 use super::near::{LISTED, near_names};
@@ -106,7 +106,7 @@ pub fn is_of_some_runs(name: &str) -> bool {
     OF_SOME_RUNS.contains(&name.split('.').next().unwrap_or_default())
 }
 
-/// The numbers that headings of tables stand for.
+/// The numbers that headings of tables abbreviate.
 pub(super) const HEADINGS: &[(&str, &str)] = &[
     ("wa", "write_amplification.total"),
     ("write_amplification", "write_amplification.total"),
@@ -191,7 +191,7 @@ pub(super) fn without_unit_of(name: &str) -> &str {
     rest.filter(|rest| !rest.is_empty() && !rest.ends_with('.')).unwrap_or(name)
 }
 
-/// The columns that rows can be asked for: varied keys, texts, and numbers of the runs that are done.
+/// The available columns: varied keys, texts, and numbers of the runs that are done.
 pub struct Columns<'a> {
     file: &'a SweepFile,
     cells: &'a [Cell],
@@ -199,13 +199,13 @@ pub struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    /// Those of cells that are done.
+    /// The columns of cells that are done.
     pub fn of<'r>(file: &'a SweepFile, cells: &'a [Cell], results: impl Iterator<Item = &'r CellResult>) -> Self {
         let runs = results.flat_map(|result| &result.runs);
         Self { file, cells, numbers: runs.flat_map(|run| run.numbers.keys()).cloned().collect() }
     }
 
-    /// Those that are known before any cell has run.
+    /// The columns that are known before any cell has run.
     pub fn usual(file: &'a SweepFile, cells: &'a [Cell]) -> Result<Self, Failure> {
         let numbers = flat::numbers(&Report::default())?.into_iter().map(|(name, _)| name);
         let matched = flat::numbers(&Matched::default())?.into_iter().map(|(name, _)| format!("matched.{name}"));

@@ -55,7 +55,7 @@ const FIGURES: &[(&str, &str)] = &[
     ("tail", "p99_9"),
 ];
 
-/// Names that a word is known to mean, of those that there are.
+/// Existing names that a word is known to mean.
 fn synonyms(word: &str, all: &[&str]) -> Vec<String> {
     let small = word.to_ascii_lowercase();
     let is_there = |name: &String| all.iter().any(|known| known == name || without_unit_of(known) == name);
@@ -74,10 +74,10 @@ fn written(name: &str) -> &str {
     Some(without_unit_of(name)).filter(|short| !CLASSES.contains(short)).unwrap_or(name)
 }
 
-/// A question with the names that an unknown name may mean; empty if none is near. Words of other programs
-/// come first, then names with the same last part, `read.mean` for `mean`, then names that begin with it,
-/// `write_amplification.total` for `flash.write_amplification`, then those that are spelt alike. Of a percentile that
-/// is not counted, the nearest one takes its place: `read.p50` for `read.p42`.
+/// A question with the names that an unknown name may mean; empty if none is near. The order of names: words of other
+/// programs, names with the same last part (`read.mean` for `mean`), names that begin with the word
+/// (`write_amplification.total` for `flash.write_amplification`), names with a similar spelling. For a percentile that
+/// is not measured, the nearest one is suggested: `read.p50` for `read.p42`.
 pub fn near_names<'a>(word: &str, all: impl Iterator<Item = &'a str>) -> String {
     let all: Vec<&str> = all.collect();
     let meant = synonyms(word, &all);
@@ -138,7 +138,7 @@ fn of_workload(word: &str, all: &[&str]) -> Vec<String> {
     ["read", "write"].iter().filter(|op| of(op)).map(|op| format!("{workload}.{op}.{figure}")).collect()
 }
 
-/// Names of the word's own table that go on where it ends: `wear.max_erases` for `wear.max`.
+/// Names of the word's own table that begin with the word: `wear.max_erases` for `wear.max`.
 fn of_table(word: &str, all: &[&str]) -> Vec<String> {
     let begin = format!("{word}_");
     let names = all.iter().map(|name| written(name)).filter(|name| word.contains('.') && name.starts_with(&begin));
@@ -163,7 +163,7 @@ mod tests {
     use crate::sweep::objective::short_of;
     use copyback::observe::report::Report;
 
-    /// The suggestion for a word for which a run has no number.
+    /// The suggestion for a word that names no number of a run.
     fn near(word: &str) -> String {
         let numbers = flat::numbers(&Report::default()).expect("a report is JSON");
         let names: Vec<String> = numbers.into_iter().map(|(name, _)| name).collect();

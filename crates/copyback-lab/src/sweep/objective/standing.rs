@@ -1,5 +1,5 @@
-//! Which rows meet what was asked, and which row is nearest if none does: the answer of a sweep and the first sentence
-//! of a report follow from the same rule.
+//! The rows that meet the conditions, and the nearest row if none does. A sweep's answer and a report's first sentence
+//! use this rule.
 
 use super::Comparison;
 use std::cmp::Ordering;
@@ -11,7 +11,7 @@ pub enum Standing {
     Meets,
     /// The largest miss, as a share of the wanted value, or as it is if that is 0.
     MissesBy(f64),
-    /// It lacks a number, or misses a condition on a text: it is near to nothing.
+    /// It lacks a number, or misses a condition on a text: it is never the nearest.
     Unknown,
 }
 
@@ -45,9 +45,9 @@ fn distance(value: f64, wanted: f64) -> f64 {
 
 /// Rows and their standings.
 pub struct Judged<R> {
-    /// Those that meet all conditions.
+    /// Rows that meet all conditions.
     pub meet: Vec<R>,
-    /// The one that misses them by least, or the first of several; none if one meets them, or none is near.
+    /// The row that misses them by least, or the first of several; `None` if a row meets them, or if no row is near.
     pub nearest: Option<R>,
 }
 

@@ -1,7 +1,7 @@
 //! A timeline as SVG: one line of rows, drawn to scale; the pointer shows the details of a command.
 //!
 //! It is as wide as its content: the scale is the smallest at which every array time has room for its label, up to a
-//! bound above which labels are omitted. Time before the first and behind the last command takes no room, but is named.
+//! bound above which labels are omitted. Time before the first and after the last command is not drawn, but stated.
 
 use crate::svg::{self, Colour};
 use copyback::flash::command::Source;

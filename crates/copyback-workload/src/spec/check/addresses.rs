@@ -1,4 +1,4 @@
-//! What must be true of addresses.
+//! Checks of the addresses of generated requests.
 
 use super::{Checked, positive, share, wrong};
 use crate::spec::{AddressKind, AddressSpec, GENERATED_ALIGN_DEFAULT, WorkloadSpec};

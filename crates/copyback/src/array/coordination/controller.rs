@@ -33,7 +33,7 @@ pub struct Round {
 
 /// The state of the array that a controller reads in addition to messages.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen {
+pub struct ArrayState {
     /// Simulated time.
     pub now_ns: u64,
     /// The time since which no request is outstanding.
@@ -130,17 +130,17 @@ impl Controller {
 
     /// The next drive that gets an order now, and the order. The caller posts its drives' messages before it calls
     /// again.
-    pub fn next_order(&mut self, seen: Seen) -> Option<(u32, DriveOrder)> {
-        while self.next_arrival_ns().is_some_and(|due_ns| due_ns <= seen.now_ns) {
+    pub fn next_order(&mut self, state: ArrayState) -> Option<(u32, DriveOrder)> {
+        while self.next_arrival_ns().is_some_and(|due_ns| due_ns <= state.now_ns) {
             match self.on_their_way.pop_front().expect("there is one").1 {
                 Envelope::ToDrive(drive, order) => return Some((drive, order)),
-                Envelope::FromDrive(drive, Report::Done) => self.on_done(drive, seen),
+                Envelope::FromDrive(drive, Report::Done) => self.on_done(drive, state),
                 Envelope::FromDrive(drive, Report::AboveMiddle(share)) => {
-                    self.on_message(Message::AboveMiddle(drive, share), seen);
+                    self.on_message(Message::AboveMiddle(drive, share), state);
                 }
                 Envelope::FromDrive(drive, Report::Low(level)) => {
                     if self.in_round == 0 {
-                        self.on_message(Message::Low(drive, level), seen);
+                        self.on_message(Message::Low(drive, level), state);
                     } else if self.in_round >> drive & 1 == 0 {
                         self.kept.push((drive, level));
                     }
@@ -152,27 +152,27 @@ impl Controller {
     }
 
     /// A drive completed its forced collections.
-    fn on_done(&mut self, drive: u32, seen: Seen) {
+    fn on_done(&mut self, drive: u32, state: ArrayState) {
         let was_last = self.in_round == 1 << drive;
         self.in_round &= !(1 << drive);
         if !was_last {
             return;
         }
-        let lasted_ns = seen.now_ns - self.round.began_ns;
+        let lasted_ns = state.now_ns - self.round.began_ns;
         self.ended = Some(self.round);
         self.totals.rounds += 1;
         self.totals.rounds_ns += lasted_ns;
-        self.on_message(Message::RoundEnd, seen);
+        self.on_message(Message::RoundEnd, state);
         // Reports during the round count for the next round. First come registrations, then requests for a round, in
         // order; the first request that begins a round keeps the later ones.
         let kept = std::mem::take(&mut self.kept);
         for &(drive, level) in &kept {
-            self.on_message(Message::Low(drive, level.min(Level::Report)), seen);
+            self.on_message(Message::Low(drive, level.min(Level::Report)), state);
         }
         let mut asking = kept.into_iter().filter(|(_, level)| *level > Level::Report);
         while self.in_round == 0 {
             let Some((drive, level)) = asking.next() else { break };
-            self.on_message(Message::Low(drive, level), seen);
+            self.on_message(Message::Low(drive, level), state);
         }
         // A drive of that round has what it requested.
         let in_round = self.in_round;
@@ -180,14 +180,14 @@ impl Controller {
     }
 
     /// Passes a message of the controller, or of a drive, to the policy, and sends its orders.
-    pub fn on_message(&mut self, message: Message, seen: Seen) {
+    pub fn on_message(&mut self, message: Message, state: ArrayState) {
         if self.is_over {
             return;
         }
         let view = View {
-            now_ns: seen.now_ns,
+            now_ns: state.now_ns,
             drives: self.drives,
-            idle_since_ns: seen.idle_since_ns,
+            idle_since_ns: state.idle_since_ns,
             in_round: self.in_round,
         };
         match self.policy.on_message(message, &view) {
@@ -195,14 +195,14 @@ impl Controller {
             Some(Order::Force { drives, resumed, force }) => {
                 assert!(resumed & !drives == 0, "{resumed:b} go on, of {drives:b}");
                 assert!(self.in_round == 0 && drives != 0, "a round of {drives:b} in one of {:b}", self.in_round);
-                (self.in_round, self.round) = (drives, Round { drives, began_ns: seen.now_ns });
+                (self.in_round, self.round) = (drives, Round { drives, began_ns: state.now_ns });
                 self.totals.drives_forced += u64::from(drives.count_ones());
                 let rest = Force { owed: MinimumCollections::Rest, ..force };
                 let order = |drive: u32| DriveOrder::Force(if resumed >> drive & 1 == 1 { rest } else { force });
-                self.send_order(drives, order, seen.now_ns);
+                self.send_order(drives, order, state.now_ns);
             }
             Some(Order::Pause(drives, on_request)) => {
-                self.send_order(drives, |_| DriveOrder::Pause(on_request), seen.now_ns)
+                self.send_order(drives, |_| DriveOrder::Pause(on_request), state.now_ns)
             }
         }
     }
@@ -222,8 +222,8 @@ mod tests {
     /// The drives that get an order when these messages arrive one after the other.
     fn forced(controller: &mut Controller, reports: &[(u32, Report)]) -> Vec<u32> {
         reports.iter().for_each(|&(drive, report)| controller.post(drive, report, 0));
-        let seen = Seen { now_ns: 0, idle_since_ns: None };
-        std::iter::from_fn(|| controller.next_order(seen)).map(|(drive, _)| drive).collect()
+        let state = ArrayState { now_ns: 0, idle_since_ns: None };
+        std::iter::from_fn(|| controller.next_order(state)).map(|(drive, _)| drive).collect()
     }
 
     fn controller(policy: &str) -> Controller {
@@ -231,8 +231,8 @@ mod tests {
         Controller::new(config.build().expect("it coordinates"), &config.common().expect("as all do"), 0b1111)
     }
 
-    /// Reports during a round count for the next round, from every drive: all registered drives take part in it, and
-    /// none has a round of its own afterwards.
+    /// Reports of any drive during a round count for the next round. All registered drives take part in that round, and
+    /// none has a separate round afterwards.
     #[test]
     fn what_is_said_during_a_round_counts_for_the_next() {
         let (low, start) = (Report::Low(Level::Report), Report::Low(Level::Start));

@@ -1,29 +1,31 @@
 //! Coordination: do the drives of an array agree on when they collect?
 //!
 //! Contract: drives that can be coordinated report their level, once for each level, and the completion of a forced
-//! collection. The controller forwards to a policy these messages, the end of each round, polls if it requests them,
-//! and the moments when requests come and when none is left. A policy reads a [`View`] and sends orders ([`Order`]); it
-//! changes nothing itself. A *round* is from an order to collect to the last drive that has completed it. Reports of
-//! drives meanwhile are kept for the next round. Messages in both directions take `message_latency`; at equal times
-//! they are handled after the event that caused them, those of drives by number.
+//! collection. The controller forwards these messages to a policy. It also reports the end of each round, polls if the
+//! policy requests them, and the moments when requests arrive and when no request is outstanding any more. A policy
+//! reads a [`View`] and sends orders ([`Order`]); it changes nothing itself. A *round* lasts from an order to collect
+//! until the last drive has completed it. Reports that arrive meanwhile are kept for the next round. Messages in both
+//! directions take `message_latency`. At equal times, messages are handled after the event that caused them, and
+//! messages of drives in the order of their numbers.
 //!
-//! What every coordinated policy takes:
+//! Parameters of every coordinated policy:
 //! - `scope` (default `"array"`): whose collections are coordinated: those of all drives together, or with `"drive"`
-//!   those of each drive's elements, and drives apart.
+//!   those of each drive's elements, each drive separately.
 //! - `message_latency` (default 0): time of a message from a drive to the controller, or back.
-//! - `force_collections` (default 1): collections that each plane of a forced drive does, whatever it has free.
-//! - `force_stop` (default `"own"`): the level at which a forced plane then stops: `"own"`, where its own collection
-//!   would (`trigger.stop`); `"report"`, where it no longer reports (`trigger.report`); `"reserve"`, where no more can
-//!   be freed.
+//! - `force_collections` (default 1): collections that each plane of a forced drive makes, however many blocks it has
+//!   free.
+//! - `force_stop` (default `"own"`): the level at which a forced plane then stops: `"own"`, the level at which its own
+//!   collection would stop (`trigger.stop`); `"report"`, the level at which it no longer reports (`trigger.report`);
+//!   `"reserve"`, the level at which no more can be freed.
 //! - `force_scope` (default `"plane"`): whose free blocks are compared with that level. `"plane"`: each plane's own.
-//!   `"drive"`: the drive's in all ("until the number of free blocks exceeds an internal threshold", tc12 Section
+//!   `"drive"`: the sum of the drive ("until the number of free blocks exceeds an internal threshold", tc12 Section
 //!   4.3.1). Each element then does `force_collections`, its lowest plane first, and goes on until the drive has
 //!   reached the level.
 //!
 //! A drive's level is the lowest free share of its planes; it reports it at each poll to a policy that requests it. A
-//! forced drive collects on all its elements, each plane in turn from the lowest. With less than one collection a plane
-//! it would do nothing if only another drive is low, and a collection of all drives would be that of the low drives
-//! only. A drive that is at its last resort (`trigger.last_resort`) collects without an order.
+//! forced drive collects on all its elements, each plane in turn from the lowest. With `force_collections` below 1, a
+//! forced drive that is not low would do nothing, and a collection of all drives would be one of the low drives only. A
+//! drive that is at its last resort (`trigger.last_resort`) collects without an order.
 //!
 //! A drive alone is an array of one: its elements agree on when they collect.
 //!
@@ -36,7 +38,7 @@ pub mod reactive_inclusive;
 pub mod reactive_selective;
 pub mod uncoordinated;
 
-pub use controller::{Controller, DriveOrder, Round, Seen};
+pub use controller::{ArrayState, Controller, DriveOrder, Round};
 
 use super::config::check_time;
 use crate::config::{KeyError, axis};
@@ -177,8 +179,8 @@ pub struct View {
 pub enum Message {
     /// A drive has fallen to a level.
     Low(u32, Level),
-    /// The share of a plane's blocks by which the lowest plane of a drive is above the middle between the levels at
-    /// which it reports and at which it would start: from every drive at each poll, if the policy requests it.
+    /// The distance of a drive's lowest plane from the middle between its report level and its start level, as a share
+    /// of a plane's blocks. Every drive sends it at each poll, if the policy requests it.
     AboveMiddle(u32, f64),
     /// The round is over.
     RoundEnd,

@@ -1,10 +1,10 @@
-//! The first drive that would start a collection has all drives collect: Reactive inclusive.
+//! When the first drive must collect, all drives collect: Reactive inclusive.
 //!
 //! Source: tc12 Section 4.3.1: "all SSDs in the array have to participate in GC coordination irrespective of their
 //! internal status".
 //!
-//! A drive that falls below `trigger.soft` asks, and every drive is forced: each plane collects `force_collections`
-//! times, then those below `force_stop` go on.
+//! When a drive falls below `trigger.soft`, every drive is forced: each plane collects `force_collections` times, and
+//! then until it has reached `force_stop`.
 
 use super::{Common, CoordinationPolicy, Message, Order, Parameters, View, params};
 use crate::ssd::gc::coordination::Force;

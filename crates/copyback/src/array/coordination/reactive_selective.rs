@@ -1,8 +1,9 @@
-//! The first drive that would start a collection makes those collect that will soon need it: Reactive selective.
+//! When the first drive must collect, all drives that will soon have to collect do so, too: Reactive selective.
 //!
 //! Source: tc12 Section 4.3.1. A drive that falls below T_soft (`trigger.report`) registers (PARTICIPATE GGC); the
 //! first below T_hard (`trigger.soft`) is the coordinator, and all registered drives are forced, as under
-//! `ggc-reactive-inclusive`. Then the list is empty, and a drive that is still below T_soft registers again at once.
+//! `ggc-reactive-inclusive`. The list of registered drives is then empty; a drive that is still below T_soft registers
+//! again at once.
 
 use super::{Common, CoordinationPolicy, Drives, Message, Order, Parameters, View, params};
 use crate::ssd::gc::coordination::Force;

@@ -38,8 +38,8 @@ pub(super) fn place_of(root: &Table, key: &str) -> Option<Place> {
     for name in key.split('.') {
         let Some(entry) = table.get(name) else { break };
         place = match &entry.node {
-            Node::Leaf(_) => return seen(&entry.value),
-            Node::Table(_) => seen(&entry.key),
+            Node::Leaf(_) => return user_place(&entry.value),
+            Node::Table(_) => user_place(&entry.key),
         };
         let Node::Table(inner) = &entry.node else { break };
         table = inner;
@@ -48,7 +48,7 @@ pub(super) fn place_of(root: &Table, key: &str) -> Option<Place> {
 }
 
 /// The place, unless it is in the built-in defaults.
-pub(super) fn seen(place: &Place) -> Option<Place> {
+pub(super) fn user_place(place: &Place) -> Option<Place> {
     (place.text.name != BUILT_IN).then(|| place.clone())
 }
 
@@ -75,7 +75,7 @@ const DEVICE_TABLES: [&str; 3] = ["geometry", "timing", "capacity"];
 
 /// The error of a device without one of its tables, at the first of its tables that is there.
 fn incomplete_device(root: &Table, needed: &str) -> LayerError {
-    let place = DEVICE_TABLES.iter().find_map(|table| seen(&root.get(*table)?.key));
+    let place = DEVICE_TABLES.iter().find_map(|table| user_place(&root.get(*table)?.key));
     let Some(place) = place else {
         return LayerError::new(format!("the device is missing: it needs `[{needed}]`"))
             .with_help("name a device, or write [geometry], [timing] and [capacity]");
@@ -103,7 +103,7 @@ fn decode_tenants<C: Configuration>(values: &toml::Table, root: &Table) -> Resul
         let (Node::Table(inner), Some(toml::Value::Table(values))) = (&entry.node, values.get(name)) else {
             return Err(LayerError::new(format!("`{WORKLOADS}.{name}` is a table, not a value"))
                 .with_help(format!("write [{WORKLOADS}.{name}] and its keys below"))
-                .at(seen(&entry.value)));
+                .at(user_place(&entry.value)));
         };
         let tenant = Tenant::deserialize(values.clone())
             .map_err(|error| explain::<C>(inner, error.message(), values, &[WORKLOADS, name], &fails::<Tenant>))?;
@@ -142,12 +142,14 @@ fn check_names<C: Configuration>(root: &Table) -> Result<(), LayerError> {
                     _ => suggestion(name, "tables", tables::<C>()),
                 },
             };
-            return Err(LayerError::new(format!("unknown table or key `{name}`")).with_help(help).at(seen(&entry.key)));
+            return Err(LayerError::new(format!("unknown table or key `{name}`"))
+                .with_help(help)
+                .at(user_place(&entry.key)));
         }
         if let Node::Leaf(_) = entry.node {
             return Err(LayerError::new(format!("`{name}` is a table, not a value"))
                 .with_help(format!("write [{name}] and its keys below, or `--set {name}.key=value`"))
-                .at(seen(&entry.value)));
+                .at(user_place(&entry.value)));
         }
     }
     Ok(())
@@ -178,15 +180,17 @@ fn refuse_renamed(table: &str, entry: &Entry) -> Result<(), LayerError> {
                 _ => format!("write [{axis}] over its keys"),
             },
         };
-        return Err(now(table, axis).with_help(help).at(seen(&entry.key)));
+        return Err(now(table, axis).with_help(help).at(user_place(&entry.key)));
     }
     if let Some((old, new, value)) = policy {
         let error = LayerError::new(format!("`{axis}.policy`: `{old}` is now `{new}`"));
-        return Err(error.with_help(format!("write `{axis}.policy = \"{new}\"`")).at(seen(value)));
+        return Err(error.with_help(format!("write `{axis}.policy = \"{new}\"`")).at(user_place(value)));
     }
     for (key, below) in inner {
         if let Some(new) = renamed::key(table, key) {
-            return Err(now(&format!("{table}.{key}"), new).with_help(format!("write `{new}`")).at(seen(&below.key)));
+            return Err(now(&format!("{table}.{key}"), new)
+                .with_help(format!("write `{new}`"))
+                .at(user_place(&below.key)));
         }
     }
     Ok(())

@@ -4,7 +4,7 @@
 //! therefore found by decoding again, with more and more of the keys: the key at fault is the first that brings the
 //! error.
 
-use super::decode::seen;
+use super::decode::user_place;
 use super::merge::tag;
 use super::tree::{Items, Node, Table};
 use super::wording::wording;
@@ -109,7 +109,7 @@ pub(super) fn explain<C: Configuration>(
         path.truncate(depth_of_gap(message, field, &first, &path, fails));
     }
     let is_key = message.starts_with("unknown field") || message.starts_with("missing field");
-    let place = place_of(root, &path, is_key).and_then(|place| seen(&place));
+    let place = place_of(root, &path, is_key).and_then(|place| user_place(&place));
     wording::<C>(&path, message, values, above, fails).at(place)
 }
 
@@ -128,8 +128,8 @@ fn place_of(root: &Table, path: &[Step], is_key: bool) -> Option<Place> {
     place
 }
 
-/// The part of what is at the end of a path that brings the error. A message of a missing key tells nothing about the
-/// order in which keys are decoded: there, it is the part without which the error changes.
+/// The part of what is at the end of a path that brings the error. The message of a missing key does not depend on the
+/// order of decoding. The key is therefore in the part without which the error changes.
 fn culprit<C: Configuration>(
     message: &str,
     values: &toml::Table,

@@ -2,16 +2,16 @@
 //!
 //! A run's configuration is a stack: built-in defaults, a device, a scheme, a workload, an experiment, `--set`. All
 //! layers share one flat namespace: the tables of the [`Configuration`] and `[workload]`. A key of a later layer
-//! replaces the same key of an earlier one, with three exceptions, each because the rest would make no sense without
-//! what was replaced:
+//! replaces the same key of an earlier layer. There are three exceptions, in which other keys would have no meaning
+//! after the replacement:
 //!
 //! - if a layer chooses another `policy` of an axis (`mode` of `[precondition]`, `kind` in a table of `[workload]`),
 //!   the parameters of the earlier choice are dropped, except those that describe the drive ([`Kept`]);
 //! - a layer's `[capacity]` replaces the earlier table whole, because its keys exclude each other;
 //! - a layer that brings a trace drops an earlier generator's settings, and the other way round.
 //!
-//! Two defaults depend on the rest: the host's loop is closed if a generator has no arrival times, else open; and
-//! requests to an array address drives if their addresses are those of a drive, else its volume.
+//! Two defaults depend on other keys. The host's loop is closed if a generator has no arrival times, otherwise open.
+//! Requests to an array go to drives if their addresses are those of a drive, otherwise to the volume.
 
 mod decode;
 mod fault;
@@ -117,7 +117,7 @@ impl<C: Configuration> Stack<C> {
 
     /// Settings that a later layer dropped, because it chose another policy; those of the built-in defaults are none.
     pub fn dropped(&self) -> impl Iterator<Item = &Dropped> {
-        self.dropped.iter().filter(|dropped| decode::seen(&dropped.place).is_some())
+        self.dropped.iter().filter(|dropped| decode::user_place(&dropped.place).is_some())
     }
 
     /// The configuration that the layers amount to, checked as a whole.
@@ -200,7 +200,7 @@ impl<C: Configuration> Stack<C> {
             Node::Table(inner) => Some(inner),
             Node::Leaf(_) => None,
         })?;
-        decode::seen(&table.get(leaf)?.value)
+        decode::user_place(&table.get(leaf)?.value)
     }
 
     /// The workload alone, checked.

@@ -1,4 +1,4 @@
-//! Lists of names for a word that is none of them.
+//! Lists of names for an error about an unknown word.
 
 use super::nearest;
 

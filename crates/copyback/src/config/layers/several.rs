@@ -12,7 +12,7 @@ impl<C: Configuration> Stack<C> {
                                          too",
             );
             let help = "keep one of the two; settings of one workload of several are `workloads.NAME.key`";
-            return Err(error.with_help(help).at(decode::seen(&alone.key)));
+            return Err(error.with_help(help).at(decode::user_place(&alone.key)));
         }
         tenants::check(&resolved.tenants).map_err(|error| {
             let key = format!("{WORKLOADS}.{}", error.key);

@@ -1,4 +1,4 @@
-//! TOML as a tree in which every key and value knows its place.
+//! TOML as a tree; every key and value has its place in the text.
 
 use super::{LayerError, Place, Text};
 use copyback_workload::printable::{is_unprintable, printable};
@@ -64,7 +64,7 @@ impl Entry {
     }
 }
 
-/// A value: a table that layers merge key by key, or anything else, which they replace whole.
+/// A value: a table, which layers merge key by key, or another value, which they replace as a whole.
 #[derive(Clone, Debug)]
 pub(super) enum Node {
     Leaf(toml::Value),

@@ -1,12 +1,12 @@
-//! Debit scheduling: each task may have as many requests in all windows together as its share of the slots allows.
+//! Debit scheduling: a task's share of all slots limits its requests in all windows together.
 //!
-//! Source: atc18 Section 3.2. A task's debit is the number of its requests that are queued or executing at chips; below
-//! its limit the next may enter, oldest first, skipping those whose chip is full. The limits of all tasks add up to the
-//! slots of all chips, so that slots that one task does not use stay free: it is not work-conserving.
+//! Source: atc18 Section 3.2. A task's debit is the number of its requests that are queued or executing at chips. If it
+//! is below the task's limit, the task's oldest request whose chip has a free slot may enter. The limits of all tasks
+//! add up to the slots of all chips. Slots that a task does not use stay free: the policy is not work-conserving.
 //!
-//! A task other than the host has a limit of max(1, round(share · slots / 100)) while it is active, and none if its
-//! share is set to 0; the host has the rest, at least 1. If several tasks below their limits wait for one chip, one is
-//! drawn, each with the weight 1 − debit / limit. Requests of the map count against the task that caused them, or
+//! While a task other than the host is active, its limit is max(1, round(share · slots / 100)), or 0 if its share is
+//! set to 0. The host has the remaining slots, at least 1. If several tasks below their limits wait for one chip, one
+//! is drawn, each with the weight 1 − debit / limit. Requests of the map count against the task that caused them, or
 //! belong to a separate task.
 //!
 //! ```text
@@ -18,23 +18,23 @@
 //!
 //! Parameters:
 //! - `slots` (default 4): requests in a die's window.
-//! - `guard` (default 1): while the host waits for a collection, for a free page or for an update of the map, the limit
-//!   of collections is at least this, and their requests are first until this many are in windows. With a share of 0
-//!   and no guard the drive stops. Own.
-//! - `map` (default `"cause"`): whose requests those of the map are: of the task that caused them, or with `"own"` of a
-//!   task with a share of its own.
+//! - `guard` (default 1): applies while the host waits for a collection (for a free page, or for an update of the map).
+//!   The limit of collections is then at least this, and their requests precede others until this many are in windows.
+//!   With a share of 0 and no guard the drive stops. Own.
+//! - `map` (default `"cause"`): the task that requests of the map count for: the task that caused them, or with `"own"`
+//!   a separate task with its own share.
 //! - `shares` (default `{ policy = "fixed", gc = 20, map = 20, scrub = 20, wear = 20 }`): percent of all slots for each
-//!   task but the host; 0 leaves it none. `"feedback"` sets them once a `period` (1 ms) while a task is at work:
-//!   S = P · e + I · S (atc18, equations 1 to 3), with `gc_p` (0.05 % a block) and `gc_i` (0.9) of collection, whose
-//!   error e is the number of free blocks missing to the watermark, `scrub_p` (0.002 % a read) and `scrub_i` (0.9) of
-//!   scrubbing, `most` (80 %), and `map` (20 %) and `wear` (5 %), which are not fed back. P and I are not in the
-//!   paper; those of collection let its share span 0 to 40 % as in Fig. 6b.
+//!   task but the host; with 0 a task has none. `policy = "feedback"` sets them once every `period` (1 ms) while a task
+//!   is active: S = P · e + I · S (atc18, equations 1 to 3). P and I are `gc_p` (0.05 % a block) and `gc_i` (0.9) for
+//!   collection, and `scrub_p` (0.002 % a read) and `scrub_i` (0.9) for scrubbing. The error e of collection is the
+//!   number of free blocks missing to the watermark. `most` (80 %) limits each share; `map` (20 %) and `wear` (5 %) are
+//!   fixed. P and I are not in the paper; those of collection let its share span 0 to 40 % as in Fig. 6b.
 //!
 //! P on another drive: a share settles at S = P · e / (1 − I). To reach a share at a given number of missing blocks,
 //! set P ≈ share · (1 − I) / blocks: 40 % at 80 blocks are 40 · 0.1 / 80 = 0.05. At most `trigger.soft` blocks can be
-//! missing, and P of scrubbing is for each read above `tasks.scrub.start`: if these are a tenth, P must be ten times as
-//! much. I sets how slowly a share follows: after log 0.5 / log I periods it is half of the way, with 0.9 after 7 of
-//! them.
+//! missing, and P of scrubbing is for each read above `tasks.scrub.start`. If these are a tenth of the defaults of
+//! `atc18`, P must be ten times as high. I determines how slowly a share follows: after log 0.5 / log I periods it has
+//! covered half of the distance, with 0.9 after 7 periods.
 
 use super::shares::{Shares, SharesConfig};
 use super::{AdmitPolicy, Change, Entry, Setup, View, check_slots, is_guarded};

@@ -1,16 +1,15 @@
 //! Admit: which task's request enters which die's window?
 //!
 //! Contract: requests of all tasks (the host, collections that reserve no die, the map, ...) enter the queue of their
-//! die through its window, from which commands are taken in the order of `order`. The engine calls the policy when a
-//! request reaches a die with a free slot at which no request of its task waits ([`AdmitPolicy::enters`]), and when the
-//! situation of waiting requests has changed ([`AdmitPolicy::next`], until it returns none). The policy is notified of
-//! waiting and entering requests, reads the heads of the waiting lists, one for each task and die, through [`View`],
-//! and may keep state. Requests of one task at one die keep their order. Its answers take a time that does not depend
-//! on how many wait.
+//! die through its window. `order` then decides which of them is issued first. The engine calls the policy in two
+//! cases: when a request reaches a die with a free slot at which no request of its task waits
+//! ([`AdmitPolicy::enters`]), and when the situation of waiting requests has changed ([`AdmitPolicy::next`], until it
+//! returns none). The policy is notified of waiting and entering requests. Through [`View`], it reads the heads of the
+//! waiting lists, one for each task and die. It may keep state. Requests of one task at one die keep their order. The
+//! time of its answers does not depend on the number of waiting requests.
 //!
-//! A program of the host is admitted only with a free page, so that all requests in a window can always complete; a
-//! collection that reserves its die takes a slot as well, and is first when one becomes free: the policy does not
-//! decide this.
+//! A program of the host is admitted only with a free page, so that all requests in a window can always complete. A
+//! collection that reserves its die also takes a slot, and gets the next free one. The policy does not decide either.
 //!
 //! A policy is a file of this folder and a row of the registry below.
 
@@ -72,8 +71,8 @@ impl View<'_> {
         self.windows.active().has(task)
     }
 
-    /// Whether a request of the host waits that only a collection can serve: it needs a free page, or the end of a map
-    /// update that a collection has begun.
+    /// Whether a request of the host waits for a collection: for a free page, or for the end of a map update that a
+    /// collection has begun.
     #[inline(always)]
     pub fn waits_for_gc(&self) -> bool {
         self.waits_for_gc
@@ -129,8 +128,8 @@ pub trait AdmitPolicy {
     fn on_head(&mut self, _list: Entry, _view: &View<'_>) {}
     /// A slot of a die is free, and kept for a job: the policy does not decide on it.
     fn on_kept_slot(&mut self, _die: DieId, _view: &View<'_>) {}
-    /// A request enters: the time for which it will use its die and the channel, and whether another request of its
-    /// task still waits there.
+    /// A request enters. Arguments are the time that it will use its die and the channel, and whether another request
+    /// of its task still waits there.
     fn on_enter(&mut self, _entry: Entry, _cost_ns: u64, _is_backlogged: bool) {}
     /// The tasks' shares under feedback, if there are any.
     fn shares(&mut self) -> Option<&mut Shares> {

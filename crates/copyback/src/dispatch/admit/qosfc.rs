@@ -1,14 +1,14 @@
-//! Start-time fair queueing of the tasks at each die: each gets flash time in proportion to its weight, and what one
-//! does not use the others have.
+//! Start-time fair queueing of the tasks at each die: each task gets flash time in proportion to its weight. The other
+//! tasks get the time that a task does not use.
 //!
 //! Source: atc18 Section 5.2 (QoSFC): "weighted fair queueing ..., a work-conserving system that does not reserve
-//! resources. It maintains virtual time as a measure of progress for each FTL task at each flash memory resource";
-//! tags as Goyal et al. 1996 have them.
+//! resources. It maintains virtual time as a measure of progress for each FTL task at each flash memory resource"; tags
+//! as in Goyal et al. 1996.
 //!
 //! At each die a waiting task has a start tag S = max(v, F): F is the finish tag of its last request there, and v the
-//! start tag of the die's last one. The least start tag enters, and F becomes S + cost / weight. The cost of a request
-//! is its array time plus its transfer; for a relocation's read the mean over the units that its pages still hold,
-//! because the page is decided when its die takes the read.
+//! start tag of the last request that entered at the die. The request with the least start tag enters, and its task's F
+//! becomes S + cost / weight. The cost of a request is its array time plus its transfer. For a relocation's read it is
+//! the mean over the remaining units of its pages, because the page is chosen when the die takes the read.
 //!
 //! Parameters:
 //! - `slots` (default 4): requests in a die's window.

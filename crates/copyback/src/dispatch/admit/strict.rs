@@ -1,13 +1,14 @@
-//! Fixed priorities: of the tasks that wait at a die the host goes first, then the map, collection, scrubbing, wear.
+//! Fixed priorities at each die: the host first, then the map, collection, scrubbing, wear levelling.
 //!
 //! Source: atc18 Section 5.2 (RAIN): "resources are arbitrated through fixed priority scheduling, with host requests
-//! having the highest priority". A task's requests enter out of order past full windows of other dies.
+//! having the highest priority". If the window of a die is full, later requests of a task for other dies enter before
+//! its requests for that die.
 //!
 //! Parameters:
 //! - `slots` (default 4): requests in a die's window.
-//! - `guard` (default 1): while the host waits for a collection, for a free page or for an update of the map, requests
-//!   of collections are first until this many of them are in windows; with 0 the host can starve the collection that it
-//!   waits for. Own.
+//! - `guard` (default 1): while the host waits for a collection (for a free page or an update of the map), requests of
+//!   collections precede others until this many are in windows. With 0 the host can starve the collection that it waits
+//!   for. Own.
 
 use super::{AdmitPolicy, Change, Entry, Setup, View, check_slots, is_guarded};
 use crate::config::KeyError;

@@ -1,4 +1,4 @@
-//! At most this many transactions of a die are in its queue or executing; the others wait for admission, in order.
+//! A die has at most `slots` transactions in its queue or executing; the others wait for admission, in order.
 //!
 //! Source: atc18 Section 4.1: "at most four requests queued to each chip in the controller".
 //!

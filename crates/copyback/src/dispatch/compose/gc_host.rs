@@ -1,9 +1,9 @@
 //! Host transactions on other planes of the die join the reads and programs of collection if page offsets agree.
 //!
-//! Source: hpdc18 Section 4.1, Algorithm 2. One partner for each free plane. A program's partner is a write of that
-//! plane whose next page, in one of its open blocks, has the offset of the collection's. If collections are
-//! preemptible, requests that join the next command are left to it, and do not preempt it: in hpdc18 Section 4.4,
-//! preemption serves those that "miss".
+//! Source: hpdc18 Section 4.1, Algorithm 2. There is one partner for each free plane. A write can join a program if the
+//! next page of an open block of its plane has the offset of the collection's page. If collections are preemptible,
+//! requests that can join the next command wait for it, and do not preempt it: in hpdc18 Section 4.4, preemption serves
+//! those that "miss".
 
 use super::{JoiningReads, JoiningWrite, Room, View};
 use crate::flash::command::CommandPlane;

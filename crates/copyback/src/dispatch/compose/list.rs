@@ -1,4 +1,4 @@
-//! A list of builders: each adds to the command what is legal, and without any the lead goes alone.
+//! A list of builders: each adds legal partners to the command; without builders, the lead is issued alone.
 //!
 //! Builders:
 //! - `multi-plane`: transactions of the same operation on other planes of the die join the lead if page offsets (and,
@@ -6,35 +6,35 @@
 //! - `cache`: reads and programs follow each other through the cache register, so that a transfer overlaps the array
 //!   time of the same die. ONFI read cache and program cache.
 //!
-//! Builders for commands of collection, apart from those:
+//! Builders for commands of collection:
 //! - `gc+host`: transactions of the host on other planes join reads and programs of collection, one for each free
 //!   plane, under the same rules. hpdc18 Section 4.1, Algorithm 2.
 //! - `merge`: a queued read of a page that collection has just read ends with that page's transfer, and a queued write
-//!   of what collection is about to program goes into that program. Pages of the victim for which a request waits are
+//!   of data that collection is about to program joins that program. Pages of the victim for which a request waits are
 //!   moved first. ispass11 Section III-B.
-//! - `pipeline`: requests that preempt a collection at a point, and the collection's next step, follow each other
-//!   through the cache register if they are of one type: read after read, program after program. ispass11 Section
-//!   III-C.
+//! - `pipeline`: at a preemption point, preempting requests and the collection's next step follow each other through
+//!   the cache register, if they are of one type: read after read, program after program. ispass11 Section III-C.
 //!
 //! Parameters:
-//! - `builders` (default `["multi-plane"]`): which are tried. None excludes another, so their order makes no
-//!   difference.
-//! - `gc` (default `[]`): which builders for commands of collection are tried. A key of its own, so that a scheme can
-//!   name them and leave a device's way with host commands alone.
-//! - `scan_max` (default 16): transactions of a queue that are looked at for a partner. The controller's: how far ahead
-//!   it decodes requests when it builds a command.
-//! - `gc_scan_max` (default 1024): the same for a collection: requests for its own plane may precede its partners in
-//!   the queue for as long as it lasts. Also the scan length of a preemption point of a collection (`preemption`). It
-//!   is also the controller's limit: what it can scan in the time of a poll (`preemption.poll`, `gc_scan`). The
-//!   simulator has an index and needs no limit: 65536 costs it no more.
+//! - `builders` (default `["multi-plane"]`): the builders that are tried. None excludes another, so their order makes
+//!   no difference.
+//! - `gc` (default `[]`): the builders that are tried for commands of collection. This is a separate key, so that a
+//!   scheme can set it without a change of the device's host commands.
+//! - `scan_max` (default 16): transactions of a queue that are examined for a partner: how many requests the controller
+//!   decodes ahead when it builds a command.
+//! - `gc_scan_max` (default 1024): the same for a collection, whose partners may be far back in the queue, behind
+//!   requests for its own plane. It also limits the scan at a preemption point (`preemption`). The limit is the number
+//!   of requests that the controller can scan in the time of a poll (`preemption.poll`, `gc_scan`). The simulator has
+//!   an index and needs no limit: 65536 costs it no more.
 //! - `gc_scan` (default `"300 ns"`): with `gc+host`, time to look for a partner before each read of a collection.
-//!   hpdc18 Section 4.1: "at most hundreds of nanoseconds"; partners of programs are found in no time, as there.
+//!   hpdc18 Section 4.1: "at most hundreds of nanoseconds"; as in the paper, partners of programs are found in zero
+//!   time.
 //! - `gc_transfers` (default `"first"`): with `gc+host`, when the page of a read that joined a read of a collection
 //!   leaves the die. `"first"`: after the collection's program has been loaded, while the array works on it (hpdc18
 //!   Section 4.1: "transferring GC data in/out of the chip is prioritized over the normal I/O requests"). `"together"`:
 //!   behind the collection's page, so that the program begins one transfer later for each read that joined. Also under
-//!   `"first"` the page leaves at once if the program does not follow at once (a preemption point, another read, a
-//!   program on another die), or if a write waits that may need its register to join the program. A write that joins
+//!   `"first"` the page leaves at once in two cases: the program does not follow at once (a preemption point, another
+//!   read, a program on another die), or a waiting write may need the register to join the program. A write that joins
 //!   delays the program by its transfer in both cases.
 
 use crate::config::{CommandsConfig, KeyError};
@@ -49,7 +49,7 @@ pub struct Params {
     pub builders: Vec<BuilderName>,
     /// Which builders for commands of collection are tried.
     pub gc: Vec<GcBuilderName>,
-    /// Transactions of a queue that are looked at for a partner.
+    /// Transactions of a queue that are examined for a partner.
     pub scan_max: u32,
     /// Transactions of a queue that are searched for a partner of a collection's command.
     pub gc_scan_max: u32,

@@ -1,9 +1,9 @@
-//! Host transactions are served with the very pages that collection moves.
+//! Host transactions are served with the pages that collection moves.
 //!
 //! Source: ispass11 Section III-B, Fig. 5. A read completes when the page has reached the controller. A write of data
 //! that was read and not programmed yet joins that program instead of the old version, and releases its reserved page.
 //! Pages of the victim for which a request waits are moved first: "the order of pages to be moved does not matter". If
-//! collections are preemptible, such requests are left to the collection, and do not preempt it: they wait behind all
+//! collections are preemptible, such requests wait for the collection and do not preempt it; they wait behind all
 //! requests that do.
 
 use super::{Room, View};
@@ -25,8 +25,8 @@ impl Merged {
     pub const NONE: Self = Self { first: TxnId::NONE, units: 0 };
 }
 
-/// The position, among the pending moves of a collection's victim, of the page for which a request has waited longest;
-/// reads before writes.
+/// The move of a collection's victim for whose page a request has waited longest, by its position among the pending
+/// moves; reads precede writes.
 pub(crate) fn wanted_move<R: Room>(view: &View<'_, R>, victim: BlockId, pending: &[Move]) -> Option<usize> {
     let start_of = |page| pending.iter().position(|m| view.geometry.page_of(m.from) == page);
     let waiting = |is_write| view.queues.index().of_block(view.die, victim, is_write);

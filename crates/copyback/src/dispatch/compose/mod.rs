@@ -2,12 +2,13 @@
 //!
 //! Contract: when a die is ready, the order selects a transaction to lead the next command. The engine calls the
 //! builders of the list in turn. Each reads the command so far, the die's queues and the write points of its planes (a
-//! `View`), and returns queued transactions that join: all reads at once, but writes plane by plane, because a write
-//! takes others along that fill its page, and only then the remaining writes for the next plane are known. Without
-//! partners, the lead is issued alone. A second list applies to commands of collection. Builders change nothing: the
-//! drive binds the transactions and issues the command, and independent code checks it.
+//! `View`), and returns queued transactions that join: all reads at once, but writes plane by plane. A write binds
+//! other writes that fill its page, and the remaining writes for the next plane are known only then. Without partners,
+//! the lead is issued alone. A second list applies to commands of collection. Builders change nothing: the drive binds
+//! the transactions and issues the command, and independent code checks it.
 //!
-//! A builder is a file of this folder and a row of [`BuilderName`] or [`GcBuilderName`] and of their questions below.
+//! A builder is a file of this folder, a variant of [`BuilderName`] or [`GcBuilderName`], and an arm in their methods
+//! below.
 
 pub(crate) mod gc_host;
 pub mod list;

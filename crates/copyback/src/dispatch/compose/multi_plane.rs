@@ -1,5 +1,5 @@
-//! Transactions of the same operation on other planes of the die join the lead in one multi-plane command if page
-//! offsets agree, and block offsets and plane pairs on devices that require it.
+//! Transactions of the same operation on other planes of the die join the lead in one multi-plane command. Page offsets
+//! must agree, and on some devices block offsets and plane pairs.
 //!
 //! Source: hpdc18 Section 2.2.2, tpds20 Section 2; ONFI 5.1 multi-plane operations.
 

@@ -1,4 +1,4 @@
-//! First come, first served over all classes; a background job came when it started.
+//! First come, first served over all classes; a background job has the time of its start.
 //!
 //! Source: atc18 Section 5 (`vanilla`).
 //!

@@ -1,9 +1,9 @@
-//! Order: which of a die's ready requests goes first?
+//! Order: which of a die's ready requests is issued first?
 //!
 //! Contract: a ready die offers the head of each class that may run now. The policy selects one of these classes, and
-//! none only if nothing may run; the engine issues its head. If nothing may run, the engine need not call it. It may
-//! read everything in [`DieView`], and keep its own state. Under preemption, requests that may preempt a collection's
-//! next step are heads in the same way.
+//! none only if nothing may run; the engine issues its head. If nothing may run, the engine need not call the policy.
+//! The policy may read everything in [`DieView`], and keep its own state. Under preemption, requests that may preempt a
+//! collection's next step are heads in the same way.
 //!
 //! A policy is a file of this folder and a row of the registry below.
 

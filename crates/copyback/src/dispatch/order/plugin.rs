@@ -1,7 +1,7 @@
 //! An order of a program that calls Copyback: a class of Python, for example.
 //!
-//! It sees what every order sees, and names one of the classes that may run; another answer ends the run. Each drive
-//! has an order of its own.
+//! It reads the same state as every order, and names one of the classes that may run; another answer ends the run. Each
+//! drive has its own order.
 //!
 //! Source: none of its own; docs/python.md shows how a policy is written and supplied.
 //!

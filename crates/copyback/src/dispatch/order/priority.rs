@@ -3,13 +3,12 @@
 //! Source: hpdc18 Section 5 (GC > read > write); tpds20 Section 6.1 (reads first: read > GC > write).
 //!
 //! Parameters:
-//! - `first` (default `"gc-read-write"`): or `"read-gc-write"`, `"read-write-gc"`, or `"read"`: reads first, collection
-//!   and writes in order of arrival, so that pages evicted together are not separated by the collection that the first
-//!   of them causes. If collection is not first, its data is not first on a channel either.
+//! - `first` (default `"gc-read-write"`): or `"read-gc-write"`, `"read-write-gc"`, or `"read"`: reads first, then
+//!   collection and writes in order of arrival. Under `"read"`, the collection that the first of several evicted pages
+//!   causes does not separate these pages. If collection is not first, its data is not first on a channel either.
 //! - `next_collection` (default `"at-once"`): when a die that has just collected may collect again: `"at-once"`, or
-//!   `"after-waiting"`, once the requests have gone that arrived before the last collection of the die began and still
-//!   wait there. Own: the papers' collections follow each other; a controller that bounds what a read can meet does not
-//!   let them.
+//!   `"after-waiting"`, after the waiting requests that arrived before the die's last collection began. Own: in the
+//!   papers, collections follow each other. A controller that limits the wait of a read does not permit that.
 
 use super::{Class, OrderPolicy, Parameters, View};
 use crate::flash::geometry::Geometry;

@@ -1,14 +1,14 @@
-//! A search for the best die that does not look at every die.
+//! A search for the best die that does not compare all dies.
 //!
-//! It notes a key for each die, which may be too good and is never too bad: a die that may have become better is named
-//! ([`DieSearch::gain`]), and one that has become worse is found out when it wins. So a change costs the logarithm of
-//! the number of dies, and a die that stays as it is costs nothing.
+//! It notes a key for each die. A key may be better than the die's present value, but never worse: components report
+//! dies that may have become better ([`DieSearch::gain`]); if a die has become worse, its key is corrected when it
+//! wins. A change costs the logarithm of the number of dies; a die without a change costs nothing.
 
 use super::Load;
 use crate::sim::index::DieId;
 use crate::sim::tournament::{NEVER, Tournament};
 
-/// How dies are divided into rings, of which each is searched by itself: by the turn of a die, modulo `rings`.
+/// The division of dies into rings, which are searched separately: the turn of a die, modulo `rings`.
 #[derive(Clone, Copy, Debug)]
 pub struct Ring {
     /// The number of rings: 1, or the number of channels.
@@ -55,7 +55,7 @@ fn key_of(die: DieId, load: &impl Load) -> u64 {
 }
 
 impl DieSearch {
-    /// A search among dies of these turns, of which nothing is known.
+    /// A search among dies of these turns, without known keys.
     pub fn new(ring: Ring, turn_of: &[usize]) -> Self {
         let dies = turn_of.len() as u32;
         let none = Tournament::new(dies / ring.rings);
@@ -75,8 +75,8 @@ impl DieSearch {
         }
     }
 
-    /// The best die of the ring of turn `first`: one with free pages before one without, then that with the least key;
-    /// of equal dies the first from turn `first` on.
+    /// The best die of the ring of turn `first`: a die with free pages precedes one without, then the least key counts;
+    /// of equal dies, the first from turn `first` on.
     pub fn best(&mut self, ring: Ring, first: usize, die_at: impl Fn(u32) -> DieId, load: &impl Load) -> DieId {
         self.note_gains(ring, load);
         let (number, start) = ring.place_of(first as u32);
@@ -134,7 +134,7 @@ mod tests {
     use rand::RngExt;
     use std::cell::Cell;
 
-    /// What each die is at, and how often that was asked.
+    /// The true value of each die, and the number of queries.
     #[derive(Default)]
     struct Dies {
         collecting: Vec<bool>,
@@ -184,7 +184,7 @@ mod tests {
         (Dynamic::new(&geometry), dies)
     }
 
-    /// Whatever happens to dies, the answer is that of a look at all of them.
+    /// After any changes of dies, the answer is that of a comparison of all dies.
     #[test]
     fn it_finds_what_a_look_at_all_dies_finds() {
         let mut stream = rng::stream(3, "test.die_search");
@@ -213,7 +213,7 @@ mod tests {
         }
     }
 
-    /// Dies without pages, of which one gains a page for each write: a write asks as many of 1,024 dies as of 16.
+    /// Dies without pages, one of which gains a page for each write: a write queries as many of 1,024 dies as of 16.
     #[test]
     fn a_search_asks_few_dies_however_many_there_are() {
         let asked = |count: u32| {

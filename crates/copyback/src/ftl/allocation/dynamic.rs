@@ -1,8 +1,8 @@
 //! A write goes to a die without garbage collection and with the shortest queue, decided when it is admitted; its plane
 //! is chosen when its command is issued.
 //!
-//! Source: SSDsim (Hu et al. 2011), as hpdc18 Section 3.3 describes it. Equal dies take turns, channels first. Dies on
-//! which the host has no page left are skipped while another die has one. With parity, a unit has a channel, and its
+//! Source: SSDsim (Hu et al. 2011), as hpdc18 Section 3.3 describes it. Equal dies take turns, channels first. Dies
+//! without a free page for the host are skipped while another die has one. With parity, a unit has a channel, and its
 //! die is chosen on that channel (`redundancy`).
 //!
 //! ```text
@@ -121,7 +121,7 @@ impl Dynamic {
         DieSearch::new(self.ring(), &self.turn_of)
     }
 
-    /// The best die of a channel, by a look at all of them.
+    /// The best die of a channel, by a comparison of all its dies.
     fn place_on(&self, channel: ChannelId, load: &impl Load) -> Place {
         let (dies, channels) = (self.turns.len(), self.turns.len() / self.dies_per_channel as usize);
         let first = self.first_turn_of(Some(channel));
@@ -131,7 +131,7 @@ impl Dynamic {
         Place { die: best, plane: PlaneId::NONE }
     }
 
-    /// The best die of the drive, by a look at each until one is idle.
+    /// The best die of the drive, by a comparison of all dies until one is idle.
     fn place_anywhere(&self, load: &impl Load) -> Place {
         let dies = self.turns.len();
         let rank = |die: DieId| (load.free_pages(die) == 0, load.is_collecting(die), load.queued(die));
@@ -157,8 +157,8 @@ impl Dynamic {
         self.next_turn = (self.turn_of[die.at()] + 1) % self.turns.len();
     }
 
-    /// The next plane in rotation that has a free page, among those that the unit may go to; if none has, the plane
-    /// whose turn it is. A page is filled before the rotation advances: data written in sequence is contiguous.
+    /// The next plane in rotation with a free page, among the planes that the unit may go to; if none has one, the
+    /// plane whose turn it is. A page is filled before the rotation advances: data written in sequence is contiguous.
     pub fn next_plane(&mut self, unit: LogicalUnit, has_room: impl Fn(PlaneId) -> bool) -> PlaneId {
         let planes = self.turns.len() as u32 * self.planes_per_die;
         match self.channel(unit) {

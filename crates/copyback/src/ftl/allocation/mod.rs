@@ -1,9 +1,9 @@
 //! Allocation: which die and plane get a new page?
 //!
 //! Contract: the engine calls [`Allocation::place`] when a host write is admitted, once for each logical page that it
-//! touches. It returns the die, and the plane if the policy fixes it; otherwise the plane is chosen when the command is
-//! issued, among the planes of that die that have a page. It reads the drive through [`Load`] and changes only its own
-//! state. A policy that compares all dies finds the best with a [`DieSearch`], which hears of dies that gained.
+//! touches. It returns the die, and the plane if the policy fixes it. Otherwise the plane is chosen at issue, among the
+//! planes of the die that have a page. It reads the drive through [`Load`] and changes only its own state. A policy
+//! that compares all dies finds the best with a [`DieSearch`], which is notified of dies that become better.
 
 pub mod die_search;
 pub mod dynamic;
@@ -51,11 +51,12 @@ pub trait Load {
     fn queued(&self, die: DieId) -> u32;
     /// Pages that the host may still write on the die before it must wait for space.
     fn free_pages(&self, die: DieId) -> u32;
-    /// Whether the die itself has such pages, whatever it shares with other dies.
+    /// Whether the die itself has such pages, without the space that it shares with other dies.
     fn has_own_pages(&self, die: DieId) -> bool {
         self.free_pages(die) > 0
     }
-    /// Whether something is left of what the die shares with other dies: none of them has free pages otherwise.
+    /// Whether the space that the die shares with other dies has a page left; if not, none of these dies has free
+    /// pages.
     fn has_shared_pages(&self, _die: DieId) -> bool {
         true
     }
@@ -75,7 +76,7 @@ pub enum Allocation {
 }
 
 impl Allocation {
-    /// The policy that a configuration asks for.
+    /// The policy of a configuration.
     pub fn new(config: &AllocationConfig, geometry: &Geometry) -> Self {
         match config {
             AllocationConfig::Static(p) => Self::Static(static_order::StaticOrder::new(p, geometry)),
@@ -86,7 +87,7 @@ impl Allocation {
     }
 
     /// The destination of the page of `unit`. It changes nothing: the caller reports the placement
-    /// ([`Allocation::on_placed`]). With a search of the same load, not every die is looked at; the answer is the same.
+    /// ([`Allocation::on_placed`]). With a search of the same load, not every die is compared; the answer is the same.
     #[inline]
     pub fn place(&self, unit: LogicalUnit, load: &impl Load, search: Option<&mut DieSearch>) -> Place {
         match self {
@@ -148,7 +149,7 @@ impl Allocation {
         }
     }
 
-    /// The plane of a write while no time passes (preconditioning): the one in turn that has room.
+    /// The plane of a write while no time passes (preconditioning): the next plane in rotation with a free page.
     #[inline]
     pub fn timeless_plane(&mut self, unit: LogicalUnit, has_room: impl Fn(PlaneId) -> bool) -> PlaneId {
         match self {

@@ -1,8 +1,8 @@
 //! An allocation of a program that calls Copyback: a class of Python, for example.
 //!
-//! The program returns the die of a page when that is admitted; the plane is chosen when its command is issued, and the
-//! pages of preconditioning are placed as under `dynamic`. With parity a unit has a channel, and the die must be on
-//! that channel; another die ends the run. Each drive has its own allocation, and a copy of a drive has a copy of it.
+//! The program returns the die of a page when the page is admitted. The plane is chosen when its command is issued;
+//! pages of the preconditioning are placed as under `dynamic`. With parity, a unit belongs to a channel, and a die on
+//! another channel ends the run. Each drive has its own allocation, and a copy of a drive has a copy of it.
 //!
 //! Source: none of its own; docs/python.md shows how a policy is written and supplied.
 //!

@@ -1,9 +1,10 @@
-//! The die is a function of the logical page's number, as under `static`; the plane is chosen when the page is
-//! programmed, the planes of a die in turn.
+//! The die is a function of the logical page's number, as under `static`; the plane is chosen in rotation when the page
+//! is programmed.
 //!
 //! Source: the page allocation of DiskSim's SSD extension (Agrawal et al. 2008), on which ispass11, tc12 and hpdc18
-//! were simulated: an element is fixed by the address, its planes take pages in turn. hpdc18 states CWDP with the plane
-//! as last digit; in what its Algorithm 2 pairs, "the first write request in Q", any write of the die will do.
+//! were simulated: an address determines the element, and its planes take pages in rotation. hpdc18 states CWDP with
+//! the plane as last digit; but its Algorithm 2 pairs "the first write request in Q", which may be any write of the
+//! die.
 //!
 //! Parameters:
 //! - `order` (default `"CWDP"`): as under `static`; the position of P decides only which pages share a die.

@@ -1,12 +1,12 @@
-//! The plane is a function of the logical page's number: consecutive pages go round channels, chips (W, ways), dies and
-//! planes in a stated order, whose first letter changes fastest.
+//! The plane is a function of the logical page's number: consecutive pages rotate over channels, chips (W, ways), dies
+//! and planes in a stated order, whose first letter changes fastest.
 //!
 //! Source: hpdc18 Table 1 (CWDP), tpds20 Section 5.1 (channel-chip-die-plane); the 24 orders of Jung and Kandemir 2012.
 //!
-//! With parity, pages are counted group by group of its stripes and channel by channel in a group, and the order begins
-//! with C: all members of a stripe are on the same chip, die and plane of their channels (`redundancy`). Each time
-//! parity and planes complete a common rotation, one plane is skipped, so that every plane gets equal parity, which is
-//! overwritten more often than data.
+//! With parity, pages are counted by groups of stripes, and in a group by channel, and the order begins with C. All
+//! members of a stripe are then on the same chip, die and plane of their channels (`redundancy`). Each time parity and
+//! planes complete a common rotation, one plane is skipped, so that every plane gets equal parity, which is overwritten
+//! more often than data.
 //!
 //! Parameters:
 //! - `order` (default `"CWDP"`): each of the letters C, W, D, P once.

@@ -23,7 +23,7 @@ impl Ftl {
         pages
     }
 
-    /// Compares both maps, the valid bits and the blocks' counts, and the blocks among themselves. Slow: it looks at
+    /// Compares both maps, the valid bits and the blocks' counts, and the blocks among themselves. Slow: it examines
     /// every unit.
     ///
     /// # Errors
@@ -53,7 +53,7 @@ impl Ftl {
         self.check_blocks()
     }
 
-    /// Compares each block's state with its counts, and the lists of free blocks with both. It looks at every block.
+    /// Compares each block's state with its counts, and the lists of free blocks with both. It examines every block.
     ///
     /// # Errors
     /// With what does not agree.

@@ -1,4 +1,4 @@
-//! Collecting: a victim is picked and taken, its valid data is listed, and it is erased.
+//! Collections: a victim is selected and taken, its valid data is listed, and it is erased.
 
 use super::{Ftl, Move};
 use crate::ftl::blocks::{Block, BlockState};
@@ -25,7 +25,7 @@ impl Ftl {
         Some(picked)
     }
 
-    /// Whether the victim policy looks at the reads that wait.
+    /// Whether the victim policy examines waiting reads.
     pub fn victim_matches_reads(&self) -> bool {
         self.victim.matches_reads()
     }

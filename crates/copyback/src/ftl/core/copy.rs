@@ -1,4 +1,4 @@
-//! A copy of a preconditioned drive: what a comparison starts each of its schemes from.
+//! A copy of a preconditioned drive: the initial state of each scheme of a comparison.
 
 use super::Ftl;
 use crate::sim::table;

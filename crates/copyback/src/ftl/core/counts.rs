@@ -13,7 +13,7 @@ pub struct Counts {
     pub padding_units: u64,
     /// Blocks of the flash erased.
     pub erases: u64,
-    /// Places of those that had not been programmed: a block may be closed before it is full.
+    /// Places of such blocks that were not programmed: a block may be closed before it is full.
     pub unwritten_units: u64,
 }
 

@@ -13,7 +13,7 @@ impl Ftl {
         }
     }
 
-    /// The youngest is looked for among all free blocks of the plane: once for all pages of a block.
+    /// The youngest is searched among all free blocks of the plane: once for all pages of a block.
     fn first_free(&self, plane: PlaneId) -> Option<u32> {
         match self.free_order {
             FreeOrder::InTurn => self.free.first(plane.at()),

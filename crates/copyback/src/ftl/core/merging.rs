@@ -47,8 +47,8 @@ impl Ftl {
 
     // ---- what the host writes ---------------------------------------------------------------------------------------
 
-    /// The open block for a page of these units: that of the sequential log if they fill the page in order and continue
-    /// its content, or begin a logical block.
+    /// The open block for a page of these units: the sequential log block if they fill the page in order and continue
+    /// its content, or begin a logical block; otherwise a random one.
     pub fn log_for(&self, plane: PlaneId, units: &[LogicalUnit]) -> usize {
         if !self.logs().has_sequential {
             return RANDOM;
@@ -74,8 +74,8 @@ impl Ftl {
         if block.is_none() { 0 } else { u32::from(self.blocks[block].written) }
     }
 
-    /// Whether a sequential log block can be opened for a logical block: the one that is open can make way, and enough
-    /// erased blocks are left for what may not wait for it.
+    /// Whether a sequential log block can be opened for a logical block: the open one can be displaced, and enough
+    /// erased blocks remain for uses with precedence.
     fn may_open(&self, plane: PlaneId, logical: LogicalBlock) -> bool {
         let logs = self.logs();
         let p = &logs.planes[plane.at()];
@@ -234,14 +234,14 @@ impl Ftl {
         self.logs().is_due(plane)
     }
 
-    /// Whether a plane has anything to merge: if a write waits, its oldest random log block, if that is full.
+    /// Whether a plane has log blocks to merge: if a write waits, its oldest random log block, if that is full.
     pub fn can_merge(&self, plane: PlaneId) -> bool {
         let is_full = |block: BlockId| self.blocks[block].state == BlockState::Closed;
         self.is_merge_due(plane) || self.logs().oldest(plane).is_some_and(is_full)
     }
 
-    /// Starts a plane's next merge. Returns the block that it erases, if any, and all moves: page by page of the blocks
-    /// in which pages are gathered, and within a page in the order of reads.
+    /// Starts a plane's next merge. Returns the block that it erases, if any, and all moves. Moves are in the order of
+    /// the destination's pages, and within a page in the order of reads.
     pub fn begin_merge(&mut self, plane: PlaneId, moves: &mut Vec<Move>) -> Option<BlockId> {
         let merge = self.next_merge(plane)?;
         let block = match merge {

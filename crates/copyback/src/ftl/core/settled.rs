@@ -1,5 +1,5 @@
-//! Planes that are as a plane of another drive is, with data of their own: a drive that has been written for long,
-//! without the writes.
+//! Planes that copy the state of a plane of another drive, with their own data: the result is a drive in a steady state
+//! without its writes.
 
 use super::Ftl;
 use crate::ftl::blocks::BlockState;
@@ -86,8 +86,8 @@ impl Ftl {
         }
     }
 
-    /// Brings a settled plane to the moment of others that were settled later: its blocks are as old as they were then,
-    /// and as worn as blocks are now. All stamps count `times` here.
+    /// Adjusts a settled plane to the moment of planes that were settled later: its blocks keep their ages, and get the
+    /// wear of that moment. All stamps count `times` here.
     pub fn align_settled(&mut self, plane: PlaneId, lag: Lag, times: u64) {
         for offset in 0..self.geometry.blocks_per_plane {
             let block = self.blocks.id(plane, offset);

@@ -1,4 +1,4 @@
-//! Superpages: rows whose units are written, moved and die together (`mapping::superpage`).
+//! Superpages: rows whose units are written, moved and invalidated together (`mapping::superpage`).
 //!
 //! All places of a row are valid as long as one unit of its superpage is there, padding included, so that blocks and
 //! victim policies count whole rows.
@@ -39,7 +39,7 @@ impl Ftl {
         self.geometry.page_of(first)
     }
 
-    /// Programs a row with the moved units of one superpage. Those that were written or trimmed meanwhile are dropped.
+    /// Programs a row with the moved units of one superpage. Units that were written or trimmed meanwhile are dropped.
     ///
     /// # Panics
     /// When the plane has no row left.

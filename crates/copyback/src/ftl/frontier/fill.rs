@@ -1,5 +1,5 @@
-//! Pages that fill, as an option of frontiers with one open block for the host: writes smaller than a page wait for
-//! each other in the controller, whatever their addresses, and share one program.
+//! Pages that fill, as an option of frontiers with one open block for the host: writes smaller than a page, of any
+//! address, wait for each other in the controller and share one program.
 
 use crate::config::KeyError;
 use crate::config::device::UNITS_PER_PAGE_MAX;
@@ -64,8 +64,8 @@ const PAGES_MAX: u32 = COPIES_MAX / UNITS_PER_PAGE_MAX as u32;
 const LIMIT_MAX_NS: u64 = 10_000_000_000;
 
 impl Fill {
-    /// Pages of the host in the controller of a drive with this many open pages: as many again may be on their way to
-    /// flash, as long as copies of one unit in all of them can be counted.
+    /// Pages of the host that may be in the controller of a drive with this many open pages. The default is twice as
+    /// many, because full pages may be on their way to flash, and 64 at least; [`COPIES_MAX`] limits it.
     pub fn pages_of(&self, open: u32, units_per_page: u32) -> u32 {
         self.pages.unwrap_or_else(|| PAGES.max(2 * open).min(COPIES_MAX / units_per_page))
     }

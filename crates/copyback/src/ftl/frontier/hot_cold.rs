@@ -1,4 +1,4 @@
-//! Hot and cold data in blocks of their own, as an option of frontiers with one open block.
+//! Separate blocks for hot and cold data, as an option of frontiers with one open block.
 //!
 //! A unit is hot if the host wrote it often enough in this window of time or in the one before. Host data goes to the
 //! hot block of a plane, and so do hot units that a collection moves; cold ones go to a second open block.
@@ -15,7 +15,7 @@ pub struct HotCold {
     pub updates: u8,
 }
 
-/// Shortest window: each unit is looked at once in some windows.
+/// Shortest window: each unit is examined once in some windows.
 const WINDOW_MIN_NS: u64 = 1_000_000;
 /// Most writes that are counted.
 pub const UPDATES_MAX: u8 = 3;

@@ -1,8 +1,8 @@
 //! Frontier: which open block of its plane takes a page?
 //!
-//! Contract: a frontier says how many open blocks a plane keeps, and which of them takes data of a stream. It looks at
-//! how far they are filled, and never changes the drive. One that writes in rows lets the write points of a die's
-//! planes move together: the whole translation layer then sees a drive of another shape (`flash::geometry`).
+//! Contract: a frontier determines how many open blocks a plane keeps, and which of them takes the data of a stream. It
+//! reads how far they are filled, and never changes the drive. A frontier that writes in rows advances the write points
+//! of a die's planes together: to the translation layer, the drive then has another geometry (`flash::geometry`).
 
 pub mod fill;
 pub mod hot_cold;
@@ -108,7 +108,7 @@ pub struct Frontier {
 }
 
 impl Frontier {
-    /// The frontier that a configuration asks for.
+    /// The frontier of a configuration.
     pub fn new(config: &FrontierConfig) -> Self {
         let (open_block_of, second_active) = (config.open_block_of(), config.parameters().second_active());
         let hot_cold = config.parameters().hot_cold();

@@ -1,23 +1,23 @@
 //! One open row a die: the blocks of one offset on all its planes. A program takes the next page of all of them at
-//! once, host data and moved data alike, so that the planes of a die keep one write point, always.
+//! once, for host data and moved data alike, so that the planes of a die always have the same write point.
 //!
-//! Source: die-level write construction of tpds20 (Section 4.2), whose `spd` and `superpage` write so; a superblock of
-//! a die, in the words of the trade. A row is free when all its blocks are, it is filled, collected and erased as one,
-//! and a drive is preconditioned in rows as well.
+//! Source: die-level write construction of tpds20 (Section 4.2), whose `spd` and `superpage` write in this way. The
+//! industry calls such a row of blocks a superblock. A row of blocks is filled, collected and erased as one, and is
+//! free when all its blocks are; preconditioning writes rows, too.
 //!
 //! ```text
 //! plane 0  | a | c | e |            a page of each plane at a time: a, b, then c, d, then e and nothing:
 //! plane 1  | b | d |   |            what a row has no data for is padding
 //! ```
 //!
-//! A transaction brings one flash page; writes that wait for the die together share a row. For other policies a die has
-//! one plane, whose pages are rows: a plane's watermark counts rows, and a victim is a row of blocks.
+//! A transaction has the data of one flash page; writes that wait for the die together share a row. For other policies
+//! a die has one plane, whose pages are rows: a plane's watermark counts rows, and a victim is a row of blocks.
 //!
 //! Parameters:
-//! - `hot_window` (default: none): hot and cold data go to blocks of their own. What the host writes, and of what
-//!   collections move the units that it wrote in this window of time or the one before, share a block; other moves have
-//!   another one. Source: tpds20 Section 6.5, 120 minutes; scale it as the workload's times are. Much of a gain may
-//!   come of keeping moves apart at all: compare with windows so short that nothing is hot, or with `split`.
+//! - `hot_window` (default: none): hot and cold data go to separate blocks. Data of the host shares a block with moved
+//!   units that the host wrote in this time window or the previous one; other moves have another block. Source: tpds20
+//!   Section 6.5, 120 minutes; scale it like the workload's times. Much of a gain may come from a separate block for
+//!   any moves: compare with windows so short that nothing is hot, or with `split`.
 //! - `hot_updates` (default 1, at most 3): writes in a window that make a unit hot.
 
 use super::Parameters;

@@ -1,16 +1,17 @@
-//! Two active blocks a plane: one of them is set apart for programs of collection that are paired with the host's on
-//! other planes, so that their offsets agree.
+//! Two active blocks for each plane. The second is only for programs of collection that are paired with programs of the
+//! host on other planes, so that their offsets agree.
 //!
 //! Source: hpdc18 Section 4.2, Fig. 7a. A multi-plane program needs the same page offset on all its planes. When a
-//! collection starts, its plane and its partners take fresh blocks, and their offsets agree. "While the first active
-//! block works the same as the baseline, the second active block helps us keep every GC write aligned with an I/O write
-//! request in the queue" (Section 1): what is paired, of the collection and of the host, goes to the second blocks, and
-//! everything else to the first, so that the second ones stay aligned for as long as they have room.
+//! collection starts, its plane and its partners open erased blocks as second blocks, so that their offsets agree.
+//! "While the first active block works the same as the baseline, the second active block helps us keep every GC write
+//! aligned with an I/O write request in the queue" (Section 1). Paired pages, of the collection and of the host,
+//! therefore go to the second blocks, and all other pages to the first, so that the second blocks stay aligned until
+//! they are full.
 //!
-//! A plane has at most two open blocks. If it has two already, aligned blocks stay together over collections. If none
-//! is aligned, the pair with the closest offsets is taken, a block ahead of the collection before one behind, because
-//! the collection catches up (Fig. 6). With four planes, a second block that fell behind takes pages programmed alone
-//! until it has caught up.
+//! A plane has at most two open blocks. If it has two already, aligned blocks stay together over collections. If no
+//! blocks are aligned, the pair with the closest offsets is used; a partner's block that is ahead of the collection is
+//! preferred to one behind, because the collection catches up (Fig. 6). With four planes, a second block may fall
+//! behind; pages that are programmed alone then go to it until it has caught up.
 //!
 //! ```text
 //! plane 0  GC     W0 W1    W2      W1 finds no write that waits: it goes to the first block
@@ -19,19 +20,19 @@
 //!
 //! Parameters:
 //! - `unpaired` (default `"other"`): the block for a collection's pages without a partner: `"other"`, the first block;
-//!   `"same"`, the block set apart, as a literal reading of Algorithm 2 has it: the partners fall behind at the first
-//!   program without a partner, and nothing is paired for the rest of the collection (Fig. 6c).
+//!   `"same"`, the second block, as in a literal reading of Algorithm 2: the partners fall behind at the first program
+//!   without a partner, and nothing is paired for the rest of the collection (Fig. 6c).
 //! - `fill_limit` (default: none): the host's open page gathers writes smaller than a page, of any address, until it is
-//!   full or has this age; the rest of it is then padded. Without it writes do not wait: those that wait at the die
-//!   when its page is bound share it. atc18 Section 4.2: "multiple host writes are aggregated to fill the page"; the
-//!   limit is own.
+//!   full or has this age; the rest of it is then padded. Without it, writes do not wait for each other: writes that
+//!   wait at the die when a page is bound share the page. atc18 Section 4.2: "multiple host writes are aggregated to
+//!   fill the page"; the limit is own.
 //! - `fill_ends` (default `"dram"`): the point at which a write that fills a page completes: `"dram"`, when it enters
 //!   the page, or `"flash"`, with the page's program.
 //! - `fill_pages` (default two for each location of an open page, 64 at least; at most 2,000): pages of the host that
 //!   may be in the controller at once, including full pages on their way to flash; a write that needs another page
 //!   waits. Locations are planes or dies, as far as the address determines the allocation. Own.
 //! - `fill_awaited` (default `"at-once"`): the treatment of the map's open page when a request waits for its content:
-//!   `"at-once"`, it is sent, the rest padded; `"waits"`, it waits to fill as any page does. Own.
+//!   `"at-once"`, it is sent, and its rest is padded; `"waits"`, it waits to fill like any page. Own.
 
 use super::Parameters;
 use super::fill::{Fill, FillAwaited, FillEnds, Given};
@@ -91,8 +92,8 @@ impl Parameters for Params {
     }
 }
 
-/// How badly a partner's open block at page offset `partner` suits a collection that programs from offset `own` on: a
-/// partner that is ahead is caught up with, one that is behind never (Fig. 6).
+/// How badly a partner's open block at page offset `partner` suits a collection that programs from offset `own` on. The
+/// collection catches up with a partner that is ahead; a partner that is behind never catches up (Fig. 6).
 pub(in crate::ftl) fn misfit(own: u32, partner: u32) -> (bool, u32) {
     (partner < own, own.abs_diff(partner))
 }

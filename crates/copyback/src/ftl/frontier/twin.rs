@@ -1,14 +1,15 @@
-//! One open block a plane, and of all planes of a die the same one: a plane whose block is full enters the row of
-//! blocks that another plane of its die has entered before it, or takes the next row that is erased on all planes.
+//! One open block for each plane, at the same offset on all planes of a die. A plane whose block is full opens its
+//! block of the row that another plane of its die has begun. Without such a row, it begins the next row that is erased
+//! on all planes.
 //!
 //! Source: `twinblk` of tpds20 (Section 5.3), twin blocks. Planes are programmed one by one, so that their write points
 //! differ; only the blocks are the same. If no row is erased on all planes, a plane takes any of its own free blocks.
 //!
 //! Parameters:
-//! - `hot_window` (default: none): hot and cold data go to blocks of their own. What the host writes, and of what
-//!   collections move the units that it wrote in this window of time or the one before, share a block; other moves have
-//!   another one. Source: tpds20 Section 6.5, 120 minutes; scale it as the workload's times are. Much of a gain may
-//!   come of keeping moves apart at all: compare with windows so short that nothing is hot, or with `split`.
+//! - `hot_window` (default: none): hot and cold data go to separate blocks. Data of the host shares a block with moved
+//!   units that the host wrote in this time window or the previous one; other moves have another block. Source: tpds20
+//!   Section 6.5, 120 minutes; scale it like the workload's times. Much of a gain may come from a separate block for
+//!   any moves: compare with windows so short that nothing is hot, or with `split`.
 //! - `hot_updates` (default 1, at most 3): writes in a window that make a unit hot.
 
 use super::Parameters;

@@ -1,8 +1,8 @@
-//! What a map cache holds: which entries are in DRAM, which of them were changed, which make room.
+//! The content of a map cache: which entries are in DRAM, which of them were changed, and which are evicted.
 //!
 //! The map itself (`page`) is true at all times; this module keeps only the part that the firmware could look up
-//! without flash. One structure has two grains: single entries (`dftl`) and whole translation pages (`map_cache`).
-//! Cached entries are in slots, the least recently used first; a slot whose entries are being loaded from flash is not
+//! without flash. The same structure caches single entries (`dftl`) or whole translation pages (`map_cache`). Cached
+//! entries are in slots, the least recently used first; a slot whose entries are being loaded from flash is not
 //! evicted.
 
 use crate::config::{GeometryConfig, KeyError};
@@ -53,8 +53,8 @@ pub trait CacheParameters {
 pub enum Answer {
     /// All are there.
     Hit,
-    /// Slots hold those that are not: they are to be loaded, or are on their way for another transaction already, which
-    /// may still wait for the room.
+    /// Keys that are not in DRAM have slots: they are to be loaded, or are already being loaded for another
+    /// transaction, which may still wait for a free slot.
     Load {
         /// Some are on their way for another one.
         is_shared: bool,
@@ -81,7 +81,7 @@ pub struct Cached {
     slots: Vec<Slot>,
     /// List 0: loaded slots, used least recently first. List 1: free slots.
     order: Lists,
-    /// Free and loaded slots: those that may take another key.
+    /// Free and loaded slots: the slots that may take another key.
     available: u32,
     /// Changed slots by translation page.
     changed: Lists,
@@ -162,8 +162,8 @@ impl Cached {
         (first.0..first.0 + units).filter(is_loaded).count() as u32
     }
 
-    /// Looks up the entries of units, and evicts others for missing ones: changed entries of the returned translation
-    /// pages were evicted, and are to be written back first.
+    /// Looks up the entries of units, and evicts others for missing ones. If changed entries were evicted, their
+    /// translation pages are returned, and must be written back first.
     pub fn look_up(&mut self, first: LogicalUnit, units: u32, write_back: &mut Vec<TranslationPage>) -> Answer {
         let (mut missing, mut loading, mut own) = (0, 0, 0);
         for key in self.keys(first, units) {

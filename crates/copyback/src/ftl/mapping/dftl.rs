@@ -1,22 +1,23 @@
-//! Entries in flash, those that are used in DRAM: a cache of single entries, written back page by page.
+//! A map in flash, with a cache in DRAM of single entries, which are written back page by page.
 //!
-//! Source: DFTL (Gupta, Kim, Urgaonkar, ASPLOS 2009), as tpds20 Section 6.5 compares it. Translation pages, one mapping
-//! unit of entries of 8 bytes each (512 in 4 KiB), are hidden logical units after the host's: they are placed, written,
-//! moved and collected like data, and share its open blocks. Their locations are known without a look-up.
+//! Source: DFTL (Gupta, Kim, Urgaonkar, ASPLOS 2009), as tpds20 Section 6.5 compares it. A translation page is a
+//! mapping unit of entries of 8 bytes each (512 in 4 KiB). Translation pages are hidden logical units after the host's:
+//! they are placed, written, moved and collected like data, and share its open blocks. Their locations are known
+//! without a look-up.
 //!
 //! A read or a write of units whose entries are not cached waits for their translation page. The least recently used
 //! entry is evicted; if it was changed, its translation page is read and written first, with all changed entries of
-//! that page (batched). Collection changes cached entries in place. The pages of others are read and written once when
-//! its round ends (lazy), one for every two pages that rounds of the die have freed. If a round needs more updates,
-//! they would use up the freed pages, and wait for later rounds; postponed entries take DRAM in addition to the cache,
-//! and the report counts them. A page that is being updated includes later changes; a request that needs a page with a
-//! postponed or outstanding update waits for its end. A unit that was never written is known to hold nothing, and a
-//! trim changes no translation page. A page of the buffer that fills up a row of a collection is written without a
-//! look-up: its entry changes in DRAM or is postponed as that of moved data. A row of a translation page takes no
-//! buffer page along, and is padded.
+//! that page (batched). Collection changes cached entries in place. If moved entries are not cached, their translation
+//! pages are read and written once when the collection ends (lazy), one page for every two pages that collections of
+//! the die have freed. More updates would use up the freed pages, so they wait for later collections. Postponed entries
+//! take DRAM in addition to the cache, and the report counts them. A page that is being updated includes later changes;
+//! a request that needs a page with a postponed or outstanding update waits for its end. A unit that was never written
+//! is known to hold nothing, and a trim changes no translation page. A page of the buffer that fills up a row of a
+//! collection is written without a look-up: its entry changes in DRAM or is postponed, like an entry of moved data. A
+//! row with a translation page takes no page from the buffer, and is padded.
 //!
-//! It begins empty, and entries that only collections touch are never loaded: even a cache for the whole map, 8 bytes a
-//! unit, leaves the updates of data that moves and is never requested.
+//! The cache begins empty, and entries that only collections change are never loaded. Therefore even a cache for the
+//! whole map, 8 bytes a unit, does not avoid updates for data that moves and is never requested.
 //!
 //! ```text
 //! read of unit 7, cache full        R 7's translation page                    R 7

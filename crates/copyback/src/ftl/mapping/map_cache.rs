@@ -1,7 +1,7 @@
-//! Entries in flash, those that are used in DRAM: a cache of whole translation pages.
+//! A map in flash, with a cache in DRAM of whole translation pages.
 //!
 //! Source: atc18 Section 4.1 (128 MB hold 32 % of the map, LRU, dirty pages written back). The mechanism is that of
-//! `dftl` with another grain: a miss brings a whole page, and a changed page is written back without being read first.
+//! `dftl`, but for whole pages: a miss loads a page, and a changed page is written back without a read before it.
 //!
 //! Parameters:
 //! - `cache` (default `"128 MiB"`): DRAM for translation pages; one at least. `dftl` has another default: set both to

@@ -1,10 +1,10 @@
 //! Mapping: the location of a logical unit.
 //!
 //! Contract: `get`, `set` and `replace` are total over the logical units of the drive, touch no flash and take constant
-//! time. They are what is true, for the simulator's own questions, and never cost simulated time. What a look-up costs
-//! the firmware belongs to the path of a request: a mapping whose entries live in flash says which of them are in DRAM
-//! (`cached`), and the drive has the others brought from there before the request's transaction has a die
-//! (`ssd::map::lookups`). Its translation pages are hidden logical units behind the host's.
+//! time. They give the simulator the true map, and never cost simulated time. The firmware's look-ups belong to the
+//! path of a request: a mapping with its entries in flash records which of them are in DRAM (`cached`), and the drive
+//! reads the others from flash before it assigns a die to the request's transaction (`ssd::map::lookups`). Translation
+//! pages are hidden logical units after the host's.
 
 pub mod cached;
 pub mod dftl;
@@ -28,7 +28,7 @@ axis! {
 /// Parameters that are kept if a scheme chooses how the map is cached: its DRAM.
 pub const KEPT: Kept = Kept { table: "mapping", policies: &["dftl", "map-cache"], keys: &["cache"] };
 
-/// The same of log blocks.
+/// The keys of log blocks that describe the drive.
 pub const KEPT_LOG: Kept = Kept { table: "mapping", policies: &["fast"], keys: &["log_share", "sequential_log"] };
 
 impl MappingConfig {

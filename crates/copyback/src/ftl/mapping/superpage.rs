@@ -1,9 +1,9 @@
 //! One entry for each superpage: consecutive logical pages, as many as a die has planes, that lie in one row.
 //!
 //! Source: `superpage` of tpds20 (Section 5.3). Its pages are placed, buffered, written and moved together. A write of
-//! some of them first reads the others that hold data; pages that were never written are padding. A read transfers only
-//! the requested pages. Of two concurrent writes of one superpage, the later one includes the earlier one's data: the
-//! controller merges them. Needs a drive that is written in rows (`frontier.policy = "row"`).
+//! some of these pages first reads the others that hold data; pages that were never written are padding. A read
+//! transfers only the requested pages. Of two concurrent writes of one superpage, the later one includes the earlier
+//! one's data: the controller merges them. Needs a drive that is written in rows (`frontier.policy = "row"`).
 //!
 //! ```text
 //! logical pages   0 1 | 2 3 | 4 5       plane 0   0 | 4 | 2

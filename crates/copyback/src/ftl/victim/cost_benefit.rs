@@ -1,9 +1,9 @@
 //! The full block with the greatest (1 - u) / 2u · age; u is its share of valid units.
 //!
-//! Source: Rosenblum and Ousterhout 1992, with the cost of reading and writing the valid data (2u) as Kawaguchi et al.
-//! 1995 have it; atc18 Section 4.2 names it. The age is counted in units written since the block was filled, and one
-//! more, so that blocks filled at the same moment are compared by what they gain. A block without valid units comes
-//! before all others. Looks at every block of the planes.
+//! Source: Rosenblum and Ousterhout 1992, with the cost of reading and writing the valid data (2u) as in Kawaguchi et
+//! al. 1995; atc18 Section 4.2 names it. The age is counted in units written since the block was filled, plus one, so
+//! that blocks filled at the same moment are compared by their gain. A block without valid units precedes all others.
+//! The policy examines every block of the planes.
 //!
 //! Parameters: none.
 

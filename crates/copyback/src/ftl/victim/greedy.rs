@@ -1,11 +1,11 @@
-//! The full block with the fewest valid units; of equal ones the least worn. A block without an invalid unit is never
+//! The full block with the fewest valid units; of equal blocks the least worn. A block without an invalid unit is never
 //! collected.
 //!
 //! Source: all five papers ("greedy"; hpdc18 Section 5: wear-aware). Write amplification: Desnoyers 2014.
 //!
 //! Parameters:
-//! - `tie_blocks` (default 8): how many of the blocks with equally few valid units are compared by erase count; 1 takes
-//!   the one that came to this count first.
+//! - `tie_blocks` (default 8): how many of the blocks with equally few valid units are compared by erase count; with 1,
+//!   the block that reached this count first is taken.
 
 use super::{VictimPolicy, View};
 use crate::config::{Device, KeyError};

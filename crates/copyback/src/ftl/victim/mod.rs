@@ -1,10 +1,11 @@
 //! Victim: which block is collected?
 //!
-//! Contract: the engine notifies a policy of every block that becomes a candidate ([`VictimPolicy::on_close`]), of
-//! every unit that such a block loses ([`VictimPolicy::on_invalidate`], after the count decreased), and of its end
-//! ([`VictimPolicy::on_take`]). [`VictimPolicy::pick`] returns a candidate of the requested planes, one or all of the
-//! drive, or none if there is none; the engine checks whether its collection gains anything. The policy may keep its
-//! own state and draw from its own random stream; it never changes the drive. `on_*` take constant time.
+//! Contract: the engine notifies a policy when a block becomes a candidate ([`VictimPolicy::on_close`]), when such a
+//! block loses a unit ([`VictimPolicy::on_invalidate`], after the count decreased), and when it is taken
+//! ([`VictimPolicy::on_take`]). [`VictimPolicy::pick`] returns a candidate of the requested planes (one plane, or all
+//! of the drive), or none if there is none. The engine checks whether the collection of this block frees a page. The
+//! policy may keep its own state and draw from its own random stream; it never changes the drive. `on_*` take constant
+//! time.
 
 pub mod cost_benefit;
 pub mod d_choices;
@@ -93,7 +94,7 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// The blocks to choose from, with those that are no candidates.
+    /// All blocks of the requested planes, including blocks that are no candidates.
     #[inline(always)]
     pub fn all_blocks(self) -> impl Iterator<Item = (BlockId, &'a Block)> {
         let per_plane = self.blocks.per_plane();
@@ -101,7 +102,7 @@ impl<'a> View<'a> {
         (first..first + count).map(BlockId).zip(self.blocks.run(BlockId(first), count))
     }
 
-    /// Those that are full: the candidates.
+    /// The full blocks: the candidates.
     #[inline(always)]
     pub fn full_blocks(self) -> impl Iterator<Item = (BlockId, &'a Block)> {
         self.all_blocks().filter(|(_, block)| block.state == BlockState::Closed)
@@ -128,7 +129,7 @@ pub trait VictimPolicy {
     fn prefetch(&self, _block: BlockId) {}
     /// Which of the planes' full blocks to collect.
     fn pick(&mut self, view: View<'_>) -> Option<BlockId>;
-    /// Whether it looks at [`View::read_offsets`].
+    /// Whether it reads [`View::read_offsets`].
     fn matches_reads(&self) -> bool {
         false
     }
@@ -168,7 +169,7 @@ macro_rules! victims {
         pub enum Victim { $( $variant($module::Policy) ),+ }
 
         impl Victim {
-            /// The policy that a configuration asks for.
+            /// The policy of a configuration.
             pub fn new(config: &VictimConfig, geometry: &Geometry, seed: u64) -> Self {
                 match config { $( VictimConfig::$variant(p) => Self::$variant($module::Policy::new(p, geometry, seed)) ),+ }
             }
@@ -237,7 +238,7 @@ impl Draw {
                 return Some(block);
             }
         }
-        // If a candidate exists, this is so unlikely (below e^-64) that looking at each block costs nothing on average.
+        // If a candidate exists, this is so unlikely (below e^-64) that a scan of all blocks costs nothing on average.
         view.full_blocks().next().map(|(block, _)| block)
     }
 }

@@ -1,7 +1,7 @@
 //! A victim policy of a program that calls Copyback: a class of Python, for example.
 //!
 //! The program reads the same state as every victim policy, and returns a full block of the requested planes, or none
-//! if no full block has anything to free; another answer ends the run. Each drive has its own policy, and a copy of a
+//! if no full block has an invalid unit; another answer ends the run. Each drive has its own policy, and a copy of a
 //! drive has a copy of it.
 //!
 //! Source: none of its own; docs/python.md shows how a policy is written and supplied.

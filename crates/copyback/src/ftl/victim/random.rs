@@ -1,4 +1,4 @@
-//! Any full block, each as likely as the other.
+//! Any full block, all equally likely.
 //!
 //! Source: the random policy of the write-amplification literature (Van Houdt 2013, d = 1). Write amplification under
 //! uniform random writes: (1 + OP) / OP.

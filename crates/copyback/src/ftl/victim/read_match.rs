@@ -1,16 +1,16 @@
-//! Greedy, and of blocks with equally few valid units the one with most pages that a queued read could share a command
-//! with.
+//! Greedy; of blocks with equally few valid units, the one with most pages that can share a command with a queued read.
 //!
 //! Source: `gc-vic` of hpdc18 (Section 4.3, Algorithm 3). A read of another plane joins a read of collection if page
 //! offsets agree. For each candidate, the reads that wait for the die's other planes are matched with its valid pages,
-//! each read once; the candidate with most matches is taken, of equal ones the least worn. Without matches, it is
-//! greedy. Matches never select a block with more valid units: "we are not allowed to increase the GC cost".
+//! each read once. The candidate with most matches is taken; of equal candidates, the least worn. Without matches, the
+//! choice is that of `greedy`. Matches never select a block with more valid units: "we are not allowed to increase the
+//! GC cost".
 //!
 //! Parameters:
-//! - `candidates` (default 10): blocks with equally few valid units that are looked at. hpdc18 Section 4.3: "at most
+//! - `candidates` (default 10): blocks with equally few valid units that are examined. hpdc18 Section 4.3: "at most
 //!   10".
-//! - `scan` (default `"300 ns"`): time to scan one candidate; the collection begins so much later. hpdc18 Section 4.3:
-//!   "examining a candidate block takes around hundreds of nanoseconds".
+//! - `scan` (default `"300 ns"`): time to scan one candidate; the collection begins later by this time for each. hpdc18
+//!   Section 4.3: "examining a candidate block takes around hundreds of nanoseconds".
 //! - `tie_blocks` (default 8): as under `greedy`.
 
 use super::{VictimPolicy, View, greedy};
@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Blocks that are looked at.
+    /// Blocks that are examined.
     pub candidates: u32,
     /// Time to scan one.
     pub scan: Nanos,

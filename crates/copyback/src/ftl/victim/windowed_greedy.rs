@@ -4,7 +4,7 @@
 //! oldest is taken.
 //!
 //! Parameters:
-//! - `window` (default 0.1): how many of the plane's blocks are looked at, as a share or a count.
+//! - `window` (default 0.1): how many of the plane's blocks are examined, as a share or a count.
 
 use super::{VictimPolicy, View, fifo};
 use crate::config::{Device, KeyError, ShareOrCount};
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Oldest blocks that are looked at.
+    /// Oldest blocks that are examined.
     pub window: ShareOrCount,
 }
 

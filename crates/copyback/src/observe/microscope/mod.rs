@@ -1,8 +1,8 @@
-//! A short time of an array under the microscope: how long each request of its volume took, how long drives took for
-//! their parts of it, and when drives collected, on how many of their dies (tc12, Figures 10 and 13).
+//! The microscope: a time window of an array. It shows how long each request of the volume took, how long drives took
+//! for their parts, and when drives collected, on how many of their dies (tc12, Figures 10 and 13).
 //!
-//! A [`Recorder`] keeps a row of all that overlaps the window, when it ends; a [`View`] has them all. [`text`] draws
-//! it for terminals and documents; `copyback-report` draws it as SVG.
+//! A [`Recorder`] keeps a row for each request, part and collection that overlaps the window; a [`View`] has all rows.
+//! [`text`] prints a view on terminals and in documents; `copyback-report` draws it as SVG.
 
 pub mod panels;
 pub mod text;
@@ -13,7 +13,7 @@ use copyback_workload::units::exact_time;
 /// Rows of responses that are kept, and as many of collecting and of rounds: 32 bytes each.
 pub const ROWS_MAX: usize = 1_000_000;
 
-/// Which time is looked at.
+/// The recorded time window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Focus {
     /// Its start; none: the start of the measurement.
@@ -31,7 +31,7 @@ pub enum Kind {
     Part,
     /// A drive collects, all the time on the same number of dies.
     Collecting,
-    /// A drive is one of those that a round of coordinated collection forces, from the order to the end of the round.
+    /// A round of coordinated collection forces the drive, from the order to the end of the round.
     Round,
 }
 
@@ -132,7 +132,7 @@ impl Recorder {
         start_ns < self.to_ns && (end_ns > self.from_ns || start_ns >= self.from_ns)
     }
 
-    /// A request of the volume ends now, or a drive's part of one; trims are not looked at.
+    /// A request of the volume ends now, or a drive's part of one; trims are not recorded.
     pub fn note_response(&mut self, drive: Option<u32>, op: Op, start_ns: u64, now_ns: u64) {
         if op == Op::Trim || !self.overlaps(start_ns, now_ns) || self.cuts(self.responses.len(), now_ns) {
             return;

@@ -37,7 +37,7 @@ impl Shows {
 /// One of the drawings below each other.
 #[derive(Clone, Debug)]
 pub struct Panel {
-    /// Of which drive; none: of the volume.
+    /// The drive of the panel; `None` for the volume.
     pub drive: Option<u32>,
     /// Its content.
     pub shows: Shows,
@@ -53,8 +53,8 @@ impl Panel {
         self.drive.map_or_else(|| "volume".to_owned(), |drive| format!("drive {drive}"))
     }
 
-    /// Its height in each of a number of equal parts of the window, as a share of 1: the longest response that began
-    /// there, or the mean of the intervals.
+    /// The panel's height in each of a number of equal parts of the window, as a share of 1: the longest response that
+    /// began there, or the mean of the intervals.
     pub fn heights(&self, view: &View, columns: usize) -> Vec<f64> {
         let mut heights = vec![0.0; columns];
         let span_ns = (view.to_ns - view.from_ns).max(1);
@@ -111,7 +111,8 @@ pub fn panels(view: &View, drives: u32) -> Vec<Panel> {
     panels
 }
 
-/// The times at which a drive collects; if none is named, those at which any drive of the array does, shown or not.
+/// The times at which a drive collects; if no drive is given, the times at which any drive of the array does, shown or
+/// not.
 pub fn when_collecting(view: &View, drive: Option<u32>) -> Vec<Row> {
     let drives = drive.map_or(0..view.drives(), |drive| drive..drive + 1);
     united(drives.flat_map(|drive| view.of(Kind::Collecting, Some(drive), None)))

@@ -1,5 +1,5 @@
 //! A view in characters: a line for each panel, a column for each hundredth of the window. A response is as high as its
-//! time; of those of one column the longest is visible. Intervals are as high as their mean over the column.
+//! time; a column shows its longest response. Intervals are as high as their mean over the column.
 
 use super::View;
 use super::panels::panels;
@@ -35,7 +35,7 @@ pub fn draw(view: &View, heading: &str, drives: u32) -> String {
         text.truncate(text.trim_end().len());
         text.push('\n');
     }
-    text + "\nheights are of the time, or of the dies, at the end of a line; responses stand where they arrive\n"
+    text + "\nheights are of the time, or of the dies, at the end of a line; responses are at their arrival\n"
 }
 
 /// Times, and the marks below them.

@@ -81,7 +81,7 @@ pub(super) fn serialize<S: Serializer>(reserve: &Option<Reserve>, serializer: S)
 mod tests {
     use super::*;
 
-    /// Reserves that are used up make write amplification too low, and those that are built up too high.
+    /// Write amplification is too low if a drive uses up reserves, and too high if it builds them up.
     #[test]
     fn reserves_that_change_either_way_are_not_small() {
         let of = |consumed: f64| Reserve { consumed, ..Reserve::default() }.is_small();

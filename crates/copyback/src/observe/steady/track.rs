@@ -1,4 +1,4 @@
-//! Marks of a run, by which its fifths are found.
+//! Marks of a run, which determine its fifths.
 
 use super::{Loop, ROUNDS, RunPosition, Steady, Verdict, judge};
 

@@ -51,7 +51,7 @@ pub struct Bar {
     pub end_ns: u64,
     /// The use.
     pub in_use: Use,
-    /// For whom.
+    /// The source of the command.
     pub source: Source,
     /// The number of the request that it serves, if it serves one.
     pub request: Option<u64>,

@@ -1,9 +1,9 @@
-//! A timeline in characters: a column is a fixed time, and lines that are too long go on below, but for those in
-//! which nothing happens. As in the picture, time before the first and after the last command takes no line, but is
-//! named.
+//! A timeline in characters: a column is a fixed time. Lines that are too long continue below; parts of lines without a
+//! command are omitted. As in the picture, time before the first and after the last command is not drawn, but stated.
 //!
-//! A bar begins with the letter of its label, and ends with a `|`. A bar that is shorter than a column still gets one,
-//! unless a longer one is there; if it is shorter than a tenth of a column, only the array's work does.
+//! A bar begins with the letter of its label, and ends with a `|`. A bar that is shorter than a column still gets a
+//! column, unless a longer bar is there. A bar shorter than a tenth of a column gets one only if it is the array's
+//! work.
 
 use super::{Axis, LEGEND, Row, Timeline, Use};
 

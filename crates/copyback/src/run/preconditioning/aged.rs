@@ -1,4 +1,4 @@
-//! Aged drives: planes filled to random shares of their pages, a share of which holds valid data.
+//! Aged drives: a random share of each plane's pages is programmed, and a share of these pages is valid.
 
 use super::Preconditioner;
 use crate::config::KeyError;

@@ -25,9 +25,9 @@ pub(super) struct Pace<'a> {
     pub passes: f64,
     /// Estimate of what follows on these.
     pub after: f64,
-    told: f64,
+    reported: f64,
     step: f64,
-    tell: Option<&'a mut dyn FnMut(Work)>,
+    report: Option<&'a mut dyn FnMut(Work)>,
 }
 
 /// Work between two reports, at most: some hundredths of a second, so that a caller can stop it soon.
@@ -37,15 +37,15 @@ const REPORTS_MIN: f64 = 64.0;
 
 impl Default for Pace<'_> {
     fn default() -> Self {
-        Self { done: 0.0, pass: 0.0, passes: 0.0, after: 0.0, told: 0.0, step: f64::INFINITY, tell: None }
+        Self { done: 0.0, pass: 0.0, passes: 0.0, after: 0.0, reported: 0.0, step: f64::INFINITY, report: None }
     }
 }
 
 impl<'a> Pace<'a> {
     /// Nothing of the expected work is done yet.
-    pub fn new(expected: f64, tell: &'a mut dyn FnMut(Work)) -> Self {
+    pub fn new(expected: f64, report: &'a mut dyn FnMut(Work)) -> Self {
         let step = (expected / REPORTS_MIN).min(STEP_MAX);
-        Self { tell: Some(tell), passes: expected, step, ..Self::default() }
+        Self { report: Some(report), passes: expected, step, ..Self::default() }
     }
 
     /// So much more was done of the present pass.
@@ -53,17 +53,17 @@ impl<'a> Pace<'a> {
     pub fn add(&mut self, work: f64) {
         self.done += work;
         self.pass = (self.pass - work).max(0.0);
-        if self.done >= self.told + self.step {
-            self.pass_on();
+        if self.done >= self.reported + self.step {
+            self.report_progress();
         }
     }
 
     #[cold]
-    fn pass_on(&mut self) {
-        self.told = self.done;
+    fn report_progress(&mut self) {
+        self.reported = self.done;
         let work = Work { done: self.done, left: self.pass + self.passes + self.after };
-        if let Some(tell) = &mut self.tell {
-            tell(work);
+        if let Some(report) = &mut self.report {
+            report(work);
         }
     }
 }

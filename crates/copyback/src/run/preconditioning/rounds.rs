@@ -1,4 +1,4 @@
-//! How much work overwriting is, estimated before it is done and corrected by what is counted.
+//! An estimate of the work of overwriting, corrected by the work that was counted.
 
 use super::Preconditioner;
 use crate::ftl::core::{Counts, Ftl};
@@ -25,8 +25,8 @@ pub(super) struct WorkOfWrite {
 }
 
 impl WorkOfWrite {
-    /// An estimate by the write amplification of greedy collection, (1 + spare) / (2 spare), for a drive whose writes
-    /// go to `units` of `filled` units, with so many blocks of a plane kept free.
+    /// An estimate by the write amplification of greedy collection, (1 + spare) / (2 spare). Writes go to `units` of
+    /// `filled` units, and so many blocks of a plane are kept free.
     pub fn expected(ftl: &Ftl, kept_blocks: u32, filled: f64, units: f64) -> Self {
         let spare = (spare_units(ftl, kept_blocks, filled) / units.max(1.0)).max(0.01);
         let units = ((1.0 + spare) / (2.0 * spare)).max(1.0);
@@ -62,15 +62,15 @@ impl WorkOfWrite {
     }
 }
 
-/// Units of a drive beyond those that are filled, and the blocks that collection keeps free.
+/// Units of a drive beyond the filled units, and the blocks that collection keeps free.
 pub(super) fn spare_units(ftl: &Ftl, kept_blocks: u32, filled: f64) -> f64 {
     let geometry = &ftl.geometry;
     let kept = f64::from(kept_blocks) / f64::from(geometry.blocks_per_plane);
     (f64::from(geometry.physical_units) * (1.0 - kept) - filled).max(0.0)
 }
 
-/// Rounds that follow until write amplification changes by no more than `steady`, after rounds with such changes:
-/// the last one and the one before, if there were two. At least one.
+/// Rounds that follow until write amplification changes by at most `steady`, estimated from the changes of the last
+/// round and of the one before, if there were two. At least one.
 pub(super) fn rounds_to_come(rounds: u32, changes: [Option<f64>; 2], steady: f64) -> f64 {
     let [Some(last), before] = changes else { return (ROUNDS_EXPECTED - f64::from(rounds)).max(1.0) };
     let decay = before.map_or(DECAY_EXPECTED, |before| (last / before).clamp(DECAY_EXPECTED / 2.0, DECAY_MAX));

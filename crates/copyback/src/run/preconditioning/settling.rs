@@ -1,9 +1,10 @@
-//! The steady state of uniformly random writes, made at once: one plane is simulated to its steady state; the others
-//! copy its state at random times. If the planes of a die depend on each other, it is one die.
+//! The steady state of uniformly random writes, without writing the whole drive: one plane is simulated to its steady
+//! state; the others copy its state at random times. If the planes of a die depend on each other, one die is simulated.
 //!
 //! A plane that holds a fixed share of the addresses is a drive of its own under uniform writes: its blocks' valid
-//! units tend to the mean-field distribution of its victim policy (Van Houdt 2013; Desnoyers 2014). That of a real
-//! plane, with its watermarks, frontier and padding, is drawn from by letting one live on for a while between looks.
+//! units tend to the mean-field distribution of its victim policy (Van Houdt 2013; Desnoyers 2014). To sample this
+//! distribution for a real plane, with its watermarks, frontier and padding, the simulated plane is overwritten further
+//! between two samples.
 
 use super::Preconditioner;
 use super::pace::Pace;
@@ -19,13 +20,13 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Rounds of a capacity that the sample is written for at most: its write amplification changes by less than noise long
-/// before.
+/// Most rounds, of a capacity each, in which the sample is overwritten: long before, its write amplification changes by
+/// less than noise.
 const ROUNDS_MAX: u32 = 16;
-/// Capacities that it is written for while planes are drawn from it, at most.
-const CAPACITIES_SEEN: u64 = 8;
-/// Work for each unit of the drive that is listed, before all else: tlc-nvme of 1,024 and of 2,048 blocks a plane took
-/// as long for it as for 0.3 to 0.4 units of the rest.
+/// Most capacities that are written to the sample while planes copy its state.
+const CAPACITIES_WRITTEN_MAX: u64 = 8;
+/// Work of listing a unit of the drive, relative to a unit of the other work: 0.3 to 0.4, measured on tlc-nvme with
+/// 1,024 and with 2,048 blocks per plane.
 const WORK_OF_LISTING: f64 = 0.35;
 /// Units listed between two progress updates.
 const LISTED_TOGETHER: u32 = 4096;
@@ -41,7 +42,7 @@ impl<'a> Preconditioner<'a> {
         let all_units = f64::from(self.ftl.geometry.logical_units);
         self.pace.pass = WORK_OF_LISTING * all_units;
         self.pace.passes = self.work_of_sample(config);
-        self.pace.after = WORK_OF_UNIT * all_units + self.work_of_looks(config);
+        self.pace.after = WORK_OF_UNIT * all_units + self.work_of_advances(config);
         let mut of_plane = self.units_of_planes();
         let most = of_plane.iter().map(Vec::len).max().expect("a drive has a plane");
         let mut sample = self.sample(config, most as u32, seed);
@@ -52,37 +53,37 @@ impl<'a> Preconditioner<'a> {
         settled?;
         self.pace.passes = 0.0;
         let times = u64::from(self.ftl.geometry.planes / sample.ftl.geometry.planes);
-        let (mut looks_left, work_of_look) = (times as f64, sample.work_of_look(times));
+        let (mut copies_left, work_of_advance) = (times as f64, sample.work_of_advance(times));
         let mut units_left = all_units;
-        let mut looks = Vec::with_capacity(of_plane.len());
+        let mut copies = Vec::with_capacity(of_plane.len());
         let mut offsets: Vec<u32> = (0..self.ftl.geometry.blocks_per_plane).collect();
         for die in (0..self.ftl.geometry.dies).map(DieId) {
             for (at, plane) in self.ftl.geometry.planes_of(die).enumerate() {
                 let of = sample.ftl.geometry.planes_of(DieId(0)).nth(at);
                 // The first plane of a die, or each.
                 if at == 0 || of.is_none() {
-                    looks_left -= 1.0;
-                    self.pace.after = WORK_OF_UNIT * units_left + looks_left * work_of_look;
+                    copies_left -= 1.0;
+                    self.pace.after = WORK_OF_UNIT * units_left + copies_left * work_of_advance;
                     sample.pace = std::mem::take(&mut self.pace);
-                    let lived_on = sample.live_on(times, &mut stream);
+                    let advanced = sample.advance(times, &mut stream);
                     self.pace = std::mem::take(&mut sample.pace);
-                    lived_on?;
+                    advanced?;
                     offsets.shuffle(&mut stream);
                 }
                 let mut units = std::mem::take(&mut of_plane[plane.at()]);
                 units_left -= units.len() as f64;
-                self.pace.after = WORK_OF_UNIT * units_left + looks_left * work_of_look;
+                self.pace.after = WORK_OF_UNIT * units_left + copies_left * work_of_advance;
                 self.pace.add(WORK_OF_UNIT * units.len() as f64);
                 units.shuffle(&mut stream);
                 let from = (&sample.ftl, of.unwrap_or(PlaneId(0)));
                 self.ftl.settle(plane, from, &offsets, &mut units.into_iter());
-                looks.push((plane, sample.ftl.counts()));
+                copies.push((plane, sample.ftl.counts()));
             }
             self.ftl.settle_die(die, &sample.ftl, &offsets);
         }
-        // Planes were looked at one after the other, and are as they would be at one moment.
+        // Planes copied the sample at different times; their states are now adjusted to one moment.
         let sample_blocks = u64::from(sample.ftl.geometry.blocks * sample.ftl.geometry.row_planes);
-        for (plane, then) in looks {
+        for (plane, then) in copies {
             let since = sample.ftl.counts().since(&then);
             let erases = (since.erases / sample_blocks) as u32;
             self.ftl.align_settled(plane, Lag { stamps: since.host_units, erases }, times);
@@ -95,7 +96,7 @@ impl<'a> Preconditioner<'a> {
     /// The work of settling, in units written.
     pub(super) fn work_of_settling(&self, config: &RunConfig) -> f64 {
         let of_all = f64::from(self.ftl.geometry.logical_units) * (WORK_OF_LISTING + WORK_OF_UNIT);
-        of_all + self.work_of_sample(config) + self.work_of_looks(config)
+        of_all + self.work_of_sample(config) + self.work_of_advances(config)
     }
 
     /// The work of writing a sample until it is steady.
@@ -103,14 +104,14 @@ impl<'a> Preconditioner<'a> {
         self.units_of_sample(config) * (1.0 + ROUNDS_EXPECTED * self.work_of_write.units)
     }
 
-    /// What it takes to have a sample live on, for all looks together.
-    fn work_of_looks(&self, config: &RunConfig) -> f64 {
-        self.units_of_sample(config) * CAPACITIES_SEEN as f64 / 2.0 * self.work_of_write.units
+    /// The work of advancing a sample for all copies together.
+    fn work_of_advances(&self, config: &RunConfig) -> f64 {
+        self.units_of_sample(config) * CAPACITIES_WRITTEN_MAX as f64 / 2.0 * self.work_of_write.units
     }
 
-    /// What it takes to have this sample live on once, on average.
-    fn work_of_look(&self, times: u64) -> f64 {
-        self.writes_between_looks(times) as f64 / 2.0 * self.work_of_write.units
+    /// The mean work of advancing this sample once.
+    fn work_of_advance(&self, times: u64) -> f64 {
+        self.writes_between_copies_max(times) as f64 / 2.0 * self.work_of_write.units
     }
 
     /// Logical units of a sample.
@@ -126,18 +127,18 @@ impl<'a> Preconditioner<'a> {
         config.frontier.is_in_rows() || config.frontier.opens_twins() || self.stagger_blocks > 0
     }
 
-    /// Advances a sample to another moment: up to two blocks of a plane's writes later, or enough that `times` samples
-    /// together span some capacities of it.
-    fn live_on(&mut self, times: u64, stream: &mut Xoshiro256PlusPlus) -> Result<(), KeyError> {
-        let writes = stream.random_range(0..self.writes_between_looks(times));
+    /// Advances a sample to another moment: by up to two blocks of writes of a plane, or by so much that `times`
+    /// samples together span several of its capacities.
+    fn advance(&mut self, times: u64, stream: &mut Xoshiro256PlusPlus) -> Result<(), KeyError> {
+        let writes = stream.random_range(0..self.writes_between_copies_max(times));
         self.overwrite(self.ftl.geometry.logical_units, writes, stream)
     }
 
-    /// Writes from one look to the next, at most.
-    fn writes_between_looks(&self, times: u64) -> u64 {
+    /// Most writes from one copy to the next.
+    fn writes_between_copies_max(&self, times: u64) -> u64 {
         let geometry = &self.ftl.geometry;
         let two_blocks = 2 * u64::from(geometry.units_per_block) * u64::from(geometry.planes);
-        two_blocks.max(CAPACITIES_SEEN * u64::from(geometry.logical_units) / times)
+        two_blocks.max(CAPACITIES_WRITTEN_MAX * u64::from(geometry.logical_units) / times)
     }
 
     /// The logical units of each plane: if addresses determine them, its own.

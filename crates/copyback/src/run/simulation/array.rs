@@ -3,7 +3,7 @@
 
 use super::array_measures::Measures;
 use super::{DELAY, MESSAGE, Member, POLL, REBUILD, Simulation};
-use crate::array::coordination::{Controller, CoordinationConfig, DriveOrder, Message, Scope, Seen};
+use crate::array::coordination::{ArrayState, Controller, CoordinationConfig, DriveOrder, Message, Scope};
 use crate::array::{ArrayConfig, Volume, grain_bytes};
 use crate::host::config::Target;
 use crate::host::splitter::Splitter;
@@ -25,11 +25,11 @@ pub(super) struct Array {
     /// Whether their policy receives the begin of each part.
     observes_parts: bool,
     /// Controllers with messages on their way, a bit each.
-    with_letters: u64,
+    with_messages: u64,
     /// The time since which nothing is outstanding.
     idle_since_ns: Option<u64>,
     /// Whether controllers must still be notified that no request is left.
-    is_quiet_untold: bool,
+    is_quiet_unreported: bool,
     /// Its measures.
     pub measures: Measures,
 }
@@ -46,20 +46,20 @@ impl Array {
     }
 
     /// Controllers receive events that no drive reports.
-    fn tell_controllers(&mut self, message: Message, now_ns: u64) {
-        let seen = Seen { now_ns, idle_since_ns: self.idle_since_ns };
+    fn notify_controllers(&mut self, message: Message, now_ns: u64) {
+        let state = ArrayState { now_ns, idle_since_ns: self.idle_since_ns };
         for (at, controller) in self.controllers.iter_mut().enumerate() {
-            controller.on_message(message, seen);
-            self.with_letters |= 1 << at;
+            controller.on_message(message, state);
+            self.with_messages |= 1 << at;
         }
     }
 
     /// A controller receives that a part begins on one of its drives.
-    fn tell_part(&mut self, drive: u32, now_ns: u64) {
-        let seen = Seen { now_ns, idle_since_ns: self.idle_since_ns };
+    fn notify_part(&mut self, drive: u32, now_ns: u64) {
+        let state = ArrayState { now_ns, idle_since_ns: self.idle_since_ns };
         if let Some(at) = self.controllers.iter().position(|controller| controller.has(drive)) {
-            self.controllers[at].on_message(Message::Part(drive), seen);
-            self.with_letters |= 1 << at;
+            self.controllers[at].on_message(Message::Part(drive), state);
+            self.with_messages |= 1 << at;
         }
     }
 
@@ -68,7 +68,7 @@ impl Array {
         let at = self.controllers.iter().position(|controller| controller.has(drive));
         let at = at.expect("a coordinated drive has a controller");
         self.controllers[at].post(drive, report, now_ns);
-        self.with_letters |= 1 << at;
+        self.with_messages |= 1 << at;
     }
 }
 
@@ -97,9 +97,9 @@ impl Simulation<'_> {
             names_drives,
             controllers,
             observes_parts,
-            with_letters: 0,
+            with_messages: 0,
             idle_since_ns: Some(0),
-            is_quiet_untold: false,
+            is_quiet_unreported: false,
             measures,
         }));
         (0..self.members.len()).for_each(|member| self.post_reports(member));
@@ -180,9 +180,9 @@ impl Simulation<'_> {
         let begun_at_ns = self.events.now_ns();
         let array = self.array_mut();
         // A request that follows another at once finds no idle time that was noticed.
-        let was_quiet = array.idle_since_ns.take().is_some() && !std::mem::take(&mut array.is_quiet_untold);
+        let was_quiet = array.idle_since_ns.take().is_some() && !std::mem::take(&mut array.is_quiet_unreported);
         if was_quiet {
-            array.tell_controllers(Message::Request, begun_at_ns);
+            array.notify_controllers(Message::Request, begun_at_ns);
         }
         let has_held = self.held_requests > 0;
         let was_held = has_held && self.members.iter().all(|member| arrival_ns < member.held_until_ns);
@@ -233,7 +233,7 @@ impl Simulation<'_> {
         if serves {
             array.idle_since_ns = Some(now_ns);
         }
-        array.tell_controllers(Message::Poll, now_ns);
+        array.notify_controllers(Message::Poll, now_ns);
         for drive in 0..members.len() as u32 {
             if array.controllers.iter().any(|controller| controller.asks_levels() && controller.has(drive)) {
                 array.post(drive, members[drive as usize].ssd.drive().above_middle(), now_ns);
@@ -241,9 +241,9 @@ impl Simulation<'_> {
         }
         let controllers = &array.controllers;
         let every_ns = controllers.iter().filter_map(Controller::poll_every_ns).min();
-        let has_letters = controllers.iter().any(|controller| controller.next_arrival_ns().is_some());
+        let has_messages = controllers.iter().any(|controller| controller.next_arrival_ns().is_some());
         let is_host_there = self.next.is_some() || self.requests.live() > 0;
-        let may_go_on = is_host_there && (has_letters || self.events.has_events());
+        let may_go_on = is_host_there && (has_messages || self.events.has_events());
         if let Some(every_ns) = every_ns.filter(|_| may_go_on) {
             self.events.schedule(POLL, (now_ns / every_ns + 1) * every_ns);
         }
@@ -278,19 +278,19 @@ impl Simulation<'_> {
     pub(super) fn deliver(&mut self) -> bool {
         let now_ns = self.events.now_ns();
         let array = self.array_mut();
-        if std::mem::take(&mut array.is_quiet_untold) {
-            array.tell_controllers(Message::Quiet, now_ns);
+        if std::mem::take(&mut array.is_quiet_unreported) {
+            array.notify_controllers(Message::Quiet, now_ns);
         }
         let mut has_ordered = false;
         let mut next_ns: Option<u64> = None;
-        let mut left = array.with_letters;
+        let mut left = array.with_messages;
         while left != 0 {
             let at = left.trailing_zeros() as usize;
             left &= left - 1;
             loop {
                 let Array { controllers, idle_since_ns, measures, .. } = self.array_mut();
-                let seen = Seen { now_ns, idle_since_ns: *idle_since_ns };
-                let next = controllers[at].next_order(seen);
+                let state = ArrayState { now_ns, idle_since_ns: *idle_since_ns };
+                let next = controllers[at].next_order(state);
                 controllers[at].take_ended_round().iter().for_each(|round| measures.note_round(round, now_ns));
                 let Some((drive, order)) = next else { break };
                 let (member, events) = (drive as usize, &mut self.events);
@@ -308,7 +308,7 @@ impl Simulation<'_> {
             let array = self.array_mut();
             match array.controllers[at].next_arrival_ns() {
                 Some(own_ns) => next_ns = Some(next_ns.map_or(own_ns, |ns| ns.min(own_ns))),
-                None => array.with_letters &= !(1 << at),
+                None => array.with_messages &= !(1 << at),
             }
         }
         if let Some(due_ns) = next_ns {
@@ -324,7 +324,7 @@ impl Simulation<'_> {
         let array = self.array_mut();
         array.idle_since_ns = Some(now_ns);
         // Controllers hear it when all of this moment is in: another request may begin at once.
-        array.is_quiet_untold = !array.controllers.is_empty();
+        array.is_quiet_unreported = !array.controllers.is_empty();
         self.has_to_hand_over |= !self.array_mut().controllers.is_empty();
     }
 
@@ -335,7 +335,7 @@ impl Simulation<'_> {
         let Self { array, events, .. } = self;
         let Some(array) = array else { return };
         array.controllers.iter_mut().for_each(Controller::end);
-        (array.with_letters, array.is_quiet_untold) = (0, false);
+        (array.with_messages, array.is_quiet_unreported) = (0, false);
         for timer in [MESSAGE, POLL, REBUILD] {
             if events.is_pending(timer) {
                 events.cancel(timer);
@@ -349,7 +349,7 @@ impl Simulation<'_> {
             let part = *self.volume().expect("there is a volume").part(id);
             let now_ns = self.events.now_ns();
             if let Some(array) = self.array.as_mut().filter(|array| array.observes_parts) {
-                array.tell_part(part.drive, now_ns);
+                array.notify_part(part.drive, now_ns);
             }
             let member = &mut self.members[part.drive as usize];
             let geometry = member.ssd.drive().geometry();

@@ -107,7 +107,7 @@ impl Measures {
 impl Simulation<'_> {
     /// Records all that drives and volume do in a window; nothing without an array. Call it before the run starts, and
     /// after all other requests for measures: a window without a start begins at the end of the warm-up.
-    pub fn look_closely(&mut self, focus: Focus) {
+    pub fn record_window(&mut self, focus: Focus) {
         let dies: Vec<u32> = self.drives().map(|drive| drive.geometry().dies).collect();
         let warms_up = self.watch.is_some();
         let Some(array) = &mut self.array else { return };

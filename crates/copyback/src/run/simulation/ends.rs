@@ -1,4 +1,4 @@
-//! Requests end, as their drives say.
+//! The ends of requests, which the drives report.
 
 use super::Simulation;
 use crate::observe::report::CAUSES;
@@ -20,8 +20,8 @@ impl Simulation<'_> {
         self.list_if_marked(member);
     }
 
-    /// Nothing moves any more. If all requests have completed, tasks that limits have stopped complete what they have
-    /// begun, so that the totals of a run add up; returns whether something moves again.
+    /// Nothing moves any more. If all requests have completed, tasks that were stopped by limits complete their started
+    /// work, so that the totals of a run add up; returns whether any work continues.
     #[cold]
     #[inline(never)]
     pub fn end_tasks(&mut self) -> Result<bool, RunError> {

@@ -1,4 +1,4 @@
-//! What a run says of itself. All counters run from its start; a measurement is the difference of two readings.
+//! The measures of a run. All counters run from its start; a measurement is the difference of two readings.
 
 use super::Simulation;
 use super::totals::FlashTotals;
@@ -23,7 +23,7 @@ pub struct Start {
     pub now_ns: u64,
     /// Units that the host had written.
     pub written_units: u64,
-    /// Units read, and those that needed no flash.
+    /// Units read, and units that needed no flash.
     pub units: UnitCounts,
     /// Requests that had waited for the limit of transactions.
     pub held_requests: u64,
@@ -88,8 +88,8 @@ impl Simulation<'_> {
         self.held_requests - self.start.held_requests
     }
 
-    /// Units that the host has written: those bound to flash, so that a waiting write counts when its work does; or, if
-    /// a buffer keeps them from flash, those of the requests that were split.
+    /// Units that the host has written. These are the units bound to flash, so that a waiting write counts when its
+    /// work does; or, if a buffer absorbs writes, the units of the requests that were split.
     pub(crate) fn written_units(&self) -> u64 {
         if self.counts_submitted {
             return self.collector.written_units;
@@ -154,13 +154,13 @@ impl Simulation<'_> {
         self.track.judge(self.mark(), host)
     }
 
-    /// Samples the drives before what happens now, or looks at them for the window.
-    pub(super) fn look(&mut self, now_ns: u64) {
+    /// Samples the drives before the events of this time, or updates the window.
+    pub(super) fn update_measures(&mut self, now_ns: u64) {
         let mut state = self.state();
         if self.collector.is_sample_due(now_ns) {
             state.work = self.work_when_asked();
         }
-        self.collector.look(now_ns, &state, self.totals.free_blocks());
+        self.collector.update(now_ns, &state, self.totals.free_blocks());
     }
 
     /// The end of the state over time, at the end of the run.
@@ -176,7 +176,7 @@ impl Simulation<'_> {
         self.work_when_asked()
     }
 
-    /// The same, if the drives' counters are up to date.
+    /// The same work, if the drives' counters are up to date.
     fn work_when_asked(&self) -> SampleWork {
         SampleWork { units_written: self.written_units(), ..*self.totals.sample_work() }
     }
@@ -231,7 +231,7 @@ impl Simulation<'_> {
 
     /// A drive, to have work of other tasks started on it, and the queue that this needs.
     pub fn drive_and_events(&mut self, member: usize) -> (&mut Drive, &mut EventQueue) {
-        // Whatever is started on it, it is looked at after the next event.
+        // It is read after the next event, with all work that was started on it.
         if !std::mem::replace(&mut self.members[member].is_listed, true) {
             self.marked.push(member as u32);
         }

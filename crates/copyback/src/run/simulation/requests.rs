@@ -1,4 +1,4 @@
-//! Requests begin: fetched, let in, and split into sub-requests, which their drives are handed.
+//! The begin of requests: they are fetched, admitted and split into sub-requests for their drives.
 
 use super::{ARRIVAL, Simulation};
 use crate::host::HostRequest;
@@ -38,8 +38,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Takes some requests out of the workload at once, up to its end or an error in it, and has their map entries
-    /// fetched side by side.
+    /// Takes several requests from the workload at once, up to its end or an error, and prefetches their map entries
+    /// together.
     fn fetch_ahead(&mut self) {
         for _ in 0..(self.fetch_max - self.fetched).min(REQUESTS_AHEAD) {
             let asked = self.source.next_request();

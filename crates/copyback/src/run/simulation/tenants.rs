@@ -1,7 +1,7 @@
-//! Several workloads that share the drives: whose request begins next.
+//! Several workloads that share the drives: the choice of the next request.
 //!
-//! Each workload has its own source, limit and clock. The next request is the one that is due first; of several, that
-//! of the workload listed first. The order is therefore total, and does not depend on how they are stored.
+//! Each workload has its own source, limit and clock. The request with the earliest time is next; of several, that of
+//! the workload listed first. The order is therefore total, and does not depend on how workloads are stored.
 
 use super::tenant::Tenant;
 use super::{ARRIVAL, HostLoop, Simulation};
@@ -53,7 +53,8 @@ impl Tenants {
     /// A workload has changed.
     fn refresh(&mut self, at: usize) {
         let tenant = &mut self.list[at];
-        // Times beyond those that a run has are refused when they come: they come last, not never.
+        // Times beyond the longest run are refused when they are reached: such a request is last in the order, and is
+        // not skipped.
         let due_ns = tenant.due_ns().map_or(tournament::NEVER, |due_ns| due_ns.min(tournament::NEVER - 1));
         self.due.set(at as u32, due_ns);
         let is_unfinished = tenant.next.is_some() || tenant.started_ns.is_none();

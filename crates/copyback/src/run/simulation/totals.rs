@@ -1,6 +1,5 @@
-//! What samples and marks say of the drives: free blocks of their planes, dies that work for themselves, shares of
-//! tasks, the block that was read most, and what was programmed and erased. Only drives that something happened to
-//! since the last sample are asked again.
+//! Totals over drives for samples and marks: free blocks of planes, dies that collect, shares of tasks, the most read
+//! block, programs and erases. Only drives with events since the last sample are read again.
 
 use super::Member;
 use crate::flash::command::Source;
@@ -8,7 +7,7 @@ use crate::observe::report::SampleWork;
 use crate::sim::index::PlaneId;
 use crate::ssd::drive::Drive;
 
-/// The state of one drive when it was last asked.
+/// The state of one drive at its last reading.
 #[derive(Clone, Copy, Default)]
 struct DriveTotals {
     free_blocks: u64,
@@ -24,7 +23,7 @@ struct DriveTotals {
 pub(super) struct FlashTotals {
     /// Units programmed, padding included.
     pub flash_units: u64,
-    /// Units of the blocks that were erased, but for those that were free then.
+    /// Units of the erased blocks, without units that were free at the erase.
     pub erased_units: u64,
     /// Blocks erased.
     pub erases: u64,
@@ -65,7 +64,7 @@ impl DriveTotals {
 pub(super) struct Totals {
     of: Vec<DriveTotals>,
     stale: Vec<u32>,
-    /// Drives whose tasks have shares, and those that count the reads of blocks, which never changes. They are asked
+    /// Drives whose tasks have shares, and drives that count the reads of blocks; neither ever changes. They are read
     /// each time: there are none in most runs.
     with_shares: Vec<u32>,
     counting_reads: Vec<u32>,

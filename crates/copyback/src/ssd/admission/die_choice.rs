@@ -122,7 +122,7 @@ impl Drive {
         purpose: Purpose,
         place: impl Fn(&Allocation, &DieLoads<'_>, Option<&mut DieSearch>) -> Place,
     ) -> Place {
-        // The search is taken out of the drive while the drive is looked at.
+        // The search is taken out of the drive while the drive is read.
         let mut searches = self.admission.searches.take();
         let search = searches.as_deref_mut().map(|searches| &mut searches.of_purpose[purpose as usize]);
         let loads = DieLoads { drive: self, purpose };

@@ -121,7 +121,7 @@ impl Gate {
     }
 
     /// Tells the policy that another transaction, or none, is first in a waiting list. A policy that does not
-    /// distinguish tasks is not told.
+    /// distinguish tasks is not notified.
     #[inline(always)]
     pub fn on_head(&mut self, list: Entry, queues: &Queues, txns: &Txns) {
         if !self.distinguishes_tasks {

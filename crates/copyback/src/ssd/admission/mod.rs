@@ -38,7 +38,7 @@ pub(super) struct Admission {
     /// Pages promised to writes and moves.
     pub(super) reservations: PageReservations,
     /// What finds the best die for a page, if the allocation compares dies. Invariant: the die that it finds is the one
-    /// that a look at all dies would find.
+    /// that a comparison of all dies finds.
     pub(super) searches: Option<Box<DieSearches>>,
 }
 
@@ -85,8 +85,8 @@ impl Drive {
         OwnMoves { pages, has_begun: job.beginning().is_some() }
     }
 
-    /// Whether a collection keeps how many pages it has left on each plane: moves of several blocks tell that by their
-    /// planes, and a row of a superpage is programmed as one, however few of its units are left.
+    /// Whether the remaining pages of a collection are counted plane by plane: moves of several blocks belong to
+    /// several planes, and a row of a superpage is programmed as one, however few of its units remain.
     #[inline(always)]
     pub(in crate::ssd) fn keeps_moves_left(&self, id: JobId) -> bool {
         self.gc.jobs[id].footprint().is_row() || self.geometry.has_superpages()
@@ -348,7 +348,7 @@ impl Drive {
         first.is_some()
     }
 
-    /// Admits the first of a waiting list, and then those that the policy names.
+    /// Admits the first transaction of a waiting list, and then the transactions that the policy names.
     #[inline(never)]
     fn admit_in_policy_order(&mut self, first: Entry, change: Change, events: &mut EventQueue) {
         let mut next = Some(first);

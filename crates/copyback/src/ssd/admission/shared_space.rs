@@ -1,12 +1,12 @@
-//! Space that planes share, on a drive that may relocate data to any plane: the pages that all planes together have
-//! left. Planes share it if the allocation chooses dies, and moved data shares open blocks with the host's. A block
+//! Space that planes share, on a drive that may relocate data to any plane: the sum of free pages over all planes.
+//! Planes share their space if the allocation chooses dies, and moved data shares open blocks with the host's. A block
 //! that only one of the two streams may write would be lost to the other as soon as it is opened for a single page.
 //!
 //! If each plane takes the moves of its own collections, it keeps a block for them. Here the kept blocks are a common
-//! stock. A relocation begins when the whole drive has room for its moves, even if its own plane has none. The host
-//! leaves a block's worth for each relocation that may be under way at once. A relocation frees a whole block and uses
-//! only a part of one, so that there is always room for the next. If units stay on their channels, each channel has a
-//! stock.
+//! pool. A relocation begins when the whole drive has space for its moves, even if its own plane has none. The host
+//! leaves a block's worth of pages for each relocation that may be in progress at once. A relocation frees a whole
+//! block and uses only a part of one, so that there is always space for the next. If units stay on their channels, each
+//! channel has a pool.
 
 use crate::ftl::core::Ftl;
 use crate::ftl::frontier::Stream;

@@ -5,7 +5,7 @@
 //!    end of the rest.
 //! 3. The transactions that the command served end, plane by plane (`admission::transaction_end`).
 //! 4. The job whose step it was continues or ends (`gc::walk`).
-//! 5. The die is marked, unless the job's next step is under way already.
+//! 5. The die is marked, unless the job's next step is in progress already.
 //!
 //! Data of a read arrives plane by plane: steps 1 and 3 run for each plane, the others for the last.
 

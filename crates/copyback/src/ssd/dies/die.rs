@@ -80,7 +80,7 @@ pub(in crate::ssd) enum PreemptionPoint {
     Closed,
     /// The controller polls the queue until the die's event.
     Polling,
-    /// Waiting requests may go first.
+    /// Waiting requests may preempt.
     Open {
         /// Requests with this sequence number or a higher one arrived while the point was open.
         since: u64,

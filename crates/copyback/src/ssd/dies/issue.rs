@@ -315,7 +315,7 @@ impl Drive {
         self.records.counters.on_eviction(case, command.planes, self.flash.planes_in_use(), now_ns);
     }
 
-    /// Collects the planes that took host data, if their watermarks ask for it.
+    /// Collects the planes that took host data, if their watermarks require it.
     pub(in crate::ssd) fn collect_planes_of(&mut self, parts: &[CommandPlane], events: &mut EventQueue) {
         if self.geometry.is_in_rows() {
             // All parts belong to one row.

@@ -1,7 +1,7 @@
 //! Rows: commands that name all planes of a die, on a drive that writes in rows (`frontier::row`).
 //!
-//! To the rest of the drive such a die has one plane, with pages as wide as all of its planes. This module turns such a
-//! page into the parts of a command, and fills a row's remaining pages with dirty pages of the buffer.
+//! To the rest of the drive such a die has one plane, with pages as wide as all of its planes. This module splits such
+//! a page into the parts of a command, and fills a row's remaining pages with dirty pages of the buffer.
 
 use crate::config::device::UNITS_PER_PAGE_MAX;
 use crate::dispatch::txn::{Role, Txn};

@@ -1,5 +1,5 @@
-//! Background tasks of a drive: they hear of reads, programs, erases and alarms, and their blocks are relocated one
-//! after the other.
+//! Background tasks of a drive: they are notified of reads, programs, erases and alarms, and their blocks are relocated
+//! one after another.
 
 use crate::flash::command::{Command, FlashOp, Source};
 use crate::ftl::blocks::Blocks;
@@ -44,7 +44,7 @@ impl BackgroundTasks {
         }
     }
 
-    /// Tasks are asked again at the first of their alarms.
+    /// Tasks are queried again at the first of their alarms.
     fn schedule_alarms(&mut self, events: &mut EventQueue) {
         let alarms = self.tasks.iter().filter_map(|(_, task)| task.alarm_ns());
         let Some(next_ns) = alarms.filter(|&alarm_ns| alarm_ns > events.now_ns()).min() else { return };

@@ -1,4 +1,4 @@
-//! The state of garbage collection and other relocations, part by part.
+//! The state of garbage collection and of other relocations: its parts.
 
 use crate::ssd::gc::background_tasks::BackgroundTasks;
 use crate::ssd::gc::collection_scopes::CollectionScopes;

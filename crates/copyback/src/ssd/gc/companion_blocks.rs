@@ -1,8 +1,8 @@
 //! Companions: blocks of other planes of the die that a collection takes together with its victim, and the planes to
 //! which their pages go (`tasks::gc::granularity`: twins and pairs).
 //!
-//! A page goes to another plane only if that plane does not need the room for its own moves and reservations. Otherwise
-//! the page stays on its plane.
+//! A page goes to another plane only if that plane does not need the space for its own moves and reservations.
+//! Otherwise the page stays on its plane.
 
 use crate::config::device::PLANES_MAX;
 use crate::dispatch::compose::merge::Merged;
@@ -63,8 +63,8 @@ impl Beside for Others<'_> {
 }
 
 impl Drive {
-    /// Before a collection begins, adds the blocks that its granularity names on the other planes of its die. A
-    /// collection that waits on such a plane is thereby done.
+    /// Before a collection begins, adds the blocks that its granularity names on the other planes of its die. A waiting
+    /// collection of such a plane is replaced by this one.
     pub(in crate::ssd) fn take_companions(&mut self, id: JobId, plane: PlaneId, victim: BlockId) {
         let die = self.geometry.die_of(plane);
         let mut footprint = Footprint::one(plane, victim);

@@ -41,8 +41,8 @@ pub enum ForceScope {
     /// Each plane's own: every plane collects at least as often as ordered, and then as long as it is below the level.
     #[default]
     Plane,
-    /// Those of the whole drive: every die collects at least as often as ordered, its lowest plane first, and then as
-    /// long as the drive is below the level.
+    /// The free blocks of the whole drive: every die collects at least as often as ordered, its lowest plane first, and
+    /// then as long as the drive is below the level.
     Drive,
 }
 
@@ -111,7 +111,7 @@ pub(in crate::ssd) struct Coordination {
     /// The scope of `stop_blocks`.
     scope: ForceScope,
     /// The collections that each plane still has to begin, independent of free blocks. If the whole drive's free blocks
-    /// count, those of a die are at its first plane.
+    /// count, the collections that a die owes are at its first plane.
     owed: Vec<u32>,
     /// Why the collection of each plane was started.
     why: Vec<CollectionReason>,
@@ -297,7 +297,8 @@ impl Drive {
         self.report(level.min(Level::Report));
     }
 
-    /// Starts collections on all dies: first those that each plane or die owes, then others until the level is reached.
+    /// Starts collections on all dies: first the collections that each plane or die owes, then others until the level
+    /// is reached.
     pub(crate) fn force(&mut self, Force { stop, scope, owed }: Force, events: &mut EventQueue) {
         let watermarks = self.scheme.trigger.coordination_watermarks(&self.geometry);
         let g = &self.geometry;
@@ -383,9 +384,9 @@ impl Drive {
         }
     }
 
-    /// The plane of a die that is collected next: the lowest of those that owe collections, then the lowest below the
-    /// stop level. If the whole drive's free blocks count: the lowest plane, as long as the die owes a collection or
-    /// the drive is below that level.
+    /// The plane of a die that is collected next: the lowest plane that owes collections, otherwise the lowest below
+    /// the stop level. If the whole drive's free blocks count: the lowest plane, as long as the die owes a collection
+    /// or the drive is below that level.
     fn next_forced(&self, die: DieId) -> Option<PlaneId> {
         let coordination = self.gc.coordination.as_ref()?;
         let is_worth_it = |p: PlaneId| !coordination.is_given_up[p.at()];

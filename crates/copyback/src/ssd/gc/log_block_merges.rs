@@ -1,8 +1,8 @@
 //! Merges: jobs that merge log blocks and data blocks (`ftl::mapping::fast`), and the log block of a write.
 //!
 //! A merge is a job like a collection. It waits for its die and reserves it from its first step to its last; requests
-//! go between two steps if the scheme admits them. Three things differ. It reads all units of a logical block wherever
-//! they are. It programs each unit at its fixed place. And it starts at other times.
+//! are served between two steps if the scheme permits them to preempt. Three things differ: a merge reads all units of
+//! a logical block from any blocks; it programs each unit at its fixed place; and it starts at other times.
 
 use crate::flash::command::{Command, FlashOp};
 use crate::ftl::frontier::Stream;
@@ -28,7 +28,7 @@ impl Drive {
         }
     }
 
-    /// A merge gets its die: decides what it merges. Returns whether there is anything to merge.
+    /// A merge gets its die: decides what it merges. Returns whether there are blocks to merge.
     pub(in crate::ssd) fn begin_merge(&mut self, id: JobId, events: &mut EventQueue) -> bool {
         let plane = self.gc.jobs[id].plane();
         let mut moves = self.gc.jobs[id].take_moves();

@@ -4,8 +4,8 @@
 //! step follows in place; the state of the die and the job is looked up once an event. The functions that choose a
 //! step, take its moves and count it are those of any other step (`steps`, `tasks::job`).
 //!
-//! If requests may join steps or go between them, a step is a lone one if no such request waits at the die when it
-//! begins. This is checked again when the step ends, and when the following poll ends.
+//! If requests may join steps or preempt between them, a step is a lone step if no such request waits at the die when
+//! it begins. This is checked again when the step ends, and when the following poll ends.
 
 use crate::dispatch::queues::Queues;
 use crate::dispatch::txn::Txns;

@@ -1,5 +1,5 @@
-//! The mechanism by which a drive collects: jobs, relocations, or merges of log blocks. What differs between the three
-//! is decided in this file, so that a fourth is a file of its own and an arm in each match here.
+//! The mechanism by which a drive collects: jobs, relocations, or merges of log blocks. This file decides all
+//! differences between the three, so that a fourth mechanism is a file of its own and an arm in each match here.
 
 use crate::flash::command::Source;
 use crate::ftl::blocks::BlockState;
@@ -44,8 +44,8 @@ impl Drive {
 
     // ---- starts -----------------------------------------------------------------------------------------------------
 
-    /// A page was bound on a plane: writes that wait for one there are looked at again, and collection starts if the
-    /// watermark of the plane's scope asks for it.
+    /// A page was bound on a plane: writes that wait for a page there are tried again, and collection starts if the
+    /// watermark of the plane's scope requires it.
     #[inline]
     pub(in crate::ssd) fn collect_if_low(&mut self, plane: PlaneId, events: &mut EventQueue) {
         let die = self.geometry.die_of(plane);
@@ -71,8 +71,8 @@ impl Drive {
         }
     }
 
-    /// Collects a plane once, whatever its watermark says. Returns false if nothing is reclaimable on the plane, or a
-    /// job collects it already. The victim policy picks the block when the job begins.
+    /// Collects a plane once, at any watermark. Returns false if nothing is reclaimable on the plane, or a job collects
+    /// it already. The victim policy picks the block when the job begins.
     pub fn collect_once(&mut self, plane: PlaneId, events: &mut EventQueue) -> bool {
         if self.mechanism() == Mechanism::Relocations {
             return self.begin_task_collection(Planes::one(plane), events);
@@ -128,8 +128,9 @@ impl Drive {
 
     // ---- blocks of other tasks --------------------------------------------------------------------------------------
 
-    /// Whether a block may be relocated now: it is full, and its plane has no job (jobs), or has space for its valid
-    /// data and the turn in its parity group (relocations). Blocks of a log-block map are moved by merges only.
+    /// Whether a block may be relocated now. It must be full. With jobs, its plane must have no job; with relocations,
+    /// its plane must have space for its valid data, and the turn in its parity group. Blocks of a log-block map are
+    /// moved by merges only.
     pub fn may_relocate(&self, block: BlockId) -> bool {
         let is_full = self.ftl.blocks()[block].state == BlockState::Closed;
         let plane = self.geometry.plane_of(block);
@@ -144,7 +145,7 @@ impl Drive {
     /// Relocates and erases a full block for a task other than GC.
     ///
     /// # Panics
-    /// When the block is not full, or a job is under way on its plane.
+    /// When the block is not full, or a job is in progress on its plane.
     pub fn start_relocation(&mut self, block: BlockId, source: Source, events: &mut EventQueue) {
         if self.mechanism() == Mechanism::Relocations {
             return self.begin_relocation(block, source, events);
@@ -196,8 +197,8 @@ impl Drive {
         }
     }
 
-    /// Whether a write that begins to wait for a page may find one on another die at once: its die may have given its
-    /// last pages to others while it waited in front.
+    /// Whether a write that begins to wait for a page may find one on another die at once: while it waited for the
+    /// window, its die may have given its last pages to other writes.
     pub(in crate::ssd) fn may_find_page_elsewhere(&self) -> bool {
         self.mechanism() == Mechanism::Relocations && self.ftl.allocation().chooses_die()
     }

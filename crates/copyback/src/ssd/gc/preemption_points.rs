@@ -1,4 +1,4 @@
-//! Preemption points: the requests that go between two steps of the collection that has reserved a die.
+//! Preemption points: the requests that are served between two steps of the collection that has reserved a die.
 //!
 //! Before each step the controller polls the queue, if that takes time or may let a request preempt. Waiting requests
 //! that the preemption policy admits go first, in the order of the die's classes. So do requests that arrive meanwhile,
@@ -463,7 +463,7 @@ impl Drive {
         events: &mut EventQueue,
     ) -> bool {
         let Some(id) = self.queues.index().first_urgent_write(die) else {
-            // It may stand in front of the window still; if it waits for space, only a collection can help it.
+            // It may still wait for the window; if it waits for space, only a collection can serve it.
             let in_front = self.queues.iter(self.queues.in_front(die, Source::HOST)).map(TxnId);
             let defers = in_front.into_iter().any(|id| self.is_high_priority_write(id));
             self.dies[die].defer_to_high_priority(defers);

@@ -1,4 +1,4 @@
-//! The relocations under way, with counts of their remaining work.
+//! The relocations in progress, with counts of their remaining work.
 
 use crate::flash::command::Source;
 use crate::flash::geometry::Geometry;
@@ -17,7 +17,7 @@ pub(in crate::ssd) struct Relocations {
     as_task: Option<AsTask>,
     all: Vec<Relocation>,
     free: Vec<JobId>,
-    /// The relocations under way, the oldest first: few. Invariant: none of them is in `free`.
+    /// The relocations in progress, the oldest first: few. Invariant: none of them is in `free`.
     under_way: Vec<JobId>,
     counts: RelocationCounts,
     /// Groups of planes that take turns, if planes do.
@@ -31,7 +31,7 @@ pub(in crate::ssd) struct Relocations {
     dies_in_line: u32,
 }
 
-/// Counts of relocations under way. Invariant: each of `under_way` counts once in each table that it belongs to.
+/// Counts of relocations in progress. Invariant: each of `under_way` counts once in each table that it belongs to.
 struct RelocationCounts {
     of_source: [u32; SOURCES_MAX],
     on_plane: Vec<u32>,
@@ -41,9 +41,9 @@ struct RelocationCounts {
     dies_collecting: u32,
 }
 
-/// The time with at least one collection under way.
+/// The time with at least one collection in progress.
 struct CollectingTime {
-    /// When the current period began. Undefined while no collection is under way.
+    /// When the current period began. Undefined while no collection is in progress.
     since_ns: u64,
     /// The length of all earlier periods.
     before_ns: u64,
@@ -56,7 +56,7 @@ struct Turns {
 }
 
 impl Relocations {
-    /// No relocation is under way.
+    /// No relocation is in progress.
     pub fn new(as_task: Option<AsTask>, turns: Option<Group>, ftl: &Ftl) -> Self {
         let geometry = &ftl.geometry;
         Self {
@@ -85,7 +85,7 @@ impl Relocations {
 
     // ---- questions --------------------------------------------------------------------------------------------------
 
-    /// How many collections may be under way at once.
+    /// How many collections may be in progress at once.
     pub fn victims(&self) -> usize {
         self.as_task.map_or(0, |task| task.victims as usize)
     }
@@ -101,12 +101,12 @@ impl Relocations {
         DieId(die.0 - die.0 % self.dies_in_line)
     }
 
-    /// The number of relocations under way.
+    /// The number of relocations in progress.
     pub fn count(&self) -> usize {
         self.under_way.len()
     }
 
-    /// A relocation under way by its position, the oldest first.
+    /// A relocation in progress by its position, the oldest first.
     pub fn at(&self, at: usize) -> JobId {
         self.under_way[at]
     }
@@ -117,7 +117,7 @@ impl Relocations {
         &self.all[id.at()]
     }
 
-    /// The number of a task's relocations under way.
+    /// The number of a task's relocations in progress.
     pub fn count_of(&self, source: Source) -> usize {
         self.counts.of_source[source.at()] as usize
     }
@@ -148,7 +148,7 @@ impl Relocations {
         self.turns.as_ref().is_none_or(|turns| turns.at_work[turns.group_of[plane.at()] as usize] == 0)
     }
 
-    /// The planes of a plane's group, those behind it first; none if planes do not take turns.
+    /// The planes of a plane's group, in rotation after it; none if planes do not take turns.
     pub fn others_in_turn(&self, plane: PlaneId) -> impl Iterator<Item = PlaneId> + use<> {
         let planes = self.turns.as_ref().map_or(0, |turns| turns.group_of.len() as u32);
         let group_of = |plane: u32| self.turns.as_ref().map(|turns| turns.group_of[plane as usize]);
@@ -168,7 +168,7 @@ impl Relocations {
         OwnMoves { pages: on_plane.map(|r| r.pages_left(self.units_per_page)).sum(), has_begun: true }
     }
 
-    /// The total time with at least one collection under way, until now.
+    /// The total time with at least one collection in progress, until now.
     pub fn collecting_for_ns(&self, now_ns: u64) -> u64 {
         let of_this = if self.count_of(Source::GC) > 0 { now_ns - self.time.since_ns } else { 0 };
         self.time.before_ns + of_this

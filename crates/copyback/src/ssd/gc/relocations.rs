@@ -1,9 +1,9 @@
 //! Collections and other relocations as tasks: no die is reserved (`tasks::relocation`).
 //!
 //! A relocation appends requests to its task's queue. `admit` lets them into windows, and a die takes them in the order
-//! policy's order. The valid data of a block has room on the block's own plane, which keeps its last free block for
-//! that, and goes there. If the allocation chooses dies for single pages, the data goes to any plane, and the drive as
-//! a whole keeps room for it (`admission::shared_space`). A write that waits for space is therefore served in the end.
+//! policy's order. The valid data of a block goes to the block's own plane, which keeps its last free block for moves.
+//! If the allocation chooses dies for single pages, the data goes to any plane, and the drive as a whole keeps space
+//! for it (`admission::shared_space`). A write that waits for space is therefore always served eventually.
 
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::Source;
@@ -77,8 +77,8 @@ impl Drive {
         planes.iter().filter(may_begin).min_by_key(|&plane| self.free_of(plane)).map(Planes::one)
     }
 
-    /// Writes wait for space on a plane, or on a die if they are bound to no plane, and no page is left there: collects
-    /// the planes that can make some, independent of watermarks.
+    /// Writes wait for space on a plane without free pages, or on a die if they are bound to no plane: collects the
+    /// planes that can free pages, at any watermark.
     pub(in crate::ssd) fn collect_as_task_for_space(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
         // If planes share their space, the pages that a die has left may be kept for relocations.
         let has_pages = || !self.admission.reservations.are_shared() && self.has_pages_left(die, plane);

@@ -11,7 +11,7 @@ use crate::tasks::gc::trigger::{Scope, Start, TriggerPolicy, Wanted};
 use crate::tasks::job::{Fill, Footprint, Job, Purpose};
 
 impl Drive {
-    /// Collection starts if the watermark of a plane's scope asks for it.
+    /// Collection starts if the watermark of a plane's scope requires it.
     #[inline]
     pub(in crate::ssd) fn collect_scope_if_low(&mut self, plane: PlaneId, events: &mut EventQueue) {
         match self.scheme.trigger.scope() {
@@ -113,9 +113,9 @@ impl Drive {
         self.geometry.planes_of(die).any(|p| self.gc.jobs.is_on(p))
     }
 
-    /// Whether data may leave a full plane, so that host writes that are bound to it get pages. Low watermarks are no
-    /// reason, and neither are writes that could go to the destination themselves: otherwise planes full of valid data
-    /// would pass it around.
+    /// Whether data may leave a full plane, so that host writes that are bound to it get pages. Low watermarks do not
+    /// permit this, and neither do writes that could go to the destination themselves: otherwise planes full of valid
+    /// data would move it from one to another for ever.
     pub(in crate::ssd) fn can_leave(&self, plane: PlaneId) -> bool {
         let within_die = self.scheme.settings.collection.turn.is_some();
         let goes_to = |p: PlaneId| match within_die {
@@ -241,7 +241,7 @@ impl Drive {
     /// for the die before each step, and the order policy may serve requests between steps.
     ///
     /// # Panics
-    /// When a block is not full, a job is under way on its plane, or the blocks do not go into one command.
+    /// When a block is not full, a job is in progress on its plane, or the blocks do not go into one command.
     pub(crate) fn start_relocation_of(&mut self, footprint: Footprint, source: Source, reserves_die: bool) {
         let lead = footprint.blocks().next().expect("a footprint has a block");
         let first_page = |block: BlockId| self.geometry.page_of(self.geometry.first_unit(block));
@@ -273,8 +273,8 @@ impl Drive {
         self.mark_ready(die);
     }
 
-    /// The plane that is collected after a collection of this one, if its scope is below the watermark at which it
-    /// stops: the plane itself, or where more than a plane is the scope, the lowest of its die.
+    /// The plane to collect after a collection of this one, if its scope is still below the watermark at which
+    /// collection stops: the plane itself, or the lowest plane of its die if the scope is larger than a plane.
     pub(in crate::ssd) fn plane_after(&mut self, plane: PlaneId) -> Option<PlaneId> {
         if !self.is_still_low(plane) {
             return None;

@@ -1,4 +1,4 @@
-//! Pairing: the waiting requests of a die that its collection serves with its very next step.
+//! Pairing: the waiting requests of a die that its collection serves with its next step.
 //!
 //! These requests wait for the step, and do not preempt it. Results that depend only on the step are computed once, on
 //! first use, because hundreds of requests may wait.
@@ -17,7 +17,7 @@ pub(in crate::ssd) struct StepPartners<'a> {
     drive: &'a Drive,
     die: DieId,
     job: JobId,
-    /// `None`: the collection's step is under way elsewhere.
+    /// `None`: the collection's step is in progress elsewhere.
     step: Option<Step>,
     /// The page that merging reads first, if it does.
     wanted: OnceCell<Option<PageId>>,

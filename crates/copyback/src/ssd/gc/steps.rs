@@ -88,7 +88,7 @@ impl Drive {
         true
     }
 
-    /// The next step of a job; none while one is under way.
+    /// The next step of a job; none while one is in progress.
     #[inline(always)]
     pub(in crate::ssd) fn next_step(&mut self, id: JobId) -> Option<Step> {
         // Moves that came too late are dropped, so that less is kept for them.
@@ -239,8 +239,8 @@ impl Drive {
         self.issue(die, &command, events);
     }
 
-    /// The open block of a plane for a page of a collection that host writes may join, and whether it is the block that
-    /// is set apart for paired programs.
+    /// The open block of a plane for a page of a collection that host writes may join, and whether it is the block for
+    /// paired programs.
     fn write_point_of_shared_program(&mut self, die: DieId, to: PlaneId) -> (usize, bool) {
         if self.ftl.needs_pairing(to) {
             self.pair_open_blocks(to);
@@ -286,9 +286,9 @@ impl Drive {
         self.issue(die, &command, events);
     }
 
-    /// The page of a collection's read has left its die, and pages of reads that joined it wait in their registers: the
-    /// collection's program goes before them, if it follows at once and joins no write of their planes. Returns whether
-    /// it does.
+    /// The page of a collection's read has left its die, and pages of reads that joined it wait in their registers. The
+    /// collection's program precedes these pages, if it follows at once and joins no write of their planes. Returns
+    /// whether it does.
     #[cold]
     #[inline(never)]
     pub(in crate::ssd) fn program_before_partners(

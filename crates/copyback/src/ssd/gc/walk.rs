@@ -1,6 +1,6 @@
-//! The course of a collection that has started. `tasks::gc::walk` walks over victims; here are its two clocks in a run.
-//! If collections take time, each is a job of its own: it begins when it gets its die, reserves the die until its block
-//! is erased, and its end starts the next. If collection is ideal, the whole walk is done at once.
+//! The course of a collection that has started. `tasks::gc::walk` walks over victims; this module calls it in a run. If
+//! collections take time, each is a job: it begins when it gets its die, reserves the die until its block is erased,
+//! and its end starts the next. If collection is ideal, the whole walk is done at once.
 
 use crate::dispatch::txn::Role;
 use crate::flash::command::{Command, FlashOp, Source};
@@ -26,7 +26,7 @@ struct AsJob<'a> {
 }
 
 impl Clock for AsJob<'_> {
-    fn look(&mut self, plane: PlaneId) -> (&mut Ftl, Moment<'_>) {
+    fn ftl_and_moment(&mut self, plane: PlaneId) -> (&mut Ftl, Moment<'_>) {
         self.drive.list_read_offsets(plane);
         let Drive { ftl, gc, geometry, .. } = &mut *self.drive;
         let stamp = ftl.counts().host_units;
@@ -73,7 +73,7 @@ struct AtOnce<'a> {
 }
 
 impl Clock for AtOnce<'_> {
-    fn look(&mut self, _: PlaneId) -> (&mut Ftl, Moment<'_>) {
+    fn ftl_and_moment(&mut self, _: PlaneId) -> (&mut Ftl, Moment<'_>) {
         let least_units = self.drive.geometry.units_per_page;
         (&mut self.drive.ftl, Moment { least_units, read_offsets: &[], stamp: self.stamp })
     }
@@ -295,7 +295,7 @@ impl Drive {
         // 1. Frees its planes.
         self.gc.jobs.remove(id);
         self.notify_die_search(die);
-        // 2. They go on collecting if their watermark asks for it.
+        // 2. They continue to collect if their watermark requires it.
         for plane in footprint.planes().filter(|_| has_reclaimed) {
             if let Some((next, start)) = self.collection_after(plane) {
                 self.start_collection(next, start, events);

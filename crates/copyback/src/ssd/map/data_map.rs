@@ -1,4 +1,4 @@
-//! The drive's knowledge of where data is, beside the translation layer's own map.
+//! Where data is: what the drive knows in addition to the translation layer's map.
 
 use crate::dispatch::queues::Queues;
 use crate::dispatch::txn::Txns;

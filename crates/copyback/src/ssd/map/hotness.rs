@@ -1,4 +1,4 @@
-//! Hotness: how often the host has written each unit lately (`ftl::frontier::hot_cold`), in a byte a unit.
+//! Hotness: how often the host has recently written each unit (`ftl::frontier::hot_cold`), in a byte for each unit.
 
 use crate::ftl::core::Move;
 use crate::ftl::frontier::Stream;
@@ -23,8 +23,8 @@ pub(in crate::ssd) struct Hotness {
     known: Vec<LogicalUnit>,
 }
 
-/// The list of counted units has one entry for this many units. A longer list would make the look at it as expensive,
-/// for each write, as a look at all units.
+/// The list of counted units has one entry for this many units. For each write, a scan of a longer list would cost as
+/// much as a scan of all units.
 const UNITS_PER_KNOWN: usize = 32;
 
 fn number(window: u64) -> u8 {
@@ -103,8 +103,8 @@ impl Hotness {
 }
 
 impl Drive {
-    /// Takes the hot moves out of the moves of a collection that begins, if blocks keep hot data apart, and the pages
-    /// that both parts need still leave a page free.
+    /// Separates the hot moves of a collection that begins, if hot data has its own blocks, and if the pages that both
+    /// parts need still leave a page free.
     pub(in crate::ssd) fn take_hot(&mut self, id: JobId, plane: PlaneId, moves: &mut Vec<Move>, now_ns: u64) {
         let Self { map, gc, ftl, geometry, .. } = self;
         let Some(hotness) = &map.hotness else { return };

@@ -1,10 +1,10 @@
-//! Translation: a map whose entries live in flash (`ftl::mapping::cached` says which of them are in DRAM).
+//! Look-ups in a map in flash (`ftl::mapping::cached` records which of its entries are in DRAM).
 //!
-//! A transaction without its map entries waits here, before it has a die. First it waits for translation pages that
-//! must be written back to make room. Then it waits for its own page, which is read once for all transactions that need
-//! it. Writes and moves change entries in DRAM. If the entries are not there, their translation page is owed an update.
-//! An update follows at once after a write, and at the end of the collection after a move. One update of a page is
-//! under way at a time, and includes the changes until its program is issued.
+//! A transaction without its map entries waits here, before it has a die. First it waits until translation pages are
+//! written back, to free slots of the cache. Then it waits for its own page, which is read once for all transactions
+//! that need it. Writes and moves change entries in DRAM. If the entries are not there, their translation page is owed
+//! an update. An update follows at once after a write, and at the end of the collection after a move. One update of a
+//! page is in progress at a time, and includes the changes until its program is issued.
 //!
 //! A collection may change more translation pages than it frees pages: their updates would fill the drive faster than
 //! collection frees it. Therefore one update follows for every two pages that the collections of a die have freed, in
@@ -57,7 +57,7 @@ impl Translation {
         self.updates.awaited
     }
 
-    /// A task's updates under way for which no transaction waits.
+    /// A task's updates in progress for which no transaction waits.
     pub(in crate::ssd) fn updates_of(&self, task: Source) -> u32 {
         self.updates.of_task[task.at()]
     }
@@ -67,7 +67,7 @@ impl Translation {
         self.totals
     }
 
-    /// Sets of buffer writes that look their entries up together.
+    /// Sets of buffer writes that look up their entries together.
     pub(in crate::ssd) fn sets(&mut self) -> &mut EvictionSets {
         &mut self.sets
     }
@@ -147,7 +147,7 @@ impl Drive {
         }
     }
 
-    /// A transaction looks its entries up for the first time.
+    /// A transaction looks up its entries for the first time.
     pub(in crate::ssd) fn look_up_first(&mut self, id: TxnId, events: &mut EventQueue) {
         self.count_look_up(self.txns[id].first, self.txns[id].units);
         self.look_up_in_turn(id, events);
@@ -238,7 +238,7 @@ impl Drive {
     }
 
     /// Reads the translation page that a transaction waits for, unless it is being read, or was never written. If an
-    /// update of the page is pending, the page in flash is outdated: the update goes first.
+    /// update of the page is pending, the page in flash is outdated: the update comes first.
     fn load(&mut self, id: TxnId, is_shared: bool, events: &mut EventQueue) {
         let (first, units) = (self.txns[id].first, self.txns[id].units);
         let map = self.map.translation();

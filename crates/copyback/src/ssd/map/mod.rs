@@ -1,4 +1,4 @@
-//! A map in flash: lookups and updates of translation pages; hot and cold data.
+//! A map in flash: look-ups and updates of translation pages; hot and cold data.
 //!
 //! [`Translation`] is defined here, because look-ups and updates both change it: its fields are private to this folder.
 
@@ -26,13 +26,13 @@ enum Update {
     None,
     /// An update is owed: the number of the list with the page.
     Owed(usize),
-    /// The update's transactions are under way, and its program is not issued.
+    /// The update's transactions are in progress, and its program is not issued.
     UnderWay {
         /// The task that the update counts for.
         task: Source,
         /// A transaction waits for it.
         is_awaited: bool,
-        /// The next transaction of the update, or the one under way.
+        /// The next transaction of the update, or the one in progress.
         txn: TxnId,
     },
 }
@@ -45,7 +45,7 @@ struct Updates {
     owed: Lists,
     /// Pages that collections of each die have freed and no update has used. Invariant: a block's worth at most.
     freed: Vec<u32>,
-    /// Updates of each task under way for which no transaction waits.
+    /// Updates of each task in progress for which no transaction waits.
     of_task: [u32; SOURCES_MAX],
     /// Updates of collections for which a request waits. Invariant: the number of such pages in `of_page`.
     awaited: u32,
@@ -58,7 +58,7 @@ pub(in crate::ssd) struct Translation {
     first_of_map: u32,
     /// Units that have entries: those of the host. The places of the drive's own units are always known.
     entries: u32,
-    /// For each translation page: its read under way, and the last transaction that waits for that.
+    /// For each translation page: its read in progress, and the last transaction that waits for that.
     load_of: Vec<[TxnId; 2]>,
     updates: Updates,
     /// Transactions whose entries had no room, in order.

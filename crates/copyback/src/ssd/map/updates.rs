@@ -1,4 +1,4 @@
-//! Updates of translation pages, and the checks of flash and DRAM: the other half of `lookups`.
+//! Updates of translation pages, which `lookups` starts, and the checks of flash and DRAM.
 
 use crate::dispatch::admit::Entry;
 use crate::dispatch::txn::{Role, Txn};
@@ -222,7 +222,7 @@ impl Drive {
         }
     }
 
-    /// Checks that flash, DRAM and updates under way together know the place of each unit. Slow.
+    /// Checks that flash, DRAM and updates in progress together know the place of each unit. Slow.
     pub(in crate::ssd) fn check_translation(&self) {
         let Some(map) = &self.map.translation else { return };
         if let Err(found) = map.cached.check() {

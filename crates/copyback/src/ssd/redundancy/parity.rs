@@ -51,7 +51,7 @@ fn runs<T: PartialEq>(count: u32, of: impl Fn(u32) -> T) -> impl Iterator<Item =
     })
 }
 
-/// The members to read of each stripe, as `plan` decides; it gets the members for which `is_known` holds.
+/// The members to read of each stripe: `plan` decides, from the members for which `is_known` holds.
 fn plans(
     stripes: &Stripes,
     place: Place,

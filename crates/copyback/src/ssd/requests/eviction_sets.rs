@@ -10,11 +10,11 @@ use crate::ssd::drive::Drive;
 #[derive(Default)]
 struct EvictionSet {
     writes: Vec<TxnId>,
-    /// The number of its writes that look their entries up.
+    /// The number of its writes that look up their entries.
     looking: usize,
 }
 
-/// All sets under way.
+/// All sets in progress.
 #[derive(Default)]
 pub(in crate::ssd) struct EvictionSets {
     sets: Vec<EvictionSet>,
@@ -41,7 +41,7 @@ impl EvictionSets {
     }
 
     /// The entries of a write are in DRAM: returns the writes of its set if it was the last; an empty list if it has no
-    /// set; `None` while other writes of the set look theirs up.
+    /// set; `None` while other writes of the set look up theirs.
     pub(in crate::ssd) fn ready(&mut self, id: TxnId) -> Option<Vec<TxnId>> {
         let set = self.set_of.get_mut(id.at()).map_or(0, std::mem::take);
         let Some(at) = set.checked_sub(1) else { return Some(Vec::new()) };
@@ -69,7 +69,7 @@ impl EvictionSets {
 }
 
 impl Drive {
-    /// New writes look their entries up, and go to their dies together.
+    /// New writes look up their entries, and go to their dies together.
     pub(crate) fn look_up_together(&mut self, writes: impl Iterator<Item = Txn>, events: &mut EventQueue) {
         let mut set = self.map.translation().sets().room();
         for write in writes {

@@ -14,7 +14,8 @@ pub(in crate::ssd) struct WaitBreakdown {
 /// An ended operation that freed space: an eviction of a buffer, or the program of a filled page.
 #[derive(Clone, Copy)]
 pub(in crate::ssd) struct FreedSpace {
-    pub spent: OperationTime,
+    /// Its time.
+    pub time: OperationTime,
     /// Whether the operation waited for collection.
     pub gc_affected: bool,
     /// How long it had waited before for other writes to share a page.
@@ -69,8 +70,8 @@ impl OperationTime {
 impl FreedSpace {
     /// The space that a transaction, which ends now, has freed.
     pub fn by(txn: &Txn, now_ns: u64) -> Self {
-        let spent = OperationTime { took_ns: now_ns - txn.arrival_ns, breakdown_ns: txn.breakdown_ns };
-        Self { spent, gc_affected: txn.gc_affected, filled_ns: 0 }
+        let time = OperationTime { took_ns: now_ns - txn.arrival_ns, breakdown_ns: txn.breakdown_ns };
+        Self { time, gc_affected: txn.gc_affected, filled_ns: 0 }
     }
 
     /// The space of a page that was open for `filled_ns` before it was sent.
@@ -81,19 +82,19 @@ impl FreedSpace {
 
     /// The whole time. The time of filling has no cause.
     pub fn whole(&self) -> OperationTime {
-        OperationTime { took_ns: self.spent.took_ns + self.filled_ns, ..self.spent }
+        OperationTime { took_ns: self.time.took_ns + self.filled_ns, ..self.time }
     }
 
     /// The causes of a write's wait for this space. If the operation began before the wait, they are the causes of its
     /// last part. If it began later, the wait had three parts: waiting behind other operations (their causes, in
     /// proportion), waiting for the page to fill (no cause), and the whole operation. `ended`: all operations that
-    /// ended, this one included; `before`: those that ended before the wait.
+    /// ended, this one included; `before`: the sum of the operations that ended before the wait.
     pub fn explain_wait(&self, waited_ns: u64, ended: &OperationTime, before: &OperationTime) -> WaitBreakdown {
-        let Some(longer_ns) = waited_ns.checked_sub(self.spent.took_ns) else {
-            let breakdown_ns = self.spent.last(waited_ns);
+        let Some(longer_ns) = waited_ns.checked_sub(self.time.took_ns) else {
+            let breakdown_ns = self.time.last(waited_ns);
             return WaitBreakdown { breakdown_ns, gc_affected: breakdown_ns[Cause::Gc as usize] > 0 };
         };
-        let own = self.spent.breakdown_ns;
+        let own = self.time.breakdown_ns;
         let behind_ns = longer_ns.saturating_sub(self.filled_ns);
         let others = if behind_ns > 0 { ended.less(before).less(&self.whole()) } else { OperationTime::default() };
         let behind = others.part(behind_ns);
@@ -106,7 +107,7 @@ impl FreedSpace {
 mod tests {
     use super::*;
 
-    fn spent(gc_ns: u64, flash_ns: u64) -> OperationTime {
+    fn time(gc_ns: u64, flash_ns: u64) -> OperationTime {
         let mut breakdown_ns = [0; CAUSES];
         (breakdown_ns[Cause::Gc as usize], breakdown_ns[Cause::Flash as usize]) = (gc_ns, flash_ns);
         OperationTime { took_ns: gc_ns + flash_ns, breakdown_ns }
@@ -116,8 +117,8 @@ mod tests {
     /// behind others.
     fn waited((own, filled_ns): (OperationTime, u64), waited_ns: u64, others: OperationTime) -> ([u64; 2], bool) {
         let gc_affected = own.breakdown_ns[Cause::Gc as usize] > 0;
-        let made_room = FreedSpace { spent: own, gc_affected, filled_ns: 0 }.filled_for(filled_ns);
-        let before = spent(7, 11);
+        let made_room = FreedSpace { time: own, gc_affected, filled_ns: 0 }.filled_for(filled_ns);
+        let before = time(7, 11);
         let mut ended = before;
         [made_room.whole(), others].iter().for_each(|one| ended.add(one));
         let waited = made_room.explain_wait(waited_ns, &ended, &before);
@@ -127,7 +128,7 @@ mod tests {
     /// A wait as long as the eviction, a shorter one, which ends with the array's part, and none.
     #[test]
     fn a_write_waited_for_the_end_of_an_eviction() {
-        let of = |waited_ns| waited((spent(300, 100), 0), waited_ns, spent(0, 0));
+        let of = |waited_ns| waited((time(300, 100), 0), waited_ns, time(0, 0));
         assert_eq!(of(400), ([300, 100], true));
         assert_eq!(of(399), ([299, 100], true));
         assert_eq!(of(101), ([1, 100], true));
@@ -136,17 +137,17 @@ mod tests {
         assert_eq!(of(0), ([0, 0], false));
     }
 
-    /// An operation that began while another was under way: 100 by itself, and 200 behind others, whose time was 600 of
-    /// 700 for collection.
+    /// An operation that began while another was in progress: it took 100, and waited for 200 behind others, which
+    /// spent 600 of 700 on collection.
     #[test]
     fn a_write_waited_behind_others() {
-        let own = spent(0, 100);
-        assert_eq!(waited((own, 0), 300, spent(600, 100)), ([171, 128], true));
+        let own = time(0, 100);
+        assert_eq!(waited((own, 0), 300, time(600, 100)), ([171, 128], true));
         // It was open for 150 of those 200, or for longer.
-        assert_eq!(waited((own, 150), 300, spent(600, 100)), ([42, 107], true));
-        assert_eq!(waited((own, 500), 300, spent(600, 100)), ([0, 100], false));
+        assert_eq!(waited((own, 150), 300, time(600, 100)), ([42, 107], true));
+        assert_eq!(waited((own, 500), 300, time(600, 100)), ([0, 100], false));
         // The others filled for half of their time.
-        let filled = OperationTime { took_ns: 1_400, ..spent(600, 100) };
+        let filled = OperationTime { took_ns: 1_400, ..time(600, 100) };
         assert_eq!(waited((own, 0), 300, filled), ([85, 114], true));
     }
 }

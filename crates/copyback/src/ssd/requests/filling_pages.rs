@@ -46,7 +46,7 @@ struct Due {
 struct Waiting {
     write: TxnId,
     since_ns: u64,
-    /// The time that pages had spent by then.
+    /// The total time of pages from their opening until they were in flash, at that moment.
     before: OperationTime,
 }
 
@@ -66,7 +66,7 @@ pub(in crate::ssd) struct FillingPages {
     place: PlaceOf,
     /// Open pages by place: of the host, then of the map, then of parity.
     open: Vec<OpenPage>,
-    /// The times at which pages have waited long enough, in order. Pages that were sent meanwhile are skipped.
+    /// The times at which pages reach `fill_limit`, in order. Pages that were sent meanwhile are skipped.
     due: VecDeque<Due>,
     opened: u64,
     /// The most pages of the host in the controller.
@@ -77,8 +77,8 @@ pub(in crate::ssd) struct FillingPages {
     pages: u32,
     /// Writes of the host that have no page, in order.
     waiting: VecDeque<Waiting>,
-    /// The time that all pages of the host spent from their opening until they were in flash.
-    spent: OperationTime,
+    /// The total time of all pages of the host from their opening until they were in flash.
+    ended_time: OperationTime,
     /// How long the pages on their way to flash were open, by their transactions.
     filled_ns: Vec<u64>,
 }
@@ -104,7 +104,7 @@ impl FillingPages {
             held: vec![0; geometry.mapped_units as usize],
             pages: 0,
             waiting: VecDeque::new(),
-            spent: OperationTime::default(),
+            ended_time: OperationTime::default(),
             filled_ns: Vec::new(),
         }
     }
@@ -155,7 +155,7 @@ impl Drive {
             return;
         }
         let filling = self.host_data.filling.as_mut().expect("pages fill");
-        filling.waiting.push_back(Waiting { write: id, since_ns: events.now_ns(), before: filling.spent });
+        filling.waiting.push_back(Waiting { write: id, since_ns: events.now_ns(), before: filling.ended_time });
         self.fill_waiting(None, events);
     }
 
@@ -195,7 +195,8 @@ impl Drive {
             }
             let waiting = filling.waiting.pop_front().expect("it was looked at");
             if let Some(page) = programmed {
-                let waited = page.explain_wait(events.now_ns() - waiting.since_ns, &filling.spent, &waiting.before);
+                let waited =
+                    page.explain_wait(events.now_ns() - waiting.since_ns, &filling.ended_time, &waiting.before);
                 let txn = &mut self.txns[id];
                 txn.breakdown_ns.iter_mut().zip(waited.breakdown_ns).for_each(|(cause, ns)| *cause += ns);
                 txn.gc_affected |= waited.gc_affected;
@@ -225,7 +226,7 @@ impl Drive {
                 // The write precedes other waiting writes; one of them may have a page already.
                 _ => {
                     let filling = self.host_data.filling.as_mut().expect("pages fill");
-                    let before = filling.spent;
+                    let before = filling.ended_time;
                     filling.waiting.push_front(Waiting { write: rest, since_ns: events.now_ns(), before });
                 }
             };
@@ -425,7 +426,7 @@ impl Drive {
             if role != Role::FullMapPage {
                 let filling = self.host_data.filling.as_mut().expect("pages fill");
                 filling.pages -= 1;
-                filling.spent.add(&page.whole());
+                filling.ended_time.add(&page.whole());
                 self.fill_waiting(Some(&page), events);
             }
             return;

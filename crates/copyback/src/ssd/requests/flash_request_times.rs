@@ -30,8 +30,8 @@ impl Drive {
         self.charge_wait(id, now_ns);
     }
 
-    /// A transaction begins to wait in front of its die's window, or stops waiting there: charges the time waited until
-    /// now, so that the following wait is separate.
+    /// A transaction begins or stops to wait for its die's window: charges the time waited until now, so that the
+    /// following wait is separate.
     #[cold]
     #[inline(never)]
     pub(in crate::ssd) fn split_wait(&mut self, id: TxnId, now_ns: u64, was_in_front: bool) {

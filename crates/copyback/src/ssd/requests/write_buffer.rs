@@ -25,7 +25,7 @@ struct WaitingSubRequest {
     request: RequestId,
     sub_request: SubRequest,
     since_ns: u64,
-    /// The time that evictions had spent by then.
+    /// The total time of ended evictions at that moment.
     before: OperationTime,
 }
 
@@ -36,8 +36,8 @@ pub(in crate::ssd) struct HostDram {
     waiting: VecDeque<WaitingSubRequest>,
     /// The sum of units of those sub-requests.
     waiting_units: u64,
-    /// The time that all ended evictions have spent.
-    spent: OperationTime,
+    /// The total time of all ended evictions.
+    ended_time: OperationTime,
     /// The parts in DRAM in the order of their ends, because every access takes the same time.
     inside: VecDeque<InDram>,
     /// The timer of the next end.
@@ -56,7 +56,7 @@ impl HostDram {
             latency_ns,
             waiting: VecDeque::new(),
             waiting_units: 0,
-            spent: OperationTime::default(),
+            ended_time: OperationTime::default(),
             inside: VecDeque::new(),
             timer,
             is_due: false,
@@ -98,7 +98,7 @@ impl Ssd {
         }
         self.parts.open(id);
         let waiting =
-            WaitingSubRequest { request: id, sub_request, since_ns: events.now_ns(), before: self.dram.spent };
+            WaitingSubRequest { request: id, sub_request, since_ns: events.now_ns(), before: self.dram.ended_time };
         self.dram.waiting.push_back(waiting);
         self.dram.waiting_units += u64::from(sub_request.units);
         self.fill_buffer(None, events);
@@ -143,7 +143,7 @@ impl Ssd {
         let waiting = dram.waiting.pop_front().expect("it was looked at");
         self.parts.close(waiting.request);
         let waited_ns = events.now_ns() - waiting.since_ns;
-        let explain = |evicted: &FreedSpace| evicted.explain_wait(waited_ns, &dram.spent, &waiting.before);
+        let explain = |evicted: &FreedSpace| evicted.explain_wait(waited_ns, &dram.ended_time, &waiting.before);
         let waited = evicted.map(explain).unwrap_or_default();
         self.enter_dram(waiting.request, waiting.since_ns, waited, events);
         true
@@ -182,7 +182,7 @@ impl Ssd {
         self.drive.host_data.buffer.as_ref().is_some_and(|buffer| buffer.was_full())
     }
 
-    /// Whether the drive has a buffer from which idle time evicted pages.
+    /// Whether the drive has a buffer that evicted pages in idle time.
     pub fn has_idle_evictions(&self) -> bool {
         self.drive.host_data.buffer.as_ref().is_some_and(|buffer| buffer.was_idle())
     }
@@ -222,7 +222,7 @@ impl Ssd {
         events: &mut EventQueue,
     ) {
         self.drive.host_data.buffer.as_mut().expect("only a buffer evicts").ended(first, units, others);
-        self.dram.spent.add(&evicted.spent);
+        self.dram.ended_time.add(&evicted.time);
         self.fill_buffer(Some(evicted), events);
     }
 

@@ -1,14 +1,13 @@
 //! Background tasks: relocation of blocks for reasons other than garbage collection.
 //!
-//! Contract: a task is notified of every page that is read or programmed and of every block that is erased, with the
-//! time, and of the alarm that it asked for ([`BackgroundTask::alarm_ns`]). While it is due
+//! Contract: a task is notified of every page that is read or programmed, and of every block that is erased, with the
+//! time. It is also notified of the alarm that it has set ([`BackgroundTask::alarm_ns`]). While it is due
 //! ([`BackgroundTask::is_due`]) the engine relocates the blocks that it selects, one after the other: valid data moves
-//! as in a collection, and the block is erased. The engine asks after each notification, so that all answers but the
-//! selection take constant time. A task changes nothing itself, and draws only from its own stream.
+//! as in a collection, and the block is erased. The engine queries the task after each notification, so all answers
+//! except the selection must take constant time. A task changes nothing itself, and draws only from its own stream.
 //!
 //! A task is a file of this folder and a row of the registry below; it is on if it has a table in `[tasks]`. Its file
-//! says for whom its commands are: a source of its own is a row of data (`flash::source::SourceData`), not a change
-//! elsewhere.
+//! names the source of its commands: a new source is a row of data in that file (`flash::source::SourceData`).
 
 pub mod scrub;
 pub mod wear;
@@ -44,7 +43,8 @@ pub trait BackgroundTask {
     fn on_erase(&mut self, _block: BlockId, _now_ns: u64) {}
     /// The time of its alarm has come.
     fn on_alarm(&mut self, _now_ns: u64) {}
-    /// When it has to be asked again although nothing happens, if ever. A time that has passed sets no alarm.
+    /// The time at which the engine must query the task again without a notification; `None` for never. A time that has
+    /// passed sets no alarm.
     fn alarm_ns(&self) -> Option<u64> {
         None
     }

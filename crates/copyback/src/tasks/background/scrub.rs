@@ -1,4 +1,4 @@
-//! Read scrubbing: blocks that were read often are relocated before reads disturb what they hold.
+//! Read scrubbing: blocks that were read often are relocated before reads disturb their data.
 //!
 //! Source: atc18 Section 4.2: "the block with the most number of reads is chosen. Other than that, the process of
 //! copying valid data is identical to that of the garbage collection task."
@@ -10,7 +10,7 @@
 //!
 //! Parameters:
 //! - `start` (default 100,000 reads): scrubbing begins above this count.
-//! - `stop` (default four fifths of `start`): it ends below this one.
+//! - `stop` (default four fifths of `start`): it ends below this count.
 //! - `first_max` (default `start`): first counts are below this; 0 lets all begin at 0. With the default, one block of
 //!   five begins above `stop`, and the first scrubbing continues until none remains.
 
@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 /// The page above.
 pub const PAGE: &str = include_str!("scrub.rs");
 
-/// For whom its commands are.
+/// The source of its commands.
 pub const SOURCE: Source = Source::SCRUB;
 
 /// See the page above.

@@ -3,20 +3,21 @@
 //! Source: atc18 Sections 3.1 and 4.2 name it as one more task, which "swaps contents of data to even out the damage
 //! done on flash memory cells", and do not measure it; static levelling with a threshold is Chang's (SAC 2007).
 //!
-//! Dynamic: a plane opens the free block with the fewest erases next. Static: while a full block has been erased more
-//! than `threshold` times less often than the block that was erased most, it is relocated, one at a time, the one with
-//! the fewest erases first. Its data goes where moved data goes, and the block itself takes part in the wear again.
-//! Erases of the preconditioning count, and dynamic levelling also chooses free blocks there: a run with it and one
-//! without begin with two different drives.
+//! Dynamic: a plane opens the free block with the fewest erases next. Static: full blocks that were erased more than
+//! `threshold` times less often than the most erased block are relocated, one at a time, the one with the fewest erases
+//! first. The data goes to the same blocks as other moves, and the relocated block is used again. Erases of the
+//! preconditioning count, and dynamic levelling also chooses free blocks there: a run with this task and one without it
+//! begin with different drives.
 //!
-//! The least worn blocks are looked at one after the other, 64 of them at most: those that are free, open or being
-//! relocated are passed over.
+//! The least worn blocks are examined in order, 64 of them at most; blocks that are free, open or being relocated are
+//! skipped.
 //!
 //! Parameters:
 //! - `threshold` (default 20 erases, at least 2): a difference above this one starts a relocation, which itself erases
 //!   its block once.
-//! - `free_order` (default `"youngest"`): which free block is opened next; `"in-turn"`, the one that was erased first,
-//!   leaves dynamic levelling out. Twin blocks (`frontier.policy = "twin"`) are chosen by their row instead.
+//! - `free_order` (default `"youngest"`): which free block is opened next: `"youngest"`, the one with the fewest
+//!   erases; or `"in-turn"`, the one that was erased first, without dynamic levelling. Twin blocks (`frontier.policy =
+//!   "twin"`) are chosen by their row instead.
 
 use super::{BackgroundTask, Level, Parameters};
 use crate::config::KeyError;
@@ -32,7 +33,7 @@ const CANDIDATES: usize = 64;
 /// The page above.
 pub const PAGE: &str = include_str!("wear.rs");
 
-/// For whom its commands are.
+/// The source of its commands.
 pub const SOURCE: Source = Source::WEAR;
 
 /// See the page above.

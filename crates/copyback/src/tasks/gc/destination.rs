@@ -34,14 +34,14 @@ pub trait Planes {
 impl Destination {
     /// The plane to which a page of a victim on `home` goes.
     ///
-    /// With a global destination it leaves home for a plane with more room than its own, on a quiet die: a die without
-    /// a collection and without moves of others to program. Otherwise a collection that waits for the die of another,
-    /// which waits for a third, would delay all of them; home never waits. Of such planes, it prefers those that take
-    /// the page without falling to their watermark, then the one whose die has the fewest waiting requests, then the
-    /// one with the most pages left.
+    /// With a global destination it goes to a plane with more free pages than its own, on a die without a collection
+    /// and without moves of other dies to program. Otherwise a collection that waits for the die of another, which
+    /// waits for a third, would delay all of them; home never waits. Of such planes, planes that take the page without
+    /// falling to their watermark come first, then the plane whose die has the fewest waiting requests, then the plane
+    /// with the most free pages.
     ///
-    /// A page that has to leave goes to the plane with the most room: its own plane is full of valid data, so that the
-    /// page would gain nothing at home.
+    /// A page that must leave goes to the plane with the most free pages: its own plane is full of valid data, where a
+    /// move would free nothing.
     pub fn of_page(self, home: PlaneId, has_to_leave: bool, drive: &impl Planes) -> PlaneId {
         if self == Self::Local {
             return home;

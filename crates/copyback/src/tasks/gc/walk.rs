@@ -1,5 +1,5 @@
-//! The walk of collection over the victims of a plane: the choice of a victim, whether it is worth it, its fate, and
-//! the end of the walk. One implementation serves three clocks:
+//! The walk of collection over the victims of a plane: the choice of a victim, the check whether its collection frees a
+//! page, its collection, and the end of the walk. One implementation serves three callers:
 //!
 //! - the preconditioning of a drive, in zero time and without requests (`run::preconditioning`);
 //! - a run whose collection is ideal and takes no time (`ssd::gc::walk`);
@@ -7,7 +7,8 @@
 //!   (`ssd::gc::walk`, and the steps in `tasks::job`).
 //!
 //! A collection moves the valid units of its victim in the order of their locations ([`Ftl::take_victim`] lists them),
-//! to the open block for moves of its plane or to the destination of the granularity, and erases the block.
+//! and then erases the block. The units go to the open block for moves of their plane, or to the destination of the
+//! granularity.
 
 use crate::ftl::core::Ftl;
 use crate::ftl::frontier::Stream;
@@ -50,7 +51,7 @@ pub enum Fate {
 pub enum End {
     /// No plane needs collection.
     Reached,
-    /// No block was worth it.
+    /// No block's collection frees a page.
     NoVictim,
     /// A collection takes time.
     UnderWay,
@@ -59,7 +60,7 @@ pub enum End {
 /// The driver of a walk.
 pub trait Clock {
     /// The translation layer, and the moment at which a victim of a plane is picked.
-    fn look(&mut self, plane: PlaneId) -> (&mut Ftl, Moment<'_>);
+    fn ftl_and_moment(&mut self, plane: PlaneId) -> (&mut Ftl, Moment<'_>);
     /// Whether a victim is collected.
     fn takes(&mut self, _plane: PlaneId, victim: Victim) -> bool {
         victim.frees && victim.has_room
@@ -83,7 +84,7 @@ pub fn pick(ftl: &mut Ftl, planes: Planes, moment: Moment<'_>) -> Option<Victim>
 /// Collects from a plane on, collection after collection, as long as collections take no time.
 pub fn walk(clock: &mut impl Clock, mut plane: PlaneId) -> End {
     loop {
-        let (ftl, moment) = clock.look(plane);
+        let (ftl, moment) = clock.ftl_and_moment(plane);
         let victim = pick(ftl, Planes::one(plane), moment).filter(|&victim| clock.takes(plane, victim));
         let Some(victim) = victim else { return End::NoVictim };
         if clock.collect(plane, victim.block) == Fate::UnderWay {

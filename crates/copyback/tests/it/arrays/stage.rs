@@ -124,7 +124,7 @@ impl Stage {
         let mut simulation = Simulation::new(drives, setup);
         simulation.join(&array, &self.coordination_config());
         simulation.warm_up(warmup);
-        focus.iter().for_each(|focus| simulation.look_closely(*focus));
+        focus.iter().for_each(|focus| simulation.record_window(*focus));
         for &drive in &self.collecting {
             let (drive, events) = simulation.drive_and_events(drive);
             assert!(drive.collect_once(PlaneId(0), events), "there is something to collect");

@@ -1,16 +1,16 @@
-//! Shares that follow the state of the drive: S = P · e + I · S, once a period while the task is at work.
+//! Shares that follow the state of the drive: S = P · e + I · S, once every period while the task is active.
 //!
 //! Source: atc18 Section 3.3, equations 1 to 3. The error e of collection is the number of free blocks missing to the
-//! watermark at which it starts; that of scrubbing what the highest read count of a block has above its threshold. A
-//! task that begins to work starts with S = 0, so that its limit is one request. In a steady state S = P · e / (1 − I).
-//! A share that has come within a billionth of a percent of that is there, and stays until e changes.
+//! watermark at which it starts. The error of scrubbing is the excess of the highest read count of a block over its
+//! threshold. A task that becomes active starts with S = 0, so that its limit is one request. In a steady state S = P ·
+//! e / (1 − I). A share that is within a billionth of a percent of this value takes it, and stays until e changes.
 //!
-//! The paper's P and I are "empirically hand-tuned" and not given: those of collection are set so that its share spans
-//! 0 to 40 % as in Fig. 6b, and nothing else was looked at.
+//! The paper's P and I are "empirically hand-tuned" and not given. P and I of collection are set so that its share
+//! spans 0 to 40 % as in Fig. 6b; no other result was used.
 //!
 //! Parameters:
-//! - `period` (default `"1 ms"`, at least `"1 us"`): time between two updates. Not every change of the free blocks, for
-//!   then the loop's gain would depend on the load.
+//! - `period` (default `"1 ms"`, at least `"1 us"`): time between two updates. Updates at every change of the free
+//!   blocks would make the loop's gain depend on the load.
 //! - `gc_p` (default 0.05 % a block), `gc_i` (default 0.9): P and I of collection.
 //! - `scrub_p` (default 0.002 % a read), `scrub_i` (default 0.9): P and I of scrubbing.
 //! - `most` (default 80): no share exceeds this percentage.

@@ -1,9 +1,9 @@
 //! Shares that a program which calls Copyback sets: a class of Python, for example.
 //!
 //! Once a period while a task is active, the program receives the state of the drive, and returns the shares of
-//! collection and of scrubbing in percent. A collection ahead of need must be active: set `trigger.soft` high, and let
-//! shares control how much is collected; with a share of 0 the task stops, except for the guard. Each drive has its own
-//! shares.
+//! collection and of scrubbing in percent. Shares control collection only while it is active: set `trigger.soft` high,
+//! and let the shares control how much is collected. With a share of 0 the task stops, except for the guard. Each drive
+//! has its own shares.
 //!
 //! Source: none of its own; docs/python.md shows how a policy is written and supplied.
 //!

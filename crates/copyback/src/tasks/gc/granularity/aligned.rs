@@ -1,9 +1,9 @@
-//! An aligned row: the blocks of one offset on all planes of a die, which were filled together; what is valid in them
-//! goes into rows again, and they are erased with one command.
+//! An aligned row: the blocks of one offset on all planes of a die, which were filled together. Their valid data is
+//! written in rows again, and one command erases them.
 //!
 //! Source: Die-GC of tpds20 (Section 4.3.1, Fig. 6). Needs a drive that is written in rows (`frontier.policy = "row"`).
 //! Pages of one offset are read with one command and rows are programmed with one, as many pages as a die has planes.
-//! An odd last page takes a dirty page of its die along from the buffer, and is padded if there is none.
+//! An odd last page is programmed with a dirty page of its die from the buffer; if there is none, the row is padded.
 //!
 //! ```text
 //! valid    plane 0   p0    p2            in-order      R p0  R p1  W(p0 p1)  R(p2 p2)  W(p2 p2)  E
@@ -14,11 +14,12 @@
 //!
 //! Parameters:
 //! - `gather` (default `"in-order"`): which valid pages share a row. `"in-order"`: by offset, then plane, as Fig. 6
-//!   reads them, at most as many as a row holds at a time. `"pairs-first"`: those whose whole row is valid first, the
-//!   others after them.
-//! - `combine` (default false): while writes wait at the die, each row takes one valid page and as many of their pages
-//!   as fit, block after block (Algorithm 1 of Section 4.4, `spd-plus`): the writes do not wait for the collection's
-//!   end. Writes that arrive while it runs are included; without any it continues as above.
+//!   reads them, at most as many as a row holds at a time. `"pairs-first"`: pages of rows that are valid as a whole
+//!   first, the others after them.
+//! - `combine` (default false): while writes wait at the die, each row takes one valid page, block after block, and as
+//!   many pages of the writes as fit (Algorithm 1 of Section 4.4, `spd-plus`). The writes then do not wait for the
+//!   collection's end; this includes writes that arrive during it. While no write waits, the collection continues as
+//!   above.
 
 use super::{GranularityPolicy, Parameters};
 use crate::flash::geometry::Geometry;

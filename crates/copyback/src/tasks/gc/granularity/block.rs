@@ -1,11 +1,11 @@
-//! One block of one plane; its valid data is read and programmed in another block, and the block is erased.
+//! One block of one plane: its valid data is read and programmed into another block, and the block is erased.
 //!
 //! Source: Algorithm 1 of hpdc18, Fig. 3 of ispass11. Local collection keeps a move inside its plane (hpdc18 Section
 //! 2.2.1). Global collection moves pages to other dies: to planes with more free pages than the victim's, on dies that
 //! run no collection and have no other move to program; if there is none, to the victim's plane.
 //!
 //! If mapping units are smaller than pages, the units of several pages are gathered in the controller and programmed a
-//! page at a time; when the block has been read, the rest is programmed with padding.
+//! page at a time; when the block has been read, the remaining units are programmed with padding.
 //!
 //! Parameters:
 //! - `destination` (default `"local"`): `"local"`, the victim's plane, or `"global"`, a plane of the drive with more

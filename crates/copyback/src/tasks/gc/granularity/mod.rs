@@ -3,9 +3,9 @@
 //! Contract: a granularity decides whether data stays on its plane, how it moves, in which order it is read, how it
 //! fills pages, and to which plane each page goes. The engine calls it when a collection begins and when it has a page
 //! to program; the policy reads, and the engine binds. The victim policy selects a block, which is a row of blocks if
-//! the drive is written in rows. For planes that were filled separately, a granularity may name a block of each other
-//! plane of the die that is collected with the victim ([`GranularityPolicy::companion`]), and decides to which of them
-//! each page goes.
+//! the drive is written in rows. If planes were filled separately, a granularity may name a companion of the victim on
+//! each other plane of the die ([`GranularityPolicy::companion`]). These blocks are collected together, and it decides
+//! to which plane each page goes.
 
 pub mod aligned;
 pub mod block;

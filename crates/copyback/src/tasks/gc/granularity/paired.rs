@@ -1,9 +1,10 @@
-//! A victim and a block of each other plane of the die that is as low: both are collected side by side, once write
-//! points are equal.
+//! A victim, and a block of each other plane of the die that is below its watermark: once write points are equal, they
+//! are collected in parallel.
 //!
-//! Source: `paragc` of tpds20 (Section 5.3), ParaGC. A plane whose free pages are above the watermark is left out, and
-//! a collection without a partner is one of a block. Pages go one by one to the plane whose write point is behind,
-//! until all are equal; then as many as there are planes go with one command, to any of them.
+//! Source: `paragc` of tpds20 (Section 5.3), ParaGC. A plane whose free pages are above the watermark does not take
+//! part; a collection without a partner is that of a single block. Pages are programmed one by one on the plane whose
+//! write point is behind, until all write points are equal. Then one command programs as many pages as there are
+//! planes, each on any of them.
 //!
 //! ```text
 //! valid   plane 0   0 1 2       write point 2      R W  R W (plane 0 catches up)   R R W   R R W   E of both

@@ -1,9 +1,9 @@
 //! Twin blocks: the victim and the blocks of its offset on all other planes of the die, which are erased with one
-//! command. What is valid goes to the planes in turn.
+//! command. Valid data goes to the planes in rotation.
 //!
 //! Source: `twinblk` of tpds20 (Section 5.3). The victim policy examines only the requesting plane, not the twins. A
-//! page goes to the plane whose turn it is, as a host write of the die does; if all write points agree, as many pages
-//! as planes are programmed in one command, otherwise one. Twins that are not full are left out. Goes with
+//! page goes to the plane whose turn it is, as a host write of the die does. If all write points agree, one command
+//! programs as many pages as there are planes, otherwise one page. Twins that are not full do not take part. Needs
 //! `frontier.policy = "twin"`.
 //!
 //! ```text

@@ -1,12 +1,13 @@
-//! Collections reserve no die: each of their commands is a request of a task, and `admit` says when it enters.
+//! Collections reserve no die: each of their commands is a request of a task, and `admit` decides when it enters a
+//! window.
 //!
 //! Source: atc18 Sections 3.1 and 4.2: garbage collection "runs concurrently and independently from the host request
 //! handler and generates its own flash memory requests".
 //!
 //! Victims are selected over all planes that the trigger counts together (with `trigger.scope = "device"` over the
-//! whole drive). A victim's pages are read as far as the buffer reaches, several at once. The data that was read is
-//! programmed a page's worth at a time, on the die that `allocation` names and, if addresses determine that, on the
-//! victim's plane; the block is erased when all is in flash. Several dies thus work for one collection, and one die for
+//! whole drive). A victim's pages are read, several at once, as long as the buffer has space. The data is programmed a
+//! page's worth at a time, on the die that `allocation` names, or on the victim's plane if addresses determine the
+//! plane. The block is erased when all its data is in flash. Several dies thus work for one collection, and one die for
 //! several.
 //!
 //! ```text
@@ -16,7 +17,7 @@
 //! ```
 //!
 //! Parameters:
-//! - `victims` (default 1): victims that are collected side by side.
+//! - `victims` (default 1): victims that are collected in parallel.
 //! - `buffer` (default 64, at least 2): pages that each of them may hold in the controller, read or to be read and not
 //!   yet in flash. Own: the paper says nothing; as many as four slots of 16 chips.
 

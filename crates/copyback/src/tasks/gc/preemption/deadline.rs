@@ -1,12 +1,12 @@
 //! By deadline: collection continues as long as the requests that wait for its die can still meet their deadlines.
 //!
 //! Source: `hios` of hpdc18 Fig. 4c (HIOS, Jung et al. 2014): "the entire GC operations are divided into multiple
-//! chunks and each of them is processed using the slack of each I/O request". A request has a deadline after its
-//! arrival. Between two chunks, a request goes first if it would be late after the next one: if less is left to its
-//! deadline than the next chunk and the request's own command take together. All others wait, so that response times
-//! grow and deadlines hold.
+//! chunks and each of them is processed using the slack of each I/O request". A request has a deadline a fixed time
+//! after its arrival. Between two chunks, a request preempts if it would be late after the next chunk: if the time to
+//! its deadline is shorter than the next chunk and the request's own command take together. All others wait, so that
+//! response times grow and deadlines hold.
 //!
-//! Below `trigger.hard` nothing goes first. The erase is a chunk of its own; no command is interrupted.
+//! Below `trigger.hard` no request preempts. The erase is a chunk of its own; no command is interrupted.
 //!
 //! ```text
 //! GC    R1 W1 R2 W2   R3 W3 ... E
@@ -18,7 +18,7 @@
 //!   hpdc18 states none.
 //! - `chunk` (default 1): pages that are moved in a chunk.
 //! - `poll` (default `"600 ns"`): time of a queue poll; one before each step, as under `points`.
-//! - `fence` (default `"none"`): what waits for the next step, of that which comes while others go first, as under
+//! - `fence` (default `"none"`): which requests that arrive while others preempt wait for the next step, as under
 //!   `points`.
 
 use super::{Candidate, Fence, NextStep, Parameters, PreemptionPolicy, View};
@@ -75,7 +75,7 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// The policy for a drive of these times; if pages differ, those of the first apply.
+    /// The policy for a drive of these times; if pages differ, the times of the first page apply.
     pub fn new(params: &Params, geometry: &Geometry, timing: &Timing) -> Self {
         let page_ns = timing.command_ns + timing.transfer_ns(geometry.units_per_flash_page);
         let transfer_ns = u64::from(geometry.row_planes) * page_ns;

@@ -2,8 +2,8 @@
 //!
 //! Source: `Ideal-No-GC` of hpdc18 (Section 3.1) and of tc12: the bound that no schedule can beat.
 //!
-//! It bounds schedules of collections alone: what `[tasks.scrub]` or `[tasks.wear]` relocate takes its time here as
-//! under any other scheme, and reserves its die.
+//! It is a bound for schedules of collections only: relocations of `[tasks.scrub]` and `[tasks.wear]` take time as
+//! under any other scheme, and reserve their die.
 //!
 //! Parameters: none.
 

@@ -1,13 +1,12 @@
-//! Semi-preemptive: between the steps of a collection, requests that wait at its die go first.
+//! Semi-preemptive: between the steps of a collection, requests that wait at its die are served.
 //!
 //! Source: `pgc` of ispass11 (Section III). A page move has two preemption points: (1) between its read and its
 //! program, (2) before it. The last point (2) is before the erase. At each point the controller polls the queue, serves
 //! all waiting requests, and resumes the collection when none waits. No executing command is interrupted.
 //!
-//! At point (1) a page waits in a register of the collection's plane, so that this plane serves no read. If free
-//! blocks of the trigger's scope have fallen below `trigger.hard`, writes may not preempt (state 2 of Fig. 7); while a
-//! write of high priority waits there, no request may (state 3), until the collection is complete and that write is
-//! served.
+//! At point (1) a page waits in a register of the collection's plane, so that this plane serves no read. If free blocks
+//! of the trigger's scope are below `trigger.hard`, writes may not preempt (state 2 of Fig. 7). While a write of high
+//! priority waits there, no request may preempt until the collection is complete and that write is served (state 3).
 //!
 //! Below that watermark, and if a write waits for a free page, a point serves only requests that waited when it opened,
 //! so that the collection continues.
@@ -24,18 +23,19 @@
 //! Parameters:
 //! - `poll` (default `"600 ns"`): time of a queue poll; one before each step. ispass11 Section III-A: 20
 //!   instructions and 5 memory accesses, two polls a move are 0.53 % of 225 us.
-//! - `at_register` (default `"reads"`): what waits at point (1): `"reads"` of the collection's plane (Section III-A:
-//!   "an incoming request of reading a page cannot be serviced"); `"all-reads"`, of every plane, as "the registers are
-//!   already occupied" reads to the letter; `"plane"`, all requests for the collection's plane; `"none"`.
-//! - `serves` (default `"all"`): which requests may go first: `"all"`, or `"reads"` alone, so that writes wait for the
+//! - `at_register` (default `"reads"`): which requests wait at point (1): `"reads"` of the collection's plane (Section
+//!   III-A: "an incoming request of reading a page cannot be serviced"); `"all-reads"`, reads of every plane of the
+//!   die, a literal reading of "the registers are already occupied"; `"plane"`, all requests for the collection's
+//!   plane; `"none"`.
+//! - `serves` (default `"all"`): which requests may preempt: `"all"`, or only `"reads"`, so that writes wait for the
 //!   collection's end (tpds20 Section 6.1: "read requests of all evaluated schemes are processed with highest
 //!   priority").
-//! - `fence` (default `"none"`): what waits for the next point, of that which comes while others go first: `"none"` of
-//!   it ("all incoming requests are allowed" in state 1, and "continuous GC preemption" can use up the free blocks,
-//!   which is what T_hard is for: Sections III-D, IV-B4); `"writes"`; `"all"` of it, so that every point ends with what
-//!   it found.
-//! - `at_hard` (default `"writes"`): what the hard watermark prohibits: `"writes"`, as Fig. 7 has it, or `"all"`, as
-//!   Section IV-B4 has it.
+//! - `fence` (default `"none"`): which requests that arrive while others preempt wait for the next point. `"none"`:
+//!   they preempt, too ("all incoming requests are allowed" in state 1; "continuous GC preemption" can use up the free
+//!   blocks, and T_hard exists for that case: Sections III-D, IV-B4). `"writes"`: writes wait. `"all"`: all wait, so
+//!   that a point serves only the requests that waited when it opened.
+//! - `at_hard` (default `"writes"`): which requests the hard watermark excludes: `"writes"`, as in Fig. 7, or `"all"`,
+//!   as in Section IV-B4.
 
 use super::{AtHard, Candidate, Fence, NextStep, Parameters, PreemptionPolicy, View};
 use crate::flash::geometry::Geometry;

@@ -1,4 +1,4 @@
-//! Idle time: collection also runs while the drive has nothing to do, ahead of need.
+//! Idle time: collection also runs while the drive has no other work, before a watermark requires it.
 //!
 //! Source: ispass11 Section IV-A: "in the idle-time GC scheme the GC process is triggered when there are no new
 //! incoming requests and all queued requests are already serviced". The reactive watermarks stay in effect.

@@ -1,10 +1,10 @@
 //! Trigger: when does garbage collection start and stop?
 //!
-//! Contract: the engine calls a trigger whenever the free blocks of a plane changed and whenever a collection ended
-//! ([`TriggerPolicy::wants_plane`], or [`TriggerPolicy::wants_collection`] if its scope is more than a plane), and when
-//! a wanted collection is about to start ([`TriggerPolicy::starts_now`]). A trigger reads the free quantity, as it
-//! counts it ([`TriggerPolicy::free_of`]), and the waiting requests; it answers, and the engine starts jobs. A
-//! coordinated drive ([`TriggerPolicy::obey`]) calls it in the same way, and also reports its level
+//! Contract: the engine calls a trigger whenever the free blocks of a plane changed, and whenever a collection ended
+//! ([`TriggerPolicy::wants_plane`], or [`TriggerPolicy::wants_collection`] if its scope is more than a plane). It also
+//! calls it when a wanted collection is about to start ([`TriggerPolicy::starts_now`]). A trigger reads the free
+//! quantity that it counts ([`TriggerPolicy::free_of`]), and the waiting requests; it answers, and the engine starts
+//! jobs. A coordinated drive ([`TriggerPolicy::obey`]) calls it in the same way, and also reports its level
 //! ([`TriggerPolicy::level_of`]).
 
 pub mod idle;
@@ -42,7 +42,7 @@ pub enum Start {
     Space,
     /// The drive has been idle for long enough.
     Idle,
-    /// A caller requires it, whatever the watermarks say: a coordinator's order, a merge that is due.
+    /// A caller requires it at any watermark: a coordinator's order, a merge that is due.
     Requested,
 }
 

@@ -1,9 +1,8 @@
 //! A trigger of a program that calls Copyback: a class of Python, for example.
 //!
-//! It says of a scope whether it must collect, and sees what the watermarks would say. All else is as with `watermark`:
-//! whose free blocks are counted and how, idle collection, what the hard watermark is, and how the drive is
-//! preconditioned. A plane on which host writes wait for space is collected whatever the program says. Each drive has a
-//! trigger of its own.
+//! It decides whether a scope must collect, and can read the decision of the watermarks. The rest is as with
+//! `watermark`: whose free blocks are counted and how, idle collection, the hard watermark, and preconditioning. A
+//! plane on which host writes wait for space is always collected. Each drive has its own trigger.
 //!
 //! Source: none of its own; docs/python.md shows how a policy is written and supplied.
 //!

@@ -3,42 +3,41 @@
 //! Source: ispass11 Table II ("minimum free blocks 5 %"), hpdc18 Section 5, tpds20 Section 5.1 (7 %): watermarks of a
 //! plane; atc18 Section 4.2: 128 and 256 free blocks of the device.
 //!
-//! A plane on which host writes wait for space is collected whatever the watermarks say.
+//! A plane on which host writes wait for space is collected at any watermark.
 //!
 //! Parameters:
 //! - `scope` (default `"plane"`): whose free blocks are counted: `"plane"`, `"die"` or `"device"`. A die or a device
-//!   below its watermark collects on each of its dies the plane with the fewest free blocks. Under
-//!   `preemption.policy = "always"` no die collects for itself: victims are picked over all planes of the scope, and
-//!   `preemption.victims` blocks of the whole drive are collected at a time, with a watermark of a plane or a die one
-//!   of each.
+//!   below its watermark collects on each of its dies the plane with the fewest free blocks. Under `preemption.policy =
+//!   "always"`, victims are selected over all planes of the scope. With a device's watermark, `preemption.victims`
+//!   blocks of the drive are collected at a time; with watermarks of planes or dies, one block of each.
 //! - `soft` (default 0.05): collection starts below this watermark, a share or a count of the scope's blocks.
 //! - `count` (default `"blocks"`): the quantity counted against the watermarks: `"blocks"` that are erased and not
 //!   open, or `"pages"` that can still be programmed, including those of open blocks (tpds20 Section 5.1); a watermark
-//!   of n blocks is then all pages of n blocks. If planes open blocks together (`second-active`), counted blocks bring
-//!   both below the watermark at once.
-//! - `report` (default: half as many again as `soft`): a drive of an array whose collections are coordinated
-//!   (`coordination`) reports below this watermark, and starts nothing: T_soft of tc12; `soft` is its T_hard. Without
+//!   of n blocks is then all pages of n blocks. If planes open blocks together (`second-active`), both planes fall
+//!   below the watermark at once if blocks are counted.
+//! - `report` (default: 1.5 times `soft`): a drive of an array whose collections are coordinated (`coordination`)
+//!   reports below this watermark, and starts nothing. This is T_soft of tc12; `soft` is its T_hard. Without
 //!   coordination it has no effect.
-//! - `last_resort` (default 2, of a die or a device one more than it has planes, and always below `soft`): such a drive
-//!   collects below this watermark without an order: as many blocks as are kept for moves, and one. It stops as soon as
-//!   it is no longer below. A plane on which writes wait for a page is collected in any case.
+//! - `last_resort` (default: a block for each plane of the scope, which is kept for moves, and one more, so 2 for a
+//!   plane; always below `soft`): such a drive collects without an order while it is below this watermark. A plane on
+//!   which writes wait for a page is collected in any case.
 //! - `stop` (default: `soft`): collection continues until this watermark is reached.
-//! - `collections` (default `"until-stop"`): what follows a collection whose scope is still below `stop`: the next one,
-//!   or with `"one"` nothing until another page of the scope is written; each page starts at most one collection, as in
-//!   SSDsim, so that `stop` has no effect. A plane on which writes wait for a page is collected in any case. Not for a
-//!   device's watermarks.
+//! - `collections` (default `"until-stop"`): what follows a collection whose scope is still below `stop`: the next
+//!   collection, or with `"one"` none until another page of the scope is written. Each page then starts at most one
+//!   collection, as in SSDsim, so that `stop` has no effect. A plane on which writes wait for a page is collected in
+//!   any case. `"one"` cannot be combined with a device's watermarks.
 //! - `when` (default `"below"`): what starts a collection of a scope below its watermark. `"below"`: the watermark
 //!   alone. `"waiting"`: also a request of the host that waits at the die, read or write, as in DiskSim's SSD
-//!   extension, which cleans an element in the foreground only. Collection then never uses idle time, and a request
-//!   waits for every collection when it starts. Idle collection, and collection of planes on which writes wait for
+//!   extension, which cleans an element in the foreground only. Collection then never uses idle time, and at the start
+//!   of each collection a request waits for it. Idle collection, and collection of planes on which writes wait for
 //!   space, do not wait for a request.
-//! - `stagger` (default 0): blocks by which the watermarks of a die's second plane are above those of its first, of its
-//!   third above its second, ..., if `scope` is `"plane"`: planes that are written in step do not reach their
-//!   watermarks together. It does not separate the collections of planes whose second active blocks are opened together
-//!   (`frontier`): each costs both planes a block. Own.
+//! - `stagger` (default 0): if `scope` is `"plane"`, the watermarks of each plane of a die are this many blocks above
+//!   those of the previous plane. Planes that are written in step then do not reach their watermarks together. It does
+//!   not separate the collections of planes whose second active blocks are opened together (`frontier`): each
+//!   collection costs both planes a block. Own.
 //! - `idle` (default: none): a table that lets collection run in idle time, too: `idle.after` (default `"10 ms"`), once
-//!   the drive has had nothing to do for so long; `idle.stop` (default: twice `soft`), until this watermark is reached
-//!   or a request arrives. ispass11 Section IV-A.
+//!   the drive has been idle for this time; `idle.stop` (default: twice `soft`), until this watermark is reached or a
+//!   request arrives. ispass11 Section IV-A.
 //! - `hard` (default 0.2): T_hard as a share of `soft`, rounded up, or as a count of the scope's blocks. Below it,
 //!   no request preempts a collection, or only one that consumes no free block (`preemption`). ispass11 Sections III-D
 //!   and IV-B4: 80 to 20 % of T_soft. As with `soft`, 1.0 is a share and 1 is one block.
