@@ -12,8 +12,8 @@ use copyback::observe::report::{Cause, Latency, TenantReport};
 type OfClass<'a> = (&'a str, Box<dyn Fn(&Latency, &[(Cause, f64)]) -> Option<f64> + 'a>);
 
 /// A row for each workload, or a heading for each and a row for each scheme, `terminal_columns` characters wide; empty
-/// if there is one workload, or if none reads or writes. `show`: the columns of response times, as `run --show` names them; the usual ones if it is
-/// empty.
+/// if there is one workload, or if none reads or writes. `show`: the columns of response times, as `run --show` names
+/// them; the usual ones if it is empty.
 pub fn text(plan: &Plan, finished: &[Finished], show: &[String], terminal_columns: usize) -> Result<String, Failure> {
     let has_times = |report: &TenantReport| report.response.read.count + report.response.write.count > 0;
     if !finished.iter().any(|done| done.outcome.report.workloads.values().any(has_times)) {

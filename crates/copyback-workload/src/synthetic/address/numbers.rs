@@ -3,8 +3,8 @@
 //! fio has one map for reads, writes and trims, and a bit for each number, not for each byte: block 3 of writes of
 //! 16 KiB and block 3 of reads of 4 KiB exclude each other. The map has as many numbers as there are blocks of the
 //! smallest size of any operation. A draw that finds its number taken goes on to the next free one, and from the last
-//! number to the first. If the request then reaches beyond the blocks of its operation, fio 3.33 ends the job. A request
-//! of several blocks takes a number for each of them, and ends before the first one that is taken.
+//! number to the first. If the request then reaches beyond the blocks of its operation, fio 3.33 ends the job. A
+//! request of several blocks takes a number for each of them, and ends before the first one that is taken.
 
 use crate::rng::{Xoshiro256PlusPlus, below};
 
