@@ -115,7 +115,7 @@ fn table_of(name: &str, folder: &Path, experiment: &PlannedExperiment, args: &Re
 /// The path of the document beside the tables, for `copyback report`.
 fn claims_of(name: &str, folder: &Path, args: &ReproduceArgs) -> PathBuf {
     let quick = if args.quick { "-quick" } else { "" };
-    let ending = if args.headlines { headlines::HEADLINES } else { copyback_lab::reproduce::CLAIMS };
+    let ending = if args.headlines { copyback_lab::reproduce::HEADLINES } else { copyback_lab::reproduce::CLAIMS };
     folder.join(format!("{name}{quick}{ending}"))
 }
 

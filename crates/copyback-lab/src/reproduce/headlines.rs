@@ -10,7 +10,7 @@ use super::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 
 /// The document's layout.
-const SCHEMA: &str = "copyback/headlines/1";
+pub const SCHEMA: &str = "copyback/headlines/1";
 
 /// The headlines of a paper with their verdicts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -23,3 +23,6 @@ pub mod worlds;
 
 /// How the name of the document of a reproduction ends, beside its tables.
 pub const CLAIMS: &str = "-claims.json";
+
+/// How the name of the document of headlines ends.
+pub const HEADLINES: &str = "-headlines.json";

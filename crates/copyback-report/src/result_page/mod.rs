@@ -10,6 +10,7 @@ mod distribution;
 mod findings;
 mod page;
 mod read;
+mod reproductions;
 mod results;
 mod runs;
 mod series;

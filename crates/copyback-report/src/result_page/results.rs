@@ -4,12 +4,12 @@ use super::Detail;
 use super::conditions::Condition;
 use super::findings;
 use super::read;
+use super::reproductions::{self, ReproductionDocument};
 use super::runs::Runs;
 use super::sweeps::Sweep;
 use copyback_lab::Failure;
 use copyback_lab::files::{self, Input};
 use copyback_lab::format;
-use copyback_lab::reproduce::CLAIMS;
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::Read;
@@ -32,7 +32,7 @@ const WHAT_ONE_NAMES: &str = "name a folder of `run --out` or `compare --out`, t
 enum Kind {
     Runs(Runs),
     Sweep(Sweep),
-    Reproduction(Vec<Value>),
+    Reproduction(Vec<ReproductionDocument>),
 }
 
 /// Results that the user named.
@@ -73,8 +73,8 @@ impl ReportInput {
                 )
             }
             Kind::Reproduction(documents) => {
-                let claims = documents.iter().map(|d| d["claims"].as_array().map_or(0, Vec::len)).sum();
-                format!("{shown}, {}", count(claims, "claim", "claims"))
+                let counts: Vec<String> = documents.iter().map(ReproductionDocument::counted).collect();
+                format!("{shown}, {}", counts.join(", "))
             }
         }
     }
@@ -88,7 +88,8 @@ impl ReportInput {
                 sweep.title(&name)
             }
             Kind::Reproduction(documents) => {
-                let papers: Vec<&str> = documents.iter().filter_map(|document| document["paper"].as_str()).collect();
+                let mut papers: Vec<&str> = documents.iter().map(ReproductionDocument::paper).collect();
+                papers.dedup();
                 format!("Reproduction of {}", papers.join(", "))
             }
         }
@@ -99,7 +100,9 @@ impl ReportInput {
         match &self.kind {
             Kind::Runs(runs) => runs.found(conditions),
             Kind::Sweep(sweep) => findings::sentences(&sweep.rows(), None, conditions, &sweep.verdicts()),
-            Kind::Reproduction(documents) => findings::of_claims(documents),
+            Kind::Reproduction(documents) => {
+                documents.iter().map(|document| document.found.as_str()).collect::<Vec<_>>().join(" ")
+            }
         }
     }
 
@@ -128,6 +131,7 @@ impl ReportInput {
             Kind::Runs(runs) => json!({ "name": name, "about": runs.about(), "runs": runs.drawn(detail)? }),
             Kind::Sweep(sweep) => json!({ "name": name, "about": sweep.about(), "sweep": sweep.drawn(detail)? }),
             Kind::Reproduction(documents) => {
+                let documents: Vec<&Value> = documents.iter().map(|document| &document.drawn).collect();
                 json!({ "name": name, "about": { "kind": "reproduction" }, "reproductions": documents })
             }
         })
@@ -146,7 +150,7 @@ fn of_folder(folder: &Path) -> Result<Kind, Failure> {
     let entries = std::fs::read_dir(folder)
         .map_err(|error| Failure::input(format!("cannot read the folder {}: {error}", folder.display())))?;
     let mut claims: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    claims.retain(|path| path.to_string_lossy().ends_with(CLAIMS));
+    claims.retain(|path| reproductions::is_named_so(path));
     claims.sort();
     let mut documents = Vec::new();
     for path in claims {
@@ -156,7 +160,7 @@ fn of_folder(folder: &Path) -> Result<Kind, Failure> {
         }
     }
     if documents.is_empty() {
-        return Err(refused(folder, "holds no results: neither results.json nor claims of a reproduction"));
+        return Err(refused(folder, "holds no results: neither results.json nor documents of a reproduction"));
     }
     Ok(Kind::Reproduction(documents))
 }
@@ -206,9 +210,11 @@ fn of_document(path: &Path, folder: Option<&Path>) -> Result<Kind, Failure> {
     let schema = document["schema"].as_str().unwrap_or_default().to_owned();
     match schema.as_str() {
         "copyback/run/1" | "copyback/compare/1" => Ok(Kind::Runs(Runs::read(document, folder)?)),
-        "copyback/reproduce/2" => Ok(Kind::Reproduction(vec![document])),
         "" => Err(refused(path, "is no document of copyback: it has no `schema`")),
-        other => Err(refused(path, &format!("is a document of the kind `{other}`, which has no page"))),
+        other => match ReproductionDocument::read(&document) {
+            Some(read) => Ok(Kind::Reproduction(vec![read.map_err(|error| failed(&error))?])),
+            None => Err(refused(path, &format!("is a document of the kind `{other}`, which has no page"))),
+        },
     }
 }
 

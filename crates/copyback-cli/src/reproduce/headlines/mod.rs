@@ -4,6 +4,3 @@ mod show;
 
 pub use copyback_lab::reproduce::headlines::{Headline, Headlines, Holds};
 pub use show::text;
-
-/// How the document's name ends beside the tables.
-pub const HEADLINES: &str = "-headlines.json";

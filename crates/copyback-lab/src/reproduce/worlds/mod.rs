@@ -27,8 +27,7 @@ use crate::sweep::table::SweepResults;
 use copyback::config::layers::Text;
 use draw::World;
 use open::{Admissible, Decision, Open};
-use record::SCHEMA;
-pub use record::{DecisionAbout, Row, Status, WorldClaim, Worlds};
+pub use record::{DecisionAbout, Row, SCHEMA, Status, WorldClaim, Worlds};
 use std::sync::Arc;
 pub use summary::{Decides, HeadlineSummary, RuleSummary, Summary};
 

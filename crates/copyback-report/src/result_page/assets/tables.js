@@ -142,19 +142,46 @@ const verdictOf = (claim) => VERDICTS[claim.verdict || "none"] || MISSED;
 
 function reproduction(source) {
   for (const document of source.reproductions) {
-    const claims = document.claims;
-    section(`Reproduction: ${document.paper}`, `${counted(claims.length, "claim")}, from ${source.name}.` + (document.quick ? " Quick: runs were stopped early." : "") +
-      (document.changes.length ? ` With ${document.changes.join(", ")}.` : ""), "h2");
-    for (const unit of [...new Set(claims.map((claim) => claim.effect_unit || "%"))].sort()) {
-      const own = claims.filter((claim) => (claim.effect_unit || "%") === unit && claim.measured_effect !== null);
-      if (own.length) published(own, unit);
-    }
-    const panel = section("Claims", "Every claim, what was published and what was measured.");
-    panel.classList.add("long");
-    panel.append(table(["figure", "claim", "published", "measured", "± seeds", "verdict"], claims.map((claim) => [
-      claim.figure, claim.text, claim.published || "–", claim.measured || claim.why_not_measured || "–", number(claim.seeds_half_width), claim.verdict || claim.why_not_judged || "not measured",
-    ]), "words"));
+    const about = `from ${source.name}.` + (document.quick ? " Quick: runs were stopped early." : "") +
+      (document.changes.length ? ` With ${document.changes.join(", ")}.` : "");
+    if (document.worlds) worlds(document, about);
+    else if (document.headlines) headlines(document, about);
+    else claims(document, about);
   }
+}
+
+function claims(document, about) {
+  const claims = document.claims;
+  section(`Reproduction: ${document.paper}`, `${counted(claims.length, "claim")}, ${about}`, "h2");
+  for (const unit of [...new Set(claims.map((claim) => claim.effect_unit || "%"))].sort()) {
+    const own = claims.filter((claim) => (claim.effect_unit || "%") === unit && claim.measured_effect !== null);
+    if (own.length) published(own, unit);
+  }
+  const panel = section("Claims", "Every claim, what was published and what was measured.");
+  panel.classList.add("long");
+  panel.append(table(["figure", "claim", "published", "measured", "± seeds", "verdict"], claims.map((claim) => [
+    claim.figure, claim.text, claim.published || "–", claim.measured || claim.why_not_measured || "–", number(claim.seeds_half_width), claim.verdict || claim.why_not_judged || "not measured",
+  ]), "words"));
+}
+
+/** What the abstract, the introduction and the conclusion of a paper claim. */
+function headlines(document, about) {
+  const panel = section(`Headlines of ${document.paper}`, `${counted(document.headlines.length, "headline")}, ${about}`, "h2");
+  panel.classList.add("long");
+  panel.append(table(["headline", "published", "measured", "work", "verdict", "cause of a miss"], document.headlines, "words"));
+}
+
+/** The headlines of a paper under draws of the decisions that it leaves open. */
+function worlds(document, about) {
+  section(`Worlds of ${document.paper}`, `${document.counts} Drawn ${about}`, "h2");
+  const picture = section("Headlines in every world", "For each headline the effect in every world, sorted; below it the decisions that matter most.");
+  picture.append(h("img", { class: "drawing", alt: "the effects of the headlines in every world", src: `data:image/svg+xml,${encodeURIComponent(document.curve)}` }));
+  const panel = section("Distributions", "Quantiles over worlds, and the worlds in which a headline holds.");
+  panel.append(table(["headline", "published", "as decided", "5 %", "median", "95 %", "in size", "in direction"], document.worlds, "words"));
+  const why = section("What decides", "Shares of the variance between worlds, and the simplest rule that separates them.");
+  why.append(table(["headline", "share of the variance", "rule for the direction"], document.decides, "words"));
+  const open = section("Open decisions", "The values that the paper's text admits.");
+  open.append(table(["decision", "admissible", "decided", "the paper"], document.decisions, "words"));
 }
 
 /** Published against measured, a row for each claim. */
