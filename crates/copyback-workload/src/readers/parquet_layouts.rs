@@ -141,7 +141,8 @@ fn wrong_type(file_name: &str, descriptor: &ColumnDescriptor, column: &Column, i
         Field::Priority => "whole numbers (0 normal, 1 high) or texts",
         Field::Device => "whole numbers or texts",
         Field::Arrival => {
-            "whole numbers, timestamps, dates or durations; above a nanosecond, as in `arrival_s`, also floating-point numbers"
+            "whole numbers, timestamps, dates or durations; above a nanosecond, as in `arrival_s`, also floating-point \
+             numbers"
         }
         _ => "whole numbers",
     };
