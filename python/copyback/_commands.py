@@ -87,8 +87,8 @@ def run(
     format
         The trace's format [default: recognised from its content].
     columns
-        The columns of a table without a header, in order: time_us (_ns, _ms, _s), op, offset, length (sector, sectors),
-        device, priority, and any other name for a column to ignore.
+        The columns of a table without a header, in order: time_us (_ns, _ms, _s) or date and time, op, offset, length
+        (sector, sectors), device, priority, and any other name for a column to ignore.
     skip_bad
         Number of malformed trace records to skip before one stops the run.
     fit
@@ -218,8 +218,8 @@ def compare(
     format
         The trace's format [default: recognised from its content].
     columns
-        The columns of a table without a header, in order: time_us (_ns, _ms, _s), op, offset, length (sector, sectors),
-        device, priority, and any other name for a column to ignore.
+        The columns of a table without a header, in order: time_us (_ns, _ms, _s) or date and time, op, offset, length
+        (sector, sectors), device, priority, and any other name for a column to ignore.
     skip_bad
         Number of malformed trace records to skip before one stops the run.
     fit
@@ -543,8 +543,8 @@ class trace:  # noqa: N801
         format
             The trace's format [default: recognised from its content].
         columns
-            The columns of a table without a header, in order: time_us (_ns, _ms, _s), op, offset, length (sector,
-            sectors), device, priority, and any other name for a column to ignore.
+            The columns of a table without a header, in order: time_us (_ns, _ms, _s) or date and time, op, offset,
+            length (sector, sectors), device, priority, and any other name for a column to ignore.
         device
             Only requests of this device, volume or LUN of the trace: its number or its name, such as 259,0.
         skip_bad
@@ -592,8 +592,8 @@ class trace:  # noqa: N801
         format
             The trace's format [default: recognised from its content].
         columns
-            The columns of a table without a header, in order: time_us (_ns, _ms, _s), op, offset, length (sector,
-            sectors), device, priority, and any other name for a column to ignore.
+            The columns of a table without a header, in order: time_us (_ns, _ms, _s) or date and time, op, offset,
+            length (sector, sectors), device, priority, and any other name for a column to ignore.
         device
             Only requests of this device, volume or LUN of the trace: its number or its name, such as 259,0.
         skip_bad

@@ -40,7 +40,7 @@ const LAB: &[&str] = &[
 ];
 
 const REPORT: &[&str] =
-    &["svg", "styles", "latex", "fio_json", "drawings", "scheme_pages", "result_page", "reproduction"];
+    &["svg", "styles", "latex", "fio_json", "drawings", "scheme_pages", "reproduction", "result_page"];
 
 /// What no file of a library has.
 const FORBIDDEN: &[&str] = &["clap", "anstream", "indicatif", "copyback_cli", "args_os", "print!", "println!", "dbg!"];
