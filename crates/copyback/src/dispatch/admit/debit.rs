@@ -32,9 +32,9 @@
 //!
 //! P on another drive: a share settles at S = P · e / (1 − I). To reach a share at a given number of missing blocks,
 //! set P ≈ share · (1 − I) / blocks: 40 % at 80 blocks are 40 · 0.1 / 80 = 0.05. At most `trigger.soft` blocks can be
-//! missing, and P of scrubbing is for each read above `tasks.scrub.start`. If these are a tenth of the defaults of
-//! `atc18`, P must be ten times as high. I determines how slowly a share follows: after log 0.5 / log I periods it has
-//! covered half of the distance, with 0.9 after 7 periods.
+//! missing, and P of scrubbing is for each read above `tasks.scrub.start`. If these are a tenth of `atc18`'s, P must be
+//! ten times as high. I determines how slowly a share follows: after log 0.5 / log I periods it has covered half of the
+//! distance, with 0.9 after 7 periods.
 
 use super::shares::{Shares, SharesConfig};
 use super::{AdmitPolicy, Change, Entry, Setup, View, check_slots, is_guarded};

@@ -2,10 +2,10 @@
 //!
 //! An array's begin schedules its end, on the timer of the die. Nothing else does, apart from [`Flash::wait`].
 //!
-//! A device may be able to suspend a program or an erase. The command then is held: it is staged, and its die takes one
-//! read after the other, each in the die's other place. While a command is suspended, its `array_start_ns` and
-//! `array_end_ns` are the time that the array has worked for it, and the time that is left. When it resumes, its start
-//! moves by the time that it was suspended: the array never seems to have worked for it longer than it did.
+//! A device may be able to suspend a program or an erase. The command is then held: it stays staged in its die, which
+//! takes one read after another in its other place. While a command is suspended, its `array_start_ns` and
+//! `array_end_ns` are the time that the array has worked for it, and the remaining time. When it resumes, its start
+//! moves by the time of the suspension, so that the time in between is exactly the array's work for it.
 
 use super::command_path::CommandPath;
 use super::{Flash, Phase};
@@ -25,7 +25,7 @@ pub enum ArrayEnd {
     DelayElapsed,
     /// A read continues to the controller.
     Leaving,
-    /// The same of a command that is alone.
+    /// As `Leaving`, for a command that is alone.
     LeavingAlone,
     /// A read waits in the data register, as the page before is still leaving through the cache register.
     Held,
@@ -209,7 +209,7 @@ impl<O: Observer> Flash<O> {
 
     /// The program or erase of a job that a die can suspend, how long the array will work for it, and whether it was
     /// suspended before. None if the device cannot, if it ends before the die would take a read, or if another command
-    /// is under way.
+    /// is in progress.
     pub fn suspendable(&self, die: DieId, job: JobId, now_ns: u64) -> Option<(&Command, u64, bool)> {
         let device = self.rules.commands.suspend.as_ref()?;
         let d = &self.dies[die.at()];
@@ -273,7 +273,7 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// The same of one die.
+    /// Counts the plane time of current commands of one die until now.
     pub fn settle_die(&mut self, die: DieId, now_ns: u64, count: impl FnMut(u64)) {
         let d = &self.dies[die.at()];
         let mut parts: Vec<(u64, PlaneId)> = d

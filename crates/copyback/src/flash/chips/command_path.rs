@@ -184,7 +184,7 @@ impl<O: Observer> Flash<O> {
             Phase::Out if d.command(d.bus).alone => TransferEnd::PageOutAlone(die),
             Phase::Out => TransferEnd::PageOut(die),
             Phase::Load => TransferEnd::Loaded(die),
-            Phase::Command => unreachable!("nobody listens for the end of command cycles"),
+            Phase::Command => unreachable!("no component observes the end of command cycles"),
         }
     }
 

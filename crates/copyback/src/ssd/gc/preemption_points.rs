@@ -286,7 +286,7 @@ impl Drive {
         Heads { came: [u64::MAX, came(read), came(write)], txns, waited_before: 0 }
     }
 
-    /// The collection's step is under way on another die, or in this die's other register. Moves of other dies' jobs
+    /// The collection's step is in progress on another die, or in this die's other register. Moves of other dies' jobs
     /// may use the free die. The host may, too, if the collection is preemptible at all.
     fn fill_wait(&mut self, die: DieId, id: JobId, readiness: Readiness, events: &mut EventQueue) -> bool {
         if readiness != Readiness::Ready {

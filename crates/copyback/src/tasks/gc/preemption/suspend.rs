@@ -1,13 +1,13 @@
 //! Suspending: a read suspends a program or an erase of a collection; between its steps, as under `points`.
 //!
 //! Source: Wu and He, FAST 2012 (program and erase suspension): a read that arrives while the array of its die programs
-//! or erases suspends the operation, is served, and the operation resumes where it stopped. Here only operations of
-//! collections, of read scrubbing and of wear levelling give way, those of jobs that reserve their die. Programs of the
-//! host do not.
+//! or erases suspends this operation. The read is served, and the operation resumes where it stopped. Here a read
+//! suspends only operations of jobs that reserve their die (collections, read scrubbing, wear levelling), not programs
+//! of the host.
 //!
-//! The device needs `commands.suspend`: it says which operations can be suspended, how often, and the times to suspend
-//! and to resume. An operation that ends before the die would take a read goes on. One read after the other is served;
-//! reads that arrive meanwhile follow. If `fence` holds them back, or the collection is needed (see `points`), only
+//! The device needs `commands.suspend`: which operations can be suspended, how often, and the times to suspend and to
+//! resume. An operation that ends before the die could take a read continues. Reads are served one after another,
+//! including reads that arrive meanwhile. If `fence` holds them back, or the collection is needed (see `points`), only
 //! reads that waited are served, and an operation is suspended once. No read uses a block that the suspended operation
 //! changes.
 //!
@@ -19,8 +19,10 @@
 //! ```
 //!
 //! Parameters:
-//! - `suspends` (default `"all"`): what a read suspends: `"erases"`, `"programs"` or `"all"`, as far as the device can.
-//! - `min_left` (default `"0 ns"`): an operation with no more time left goes on. Own: the paper suspends always.
+//! - `suspends` (default `"all"`): which operations a read suspends, if the device can suspend them: `"erases"`,
+//!   `"programs"` or `"all"`.
+//! - `min_left` (default `"0 ns"`): an operation whose remaining time is at most this continues. Own: the paper always
+//!   suspends.
 //! - all of `points` (`poll`, `at_register`, `serves`, `fence`, `at_hard`), which are kept if this policy replaces it.
 
 use super::{AtHard, Candidate, Fence, NextStep, Parameters, PreemptionPolicy, View, points};
@@ -37,7 +39,7 @@ use serde::{Deserialize, Serialize};
 pub struct Params {
     /// Operations that a read suspends.
     pub suspends: Suspends,
-    /// Operations with no more time left go on.
+    /// Operations with at most this remaining time continue.
     pub min_left: Nanos,
     /// Time of a queue poll.
     pub poll: Nanos,

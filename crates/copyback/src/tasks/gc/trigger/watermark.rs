@@ -8,8 +8,8 @@
 //! Parameters:
 //! - `scope` (default `"plane"`): whose free blocks are counted: `"plane"`, `"die"` or `"device"`. A die or a device
 //!   below its watermark collects on each of its dies the plane with the fewest free blocks. Under `preemption.policy =
-//!   "always"`, victims are selected over all planes of the scope. With a device's watermark, `preemption.victims`
-//!   blocks of the drive are collected at a time; with watermarks of planes or dies, one block of each.
+//!   "always"`, victims are selected over all planes of the scope. At most `preemption.victims` blocks of the drive are
+//!   collected at a time, and with watermarks of planes or dies at most one block of each.
 //! - `soft` (default 0.05): collection starts below this watermark, a share or a count of the scope's blocks.
 //! - `count` (default `"blocks"`): the quantity counted against the watermarks: `"blocks"` that are erased and not
 //!   open, or `"pages"` that can still be programmed, including those of open blocks (tpds20 Section 5.1); a watermark
