@@ -93,7 +93,7 @@ impl Device {
         let mut config = parsed(scheme);
         config.geometry = self.config.geometry.clone();
         config.timing = self.config.timing.clone();
-        config.commands = self.config.commands.clone();
+        config.commands = self.config.commands;
         shape(&mut config.geometry);
         config.check().map_err(run::RunError::from)?;
         Ok(config)

@@ -1,4 +1,4 @@
-//! The registry of trace formats: their properties, and the type [`Format`] that names one.
+//! The registry of trace formats: their properties, and the type [`Format`](super::Format) that names one.
 //!
 //! A format is a file of `readers` with a [`FormatRow`], and a row of the list in `readers/mod.rs`. The registry
 //! provides everything else: its word in files and on the command line, detection, its reader, the pages that list
