@@ -86,6 +86,10 @@ fn what_moves(steady: &Steady) -> String {
     if reserve.put_off > RESERVE_MAX {
         parts.push(format!("{} {most}", reserve.put_off_text()));
     }
+    if parts.is_empty() {
+        // All that the rule judges is steady, and the backlog of the warm-up decreases.
+        return "the drive works off a backlog of outstanding requests".into();
+    }
     parts.join("; ")
 }
 

@@ -121,6 +121,81 @@ fn one_large_request_at_a_time_is_no_overload() {
     assert_ne!(verdict, "overloaded");
 }
 
+/// The verdicts of `baseline` and `pgc` on 10,000 writes that arrive at this rate, the first of them as a warm-up. The
+/// drive [`SMALL`] serves some 900 of them a second.
+fn verdicts_at(rate: f64, warmup: u64, settings: &[&str]) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let load = format!(
+        "[workload]\nrequests = 10000\nread_share = 0.0\nsize = {{ kind = 'fixed', mean = '16 KiB' }}\naddresses = \
+         {{ kind = 'uniform' }}\narrivals = {{ kind = 'poisson', rate = {rate:?} }}\n"
+    );
+    let (d, w, warmup) = (path("d.toml", SMALL), path("w.toml", &load), warmup.to_string());
+    let words = ["compare", "-q", "-d", &d, "-w", &w, "--schemes", "baseline,pgc", "--warmup", &warmup, "--json", "-"];
+    let output = copyback(&[&words[..], settings].concat());
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let results = document["results"].as_array().expect("two runs");
+    results.iter().map(|of| of["report"]["steady"]["verdict"].as_str().expect("a verdict").to_owned()).collect()
+}
+
+/// A backlog of the warm-up hides no overload, and a load just below the capacity is none, after any warm-up.
+#[test]
+fn a_load_has_one_verdict_after_any_warmup() {
+    for warmup in [0, 4_000, 8_000] {
+        assert_eq!(verdicts_at(700.0, warmup, &[]), ["steady"; 2], "700 a second, {warmup}");
+        assert_eq!(verdicts_at(1_200.0, warmup, &[]), ["overloaded"; 2], "1,200 a second, {warmup}");
+    }
+    // Requests that wait outside of the drive are outstanding, too.
+    let limited = ["--set", "host.outstanding_max=32"];
+    assert_eq!(verdicts_at(1_200.0, 8_000, &limited), ["overloaded"; 2]);
+}
+
+/// The verdict on [`SMALL`] and random writes that arrive at these times, in us, after a warm-up.
+fn verdict_of_arrivals(arrivals_us: impl Iterator<Item = u64>, warmup: &str) -> (String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let (d, t) = (folder.path().join("d.toml"), folder.path().join("t.csv"));
+    std::fs::write(&d, SMALL).unwrap();
+    // 512 pages of 16 KiB, in an order without a pattern.
+    let rows: String = arrivals_us
+        .zip(1u64..)
+        .map(|(at, i)| format!("{at},W,{},16384\n", (i * i * i + 7 * i) % 509 * 16384))
+        .collect();
+    std::fs::write(&t, format!("arrival_us,op,offset_bytes,length_bytes\n{rows}")).unwrap();
+    let (d, t) = (d.to_str().unwrap(), t.to_str().unwrap());
+    let json = folder.path().join("out.json");
+    let words = ["run", "-q", "-d", d, "--trace", t, "--warmup", warmup, "--json", json.to_str().unwrap()];
+    let output = copyback(&words);
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
+    let document: serde_json::Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+    let verdict = document["results"][0]["report"]["steady"]["verdict"].as_str().expect("a verdict").to_owned();
+    (verdict, output_text(&output))
+}
+
+/// 4,000 writes arrive within a second; the drive works them off while the measured ones arrive, at 400 a second.
+#[test]
+fn a_drive_that_works_off_a_backlog_is_not_steady() {
+    let arrivals = || (0..4_000).map(|i| 250 * i).chain((0..4_000).map(|i| 1_000_000 + 2_500 * i));
+    let (verdict, text) = verdict_of_arrivals(arrivals(), "4000");
+    assert_eq!(verdict, "not_yet", "{text}");
+    assert!(text.contains("works off a backlog of outstanding requests"), "{text}");
+    // 3,000 requests later, it has done so.
+    assert_eq!(verdict_of_arrivals(arrivals(), "7000").0, "steady");
+}
+
+/// Bursts of 300 writes every second: the drive serves each before the next one.
+#[test]
+fn bursts_that_are_served_are_no_overload() {
+    let arrivals = (0..6_000).map(|i| 1_000_000 * (i / 300) + 10 * (i % 300));
+    for warmup in ["0", "3000", "5500"] {
+        assert_ne!(verdict_of_arrivals(arrivals.clone(), warmup).0, "overloaded", "{warmup}");
+    }
+}
+
 #[test]
 fn a_reproduction_counts_the_cells_that_are_not_steady() {
     let folder = tempfile::tempdir().unwrap();

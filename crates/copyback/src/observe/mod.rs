@@ -5,6 +5,7 @@
 //! and are independent of the code that they check.
 
 pub mod array_report;
+pub mod backlog;
 pub mod bandwidth;
 pub mod clocks;
 pub mod collector;

@@ -64,7 +64,7 @@ impl Figure {
 }
 
 /// How far the straight line rises that is fitted to evenly spaced values, from the first of them to the last.
-fn rise(values: &[f64]) -> f64 {
+pub(crate) fn rise(values: &[f64]) -> f64 {
     let middle = (values.len() - 1) as f64 / 2.0;
     let (mut weighted, mut squares) = (0.0, 0.0);
     for (at, value) in values.iter().enumerate() {
@@ -178,6 +178,8 @@ pub struct RunPosition {
     pub erases: u64,
     /// Requests done.
     pub requests: u64,
+    /// Requests that have begun and are not done. Of this moment.
+    pub outstanding: u64,
     /// Simulated time.
     pub now_ns: u64,
 }
@@ -189,6 +191,8 @@ pub enum Loop {
     Closed,
     /// Some or all at the workload's times.
     Open,
+    /// At the workload's times, while the drives work off a backlog from before.
+    Draining,
     /// At the workload's times, and faster than the drives serve them.
     Overloaded,
 }
@@ -199,7 +203,8 @@ pub fn judge(ends: &[RunPosition; ROUNDS + 1], host: Loop, units_after_end: u64)
     let steady = judge_drives(ends, host, units_after_end);
     match host {
         Loop::Overloaded => Steady { verdict: Verdict::Overloaded, ..steady },
-        Loop::Closed | Loop::Open => steady,
+        Loop::Draining if steady.verdict == Verdict::Steady => Steady { verdict: Verdict::NotYet, ..steady },
+        Loop::Closed | Loop::Open | Loop::Draining => steady,
     }
 }
 
@@ -324,7 +329,8 @@ mod tests {
         for amplification in [[10; ROUNDS], [7, 8, 9, 10, 11]] {
             let (track, end) = run(amplification, 5_000, 64);
             let (open, overloaded) = (track.judge(end, Loop::Open), track.judge(end, Loop::Overloaded));
-            assert_eq!(overloaded, Steady { verdict: Verdict::Overloaded, ..open });
+            assert_eq!(overloaded, Steady { verdict: Verdict::Overloaded, ..open.clone() });
+            assert_eq!(track.judge(end, Loop::Draining), Steady { verdict: Verdict::NotYet, ..open });
         }
         // No block was erased before the last request ended, but some were after it.
         let (mut track, end) = run([1; ROUNDS], 5_000, u64::MAX);

@@ -2,29 +2,73 @@
 //!
 //! Waits then grow with the length of the run: response times are not in a steady state, even if write amplification
 //! is.
+//!
+//! The sign of it is that outstanding requests accumulate: their number rises along a line. The rise is compared with
+//! the requests that arrived meanwhile, not with the number at the start, so that it is the same after any warm-up: a
+//! backlog of the warm-up neither hides nor causes an overload.
 
 use super::simulation::Simulation;
-use crate::observe::report::{Arrivals, Outcome, Sample};
+use crate::observe::backlog::Trend;
+use crate::observe::report::{Arrivals, Outcome};
+use crate::observe::steady::{self, RESERVE_MAX, ROUNDS, RunPosition};
 
-/// Parts of a run, until its last arrival, over which outstanding requests are compared.
-const PARTS: usize = 5;
-/// Rise of outstanding requests from the first part to the last, as a factor.
-const RISE: f64 = 2.0;
-/// Outstanding requests below which nothing piles up.
+/// Rise of outstanding requests below which they do not accumulate: a drive that serves 99 of 100 requests in time
+/// keeps up, as far as a run of limited length tells.
+const RISE_MIN: f64 = 0.01;
+/// Outstanding requests below which none accumulate.
 const OUTSTANDING_MIN: u32 = 64;
 /// Duration of an overloaded run, in multiples of the time in which requests arrive.
 const LASTS: f64 = 2.0;
 
-/// Whether requests of an open loop came faster than the drives served them, at the end of a run and of its series.
-pub(super) fn is_overloaded(simulation: &Simulation<'_>) -> bool {
-    // A few requests of many pages fill a drive, too. If each ends before the next one arrives, none piles up.
+/// Whether outstanding requests accumulate at the end of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Load {
+    /// They neither accumulate nor decrease.
+    Served,
+    /// A backlog that the warm-up left is worked off: response times still fall.
+    Draining,
+    /// Requests arrive faster than the drives serve them.
+    Overloaded,
+}
+
+/// Whether requests of an open loop came faster than the drives served them, at the end of a run.
+///
+/// The measured part may be short, so the trend of the whole run, with its warm-up, counts as well.
+pub(super) fn load(simulation: &Simulation<'_>) -> Load {
+    // A few requests of many pages fill a drive, too. If each ends before the next one arrives, none accumulates.
     let most = OUTSTANDING_MIN.min(simulation.host().outstanding_max);
     let fills_up = simulation.peak_outstanding() >= most || simulation.held_requests() > 0;
-    let arrivals = simulation.arrivals();
     let start = simulation.start_of_measures();
     let warmup_end_ns = (start.requests > 0).then_some(start.now_ns);
-    let lasts = times_of_arrivals(&arrivals, warmup_end_ns, simulation.span_ns());
-    fills_up && (lasts > LASTS || rises(&simulation.collector.series, &arrivals))
+    let lasts = times_of_arrivals(&simulation.arrivals(), warmup_end_ns, simulation.span_ns());
+    let trends = [0, warmup_end_ns.unwrap_or(0)].map(|from_ns| simulation.backlog().trend(from_ns));
+    if fills_up && lasts > LASTS || trends.iter().flatten().any(accumulates) {
+        Load::Overloaded
+    } else if trends[1].is_some_and(|trend| drains(&trend)) {
+        Load::Draining
+    } else {
+        Load::Served
+    }
+}
+
+/// Whether outstanding requests rise by more than chance. After a burst, their number departs from any line by more than
+/// the line rises.
+fn accumulates(trend: &Trend) -> bool {
+    let least = f64::from(OUTSTANDING_MIN).max(RISE_MIN * trend.arrived as f64);
+    trend.rise >= least && trend.rise >= trend.deviation
+}
+
+/// Whether drives serve noticeably more requests than arrive, the limit of any other reserve.
+fn drains(trend: &Trend) -> bool {
+    -trend.rise >= f64::from(OUTSTANDING_MIN).max(RESERVE_MAX * trend.arrived as f64)
+}
+
+/// Whether drives work off a backlog over the rounds that end here.
+pub(super) fn drains_over(ends: &[RunPosition; ROUNDS + 1]) -> bool {
+    let (first, last) = (ends[0], ends[ROUNDS]);
+    let rise = steady::rise(&ends.map(|end| end.outstanding as f64));
+    let arrived = (last.requests + last.outstanding).saturating_sub(first.requests + first.outstanding);
+    drains(&Trend { rise, deviation: 0.0, arrived })
 }
 
 /// How long a run lasted, in multiples of the time in which its requests arrived; not finite if they arrived at once.
@@ -39,18 +83,18 @@ fn times_of_arrivals(arrivals: &Arrivals, warmup_end_ns: Option<u64>, span_ns: u
     end_ns.saturating_sub(first_ns) as f64 / (last_ns - first_ns) as f64
 }
 
-/// Whether outstanding requests rose from each part of the run to the next. After the last arrival they can only fall:
-/// that time does not count.
-fn rises(series: &[Sample], arrivals: &Arrivals) -> bool {
-    let samples = &series[..series.partition_point(|sample| sample.time_ns <= arrivals.last_ns)];
-    if samples.len() < 2 * PARTS {
-        return false;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_requests_small_shares_and_bursts_do_not_accumulate() {
+        let of = |rise: f64, deviation, arrived| accumulates(&Trend { rise, deviation, arrived });
+        assert!(of(64.0, 10.0, 6_400) && of(700.0, 699.0, 50_000));
+        assert!(
+            !of(63.0, 10.0, 100) && !of(64.0, 10.0, 6_500) && !of(700.0, 701.0, 50_000) && !of(-700.0, 10.0, 5_000)
+        );
+        let of = |rise: f64, arrived| drains(&Trend { rise, deviation: 900.0, arrived });
+        assert!(of(-700.0, 7_000) && !of(-700.0, 7_001) && !of(-63.0, 100) && !of(700.0, 1_000));
     }
-    let mean = |part: &[Sample]| part.iter().map(|s| f64::from(s.queue_depth)).sum::<f64>() / part.len() as f64;
-    let means: Vec<f64> = (0..PARTS)
-        .map(|part| mean(&samples[part * samples.len() / PARTS..(part + 1) * samples.len() / PARTS]))
-        .collect();
-    means.windows(2).all(|pair| pair[0] < pair[1])
-        && means[PARTS - 1] >= RISE * means[0]
-        && means[PARTS - 1] >= f64::from(OUTSTANDING_MIN)
 }

@@ -18,6 +18,7 @@ use crate::host::Requests;
 use crate::host::config::HostConfig;
 use crate::host::config::HostMode;
 use crate::host::splitter::Splitter;
+use crate::observe::backlog::Backlog;
 use crate::observe::collector::Collector;
 use crate::observe::commands::{CommandFilter, CommandRecord};
 use crate::observe::report::{Arrivals, FlashWork};
@@ -112,6 +113,7 @@ pub struct Simulation<'a> {
     /// What each drive had done since it was made when the last request ended; none before.
     work_at_last_end: Option<Vec<FlashWork>>,
     arrivals: Arrivals,
+    backlog: Backlog,
     peak_outstanding: u32,
     last_end_ns: u64,
     /// All requests, and the work that they began, have completed.
@@ -207,6 +209,7 @@ impl<'a> Simulation<'a> {
             track: Track::default(),
             work_at_last_end: None,
             arrivals: Arrivals::default(),
+            backlog: Backlog::default(),
             peak_outstanding: 0,
             last_end_ns: 0,
             has_ended: false,

@@ -4,6 +4,7 @@
 //! workload alone determines that request, or all runs of a comparison agree on it, so that schemes skip and measure
 //! the same requests.
 
+use super::overload;
 use crate::config::layers::{Layer, LayerError};
 use crate::observe::steady::{self, Loop, ROUNDS, RunPosition, Steady, Verdict};
 use copyback_workload::units::{counted, exact_time, format_duration_ns, parse_duration_ns};
@@ -168,7 +169,10 @@ impl Watch {
     /// The verdict of the rule on the last five rounds.
     fn verdict(&self) -> Steady {
         match <&[RunPosition; ROUNDS + 1]>::try_from(&self.ends[..]) {
-            Ok(ends) => steady::judge(ends, if self.is_closed_loop { Loop::Closed } else { Loop::Open }, 0),
+            Ok(ends) if self.is_closed_loop => steady::judge(ends, Loop::Closed, 0),
+            // An overload does not end, and the measurement says so; a backlog does.
+            Ok(ends) if overload::drains_over(ends) => steady::judge(ends, Loop::Draining, 0),
+            Ok(ends) => steady::judge(ends, Loop::Open, 0),
             Err(_) => Steady { verdict: Verdict::TooShort, ..Steady::default() },
         }
     }
@@ -248,8 +252,11 @@ impl Unfinished {
                 // Work after the last request is no reason: the workload has not ended when the rule is asked.
                 let reserve = steady.reserve.filter(|reserve| !reserve.is_small());
                 let reserve = reserve.map(|reserve| reserve.change_text());
-                let too_short = || "each round must erase 10 blocks and take some time".into();
-                shown.or(reserve).unwrap_or_else(too_short)
+                let other = || match steady.verdict {
+                    Verdict::NotYet => "it still works off requests that were outstanding before".to_owned(),
+                    _ => "each round must erase 10 blocks and take some time".to_owned(),
+                };
+                shown.or(reserve).unwrap_or_else(other)
             }
         }
     }
@@ -298,6 +305,31 @@ mod tests {
             (mark.erases, mark.erased_units) = (mark.flash_units, mark.flash_units);
             is_over
         })
+    }
+
+    /// After the first round, five times as many requests are outstanding as are worked off in each later one.
+    #[test]
+    fn it_goes_on_while_a_backlog_is_worked_off() {
+        let ends_at = |backlog: u64| {
+            let mut watch = Watch::new(Warmup::Steady, false, 100);
+            (0..2_000u64).find(|&index| {
+                let round = index / 50;
+                let mark = RunPosition {
+                    host_units: index,
+                    requests: index,
+                    outstanding: (backlog * 6).saturating_sub(round * backlog),
+                    now_ns: 10 * index,
+                    flash_units: 3 * index,
+                    erased_units: 3 * index,
+                    erases: 3 * index,
+                    ..RunPosition::default()
+                };
+                watch.is_over(index, index, index, || mark)
+            })
+        };
+        assert_eq!((ends_at(0), ends_at(10)), (Some(250), Some(250)));
+        // The last five rounds have to be without a backlog: it is gone after the sixth.
+        assert_eq!(ends_at(200), Some(550));
     }
 
     #[test]

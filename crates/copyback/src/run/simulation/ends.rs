@@ -67,6 +67,9 @@ impl Simulation<'_> {
             let request = self.requests[id].clone();
             self.end_of_tenant(&request, &request.ended(gc_affected, breakdown_ns), is_measured);
         }
+        if self.arrives_by_itself(self.requests[id].tenant) {
+            self.backlog.end(now_ns);
+        }
         self.requests.remove(id);
         if self.next.is_none() && self.requests.live() == 0 {
             self.end_of_requests();

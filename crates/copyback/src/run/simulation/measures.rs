@@ -3,10 +3,11 @@
 use super::Simulation;
 use super::totals::FlashTotals;
 use crate::host::config::HostConfig;
+use crate::observe::backlog::Backlog;
 use crate::observe::config::MeasureConfig;
 use crate::observe::report::{Arrivals, Bin, FlashWork, OpRates, Sample, SampleWork};
 use crate::observe::steady::{Loop, RunPosition, Steady, Track};
-use crate::run::overload;
+use crate::run::overload::{self, Load};
 use crate::sim::queue::EventQueue;
 use crate::ssd::device::UnitCounts;
 use crate::ssd::drive::Drive;
@@ -103,6 +104,7 @@ impl Simulation<'_> {
         RunPosition {
             host_units: self.written_units(),
             requests: self.collector.ended,
+            outstanding: u64::from(self.requests.live()),
             now_ns: self.events.now_ns(),
             flash_units,
             erased_units,
@@ -146,8 +148,12 @@ impl Simulation<'_> {
     pub fn steady(&self) -> Steady {
         let host = if self.is_closed_loop() {
             Loop::Closed
-        } else if self.has_open_loop() && overload::is_overloaded(self) {
-            Loop::Overloaded
+        } else if self.has_open_loop() {
+            match overload::load(self) {
+                Load::Served => Loop::Open,
+                Load::Draining => Loop::Draining,
+                Load::Overloaded => Loop::Overloaded,
+            }
         } else {
             Loop::Open
         };
@@ -246,6 +252,11 @@ impl Simulation<'_> {
     /// Units whose newest data is only in a buffer.
     pub fn dirty_units(&self) -> u64 {
         self.members.iter().map(|m| m.ssd.dirty_units()).sum()
+    }
+
+    /// Outstanding requests of open loops over time.
+    pub fn backlog(&self) -> &Backlog {
+        &self.backlog
     }
 
     /// When requests arrived.

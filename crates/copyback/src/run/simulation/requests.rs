@@ -146,6 +146,9 @@ impl Simulation<'_> {
         self.arrivals.add(arrival_ns);
         self.held_requests += u64::from(was_held);
         let tenant = self.beginning();
+        if self.arrives_by_itself(tenant) {
+            self.backlog.arrive(arrival_ns);
+        }
         let id = self.requests.add(HostRequest { asked, index: self.fetched - 1, arrival_ns, was_held, tenant });
         self.peak_outstanding = self.peak_outstanding.max(self.requests.live());
         id

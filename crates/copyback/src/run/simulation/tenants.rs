@@ -204,6 +204,15 @@ impl Simulation<'_> {
         self.tenants.as_ref().map_or(0, |tenants| tenants.beginning)
     }
 
+    /// Whether requests of this workload arrive at their own times, whatever the drives do.
+    #[inline(always)]
+    pub(super) fn arrives_by_itself(&self, tenant: u16) -> bool {
+        match &self.tenants {
+            None => self.loop_of_host.mode == HostMode::Open,
+            Some(tenants) => tenants.list[usize::from(tenant)].stream.pace == Pace::Open,
+        }
+    }
+
     /// A request of one of several workloads ended.
     #[inline(never)]
     pub(super) fn end_of_tenant(&mut self, request: &HostRequest, ended: &Ended<'_>, is_measured: bool) {
