@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::memory;
 use crate::plan::{Plan, Planned};
 use crate::preconditioned::{self, Preconditioned};
-use crate::progress::{Bars, Preparation, ProgressSink};
+use crate::progress::{Bars, DrivesToMake, Preparation, ProgressSink};
 use crate::requests::{self, OpenedAll};
 use crate::workloads;
 use copyback::config::plugins::Fault;
@@ -138,20 +138,32 @@ pub fn execute_from(
         bars.log(&gaps.trim().replacen("It uses", "The trace uses", 1).replacen("of that", "of what it addresses", 1));
     }
     let firsts: Vec<(&Planned, usize)> = users.into_values().collect();
+    let made: Vec<DrivesToMake> =
+        firsts.iter().map(|(planned, _)| drives_to_make(planned, &firsts, how.jobs)).collect();
     in_parallel(how.jobs, firsts.len(), |at| {
-        let (planned, member) = firsts[at];
+        let (planned, number) = firsts[at];
         let bar = bars.add(&planned.scheme, None);
-        let member = &planned.members[member];
-        let memory = member.config.memory();
-        let bytes = memory.drive_bytes + memory.preconditioning_bytes;
-        let mut preparation = Preparation::new(&bars, &bar, &planned.scheme, bytes);
-        preconditioned.make(member, &mut |work| preparation.update(work))
+        // Drives of one run have the announcement of the first of them.
+        let first = firsts.iter().position(|(other, _)| std::ptr::eq(*other, planned)).unwrap_or(at);
+        let mut preparation = Preparation::new(&bars, &bar, &planned.scheme, &made[first], number);
+        preconditioned.make(&planned.members[number], &mut |work| preparation.update(work))
     })?;
     let warmup = common_warmup(plan, how, preconditioned, &bars)?;
     let mut finished =
         in_parallel(how.jobs, plan.runs.len(), |at| one(plan, &plan.runs[at], warmup, how, preconditioned, &bars))?;
     match_requests(plan, &mut finished);
     Ok(finished)
+}
+
+/// The drives that are made for a run, of all that are made: their number, and what memory they take while each job
+/// preconditions one.
+fn drives_to_make(planned: &Planned, all: &[(&Planned, usize)], jobs: usize) -> DrivesToMake {
+    let own = all.iter().filter(|(other, _)| std::ptr::eq(*other, planned));
+    let memory: Vec<_> = own.map(|(_, number)| planned.members[*number].config.memory()).collect();
+    let at_once = jobs.clamp(1, memory.len().max(1));
+    let kept_bytes: u64 = memory.iter().map(|own| own.drive_bytes).sum();
+    let most_bytes = memory.iter().map(|own| own.preconditioning_bytes).max().unwrap_or(0);
+    DrivesToMake::new(memory.len(), at_once, kept_bytes + at_once as u64 * most_bytes)
 }
 
 /// Whether the end of a plan's warm-up depends on the scheme, and there are several.

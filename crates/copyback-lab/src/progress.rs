@@ -5,7 +5,7 @@ mod watch;
 
 use copyback::run::Progress;
 use copyback_workload::printable::printable;
-pub use preparation::Preparation;
+pub use preparation::{DrivesToMake, Preparation};
 use std::borrow::Cow;
 use std::fmt::Debug;
 pub use watch::{ProgressSink, Track, Watch, stop_thread_if_requested, stoppable};

@@ -3,13 +3,39 @@
 use super::{Bar, Bars};
 use crate::format;
 use copyback::run::Work;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+
+/// The drives of one run that are made, of which the first that takes long announces them all.
+#[derive(Debug)]
+pub struct DrivesToMake {
+    /// How many there are, and how many are made at the same time.
+    pub count: usize,
+    at_once: usize,
+    /// Memory of all of them.
+    bytes: u64,
+    is_announced: AtomicBool,
+}
+
+impl DrivesToMake {
+    /// Drives of which so many are made at once, with the memory of all.
+    pub fn new(count: usize, at_once: usize, bytes: u64) -> Self {
+        Self { count, at_once: at_once.clamp(1, count.max(1)), bytes, is_announced: AtomicBool::new(false) }
+    }
+
+    /// The time of all drives, by that of one.
+    fn of_all(&self, of_one: Duration) -> Duration {
+        of_one.mul_f64(self.count.div_ceil(self.at_once) as f64)
+    }
+}
 
 /// Progress of a drive's preconditioning: on its bar, and in the log if it takes long.
 pub struct Preparation<'a> {
     bars: &'a Bars,
     bar: &'a Bar,
-    name: &'a str,
+    /// The run, and of several drives the number of this one.
+    name: String,
+    drives: &'a DrivesToMake,
     memory: String,
     started: Instant,
     pace: Pace,
@@ -60,11 +86,15 @@ impl Pace {
 }
 
 impl<'a> Preparation<'a> {
-    /// Begins now.
-    pub fn new(bars: &'a Bars, bar: &'a Bar, name: &'a str, bytes: u64) -> Self {
-        let memory = format::size(bytes as f64);
-        bar.set_status(format!("making and preconditioning the drive: {memory} of memory"));
-        Self { bars, bar, name, memory, started: Instant::now(), pace: Pace::default(), tenths: None }
+    /// Begins now, for a drive of a run: of several, the one with this number.
+    pub fn new(bars: &'a Bars, bar: &'a Bar, run: &str, drives: &'a DrivesToMake, number: usize) -> Self {
+        let memory = format::size(drives.bytes as f64);
+        let (name, what) = match drives.count {
+            0 | 1 => (run.to_owned(), "the drive".to_owned()),
+            count => (format!("{run}, drive {number}"), format!("drive {number}, {count} drives in all")),
+        };
+        bar.set_status(format!("making and preconditioning {what}: {memory} of memory"));
+        Self { bars, bar, name, drives, memory, started: Instant::now(), pace: Pace::default(), tenths: None }
     }
 
     /// Updates the progress.
@@ -76,7 +106,8 @@ impl<'a> Preparation<'a> {
         let (memory, percent) = (&self.memory, (100.0 * self.pace.share) as u32);
         self.bar.track.measure(&format!("{}: preconditioning", self.name), 100, percent.into());
         let left = left.unwrap_or_default();
-        self.bar.set_status(format!("preconditioning the drive: {memory} of memory, {percent} %{left}"));
+        let which = if self.drives.count > 1 { "this drive" } else { "the drive" };
+        self.bar.set_status(format!("preconditioning {which}: {memory} of memory, {percent} %{left}"));
         if let Some(line) = self.line(work, passed) {
             self.bars.log(&line);
         }
@@ -85,17 +116,23 @@ impl<'a> Preparation<'a> {
     /// The log line: the whole time first, then the remaining time at each tenth. `None` if the whole time is short.
     fn line(&mut self, work: Work, passed: Duration) -> Option<String> {
         let left = self.pace.left(work, passed);
-        if self.tenths.is_none() && (passed < EXPECTED_FROM || left.is_none_or(|left| passed + left < LONG)) {
+        let is_short = |left: Duration| self.drives.of_all(passed + left) < LONG;
+        if self.tenths.is_none() && (passed < EXPECTED_FROM || left.is_none_or(is_short)) {
             return None;
         }
-        let Self { name, memory, .. } = self;
+        let Self { name, memory, drives, .. } = self;
         let percent = (100.0 * self.pace.share) as u32;
         let before = self.tenths.replace(percent / 10);
         match before {
+            None if drives.is_announced.swap(true, Ordering::Relaxed) => None,
             None => {
-                let whole_s = seconds(passed + left?);
+                let whole_s = seconds(drives.of_all(passed + left?));
+                let (take, of_one) = match drives.count {
+                    0 | 1 => ("the drive takes".to_owned(), ""),
+                    count => (format!("the {count} drives take"), " of this one"),
+                };
                 Some(format!(
-                    "{name}: the drive takes {memory} of memory and some {whole_s} s to precondition; {percent} % done"
+                    "{name}: {take} {memory} of memory and some {whole_s} s to precondition; {percent} %{of_one} done"
                 ))
             }
             Some(before) if before < percent / 10 => {
@@ -119,9 +156,14 @@ mod tests {
 
     /// The log lines of a preparation with an update at each hundredth, at these times.
     fn lines(seconds_at: impl Fn(f64) -> f64) -> Vec<String> {
+        lines_of(&DrivesToMake::new(1, 1, 6 << 30), 0, seconds_at)
+    }
+
+    /// The same of the drive of this number, of several.
+    fn lines_of(drives: &DrivesToMake, number: usize, seconds_at: impl Fn(f64) -> f64) -> Vec<String> {
         let bars = Bars::new(&ProgressSink::Discard, std::iter::empty());
         let bar = bars.add("pgc", None);
-        let mut preparation = Preparation::new(&bars, &bar, "pgc", 6 << 30);
+        let mut preparation = Preparation::new(&bars, &bar, "pgc", drives, number);
         let line = |percent: u32| {
             let share = f64::from(percent) / 100.0;
             let passed = Duration::from_secs_f64(seconds_at(share));
@@ -140,6 +182,20 @@ mod tests {
         assert_eq!(logged[0], "pgc: the drive takes 6.00 GiB of memory and some 40 s to precondition; 4 % done");
         assert_eq!((logged.len(), &*logged[1]), (10, "pgc: preconditioning 10 %, about 36 s left"));
         assert_eq!(logged[9], "pgc: preconditioning 90 %, about 4 s left");
+    }
+
+    /// Four drives on two cores take twice the time of one, and lines name the drive.
+    #[test]
+    fn the_announcement_is_of_all_drives_and_made_once() {
+        let drives = DrivesToMake::new(4, 2, 24 << 30);
+        let logged = lines_of(&drives, 1, |share| 40.0 * share);
+        let all =
+            "pgc, drive 1: the 4 drives take 24.0 GiB of memory and some 80 s to precondition; 4 % of this one done";
+        assert_eq!(logged[..2], [all, "pgc, drive 1: preconditioning 10 %, about 36 s left"]);
+        let logged = lines_of(&drives, 2, |share| 40.0 * share);
+        assert_eq!((logged.len(), &*logged[0]), (9, "pgc, drive 2: preconditioning 10 %, about 36 s left"));
+        // Each takes less than what is worth a line; together they take more.
+        assert_eq!(lines_of(&DrivesToMake::new(4, 1, 1 << 30), 0, |share| 6.0 * share).len(), 9);
     }
 
     /// The number in front of ` s`.
