@@ -7,7 +7,7 @@ use crate::readers::lines::read_error;
 use crate::readers::merged::Merged;
 use crate::readers::records::BinaryReader;
 use crate::readers::registry::{Content, Opening};
-use crate::readers::{BATCH_RECORDS, ReaderOptions, Record, RecordReader, foreign, parquet};
+use crate::readers::{AS_SKIP_BAD_ALLOWS, BATCH_RECORDS, ReaderOptions, Record, RecordReader, foreign, parquet};
 use crate::spec::{Format, WorkloadSpec};
 use crate::units::counted;
 use crate::{Error, Request, RequestSource, per_cpu, standard_input};
@@ -35,6 +35,8 @@ pub(crate) struct TraceSource {
     window_records: usize,
     /// Whether the workload sets the window.
     is_window_set: bool,
+    /// Malformed records that the workload allows.
+    skip_bad: u64,
     ended: bool,
     sorted_count: u64,
     /// Requests and bytes of the records read so far.
@@ -66,6 +68,7 @@ impl TraceSource {
             late: BinaryHeap::new(),
             window_records: window_records.unwrap_or(format.row().reorder_window),
             is_window_set: window_records.is_some(),
+            skip_bad: options.skip_bad,
             ended: false,
             sorted_count: 0,
             read_count: 0,
@@ -215,6 +218,9 @@ impl RequestSource for TraceSource {
         let mut notes = vec![format!("format `{}`", self.format)];
         notes.extend(self.shared_notes.lock().unwrap_or_else(std::sync::PoisonError::into_inner).iter().cloned());
         notes.extend(self.reader.notes());
+        if self.skip_bad > 0 && !notes.iter().any(|note| note.contains(AS_SKIP_BAD_ALLOWS)) {
+            notes.push("`workload.skip_bad` has no effect: no record that was read is malformed".to_owned());
+        }
         if self.sorted_count > 0 {
             let [late, window] = [self.sorted_count, self.window_records as u64].map(|count| counted(count, "record"));
             notes.push(format!("sorted {late} that came late, within {window}"));

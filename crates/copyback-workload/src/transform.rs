@@ -159,7 +159,7 @@ impl<S: RequestSource> Transformed<S> {
                 let unit = self.align_bytes;
                 let usable_bytes = self.capacity_bytes - self.capacity_bytes % unit;
                 if request.len_bytes > usable_bytes {
-                    return Err(self.beyond_capacity(request));
+                    return Err(self.larger_than_drive(request, usable_bytes));
                 }
                 self.folded += 1;
                 let folded = request.offset_bytes % usable_bytes.max(1);
@@ -189,6 +189,20 @@ impl<S: RequestSource> Transformed<S> {
                  says what drive it needs), or "
             }
         }
+    }
+
+    /// A request that no folding brings within the capacity.
+    #[cold]
+    fn larger_than_drive(&self, request: Request, usable_bytes: u64) -> Error {
+        let (index, len) = (self.passed + self.rejected + 1, format_bytes(request.len_bytes));
+        let usable = format_bytes(usable_bytes);
+        Error::new(format!(
+            "request {index} ({len}) is larger than the drive, which has {usable} to fold addresses into"
+        ))
+        .with_help(
+            "take a larger device (--fit 0.9 sizes it for a trace), or leave such requests out: set \
+                 `workload.beyond_capacity` to `reject`",
+        )
     }
 
     #[cold]

@@ -247,6 +247,9 @@ pub(crate) fn request(arrival_ns: u64, op: Op, offset_bytes: u64, len_bytes: u64
 /// pages could fill the memory.
 const LEN_BYTES_MAX: u64 = 1 << 40;
 
+/// What the note on malformed records says, after their number.
+pub(crate) const AS_SKIP_BAD_ALLOWS: &str = " left out, as skip_bad";
+
 /// Counts malformed records against the user's limit.
 #[derive(Debug)]
 pub(crate) struct BadRecords {
@@ -337,7 +340,7 @@ impl BadRecords {
     pub(crate) fn notes(&self, notes: &mut Vec<String>) {
         if self.skipped > 0 {
             let skipped = counted(self.skipped, "malformed record");
-            notes.push(format!("{skipped} left out, as skip_bad = {} allows", self.allowed));
+            notes.push(format!("{skipped}{AS_SKIP_BAD_ALLOWS} = {} allows", self.allowed));
         }
         if self.zero_length > 0 {
             let without_data = counted(self.zero_length, "request");

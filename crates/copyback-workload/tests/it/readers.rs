@@ -393,6 +393,10 @@ fn damaged_lines_name_their_place_and_may_be_skipped() {
     let (read, notes) = read_with(&content, |spec| spec.skip_bad = Some(1)).unwrap();
     assert_eq!(read.len(), 3);
     assert!(notes.iter().any(|note| note.contains("1 malformed record left out")), "{notes:?}");
+    assert!(!notes.iter().any(|note| note.contains("has no effect")), "{notes:?}");
+    let (_, notes) = read_with(MSR, |spec| spec.skip_bad = Some(4)).unwrap();
+    let note = "`workload.skip_bad` has no effect: no record that was read is malformed";
+    assert!(notes.iter().any(|own| own == note), "{notes:?}");
     let twice = [&content[..], b"nonsense\n"].concat();
     let refused = read_with(&twice, |spec| spec.skip_bad = Some(1)).unwrap_err();
     assert!(refused.message.contains("line 5: "), "{refused}");

@@ -53,6 +53,10 @@ fn beyond_the_capacity() {
     let (requests, notes) = run("beyond_capacity = \"fold\"", 16_384).unwrap();
     assert_eq!(requests[3].offset_bytes, 51_200 % 16_384);
     assert!(notes.iter().any(|note| note.contains("folded")), "{notes:?}");
+    // No folding brings a request within a drive that is smaller than it.
+    let refused = run("beyond_capacity = \"fold\"", 100).unwrap_err();
+    assert!(refused.message.contains("is larger than the drive"), "{refused:?}");
+    assert!(!refused.help.as_deref().unwrap_or_default().contains("fold`"), "{refused:?}");
     assert!(run("beyond_capacity = \"reject\"", 512).unwrap_err().message.contains("all 4"));
 }
 
