@@ -101,7 +101,8 @@ pub struct TimelineArgs {
     /// summary)
     #[arg(long, value_name = "FILE")]
     pub timeline: Option<PathBuf>,
-    /// Start of the drawing, in simulated time, for example "1.5 ms" [default: the run's start]
+    /// Start of the drawing, in simulated time, for example "1.5 ms" [default: the run's start, or the first
+    /// command if no die works in the first 10 ms]
     #[arg(long, value_name = "TIME", requires = "timeline", value_parser = parse_duration_ns)]
     pub timeline_from: Option<u64>,
     /// End of the drawing [default: 10 ms later]

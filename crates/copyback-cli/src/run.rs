@@ -72,9 +72,13 @@ pub fn ran(request: &Request, drawings: &Drawings) -> Result<Ran, Failure> {
         chosen.check_table()?;
     }
     let folder = output::begin(request, &plan, tables)?;
-    let spans = pictures.spans(&plan, output::how(request))?;
-    let usual = ExecutionOptions { keep_rates: drawings.fio_json.is_some(), ..output::how(request) };
-    let mut finished = execute::execute(&plan, &pictures.options(spans, usual))?;
+    let mut spans = pictures.spans(&plan, output::how(request))?;
+    let usual = || ExecutionOptions { keep_rates: drawings.fio_json.is_some(), ..output::how(request) };
+    let mut finished = execute::execute(&plan, &pictures.options(spans, usual()))?;
+    if let Some(with_work) = pictures.with_work(spans, &finished[0].outcome) {
+        spans = with_work;
+        finished = execute::execute(&plan, &pictures.options(spans, usual()))?;
+    }
     let beyond = pictures.check(spans, &mut finished[0].outcome)?;
     let results = Results { command: ResultCommand::Run, plan, finished, tables };
     let of_latex = || latex(&results, &request.show);

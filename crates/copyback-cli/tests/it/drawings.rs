@@ -45,6 +45,23 @@ fn an_empty_drawing_is_refused_or_noted() {
     );
 }
 
+/// Without a time, a drawing shows a die that works, however late the first request comes.
+#[test]
+fn a_drawing_without_a_time_shows_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let (trace, drawing) = (folder.path().join("t.csv"), folder.path().join("x.txt"));
+    std::fs::write(&trace, "fio version 3 iolog\n0 /dev/x add\n0 /dev/x open\n700000 /dev/x write 0 16384\n").unwrap();
+    let [trace, path] = [&trace, &drawing].map(|path| path.to_str().unwrap());
+    let output = copyback(&["run", "-q", "--trace", trace, "--timeline", path]);
+    assert!(code(&output) == 0 && !output_text(&output).contains("no flash command"), "{}", error_text(&output));
+    let text = std::fs::read_to_string(&drawing).expect("it is drawn");
+    assert!(text.contains("700"), "it begins with the first command, at 700 ms: {text}");
+    // A time that the user names is drawn, whatever runs then.
+    let output = copyback(&["run", "-q", "--trace", trace, "--timeline", path, "--timeline-from", "0 ms"]);
+    let note = "no flash command runs from 0 ns to 10 ms; the run lasts from 0 ns to 700.";
+    assert!(output_text(&output).contains(note), "{}", output_text(&output));
+}
+
 /// What is between two texts, after the first.
 fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
     text.split_once(before).and_then(|(_, rest)| rest.split_once(after)).map_or("", |(inner, _)| inner)

@@ -48,7 +48,7 @@ pub enum Slowest {
 pub struct TimelineOptions {
     /// The file, .svg or .txt; without it, nothing is drawn.
     pub path: Option<PathBuf>,
-    /// The start; the run's without it.
+    /// The start. Without it, and without an end: the run's, or the first command if no die works for 10 ms.
     pub from_ns: Option<u64>,
     /// The end; 10 ms after the start without it.
     pub to_ns: Option<u64>,
@@ -177,6 +177,13 @@ impl<'a> Pictures<'a> {
         let timeline = self.timeline.as_ref().map(|timeline| timeline.window);
         let perfetto = self.perfetto.as_ref().map(|perfetto| perfetto.window);
         time_window::spans(plan, usual, [timeline, perfetto])
+    }
+
+    /// The time windows if no die works in the timeline's, and the user named none: from the first command on. The run
+    /// is then simulated again.
+    pub fn with_work(&self, spans: Spans, outcome: &Outcome) -> Option<Spans> {
+        let span = spans[0].filter(|_| self.timeline.as_ref().is_some_and(|timeline| timeline.is_usual))?;
+        Some([Some(time_window::of_first_work(span, &outcome.commands)?), spans[1]])
     }
 
     /// The options of a run that keeps what the pictures show.

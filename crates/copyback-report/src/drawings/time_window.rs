@@ -95,11 +95,25 @@ pub fn spans(plan: &Plan, usual: ExecutionOptions, windows: [Option<Window>; 2])
     Ok([timeline?, perfetto?])
 }
 
-/// The commands that drawings need; `None` if nothing is drawn.
+/// The commands that drawings need, and the first one after the timeline; `None` if nothing is drawn.
 pub fn filter(spans: [Option<Span>; 2]) -> Option<CommandFilter> {
-    let windows = spans.map(|span| span.map_or([0, 0], |span| [span.from_ns, span.to_ns]));
+    let [timeline, perfetto] = spans.map(|span| span.map_or([0, 0], |span| [span.from_ns, span.to_ns]));
     let is_drawn = spans.iter().any(Option::is_some);
-    is_drawn.then(|| CommandFilter { windows, most: DRAWN_MAX + 1, ..CommandFilter::default() })
+    let after = spans[0].map_or([0, 0], |span| [span.to_ns, u64::MAX]);
+    let most = [DRAWN_MAX + 1, DRAWN_MAX + 1, 1];
+    is_drawn.then(|| CommandFilter { windows: [timeline, perfetto, after], most, ..CommandFilter::default() })
+}
+
+/// The time window of the same length from the first command on, if none of the kept ones is in this; `None` if one is,
+/// or if there is no later one. It begins with a whole microsecond.
+pub fn of_first_work(span: Span, commands: &[CommandRecord]) -> Option<Span> {
+    const WHOLE_NS: u64 = 1_000;
+    if commands.iter().any(|command| span.contains(command)) {
+        return None;
+    }
+    let first_ns = commands.iter().map(|command| command.issued_ns).filter(|at_ns| *at_ns >= span.to_ns).min()?;
+    let from_ns = first_ns - first_ns % WHOLE_NS;
+    Some(Span { from_ns, to_ns: from_ns.saturating_add(span.to_ns - span.from_ns), request: None })
 }
 
 /// Most commands of a window. They take up to 1 GB of memory while a trace is written.
@@ -147,7 +161,8 @@ pub fn emptiness_of_microscope(from_ns: Option<u64>, outcome: &Outcome) -> Optio
 
 /// When the last request ended.
 fn end_ns(outcome: &Outcome) -> u64 {
-    outcome.report.warmup.map_or(0, |warmup| warmup.end_ns) + outcome.report.simulated_ns
+    // Simulated time counts from the first arrival, or from the end of the warm-up.
+    outcome.report.warmup.map_or(outcome.arrivals.first_ns, |warmup| warmup.end_ns) + outcome.report.simulated_ns
 }
 
 /// The note that a drawing ends after the run; `to_ns`: the end that the user names.
@@ -193,9 +208,10 @@ mod tests {
         let span = |from_ns, to_ns| Some(Span { from_ns, to_ns, request: None });
         let filter = |spans| filter(spans).map(|filter| (filter.windows, filter.most));
         assert_eq!(filter([None, None]), None);
-        let windows = [[0, 1_000_000], [50_000_000, 60_000_000]];
-        assert_eq!(filter([span(0, 1_000_000), span(50_000_000, 60_000_000)]), Some((windows, 250_001)));
-        assert_eq!(filter([None, span(5, 9)]), Some(([[0, 0], [5, 9]], 250_001)));
+        let most = [250_001, 250_001, 1];
+        let windows = [[0, 1_000_000], [50_000_000, 60_000_000], [1_000_000, u64::MAX]];
+        assert_eq!(filter([span(0, 1_000_000), span(50_000_000, 60_000_000)]), Some((windows, most)));
+        assert_eq!(filter([None, span(5, 9)]), Some(([[0, 0], [5, 9], [0, 0]], most)));
     }
 
     #[test]

@@ -86,17 +86,20 @@ impl CommandRecord {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommandFilter {
     /// The begin and the end of time windows. A command of any of them is kept. A window that ends at 0 is none.
-    pub windows: [[u64; 2]; 2],
+    pub windows: [[u64; 2]; WINDOWS],
     /// The die, counted over the drive; `None` for all.
     pub die: Option<u32>,
     /// Most commands of a drive in each window.
-    pub most: usize,
+    pub most: [usize; WINDOWS],
 }
+
+/// Time windows of a filter: two of drawings, and one to find out when a drive works at all.
+pub const WINDOWS: usize = 3;
 
 impl Default for CommandFilter {
     /// All of them.
     fn default() -> Self {
-        Self { windows: [[0, u64::MAX], [0, 0]], die: None, most: usize::MAX }
+        Self { windows: [[0, u64::MAX], [0, 0], [0, 0]], die: None, most: [usize::MAX; WINDOWS] }
     }
 }
 
@@ -121,7 +124,7 @@ pub struct CommandLog {
     under_way: Vec<[Option<CommandRecord>; 2]>,
     kept: Vec<CommandRecord>,
     /// The number of kept commands in each window of the filter.
-    kept_in: [usize; 2],
+    kept_in: [usize; WINDOWS],
     /// The numbers of the outstanding requests, by their entries.
     request_numbers: Vec<u64>,
 }
@@ -136,7 +139,7 @@ impl CommandLog {
             next_number: 0,
             under_way: vec![[None, None]; geometry.dies as usize],
             kept: Vec::new(),
-            kept_in: [0; 2],
+            kept_in: [0; WINDOWS],
             request_numbers: Vec::new(),
         }
     }
@@ -184,8 +187,8 @@ impl CommandLog {
     /// Whether the filter can keep a command that is issued now: a window has not ended, and is not full.
     fn may_keep(&self, die: DieId, now_ns: u64) -> bool {
         let CommandFilter { windows, die: only, most } = self.filter;
-        let mut open =
-            windows.into_iter().zip(self.kept_in).filter(|&([_, to_ns], kept)| now_ns < to_ns && kept < most);
+        let windows = windows.into_iter().zip(self.kept_in.into_iter().zip(most));
+        let mut open = windows.filter(|&([_, to_ns], (kept, most))| now_ns < to_ns && kept < most);
         only.is_none_or(|only| only == die.0) && open.next().is_some()
     }
 
@@ -208,8 +211,9 @@ impl CommandLog {
     fn keep(&mut self, record: Option<CommandRecord>) {
         let Some(record) = record else { return };
         let mut is_kept = false;
-        for (window, kept) in self.filter.windows.into_iter().zip(&mut self.kept_in) {
-            if *kept < self.filter.most && record.is_within(window) {
+        let windows = self.filter.windows.into_iter().zip(self.filter.most);
+        for ((window, most), kept) in windows.zip(&mut self.kept_in) {
+            if *kept < most && record.is_within(window) {
                 *kept += 1;
                 is_kept = true;
             }
@@ -250,7 +254,8 @@ mod tests {
             geometry.page_size = "4 KiB"
         "#;
         let config: RunConfig = crate::config::from_toml(text).expect("a configuration");
-        let filter = CommandFilter { windows: [[50, 100], [0, 20]], most: 2, ..CommandFilter::default() };
+        let filter =
+            CommandFilter { windows: [[50, 100], [0, 20], [0, 0]], most: [2; WINDOWS], ..CommandFilter::default() };
         let mut log = CommandLog::new(0, filter, &Geometry::new(&config.device()));
         let mut issue = |now_ns| {
             let parts = [(PlaneId(0), PageId(0), RequestId::NONE, Source::GC)];

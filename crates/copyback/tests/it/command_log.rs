@@ -7,7 +7,7 @@ use crate::common::*;
 use copyback::flash::Carries;
 use copyback::flash::command::{FlashOp, Source};
 use copyback::flash::geometry::Geometry;
-use copyback::observe::commands::{CommandFilter, CommandRecord, PartRecord};
+use copyback::observe::commands::{CommandFilter, CommandRecord, PartRecord, WINDOWS};
 use copyback::observe::timeline::{Timeline, text};
 use copyback::run::config::RunConfig;
 use copyback::run::{Options, precondition, simulate};
@@ -97,7 +97,8 @@ fn a_filter_keeps_what_touches_its_window_and_its_die() {
     let commands = all(&config, script.clone());
     let middle = &commands[commands.len() / 2];
     let (from_ns, to_ns) = (middle.issued_ns, middle.issued_ns + 20_000_000);
-    let filter = CommandFilter { windows: [[from_ns, to_ns], [0, 0]], die: Some(1), ..CommandFilter::default() };
+    let filter =
+        CommandFilter { windows: [[from_ns, to_ns], [0, 0], [0, 0]], die: Some(1), ..CommandFilter::default() };
     let expected: Vec<_> =
         commands.into_iter().filter(|c| c.end_ns() > from_ns && c.issued_ns < to_ns && c.die == 1).collect();
     assert!(expected.len() > 5);
@@ -113,16 +114,16 @@ fn each_window_has_its_own_limit() {
     let commands = all(&config, script.clone());
     let [early, late] = [commands.len() / 4, 3 * commands.len() / 4].map(|at| commands[at].issued_ns);
     let end_ns = commands.last().map_or(0, CommandRecord::end_ns);
-    for windows in [[[0, early], [late, end_ns]], [[late, end_ns], [0, early]]] {
-        let kept =
-            log(&config, script.clone(), CommandFilter { windows, most: MOST, ..CommandFilter::default() }, false);
-        for window in windows {
+    for [first, second] in [[[0, early], [late, end_ns]], [[late, end_ns], [0, early]]] {
+        let (windows, most) = ([first, second, [0, 0]], [MOST; WINDOWS]);
+        let kept = log(&config, script.clone(), CommandFilter { windows, most, ..CommandFilter::default() }, false);
+        for window in [first, second] {
             assert!(commands.iter().filter(|command| command.is_within(window)).count() > MOST);
             assert_eq!(kept.iter().filter(|command| command.is_within(window)).count(), MOST, "{window:?}");
         }
         assert!(kept.iter().all(|command| commands[command.number as usize] == *command));
     }
-    let both = CommandFilter { windows: [[0, late], [early, end_ns]], ..CommandFilter::default() };
+    let both = CommandFilter { windows: [[0, late], [early, end_ns], [0, 0]], ..CommandFilter::default() };
     assert_eq!(log(&config, script, both, false), commands);
 }
 
@@ -139,7 +140,7 @@ fn collection() -> (RunConfig, Vec<CommandRecord>) {
     script.extend(overwritten.map(|p| pages(Write, LATER / 2 + p, p, 1)));
     script.push(pages(Write, LATER, 79, 1));
     script.push(pages(Read, LATER + 520_000, 7, 1));
-    let filter = CommandFilter { windows: [[LATER, u64::MAX], [0, 0]], ..CommandFilter::default() };
+    let filter = CommandFilter { windows: [[LATER, u64::MAX], [0, 0], [0, 0]], ..CommandFilter::default() };
     let commands = log(&config, script, filter, true);
     (config, commands)
 }

@@ -47,7 +47,7 @@ fn outcome(admit: &str) -> Result<Outcome, RunError> {
          admit = {admit}"
     ));
     let image = precondition(&config, 1).expect("preconditioning works");
-    let filter = CommandFilter { windows: [[SCENE_NS, u64::MAX], [0, 0]], ..CommandFilter::default() };
+    let filter = CommandFilter { windows: [[SCENE_NS, u64::MAX], [0, 0], [0, 0]], ..CommandFilter::default() };
     let options = Options { check: true, keep_commands: Some(filter), ..Options::default() };
     simulate(&config, image, Box::new(script().into_iter()), &options, &mut |_| {})
 }

@@ -39,6 +39,8 @@ pub struct TimelineDrawing<'a> {
     dies: Vec<DriveDie>,
     /// The time window.
     pub window: Window,
+    /// Whether the user named none.
+    pub is_usual: bool,
 }
 
 impl<'a> TimelineDrawing<'a> {
@@ -73,7 +75,8 @@ impl<'a> TimelineDrawing<'a> {
         }
         let span = Span { from_ns, to_ns, request: None };
         let window = options.around.map_or(Window::Span(span), Window::Around);
-        Ok(Some(Self { path, is_svg, geometries, dies, window }))
+        let is_usual = options.from_ns.is_none() && options.to_ns.is_none() && options.around.is_none();
+        Ok(Some(Self { path, is_svg, geometries, dies, window, is_usual }))
     }
 
     /// The output path.

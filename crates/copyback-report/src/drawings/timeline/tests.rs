@@ -40,7 +40,7 @@ fn pages(op: Op, arrival_ns: u64, first: u64, count: u64) -> Request {
 
 /// The commands from this time on.
 fn commands(config: &RunConfig, script: Vec<Request>, from_ns: u64) -> Vec<CommandRecord> {
-    let filter = CommandFilter { windows: [[from_ns, u64::MAX], [0, 0]], ..CommandFilter::default() };
+    let filter = CommandFilter { windows: [[from_ns, u64::MAX], [0, 0], [0, 0]], ..CommandFilter::default() };
     let options = Options { check: true, keep_commands: Some(filter), ..Options::default() };
     let image = precondition(config, 1).expect("preconditioning works");
     let source = Box::new(script.into_iter());
