@@ -1,5 +1,6 @@
 //! Tables of aligned columns.
 
+use crate::matched;
 use anstyle::Style;
 
 /// One cell: a text and how it looks.
@@ -38,7 +39,10 @@ pub const DIM: Style = Style::new().dimmed();
 /// A table of cells for LaTeX, of which the first rows are headings.
 pub fn latex(rows: Vec<Vec<Cell>>, headings: usize) -> String {
     let rows: Vec<Vec<String>> = rows.into_iter().map(|row| row.into_iter().map(Cell::into_text).collect()).collect();
-    copyback_report::latex::table(&rows, headings)
+    let titles = || rows.iter().take(headings).flatten().map(String::as_str);
+    // A caption has to say it, and is not part of the table.
+    let note = if matched::are_requested(titles()) { matched::COMMENT } else { "" };
+    format!("{note}{}", copyback_report::latex::table(&rows, headings))
 }
 
 /// Aligns rows: first column left, others right, two blanks between. A row with one cell is a heading and widens no
@@ -83,13 +87,21 @@ fn chosen(rows: &[Vec<Cell>], columns: &[usize]) -> Vec<Vec<Cell>> {
 
 /// Several tables, one below the other, with the first column in each: as few as the width allows, nothing left out.
 pub fn split(rows: &[Vec<Cell>], terminal_columns: usize) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(1);
+    let title = |column: usize| rows.first().and_then(|row| row.get(column)).map_or("", |cell| cell.text.as_str());
     let mut tables: Vec<Vec<usize>> = vec![Vec::new()];
-    for column in 1..rows.iter().map(Vec::len).max().unwrap_or(1) {
+    let mut next = 1;
+    while next < columns {
+        // A number of matched requests never stands without the scheme's own.
+        let is_pair = next + 1 < columns && matched::are_pair(title(next), title(next + 1));
+        let together: Vec<usize> = (next..=next + usize::from(is_pair)).collect();
+        next += together.len();
         let last = tables.last_mut().expect("there is one");
-        last.push(column);
-        if last.len() > 1 && width(&chosen(rows, last)) > terminal_columns {
-            last.pop();
-            tables.push(vec![column]);
+        let longer: Vec<usize> = last.iter().chain(&together).copied().collect();
+        if last.is_empty() || width(&chosen(rows, &longer)) <= terminal_columns {
+            *last = longer;
+        } else {
+            tables.push(together);
         }
     }
     tables.iter().map(|columns| lay_out(&chosen(rows, columns))).collect::<Vec<_>>().join("\n")
@@ -154,6 +166,18 @@ mod tests {
         assert_eq!(split(&table, 16), "n  aaa  bbb  ccc\nx    1    2    3\n");
         assert_eq!(split(&table, 15), "n  aaa  bbb\nx    1    2\n\nn  ccc\nx    3\n");
         assert_eq!(split(&table, 1).lines().filter(|line| !line.is_empty()).count(), 6, "a column is never cut");
+    }
+
+    #[test]
+    fn matched_requests_stay_beside_each_schemes_own() {
+        let heading = ["n", "WA", "matched.a", "own.a", "matched.b", "own.b"];
+        let table = rows(&[&heading, &["x", "1", "2", "3", "4", "5"]]);
+        // The first number of matched requests alone would fit beside `WA`.
+        let expected =
+            "n  WA\nx   1\n\nn  matched.a  own.a\nx          2      3\n\nn  matched.b  own.b\nx          4      5\n";
+        assert_eq!(split(&table, 20), expected);
+        assert!(latex(table, 1).starts_with("% matched: "), "a caption has to say what the selection does");
+        assert!(!latex(rows(&[&["n", "WA"], &["x", "1"]]), 1).contains("matched"));
     }
 
     #[test]

@@ -45,6 +45,24 @@ pub fn completed(words: &[String]) -> Vec<String> {
     all
 }
 
+/// Words that conditions and extremes name, for a table that shows these numbers: only those that [`completed`] adds to
+/// matched requests.
+pub fn own_beside<'a>(words: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let all: Vec<String> = words.filter(|word| word.starts_with(OF_MATCHED)).map(str::to_owned).collect();
+    completed(&all).into_iter().filter(|word| word.starts_with(OF_OWN)).collect()
+}
+
+/// Whether the second is the title of each scheme's own affected requests for the matched ones of the first.
+pub fn are_pair(first: &str, second: &str) -> bool {
+    let of_matched = first.strip_prefix(OF_MATCHED);
+    of_matched.is_some() && of_matched == second.strip_prefix(OF_OWN)
+}
+
+/// What a table for LaTeX says of them, before it begins.
+pub const COMMENT: &str = "% matched: requests that GC affects under the first scheme, under every scheme. Chosen for \
+    being slow there, they\n% seem to gain under any scheme that collects at other moments: say so in the caption. own: \
+    those that each scheme's\n% own GC affects.\n";
+
 /// Whether words have numbers of these requests.
 pub fn are_requested<'a>(words: impl IntoIterator<Item = &'a str>) -> bool {
     words.into_iter().any(|word| word.starts_with(OF_MATCHED))
@@ -86,6 +104,11 @@ mod tests {
         assert_eq!(of(&["own", "read.p99"]), "own.read.mean own.write.mean read.p99");
         assert_eq!(of(&["own.read.mean", "matched.read.mean", "WA", "WA"]), "own.read.mean matched.read.mean WA");
         assert_eq!(own("own.write.p99").as_deref(), Some("response.gc_affected_write.p99"));
+        let beside = |words: &[&str]| own_beside(words.iter().copied()).join(" ");
+        assert_eq!(beside(&["wa", "matched.read.p99", "own.read.p99"]), "own.read.p99");
+        assert_eq!(beside(&["wa", "read.p99"]), "");
+        assert!(are_pair("matched.read.p99", "own.read.p99") && !are_pair("matched.read.p99", "own.read.mean"));
+        assert!(!are_pair("read.p99", "own.read.p99") && !are_pair("", ""));
         assert_eq!((own("own.trim.p99"), own("read.p99"), own("own.read")), (None, None, None));
     }
 }

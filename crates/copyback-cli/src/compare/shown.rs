@@ -178,7 +178,7 @@ fn find(word: &str, numbers: &[Numbers]) -> Result<String, Failure> {
         let names = || numbers.iter().flat_map(|of| of.keys()).map(String::as_str);
         let short: Vec<String> = names().filter_map(short_of).collect();
         let short = short.iter().map(String::as_str);
-        let is_offered = |name: &&str| word.starts_with("matched") || !name.starts_with("matched.");
+        let is_offered = |name: &&str| word.contains("matched") || !name.starts_with("matched.");
         let all: BTreeSet<&str> = names().chain(short).chain([VERDICT]).filter(is_offered).collect();
         let near = near_names(word, all.into_iter());
         Failure::input(format!("--show: the results have no number `{word}`")).with_help(format!("{near}{LISTED}"))

@@ -137,7 +137,9 @@ pub fn text(objective: &Objective, results: &SweepResults<'_>) -> Result<(String
     let mut asked: Vec<ShownColumn> = best.iter().map(|(asked, _)| asked.clone()).collect();
     for column in tests.iter().map(|test| &test.asked).chain(&objective.shown(&columns)?) {
         if asked.iter().all(|other| other.title != column.title) {
-            asked.push(column.clone());
+            // A scheme's own requests stand beside the matched ones.
+            let partner = asked.iter().position(|other| matched::are_pair(&other.title, &column.title));
+            asked.insert(partner.map_or(asked.len(), |at| at + 1), column.clone());
         }
     }
     if asked.iter().all(|asked| asked.source != STEADY) {
@@ -255,8 +257,7 @@ fn heading(objective: &Objective, rows: &[Row<'_>], tests: &[Test]) -> String {
     if conditions.is_empty() {
         return format!("{}, a scheme in a cell each{means}\n", counted(rows.len() as u64, "row"));
     }
-    let built: Vec<&Row<'_>> = rows.iter().filter(|row| row.can_be_built()).collect();
-    let judged = if built.is_empty() { rows.iter().collect() } else { built };
+    let judged = counted_rows(rows);
     let number = |is_so: &dyn Fn(&Row<'_>) -> bool| judged.iter().filter(|row| is_so(row)).count() as u64;
     let (meeting, unjudged) =
         (number(&|row| row.standing(tests) == Standing::Meets), number(&|row| row.is_unjudged(tests)));
@@ -272,6 +273,12 @@ fn heading(objective: &Objective, rows: &[Row<'_>], tests: &[Test]) -> String {
     };
     let not_judged = if unjudged > 0 { format!("; {} cannot be judged", count(unjudged)) } else { String::new() };
     format!("{found} {conditions}{not_judged}{means}\n")
+}
+
+/// The rows that the first line and the notes count: of drives that can be built, or all if there are none.
+fn counted_rows<'a, 'b>(rows: &'a [Row<'b>]) -> Vec<&'a Row<'b>> {
+    let built: Vec<&Row<'_>> = rows.iter().filter(|row| row.can_be_built()).collect();
+    if built.is_empty() { rows.iter().collect() } else { built }
 }
 
 /// How the numbers of a column of these rows are printed. Counts stay counts, also as means over seeds.
@@ -341,7 +348,7 @@ fn best_of(rows: &[&Row<'_>], asked: &ShownColumn, is_most: bool) -> String {
 fn note_of_too_few(rows: &[Row<'_>], asked: &[ShownColumn], tests: &[Test]) -> String {
     let mut text = String::new();
     for asked in asked {
-        let shortages: Vec<TooFew> = rows.iter().filter_map(|row| row.too_few(&asked.source)).collect();
+        let shortages: Vec<TooFew> = counted_rows(rows).iter().filter_map(|row| row.too_few(&asked.source)).collect();
         if let Some(most) = shortages.iter().max() {
             let (title, found) = (&asked.title, counted(shortages.len() as u64, "row"));
             let judged = if is_tested(asked, tests) { ", so that its condition cannot be judged there" } else { "" };
@@ -366,8 +373,8 @@ fn is_tested(asked: &ShownColumn, tests: &[Test]) -> bool {
 fn note_of_missing(rows: &[Row<'_>], asked: &[ShownColumn], tests: &[Test]) -> String {
     let mut text = String::new();
     for asked in asked.iter().filter(|asked| asked.unit.is_some()) {
-        let is_missing = |row: &&Row<'_>| row.number(&asked.source).is_none() && row.too_few(&asked.source).is_none();
-        let missing = rows.iter().filter(is_missing).count();
+        let is_missing = |row: &&&Row<'_>| row.number(&asked.source).is_none() && row.too_few(&asked.source).is_none();
+        let missing = counted_rows(rows).iter().filter(is_missing).count();
         if missing > 0 {
             let so = if is_tested(asked, tests) { ", which meets no condition" } else { "" };
             let rows = counted(missing as u64, "row");

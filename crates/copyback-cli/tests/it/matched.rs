@@ -107,6 +107,17 @@ fn matched_requests_are_shown_beside_each_schemes_own_and_with_what_the_selectio
     // One word of them has its own beside it, too; and one scheme has none to match with.
     let one = output_text(&copyback(&[TWINS, &["--show", "matched.write.p99"]].concat()));
     assert!(one.contains("matched.write.p99  own.write.p99"), "{one}");
+    // No width separates the two, and a table for LaTeX says what the selection does.
+    let latex = tempfile::tempdir().unwrap();
+    let path = latex.path().join("t.tex");
+    let many = [TWINS, &["--show", "wa,erases,iops,matched,read.p99", "--latex", path.to_str().unwrap()]].concat();
+    let text = output_text(&copyback(&many));
+    for pair in ["matched.read.mean  own.read.mean", "matched.write.mean  own.write.mean"] {
+        assert!(text.contains(pair), "`{pair}` in {text}");
+    }
+    assert!(std::fs::read_to_string(&path).unwrap().starts_with("% matched: "));
+    let swapped = copyback(&[TWINS, &["--show", "read.matched.p99"]].concat());
+    assert!(error_text(&swapped).contains("did you mean `matched.read.p99`?"), "{}", error_text(&swapped));
     let alone = copyback(&["compare", "--schemes", "baseline", "--show", "matched"]);
     assert_eq!(code(&alone), 2);
     assert!(error_text(&alone).contains("name several schemes"), "{}", error_text(&alone));
@@ -120,6 +131,11 @@ fn a_sweep_shows_matched_requests_where_they_are_asked_for() {
     let arguments = ["sweep", file.to_str().unwrap(), "--quiet", "--out", out.to_str().unwrap()];
     let usual = output_text(&copyback(&arguments));
     assert!(!usual.contains("matched") && !usual.contains("GC-affected") && !usual.contains("of first"), "{usual}");
+    for asked in [["--where", "matched.read.mean < 1000 s"], ["--min", "matched.read.mean"]] {
+        let answer = output_text(&copyback(&[&arguments[..], &asked].concat()));
+        let beside = answer.contains("matched.read.mean  own.read.mean") && answer.contains("seem to gain");
+        assert!(beside, "{asked:?}: {answer}");
+    }
     let shown = output_text(&copyback(&[&arguments[..], &["--show", "matched"]].concat()));
     for says in
         ["matched.read.mean", "own.read.mean", "own.write.mean", "under the first scheme of a cell", "seem to gain"]

@@ -4,6 +4,7 @@ mod columns;
 mod near;
 pub mod standing;
 
+use crate::matched;
 use crate::steady;
 pub use columns::{
     Columns, ShownColumn, Source, TextColumn, is_of_some_runs, is_usual, numbers_of_workloads, percent_of, short_of,
@@ -137,7 +138,10 @@ impl Objective {
             name.as_ref().map(|text| Best { name: Name::of(&argument(flag, text), 0..text.len()), is_most })
         };
         let best = best("--min", &text.min, false).or(best("--max", &text.max, true));
-        let show = crate::matched::completed(&text.show);
+        let mut show = matched::completed(&text.show);
+        let asked = conditions.iter().map(|condition| &condition.name).chain(best.iter().map(|best| &best.name));
+        let beside = matched::own_beside(asked.map(|name| name.word.as_str()));
+        show.extend(beside.into_iter().filter(|word| !text.show.contains(word)));
         let show: Vec<Name> = show.iter().map(|text| Name::of(&argument("--show", text), 0..text.len())).collect();
         let is_asked = !conditions.is_empty() || best.is_some() || !show.is_empty();
         Ok(is_asked.then_some(Self { conditions, best, show }))

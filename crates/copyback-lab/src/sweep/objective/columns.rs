@@ -268,7 +268,7 @@ impl<'a> Columns<'a> {
         let short: Vec<String> = numbers().filter_map(short_of).collect();
         let short = short.iter().map(String::as_str);
         let all = keys.chain(TextColumn::ALL.map(TextColumn::title)).chain(["seed"]).chain(numbers()).chain(short);
-        let all = all.filter(|near| name.word.starts_with("matched") || !near.starts_with("matched."));
+        let all = all.filter(|near| name.word.contains("matched") || !near.starts_with("matched."));
         let near = near_names(&name.word, all);
         let help = format!("{near}{LISTED}; columns are these numbers, and keys of [vary]");
         name.refuse(format!("the sweep has no column `{}`", name.word)).with_help(help)

@@ -85,6 +85,9 @@ pub fn near_names<'a>(word: &str, all: impl Iterator<Item = &'a str>) -> String 
         return question(&meant);
     }
     let word = &*joined(word);
+    if let Some(name) = in_other_order(word, &all) {
+        return question(&[name]);
+    }
     let longer = of_workload(word, &all).into_iter().chain(of_table(word, &all)).collect::<Vec<_>>();
     if !longer.is_empty() {
         return question(&longer);
@@ -126,6 +129,18 @@ pub fn near_names<'a>(word: &str, all: impl Iterator<Item = &'a str>) -> String 
     // The shortest are the most usual: those of all requests, and not of one workload.
     near.sort_by_key(|name| (name.matches('.').count(), name.len()));
     question(&near.iter().map(|name| written(name).to_owned()).collect::<Vec<_>>())
+}
+
+/// The name with the same parts in another order: `matched.read.p99` for `read.matched.p99`.
+fn in_other_order(word: &str, all: &[&str]) -> Option<String> {
+    fn sorted(name: &str) -> Vec<&str> {
+        let mut parts: Vec<&str> = name.split('.').collect();
+        parts.sort_unstable();
+        parts
+    }
+    let own = sorted(without_unit_of(word));
+    let is_same = |name: &&str| name.contains('.') && sorted(name) == own;
+    all.iter().map(|name| written(name)).find(is_same).map(str::to_owned)
 }
 
 /// The same figure of the reads and of the writes of a workload: `reader.read.p99` for `reader.p99`.
@@ -179,6 +194,14 @@ mod tests {
             near_names("reader.p99", all.into_iter()).trim(),
             "did you mean `reader.read.p99` or `reader.write.p99`?"
         );
+    }
+
+    #[test]
+    fn parts_in_another_order_mean_the_same_number() {
+        let all = ["matched.read.p99_ns", "response.read.p99_ns", "read.p99_ns"];
+        let near = |word: &str| near_names(word, all.into_iter()).trim().to_owned();
+        assert_eq!(near("read.matched.p99"), "did you mean `matched.read.p99`?");
+        assert_eq!(near("p99.read"), "did you mean `read.p99`?");
     }
 
     #[test]
