@@ -4,6 +4,7 @@ It is opened in Debian's Chromium, headless. Without one the tests are skipped, 
 they must not be.
 """
 
+import csv
 import json
 import os
 import re
@@ -307,6 +308,65 @@ def test_a_page_says_what_it_is_what_was_found_and_draws_what_is_asked(folder, p
     # It has no sentence on another class.
     panel(page, "Response times: distribution").locator("select").select_option("write")
     assert labels.count() == 0
+
+
+def test_a_page_opens_on_the_number_that_is_asked(folder, program, tmp_path, opened):
+    # The limit is beyond all data: the axis reaches it.
+    program("report", "runs", "-o", "writes.html", "--where", "write.p99_9 < 20 s", cwd=folder)
+    page = opened(folder / "writes.html")
+    for title in ("Response times: distribution", "Response times: causes"):
+        assert panel(page, title).locator("select").input_value() == "write"
+    assert chart(page, "Response times: distribution").locator("text", has_text="write.p99_9 < 20 s").count() == 1
+    (tmp_path / "s.toml").write_text(
+        'schemes = ["baseline", "pgc"]\nrequests = 2000\nworkload = "mixed-70-30"\n'
+        "[vary]\ntrigger.soft = [0.05, 0.07]\n"
+    )
+    program("sweep", "s.toml", "--quiet", cwd=tmp_path)
+    program("report", "s.parquet", "-o", "s.html", "--where", "write.p99 < 20 s", cwd=tmp_path)
+    page = opened(tmp_path / "s.html")
+    assert panel(page, "Cell by cell").locator("select").input_value() == "response.write.p99_ns"
+    assert chart(page, "Cell by cell").locator("text", has_text="write.p99 < 20 s").count() == 1
+    for title in ("Response times: distribution", "Response times: causes"):
+        assert panel(page, title).locator("select").last.input_value() == "write"
+
+
+def test_numbers_that_a_run_does_not_have_are_dashes(program, tmp_path, opened):
+    # Reads alone have no write amplification, and trims alone no rate; an array's drives may have no requests.
+    (tmp_path / "t.csv").write_text("arrival_us,op,offset_bytes,length_bytes\n0,T,0,65536\n10,T,65536,65536\n")
+    words = {
+        "reads": ("run", "-w", "random-read", "--requests", "300"),
+        "writes": ("run", "-w", "random-write", "--requests", "300"),
+        "trims": ("run", "--trace", "t.csv"),
+        "array": ("run", "-a", "raid-0", "--trace", "t.csv"),
+    }
+    for name, asked in words.items():
+        program(*asked, "--quiet", "--out", name, cwd=tmp_path)
+        program("report", name, "-o", f"{name}.html", cwd=tmp_path)
+        page = opened(tmp_path / f"{name}.html")
+        headline = panel(page, "Headline").locator("tbody tr").first.inner_text()
+        assert (
+            "\N{EN DASH}" in headline
+            and "null" not in headline
+            and "NaN" not in headline
+            and "undefined" not in headline
+        )
+        expected = {"reads": "read", "writes": "write"}.get(name)
+        if expected:
+            assert panel(page, "Response times: causes").locator("select").input_value() == expected
+    # A sweep without reads has no numbers of reads: no dash, no zero, and no whisker without a bar.
+    (tmp_path / "s.toml").write_text(
+        'schemes = ["baseline", "pgc"]\nrequests = 200\nworkload = "random-write"\nseeds = [1, 2]\n'
+        "[vary]\ntrigger.soft = [0.05, 0.07]\n"
+    )
+    program("sweep", "s.toml", "--quiet", cwd=tmp_path)
+    with (tmp_path / "s.csv").open(newline="") as file:
+        assert [row["response.read.mean_ns"] for row in csv.DictReader(file)] == [""] * 8
+    program("report", "s.parquet", "-o", "s.html", cwd=tmp_path)
+    page = opened(tmp_path / "s.html")
+    assert "read" not in panel(page, "Headline").locator("thead").inner_text()
+    select = panel(page, "Cell by cell").locator("select")
+    assert not any(name.startswith("read") for name in select.locator("option").all_inner_texts())
+    assert select.input_value().startswith("response.write")
 
 
 def test_lines_of_a_scheme_are_dashed_as_its_name_is(folder, opened):

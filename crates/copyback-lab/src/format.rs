@@ -99,6 +99,13 @@ pub struct TooFew {
     pub needed: u64,
 }
 
+/// Whether a number is of a class without requests, so that its 0 in results is no value. `number` finds another number
+/// of the same run.
+pub fn is_of_no_request(name: &str, number: impl Fn(&str) -> Option<f64>) -> bool {
+    let class = name.rsplit_once('.').filter(|(_, last)| *last != "count");
+    class.is_some_and(|(class, _)| number(&format!("{class}.count")) == Some(0.0))
+}
+
 impl TooFew {
     /// The shortage of a number of the results; `None` if it is no percentile, or has enough requests or none. `number`
     /// finds another number of the same run. Tables, conditions and pages omit such a percentile.
@@ -147,6 +154,15 @@ mod tests {
         assert_eq!(short("response.read.p99_ns", 100.0), None);
         assert_eq!(short("response.read.p99_ns", 0.0), None, "nothing is the maximum of nothing");
         assert_eq!([short("response.read.mean_ns", 1.0), short("reads", 1.0)], [None, None]);
+    }
+
+    #[test]
+    fn times_of_no_request_are_no_values() {
+        let of = |count: f64| move |name: &str| (name == "response.read.count").then_some(count);
+        let is_none = |name: &str, count: f64| is_of_no_request(name, of(count));
+        assert!(is_none("response.read.mean_ns", 0.0) && is_none("response.read.max_ns", 0.0));
+        assert!(!is_none("response.read.mean_ns", 1.0) && !is_none("response.read.count", 0.0));
+        assert!(!is_none("response.write.mean_ns", 0.0) && !is_none("iops", 0.0));
     }
 
     #[test]

@@ -231,6 +231,52 @@ fn a_text_that_no_value_of_a_varied_key_is_is_refused() {
     assert_eq!(lines(&text).len(), 1, "{text}");
 }
 
+/// Rows of drives that cannot be built are not counted, neither in the first line nor in the notes. Numbers of writes
+/// are null in a table of reads, not 0.
+#[test]
+fn notes_count_the_rows_that_the_first_line_counts() {
+    let place = Place::with("schemes = [\"baseline\", \"ideal-no-gc\"]\nworkload = \"random-read\"\nrequests = 300\n");
+    let text = place.asked(&["--where", "read.p99_99 < 1 s"]);
+    assert!(text.contains("None of 1 row can be judged") && text.contains("has no value in 1 row,"), "{text}");
+    let text = place.asked(&["--where", "write.mean < 1 s"]);
+    assert!(text.contains("no `write.mean` in 1 row, which meets no condition"), "{text}");
+    let csv = std::fs::read_to_string(place.path("grid.csv")).unwrap();
+    let titles: Vec<&str> = csv.lines().next().expect("titles").split(',').collect();
+    let at = titles.iter().position(|title| *title == "response.write.mean_ns").expect("a column");
+    assert!(csv.lines().skip(1).filter(|line| line.split(',').nth(at) == Some("")).count() >= 2, "{csv}");
+}
+
+/// Seeds vary the drive's past alone if all requests are those of traces, of one workload or of several.
+#[test]
+fn seeds_on_traces_of_several_workloads_are_noted() {
+    let trace = "arrival_us,op,offset_bytes,length_bytes\n0,W,0,65536\n10,R,65536,65536\n";
+    let place = Place::with("");
+    std::fs::write(place.path("t.csv"), trace).unwrap();
+    let trace = place.path("t.csv").display().to_string();
+    for (keys, is_noted) in [
+        (format!("workloads.a.trace = {trace:?}\nworkloads.b.trace = {trace:?}\n"), true),
+        (format!("workload.trace = {trace:?}\n"), true),
+        (
+            format!(
+                "workloads.a.trace = {trace:?}\nworkloads.b = {{ requests = 9, read_share = 0.5, addresses = {{ kind = \
+                 'uniform' }}, size = {{ kind = 'fixed', mean = '16 KiB' }} }}\n"
+            ),
+            false,
+        ),
+    ] {
+        let grid = format!("schemes = [\"baseline\"]\nseeds = [1, 2]\n[set]\n{keys}");
+        std::fs::write(place.path("grid.toml"), grid).unwrap();
+        let text = place.asked(&[]);
+        let noted = ["all seeds replay the trace's requests", "all seeds give the same results"];
+        assert_eq!(noted.iter().any(|note| text.contains(note)), is_noted, "{keys}: {text}");
+        let (table, page) = (place.path("grid.parquet"), place.path("p.html"));
+        let output = copyback(&["report", table.to_str().unwrap(), "-o", page.to_str().unwrap()]);
+        assert_eq!(code(&output), 0, "{}", error_text(&output));
+        let html = std::fs::read_to_string(&page).unwrap();
+        assert_eq!(html.contains("All seeds replay the trace's requests"), is_noted, "{keys}");
+    }
+}
+
 /// A p99.99 of fewer than 10,000 reads is their maximum, and a p99 of 100 is not.
 #[test]
 fn percentiles_of_too_few_requests_meet_no_condition() {

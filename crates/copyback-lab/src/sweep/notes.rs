@@ -5,6 +5,7 @@ use super::seeds::SeedGroup;
 use super::table::SweepResults;
 use crate::format::{names, percent};
 use copyback::observe::steady::Verdict;
+use copyback::run::config::Resolved;
 
 /// Notes that are shown: more are in the journal.
 const NOTES_MAX: usize = 5;
@@ -96,12 +97,19 @@ pub fn of_steadiness<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>,
     })
 }
 
+/// Whether all requests are those of traces: of the workload, or of each of several.
+fn replays(resolved: &Resolved) -> bool {
+    let tenants = &resolved.tenants;
+    match tenants.is_empty() {
+        true => resolved.workload.trace.is_some(),
+        false => tenants.values().all(|tenant| tenant.spec.trace.is_some()),
+    }
+}
+
 /// The note on what seeds vary if requests come from traces: intervals say nothing about other requests.
 pub fn of_seeds_on_traces(results: &SweepResults<'_>) -> Option<String> {
     let groups: Vec<_> = SeedGroup::all(results).into_iter().filter(|group| group.cells.len() > 1).collect();
-    let is_replayed = |group: &&SeedGroup<'_>| {
-        group.first.plan.runs.iter().all(|run| run.resolved.tenants.is_empty() && run.resolved.workload.trace.is_some())
-    };
+    let is_replayed = |group: &&SeedGroup<'_>| group.first.plan.runs.iter().all(|run| replays(&run.resolved));
     let count = groups.iter().filter(is_replayed).count();
     let of = match groups.len() {
         all if all == count => String::new(),
@@ -119,7 +127,7 @@ pub fn of_seeds_on_traces(results: &SweepResults<'_>) -> Option<String> {
 pub fn of_equal_seeds(results: &SweepResults<'_>) -> Option<String> {
     let groups: Vec<_> = SeedGroup::all(results).into_iter().filter(|group| group.cells.len() > 1).collect();
     let are_equal = |group: &&SeedGroup<'_>| {
-        let is_replayed = group.first.plan.runs.iter().all(|run| run.resolved.workload.trace.is_some());
+        let is_replayed = group.first.plan.runs.iter().all(|run| replays(&run.resolved));
         let numbers = |cell: usize| results.results[cell].runs.iter().map(|run| &run.numbers);
         is_replayed && group.cells.iter().all(|(_, cell)| numbers(*cell).eq(numbers(group.cells[0].1)))
     };

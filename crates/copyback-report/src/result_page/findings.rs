@@ -2,7 +2,7 @@
 
 use super::conditions::Condition;
 use copyback::observe::steady::Verdict;
-use copyback_lab::format::{self, TooFew, count};
+use copyback_lab::format::{self, TooFew, count, is_of_no_request};
 use copyback_lab::steady::{is_unsettled, short};
 use copyback_lab::sweep::objective::standing::Judged;
 use serde_json::Value;
@@ -46,9 +46,10 @@ pub struct Row {
 }
 
 impl Row {
-    /// A number; `None` if it has none, or too few requests for the percentile.
+    /// A number; `None` if it has none, no requests of the class, or too few for the percentile.
     fn number(&self, name: &str) -> Option<f64> {
-        (self.number)(name).filter(|_| self.too_few(name).is_none())
+        let is_none = self.too_few(name).is_some() || is_of_no_request(name, &self.number);
+        (self.number)(name).filter(|_| !is_none)
     }
 
     /// The shortage of a percentile, if there are too few requests for it.
@@ -200,7 +201,7 @@ fn met(rows: &[Row], condition: &Condition) -> String {
                 let (name, value) = (&row.name, condition.shown(value));
                 format!("No result{can_be_built} meets {text}; {name} is nearest, with {value}.")
             }
-            None => format!("No result has the number of {text}."),
+            None => format!("{text} cannot be judged: no result{can_be_built} has this number."),
         };
     }
     let count = built().count();
@@ -287,6 +288,29 @@ mod tests {
         assert!(Condition::parse("nothing < 3", &numbers).is_err());
         assert!(Condition::parse("read.p99_9 < fast", &numbers).is_err());
     }
+
+    /// In results, all times of a class without requests are 0: they meet no limit.
+    #[test]
+    fn times_of_no_request_meet_no_condition() {
+        let row = |name: &str, reads: f64| Row {
+            name: name.to_owned(),
+            is_ideal: false,
+            number: Box::new(move |number: &str| match number {
+                "response.read.count" => Some(reads),
+                "response.read.p99_9_ns" | "response.read.mean_ns" => Some(if reads > 0.0 { 1e6 } else { 0.0 }),
+                _ => None,
+            }),
+        };
+        let is_time = |name: &str| ["response.read.p99_9_ns", "response.read.mean_ns"].contains(&name);
+        for text in ["read.p99_9 < 5ms", "read.mean < 5ms"] {
+            let condition = Condition::parse(text, &|name| is_time(name)).expect("it can be asked");
+            let said = met(&[row("baseline", 0.0), row("pgc", 0.0)], &condition);
+            assert_eq!(said, format!("{} cannot be judged: no result has this number.", condition.text));
+            let said = met(&[row("baseline", 0.0), row("pgc", 2_000.0)], &condition);
+            assert_eq!(said, format!("pgc meets {}.", condition.text));
+        }
+    }
+
     /// A p99.9 needs 1,000 requests, a p99 100: with fewer, it is the maximum.
     #[test]
     fn percentiles_of_too_few_requests_are_neither_best_nor_judged() {

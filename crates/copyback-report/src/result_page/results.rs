@@ -99,7 +99,11 @@ impl ReportInput {
     pub fn found(&self, conditions: &[Condition]) -> String {
         match &self.kind {
             Kind::Runs(runs) => runs.found(conditions),
-            Kind::Sweep(sweep) => findings::sentences(&sweep.rows(), None, conditions, &sweep.verdicts()),
+            Kind::Sweep(sweep) => {
+                let found = findings::sentences(&sweep.rows(), None, conditions, &sweep.verdicts());
+                let both = [Some(&*found).filter(|text| !text.is_empty()), sweep.note_of_seeds()];
+                both.into_iter().flatten().collect::<Vec<_>>().join(" ")
+            }
             Kind::Reproduction(documents) => {
                 documents.iter().map(|document| document.found.as_str()).collect::<Vec<_>>().join(" ")
             }

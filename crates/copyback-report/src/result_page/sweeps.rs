@@ -7,7 +7,7 @@ use super::settings::settings;
 use super::{BYTES_MAX, Detail, too_large};
 use copyback::observe::steady::Verdict;
 use copyback_lab::Failure;
-use copyback_lab::format::TooFew;
+use copyback_lab::format::{TooFew, is_of_no_request};
 use copyback_lab::steady::short_of_runs;
 use copyback_lab::sweep::latencies;
 use copyback_lab::sweep::seeds::Mean;
@@ -139,6 +139,20 @@ impl Sweep {
         findings::verdict(&self.table.shown("steady", row))
     }
 
+    /// The note that all seeds replay traces, if there are several seeds: intervals say nothing of other requests.
+    pub fn note_of_seeds(&self) -> Option<&'static str> {
+        let texts = self.table.texts("config").ok()?;
+        let several = self.groups.iter().filter_map(|group| group.rows.values().next().filter(|rows| rows.len() > 1));
+        let mut replayed =
+            several.map(|rows| toml::from_str(&texts[rows[0]]).is_ok_and(|config: Value| replays(&config)));
+        // Cells without a trace have intervals that cover other requests.
+        let is_so = replayed.next()? && replayed.all(|is| is);
+        is_so.then_some(
+            "All seeds replay the trace's requests: intervals are those of the drive's preconditioning and of random \
+             choices of policies, and do not cover other traces.",
+        )
+    }
+
     /// Whether the table has a number of this name that the page knows.
     pub fn has_number(&self, name: &str) -> bool {
         METRICS.contains(&name) && self.table.numbers(name).is_ok()
@@ -154,7 +168,12 @@ impl Sweep {
     /// The data of the page.
     pub fn drawn(&self, detail: Detail) -> Result<Value, Failure> {
         let shown = &self.groups[..self.groups.len().min(detail.cells(self.schemes.len()))];
-        let metrics: Vec<&str> = METRICS.into_iter().filter(|name| self.table.numbers(name).is_ok()).collect();
+        // Numbers of a class without requests are no choice: those of reads if all runs only write.
+        let has_value = |name: &&str| {
+            let number = |row: usize| move |name: &str| self.table.numbers(name).ok().and_then(|column| column[row]);
+            (0..self.table.rows).any(|row| number(row)(*name).is_some() && !is_of_no_request(name, number(row)))
+        };
+        let metrics: Vec<&str> = METRICS.into_iter().filter(has_value).collect();
         let groups: Vec<Value> = shown.iter().map(|group| self.group(group, &metrics, detail)).collect();
         let mut left_bytes = BYTES_MAX;
         let flat = |(scheme, config): (&String, Value)| {
@@ -200,8 +219,8 @@ impl Sweep {
     /// A mean over seeds and half the width of its interval; `null` also if a run lacks requests for a percentile.
     fn shown_mean(&self, name: &str, rows: &[usize]) -> Value {
         let number = |row: usize| move |name: &str| self.table.numbers(name).ok().and_then(|column| column[row]);
-        let has_too_few = rows.iter().any(|row| TooFew::of(name, number(*row)).is_some());
-        let mean = self.mean(name, rows).filter(|_| !has_too_few);
+        let is_none = |row: &usize| TooFew::of(name, number(*row)).is_some() || is_of_no_request(name, number(*row));
+        let mean = self.mean(name, rows).filter(|_| !rows.iter().any(is_none));
         mean.map_or(Value::Null, |mean| json!([rounded(mean.value), mean.half_width.map(rounded)]))
     }
 
@@ -219,6 +238,14 @@ impl Sweep {
             Some((scheme, toml::from_str(&texts[row]).ok()?))
         };
         self.schemes.iter().filter_map(first).collect()
+    }
+}
+
+/// Whether all requests of a configuration are those of traces: of its workload, or of each of several.
+fn replays(config: &Value) -> bool {
+    match config["workloads"].as_object().filter(|several| !several.is_empty()) {
+        None => config["workload"]["trace"].is_string(),
+        Some(several) => several.values().all(|own| own["trace"].is_string()),
     }
 }
 

@@ -11,7 +11,7 @@ use super::latencies::Distribution;
 use crate::failure::{self, Failure};
 use crate::files;
 use crate::flat::Number;
-use crate::format::TooFew;
+use crate::format::{TooFew, is_of_no_request};
 use crate::plan::Plan;
 use crate::results::run_hash;
 use crate::steady;
@@ -65,13 +65,8 @@ impl RunResult {
 
 /// A number of a run; `None` if it has none, or if the class of requests is empty.
 pub fn value_of(numbers: &BTreeMap<String, Number>, name: &str) -> Option<f64> {
-    if let Some((class, last)) = name.rsplit_once('.')
-        && last != "count"
-        && numbers.get(&format!("{class}.count")).is_some_and(|count| count.as_f64() == Some(0.0))
-    {
-        return None;
-    }
-    numbers.get(name)?.as_f64()
+    let number = |name: &str| numbers.get(name)?.as_f64();
+    number(name).filter(|_| !is_of_no_request(name, number))
 }
 
 /// A number of a run that tables show and conditions judge; `None` also for a percentile of too few requests.

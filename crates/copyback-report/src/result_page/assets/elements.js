@@ -14,46 +14,59 @@ function h(tag, attributes, ...children) {
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
 
-/** Three significant digits. */
+/** Whether there is no such number: results have null for one, and those of other versions may lack it. */
+const isNone = (value) => value === null || value === undefined;
+/** Three significant digits; a dash without a number, as all of these. */
 function digits(value) {
+  if (isNone(value)) return "–";
   const size = Math.abs(value);
   if (value === 0) return "0";
   if (size >= 1e15 || size < 1e-4) return value.toExponential(2);
   return size >= 999.5 ? Math.round(value).toLocaleString("en-US") : String(+value.toPrecision(3));
 }
 function time(ns) {
-  if (ns === null || ns === undefined) return "–";
+  if (isNone(ns)) return "–";
   const [divisor, unit] = ns < 1e3 ? [1, "ns"] : ns < 1e6 ? [1e3, "µs"] : ns < 1e9 ? [1e6, "ms"] : [1e9, "s"];
   return `${digits(ns / divisor)} ${unit}`;
 }
-const number = (value) => (value === null || value === undefined ? "–" : digits(value));
+const number = digits;
 /** A count with its noun: `1 scheme`, `2 schemes`. */
 const counted = (count, noun) => `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
-const percent = (share) => `${digits(share * 100)} %`;
 /** Percentiles by their names in results, each with the share of requests beyond it. */
 const BEYOND = new Map(DATA.beyond_ppm.map(([name, ppm]) => [name, ppm / 1e6]));
 /** Whether less than one of some requests is beyond a percentile; a number of another name has no such share. */
 const areTooFew = (count, share) => share !== undefined && count * share < 1;
+const percent = (share) => (isNone(share) ? "–" : `${digits(share * 100)} %`);
+/** A share in a column of a table: all have one decimal, as in the tables of the command. */
+const columnPercent = (share) => (isNone(share) ? "–" : `${(share * 100).toFixed(1)} %`);
+/** A ratio in a column of a table: all have three decimals. */
+const columnRatio = (value) => (isNone(value) ? "–" : value.toFixed(3));
 /** A share of requests with as many digits as it takes to see the nines. */
-const beyond = (share) => (share >= 1e-4 ? `${+(share * 100).toPrecision(3)} %` : share.toExponential(2));
+const beyond = (share) => (isNone(share) ? "–" : share >= 1e-4 ? `${+(share * 100).toPrecision(3)} %` : share.toExponential(2));
 /** A time in a column of a table: with zeros at the end, so that all have three digits. */
 function columnTime(ns) {
   const [value, unit] = time(ns).split(" ");
   return unit ? `${Math.abs(value) < 999.5 && Number(value) ? Number(value).toPrecision(3) : value} ${unit}` : value;
 }
-const wholes = (value) => Math.round(value).toLocaleString("en-US");
+const wholes = (value) => (isNone(value) ? "–" : Math.round(value).toLocaleString("en-US"));
 /** Numbers that are counts in each run; their means are not whole. */
 const COUNTS = ["flash.block_erases"];
 /** How all numbers of a column are shown: a number, and half of its interval. As in the tables of `copyback sweep`. */
 function columnFormat(name, numbers) {
   if (name.endsWith("_ns")) return { value: columnTime, half: columnTime };
-  const found = numbers.filter((value) => value !== null && value !== undefined);
+  const found = numbers.filter((value) => !isNone(value));
   // The interval of a count is rounded up: it is 0 only if it has no width.
   if (COUNTS.includes(name) || found.every(Number.isInteger)) return { value: wholes, half: (width) => wholes(Math.ceil(width)) };
   const before = Math.floor(Math.log10(Math.max(...found.map(Math.abs), 1e-9))) + 1;
   const decimals = before <= 0 ? Math.min(4 - before, 6) : before <= 2 ? 3 : before === 3 ? 1 : 0;
-  const shown = (value) => value.toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  const shown = (value) => isNone(value) ? "–" : value.toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
   return { value: shown, half: shown };
+}
+
+/** Of these classes of requests, that of the first condition (`--where`), or else the first one: what a panel opens on. */
+function askedClass(classes) {
+  const asked = DATA.conditions.map((one) => one.class).find((name) => classes.includes(name));
+  return asked || classes[0];
 }
 
 /* A scheme has one colour and one dash in every picture; runs of a second result are thinner and paler. */
@@ -82,9 +95,9 @@ function table(head, rows, kind = "") {
       h("tbody", {}, rows.map((row) => h("tr", {}, row.map(cell))))));
 }
 
-/** A choice with a label. */
-function choice(label, names, onchange) {
+/** A choice with a label; `chosen` is selected at first, or else the first one. */
+function choice(label, names, onchange, chosen = null) {
   const select = h("select", { onchange: () => onchange(select.value) },
-    names.map(([value, text]) => h("option", { value }, text)));
+    names.map(([value, text]) => h("option", { value, selected: value === chosen }, text)));
   return h("label", {}, `${label} `, select);
 }

@@ -8,6 +8,7 @@ function allRuns() {
   return runs;
 }
 
+const OPS = ["read", "write"];
 /** A number of a class; none where less than one request is beyond a percentile. */
 function ofClass(found, name) {
   if (!found || found.count === 0 || areTooFew(found.count, BEYOND.get(name))) return null;
@@ -15,7 +16,7 @@ function ofClass(found, name) {
 }
 const STEADY = { steady: "yes", not_yet: "no", no_erase: "no erase", too_short: "too short", no_write: "–", overloaded: "overloaded" };
 function change(value, from) {
-  if (value === null || value === undefined || !from) return "";
+  if (isNone(value) || !from) return "";
   const by = (value / from - 1) * 100;
   return Math.abs(by) < 0.05 ? "same" : Math.abs(by) < 999.5 ? `${by > 0 ? "+" : "−"}${Math.abs(by).toFixed(1)} %` : `${digits(value / from)}×`;
 }
@@ -28,8 +29,8 @@ const HEADLINE = [
   ["write p99", (run) => ofClass(run.report.response.write, "p99_ns"), columnTime],
   ["write p99.9", (run) => ofClass(run.report.response.write, "p99_9_ns"), columnTime],
   ["all, mean", (run) => ofClass(run.report.response.all, "mean_ns"), columnTime, "response_ns"],
-  ["write ampl.", (run) => run.report.write_amplification.total, (value) => value.toFixed(3), "write_amplification"],
-  ["erases", (run) => run.report.flash.block_erases, number],
+  ["write ampl.", (run) => run.report.write_amplification.total, columnRatio, "write_amplification"],
+  ["erases", (run) => run.report.flash.block_erases, wholes],
 ];
 
 function headline(runs) {
@@ -45,7 +46,7 @@ function headline(runs) {
     return [isAlike ? run.label : [run.label, counts(run)], ...HEADLINE.map(([, value, shown, half]) => {
       const own = value(run);
       const width = half && run.half_widths ? run.half_widths[half] : null;
-      const below = [width === null || own === null ? "" : `± ${shown(width)}`, run === first ? "" : change(own, value(first))];
+      const below = [isNone(width) || isNone(own) ? "" : `± ${shown(width)}`, run === first ? "" : change(own, value(first))];
       return [shown(own), below.filter((text) => text).join(", ")];
     }), STEADY[(run.report.steady || {}).verdict] || "–"];
   };
@@ -66,8 +67,8 @@ function distributions(runs) {
   if (!classes.length) return missing("Response times: distribution", "latency_histograms.parquet");
   const panel = section("Response times: distribution", "Which share of the requests takes longer than which time, to the " +
     "sixth nine. A line ends with its slowest request. Every point is one of the histogram: points closer than a line is wide are left out.");
-  const state = { of: classes[0][0] };
-  panel.append(h("div", { class: "controls" }, choice("Requests:", classes, (value) => { state.of = value; made.draw(); })));
+  const state = { of: askedClass(classes.map(([name]) => name)) };
+  panel.append(h("div", { class: "controls" }, choice("Requests:", classes, (value) => { state.of = value; made.draw(); }, state.of)));
   legend(panel, runs);
   const lines = () => runs.filter((run) => run.ccdf[state.of]).map((run) => ({ ...run, ccdf: run.ccdf[state.of] }));
   const made = distribution(panel, "complementary cumulative distribution of response times", lines, () => state.of);
@@ -76,8 +77,9 @@ function distributions(runs) {
 
 function causes(runs) {
   const panel = section("Response times: causes", "What a request waited for, on average. Parts add up to the mean response time.");
-  const state = { of: "read" };
-  panel.append(h("div", { class: "controls" }, choice("Requests:", [["read", "reads"], ["write", "writes"]], (value) => { state.of = value; made.draw(); })));
+  const has = (op) => runs.some((run) => (run.report.latency_breakdown[`${op}_mean_ns`] || []).some(([, part]) => part > 0));
+  const state = { of: askedClass(OPS.filter(has).concat(OPS)) };
+  panel.append(h("div", { class: "controls" }, choice("Requests:", [["read", "reads"], ["write", "writes"]], (value) => { state.of = value; made.draw(); }, state.of)));
   legend(panel, runs);
   const bars = () => runs.map((run) => ({ ...run, causes: run.report.latency_breakdown[`${state.of}_mean_ns`] }));
   const made = breakdown(panel, "mean response time by cause", bars);
@@ -124,9 +126,8 @@ function wearTip(run) {
 }
 
 const SHARED = [["mean", "mean_ns"], ["p99", "p99_ns"], ["p99.9", "p99_9_ns"]];
-const OPS = ["read", "write"];
 /** Response times of a class in the columns of SHARED. */
-const sharedCells = (own) => SHARED.map(([, name]) => time(ofClass(own, name)));
+const sharedCells = (own) => SHARED.map(([, name]) => columnTime(ofClass(own, name)));
 const leftOut = (runs, of) => {
   const most = Math.max(...runs.map((run) => of(run).left_out));
   return most ? h("p", { class: "note" }, `${number(most)} more are left out here, and are in the JSON document.`) : null;
@@ -140,9 +141,12 @@ function workloads(runs) {
   panel.classList.add("long");
   const head = ["workload, run", "IOPS", "MB/s", ...OPS.flatMap((op) => [`${op}s`, ...SHARED.map(([name]) => `${op} ${name}`), `${op} of GC`])];
   const names = [...new Set(drawn.flatMap((run) => run.workloads.rows.map((row) => row.name)))];
+  const all = drawn.flatMap((run) => run.workloads.rows);
+  const megabytes = (row) => (isNone(row.bytes_per_s) ? null : row.bytes_per_s / 1e6);
+  const [iops, rate] = [columnFormat("iops", all.map((row) => row.iops)), columnFormat("rate", all.map(megabytes))];
   const rows = names.flatMap((name) => drawn.flatMap((run) => run.workloads.rows.filter((row) => row.name === name).map((row) =>
-    [[name, run.label], number(row.iops), row.bytes_per_s === null ? number(null) : number(row.bytes_per_s / 1e6), ...OPS.flatMap((op) =>
-      [number(row[op].count), ...sharedCells(row[op]), row[op].count ? time(row[op].gc_ns) : "–"])])));
+    [[name, run.label], iops.value(row.iops), rate.value(megabytes(row)), ...OPS.flatMap((op) =>
+      [wholes(row[op].count), ...sharedCells(row[op]), row[op].count ? columnTime(row[op].gc_ns) : "–"])])));
   panel.append(...[table(head, rows, "whole"), leftOut(drawn, (run) => run.workloads)].filter(Boolean));
 }
 
@@ -153,10 +157,10 @@ function drives(runs) {
   const panel = section("Each drive", "Drives of the array: response times of the volume's requests on each, and its garbage collection.");
   panel.classList.add("long");
   panel.append(table(["run", "level", "some drive collects", "a die's time in GC", "rounds"], drawn.map(({ label, array }) =>
-    [label, array.level, percent(array.degraded_share), percent(array.gc_share), number(array.rounds)]), "whole"));
+    [label, array.level, columnPercent(array.degraded_share), columnPercent(array.gc_share), wholes(array.rounds)]), "whole"));
   const head = ["run, drive", "in GC", "busy", "collections", "erases", "units moved", "fewest free blocks", ...OPS.flatMap((op) => SHARED.map(([name]) => `${op} ${name}`))];
-  const rows = drawn.flatMap((run) => run.array.rows.map((row) => [[`drive ${row.drive}`, run.label], percent(row.gc_share), percent(row.busy_share),
-    ...["collections", "erases", "units_moved", "min_free_blocks"].map((name) => number(row[name])), ...OPS.flatMap((op) => sharedCells(row[op]))]));
+  const rows = drawn.flatMap((run) => run.array.rows.map((row) => [[`drive ${row.drive}`, run.label], columnPercent(row.gc_share), columnPercent(row.busy_share),
+    ...["collections", "erases", "units_moved", "min_free_blocks"].map((name) => wholes(row[name])), ...OPS.flatMap((op) => sharedCells(row[op]))]));
   panel.append(...[table(head, rows, "whole"), leftOut(drawn, (run) => run.array)].filter(Boolean));
 }
 

@@ -56,13 +56,15 @@ function sweepHeadline(own) {
 const MANY = 12;
 function sweepBars(own, runs) {
   const panel = section("Cell by cell", "A number of each run: mean over seeds, and its 95 % interval where there are several.");
-  const state = { metric: own.metrics.includes("response.read.p99_9_ns") ? "response.read.p99_9_ns" : own.metrics[0] };
-  const chosen = choice("Number:", own.metrics.map((name) => [name, metricName(name)]), (value) => { state.metric = value; made.draw(); });
-  chosen.querySelector("select").value = state.metric;
-  panel.append(h("div", { class: "controls" }, chosen));
+  const opening = [...DATA.conditions.map((one) => one.metric), "response.read.p99_9_ns", "response.write.p99_9_ns"];
+  const state = { metric: opening.find((name) => own.metrics.includes(name)) || own.metrics[0] };
+  panel.append(h("div", { class: "controls" },
+    choice("Number:", own.metrics.map((name) => [name, metricName(name)]), (value) => { state.metric = value; made.draw(); }, state.metric)));
   legend(panel, runs);
   const pair = (group, scheme) => { const run = group.schemes[scheme]; return run ? run.values[own.metrics.indexOf(state.metric)] : null; };
   const factor = () => (state.metric.endsWith("_ns") ? 1e-6 : 1);
+  const asked = () => DATA.conditions.filter((one) => one.metric === state.metric).map((one) => (
+    { name: one.text, yAxis: one.value * factor(), label: { position: "insideEndTop" } }));
   const made = chart(panel, {
     label: "a number of each cell and scheme", height: 380, isZoomed: true,
     option: () => ({
@@ -74,10 +76,9 @@ function sweepBars(own, runs) {
       },
       xAxis: axis({ type: "category", data: own.groups.map((group) => shortCell(own, group)), name: own.varied.length === 1 ? cellHeading(own) : "", nameGap: 70,
         axisLabel: { color: faint(), fontSize: 10, lineHeight: 14, ...(own.groups.length > MANY ? { rotate: 45, hideOverlap: true } : { interval: 0, formatter: (text) => text.replaceAll(" ", "\n") }) } }),
-      yAxis: axis({ type: "value", min: 0, name: metricName(state.metric) + (state.metric.endsWith("_ns") ? " (ms)" : ""), nameGap: 46 }),
+      yAxis: axis({ type: "value", min: 0, max: endsWith(asked().map((one) => one.yAxis), 1.1).max, name: metricName(state.metric) + (state.metric.endsWith("_ns") ? " (ms)" : ""), nameGap: 46 }),
       dataZoom: zoom({ filterMode: "filter" }),
-      series: barsWithIntervals(own.groups, runs.filter(isShown), pair, factor(),
-        DATA.conditions.filter((one) => one.metric === state.metric).map((one) => ({ name: one.text, yAxis: one.value * factor(), label: { position: "insideEndTop" } }))),
+      series: barsWithIntervals(own.groups, runs.filter(isShown), pair, factor(), asked()),
     }),
     table: () => [["cell", ...runs.map((run) => run.label)], own.groups.map((group) => [group.label || "the cell", ...runs.map((run) => interval(formatOf(own, state.metric), pair(group, run.scheme)))])],
   });
@@ -106,12 +107,14 @@ function barsWithIntervals(groups, runs, pair, factor, marks) {
 
 function sweepCell(own, runs) {
   const labels = own.groups.map((group, at) => [String(at), group.label || "the cell"]);
-  const state = { group: 0, of: "read" };
+  const any = (has) => own.groups.some((group) => Object.values(group.schemes).some(has));
+  const withRequests = OPS.filter((op, at) => any((run) => run.ccdf[op] || run.causes[at].length));
+  const state = { group: 0, of: askedClass(withRequests.concat(OPS)) };
   const chosen = (draw) => h("div", { class: "controls" },
     choice("Cell:", labels, (value) => { state.group = Number(value); draw(); }),
-    choice("Requests:", [["read", "reads"], ["write", "writes"]], (value) => { state.of = value; draw(); }));
+    choice("Requests:", [["read", "reads"], ["write", "writes"]], (value) => { state.of = value; draw(); }, state.of));
   const of = () => runs.map((run) => ({ ...run, own: own.groups[state.group].schemes[run.scheme] })).filter((run) => run.own);
-  if (own.groups.some((group) => Object.values(group.schemes).some((run) => run.ccdf.read || run.ccdf.write))) {
+  if (any((run) => run.ccdf.read || run.ccdf.write)) {
     const panel = section("Response times: distribution", "Of one cell, all seeds together: which share of the requests takes longer than which time, to the sixth nine.");
     panel.append(chosen(() => made.draw()));
     legend(panel, runs);
