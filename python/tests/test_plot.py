@@ -132,7 +132,8 @@ def test_lines_over_time_are_the_columns(runs):
     line = plot.over_time(runs, "free_blocks_min", bins=10**9).get_lines()[1]
     rows = [row for row, scheme in enumerate(series["scheme"]) if scheme == "pgc"]
     assert list(line.get_ydata()) == [series["free_blocks_min"][row] for row in rows]
-    line = plot.over_time(runs, "write_amplification", bins=10**9).get_lines()[1]
+    with pytest.warns(UserWarning, match="write amplification under pgc has gaps: in .* bins the host wrote nothing"):
+        line = plot.over_time(runs, "write_amplification", bins=10**9).get_lines()[1]
     column = [np.nan if (value := series["write_amplification"][row]) is None else value for row in rows]
     assert np.allclose(line.get_ydata(), column, equal_nan=True)
 
@@ -195,7 +196,48 @@ def test_percentiles_of_too_few_requests_are_not_drawn(tmp_path):
     swept = copyback.sweep(tmp_path / "grid.toml")
     with pytest.warns(UserWarning, match="needs 100 requests: 1 of 2 runs have fewer, and are not drawn"):
         ax = plot.bars(swept, "response.read.p99_ns")
-    assert [np.isnan(bar.get_height()) for bar in ax.patches] == [True, False]
+    assert [bar.get_x() > 0.5 for bar in ax.patches] == [True]
+
+
+def test_matched_requests_stand_beside_each_schemes_own(runs, swept):
+    # Collections of the ideal drive affect no request.
+    with pytest.warns(UserWarning, match="gc_affected_read.mean_ns' has no value in 1 of 3 runs"):
+        ax = plot.bars(runs, "matched.read.mean_ns")
+    own = [runs[scheme]["response"]["gc_affected_read"]["mean_ns"] / 1e6 for scheme in SCHEMES]
+    heights = {round(bar.get_x() + bar.get_width() / 2, 3): bar.get_height() for bar in ax.patches}
+    assert [heights[at] for at in sorted(heights) if at > 0.5] == [height for height in own if height]
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["matched", "own"]
+    assert "chosen for being slow under the first scheme" in ax.get_xlabel()
+    ax = plot.lines(swept, "matched.write.mean_ns", x="trigger.soft", where={"capacity.over_provisioning": 0.15})
+    assert {line.get_label() for line in ax.get_lines()} == {"baseline", "pgc", "baseline, own", "pgc, own"}
+    assert "chosen for being slow under the first scheme" in ax.get_xlabel()
+
+
+def test_numbers_that_a_run_does_not_have_are_not_drawn_as_zero(tmp_path):
+    writes = copyback.compare(schemes=["baseline", "pgc"], workload="random-write", requests=300)
+    assert writes["baseline"]["response"]["read"]["count"] == 0
+    for name in ("mean_ns", "p99_ns", "max_ns"):
+        with pytest.raises(ValueError, match=r"'response\.read\..*' (has no value in any run|needs 100 requests)"):
+            plot.bars(writes, f"response.read.{name}")
+    # Nothing was read or written, so that write amplification is null, in the table and in the document.
+    (tmp_path / "t.csv").write_text("arrival_us,op,offset_bytes,length_bytes\n0,T,0,65536\n10,T,65536,65536\n")
+    trims = copyback.run(trace=tmp_path / "t.csv")
+    with pytest.raises(ValueError, match=r"'write_amplification\.total' has no value in any run"):
+        plot.bars(trims, "write_amplification.total")
+    (tmp_path / "grid.toml").write_text(
+        'schemes = ["baseline", "pgc"]\nrequests = 200\nworkloads = ["random-write", "random-read"]\nseeds = [1, 2]\n'
+        "[vary]\ntrigger.soft = [0.05, 0.07]\n"
+    )
+    swept = copyback.sweep(tmp_path / "grid.toml", out=tmp_path / "grid.parquet")
+    with pytest.warns(UserWarning, match="has no value in 8 of 16 runs, which are not drawn"):
+        ax = plot.bars(swept, "response.read.mean_ns")
+    assert len(ax.patches) == 4 and all(bar.get_height() > 0 for bar in ax.patches)
+    with pytest.warns(UserWarning, match="has no value in 4 of 8 runs"):
+        line = plot.lines(swept, "response.read.mean_ns", x="case", where={"trigger.soft": 0.05}).get_lines()[0]
+    assert len(line.get_ydata()) == 1 and line.get_ydata()[0] > 0
+    columns = swept.table.to_dict()
+    of_writes = [row for row, case in enumerate(columns["case"]) if case == "random-write"]
+    assert [columns["response.read.mean_ns"][row] for row in of_writes] == [None] * 8
 
 
 def test_what_is_not_there_is_named(runs, swept):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import TYPE_CHECKING, Any, Literal
 
-from copyback.plot._data import groups, interval, resolution
+from copyback.plot._data import SELECTION, interval, own_of, resolution, with_own
 from copyback.plot._style import HATCHES, Styles, axes, grid, legend_above
 from copyback.plot._words import MS, of_key, of_metric, unit_of
 
@@ -58,10 +59,11 @@ def bars(
 
     Cells that differ only in their seeds are one group, with the mean and its 95 % interval (Student's t).
     ``relative`` divides by the first scheme's value. ``where={KEY: VALUE}`` chooses cells of a sweep. If a sweep varies
-    two keys or more, ``lines`` shows more.
+    two keys or more, ``lines`` shows more. Beside a number of matched requests (``"matched.read.mean_ns"``) stands
+    that of each scheme's own affected requests.
     """
     ax = axes(ax)
-    found = groups(result, metric, where)
+    found = with_own(result, metric, where)
     schemes = found.schemes
     styles = Styles(schemes)
     factor = unit_of(metric)[1]
@@ -69,13 +71,18 @@ def bars(
     for at, scheme in enumerate(schemes):
         places, heights, errors = [], [], []
         for place, values in enumerate(found.cells.values()):
-            first = values[schemes[0]]
-            own = [v / f if relative else v / factor for v, f in zip(values.get(scheme, []), first, strict=False)]
+            # Runs without a value are not drawn; a ratio needs that of the first scheme, too.
+            both = [
+                (own, of_first if relative else 1.0)
+                for own, of_first in zip(values.get(scheme, []), values.get(schemes[0], []), strict=False)
+                if not math.isnan(own) and not (relative and (math.isnan(of_first) or not of_first))
+            ]
+            own = [v / f if relative else v / factor for v, f in both]
             if own:
                 # The first scheme's own ratio is exactly 1, without a bin.
                 is_exact = relative and scheme == schemes[0]
-                scale = sum(first) / len(first) if relative else factor
-                mean, half = interval(own, 0.0 if is_exact else resolution(values[scheme], metric) / scale)
+                scale = sum(f for _, f in both) / len(both) if relative else factor
+                mean, half = interval(own, 0.0 if is_exact else resolution([v for v, _ in both], metric) / scale)
                 places.append(place + (at - (len(schemes) - 1) / 2) * width)
                 heights.append(mean)
                 errors.append(half)
@@ -89,6 +96,8 @@ def bars(
     ax.set_ylabel(f"{of_metric(metric, unit=False)},\nof {schemes[0]}'s" if relative else of_metric(metric))
     grid(ax)
     _name_cells(ax, found.keys, list(found.cells))
+    if own_of(metric):
+        ax.set_xlabel(f"{ax.get_xlabel()}\n{SELECTION}", fontsize=6)
     return legend_above(ax)
 
 

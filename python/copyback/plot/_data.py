@@ -144,8 +144,41 @@ class Groups:
         return list(dict.fromkeys(scheme for values in self.cells.values() for scheme in values))
 
 
-def groups(result: Runs | Sweep, metric: str, where: Mapping[str, Any] | None = None) -> Groups:
-    """Return the values of a number by cell, and by scheme: one for each seed."""
+SELECTION = (
+    "matched: chosen for being slow under the first scheme,\n"
+    "so others seem to gain; own: those that each scheme's GC affects"
+)
+"""What a figure of matched requests says below it."""
+
+
+def own_of(metric: str) -> str | None:
+    """Return the number of each scheme's own affected requests, for one of matched requests; ``None`` for others.
+
+    Matched requests are chosen for being slow under the first scheme: no figure shows them alone.
+    """
+    parts = metric.split(".")
+    classes = {"all": "gc_affected", "read": "gc_affected_read", "write": "gc_affected_write"}
+    is_matched = len(parts) == 3 and parts[0] == "matched" and parts[1] in classes  # noqa: PLR2004
+    return f"response.{classes[parts[1]]}.{parts[2]}" if is_matched else None
+
+
+def with_own(result: Runs | Sweep, metric: str, where: Mapping[str, Any] | None = None) -> Groups:
+    """Return the groups of a number; of matched requests, with those of each scheme's own affected requests beside."""
+    own = own_of(metric)
+    found = groups(result, metric, where, callers=2)
+    if own is None:
+        return found
+    beside = groups(result, own, where, callers=2)
+    words = (("matched", found.cells), ("own", beside.cells))
+    both = {(*cell, word): of[cell] for cell in found.cells for word, of in words}
+    return Groups([*found.keys, "requests"], both)
+
+
+def groups(result: Runs | Sweep, metric: str, where: Mapping[str, Any] | None = None, callers: int = 1) -> Groups:
+    """Return the values of a number by cell, and by scheme: one for each seed.
+
+    Warnings name the line that called a figure, ``callers`` functions above.
+    """
     if isinstance(result, Sweep):
         columns = result.table.to_dict()
         if metric not in columns:
@@ -159,18 +192,37 @@ def groups(result: Runs | Sweep, metric: str, where: Mapping[str, Any] | None = 
             number = _with_enough(number, metric, count[row] if count else None)
             cell = tuple(columns[key][row] for key in keys)
             cells.setdefault(cell, {}).setdefault(columns["scheme"][row], []).append(number)
-        return _checked(Groups(keys, cells), metric)
+        return _checked(Groups(keys, cells), metric, callers)
     refuse_where(where)
     columns = result.summary.to_dict()
     rows = list(zip(columns["scheme"], columns["metric"], columns["value"], strict=True))
     counts = {scheme: value for scheme, name, value in rows if name == _count_of(metric)}
+    found = {scheme: value for scheme, name, value in rows if name == metric}
+    # The table has no row for a number that is null.
+    found.update({scheme: math.nan for scheme in result.schemes if scheme not in found and _is_null(result, metric)})
     values = {
-        scheme: [_with_enough(value, metric, counts.get(scheme))] for scheme, name, value in rows if name == metric
+        scheme: [_with_enough(found[scheme], metric, counts.get(scheme))]
+        for scheme in result.schemes
+        if scheme in found
     }
     if not values:
         message = f"the reports have no number {metric!r}{_alike(metric, columns['metric'])}"
         raise KeyError(message)
-    return _checked(Groups([], {(): values}), metric)
+    return _checked(Groups([], {(): values}), metric, callers)
+
+
+def _is_null(result: Runs, metric: str) -> bool:
+    """Whether the reports have a number of this name, and it is null in some."""
+    parts = metric.split(".")
+
+    def is_null(report: Any) -> bool:
+        for part in parts:
+            if not isinstance(report, dict) or part not in report:
+                return False
+            report = report[part]
+        return report is None
+
+    return any(is_null(report) for report in result.reports.values())
 
 
 def _count_of(metric: str) -> str:
@@ -189,12 +241,13 @@ def _needed(metric: str) -> int:
 
 
 def _with_enough(number: float, metric: str, count: float | None) -> float:
-    """Return a number; NaN for a percentile of too few requests, which is their maximum."""
-    return math.nan if count is not None and count < _needed(metric) else number
+    """Return a number; NaN for one of no requests, and for a percentile of too few, which is their maximum."""
+    least = 0 if metric.endswith(".count") else max(_needed(metric), 1)
+    return math.nan if count is not None and count < least else number
 
 
-def _checked(found: Groups, metric: str) -> Groups:
-    """Refuse a percentile for which no run has enough requests, and warn if some runs have too few."""
+def _checked(found: Groups, metric: str, callers: int) -> Groups:
+    """Refuse a number that no run has, or for which none has enough requests, and warn if some runs lack it."""
     values = [value for schemes in found.cells.values() for own in schemes.values() for value in own]
     missing = sum(map(math.isnan, values))
     needed = _needed(metric)
@@ -203,7 +256,14 @@ def _checked(found: Groups, metric: str) -> Groups:
         if missing == len(values):
             message = f"{needs}, and no run has as many; run longer, or draw a lower percentile or the mean"
             raise ValueError(message)
-        warnings.warn(f"{needs}: {missing} of {len(values)} runs have fewer, and are not drawn", stacklevel=4)
+        message = f"{needs}: {missing} of {len(values)} runs have fewer, and are not drawn"
+        warnings.warn(message, stacklevel=3 + callers)
+    elif missing:
+        if missing == len(values):
+            message = f"{metric!r} has no value in any run: what it measures did not happen"
+            raise ValueError(message)
+        message = f"{metric!r} has no value in {missing} of {len(values)} runs, which are not drawn"
+        warnings.warn(message, stacklevel=3 + callers)
     return found
 
 

@@ -9,7 +9,17 @@ import numpy as np
 from matplotlib.colors import to_rgb
 
 from copyback._results import Sweep
-from copyback.plot._data import Distribution, beyond, distributions, groups, interval, resolution
+from copyback.plot._data import (
+    SELECTION,
+    Distribution,
+    Groups,
+    beyond,
+    distributions,
+    groups,
+    interval,
+    own_of,
+    resolution,
+)
 from copyback.plot._style import HUNDREDFOLD, Styles, axes, grid, label_lines, logarithmic_y, unnamed
 from copyback.plot._words import MS, of_class, of_key, of_metric, unit_of
 
@@ -164,28 +174,48 @@ def lines(
     if x is None or x not in known or line not in known or x == line:
         message = f"x={x!r}, line={line!r}: two of {', '.join(known)} are needed"
         raise ValueError(message)
-    points: dict[Any, dict[Any, list[float]]] = {}
     left = [key for key in several if key not in (x, line)]
     if left or (len(found.schemes) > 1 and "scheme" not in (x, line)):
         key = [*left, "scheme"][0]
         value = next(iter(found.cells))[found.keys.index(key)] if key in found.keys else found.schemes[0]
         message = f"cells differ in {key}, too; choose one: where={{{key!r}: {value!r}}}"
         raise ValueError(message)
+    ax = axes(ax)
+    styles = Styles(_schemes_of(result))
+    own = own_of(metric)
+    if own is not None:
+        # Matched requests are never shown alone: pale lines are those of each scheme's own affected requests.
+        _over(ax, _points(groups(result, own, where), x, line), own, (x, line), styles, ", own")
+    _over(ax, _points(found, x, line), metric, (x, line), styles)
+    if own is not None:
+        ax.set_xlabel(f"{ax.get_xlabel()}\n{SELECTION}", fontsize=6)
+    return label_lines(ax)
+
+
+def _points(found: Groups, x: str, line: str) -> dict[Any, dict[Any, list[float]]]:
+    """Return the values of all seeds, by line and by place."""
+    points: dict[Any, dict[Any, list[float]]] = {}
     for cell, of_schemes in found.cells.items():
         for scheme, values in of_schemes.items():
             named = {**dict(zip(found.keys, cell, strict=True)), "scheme": scheme}
             points.setdefault(named[line], {}).setdefault(named[x], []).extend(values)
-    return _over(axes(ax), points, metric, (x, line), Styles(_schemes_of(result)))
+    return points
 
 
-def _over(
-    ax: Axes, points: dict[Any, dict[Any, list[float]]], metric: str, axis: tuple[str, str], styles: Styles
-) -> Axes:
+def _over(  # noqa: PLR0917
+    ax: Axes,
+    points: dict[Any, dict[Any, list[float]]],
+    metric: str,
+    axis: tuple[str, str],
+    styles: Styles,
+    suffix: str = "",
+) -> None:
+    """Draw lines over a key. Lines with a suffix to their names are paler."""
     x, line = axis
     places = list(dict.fromkeys(place for own in points.values() for place in own))
     is_number = all(isinstance(place, (int, float)) and not isinstance(place, bool) for place in places)
     factor = unit_of(metric)[1]
-    names = {name: name if line == "scheme" else f"{of_key(line)} {name}" for name in points}
+    names = {name: (name if line == "scheme" else f"{of_key(line)} {name}") + suffix for name in points}
     heights = []
     for at, (name, own) in enumerate(points.items()):
         known = [(place, [v for v in values if not math.isnan(v)]) for place, values in own.items()]
@@ -200,6 +230,8 @@ def _over(
         means.sort()
         style = {**styles.line(name), "marker": styles.mark(name)} if line == "scheme" else unnamed(at)
         style["markersize"] = 3
+        if suffix:
+            style["alpha"] = 0.45
         ax.plot([at for at, *_ in means], [mean for _, mean, _ in means], label=names[name], **style)
         if any(half for *_, half in means):
             low = [max(mean - half, 0.0) for _, mean, half in means]
@@ -217,7 +249,6 @@ def _over(
         ax.set_ylim(bottom=0)
     ax.set(xlabel=of_key(x), ylabel=of_metric(metric))
     grid(ax)
-    return label_lines(ax)
 
 
 def _is_wide(values: list[float]) -> bool:

@@ -42,7 +42,8 @@ def over_time(
 
     ``what`` is a column of that table, ``"response_mean_ms"`` (the mean of each interval), or ``"iops"``. Intervals are
     joined to at most ``bins`` bins: ratios are weighted, columns that end with ``_min`` have the minimum, others the
-    mean.
+    mean. A bin in which the host wrote nothing has no write amplification; if flash was programmed in it, a
+    ``UserWarning`` says so.
     """
     if not isinstance(bins, int) or bins < 1:
         message = f"bins is {bins!r}; use a whole number from 1 on"
@@ -64,9 +65,33 @@ def over_time(
             values.append(_value(series, part, what, start_ns))
             start_ns = end_ns
         ax.plot(times_s, values, label=scheme, **styles.line(scheme))
+        if what == "write_amplification" and rows:
+            _warn_of_hidden_programs(series, joined(series, rows, bins), scheme)
     ax.set(xlabel="simulated time (s)", ylabel=_OVER_TIME.get(what, what.replace("_", " ")))
     grid(ax)
     return label_lines(ax)
+
+
+_PROGRAMMED = ("host_units", "gc_units", "other_units", "padding_units")
+"""Columns of units that flash was programmed with."""
+
+
+def _warn_of_hidden_programs(series: dict[str, list[Any]], parts: list[list[int]], scheme: str) -> None:
+    """Warn if flash was programmed in bins in which the host wrote nothing: their ratio cannot be drawn."""
+
+    def total(part: list[int], *names: str) -> int:
+        return sum(series[name][row] for name in names for row in part)
+
+    hidden = [total(part, *_PROGRAMMED) for part in parts if not total(part, "units_written")]
+    programs = sum(hidden)
+    if programs:
+        share = programs / sum(total(part, *_PROGRAMMED) for part in parts)
+        count = sum(map(bool, hidden))
+        warnings.warn(
+            f"write amplification under {scheme} has gaps: in {count} of {len(parts)} bins the host wrote nothing, and "
+            f"flash was programmed with {share:.1%} of its units; fewer bins join them with others",
+            stacklevel=3,
+        )
 
 
 def timeline(
@@ -222,7 +247,7 @@ def _value(series: dict[str, list[Any]], rows: list[int], what: str, start_ns: i
     if what == "response_mean_ms":
         return ratio(total("response_sum_ns") / MS, total("requests_done"))
     if what == "write_amplification":
-        programmed = sum(total(name) for name in ("host_units", "gc_units", "other_units", "padding_units"))
+        programmed = sum(map(total, _PROGRAMMED))
         return ratio(programmed, total("units_written"))
     values = [value for row in rows if (value := series[what][row]) is not None]
     if what.endswith("_min"):
