@@ -51,8 +51,8 @@ pub(super) fn load(simulation: &Simulation<'_>) -> Load {
     }
 }
 
-/// Whether outstanding requests rise by more than chance. After a burst, their number departs from any line by more than
-/// the line rises.
+/// Whether outstanding requests rise by more than chance. After a burst, their number departs from any line by more
+/// than the line rises.
 fn accumulates(trend: &Trend) -> bool {
     let least = f64::from(OUTSTANDING_MIN).max(RISE_MIN * trend.arrived as f64);
     trend.rise >= least && trend.rise >= trend.deviation
