@@ -11,14 +11,21 @@ const INTERVALS: usize = 1024;
 const ENDS_MIN: usize = 10;
 
 /// See the module's page.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Backlog {
-    first_ns: Option<u64>,
+    /// When the first request arrived; `u64::MAX` before.
+    first_ns: u64,
     last_ns: u64,
     /// The length of an interval is this power of two, in nanoseconds.
     length_log2: u32,
-    /// Requests that arrived and that ended in each interval, up to the last one in which some did.
-    counts: Vec<[u64; 2]>,
+    /// Requests that arrived and that ended in each interval.
+    counts: Box<[[u64; 2]; INTERVALS]>,
+}
+
+impl Default for Backlog {
+    fn default() -> Self {
+        Self { first_ns: u64::MAX, last_ns: 0, length_log2: 0, counts: Box::new([[0; 2]; INTERVALS]) }
+    }
 }
 
 /// How outstanding requests change over a part of a run.
@@ -34,42 +41,48 @@ pub struct Trend {
 
 impl Backlog {
     /// A request arrives at its own time, after the first one.
-    #[inline]
+    #[inline(always)]
     pub fn arrive(&mut self, arrival_ns: u64) {
+        if self.first_ns == u64::MAX {
+            self.first_ns = arrival_ns;
+        }
         self.last_ns = self.last_ns.max(arrival_ns);
         self.count(0, arrival_ns);
     }
 
     /// One of them ends.
-    #[inline]
+    #[inline(always)]
     pub fn end(&mut self, now_ns: u64) {
         self.count(1, now_ns);
     }
 
-    #[inline]
+    #[inline(always)]
     fn count(&mut self, which: usize, at_ns: u64) {
-        let since_ns = at_ns.saturating_sub(*self.first_ns.get_or_insert(at_ns));
-        while since_ns >> self.length_log2 >= INTERVALS as u64 {
-            self.join_neighbours();
+        let at = at_ns.saturating_sub(self.first_ns) >> self.length_log2;
+        match self.counts.get_mut(at as usize) {
+            Some(counts) => counts[which] += 1,
+            None => self.count_far(which, at_ns),
         }
-        let at = (since_ns >> self.length_log2) as usize;
-        if at >= self.counts.len() {
-            self.counts.resize(at + 1, [0; 2]);
-        }
-        self.counts[at][which] += 1;
     }
 
+    /// Counts behind the last interval: joins neighbours until it is among them.
     #[cold]
-    fn join_neighbours(&mut self) {
-        let sum = |pair: &[[u64; 2]]| pair.iter().fold([0; 2], |[a, b], [arrived, ended]| [a + arrived, b + ended]);
-        self.counts = self.counts.chunks(2).map(sum).collect();
-        self.length_log2 += 1;
+    #[inline(never)]
+    fn count_far(&mut self, which: usize, at_ns: u64) {
+        while at_ns.saturating_sub(self.first_ns) >> self.length_log2 >= INTERVALS as u64 {
+            for at in 0..INTERVALS {
+                let pair = self.counts.get(2 * at..2 * at + 2).unwrap_or_default();
+                self.counts[at] = pair.iter().fold([0; 2], |[a, b], [arrived, ended]| [a + arrived, b + ended]);
+            }
+            self.length_log2 += 1;
+        }
+        self.count(which, at_ns);
     }
 
     /// The trend from a time to the last arrival: afterwards their number can only fall. `None` if this is too short
     /// for the intervals, or for a trend.
     pub fn trend(&self, from_ns: u64) -> Option<Trend> {
-        let first_ns = self.first_ns?;
+        let first_ns = Some(self.first_ns).filter(|first_ns| *first_ns <= self.last_ns)?;
         // Ends of intervals in the part: interval `at` ends where the next one begins.
         let begun = |at_ns: u64| (at_ns.saturating_sub(first_ns) >> self.length_log2) as usize;
         let (from, to) = (begun(from_ns), begun(self.last_ns));
@@ -130,6 +143,7 @@ mod tests {
         let trend = steady.trend(10_000_000).unwrap();
         assert!(trend.rise.abs() < 1.0 && trend.deviation < 2.0, "{trend:?}");
         assert_eq!(Backlog::default().trend(0), None);
-        assert!(steady.counts.len() > INTERVALS / 2 && steady.counts.len() <= INTERVALS);
+        let last = steady.counts.iter().rposition(|counts| counts[1] > 0);
+        assert!(last.is_some_and(|last| last >= INTERVALS / 2 - 1));
     }
 }
