@@ -125,7 +125,8 @@ def run(
     timeline
         Draw the commands of a die over time, into a file .svg or .txt.
     timeline_from
-        Start of the drawing, in simulated time, for example "1.5 ms" [default: the run's start].
+        Start of the drawing, in simulated time, for example "1.5 ms" [default: the run's start, or the first command if
+        no die works in the first 10 ms].
     timeline_to
         End of the drawing [default: 10 ms later].
     timeline_around
