@@ -171,7 +171,7 @@ impl Sweep {
         // Numbers of a class without requests are no choice: those of reads if all runs only write.
         let has_value = |name: &&str| {
             let number = |row: usize| move |name: &str| self.table.numbers(name).ok().and_then(|column| column[row]);
-            (0..self.table.rows).any(|row| number(row)(*name).is_some() && !is_of_no_request(name, number(row)))
+            (0..self.table.rows).any(|row| number(row)(name).is_some() && !is_of_no_request(name, number(row)))
         };
         let metrics: Vec<&str> = METRICS.into_iter().filter(has_value).collect();
         let groups: Vec<Value> = shown.iter().map(|group| self.group(group, &metrics, detail)).collect();
