@@ -114,30 +114,40 @@ fn a_fence_ends_a_suspension_with_the_reads_that_waited() {
     assert_eq!(ends(&played), [read_from(1_020_000), read_from(end_ns), read_from(read_from(end_ns))]);
 }
 
-/// The second suspension stops a part of the erase that has begun, the third one that has not.
+/// Each read arrives while the array works, so that it suspends the erase, unless that was suspended as often as the
+/// device can: then it waits for the end, as the later ones do.
 #[test]
 fn an_erase_is_suspended_as_often_as_the_device_can() {
-    let limit = |limit: u32| {
+    let arrivals_ns = [1_000_000, 2_000_000, 2_500_000, 2_700_000];
+    for limit in 1..=3 {
         let device = format!("commands.suspend = {{ latency = \"20 us\", resume = \"5 us\", limit = {limit} }}\n");
-        let first_ns = read_from(1_020_000);
-        let requests = [(1_000_000, ELSEWHERE), (2_000_000, ELSEWHERE), (first_ns + 1_000_000, ELSEWHERE)];
-        play(&format!("{device}{POLICY}"), &requests)
-    };
-    let resumed_ns = read_from(1_020_000) + 5_000;
-    let once = limit(1);
-    let end_ns = resumed_ns + 2_552_300;
-    assert_eq!(array_times(&once, FlashOp::Erase), [(552_300, 1_020_000), (resumed_ns, end_ns)]);
-    assert_eq!(ends(&once), [read_from(1_020_000), read_from(end_ns), read_from(read_from(end_ns))]);
+        let played = play(&format!("{device}{POLICY}"), &arrivals_ns.map(|arrival_ns| (arrival_ns, ELSEWHERE)));
+        // The first three suspensions: each stops the part that follows the one before.
+        let parts = [(552_300, 1_020_000), (1_076_100, 2_020_000), (2_076_100, 2_520_000)];
+        let resumed_ns = [1_076_100, 2_076_100, 2_576_100][limit - 1];
+        // 552,300 to 1,000,000; 1,076,100 to 2,000,000; 2,076,100 to 2,500,000
+        let left_ns = 3_000_000 - [447_700, 1_371_600, 1_795_500][limit - 1];
+        let mut times = parts[..limit].to_vec();
+        times.push((resumed_ns, resumed_ns + left_ns));
+        assert_eq!(array_times(&played, FlashOp::Erase), times, "limit {limit}");
+        let late = std::iter::successors(Some(read_from(resumed_ns + left_ns)), |&end_ns| Some(read_from(end_ns)));
+        let expected: Vec<u64> = parts[..limit].iter().map(|part| read_from(part.1)).chain(late).take(4).collect();
+        assert_eq!(ends(&played), expected, "limit {limit}");
+    }
+}
 
-    let often = limit(3);
-    let (second_ns, third_ns) = (read_from(2_020_000), 1_071_100 + 1_000_000);
-    // The third read arrives when the second has just ended.
-    assert_eq!(second_ns, third_ns);
-    let rest_ns = 2_552_300 - (2_000_000 - resumed_ns);
-    let (third_end_ns, times) = (read_from(second_ns), array_times(&often, FlashOp::Erase));
-    assert_eq!(ends(&often), [read_from(1_020_000), second_ns, third_end_ns]);
-    let last = (third_end_ns + 5_000, third_end_ns + 5_000 + rest_ns);
-    assert_eq!(times, [(552_300, 1_020_000), (resumed_ns, 2_020_000), last]);
+/// The read arrives after the command to resume: the array begins, and stops at once. That is a suspension, too.
+#[test]
+fn a_read_that_arrives_while_an_erase_resumes_suspends_it_again() {
+    let times = |limit: u32| {
+        let device = format!("commands.suspend = {{ latency = \"20 us\", resume = \"5 us\", limit = {limit} }}\n");
+        let requests = [(1_000_000, ELSEWHERE), (1_073_000, ELSEWHERE)];
+        array_times(&play(&format!("{device}{POLICY}"), &requests), FlashOp::Erase)
+    };
+    let (resumed_ns, left_ns) = (1_076_100, 2_552_300);
+    assert_eq!(times(1), [(552_300, 1_020_000), (resumed_ns, resumed_ns + left_ns)]);
+    let last_ns = read_from(resumed_ns + 20_000) + 5_000;
+    assert_eq!(times(2), [(552_300, 1_020_000), (resumed_ns, resumed_ns + 20_000), (last_ns, last_ns + left_ns)]);
 }
 
 /// An erase that ends no later than it is suspended goes on; one that has a nanosecond more is suspended.
