@@ -11,6 +11,7 @@
 //! A read of the host takes 100 ns of cycles, 50,000 ns in the array and 1,000 ns of data, together 51,100 ns.
 
 use copyback::flash::command::FlashOp;
+use copyback::observe::report::Cause;
 use copyback::run::RunError;
 use copyback::run::config::RunConfig;
 use copyback::scene::Block::{self, Free, Full, Holds};
@@ -172,6 +173,31 @@ fn no_write_suspends() {
     let played = play(&format!("{DEVICE}{POLICY}"), &[(100_000, Write(0))]);
     assert_eq!(array_times(&played, FlashOp::Program), [(52_200, 552_200)]);
     assert_eq!(ends(&played), [552_200 + 1_100 + 500_000]);
+}
+
+/// A write for the other plane joins the collection's program, and is suspended with it by a read. This time is charged
+/// to other host requests, as if the write had waited at its die for the read.
+#[test]
+fn a_write_that_joined_a_suspended_program_waits_for_the_host() {
+    let two_planes = DRIVE
+        .replace("planes_per_die = 1", "planes_per_die = 2")
+        .replace("10 KiB", "20 KiB")
+        .replace("builders = []", "builders = [], gc = [\"gc+host\"], gc_scan = \"0 ns\"");
+    let config: RunConfig =
+        copyback::config::from_toml(&format!("{DEVICE}{POLICY}{two_planes}")).expect("the configuration parses");
+    // The write arrives during the collection's read, the read of the host during the program.
+    let requests = [(40_000, Write(1)), (100_000, ELSEWHERE)];
+    let played = Scene { config: &config, planes: &[PLANE, PLANE], collects: &[0], requests: &requests }.play();
+    let played = played.expect("the scene is possible");
+    // The page of the write is loaded behind the collection's.
+    let (begun_ns, resumed_ns) = (51_100 + 2 * 1_100, read_from(120_000) + 5_000);
+    let end_ns = resumed_ns + 500_000 - (100_000 - begun_ns);
+    assert_eq!(array_times(&played, FlashOp::Program), [(begun_ns, 120_000), (resumed_ns, end_ns)]);
+    assert_eq!(ends(&played), [end_ns, read_from(120_000)]);
+    let breakdown = played.requests[0].breakdown_ns;
+    let parts = [Cause::Gc, Cause::Transfer, Cause::Channel, Cause::Flash, Cause::HostIo];
+    let by_hand = [51_100 - 40_000, 1_100, 1_100, 500_000, resumed_ns - 100_000];
+    assert_eq!(parts.map(|cause| breakdown[cause as usize]), by_hand);
 }
 
 /// The policy selects operations, and keeps those that have little time left.

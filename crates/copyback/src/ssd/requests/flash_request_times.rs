@@ -7,8 +7,9 @@ use crate::observe::report::Cause;
 use crate::sim::index::TxnId;
 use crate::ssd::drive::Drive;
 
-/// How a command's time from its issue served one of its transactions: flash and transfer. `behind_ns` is earlier work
-/// of the host in the array; the channel has the rest.
+/// How a command's time from its issue served one of its transactions: flash and transfer. `behind_ns` is work of the
+/// host that went before it after its issue: an earlier program in the array, or reads that suspended it, with the
+/// times to suspend and to resume. The channel has the rest.
 #[derive(Clone, Copy)]
 pub(in crate::ssd) struct ServiceTimes {
     pub flash_ns: u64,
@@ -52,7 +53,9 @@ impl Drive {
             flash_ns: command.array_end_ns - command.array_start_ns,
             transfer_ns: timing.command_ns + timing.transfer_ns(self.geometry.units_per_flash_page),
             // Programs follow only those of the host through the cache register, so the earlier work of the array was
-            // the host's.
+            // the host's. A suspension moves the array's start by its own duration. It is the host's, too: the
+            // collection does not use the die meanwhile, and without reads of the host there would be no suspension.
+            // This concerns a write that joined a collection's program.
             behind_ns: command.array_start_ns - command.loaded_ns,
         }
     }
