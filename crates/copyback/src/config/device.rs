@@ -122,6 +122,13 @@ pub struct SuspendConfig {
     pub program: bool,
 }
 
+impl CommandsConfig {
+    /// Checks the commands that have times and counts.
+    pub fn check(&self) -> Result<(), KeyError> {
+        self.suspend.map_or(Ok(()), |suspend| suspend.check())
+    }
+}
+
 impl SuspendConfig {
     fn default_limit() -> u32 {
         8
@@ -132,7 +139,7 @@ impl SuspendConfig {
     }
 
     /// Checks the times and the limit.
-    pub fn check(&self) -> Result<(), KeyError> {
+    fn check(&self) -> Result<(), KeyError> {
         for (key, time) in [("latency", self.latency), ("resume", self.resume)] {
             if time.0 > 1_000_000_000 {
                 return Err(KeyError::new(format!("commands.suspend.{key}"), "it takes more than 1 s")

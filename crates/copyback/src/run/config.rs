@@ -135,6 +135,7 @@ impl RunConfig {
         // Every part below may ask for the drive's shape, which needs both.
         self.check_capacity()?;
         self.timing.check()?;
+        self.commands.check()?;
         self.host.check()?;
         self.measure.check()?;
         self.precondition.check()?;

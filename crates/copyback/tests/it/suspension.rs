@@ -241,8 +241,19 @@ fn a_device_that_cannot_suspend_refuses_the_policy() {
     assert!(error("").contains("this device cannot suspend an operation"), "{}", error(""));
     let neither = "commands.suspend = { latency = \"20 us\", erase = false, program = false }\n";
     assert!(error(neither).contains("preemption.suspends"), "{}", error(neither));
-    let never = "commands.suspend = { latency = \"20 us\", limit = 0 }\n";
-    assert!(error(never).contains("commands.suspend.limit"), "{}", error(never));
-    let slow = "commands.suspend = { latency = \"2 s\" }\n";
-    assert!(error(slow).contains("commands.suspend.latency"), "{}", error(slow));
+}
+
+#[test]
+fn times_and_limits_that_no_device_has_are_refused_under_every_policy() {
+    for policy in ["", POLICY] {
+        for (value, key) in [
+            ("latency = \"20 us\", limit = 0", "commands.suspend.limit"),
+            ("latency = \"2 s\"", "commands.suspend.latency"),
+            ("latency = \"20 us\", resume = \"2 s\"", "commands.suspend.resume"),
+        ] {
+            let played = try_to_play(DRIVE, &format!("commands.suspend = {{ {value} }}\n{policy}"), &[]);
+            let error = played.err().expect("it is refused").to_string();
+            assert!(error.contains(key), "{policy}: {error}");
+        }
+    }
 }

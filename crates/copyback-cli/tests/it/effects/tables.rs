@@ -87,6 +87,7 @@ const ROWS: &[Row] = &[
     ("commands.copyback", "false", BIG, &[], Notes),
     ("commands.suspend.latency", "900 us", READS, SUSPEND, Differs),
     ("commands.suspend.latency", "20 us", PLAIN, &[], Notes),
+    ("commands.suspend.latency", "900 ms", READS, SUSPEND, Notes),
     ("commands.suspend.resume", "900 us", READS, SUSPEND, Differs),
     ("commands.suspend.resume", "900 us", PLAIN, &["commands.suspend.latency=20 us"], Notes),
     ("commands.suspend.limit", "1", READS, SUSPEND, Differs),

@@ -14,7 +14,9 @@ use copyback::run::precondition::PreconditionConfig;
 use copyback::tasks::gc::granularity::{GranularityConfig, GranularityPolicy};
 use copyback::tasks::gc::preemption::PreemptionConfig;
 use copyback::tasks::gc::preemption::points::{AtRegister, Serves};
+use copyback::tasks::gc::preemption::suspend::Suspends;
 use copyback::tasks::gc::trigger::{Scope, TriggerConfig};
+use copyback_workload::units::format_duration_ns;
 
 /// Settings and the reason why a run does not use them.
 pub(super) struct UnusedSetting {
@@ -40,6 +42,10 @@ pub(super) const UNUSED_SETTINGS: &[UnusedSetting] = &[
     UnusedSetting { keys: &["trigger.report", "trigger.last_resort"], why: why_without_coordinator },
     UnusedSetting { keys: &["trigger.stagger"], why: why_with_one_plane },
     UnusedSetting { keys: &["preemption.at_hard"], why: why_without_hard_watermark },
+    UnusedSetting {
+        keys: &["commands.suspend.", "preemption.suspends", "preemption.min_left"],
+        why: why_without_suspensions,
+    },
     UnusedSetting { keys: &["compose.gc_scan"], why: why_without_partners_of_reads },
     UnusedSetting { keys: &["compose.gc_transfers"], why: why_without_pages_of_partners },
     UnusedSetting { keys: &["compose.gc_scan_max"], why: why_without_partners_of_collections },
@@ -149,6 +155,23 @@ fn why_with_one_plane(run: &RunConfig) -> Option<String> {
 
 fn why_without_hard_watermark(run: &RunConfig) -> Option<String> {
     if_so(!run.trigger.has_hard_watermark(), "there is no hard watermark: `trigger.hard` is 0")
+}
+
+/// An operation is suspended if more time is left than the device needs to suspend it.
+fn why_without_suspensions(run: &RunConfig) -> Option<String> {
+    let (PreemptionConfig::Suspend(params), Some(device)) = (&run.preemption, run.commands.suspend) else {
+        return None;
+    };
+    let erase_ns = [run.timing.erase.0].into_iter().filter(|_| device.erase && params.suspends != Suspends::Programs);
+    let program_ns = run.timing.program.list().into_iter();
+    let program_ns = program_ns.filter(|_| device.program && params.suspends != Suspends::Erases);
+    let longest_ns = erase_ns.chain(program_ns).max()?;
+    let why = format!(
+        "no read suspends an operation: each one ends within `commands.suspend.latency` = {}, before the die could \
+         take a read",
+        format_duration_ns(device.latency.0)
+    );
+    if_so(longest_ns <= device.latency.0, why)
 }
 
 fn why_without_partners_of_reads(run: &RunConfig) -> Option<String> {

@@ -98,7 +98,7 @@ impl Parameters for Params {
             return Err(KeyError::new("preemption.suspends", format!("this device cannot suspend {needs}"))
                 .with_help("set `commands.suspend.erase` or `commands.suspend.program` to true"));
         }
-        suspend.check()
+        Ok(())
     }
 
     fn excludes_plane(&self) -> bool {
