@@ -145,7 +145,13 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("Preemptible_GC_Enabled", "preemption.policy, for example of the scheme pgc"),
     ("Enabled_Preconditioning", "precondition.mode"),
     ("Seed", "--seed"),
-    ("CMD_Suspension_Support", "commands are not suspended"),
+    (
+        "CMD_Suspension_Support",
+        "commands.suspend.latency; for ERASE, also commands.suspend.program=false; for PROGRAM, also \
+         commands.suspend.erase=false; used by preemption.policy=suspend, for operations of collections only",
+    ),
+    ("Suspend_Erase_Time", "nanoseconds; commands.suspend.latency, which holds for programs, too"),
+    ("Suspend_Program_Time", "nanoseconds; commands.suspend.latency, which holds for erases, too"),
     ("Page_Metadat_Capacity", "the spare area is not modelled"),
 ];
 

@@ -241,6 +241,7 @@ const SSD_CONFIG: &str = "<?xml version=\"1.0\" encoding=\"us-ascii\"?>\n<Execut
     <Flash_Channel_Count>2</Flash_Channel_Count>\n<Flash_Channel_Width>2</Flash_Channel_Width>\n\
     <Channel_Transfer_Rate>333</Channel_Transfer_Rate>\n<Chip_No_Per_Channel>4</Chip_No_Per_Channel>\n\
     <Flash_Parameter_Set>\n<Flash_Technology>MLC</Flash_Technology>\n\
+    <CMD_Suspension_Support>ERASE</CMD_Suspension_Support>\n<Suspend_Erase_Time>700000</Suspend_Erase_Time>\n\
     <Page_Read_Latency_LSB>75000</Page_Read_Latency_LSB>\n<Page_Read_Latency_CSB>1</Page_Read_Latency_CSB>\n\
     <Page_Read_Latency_MSB>75000</Page_Read_Latency_MSB>\n<Page_Program_Latency_LSB>750000</Page_Program_Latency_LSB>\n\
     <Page_Program_Latency_MSB>1500000</Page_Program_Latency_MSB>\n<Block_Erase_Latency>3800000</Block_Erase_Latency>\n\
@@ -263,6 +264,10 @@ fn mqsims_configuration_is_converted() {
         "soft = 0.05 # GC_Exec_Threshold, of a plane's blocks",
         "hard = 0.1 # GC_Hard_Threshold = 0.005, here as a share of `soft`",
         "# GC_Block_Selection_Policy = RGA: victim.policy: greedy; RGA is d-choices, with victim.d; RANDOM is random; FIFO is fifo",
+        "# CMD_Suspension_Support = ERASE: commands.suspend.latency; for ERASE, also commands.suspend.program=false; \
+         for PROGRAM, also commands.suspend.erase=false; used by preemption.policy=suspend, for operations of \
+         collections only",
+        "# Suspend_Erase_Time = 700000: nanoseconds; commands.suspend.latency, which holds for programs, too",
         "# PCIe_Lane_Count = 4: no such setting here",
     ] {
         assert!(text.lines().any(|known| known == line), "{line}: {text}{}", error_text(&output));
