@@ -50,7 +50,7 @@ pub struct Command {
     /// Whether it has its die to itself and no observer.
     pub alone: bool,
     /// Whether it stays in its registers until it is released, and another command may go beside it: a read whose first
-    /// page has left.
+    /// page has left, or a program or an erase that is suspended.
     pub held: bool,
     /// Reads: the part whose data leaves next.
     pub out: u8,
@@ -60,9 +60,11 @@ pub struct Command {
     pub issued_ns: u64,
     /// Programs: when its data was in the register.
     pub loaded_ns: u64,
-    /// When the array began.
+    /// When the array began. After a suspension: later by the time of the suspension. While a program or an erase is
+    /// suspended (`held`), not a time but a duration: how long the array has worked for it.
     pub array_start_ns: u64,
-    /// When the array ended.
+    /// When the array ended, or will. While a program or an erase is suspended (`held`): how long the array must still
+    /// work for it.
     pub array_end_ns: u64,
 }
 

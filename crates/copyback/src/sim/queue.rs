@@ -259,7 +259,9 @@ impl EventQueue {
         self.heap.peek().map_or(NONE, |key| key.0)
     }
 
-    /// Removes an entry from the heap. In a ring it stays, and is skipped. Rare: only a timer is stopped.
+    /// Removes an entry from the heap. In a ring it stays, and is skipped. Searches the whole heap, also if the entry
+    /// is in a ring: the time grows with the entries there, at most one for each timer. Timers that stop or are set
+    /// anew need it, and each suspension of a command.
     #[cold]
     fn withdraw(&mut self, time_ns: u64, timer: Timer) {
         match self.key(time_ns, timer) {

@@ -2,14 +2,22 @@
 //!
 //! Source: Wu and He, FAST 2012 (program and erase suspension): a read that arrives while the array of its die programs
 //! or erases suspends this operation. The read is served, and the operation resumes where it stopped. Here a read
-//! suspends only operations of jobs that reserve their die (collections, read scrubbing, wear levelling), not programs
-//! of the host.
+//! suspends only operations of jobs that reserve their die (collections, read scrubbing, wear levelling). A program of
+//! the host is not suspended, unless it joined a collection's program (`gc+host` in `compose.gc`): the die suspends the
+//! whole command.
 //!
 //! The device needs `commands.suspend`: which operations can be suspended, how often, and the times to suspend and to
 //! resume. An operation that ends before the die could take a read continues. Reads are served one after another,
 //! including reads that arrive meanwhile. If `fence` holds them back, or the collection is needed (see `points`), only
 //! reads that waited are served, and an operation is suspended once. No read uses a block that the suspended operation
 //! changes.
+//!
+//! Limits:
+//! - While reads keep coming and no fence holds them back, a suspension has no bound: `commands.suspend.limit` counts
+//!   suspensions, not reads. Set `fence = "all"` for a bound.
+//! - If the device executes a command in two parts (`commands.plane_pairs`), only the second part can be suspended.
+//! - A command that still waits for its channel is suspended as soon as the array begins it. The controller does not
+//!   withdraw the suspension, even if the read has gone or moved by then.
 //!
 //! ```text
 //! points   GC    R1 W1 R2 W2 E................
