@@ -71,6 +71,7 @@ const TRACES: &[(&str, &str)] = &[
 const READS: &str = "requests = 3000\nread_share = 0.9\nsize = { kind = 'fixed', mean = '4 KiB' }\n\
                      arrivals = { kind = 'poisson', rate = 8000.0 }";
 const SUSPEND: &[&str] = &["preemption.policy=suspend", "commands.suspend.latency=20 us"];
+const TOO_SLOW: &[&str] = &["preemption.policy=suspend", "commands.suspend.latency=800 ms"];
 
 const ROWS: &[Row] = &[
     ("commands.multi_plane", "false", BIG, &["compose.builders=[]"], Notes),
@@ -87,7 +88,8 @@ const ROWS: &[Row] = &[
     ("commands.copyback", "false", BIG, &[], Notes),
     ("commands.suspend.latency", "900 us", READS, SUSPEND, Differs),
     ("commands.suspend.latency", "20 us", PLAIN, &[], Notes),
-    ("commands.suspend.latency", "900 ms", READS, SUSPEND, Notes),
+    ("commands.suspend.latency", "900 ms", READS, TOO_SLOW, Notes),
+    ("commands.suspend.limit", "1", READS, TOO_SLOW, Notes),
     ("commands.suspend.resume", "900 us", READS, SUSPEND, Differs),
     ("commands.suspend.resume", "900 us", PLAIN, &["commands.suspend.latency=20 us"], Notes),
     ("commands.suspend.limit", "1", READS, SUSPEND, Differs),
