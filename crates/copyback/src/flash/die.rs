@@ -108,14 +108,14 @@ impl Die {
         &mut self.commands[usize::from(place & 1)]
     }
 
-    /// The current commands, the one that began first before the other.
+    /// The current commands: the one in the array, then the one on the channel, then the staged one.
     #[inline(always)]
     pub fn current(&self) -> impl Iterator<Item = &Command> {
         let places = [self.array.at(), self.bus, self.staged].into_iter().filter(|&at| at != NO_COMMAND);
         places.map(|at| self.command(at))
     }
 
-    /// The current command that began first.
+    /// The first of the current commands: what the die works on.
     #[inline(always)]
     pub fn at_work(&self) -> Option<&Command> {
         self.current().next()

@@ -130,7 +130,8 @@ impl<O: Observer> Flash<O> {
         let now_ns = events.now_ns();
         self.planes_in_use += u32::from(command.planes);
         let mut way = self.way(die);
-        let (at, is_first, follows) = (way.d.free_place(), way.d.is_ready(), way.d.uses_cache_register());
+        let (at, is_first) = (way.d.free_place(), way.d.is_ready());
+        let follows = !is_first && way.d.uses_cache_register();
         way.d.commands[at] = *command;
         way.d.commands[at].cached = follows;
         if is_first {

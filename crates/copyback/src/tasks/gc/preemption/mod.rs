@@ -155,7 +155,8 @@ macro_rules! preemptions {
             /// The only policy that uses a key of the device, if there is such a policy.
             pub fn only_user_of(key: &str) -> Option<&'static str> {
                 let users = [ $( ($name, <$module::Params as Parameters>::own_device_keys()) ),+ ];
-                let names = |own: &&str| key.strip_prefix(*own).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+                let is_within = |rest: &str| rest.is_empty() || rest.starts_with('.');
+                let names = |own: &&str| key.strip_prefix(*own).is_some_and(is_within);
                 users.into_iter().find(|(_, keys)| keys.iter().any(|own| names(&own))).map(|(name, _)| name)
             }
         }
