@@ -99,16 +99,20 @@ impl Goal {
     }
 }
 
+/// Share of a round from which its write amplification tells how many follow.
+const FORESEEN_FROM: f64 = 0.25;
+
 impl Preconditioner<'_> {
-    /// Lowers the work of rounds to come by what the present one did so far, with so many of its writes left. Its own
-    /// end may be the end of all: without this, another round would be expected until then. The more of the round is
-    /// done, the more its write amplification counts.
+    /// Lowers the number of rounds to come by what the present one did so far, with so many of its writes left. Its own
+    /// end may be the end of all: without this, another round would be expected until then. A part of a round says too
+    /// little to expect more of them.
     pub(super) fn foresee(&mut self, so_far: &Counts, left: u64, writes: u64) {
         let Some(goal) = self.goal.filter(|_| so_far.erases > 0) else { return };
-        if let Some(rounds) = so_far.write_amplification().and_then(|now| goal.rounds_to_come(now)) {
+        if (writes - left) as f64 >= FORESEEN_FROM * writes as f64
+            && let Some(rounds) = so_far.write_amplification().and_then(|now| goal.rounds_to_come(now))
+        {
             self.expect_passes(rounds, writes);
-            let done = (writes - left) as f64 / writes as f64;
-            self.pace.passes = self.pace.passes.min(goal.work).mul_add(done, goal.work * (1.0 - done));
+            self.pace.passes = self.pace.passes.min(goal.work);
         }
     }
 

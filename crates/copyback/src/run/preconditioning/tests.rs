@@ -71,7 +71,7 @@ fn the_rest_of_the_work_is_known_near_its_end() {
         for Work { done, left } in updates {
             let rest = all - done;
             if done > 0.85 * all && rest > 0.02 * all {
-                assert!(left < 3.5 * rest, "{over_provisioning}: {left} at {done} of {all}");
+                assert!(left < 2.5 * rest, "{over_provisioning}: {left} at {done} of {all}");
             }
         }
     }
