@@ -3,7 +3,7 @@
 use self::aged::Aged;
 use self::pace::Pace;
 pub use self::pace::Work;
-use self::rounds::{Goal, ROUNDS_EXPECTED, WorkOfWrite, rounds_to_come, spare_units};
+use self::rounds::{ROUNDS_EXPECTED, WorkOfWrite, rounds_to_come, spare_units};
 use super::config::RunConfig;
 use super::precondition::PreconditionConfig;
 use crate::config::KeyError;
@@ -33,8 +33,6 @@ pub struct Preconditioner<'a> {
     written: u64,
     pace: Pace<'a>,
     work_of_write: WorkOfWrite,
-    /// What rounds of overwrites go on for, while one is written.
-    goal: Option<Goal>,
 }
 
 /// Free blocks below which a plane collects, and at which it stops.
@@ -88,7 +86,6 @@ impl Preconditioner<'_> {
             pads,
             written: 0,
             pace: Pace::default(),
-            goal: None,
         }
     }
 
@@ -223,7 +220,6 @@ impl Preconditioner<'_> {
             let counts = self.ftl.counts();
             if left <= look_at {
                 self.work_of_write.end_window(counts);
-                self.foresee(&counts.since(&begin), left, writes);
                 look_at = left.saturating_sub(window);
             }
             let work = counts.host_units + counts.moved_units - before.host_units - before.moved_units;
@@ -259,9 +255,7 @@ impl Preconditioner<'_> {
             self.expect_passes(to_come - now, u64::from(units));
             self.pace.passes += absorbed * f64::from(units);
             let start = self.ftl.counts();
-            self.goal = Some(Goal { before, change: changes[0], steady, work: self.pace.passes });
             self.overwrite(units, u64::from(units), stream)?;
-            self.goal = None;
             let counts = self.ftl.counts().since(&start);
             // As long as erased blocks last, write amplification is 1 and does not change, which is no steady state.
             if counts.erases == 0 {

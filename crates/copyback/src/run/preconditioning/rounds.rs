@@ -77,45 +77,7 @@ pub(super) fn rounds_to_come(rounds: u32, changes: [Option<f64>; 2], steady: f64
     ((steady / last).ln() / decay.ln()).ceil().max(1.0)
 }
 
-/// Write amplification and its change after the last round, and the change at which rounds end.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Goal {
-    pub before: f64,
-    pub change: Option<f64>,
-    pub steady: f64,
-    /// The work that was expected to follow on this round when it began.
-    pub work: f64,
-}
-
-impl Goal {
-    /// Rounds that follow on one with this write amplification: none if it is steady.
-    fn rounds_to_come(&self, now: f64) -> Option<f64> {
-        let change = (now - self.before).abs() / now;
-        match change.is_finite() {
-            false => None,
-            true if change <= self.steady => Some(0.0),
-            true => Some(rounds_to_come(0, [Some(change), self.change], self.steady)),
-        }
-    }
-}
-
-/// Share of a round from which its write amplification tells how many follow.
-const FORESEEN_FROM: f64 = 0.25;
-
 impl Preconditioner<'_> {
-    /// Lowers the number of rounds to come by what the present one did so far, with so many of its writes left. Its own
-    /// end may be the end of all: without this, another round would be expected until then. A part of a round says too
-    /// little to expect more of them.
-    pub(super) fn foresee(&mut self, so_far: &Counts, left: u64, writes: u64) {
-        let Some(goal) = self.goal.filter(|_| so_far.erases > 0) else { return };
-        if (writes - left) as f64 >= FORESEEN_FROM * writes as f64
-            && let Some(rounds) = so_far.write_amplification().and_then(|now| goal.rounds_to_come(now))
-        {
-            self.expect_passes(rounds, writes);
-            self.pace.passes = self.pace.passes.min(goal.work);
-        }
-    }
-
     /// The window of a pass: writes between two observations.
     pub(super) fn window_of(writes: u64) -> u64 {
         (writes / WINDOWS).max(1)

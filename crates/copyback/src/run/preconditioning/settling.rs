@@ -8,7 +8,7 @@
 
 use super::Preconditioner;
 use super::pace::Pace;
-use super::rounds::{Goal, ROUNDS_EXPECTED, WorkOfWrite, rounds_to_come};
+use super::rounds::{ROUNDS_EXPECTED, WorkOfWrite, rounds_to_come};
 use crate::config::{CapacityConfig, KeyError};
 use crate::ftl::core::Ftl;
 use crate::ftl::core::settled::Lag;
@@ -180,17 +180,7 @@ impl<'a> Preconditioner<'a> {
         let filled = f64::from(ftl.geometry.logical_units);
         let work_of_write = WorkOfWrite::expected(&ftl, stop_blocks, filled, filled);
         let pace = Pace::default();
-        Preconditioner {
-            ftl,
-            watermarks,
-            stop_blocks,
-            stagger_blocks,
-            pads,
-            written: 0,
-            pace,
-            work_of_write,
-            goal: None,
-        }
+        Preconditioner { ftl, watermarks, stop_blocks, stagger_blocks, pads, written: 0, pace, work_of_write }
     }
 
     /// Fills a sample, and overwrites it until its write amplification is steady.
@@ -203,9 +193,7 @@ impl<'a> Preconditioner<'a> {
             let to_come = rounds_to_come(rounds, changes, STEADY).min(f64::from(ROUNDS_MAX - rounds));
             self.expect_passes(to_come - 1.0, u64::from(units));
             let start = self.ftl.counts();
-            self.goal = Some(Goal { before, change: changes[0], steady: STEADY, work: self.pace.passes });
             self.overwrite(units, u64::from(units), stream)?;
-            self.goal = None;
             let counts = self.ftl.counts().since(&start);
             let now = counts.write_amplification().unwrap_or(1.0);
             let change = (now - before).abs();

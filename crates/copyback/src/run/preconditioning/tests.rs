@@ -55,28 +55,6 @@ fn a_spread_by_age_leaves_old_blocks_emptier_than_young_ones() {
     }
 }
 
-/// Near the end of the last round, no other one is expected.
-#[test]
-fn the_rest_of_the_work_is_known_near_its_end() {
-    for over_provisioning in [0.1, 0.28, 0.6] {
-        let table = format!(
-            "capacity = {{ over_provisioning = {over_provisioning} }}
-             timing = {{ read = \"50 us\", program = \"500 us\", erase = \"3 ms\", channel = \"100 MB/s\" }}
-             geometry = {{ channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 1, blocks_per_plane = 4096, pages_per_block = 32, page_size = \"4 KiB\" }}
-             precondition = {{ mode = \"random\", steady = 0.01 }}"
-        );
-        let mut updates = Vec::new();
-        preconditioned_at(&crate::config::from_toml(&table).unwrap(), 1, &mut |work| updates.push(work)).unwrap();
-        let all = updates.last().expect("it is told of").done;
-        for Work { done, left } in updates {
-            let rest = all - done;
-            if done > 0.85 * all && rest > 0.02 * all {
-                assert!(left < 2.5 * rest, "{over_provisioning}: {left} at {done} of {all}");
-            }
-        }
-    }
-}
-
 #[test]
 fn preconditioning_that_never_becomes_steady_is_refused() {
     let table = "capacity = { over_provisioning = 0.2 }
