@@ -6,7 +6,7 @@ use copyback::run::Work;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// The drives of one run that are made, of which the first that takes long announces them all.
+/// The drives that one run makes. The first one that takes long announces all of them.
 #[derive(Debug)]
 pub struct DrivesToMake {
     /// How many there are, and how many are made at the same time.
@@ -18,7 +18,7 @@ pub struct DrivesToMake {
 }
 
 impl DrivesToMake {
-    /// Drives of which so many are made at once, with the memory of all.
+    /// A number of drives that are made at the same time, with the memory of all.
     pub fn new(count: usize, at_once: usize, bytes: u64) -> Self {
         Self { count, at_once: at_once.clamp(1, count.max(1)), bytes, is_announced: AtomicBool::new(false) }
     }

@@ -12,7 +12,7 @@ const BEGIN: u64 = 50_302_400;
 const ONE: u64 = 52_232_200;
 const TWO: u64 = 54_162_000;
 
-/// Figure 5 of tc12 in small, as the engine's tests simulate it: four drives, of which three collect in a round; a
+/// Figure 5 of tc12 in small, as the engine's tests simulate it: four drives; three of them collect in a round; a
 /// write each 10 ms, and a read of a whole stripe at 51 ms.
 fn view() -> View {
     let row = |kind, drive, op: Option<Op>, dies, start_ns, end_ns| Row { kind, drive, op, dies, start_ns, end_ns };
