@@ -19,7 +19,8 @@ use super::die::{Die, Follow, NO_COMMAND, Phase};
 use super::geometry::Geometry;
 use super::observer::Observer;
 use super::timing::Timing;
-use crate::sim::index::{ChannelId, DieId};
+use crate::config::device::PLANES_MAX;
+use crate::sim::index::{ChannelId, DieId, PlaneId};
 use crate::sim::queue::Timer;
 
 /// The end of a transfer.
@@ -149,6 +150,11 @@ impl<O: Observer> Flash<O> {
     #[inline(always)]
     pub fn works_for(&self, die: DieId) -> Option<Source> {
         self.dies[die.at()].at_work().map(|command| command.source)
+    }
+
+    /// The planes of a die whose registers hold pages of a read that a program precedes.
+    pub fn planes_held(&self, die: DieId) -> [PlaneId; PLANES_MAX as usize] {
+        self.dies[die.at()].planes_held()
     }
 
     /// The command that a die works on.

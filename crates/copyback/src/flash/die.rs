@@ -2,7 +2,8 @@
 
 use super::chips::DieArray;
 use super::command::{Command, FlashOp, Source};
-use crate::sim::index::{ChannelId, JobId};
+use crate::config::device::PLANES_MAX;
+use crate::sim::index::{ChannelId, JobId, PlaneId};
 
 /// No command.
 pub(crate) const NO_COMMAND: u8 = u8::MAX;
@@ -85,6 +86,20 @@ impl Die {
             return NO_COMMAND;
         }
         std::mem::replace(&mut self.staged, NO_COMMAND)
+    }
+
+    /// The planes whose registers hold pages of a read, padded with none.
+    #[inline]
+    pub fn planes_held(&self) -> [PlaneId; PLANES_MAX as usize] {
+        let mut planes = [PlaneId::NONE; PLANES_MAX as usize];
+        if self.staged != NO_COMMAND {
+            let command = self.command(self.staged);
+            if command.held && command.op == FlashOp::Read {
+                let held = &command.parts()[usize::from(command.out)..];
+                planes.iter_mut().zip(held).for_each(|(plane, part)| *plane = part.plane);
+            }
+        }
+        planes
     }
 
     /// A slot that no current command uses.

@@ -396,9 +396,14 @@ impl Drive {
         if self.scheme.preemption.is_preemptive() && self.collection_state(die) != State::AllAllowed {
             return;
         }
+        // Binding the moves may have queued a write of parity to a plane whose register holds a page of a read.
+        let held = self.flash.planes_held(die);
         for at in 0..self.scheme.settings.compose.gc_builders.len() {
             let builder = self.scheme.settings.compose.gc_builders[at];
-            self.join_writes(die, command, now_ns, |view, parts, p| builder.write(view, parts, p, is_paired));
+            self.join_writes(die, command, now_ns, |view, parts, plane| {
+                let is_free = !held.contains(&plane);
+                is_free.then(|| builder.write(view, parts, plane, is_paired)).flatten()
+            });
         }
     }
 }

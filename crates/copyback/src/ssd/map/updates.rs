@@ -127,12 +127,14 @@ impl Drive {
         if is_page && self.txns[id].task == Source::HOST {
             return self.deactivate_at_rest(Source::GC, events);
         }
-        let (die, list) = (self.txns[id].die, self.queues.in_front(self.txns[id].die, Source::GC));
+        // A page waits as the task of its first write, which may be another one.
+        let (die, task) = (self.txns[id].die, self.txns[id].task);
         let waits_in_front = self.txns[id].is_in_front;
         if waits_in_front {
+            let list = self.queues.in_front(die, task);
             self.queues.remove(list, id.0);
-            self.admission.gate.set_waiting(die, Source::GC, !self.queues.is_empty(list));
-            self.admission.gate.on_head(Entry { task: Source::GC, die }, &self.queues, &self.txns);
+            self.admission.gate.set_waiting(die, task, !self.queues.is_empty(list));
+            self.admission.gate.on_head(Entry { task, die }, &self.queues, &self.txns);
             self.end_wait_in_front(id);
         }
         if waits_in_front || !has_entered(self, id) {
