@@ -2,10 +2,10 @@
 
 .PHONY: check test rust fmt prepare build unit doc python swarm mutants bench dist fuzz
 
-# Before each commit, in under a minute: format, clippy, the unit tests of the crates and the integration modules that
-# changed since BASE (default: HEAD; if nothing changed, the last commit).
+# Before each commit, in under a minute: format, clippy, and the quick tests of the files that changed since BASE
+# (default: HEAD; if nothing changed, the last commit).
 check:
-	scripts/check $(BASE)
+	scripts/check "$(or $(BASE),HEAD)"
 
 # All tests, with the time that each step took.
 test:

@@ -1,6 +1,6 @@
 //! Integration tests of the program `copyback`. Each module answers one question, stated in its first line.
 //!
-//! All modules are linked into one test program. `cargo test --package copyback-cli --test it MODULE` runs one of
+//! All modules are linked into one test program. `cargo test --package copyback-cli --test it MODULE::` runs one of
 //! them.
 
 mod arrays;
@@ -36,6 +36,8 @@ mod renamed;
 mod report;
 mod reproduce;
 mod scheme_pages;
+#[cfg(unix)]
+mod scripts;
 mod settings;
 mod sweep;
 mod tails;
