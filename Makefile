@@ -26,8 +26,10 @@ fmt:
 # In these steps clippy compiles, and rustdoc reads the comments: see the script.
 prepare build unit doc python: export RUSTC_WORKSPACE_WRAPPER = $(CURDIR)/scripts/lint-and-compile
 
-# Compiles the tests; meanwhile, the environments of the package's tests are downloaded and unpacked.
+# Compiles the tests; meanwhile, the environments of the package's tests are downloaded and unpacked. A missing
+# interpreter is an error before anything is compiled.
 prepare:
+	@python/check interpreters
 	@python/check environments & $(MAKE) --no-print-directory build && wait $$!
 
 build:
@@ -57,7 +59,7 @@ swarm:
 # Makes small changes in PATHS one at a time (mutants), runs the crate's tests on each, and lists the mutants that pass
 # all tests. Stops SECONDS (600) after the tests of the unchanged tree have passed.
 mutants:
-	scripts/mutants "$(PATHS)" $(or $(SECONDS),600)
+	scripts/mutants "$(PATHS)" "$(or $(SECONDS),600)"
 
 # What a release has, in dist/: a stripped program, and one wheel that every CPython from 3.11 on can load.
 dist:

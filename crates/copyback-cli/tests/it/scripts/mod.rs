@@ -4,6 +4,7 @@
 
 mod affected;
 mod check;
+mod others;
 
 use crate::common::{code, output_text};
 use std::os::unix::fs::PermissionsExt;
