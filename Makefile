@@ -47,12 +47,12 @@ doc:
 python:
 	python/check
 
-# Random drives, schemes, hosts and faults for SECONDS (600) from case SEED on, or CASES of them. PROFILE=release is a little
-# faster and has neither overflow checks nor debug assertions.
+# Random drives, schemes, hosts and faults for SECONDS (600) from case SEED on, or CASES of them. PROFILE=release is a
+# little faster, and has neither overflow checks nor debug assertions.
 SEED ?= 1000000
 PROFILE ?= dev
 swarm:
-	SWARM_SEED=$(SEED) SWARM_SECONDS=$(or $(SECONDS),$(if $(CASES),,600)) SWARM_CASES=$(CASES) RUST_BACKTRACE=0 \
+	SWARM_SEED='$(SEED)' SWARM_SECONDS='$(SECONDS)' SWARM_CASES='$(CASES)' RUST_BACKTRACE=0 \
 		cargo test --package copyback --test swarm --profile $(PROFILE) --locked --quiet -- --ignored --nocapture
 
 # Finds code that no test checks: make mutants PATHS=crates/copyback/src/ftl/victim
@@ -69,9 +69,9 @@ dist:
 bench:
 	cargo bench --package copyback-cli --locked
 
-# Fuzzing with coverage: one TARGET, or each in turn, for SECONDS (60). See CONTRIBUTING.md. The pinned toolchain does,
-# where it is allowed what only nightly is (RUSTC_BOOTSTRAP). Without a sanitizer, as all code but the decompressors' is
-# Rust with its own checks, and runs ten times as fast; SANITIZER=address is the other way.
+# Fuzzing with coverage: one TARGET, or each in turn, for SECONDS (60). See CONTRIBUTING.md. RUSTC_BOOTSTRAP lets the
+# pinned toolchain use what otherwise needs nightly. Fuzzing without a sanitizer is ten times as fast, and all code but
+# the decompressors' is Rust with its own checks; SANITIZER=address adds one.
 TARGET ?=
 SANITIZER ?= none
 fuzz:

@@ -32,8 +32,32 @@ use std::time::Duration;
 use tally::Tally;
 use workers::{Budget, swarm};
 
+/// The number that a variable has; an empty variable counts as unset.
 fn setting(name: &str) -> Option<u64> {
-    std::env::var(name).ok().and_then(|text| text.parse().ok())
+    std::env::var(name).ok().filter(|text| !text.is_empty()).map(|text| number(name, &text))
+}
+
+/// Any other text is an error: another swarm than the one that was asked for would find nothing.
+fn number(name: &str, text: &str) -> u64 {
+    let lowest = u64::from(name != "SWARM_SEED");
+    let number = text.parse().ok().filter(|number| *number >= lowest);
+    number.unwrap_or_else(|| panic!("{name}={text}: give a whole number from {lowest} to {}", u64::MAX))
+}
+
+#[test]
+fn a_setting_is_a_number_or_an_error() {
+    assert_eq!((number("SWARM_SEED", "0"), number("SWARM_CASES", "1")), (0, 1));
+    for (name, text) in [
+        ("SWARM_SECONDS", "abc"),
+        ("SWARM_SECONDS", "-1"),
+        ("SWARM_CASES", "0"),
+        ("SWARM_SEED", "18446744073709551616"),
+        ("SWARM_SEED", " 1"),
+    ] {
+        let error = std::panic::catch_unwind(|| number(name, text)).expect_err("it is refused");
+        let error = error.downcast_ref::<String>().expect("a panic with a text");
+        assert!(error.starts_with(&format!("{name}={text}: give a whole number")), "{error}");
+    }
 }
 
 fn run(budget: Budget, is_talking: bool) -> Tally {
