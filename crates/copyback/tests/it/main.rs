@@ -1,6 +1,6 @@
 //! Integration tests of the simulator. Each module answers one question, stated in its first line.
 //!
-//! All modules are linked into one test program. `cargo test --package copyback --test it MODULE` runs one of
+//! All modules are linked into one test program. `cargo test --package copyback-it --test it MODULE::` runs one of
 //! them.
 
 // `docs/examples/cost_age_times.rs` uses these modules by the paths that it would have in the library.
