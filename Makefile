@@ -2,8 +2,8 @@
 
 .PHONY: check test rust fmt prepare build unit doc python swarm mutants bench dist fuzz
 
-# Before each commit, in under a minute: format, clippy, and the quick tests of the files that changed since BASE
-# (default: HEAD; if nothing changed, the last commit).
+# Before each commit: format, clippy, and the quick tests of the files that changed since BASE (default: HEAD; if nothing
+# changed, the last commit). Takes less than a minute once dependencies are compiled.
 check:
 	scripts/check "$(or $(BASE),HEAD)"
 
@@ -61,11 +61,11 @@ swarm:
 mutants:
 	scripts/mutants "$(PATHS)" "$(or $(SECONDS),600)"
 
-# What a release has, in dist/: a stripped program, and one wheel that every CPython from 3.11 on can load.
+# Builds the files of a release in dist/: a stripped program, and one wheel that every CPython from 3.11 on can load.
 dist:
 	scripts/dist
 
-# Speeds of one core, with nothing else running: see docs/performance.md.
+# Measures speeds on one core. Run it on an idle machine, and see docs/performance.md.
 bench:
 	cargo bench --package copyback-cli --locked
 
@@ -76,7 +76,7 @@ TARGET ?=
 SANITIZER ?= none
 fuzz:
 	@command -v cargo-fuzz >/dev/null || { echo 'cargo-fuzz is missing; install it: cargo install cargo-fuzz --locked'; exit 1; }
-	cd fuzz && for target in $(or $(TARGET),$$(cargo fuzz list)); do \
+	cd fuzz && targets="$(or $(TARGET),$$(cargo fuzz list))" && for target in $$targets; do \
 		mkdir -p generated/$$target; \
 		RUSTC_BOOTSTRAP=1 cargo fuzz run --sanitizer $(SANITIZER) $$target generated/$$target corpus/$$target -- \
 			-max_total_time=$(or $(SECONDS),60) -max_len=4096 -rss_limit_mb=2048 -timeout=5 || exit 1; \

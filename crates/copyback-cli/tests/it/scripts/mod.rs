@@ -24,7 +24,9 @@ struct Workspace {
 impl Workspace {
     /// The scripts of this workspace, two empty crates, and substitutes for commands.
     fn new() -> Self {
-        let folder = tempfile::Builder::new().prefix("a workspace ").tempdir().expect("a folder can be made");
+        // Below `target`, as programs may be forbidden in the system's folder of temporary files.
+        let folder = tempfile::Builder::new().prefix("a workspace ").tempdir_in(env!("CARGO_TARGET_TMPDIR"));
+        let folder = folder.expect("a folder can be made");
         let own = Self { folder };
         for script in ["affected", "check", "dist", "mutants", "steps"] {
             own.command(
@@ -73,7 +75,7 @@ impl Workspace {
         path.push(std::env::var_os("PATH").unwrap_or_default());
         let mut command = Command::new(program);
         command.current_dir(self.path()).env("PATH", path).env("LC_ALL", "C");
-        // The folder of temporary files may itself be in a clone.
+        // The folder around it is itself in a clone.
         command.env("GIT_CEILING_DIRECTORIES", self.path().parent().expect("it is in a folder"));
         command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
         for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "CARGO_TARGET_DIR", "TARGET", "PYTHON", "SECONDS"] {
