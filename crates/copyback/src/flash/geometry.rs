@@ -262,6 +262,11 @@ impl Geometry {
         self.is_in_rows() && self.units_per_logical_page == self.units_per_page
     }
 
+    /// Mapping units that the host writes together.
+    pub fn units_per_write(&self) -> u32 {
+        if self.has_superpages() { self.units_per_logical_page } else { 1 }
+    }
+
     /// Whether a row holds pages of any addresses.
     #[inline(always)]
     pub fn shares_rows(&self) -> bool {

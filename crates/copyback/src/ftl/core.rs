@@ -90,6 +90,14 @@ impl Ftl {
         geometry.with_map_units(map_units)
     }
 
+    /// The allocation of a fresh drive.
+    fn allocation_of(config: &FtlConfig<'_>, geometry: &Geometry) -> Allocation {
+        match config.mapping.log_blocks() {
+            Some(_) => Allocation::new(&config.allocation.by_address(), geometry),
+            None => Allocation::new(config.allocation, geometry),
+        }
+    }
+
     /// Bytes of the tables of a drive of this shape.
     pub fn table_bytes(geometry: &Geometry) -> u64 {
         let (mapped, physical) = (u64::from(geometry.mapped_units), u64::from(geometry.physical_units));
@@ -102,10 +110,7 @@ impl Ftl {
     pub fn new(config: &FtlConfig<'_>, seed: u64) -> Self {
         let geometry = Self::geometry_of(config);
         let logs = config.mapping.log_blocks().map(|params| Box::new(LogBlocks::new(params, &geometry)));
-        let allocation = match logs.is_some() {
-            true => Allocation::new(&config.allocation.by_address(), &geometry),
-            false => Allocation::new(config.allocation, &geometry),
-        };
+        let allocation = Self::allocation_of(config, &geometry);
         let mut free = Lists::new(geometry.planes as usize, geometry.blocks as usize);
         for block in 0..geometry.blocks {
             free.push_back(geometry.plane_of(BlockId(block)).at(), block);

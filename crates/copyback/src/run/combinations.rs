@@ -7,6 +7,7 @@ use crate::config::{GeometryConfig, KeyError};
 use crate::dispatch::compose::GcBuilderName;
 use crate::ftl::GC_RESERVE_BLOCKS;
 use crate::ftl::allocation::Known;
+use crate::ftl::core::Ftl;
 use crate::ftl::mapping::cached::ENTRY_BYTES;
 use crate::tasks::gc::granularity::GranularityPolicy;
 
@@ -249,6 +250,12 @@ impl RunConfig {
                 "use at most {}, or more blocks",
                 f64::from(blocks - GC_RESERVE_BLOCKS) / f64::from(blocks)
             )));
+        }
+        if let Some(plane) = Ftl::plane_without_data(&self.ftl()) {
+            let why =
+                format!("`aged` fills every plane, but none of the drive's logical pages is on plane {}", plane.0);
+            return Err(KeyError::new("precondition.mode", why)
+                .with_help("give the drive at least one logical page for each plane, or another mode"));
         }
         Ok(())
     }

@@ -159,7 +159,7 @@ impl Preconditioner<'_> {
 
     /// Units that a write in zero time writes together: more than one for superpages.
     fn units_per_write(&self) -> u32 {
-        if self.ftl.geometry.has_superpages() { self.ftl.geometry.units_per_logical_page } else { 1 }
+        self.ftl.geometry.units_per_write()
     }
 
     /// Writes the first `units` units in order.

@@ -143,7 +143,7 @@ fn collection_leaves_a_trimmed_unit_of_a_page_behind() {
     assert_eq!((report.flash.gc_units, report.flash.dropped_moves), (3, 1), "{:?}", report.flash);
 }
 
-/// A plane without a logical page cannot be aged: an error says so, without a panic.
+/// A plane without a logical page cannot be aged: the check of the configuration says so, before anything is built.
 #[test]
 fn a_plane_without_data_cannot_be_aged() {
     let lines = [
@@ -153,8 +153,11 @@ fn a_plane_without_data_cannot_be_aged() {
         "precondition.mode = \"aged\"\nprecondition.used_max = 0.7\nprecondition.used_min = 0.2",
         "capacity.logical = 16384",
     ];
-    let refused = precondition(&configuration(&lines, 0).0, 0).err().expect("plane 1 holds no logical page");
-    assert!(matches!(&refused, RunError::Config(e) if e.key == "precondition.mode"), "{refused}");
+    let config = configuration(&lines, 0).0;
+    let refused = config.check().expect_err("plane 1 holds no logical page");
+    assert_eq!(refused.key, "precondition.mode", "{refused:?}");
+    let of_run = precondition(&config, 0).err().expect("a run checks, too");
+    assert!(matches!(&of_run, RunError::Config(e) if *e == refused), "{of_run}");
 }
 
 /// A drive with so much room that it is overwritten twice before its erased blocks are used up is not steady by then.
