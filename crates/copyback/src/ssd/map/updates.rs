@@ -121,14 +121,14 @@ impl Drive {
         if write.is_none() || has_entered(self, write) || (is_page && has_entered(self, id)) {
             return;
         }
+        // A page waits as the task of its first write, which may be another one.
+        let (die, task) = (self.txns[id].die, self.txns[id].task);
         self.map.translation().updates.of_task[Source::GC.at()] -= 1;
         self.map.translation().updates.of_task[Source::HOST.at()] += 1;
         self.txns[write].task = Source::HOST;
         if is_page && self.txns[id].task == Source::HOST {
             return self.deactivate_at_rest(Source::GC, events);
         }
-        // A page waits as the task of its first write, which may be another one.
-        let (die, task) = (self.txns[id].die, self.txns[id].task);
         let waits_in_front = self.txns[id].is_in_front;
         if waits_in_front {
             let list = self.queues.in_front(die, task);
