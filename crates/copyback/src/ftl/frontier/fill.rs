@@ -41,9 +41,9 @@ pub struct Fill {
     pub awaited: FillAwaited,
 }
 
-/// Its configuration.
+/// Its keys, as a configuration has them.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Given {
+pub struct Keys {
     /// `fill_limit`
     pub limit: Option<Nanos>,
     /// `fill_ends`
@@ -71,7 +71,7 @@ impl Fill {
     }
 }
 
-impl Given {
+impl Keys {
     /// The rules of filling pages; none if pages do not wait.
     pub fn fill(&self) -> Option<Fill> {
         let limit_ns = self.limit.map_or(0, |limit| limit.0);

@@ -20,19 +20,28 @@ const WINDOW_MIN_NS: u64 = 1_000_000;
 /// Most writes that are counted.
 pub const UPDATES_MAX: u8 = 3;
 
-impl HotCold {
-    /// The parameters `hot_window` and `hot_updates`; `None` without a window.
-    pub fn of(window: Option<Nanos>, updates: Option<u8>) -> Option<Self> {
-        window.map(|window| Self { window_ns: window.0, updates: updates.unwrap_or(1) })
+/// Its keys, as a configuration has them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Keys {
+    /// `hot_window`
+    pub window: Option<Nanos>,
+    /// `hot_updates`
+    pub updates: Option<u8>,
+}
+
+impl Keys {
+    /// The definition of hot data; `None` without a window.
+    pub fn hot_cold(&self) -> Option<HotCold> {
+        self.window.map(|window| HotCold { window_ns: window.0, updates: self.updates.unwrap_or(1) })
     }
 
     /// Checks the values.
-    pub fn check(window: Option<Nanos>, updates: Option<u8>) -> Result<(), KeyError> {
-        if window.is_none() && updates.is_some() {
+    pub fn check(&self) -> Result<(), KeyError> {
+        if self.window.is_none() && self.updates.is_some() {
             let error = KeyError::new("frontier.hot_updates", "updates are counted in windows, and no window is set");
             return Err(error.with_help("set `frontier.hot_window`, for example to \"120 min\", or remove it"));
         }
-        let Some(Self { window_ns, updates }) = Self::of(window, updates) else { return Ok(()) };
+        let Some(HotCold { window_ns, updates }) = self.hot_cold() else { return Ok(()) };
         if window_ns < WINDOW_MIN_NS {
             let why = format!("a window of {} is shorter than what a few programs take", exact_time(window_ns));
             return Err(

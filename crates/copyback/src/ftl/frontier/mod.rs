@@ -8,6 +8,7 @@ pub mod fill;
 pub mod hot_cold;
 pub mod row;
 pub mod second_active;
+mod shared_keys;
 pub mod single;
 pub mod split;
 pub mod twin;

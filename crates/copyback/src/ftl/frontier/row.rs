@@ -22,29 +22,18 @@
 
 use super::Parameters;
 use super::hot_cold::HotCold;
+use super::shared_keys::frontier_params;
 use crate::config::KeyError;
-use copyback_workload::units::Nanos;
-use serde::{Deserialize, Serialize};
 
-/// See the page above.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// Length of a window.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hot_window: Option<Nanos>,
-    /// Writes in a window that make a unit hot.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hot_updates: Option<u8>,
-}
+frontier_params! { {} hot }
 
 impl Parameters for Params {
     fn hot_cold(&self) -> Option<HotCold> {
-        HotCold::of(self.hot_window, self.hot_updates)
+        self.hot_keys().hot_cold()
     }
 
     fn check(&self) -> Result<(), KeyError> {
-        HotCold::check(self.hot_window, self.hot_updates)
+        self.hot_keys().check()
     }
 
     fn is_in_rows(&self) -> bool {

@@ -35,36 +35,17 @@
 //!   `"at-once"`, it is sent, and its rest is padded; `"waits"`, it waits to fill like any page. Own.
 
 use super::Parameters;
-use super::fill::{Fill, FillAwaited, FillEnds, Given};
+use super::fill::Fill;
+use super::shared_keys::frontier_params;
 use crate::config::KeyError;
-use copyback_workload::units::Nanos;
 use serde::{Deserialize, Serialize};
 
-/// See the page above.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// The block for a collection's pages without a partner.
-    pub unpaired: Unpaired,
-    /// How long an open page waits for more.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fill_limit: Option<Nanos>,
-    /// The point at which a write completes that waits for its page to fill.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fill_ends: Option<FillEnds>,
-    /// Pages in the controller.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fill_pages: Option<u32>,
-    /// The handling of a map page for which a request waits.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fill_awaited: Option<FillAwaited>,
-}
-
-impl Params {
-    fn given(&self) -> Given {
-        let (limit, ends, pages) = (self.fill_limit, self.fill_ends, self.fill_pages);
-        Given { limit, ends, pages, awaited: self.fill_awaited }
+frontier_params! {
+    {
+        /// The block for a collection's pages without a partner.
+        pub unpaired: Unpaired,
     }
+    fill
 }
 
 /// The block for a collection's pages without a partner.
@@ -84,11 +65,11 @@ impl Parameters for Params {
     }
 
     fn fill(&self) -> Option<Fill> {
-        self.given().fill()
+        self.fill_keys().fill()
     }
 
     fn check(&self) -> Result<(), KeyError> {
-        self.given().check()
+        self.fill_keys().check()
     }
 }
 
