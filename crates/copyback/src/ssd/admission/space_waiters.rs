@@ -13,7 +13,6 @@ use crate::sim::queue::EventQueue;
 use crate::ssd::admission::PlaneJobs;
 use crate::ssd::admission::die_choice::Purpose;
 use crate::ssd::drive::Drive;
-use crate::tasks::gc::granularity::GranularityPolicy;
 
 impl Drive {
     /// Whether a transaction needs a page, and there is none.
@@ -62,7 +61,8 @@ impl Drive {
         self.map.newest.track();
         self.dies.begin_wait_for_space(die);
         self.admission.gate.begin_wait_for_gc(1);
-        if self.scheme.granularity.leaves_plane() && self.dies.waiting_for_space() == 1 {
+        let is_first = self.dies.waiting_for_space() == 1;
+        if is_first && self.waits_for_any_collection() {
             self.start_all_awaited_collection(events);
         }
         self.collect_for_space(die, plane, events);

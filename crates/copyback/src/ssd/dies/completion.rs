@@ -64,9 +64,7 @@ impl Drive {
     fn show_command(&mut self, die: DieId, command: &Command, now_ns: u64) {
         // Observers get only valid commands.
         self.flash.rules().check(self.flash.geometry(), command);
-        if self.geometry.is_in_rows() && command.op == FlashOp::Program {
-            self.check_row(command);
-        }
+        self.check_row(command);
         let part = |(at, part): (usize, &CommandPlane)| {
             let txn = part.txn.is_some().then(|| &self.txns[part.txn]).filter(|txn| txn.job.is_none());
             // A job's command is charged to the job first; parts of it may belong to the host.

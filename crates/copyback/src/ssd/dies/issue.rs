@@ -291,7 +291,7 @@ impl Drive {
         if self.host_data.buffer.is_some() && command.source == Source::HOST {
             self.count_eviction(die, lead, &command, events.now_ns());
         }
-        self.collect_planes_of(command.parts(), events);
+        self.collect_planes_of(command.parts(), PlaneId::NONE, events);
     }
 
     /// Counts how pages of the buffer were sent to flash: together, alone although others waited, or alone.
@@ -315,16 +315,20 @@ impl Drive {
         self.records.counters.on_eviction(case, command.planes, self.flash.planes_in_use(), now_ns);
     }
 
-    /// Collects the planes that took host data, if their watermarks require it.
-    pub(in crate::ssd) fn collect_planes_of(&mut self, parts: &[CommandPlane], events: &mut EventQueue) {
-        if self.geometry.is_in_rows() {
-            // All parts belong to one row.
-            let plane = parts.first().map(|part| self.geometry.plane_of_flash(part.plane));
-            plane.into_iter().for_each(|plane| self.collect_if_low(plane, events));
-            return;
-        }
+    /// Collects the planes that took host data, if their watermarks require it. All parts of a row belong to one plane;
+    /// `before` is a plane whose watermark was or will be examined elsewhere.
+    pub(in crate::ssd) fn collect_planes_of(
+        &mut self,
+        parts: &[CommandPlane],
+        mut before: PlaneId,
+        events: &mut EventQueue,
+    ) {
         for part in parts {
-            self.collect_if_low(part.plane, events);
+            let plane = self.geometry.plane_of_flash(part.plane);
+            if plane != before {
+                self.collect_if_low(plane, events);
+            }
+            before = plane;
         }
     }
 
@@ -355,10 +359,6 @@ impl Drive {
     /// Adds queued writes to a program of the host.
     #[inline(never)]
     fn join_host_program(&mut self, die: DieId, command: &mut Command, now_ns: u64) {
-        if self.geometry.is_in_rows() {
-            // A row already covers all planes of the die.
-            return;
-        }
         for at in 0..self.scheme.settings.compose.builders.len() {
             let builder = self.scheme.settings.compose.builders[at];
             self.join_writes(die, command, now_ns, |view, parts, plane| builder.write(view, parts, plane));
@@ -374,7 +374,9 @@ impl Drive {
         now_ns: u64,
         named: impl Fn(&compose::View<'_, Self>, &[CommandPlane], PlaneId) -> Option<JoiningWrite>,
     ) {
-        let (lead, excluded) = (command.parts[0].plane, self.dies[die].excluded()[1]);
+        // A row already covers all planes of its die, which are one plane here.
+        let lead = self.geometry.plane_of_flash(command.parts[0].plane);
+        let excluded = self.dies[die].excluded()[1];
         for plane in self.geometry.planes_of(die).filter(|&p| p != lead && p != excluded) {
             if let Some(joining) = named(&self.view_for_builders(die), command.parts(), plane) {
                 self.bind_write(die, (plane, joining.write_point), joining.txn, command, now_ns);

@@ -33,6 +33,29 @@ impl RowWrites {
 }
 
 impl Drive {
+    /// Adds a programmed page, or a row of pages, to a command. The first part serves these transactions.
+    #[inline(always)]
+    pub(in crate::ssd) fn push_page(&self, command: &mut Command, plane: PlaneId, page: PageId, txn: TxnId) {
+        self.push_page_with(command, plane, page, self.geometry.units_per_flash_page, txn);
+    }
+
+    /// The same with the units that each page transfers over the channel.
+    #[inline(always)]
+    pub(in crate::ssd) fn push_page_with(
+        &self,
+        command: &mut Command,
+        plane: PlaneId,
+        page: PageId,
+        units: u32,
+        txn: TxnId,
+    ) {
+        if self.geometry.is_in_rows() {
+            self.push_row(command, plane, page, units, txn);
+        } else {
+            command.push(CommandPlane { plane, page, units, txn });
+        }
+    }
+
     /// Adds a row of pages to a command. Each page transfers `units` units over the channel. The first part serves
     /// these transactions.
     #[inline(never)]
@@ -245,7 +268,8 @@ impl Drive {
     pub(in crate::ssd) fn check_row(&mut self, command: &Command) {
         let lead = command.parts[0];
         let plane = self.geometry.plane_of_flash(lead.plane);
-        if lead.plane != self.geometry.flash_plane_of(plane, 0) {
+        let is_in_row = self.geometry.is_in_rows() && command.op == FlashOp::Program;
+        if !is_in_row || lead.plane != self.geometry.flash_plane_of(plane, 0) {
             return;
         }
         let offset = self.flash.geometry().block_offset(self.flash.geometry().block_and_offset(lead.page).0);

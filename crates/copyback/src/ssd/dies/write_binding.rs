@@ -2,7 +2,7 @@
 
 use crate::config::device::UNITS_PER_PAGE_MAX;
 use crate::dispatch::txn::Role;
-use crate::flash::command::{Command, CommandPlane};
+use crate::flash::command::Command;
 use crate::sim::index::{DieId, LogicalUnit, PageId, PlaneId, TxnId};
 use crate::ssd::dies::row_commands::RowWrites;
 use crate::ssd::drive::{Drive, Queue};
@@ -86,16 +86,6 @@ impl Drive {
     #[inline(always)]
     pub(in crate::ssd) fn pass_turn(&mut self, die: DieId, plane: PlaneId) {
         self.dies[die].pass_turn(self.geometry.plane_offset(plane), self.geometry.planes_per_die);
-    }
-
-    /// Adds a programmed page, or a row of pages, to a command. The first part serves these transactions.
-    #[inline(always)]
-    pub(in crate::ssd) fn push_page(&self, command: &mut Command, plane: PlaneId, page: PageId, txn: TxnId) {
-        if !self.geometry.is_in_rows() {
-            command.push(CommandPlane { plane, page, units: self.geometry.units_per_page, txn });
-        } else {
-            self.push_row(command, plane, page, self.geometry.units_per_flash_page, txn);
-        }
     }
 
     /// Puts a write's units into the page that is being filled. If a newer version of a unit was bound already, the

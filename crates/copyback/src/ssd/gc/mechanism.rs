@@ -10,7 +10,6 @@ use crate::sim::index::{BlockId, DieId, JobId, PlaneId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
 use crate::ssd::drive::Drive;
-use crate::tasks::gc::granularity::GranularityPolicy;
 use crate::tasks::gc::trigger::{Level, Scope, Start, TriggerPolicy};
 use crate::tasks::job::{Footprint, Purpose};
 
@@ -49,7 +48,7 @@ impl Drive {
     #[inline]
     pub(in crate::ssd) fn collect_if_low(&mut self, plane: PlaneId, events: &mut EventQueue) {
         let die = self.geometry.die_of(plane);
-        if self.scheme.granularity.leaves_plane() && self.dies.waiting_for_space() > 0 {
+        if self.waits_for_any_collection() {
             self.admit_waiters_everywhere(events);
         } else if self.dies[die].waiting_for_space() > 0 {
             // Writes that share a page give back what was reserved for the others.

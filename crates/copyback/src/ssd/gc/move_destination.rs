@@ -1,13 +1,27 @@
 //! The destination of a collection's page: the view of the drive by which the granularity chooses it.
 
 use crate::ftl::frontier::Stream;
-use crate::sim::index::{JobId, PlaneId};
-use crate::ssd::drive::Drive;
+use crate::sim::index::{DieId, JobId, PlaneId};
+use crate::ssd::drive::{Drive, Queue};
 use crate::tasks::gc::destination::Planes;
 use crate::tasks::gc::granularity::GranularityPolicy;
 
 impl Drive {
+    /// Whether a write waits for space that a collection of any die may make, because moves go to other planes.
+    #[inline(always)]
+    pub(in crate::ssd) fn waits_for_any_collection(&self) -> bool {
+        self.scheme.granularity.leaves_plane() && self.dies.waiting_for_space() > 0
+    }
+
+    /// Whether a die's collection must not be delayed, because moves go to other planes: writes wait for the space that
+    /// it makes anywhere, or moves that arrive here wait for it.
+    pub(in crate::ssd) fn moves_wait_for(&self, die: DieId) -> bool {
+        self.scheme.granularity.leaves_plane()
+            && (self.dies.waiting_for_space() > 0 || self.head(die, Queue::Move).is_some())
+    }
+
     /// The plane to which a job's next page goes.
+    #[inline(always)]
     pub(in crate::ssd) fn destination_of(&self, id: JobId) -> PlaneId {
         let job = &self.gc.jobs[id];
         self.scheme.granularity.destination(job.plane(), job.has_to_leave, self)

@@ -249,9 +249,8 @@ impl Drive {
     /// prohibits writes until its end. If data goes to other dies, writes anywhere may wait for this collection, and
     /// other collections for moves that arrive here.
     fn fence(&self, die: DieId, view: &View<'_>) -> Fence {
-        let moves_wait = self.scheme.granularity.leaves_plane()
-            && (self.dies.waiting_for_space() > 0 || self.head(die, Queue::Move).is_some());
-        let is_needed = view.state != State::AllAllowed || self.dies[die].waiting_for_space() > 0 || moves_wait;
+        let waits = self.dies[die].waiting_for_space() > 0 || self.moves_wait_for(die);
+        let is_needed = view.state != State::AllAllowed || waits;
         if is_needed { Fence::All } else { self.scheme.preemption.fence() }
     }
 

@@ -187,8 +187,7 @@ impl Drive {
         let die = self.geometry.die_of(plane);
         // A write that waits for space waits at its die. If data goes to other dies, it may wait for a collection of
         // any die.
-        let waits_anywhere = self.scheme.granularity.leaves_plane() && self.dies.waiting_for_space() > 0;
-        let request_waits = self.dies[die].waiting() > 0 || waits_anywhere;
+        let request_waits = self.dies[die].waiting() > 0 || self.waits_for_any_collection();
         if self.gc.coordination.is_some() && matches!(start, Start::Watermark | Start::Space) {
             if !self.starts_without_order(plane, Wanted { start, request_waits }) {
                 return;

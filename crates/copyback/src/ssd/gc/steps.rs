@@ -136,8 +136,7 @@ impl Drive {
         if self.geometry.is_in_rows() {
             return self.program_row(die, id, units, events);
         }
-        let to =
-            if self.scheme.granularity.leaves_plane() { self.destination_of(id) } else { self.gc.jobs[id].plane() };
+        let to = self.destination_of(id);
         if self.geometry.die_of(to) != die {
             self.send_move(id, to, units);
         } else if to != self.gc.jobs[id].plane() || !self.scheme.settings.compose.is_collection_alone {
@@ -163,14 +162,9 @@ impl Drive {
             shadow.begin_erase(block, &self.ftl);
         }
         let page = self.geometry.page_of(self.geometry.first_unit(block));
-        if self.geometry.is_in_rows() {
-            let mut command = Command::new(FlashOp::Erase, self.gc.jobs[id].source(), id, events.now_ns());
-            self.push_row(&mut command, plane, page, 0, TxnId::NONE);
-            self.issue(die, &command, events);
-            return;
-        }
-        let part = CommandPlane { plane, page, units: 0, txn: TxnId::NONE };
-        self.issue_part(die, FlashOp::Erase, id, part, events);
+        let mut command = Command::new(FlashOp::Erase, self.gc.jobs[id].source(), id, events.now_ns());
+        self.push_page_with(&mut command, plane, page, 0, TxnId::NONE);
+        self.issue(die, &command, events);
     }
 
     /// Issues a step of a job that has blocks on several planes.
@@ -272,9 +266,8 @@ impl Drive {
     fn join_and_issue_program(&mut self, die: DieId, mut command: Command, is_paired: bool, events: &mut EventQueue) {
         self.join_collection_program(die, &mut command, is_paired, events.now_ns());
         self.issue(die, &command, events);
-        if !self.geometry.is_in_rows() {
-            self.collect_planes_of(&command.parts()[1..], events);
-        }
+        let lead = self.geometry.plane_of_flash(command.parts[0].plane);
+        self.collect_planes_of(&command.parts()[1..], lead, events);
     }
 
     /// Issues a read of a collection, with the reads that join it.

@@ -319,7 +319,7 @@ impl Drive {
             footprint.planes().for_each(|plane| self.admit_waiters(die, plane, events));
         }
         // 8. Admits writes of all dies, if data may leave any plane.
-        if self.scheme.granularity.leaves_plane() {
+        if self.waits_for_any_collection() {
             self.admit_waiters_everywhere(events);
         }
     }
