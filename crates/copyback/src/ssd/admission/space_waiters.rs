@@ -8,7 +8,7 @@
 use crate::dispatch::txn::Txn;
 use crate::ftl::allocation::Place;
 use crate::ftl::space::Moves;
-use crate::sim::index::{DieId, PlaneId, TxnId};
+use crate::sim::index::{DieId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::queue::EventQueue;
 use crate::ssd::admission::PlaneJobs;
 use crate::ssd::admission::die_choice::Purpose;
@@ -138,10 +138,13 @@ impl Drive {
         if !self.ftl.allocation().chooses_die() || self.is_stock_claimed(home.die) {
             return home;
         }
-        // A filled page goes where its first write goes.
+        self.choose_die(self.first_unit_of_write(id), Purpose::Waiter)
+    }
+
+    /// The first unit of a write; a filled page goes where its first write goes.
+    pub(in crate::ssd) fn first_unit_of_write(&self, id: TxnId) -> LogicalUnit {
         let Txn { first, chain, .. } = self.txns[id];
-        let unit = if first.is_some() { first } else { self.txns[chain].first };
-        self.choose_die(unit, Purpose::Waiter)
+        if first.is_some() { first } else { self.txns[chain].first }
     }
 
     /// Whether transactions in front of windows will take all pages that dies share, so that no die has more.

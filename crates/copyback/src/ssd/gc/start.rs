@@ -166,10 +166,15 @@ impl Drive {
         if plane.is_some() { left(plane) } else { self.geometry.planes_of(die).any(left) }
     }
 
+    /// Sends the writes that wait for space at a die to other dies that have it, or will have it; of their channels, if
+    /// units have one.
     pub(in crate::ssd) fn send_waiters_elsewhere(&mut self, die: DieId, events: &mut EventQueue) {
         let list = self.space_queue(die, PlaneId::NONE);
         while let Some(id) = self.queues.first(list).map(TxnId) {
-            let others = || (0..self.geometry.dies).map(DieId).filter(|&d| d != die);
+            let stripes = self.geometry.stripes;
+            let channel = stripes.and_then(|stripes| stripes.channel(self.first_unit_of_write(id)));
+            let is_allowed = |d: DieId| channel.is_none_or(|channel| self.geometry.channel_of(d) == channel);
+            let others = || (0..self.geometry.dies).map(DieId).filter(|&d| d != die && is_allowed(d));
             let may_reclaim = |d: DieId| self.geometry.planes_of(d).any(|p| self.is_reclaimable(p));
             let with_pages = others().find(|&d| self.reservable(d, PlaneId::NONE) > 0);
             let Some(to) = with_pages.or_else(|| others().find(|&d| self.has_job(d) || may_reclaim(d))) else { return };
