@@ -132,6 +132,9 @@ pub(super) fn collection(report: &Report) -> String {
             format!("{} of the host, between steps of collections", counted(flash.preemptions, "command")),
         ));
     }
+    if flash.suspensions > 0 {
+        rows.push(("suspended", format!("programs and erases of collections, {}", counted(flash.suspensions, "time"))));
+    }
     if flash.reads_paired_with_gc + flash.programs_paired_with_gc > 0 {
         let (reads, programs) = (count(flash.reads_paired_with_gc), count(flash.programs_paired_with_gc));
         rows.push((

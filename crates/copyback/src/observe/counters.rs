@@ -340,6 +340,11 @@ impl Counters {
         self.work.preemptions += 1;
     }
 
+    /// A read of the host suspends a collection's program or erase.
+    pub fn on_suspension(&mut self) {
+        self.work.suspensions += 1;
+    }
+
     /// Collection reads a page while this many reads of the host wait at its die.
     #[inline(always)]
     pub fn on_reads_waiting(&mut self, reads: u32) {

@@ -53,6 +53,8 @@ pub struct FlashWork {
     pub queue_polls: u64,
     /// Commands of the host that went before a collection's next step.
     pub preemptions: u64,
+    /// Suspensions of programs and erases of collection, by reads of the host.
+    pub suspensions: u64,
     /// Page reads of the host that were paired with one of collection in a command.
     pub reads_paired_with_gc: u64,
     /// Page programs of the host that were paired with one of collection in a command.
@@ -95,6 +97,7 @@ impl FlashWork {
             cached_commands: with(self.cached_commands, other.cached_commands),
             queue_polls: with(self.queue_polls, other.queue_polls),
             preemptions: with(self.preemptions, other.preemptions),
+            suspensions: with(self.suspensions, other.suspensions),
             reads_paired_with_gc: with(self.reads_paired_with_gc, other.reads_paired_with_gc),
             programs_paired_with_gc: with(self.programs_paired_with_gc, other.programs_paired_with_gc),
             merged_reads: with(self.merged_reads, other.merged_reads),

@@ -11,12 +11,11 @@ pub use contents::{Block, Contents};
 use crate::flash::geometry::Geometry;
 use crate::ftl::core::Counts;
 use crate::observe::commands::CommandRecord;
-use crate::observe::report::RequestRecord;
+use crate::observe::report::{FlashWork, RequestRecord};
 use crate::run::RunError;
 use crate::run::config::RunConfig;
 use crate::run::simulation::{Setup, Simulation};
 use crate::sim::index::PlaneId;
-use crate::ssd::drive::Drive;
 use copyback_workload::{Op, Priority, Request};
 
 /// The operation of a request.
@@ -54,6 +53,8 @@ pub struct Played {
     pub requests: Vec<RequestRecord>,
     /// The counters of the translation layer.
     pub counts: Counts,
+    /// The counts of the flash's work.
+    pub work: FlashWork,
 }
 
 impl Scene<'_> {
@@ -83,8 +84,9 @@ impl Scene<'_> {
         let commands = simulation.take_commands();
         let mut requests = simulation.collector.take_records();
         requests.sort_by_key(|record| record.index);
-        let counts = simulation.drives().map(Drive::counts).next().expect("there is a drive");
-        Ok(Played { geometry, commands, requests, counts })
+        let of_drive = simulation.drives().map(|drive| (drive.counts(), drive.work())).next();
+        let (counts, work) = of_drive.expect("there is a drive");
+        Ok(Played { geometry, commands, requests, counts, work })
     }
 }
 

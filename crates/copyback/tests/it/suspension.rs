@@ -134,6 +134,7 @@ fn an_erase_is_suspended_as_often_as_the_device_can() {
         let late = std::iter::successors(Some(read_from(resumed_ns + left_ns)), |&end_ns| Some(read_from(end_ns)));
         let expected: Vec<u64> = parts[..limit].iter().map(|part| read_from(part.1)).chain(late).take(4).collect();
         assert_eq!(ends(&played), expected, "limit {limit}");
+        assert_eq!(played.work.suspensions, limit as u64);
     }
 }
 

@@ -92,6 +92,7 @@ impl Drive {
         {
             self.dies[die].open_point(self.txns.next_sequence());
             self.flash.suspend(die, events);
+            self.records.counters.on_suspension();
         }
         false
     }
