@@ -87,14 +87,15 @@ fn a_request_costs_the_same_among_idle_drives() {
 /// reads of flash may pass through a buffer and a request may end the run while it begins, 7,596 since the host's loop
 /// and the kept commands have owners of their own (which of both costs the 6 is not known), 7,622 since a step that is
 /// in the array can give way to a read. Another 119 belong to the source of requests in this file, which is not
-/// optimised. An incremental build took 7,757 then, and takes 7,874 since outstanding requests are counted for the
-/// verdict on overload. If clippy compiles, as in `make test`, some of rustc's own optimisations are off: some 120 to
-/// 170 more, as names decide which functions are compiled together and inlined. A
-/// change that saves instructions lowers the bounds.
+/// optimised. An incremental build took 7,757 then, 7,874 since outstanding requests are counted for the verdict on
+/// overload, and takes 7,900 since planes and rows share the code after a write: 7 of the 26 are that code, the others
+/// come from functions of the host's loop that are inlined no more, and did not change. If clippy compiles, as in `make
+/// test`, some of rustc's own optimisations are off: some 120 to 170 more, as names decide which functions are compiled
+/// together and inlined. A change that saves instructions lowers the bounds.
 #[test]
 fn a_request_costs_no_more_than_it_did() {
     let Some([alone, _]) = alone_and_among_idle_drives() else { return };
-    let agreed = if cfg!(clippy) { 8_070 } else { 7_880 };
+    let agreed = if cfg!(clippy) { 8_070 } else { 7_910 };
     assert!(alone <= agreed, "{alone} instructions a request; at most {agreed} were agreed on");
 }
 
