@@ -196,3 +196,10 @@ def test_the_program_of_the_package_draws(reproduced, folder, tmp_path):
     (tmp_path / "kept").write_text("")
     refused = subprocess.run([*program, "--figures", "kept"], cwd=tmp_path, capture_output=True, text=True)
     assert refused.returncode == 2 and "kept is a file" in refused.stderr
+
+
+def test_a_sum_over_no_requests_is_zero():
+    # A mean of no requests is null; times their number it is a sum of none. Other numbers of none are none.
+    columns = {"none.count": [0], "none.mean_ns.gc": [None], "other.mean_ns": [None], "some.count": [5]}
+    metrics = ("some.count + none.count * none.mean_ns.gc", "none.mean_ns.gc", "none.count * other.mean_ns", "no.count")
+    assert [_data.number(columns, 0, metric) for metric in metrics] == [5.0, None, None, None]

@@ -203,9 +203,9 @@ def test_matched_requests_stand_beside_each_schemes_own(runs, swept):
     # Collections of the ideal drive affect no request.
     with pytest.warns(UserWarning, match="gc_affected_read.mean_ns' has no value in 1 of 3 runs"):
         ax = plot.bars(runs, "matched.read.mean_ns")
-    own = [runs[scheme]["response"]["gc_affected_read"]["mean_ns"] / 1e6 for scheme in SCHEMES]
+    own = [runs[scheme]["response"]["gc_affected_read"]["mean_ns"] for scheme in SCHEMES]
     heights = {round(bar.get_x() + bar.get_width() / 2, 3): bar.get_height() for bar in ax.patches}
-    assert [heights[at] for at in sorted(heights) if at > 0.5] == [height for height in own if height]
+    assert [heights[at] for at in sorted(heights) if at > 0.5] == [ns / 1e6 for ns in own if ns is not None]
     assert [text.get_text() for text in ax.get_xticklabels()] == ["matched", "own"]
     assert "chosen for being slow under the first scheme" in ax.get_xlabel()
     ax = plot.lines(swept, "matched.write.mean_ns", x="trigger.soft", where={"capacity.over_provisioning": 0.15})
@@ -219,6 +219,10 @@ def test_numbers_that_a_run_does_not_have_are_not_drawn_as_zero(tmp_path):
     for name in ("mean_ns", "p99_ns", "max_ns"):
         with pytest.raises(ValueError, match=r"'response\.read\..*' (has no value in any run|needs 100 requests)"):
             plot.bars(writes, f"response.read.{name}")
+        assert writes["baseline"]["response"]["read"][name] is None
+    with pytest.raises(ValueError, match="no run has a read"):
+        plot.breakdown(writes, "read")
+    assert plot.breakdown(writes, "write").patches
     # Nothing was read or written, so that write amplification is null, in the table and in the document.
     (tmp_path / "t.csv").write_text("arrival_us,op,offset_bytes,length_bytes\n0,T,0,65536\n10,T,65536,65536\n")
     trims = copyback.run(trace=tmp_path / "t.csv")

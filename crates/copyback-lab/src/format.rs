@@ -99,8 +99,8 @@ pub struct TooFew {
     pub needed: u64,
 }
 
-/// Whether a number is of a class without requests, so that its 0 in results is no value. `number` finds another number
-/// of the same run.
+/// Whether a number is of a class without requests, so that it is no value: results have null, and those of earlier
+/// versions have 0. `number` finds another number of the same run.
 pub fn is_of_no_request(name: &str, number: impl Fn(&str) -> Option<f64>) -> bool {
     let class = name.rsplit_once('.').filter(|(_, last)| *last != "count");
     class.is_some_and(|(class, _)| number(&format!("{class}.count")) == Some(0.0))

@@ -28,6 +28,7 @@ def bounds_of(columns: Columns, row: int, metric: str) -> tuple[float, float, fl
     """Return the lowest, the reported and the highest value of a metric.
 
     Percentiles are the ends of bins of a histogram, and the request that they stand for may lie anywhere in its bin.
+    A mean of no requests is ``None``, but its product with their number is a sum of none: 0.
     """
     above, _, below = metric.partition(" / ")
 
@@ -35,8 +36,13 @@ def bounds_of(columns: Columns, row: int, metric: str) -> tuple[float, float, fl
         low = end = high = 0.0
         for term in text.replace(" - ", " + -1 * ").split(" + "):
             at_end = at_start = 1.0
-            for name in term.split(" * "):
+            names = term.split(" * ")
+            counts = [name for name in names if name.endswith(".count") and name in columns]
+            empty = [name.removesuffix("count") for name in counts if columns[name][row] == 0]
+            for name in names:
                 value = float(name) if name.lstrip("-").isdigit() else columns[name][row] if name in columns else None
+                if value is None and name in columns and name.startswith(tuple(empty)):
+                    value = 0.0
                 if value is None:
                     return None
                 at_end *= value

@@ -141,10 +141,14 @@ def breakdown(result: Runs, op: Op = "read", ax: Axes | None = None) -> Axes:
         raise ValueError(message)
     ax = axes(ax)
     parts = {scheme: dict(result[scheme]["latency_breakdown"][f"{op}_mean_ns"]) for scheme in result.schemes}
+    if all(part is None for own in parts.values() for part in own.values()):
+        message = f"no run has a {op}: there is no breakdown of its response time"
+        raise ValueError(message)
     bottoms = [0.0] * len(parts)
     shown = 0
     for cause, name in CAUSES.items():
-        heights = [part.get(cause, 0.0) / MS for part in parts.values()]
+        # Parts are null in a run without such requests.
+        heights = [(part.get(cause) or 0.0) / MS for part in parts.values()]
         if not any(heights):
             continue
         hatch = HATCHES[shown % len(HATCHES)]

@@ -5,7 +5,7 @@ use crate::format::{count, counted, grouped, large, percent, size, time};
 use crate::output;
 use crate::table::{self, BOLD, Cell};
 use copyback::ftl::log_blocks::MergeTotals;
-use copyback::observe::report::{Cause, MapReport, ParityTotals, Report, Sample};
+use copyback::observe::report::{ALL_CAUSES, Cause, MapReport, ParityTotals, Report, Sample};
 use copyback::run::config::RunConfig;
 
 pub(super) fn requests(report: &Report) -> String {
@@ -57,11 +57,14 @@ pub(super) fn breakdown(report: &Report, pages_fill: bool) -> String {
     let share = |part: f64, whole: f64| if whole > 0.0 { percent(part / whole) } else { "-".into() };
     let bold = |text: &str| Cell::styled(text, BOLD);
     let mut rows = vec![vec![bold("  waiting for"), bold("reads"), bold("writes")]];
-    for (at, (cause, ns)) in reads.iter().enumerate() {
-        let write_ns = writes.get(at).map_or(0.0, |(_, ns)| *ns);
-        if *ns > 0.0 || write_ns > 0.0 {
-            let cells = [share(*ns, read_total), share(write_ns, write_total)];
-            let text = if pages_fill && *cause == Cause::Buffer { "buffer, filling page" } else { label(*cause) };
+    // One of both is empty if there are no such requests.
+    let part =
+        |parts: &[(Cause, f64)], cause: Cause| parts.iter().find(|(of, _)| *of == cause).map_or(0.0, |(_, ns)| *ns);
+    for cause in ALL_CAUSES {
+        let (read_ns, write_ns) = (part(reads, cause), part(writes, cause));
+        if read_ns > 0.0 || write_ns > 0.0 {
+            let cells = [share(read_ns, read_total), share(write_ns, write_total)];
+            let text = if pages_fill && cause == Cause::Buffer { "buffer, filling page" } else { label(cause) };
             rows.push(std::iter::once(format!("  {text}")).chain(cells).map(Cell::new).collect());
         }
     }
@@ -120,7 +123,11 @@ pub(super) fn collection(report: &Report) -> String {
         ("collections", format!("{}, each moving {per_collection} units on average", count(gc.collections))),
         (
             "time of a collection",
-            format!("mean {}, longest {}", time(gc.collection_mean_ns), time(gc.collection_max_ns as f64)),
+            format!(
+                "mean {}, longest {}",
+                time(gc.collection_mean_ns.unwrap_or_default()),
+                time(gc.collection_max_ns.unwrap_or_default() as f64)
+            ),
         ),
         ("requests affected", percent(affected)),
         ("fewest free blocks", format!("{} of a plane", count(report.min_free_blocks.into()))),

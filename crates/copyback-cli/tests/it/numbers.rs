@@ -23,6 +23,63 @@ fn a_run_without_time_has_no_rates() {
     assert!(report["iops"].is_null() && report["bytes_per_s"].is_null(), "{report}");
 }
 
+/// Names of a report's numbers that are null, and that are 0, with dots between.
+fn nulls_and_zeros(path: &str, value: &serde_json::Value, found: &mut [Vec<String>; 2]) {
+    match value {
+        serde_json::Value::Object(all) => {
+            all.iter().for_each(|(name, own)| nulls_and_zeros(&format!("{path}{name}."), own, found));
+        }
+        serde_json::Value::Array(all) => {
+            let named = all.iter().filter_map(|own| Some((own.get(0)?.as_str()?, own.get(1)?)));
+            named.for_each(|(name, own)| nulls_and_zeros(&format!("{path}{name}."), own, found));
+        }
+        serde_json::Value::Null => found[0].push(path.trim_end_matches('.').to_owned()),
+        value if value.as_f64() == Some(0.0) => found[1].push(path.trim_end_matches('.').to_owned()),
+        _ => {}
+    }
+}
+
+/// A mean or a maximum of nothing is null in the document, and no row of the summary; sums and counts are 0.
+#[test]
+fn times_of_no_request_and_of_no_collection_are_null() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let reads = ["run", "--workload", "random-read", "--requests", "300", "--set", "measure.flash_requests=true"];
+    output(&[&reads[..], &["--quiet", "--out", out.to_str().unwrap()]].concat());
+    let text = std::fs::read_to_string(out.join("results.json")).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let mut found = [Vec::new(), Vec::new()];
+    nulls_and_zeros("", &document["results"][0]["report"], &mut found);
+    let [nulls, zeros] = found;
+    let is_time = |name: &&String| name.starts_with("response.") && name.ends_with("_ns");
+    // Writes, and requests that collection affects: 12 times each.
+    assert_eq!(nulls.iter().filter(is_time).count(), 4 * 12, "{nulls:?}");
+    assert_eq!(zeros.iter().find(is_time), None);
+    for name in [
+        "latency_breakdown.write_mean_ns.flash",
+        "flash_requests.program.mean_ns.flash",
+        "gc.collection_mean_ns",
+        "gc.collection_max_ns",
+        "gc.reads_waiting_mean",
+        "gc.reads_waiting_max",
+        "evictions.planes_in_use_mean",
+        "evictions.planes_in_use_max",
+    ] {
+        assert!(nulls.iter().any(|null| null == name), "{name}: {nulls:?}");
+    }
+    for name in ["response.write.count", "gc.collections", "gc.die_time_ns", "latency_breakdown.read_mean_ns.gc"] {
+        assert!(zeros.iter().any(|zero| zero == name), "{name}: {zeros:?}");
+    }
+    let rows = crate::common::rows(&out.join("summary.parquet"));
+    let names: Vec<String> = rows.iter().map(|row| row["metric"].to_string().trim_matches('"').to_owned()).collect();
+    assert!(names.iter().any(|name| name == "response.read.mean_ns"));
+    assert_eq!(names.iter().find(|name| nulls.contains(name)), None);
+    // The table of a run, and its page, show none.
+    let shown = output(&[&reads[..], &["--show", "write.p50,gc.collection_mean"]].concat());
+    let values: Vec<&str> = shown.lines().filter(|line| line.contains("write.p50")).collect();
+    assert!(values.iter().all(|line| !line.contains(" 0")), "{shown}");
+}
+
 #[test]
 fn requests_beyond_the_footprint_are_told_of_with_what_is_left_of_them() {
     let run = ["run", "--workload", "random-write", "--set", "workload.size.mean=\"8 GiB\"", "--requests", "2"];

@@ -1,7 +1,6 @@
 //! A sweep's answer to `--where`, `--min` and `--max` agrees with its own table.
 
-use crate::common::{code, copyback, error_text, output_text};
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use crate::common::{code, copyback, error_text, output_text, rows};
 use parquet::record::Field;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -50,12 +49,6 @@ impl Place {
             .iter()
             .for_each(|phrase| assert!(error_text(&output).contains(phrase), "{phrase}: {}", error_text(&output)));
     }
-}
-
-fn rows(table: &Path) -> Vec<BTreeMap<String, Field>> {
-    let reader = SerializedFileReader::new(std::fs::File::open(table).unwrap()).unwrap();
-    let rows = reader.get_row_iter(None).unwrap();
-    rows.map(|row| row.unwrap().get_column_iter().map(|(n, f)| (n.clone(), f.clone())).collect()).collect()
 }
 
 fn number(field: &Field) -> f64 {

@@ -1,7 +1,6 @@
 //! Does a sweep run the grid that its file spans, once, and into the same bytes however it was interrupted?
 
-use crate::common::{code, copyback, error_text, output_text};
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use crate::common::{code, copyback, error_text, output_text, rows};
 use parquet::record::Field;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -48,12 +47,6 @@ fn refused(folder: &Path, text: &str, phrases: &[&str]) {
     for phrase in phrases {
         assert!(error_text(&output).contains(phrase), "{text}: no `{phrase}` in: {}", error_text(&output));
     }
-}
-
-fn rows(table: &Path) -> Vec<BTreeMap<String, Field>> {
-    let reader = SerializedFileReader::new(std::fs::File::open(table).unwrap()).unwrap();
-    let rows = reader.get_row_iter(None).unwrap();
-    rows.map(|row| row.unwrap().get_column_iter().map(|(n, f)| (n.clone(), f.clone())).collect()).collect()
 }
 
 /// Also if all cells were done before.

@@ -91,8 +91,14 @@ impl Metric {
         let text = &self.text.value;
         let sum = |sum: &Sum, bound: Bound| {
             let product = |factors: &Vec<Factor>| {
-                let of =
-                    |is_start| factors.iter().map(|factor| factor.value(numbers, is_start)).product::<Option<f64>>();
+                let of = |is_start| {
+                    let value = |factor: &Factor| {
+                        factor
+                            .value(numbers, is_start)
+                            .or_else(|| factor.is_of_counted(factors, numbers).then_some(0.0))
+                    };
+                    factors.iter().map(value).product::<Option<f64>>()
+                };
                 let end = of(false)?;
                 Some(match bound {
                     Bound::Value => end,
@@ -151,6 +157,18 @@ impl Factor {
         }
     }
 
+    /// Whether another factor counts the requests of this number's class, and there are none: the product of both is a
+    /// sum over no requests, 0, although their mean is none.
+    fn is_of_counted(&self, factors: &[Self], numbers: &Numbers) -> bool {
+        let Self::Name(name) = self else { return false };
+        let is_empty = |factor: &Self| {
+            let Self::Name(count) = factor else { return false };
+            let class = count.strip_suffix("count").filter(|class| class.ends_with('.'));
+            class.is_some_and(|class| name.starts_with(class)) && factor.value(numbers, false) == Some(0.0)
+        };
+        numbers.contains_key(name) && factors.iter().any(is_empty)
+    }
+
     /// None if it is about a class of requests that is empty. `is_start`: at the start of the bin that it was read
     /// from.
     fn value(&self, numbers: &Numbers, is_start: bool) -> Option<f64> {
@@ -175,7 +193,12 @@ mod tests {
             ("huge", Number::F64(f64::MAX)),
             ("odd", Number::F64(f64::NAN)),
             ("c.count", Number::U64(0)),
-            ("c.mean_ns", Number::F64(0.0)),
+            ("c.mean_ns", Number::None),
+            // A document of an earlier version.
+            ("old.count", Number::U64(0)),
+            ("old.mean_ns", Number::F64(0.0)),
+            ("f.count", Number::U64(0)),
+            ("f.mean_ns.gc", Number::None),
         ];
         let numbers: Numbers = numbers.map(|(name, number)| (name.to_owned(), number)).into();
         let metric = Metric::parse(Located { value: text.to_owned(), place: None }).unwrap();
@@ -190,7 +213,11 @@ mod tests {
         assert_eq!(value("a + b * 2"), Ok(9.0));
         assert_eq!(value("a + b / b * 10 + nil"), Ok(0.5));
         assert_eq!(value("c.count"), Ok(0.0));
-        assert!(value("c.mean_ns").unwrap_err().contains("measured nothing"));
+        for text in ["c.mean_ns", "old.mean_ns", "f.mean_ns.gc", "c.count * f.mean_ns.gc", "a + c.mean_ns"] {
+            assert!(value(text).unwrap_err().contains("measured nothing"), "{text}");
+        }
+        // A sum of times over no requests.
+        assert_eq!(value("a + f.count * f.mean_ns.gc * 2 + old.count * old.mean_ns / b"), Ok(4.0));
         assert!(value("a / nil").unwrap_err().contains("divides by nothing"));
         for text in ["huge * 2", "huge / 0.5", "odd", "a / odd"] {
             assert!(value(text).unwrap_err().contains("is no number"), "{text}");

@@ -85,8 +85,7 @@ pub fn columns(results: &SweepResults<'_>) -> Vec<Column> {
     columns.push(text("steady", |run| run.steady.name().to_owned()));
     let names: BTreeSet<&String> = runs.iter().flat_map(|run| run.numbers.keys()).collect();
     for name in names {
-        // Results have 0 for times of a class without requests: a table does not.
-        let number = |run: &&RunResult| run.value(name).map_or(Number::None, |_| run.numbers[name]);
+        let number = |run: &&RunResult| run.numbers.get(name).copied().unwrap_or(Number::None);
         columns.push(numbers_column(name.clone(), &runs.iter().map(number).collect::<Vec<_>>()));
     }
     let config = |cell: &Cell| cell.plan.runs.iter().map(|planned| planned.config_text(&cell.plan)).collect::<Vec<_>>();

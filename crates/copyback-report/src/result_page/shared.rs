@@ -25,10 +25,10 @@ fn workload(name: &str, own: &Value) -> Value {
 
 /// The numbers of a class that the page shows, with the part of the mean that requests waited for collection.
 fn class(latency: &Value, parts: &Value) -> Value {
-    let waited = parts.as_array().into_iter().flatten().filter(|part| part[0] == "gc");
-    let gc_ns: f64 = waited.filter_map(|part| part[1].as_f64()).sum();
+    let mut parts = parts.as_array().into_iter().flatten();
+    let gc_ns = parts.find(|part| part[0] == "gc").map_or(Value::Null, |part| part[1].clone());
     let mut shown = numbers(latency, &["count", "mean_ns", "p99_ns", "p99_9_ns"]);
-    shown.insert("gc_ns".to_owned(), json!(gc_ns));
+    shown.insert("gc_ns".to_owned(), gc_ns);
     Value::Object(shown)
 }
 

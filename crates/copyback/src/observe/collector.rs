@@ -383,9 +383,8 @@ impl Collector {
     /// Mean latency breakdown of reads and of writes.
     pub fn latency_breakdown(&self, response: &LatencyReport) -> LatencyBreakdown {
         let means = |op: usize, count: u64| {
-            let mean =
-                |cause: usize| if count == 0 { 0.0 } else { self.breakdown_sum_ns[op][cause] as f64 / count as f64 };
-            ALL_CAUSES.iter().map(|&cause| (cause, mean(cause as usize))).collect()
+            let causes = ALL_CAUSES.iter().filter(|_| count > 0);
+            causes.map(|&cause| (cause, self.breakdown_sum_ns[op][cause as usize] as f64 / count as f64)).collect()
         };
         LatencyBreakdown { read_mean_ns: means(0, response.read.count), write_mean_ns: means(1, response.write.count) }
     }

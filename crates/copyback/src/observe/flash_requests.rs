@@ -5,7 +5,7 @@
 //! window, and while it waits for a free page, the cause is the task that uses the die, according to the die's clocks.
 
 use super::clocks::{Reading, charge};
-use super::report::{ALL_CAUSES, CAUSES, Cause};
+use super::report::{ALL_CAUSES, CAUSES, Cause, serialize_parts};
 use serde::Serialize;
 
 /// What a transaction of the host, or of the map, asks of flash.
@@ -64,11 +64,9 @@ impl FlashRequestTotals {
     pub fn report(&self) -> FlashRequestReport {
         let of = |kind: FlashRequest| {
             let ended = self.ended[kind as usize];
-            let mean = |cause: Cause| match ended {
-                0 => 0.0,
-                _ => self.sum_ns[kind as usize][cause as usize] as f64 / ended as f64,
-            };
-            FlashRequestTimes { count: ended, mean_ns: ALL_CAUSES.map(|cause| (cause, mean(cause))).to_vec() }
+            let mean = |cause: Cause| self.sum_ns[kind as usize][cause as usize] as f64 / ended as f64;
+            let causes = ALL_CAUSES.iter().filter(|_| ended > 0);
+            FlashRequestTimes { count: ended, mean_ns: causes.map(|&cause| (cause, mean(cause))).collect() }
         };
         FlashRequestReport {
             read: of(FlashRequest::Read),
@@ -95,6 +93,7 @@ pub struct FlashRequestTimes {
     /// How many ended.
     pub count: u64,
     /// Mean by cause, in the order of [`ALL_CAUSES`]; they add up to the mean time. `scheduler` includes the wait for
-    /// the die's window.
+    /// the die's window. Empty if `count` is 0.
+    #[serde(serialize_with = "serialize_parts")]
     pub mean_ns: Vec<(Cause, f64)>,
 }

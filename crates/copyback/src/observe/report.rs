@@ -13,7 +13,8 @@ pub use super::tenants::{TenantLatencies, TenantReport};
 use super::window_report::WindowReport;
 use crate::ftl::log_blocks::MergeTotals;
 use hdrhistogram::Histogram;
-use serde::Serialize;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
 /// Why a part of a response time passed. At each instant a request waits for one cause: what its last unit waited for.
@@ -83,8 +84,9 @@ impl Cause {
 }
 
 /// Response times of one class of requests. Percentiles are upper ends of histogram bins (three significant digits);
-/// mean, standard deviation, minimum and maximum are exact. All are 0 if `count` is 0.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+/// mean, standard deviation, minimum and maximum are exact. All are 0 if `count` is 0; in documents and tables they are
+/// null then.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Latency {
     /// Requests.
     pub count: u64,
@@ -112,6 +114,34 @@ pub struct Latency {
     pub p99_9999_ns: u64,
     /// Largest.
     pub max_ns: u64,
+}
+
+impl Serialize for Latency {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { count, mean_ns, stdev_ns, min_ns, max_ns, .. } = *self;
+        let Self { p50_ns, p90_ns, p95_ns, p99_ns, p99_9_ns, p99_99_ns, p99_999_ns, p99_9999_ns, .. } = *self;
+        let has_requests = count > 0;
+        let mut fields = serializer.serialize_struct("Latency", 13)?;
+        fields.serialize_field("count", &count)?;
+        for (name, ns) in [("mean_ns", mean_ns), ("stdev_ns", stdev_ns)] {
+            fields.serialize_field(name, &has_requests.then_some(ns))?;
+        }
+        for (name, ns) in [
+            ("min_ns", min_ns),
+            ("p50_ns", p50_ns),
+            ("p90_ns", p90_ns),
+            ("p95_ns", p95_ns),
+            ("p99_ns", p99_ns),
+            ("p99_9_ns", p99_9_ns),
+            ("p99_99_ns", p99_99_ns),
+            ("p99_999_ns", p99_999_ns),
+            ("p99_9999_ns", p99_9999_ns),
+            ("max_ns", max_ns),
+        ] {
+            fields.serialize_field(name, &has_requests.then_some(ns))?;
+        }
+        fields.end()
+    }
 }
 
 /// Response times by class.
@@ -160,10 +190,10 @@ pub struct GcReport {
     pub units_moved: u64,
     /// Sum over dies of the time that they were reserved for or executing collection.
     pub die_time_ns: u64,
-    /// Mean time of a collection.
-    pub collection_mean_ns: f64,
-    /// Longest collection.
-    pub collection_max_ns: u64,
+    /// Mean time of a collection; `None` without collections.
+    pub collection_mean_ns: Option<f64>,
+    /// Longest collection; `None` without collections.
+    pub collection_max_ns: Option<u64>,
     /// Time with at least one collection in progress, summed over drives; 0 if collections reserve dies.
     pub under_way_ns: u64,
     /// Array time of its reads; a read of several planes counts once.
@@ -174,13 +204,14 @@ pub struct GcReport {
     pub program_ns: u64,
     /// Time of its erases.
     pub erase_ns: u64,
-    /// Reads of the host that wait at the die when collection reads a page there: mean over those pages.
-    pub reads_waiting_mean: f64,
+    /// Reads of the host that wait at the die when collection reads a page there: mean over those pages, `None` without
+    /// such pages.
+    pub reads_waiting_mean: Option<f64>,
     /// The most of them.
-    pub reads_waiting_max: u32,
+    pub reads_waiting_max: Option<u32>,
 }
 
-/// Writes that leave the buffer. All are 0 without one.
+/// Writes that leave the buffer. All counts are 0 without one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct EvictionReport {
     /// Writes of the buffer that are in flash.
@@ -197,10 +228,10 @@ pub struct EvictionReport {
     pub unaligned_pages: u64,
     /// Pages that were programmed together with those of other planes.
     pub parallel_pages: u64,
-    /// Planes in use once pages were sent to flash: mean over the moments at which some were.
-    pub planes_in_use_mean: f64,
+    /// Planes in use once pages were sent to flash: mean over the moments at which some were, `None` without one.
+    pub planes_in_use_mean: Option<f64>,
     /// The most of them.
-    pub planes_in_use_max: u32,
+    pub planes_in_use_max: Option<u32>,
 }
 
 /// Traffic of a map whose entries live in flash. Its pages are not in the work for the host, but in other work.
@@ -280,12 +311,23 @@ pub struct Wear {
     pub stdev_erases: f64,
 }
 
+/// A mean by cause, of nothing if it is empty: in documents, all of its parts are null then.
+pub(super) fn serialize_parts<S: Serializer>(parts: &[(Cause, f64)], serializer: S) -> Result<S::Ok, S::Error> {
+    match parts {
+        [] => ALL_CAUSES.map(|cause| (cause, None::<f64>)).serialize(serializer),
+        parts => parts.serialize(serializer),
+    }
+}
+
 /// Time by cause.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LatencyBreakdown {
     /// Mean over the requests of the class, by cause in the order of [`ALL_CAUSES`]; they add up to the class' mean.
+    /// Empty without requests.
+    #[serde(serialize_with = "serialize_parts")]
     pub read_mean_ns: Vec<(Cause, f64)>,
     /// The same for writes.
+    #[serde(serialize_with = "serialize_parts")]
     pub write_mean_ns: Vec<(Cause, f64)>,
 }
 

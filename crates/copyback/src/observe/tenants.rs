@@ -160,8 +160,8 @@ impl TenantMeasures {
     fn mean_by_cause(&self, op: Op) -> Vec<(Cause, f64)> {
         let count: u64 = self.response[op as usize].iter().map(Latencies::count).sum();
         let sums = &self.breakdown_sum_ns[op as usize];
-        let mean = |cause: usize| if count == 0 { 0.0 } else { sums[cause] as f64 / count as f64 };
-        ALL_CAUSES.iter().map(|&cause| (cause, mean(cause as usize))).collect()
+        let causes = ALL_CAUSES.iter().filter(|_| count > 0);
+        causes.map(|&cause| (cause, sums[cause as usize] as f64 / count as f64)).collect()
     }
 }
 

@@ -181,7 +181,7 @@ fn write_amplification(simulation: &Simulation<'_>, all: &FlashWork, written_uni
 
 fn eviction_report(simulation: &Simulation<'_>) -> EvictionReport {
     let mut report = EvictionReport::default();
-    let (mut moments, mut planes) = (0, 0);
+    let (mut moments, mut planes, mut planes_most) = (0, 0, 0);
     for EvictionTotals { writes, time_ns, blocked, blocked_ns, pages, moments: m, planes_sum, planes_max, .. } in
         simulation.readings().map(|drive| drive.evictions)
     {
@@ -192,11 +192,12 @@ fn eviction_report(simulation: &Simulation<'_>) -> EvictionReport {
         report.single_pages += pages[WriteCase::Single as usize];
         report.unaligned_pages += pages[WriteCase::Unaligned as usize];
         report.parallel_pages += pages[WriteCase::Parallel as usize];
-        report.planes_in_use_max = report.planes_in_use_max.max(planes_max);
+        planes_most = planes_most.max(planes_max);
         (moments, planes) = (moments + m, planes + planes_sum);
     }
     if moments > 0 {
-        report.planes_in_use_mean = planes as f64 / moments as f64;
+        report.planes_in_use_mean = Some(planes as f64 / moments as f64);
+        report.planes_in_use_max = Some(planes_most);
     }
     report
 }
@@ -239,24 +240,27 @@ fn gc_parts(drive: &Drive, did: &Reading, report: &mut GcReport) {
 fn gc_report(simulation: &Simulation<'_>) -> GcReport {
     let mut report = GcReport::default();
     let (mut time_ns, mut held_ns, mut pages_read, mut reads_waiting) = (0, 0u128, 0, 0);
+    let (mut longest_ns, mut most_waiting) = (0, 0);
     for (drive, of) in simulation.readings().zip(simulation.drives()) {
         gc_parts(of, &drive, &mut report);
         pages_read += drive.work.gc_page_reads;
         reads_waiting += drive.gc.reads_waiting_sum;
-        report.reads_waiting_max = report.reads_waiting_max.max(drive.gc.reads_waiting_max);
+        most_waiting = most_waiting.max(drive.gc.reads_waiting_max);
         report.collections += drive.gc.collections;
         report.units_moved += drive.gc.units;
         held_ns += drive.held_by_gc_ns;
         report.under_way_ns += drive.collecting_ns;
-        report.collection_max_ns = report.collection_max_ns.max(drive.gc.max_ns);
+        longest_ns = longest_ns.max(drive.gc.max_ns);
         time_ns += drive.gc.time_ns;
     }
     report.die_time_ns = u64::try_from(held_ns).unwrap_or(u64::MAX);
     if report.collections > 0 {
-        report.collection_mean_ns = time_ns as f64 / report.collections as f64;
+        report.collection_mean_ns = Some(time_ns as f64 / report.collections as f64);
+        report.collection_max_ns = Some(longest_ns);
     }
     if pages_read > 0 {
-        report.reads_waiting_mean = reads_waiting as f64 / pages_read as f64;
+        report.reads_waiting_mean = Some(reads_waiting as f64 / pages_read as f64);
+        report.reads_waiting_max = Some(most_waiting);
     }
     report
 }

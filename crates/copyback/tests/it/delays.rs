@@ -71,7 +71,7 @@ fn a_collection_makes_its_requests() {
         let flash = &report.flash;
         let requests = flash.gc_page_reads + flash.gc_page_programs + flash.block_erases;
         assert!(report.gc.collections > 10, "{} collections", report.gc.collections);
-        (report.gc.collection_mean_ns, 2e6 * requests as f64 / report.gc.collections as f64)
+        (report.gc.collection_mean_ns.unwrap(), 2e6 * requests as f64 / report.gc.collections as f64)
     };
     let (side_by_side_ns, _) = mean_ns("pipelined");
     let (serial_ns, made_ns) = mean_ns("serial");

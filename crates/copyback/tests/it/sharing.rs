@@ -64,7 +64,8 @@ fn a_collection_that_nobody_disturbs_takes_its_steps_and_its_polls() {
 #[test]
 fn polling_costs_what_the_paper_says() {
     let table = "timing = { read = \"25 us\", program = \"200 us\", erase = \"1500 us\", channel = \"1000 GB/s\", command = \"0 ns\" }\n";
-    let mean_ns = |scheme| run(&drive(&format!("{table}{scheme}")), rare_writes(300)).report.gc.collection_mean_ns;
+    let mean_ns =
+        |scheme| run(&drive(&format!("{table}{scheme}")), rare_writes(300)).report.gc.collection_mean_ns.unwrap();
     let no_poll = "preemption = { policy = \"points\", poll = \"0 ns\" }\n";
     let moves = run(&drive(&format!("{table}{no_poll}")), rare_writes(300)).report;
     let moves = moves.gc.units_moved as f64 / moves.gc.collections as f64;

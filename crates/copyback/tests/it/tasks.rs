@@ -111,7 +111,7 @@ fn moves_go_anywhere_even_at_the_reserve() {
         let outcome = run(&at_its_reserve(frontier), requests(20_000, 0.0, 2_200));
         let (gc, flash) = (&outcome.report.gc, &outcome.report.flash);
         assert!(gc.collections > 100, "{frontier}: {} collections", gc.collections);
-        (gc.collection_mean_ns - ERASE_NS as f64) * gc.collections as f64 / flash.gc_page_programs as f64
+        (gc.collection_mean_ns.unwrap() - ERASE_NS as f64) * gc.collections as f64 / flash.gc_page_programs as f64
     };
     let (shared, own) = (page_ns("single"), page_ns("split"));
     let alone_ns = (PROGRAM_NS + TRANSFER_NS) as f64;

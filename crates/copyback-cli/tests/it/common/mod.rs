@@ -1,6 +1,10 @@
 //! What tests of the built program need.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
@@ -47,4 +51,12 @@ pub fn default_comparison() -> &'static DefaultComparison {
             histograms: histograms.expect("there is a table of histograms"),
         }
     })
+}
+
+/// The rows of a Parquet table, by column.
+pub fn rows(table: &Path) -> Vec<BTreeMap<String, Field>> {
+    let reader = SerializedFileReader::new(std::fs::File::open(table).unwrap()).unwrap();
+    let rows = reader.get_row_iter(None).unwrap();
+    rows.map(|row| row.unwrap().get_column_iter().map(|(name, field)| (name.clone(), field.clone())).collect())
+        .collect()
 }

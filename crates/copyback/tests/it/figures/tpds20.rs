@@ -154,7 +154,11 @@ fn figure_5_dies_give_whole_die_writes() {
     assert_eq!((flash.host_page_programs, flash.multi_plane_page_programs), (6, 6));
     assert_eq!((flash.host_multi_plane_page_programs, flash.gc_multi_plane_page_programs), (6, 0));
     let evictions = &outcome.report.evictions;
-    assert_eq!((evictions.planes_in_use_mean, evictions.planes_in_use_max), (6.0, 6), "three dies, at one moment");
+    assert_eq!(
+        (evictions.planes_in_use_mean, evictions.planes_in_use_max),
+        (Some(6.0), Some(6)),
+        "three dies, at one moment"
+    );
     assert_eq!(response_ns(&outcome.requests[8]), TWO_PLANE_PROGRAM_NS + LATENCY_NS);
 }
 
@@ -198,11 +202,11 @@ fn figure_2_cases_of_writes() {
     // Pages of plane 0 are even. One page leaves for each that arrives: plane 0, plane 0, then plane 1.
     let alone = one_die(&[(0, 0), (1, 2), (10, 4), (20, 1), (30, 3)]);
     assert_eq!(cases(&alone), (3, 0, 0));
-    assert_eq!((alone.planes_in_use_max, alone.writes, alone.time_ns), (1, 3, 3 * PROGRAM_NS));
+    assert_eq!((alone.planes_in_use_max, alone.writes, alone.time_ns), (Some(1), 3, 3 * PROGRAM_NS));
     // Planes 0 and 1 at one page.
     let together = one_die(&[(0, 0), (1, 1), (10, 2), (10, 3)]);
     assert_eq!(cases(&together), (0, 0, 2));
-    assert_eq!((together.planes_in_use_max, together.time_ns), (2, 2 * TWO_PLANE_PROGRAM_NS));
+    assert_eq!((together.planes_in_use_max, together.time_ns), (Some(2), 2 * TWO_PLANE_PROGRAM_NS));
     // Plane 0 is a page ahead when both leave.
     let apart = one_die(&[(0, 0), (1, 2), (10, 5), (20, 4), (20, 6)]);
     assert_eq!(cases(&apart), (1, 2, 0));
