@@ -74,9 +74,14 @@ impl Pace {
         self.share = share;
     }
 
-    /// The remaining time, at the pace since the last tenth began, or since the first update if that is too short;
-    /// `None` if too little is done.
+    /// The remaining time, if it is known within a factor of two.
     fn left(&self, work: Work, passed: Duration) -> Option<Duration> {
+        self.expected(work, passed).filter(|_| work.is_rest_known())
+    }
+
+    /// The expected remaining time, at the pace since the last tenth began, or since the first update if that is too
+    /// short; `None` if too little is done.
+    fn expected(&self, work: Work, passed: Duration) -> Option<Duration> {
         let done_min = SHARE_MIN * (work.done + work.left);
         let begins = [self.tenths[0], self.first].into_iter().flatten();
         let mut paces = begins.map(|(since, at)| (work.done - since, passed.saturating_sub(at)));
@@ -115,9 +120,9 @@ impl<'a> Preparation<'a> {
 
     /// The log line: the whole time first, then the remaining time at each tenth. `None` if the whole time is short.
     fn line(&mut self, work: Work, passed: Duration) -> Option<String> {
-        let left = self.pace.left(work, passed);
+        let (expected, left) = (self.pace.expected(work, passed), self.pace.left(work, passed));
         let is_short = |left: Duration| self.drives.of_all(passed + left) < LONG;
-        if self.tenths.is_none() && (passed < EXPECTED_FROM || left.is_none_or(is_short)) {
+        if self.tenths.is_none() && (passed < EXPECTED_FROM || expected.is_none_or(is_short)) {
             return None;
         }
         let Self { name, memory, drives, .. } = self;
@@ -126,7 +131,7 @@ impl<'a> Preparation<'a> {
         match before {
             None if drives.is_announced.swap(true, Ordering::Relaxed) => None,
             None => {
-                let whole_s = seconds(drives.of_all(passed + left?));
+                let whole_s = seconds(drives.of_all(passed + expected?));
                 let (take, of_one) = match drives.count {
                     0 | 1 => ("the drive takes".to_owned(), ""),
                     count => (format!("the {count} drives take"), " of this one"),
@@ -161,13 +166,25 @@ mod tests {
 
     /// The same of the drive of this number, of several.
     fn lines_of(drives: &DrivesToMake, number: usize, seconds_at: impl Fn(f64) -> f64) -> Vec<String> {
+        lines_within(drives, number, seconds_at, |_| [1.0, 1.0])
+    }
+
+    /// The same; the rest lies between bounds that are multiples of its estimate.
+    fn lines_within(
+        drives: &DrivesToMake,
+        number: usize,
+        seconds_at: impl Fn(f64) -> f64,
+        bounds: impl Fn(f64) -> [f64; 2],
+    ) -> Vec<String> {
         let bars = Bars::new(&ProgressSink::Discard, std::iter::empty());
         let bar = bars.add("pgc", None);
         let mut preparation = Preparation::new(&bars, &bar, "pgc", drives, number);
         let line = |percent: u32| {
             let share = f64::from(percent) / 100.0;
             let passed = Duration::from_secs_f64(seconds_at(share));
-            let work = Work { done: f64::from(percent), left: f64::from(100 - percent) };
+            let left = f64::from(100 - percent);
+            let [least, most] = bounds(share);
+            let work = Work { done: f64::from(percent), left, bounds: [least * left, most * left] };
             preparation.pace.note(work, passed);
             preparation.line(work, passed)
         };
@@ -196,6 +213,23 @@ mod tests {
         assert_eq!((logged.len(), &*logged[0]), (9, "pgc, drive 2: preconditioning 10 %, about 36 s left"));
         // Each takes less than what is worth a line; together they take more.
         assert_eq!(lines_of(&DrivesToMake::new(4, 1, 1 << 30), 0, |share| 6.0 * share).len(), 9);
+    }
+
+    /// In the second half the end is open, to one side or to the other.
+    #[test]
+    fn an_unknown_remaining_time_is_not_printed() {
+        for beyond in [[0.4, 1.0], [1.0, 3.0]] {
+            let bounds = |share: f64| if share < 0.5 { [0.5, 2.0] } else { beyond };
+            let logged = lines_within(&DrivesToMake::new(1, 1, 6 << 30), 0, |share| 40.0 * share, bounds);
+            assert_eq!((logged.len(), &*logged[4]), (10, "pgc: preconditioning 40 %, about 24 s left"));
+            assert_eq!(
+                logged[5..],
+                ["50", "60", "70", "80", "90"].map(|tenth| format!("pgc: preconditioning {tenth} %"))
+            );
+            // The whole time is announced, although the remaining time is open from the beginning.
+            let logged = lines_within(&DrivesToMake::new(1, 1, 6 << 30), 0, |share| 40.0 * share, |_| beyond);
+            assert!(logged[0].contains("some 40 s to precondition; 4 % done"), "{}", logged[0]);
+        }
     }
 
     /// The number in front of ` s`.

@@ -3,7 +3,7 @@
 use self::aged::Aged;
 use self::pace::Pace;
 pub use self::pace::Work;
-use self::rounds::{ROUNDS_EXPECTED, WorkOfWrite, rounds_to_come, spare_units};
+use self::rounds::{ROUNDS_EXPECTED, ROUNDS_MIN, WorkOfWrite, rounds_to_come, spare_units};
 use super::config::RunConfig;
 use super::precondition::PreconditionConfig;
 use crate::config::KeyError;
@@ -252,7 +252,8 @@ impl Preconditioner<'_> {
         while rounds < ROUNDS_MAX {
             let (now, to_come) = (if absorbed >= 1.0 { 0.0 } else { 1.0 }, rounds_to_come(rounds, changes, steady));
             absorbed = (absorbed - 1.0).max(0.0);
-            self.expect_passes(to_come - now, u64::from(units));
+            let sure = if rounds == 0 { ROUNDS_MIN - now } else { 0.0 };
+            self.expect_passes(to_come - now, sure, u64::from(units));
             self.pace.passes += absorbed * f64::from(units);
             let start = self.ftl.counts();
             self.overwrite(units, u64::from(units), stream)?;
@@ -283,14 +284,15 @@ impl Preconditioner<'_> {
     fn precondition_as_snia(&mut self, round: f64, stream: &mut Xoshiro256PlusPlus) -> Result<(), KeyError> {
         let units = self.ftl.geometry.logical_units;
         let writes = ((f64::from(units) * round) as u64).max(1);
-        self.expect_passes(SNIA_ROUNDS_EXPECTED, writes);
+        self.expect_passes(SNIA_ROUNDS_EXPECTED, SNIA_ROUNDS_MIN, writes);
         self.pace.after = f64::from(units);
         self.fill(units)?;
         self.pace.after = 0.0;
         self.fill(units)?;
         let mut last = LastRounds::default();
         for rounds in 0..steady::ROUNDS_MAX {
-            self.expect_passes((SNIA_ROUNDS_EXPECTED - 1.0 - f64::from(rounds)).max(0.0), writes);
+            let [expected, least] = [SNIA_ROUNDS_EXPECTED, SNIA_ROUNDS_MIN].map(|all| all - 1.0 - f64::from(rounds));
+            self.expect_passes(expected.max(0.0), least.max(0.0), writes);
             let start = self.ftl.counts();
             self.overwrite(units, writes, stream)?;
             let done = self.ftl.counts().since(&start);
@@ -381,6 +383,7 @@ impl Clock for NoClock<'_> {
 
 /// Rounds after which the rule of the SNIA PTS holds, and at least.
 const SNIA_ROUNDS_EXPECTED: f64 = 7.0;
+const SNIA_ROUNDS_MIN: f64 = 5.0;
 
 impl Preconditioner<'_> {
     /// The work of a preconditioning, in units written.
@@ -432,12 +435,15 @@ pub fn preconditioned_at(config: &RunConfig, seed: u64, tell: &mut dyn FnMut(Wor
     match config.precondition {
         PreconditionConfig::Empty {} => {}
         PreconditionConfig::Sequential { fill } => {
-            preconditioner.pace.passes = 0.0;
+            preconditioner.expect_no_round();
             preconditioner.fill(share(fill))?;
             preconditioner.end_filling();
         }
         PreconditionConfig::Random { fill, footprint, overwrites, steady } => {
             preconditioner.pace.passes -= f64::from(share(fill));
+            if overwrites.is_none() {
+                preconditioner.expect_rounds_at_first();
+            }
             preconditioner.fill(share(fill).max(1))?;
             let units = ((f64::from(share(fill)) * footprint) as u32).max(1);
             preconditioner.work_of_write = WorkOfWrite::expected(
@@ -449,15 +455,17 @@ pub fn preconditioned_at(config: &RunConfig, seed: u64, tell: &mut dyn FnMut(Wor
             let mut stream = rng::stream(seed, "precondition.random");
             match overwrites {
                 Some(times) => {
-                    preconditioner.pace.passes = 0.0;
+                    preconditioner.expect_no_round();
                     preconditioner.overwrite(units, (f64::from(units) * times) as u64, &mut stream)?;
                 }
                 None => preconditioner.overwrite_until_steady(units, steady, &mut stream)?,
             }
+            preconditioner.expect_no_round();
         }
         PreconditionConfig::Snia { round } => {
             let mut stream = rng::stream(seed, "precondition.snia");
             preconditioner.precondition_as_snia(round, &mut stream)?;
+            preconditioner.expect_no_round();
         }
         PreconditionConfig::SteadyState {} => preconditioner.settle(config, seed)?,
         PreconditionConfig::Aged { used_min, used_max, valid, spread, seed: own } => {

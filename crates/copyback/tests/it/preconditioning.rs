@@ -85,8 +85,9 @@ fn the_work_that_is_told_grows_from_the_beginning_to_the_end() {
     }
 }
 
-/// The work in all, as it is estimated at any moment, is within a factor of two of the work that was then counted. The
-/// rest alone is less certain: how many passes follow depends on noise.
+/// The work in all, as it is estimated at any moment, is within a factor of two of the work that was then counted. So
+/// is the rest if it is said to be known: how many passes follow depends on noise, except near the beginning. A drive
+/// that may change by 5 % takes few passes, and less than half of the work that is expected at first.
 #[test]
 fn the_work_is_estimated_within_a_factor_of_two() {
     for (precondition, over_provisioning, more) in [
@@ -94,6 +95,8 @@ fn the_work_is_estimated_within_a_factor_of_two() {
         ("mode = \"aged\"", 0.3, ""),
         ("mode = \"random\"", 0.07, ""),
         ("mode = \"random\"", 0.28, ""),
+        ("mode = \"random\", steady = 0.05", 0.07, ""),
+        ("mode = \"random\", steady = 0.05", 0.28, "victim = { policy = \"fifo\" }"),
         ("mode = \"random\"", 1.0, ""),
         ("mode = \"random\"", 3.0, ""),
         ("mode = \"random\"", 0.15, "victim = { policy = \"random\" }"),
@@ -115,11 +118,25 @@ fn the_work_is_estimated_within_a_factor_of_two() {
         );
         let told = progress(&copyback::config::from_toml(&text).unwrap_or_else(|error| panic!("{case}: {error:?}")));
         let all = told.last().expect("there are reports").done;
-        assert!(told.len() > 25, "{case}: {told:?}");
+        assert!(told.len() > 20, "{case}: {told:?}");
         for work in &told {
             let (share, ratio) = (work.done / all, (work.done + work.left) / all);
-            assert!((0.5..=2.0).contains(&ratio), "{case}: {ratio:.2} times the work, expected after {share:.2} of it");
+            let most = if precondition.contains("steady =") { 3.0 } else { 2.0 };
+            assert!(
+                (0.5..=most).contains(&ratio),
+                "{case}: {ratio:.2} times the work, expected after {share:.2} of it"
+            );
+            // What follows the last report is not counted.
+            let rest = all - work.done;
+            if work.is_rest_known() && share >= 0.25 && rest > 0.05 * all {
+                let ratio = work.left / rest;
+                assert!((0.5..=2.0).contains(&ratio), "{case}: {ratio:.2} times the rest after {share:.2} of the work");
+            }
         }
+        let known = told.iter().filter(|work| work.is_rest_known()).count();
+        let is_counted = ["random\"", "snia", "steady-state"].iter().all(|mode| !precondition.ends_with(mode));
+        let is_counted = is_counted && !precondition.contains("footprint") && !precondition.contains("steady =");
+        assert!(known == told.len() || !is_counted && known > 0, "{case}: {known} of {}", told.len());
     }
 }
 

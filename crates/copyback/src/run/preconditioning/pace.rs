@@ -7,12 +7,21 @@ pub struct Work {
     pub done: f64,
     /// An estimate of the rest. If the drive must become steady, it is corrected with each round.
     pub left: f64,
+    /// The least and the most that the rest may be: they differ if the drive must become steady.
+    pub bounds: [f64; 2],
 }
 
 impl Work {
     /// The completed share, below 1.
     pub fn share(&self) -> f64 {
         (self.done / (self.done + self.left).max(1.0)).min(0.99)
+    }
+
+    /// Whether the rest is known within a factor of two. Near its end, a round of overwrites may be the last or not:
+    /// what follows is a multiple of what is left of it, or nothing.
+    pub fn is_rest_known(&self) -> bool {
+        let [least, most] = self.bounds;
+        self.left <= 2.0 * least && most <= 2.0 * self.left
     }
 }
 
@@ -23,6 +32,8 @@ pub(super) struct Pace<'a> {
     pub pass: f64,
     /// Estimate of the passes that follow to the same end.
     pub passes: f64,
+    /// By how much this may be too high, and too low.
+    pub margins: [f64; 2],
     /// Estimate of what follows on these.
     pub after: f64,
     reported: f64,
@@ -37,7 +48,16 @@ const REPORTS_MIN: f64 = 64.0;
 
 impl Default for Pace<'_> {
     fn default() -> Self {
-        Self { done: 0.0, pass: 0.0, passes: 0.0, after: 0.0, reported: 0.0, step: f64::INFINITY, report: None }
+        Self {
+            done: 0.0,
+            pass: 0.0,
+            passes: 0.0,
+            margins: [0.0; 2],
+            after: 0.0,
+            reported: 0.0,
+            step: f64::INFINITY,
+            report: None,
+        }
     }
 }
 
@@ -61,7 +81,9 @@ impl<'a> Pace<'a> {
     #[cold]
     fn report_progress(&mut self) {
         self.reported = self.done;
-        let work = Work { done: self.done, left: self.pass + self.passes + self.after };
+        let left = self.pass + self.passes + self.after;
+        let [high, low] = self.margins;
+        let work = Work { done: self.done, left, bounds: [left - high, left + low] };
         if let Some(report) = &mut self.report {
             report(work);
         }

@@ -6,6 +6,10 @@ use crate::ftl::core::{Counts, Ftl};
 /// Rounds of overwrites after which the write amplification of a drive changes by less than 0.5 %, more or less. Most
 /// drives take three to five.
 pub(super) const ROUNDS_EXPECTED: f64 = 3.75;
+/// Rounds at least: the second is the first that can be compared.
+pub(super) const ROUNDS_MIN: f64 = 2.0;
+/// Rounds by which an estimate may be too low, as far as the remaining time is printed: most drives take no more.
+const ROUNDS_MORE: f64 = 2.0;
 /// Change of write amplification from round to round, relative to that of the round before, before it was counted.
 const DECAY_EXPECTED: f64 = 0.3;
 /// Largest such ratio that is extrapolated.
@@ -83,8 +87,22 @@ impl Preconditioner<'_> {
         (writes / WINDOWS).max(1)
     }
 
-    /// Expects `passes` further passes of `writes` writes each.
-    pub(super) fn expect_passes(&mut self, passes: f64, writes: u64) {
-        self.pace.passes = passes * writes as f64 * self.work_of_write.units;
+    /// Expects `passes` further passes of `writes` writes each, until the drive is steady; `sure` of them follow in any
+    /// case.
+    pub(super) fn expect_passes(&mut self, passes: f64, sure: f64, writes: u64) {
+        let work = writes as f64 * self.work_of_write.units;
+        self.pace.passes = passes * work;
+        self.pace.margins = [(passes - sure).max(0.0) * work, ROUNDS_MORE * work];
+    }
+
+    /// The passes that follow are those that were expected at first, in rounds until the drive is steady.
+    pub(super) fn expect_rounds_at_first(&mut self) {
+        let work = self.pace.passes / ROUNDS_EXPECTED;
+        self.pace.margins = [(ROUNDS_EXPECTED - ROUNDS_MIN) * work, ROUNDS_MORE * work];
+    }
+
+    /// No round follows.
+    pub(super) fn expect_no_round(&mut self) {
+        (self.pace.passes, self.pace.margins) = (0.0, [0.0; 2]);
     }
 }

@@ -8,7 +8,7 @@
 
 use super::Preconditioner;
 use super::pace::Pace;
-use super::rounds::{ROUNDS_EXPECTED, WorkOfWrite, rounds_to_come};
+use super::rounds::{ROUNDS_EXPECTED, ROUNDS_MIN, WorkOfWrite, rounds_to_come};
 use crate::config::{CapacityConfig, KeyError};
 use crate::ftl::core::Ftl;
 use crate::ftl::core::settled::Lag;
@@ -42,6 +42,7 @@ impl<'a> Preconditioner<'a> {
         let all_units = f64::from(self.ftl.geometry.logical_units);
         self.pace.pass = WORK_OF_LISTING * all_units;
         self.pace.passes = self.work_of_sample(config);
+        self.expect_rounds_at_first();
         self.pace.after = WORK_OF_UNIT * all_units + self.work_of_advances(config);
         let mut of_plane = self.units_of_planes();
         let most = of_plane.iter().map(Vec::len).max().expect("a drive has a plane");
@@ -51,7 +52,7 @@ impl<'a> Preconditioner<'a> {
         let settled = sample.write_until_steady(&mut stream);
         self.pace = std::mem::take(&mut sample.pace);
         settled?;
-        self.pace.passes = 0.0;
+        self.expect_no_round();
         let times = u64::from(self.ftl.geometry.planes / sample.ftl.geometry.planes);
         let (mut copies_left, work_of_advance) = (times as f64, sample.work_of_advance(times));
         let mut units_left = all_units;
@@ -186,12 +187,12 @@ impl<'a> Preconditioner<'a> {
     /// Fills a sample, and overwrites it until its write amplification is steady.
     fn write_until_steady(&mut self, stream: &mut Xoshiro256PlusPlus) -> Result<(), KeyError> {
         let units = self.ftl.geometry.logical_units;
-        self.expect_passes(ROUNDS_EXPECTED, u64::from(units));
+        self.expect_passes(ROUNDS_EXPECTED, ROUNDS_MIN, u64::from(units));
         self.fill(units)?;
         let (mut before, mut changes) = (f64::INFINITY, [None; 2]);
         for rounds in 0..ROUNDS_MAX {
             let to_come = rounds_to_come(rounds, changes, STEADY).min(f64::from(ROUNDS_MAX - rounds));
-            self.expect_passes(to_come - 1.0, u64::from(units));
+            self.expect_passes(to_come - 1.0, if rounds == 0 { ROUNDS_MIN - 1.0 } else { 0.0 }, u64::from(units));
             let start = self.ftl.counts();
             self.overwrite(units, u64::from(units), stream)?;
             let counts = self.ftl.counts().since(&start);
