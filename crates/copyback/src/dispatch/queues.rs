@@ -10,6 +10,7 @@ use crate::flash::geometry::Geometry;
 use crate::flash::source::SOURCES_MAX;
 use crate::sim::index::{DieId, LogicalUnit, PhysicalUnit, PlaneId, TxnId};
 use crate::sim::lists::Lists;
+use std::cell::Cell;
 
 /// Queues of a die, by class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +34,8 @@ pub(crate) struct Queues {
     die_lists: usize,
     planes: usize,
     index: Option<Box<Index>>,
+    /// See [`Queues::longest_search`].
+    longest_search: Cell<u32>,
 }
 
 impl Queues {
@@ -44,6 +47,7 @@ impl Queues {
             die_lists: dies * DIE_LISTS,
             planes,
             index: required.map(|required| Box::new(Index::new(required, geometry))),
+            longest_search: Cell::new(0),
         }
     }
 
@@ -144,8 +148,32 @@ impl Queues {
     /// The first queued write for a plane, among the first `scan_max`.
     #[inline]
     pub fn first_write_for(&self, die: DieId, plane: PlaneId, scan_max: usize, txns: &Txns) -> Option<TxnId> {
-        let queued = self.iter(self.of_die(die, Queue::Write)).take(scan_max).map(TxnId);
-        queued.into_iter().find(|&id| txns[id].plane.is_none() || txns[id].plane == plane)
+        let mut looked = 0;
+        let mut found = None;
+        for id in self.iter(self.of_die(die, Queue::Write)).map(TxnId) {
+            looked += 1;
+            if looked > scan_max {
+                break;
+            }
+            if txns[id].plane.is_none() || txns[id].plane == plane {
+                found = Some(id);
+                break;
+            }
+        }
+        self.note_search(looked);
+        found
+    }
+
+    /// Notes how many transactions a search that `compose.scan_max` limits had looked at when it ended; one more than
+    /// the limit if that ended it.
+    #[inline(always)]
+    pub fn note_search(&self, looked: usize) {
+        self.longest_search.set(self.longest_search.get().max(looked as u32));
+    }
+
+    /// The largest of these numbers: any limit of at least as many gives each search the same result.
+    pub fn longest_search(&self) -> u32 {
+        self.longest_search.get()
     }
 
     /// The index.

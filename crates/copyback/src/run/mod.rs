@@ -312,7 +312,7 @@ pub fn simulate_streams(
     let of_parts = config.host.note_of_parts(simulation.has_updated_parts());
     let was_idle = simulation.has_idle_evictions();
     let was_full = simulation.has_filled_buffer();
-    let of_scans = config.compose.notes_of_scans(simulation.peak_transactions());
+    let of_scans = config.compose.notes_of_scans([simulation.longest_search(), simulation.peak_transactions()]);
     // What the warm-up reached is not known.
     let is_known = simulation.start_of_measures().requests == 0;
     let peak = simulation.peak_outstanding();

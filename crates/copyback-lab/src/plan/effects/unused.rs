@@ -49,7 +49,6 @@ pub(super) const UNUSED_SETTINGS: &[UnusedSetting] = &[
     UnusedSetting { keys: &["compose.gc_scan"], why: why_without_partners_of_reads },
     UnusedSetting { keys: &["compose.gc_transfers"], why: why_without_pages_of_partners },
     UnusedSetting { keys: &["compose.gc_scan_max"], why: why_without_partners_of_collections },
-    UnusedSetting { keys: &["compose.scan_max"], why: why_without_partners },
     UnusedSetting {
         keys: &["timing.cache_busy", "commands.cache_read", "commands.cache_program"],
         why: why_without_cache_commands,
@@ -204,14 +203,6 @@ fn why_without_partners_of_collections(run: &RunConfig) -> Option<String> {
                preemption points that exclude some requests (`preemption.at_register`, `preemption.serves = \"all\"`) \
                and `victim.policy = \"read-match\"` do";
     if_so(!is_used, why)
-}
-
-fn why_without_partners(run: &RunConfig) -> Option<String> {
-    let is_used = builds(run, BuilderName::MultiPlane) && run.geometry.planes_per_die > 1;
-    if_so(
-        !is_used,
-        "no host command gets a partner: `multi-plane` in `compose.builders` looks for one on another plane",
-    )
 }
 
 fn why_without_cache_commands(run: &RunConfig) -> Option<String> {

@@ -38,6 +38,7 @@ impl<R: Room> View<'_, R> {
             let txn = &self.txns[id];
             let is_for_plane = txn.plane == plane;
             if used == room || passed_over == self.scan_max || (is_for_plane && used + txn.units > room) {
+                self.queues.note_search(passed_over + usize::from(passed_over == self.scan_max));
                 break;
             }
             passed_over += usize::from(!is_for_plane);
@@ -47,6 +48,7 @@ impl<R: Room> View<'_, R> {
                 used += 1;
             }
         }
+        self.queues.note_search(passed_over);
         (units, used as usize, is_newest)
     }
 }

@@ -53,13 +53,20 @@ impl ComposeConfig {
         [p.scan_max, p.gc_scan_max]
     }
 
-    /// Notes on numbers of transactions to search that no queue can have held, because the drive had at most `peak`.
-    pub fn notes_of_scans(&self, peak: usize) -> Vec<String> {
-        let usual = Self::default().scan_max();
-        let rows = ["scan_max", "gc_scan_max"].into_iter().zip(self.scan_max()).zip(usual);
-        let unused = rows.filter(|((_, most), usual)| most != usual && peak <= *most as usize);
-        let why = format!("no drive had more than {} at once", counted(peak as u64, "transaction"));
-        unused.map(|((key, _), _)| format!("`compose.{key}` has no effect: {why}")).collect()
+    /// Notes on limits of searches that ended none, and neither would the usual limit: the most transactions that a
+    /// search for a host command looked at, and the most that a drive had at once.
+    pub fn notes_of_scans(&self, [looked, peak]: [usize; 2]) -> Vec<String> {
+        let whys = [
+            format!("no search looked at more than {}", counted(looked as u64, "transaction")),
+            format!("no drive had more than {} at once", counted(peak as u64, "transaction")),
+        ];
+        let rows = ["scan_max", "gc_scan_max"].into_iter().zip(self.scan_max()).zip(Self::default().scan_max());
+        let unused =
+            rows.zip([looked, peak].into_iter().zip(whys)).filter_map(|(((key, most), usual), (reached, why))| {
+                let is_unused = most != usual && reached <= most.min(usual) as usize;
+                is_unused.then(|| format!("`compose.{key}` has no effect: {why}"))
+            });
+        unused.collect()
     }
 
     /// Time to look for a partner before each read of a collection, if the scheme looks for one.

@@ -15,9 +15,14 @@ pub(super) fn reads<R: Room>(view: &View<'_, R>, lead: PageId) -> JoiningReads {
     let mut found = JoiningReads::NONE;
     let mut pages = [lead; 4];
     let offset = geometry.block_and_offset(lead).1;
-    for id in view.queues.iter(view.queues.of_die(view.die, Queue::Read)).take(view.scan_max).map(TxnId) {
+    let mut looked = 0;
+    for id in view.queues.iter(view.queues.of_die(view.die, Queue::Read)).map(TxnId) {
         let count = found.as_slice().len();
         if count + 1 == geometry.planes_per_die as usize {
+            break;
+        }
+        looked += 1;
+        if looked > view.scan_max {
             break;
         }
         let place = view.ftl.lookup(view.txns[id].first);
@@ -38,6 +43,7 @@ pub(super) fn reads<R: Room>(view: &View<'_, R>, lead: PageId) -> JoiningReads {
             pages[count + 1] = page;
         }
     }
+    view.queues.note_search(looked);
     found
 }
 

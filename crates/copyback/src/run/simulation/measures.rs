@@ -230,6 +230,11 @@ impl Simulation<'_> {
         self.members.iter().map(|m| m.ssd.peak_transactions()).max().unwrap_or(0)
     }
 
+    /// The most transactions that a search of a drive looked at, as [`Ssd::longest_search`](crate::ssd::Ssd) counts.
+    pub fn longest_search(&self) -> usize {
+        self.members.iter().map(|m| m.ssd.longest_search()).max().unwrap_or(0)
+    }
+
     /// Whether the buffer of a drive was ever full.
     pub fn has_filled_buffer(&self) -> bool {
         self.members.iter().any(|m| m.ssd.has_filled_buffer())

@@ -117,7 +117,10 @@ impl Drive {
         if self.gc.jobs[id].is_stepping() || self.head(die, Queue::Write).is_none() {
             return None;
         }
-        let queued = self.queues.iter(self.queue(die, Queue::Write)).take(self.scheme.settings.compose.scan_max);
+        let scan_max = self.scheme.settings.compose.scan_max;
+        let queued = self.queues.iter(self.queue(die, Queue::Write));
+        self.queues.note_search(queued.take(scan_max + 1).count());
+        let queued = self.queues.iter(self.queue(die, Queue::Write)).take(scan_max);
         let waiting: u32 = queued.map(|txn| self.txns[TxnId(txn)].units).sum();
         let room = g.units_per_page.saturating_sub(waiting).max(g.units_per_flash_page) as usize;
         let job = &self.gc.jobs[id];

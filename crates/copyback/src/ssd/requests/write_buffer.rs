@@ -177,6 +177,12 @@ impl Ssd {
         self.drive.txns.entries()
     }
 
+    /// The most transactions that a search with the limit `compose.scan_max` looked at; one more than the limit if that
+    /// ended a search.
+    pub fn longest_search(&self) -> usize {
+        self.drive.queues.longest_search() as usize
+    }
+
     /// Whether the drive has a buffer whose pages had to leave for what waited.
     pub fn has_filled_buffer(&self) -> bool {
         self.drive.host_data.buffer.as_ref().is_some_and(|buffer| buffer.was_full())
