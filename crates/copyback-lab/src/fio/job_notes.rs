@@ -38,8 +38,13 @@ impl JobNotes {
                  simulated for this job"
                 .into());
         }
-        if job.replay.iolog.is_none() && job.counts_by_own_size() && !job.is_endless() {
-            let shortens = match job.exceeds_units() {
+        let is_shortened = job.replay.iolog.is_none() && job.shortens();
+        if is_shortened && (job.fills_map() || job.is_endless()) {
+            say("fio's map of blocks shortens requests that reach into a block that was drawn before: there are more \
+                 requests, and they are smaller; norandommap=1 keeps their sizes"
+                .into());
+        } else if job.replay.iolog.is_none() && job.counts_by_own_size() && !job.is_endless() {
+            let shortens = match is_shortened {
                 true => {
                     ". It shortens requests that reach into a taken block, and a request beyond the file ends the job"
                 }

@@ -159,8 +159,8 @@ pub struct AddressSpec {
     /// Whether those others repeat the address of the last request instead of continuing it; default false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_repeats: Option<bool>,
-    /// Whether the workload ends if a draw finds no free number, or if the request would reach beyond the footprint, of
-    /// `numbered`; default false: all are free again.
+    /// Whether the workload ends if a draw finds no free number, or if the operation's smallest request would reach
+    /// beyond the footprint, of `numbered`; default false: all are free again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends: Option<bool>,
     /// The footprint has a number for each of these units, of `numbered`: the smallest unit of any operation; default

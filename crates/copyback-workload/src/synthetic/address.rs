@@ -170,8 +170,14 @@ impl Addresses {
     }
 
     /// The extent of a request; `None` if there is none left. `len_bytes` is at most the footprint; if the request does
-    /// not continue the last one, it begins at a multiple of `offset_align_bytes`.
-    pub(crate) fn draw(&mut self, op: Op, mut len_bytes: u64, offset_align_bytes: u64) -> Option<Extent> {
+    /// not continue the last one, it begins at a multiple of `offset_align_bytes`. `least_bytes`: the smallest size of
+    /// the operation.
+    pub(crate) fn draw(
+        &mut self,
+        op: Op,
+        (least_bytes, mut len_bytes): (u64, u64),
+        offset_align_bytes: u64,
+    ) -> Option<Extent> {
         if let Place::Array(array) = &self.place {
             let (offset_bytes, drive) = array.draw(&mut self.rng, self.align_bytes, self.footprint_bytes, len_bytes);
             self.spilled += u64::from(!array.per_drive && len_bytes > array.stripe_bytes);
@@ -188,7 +194,7 @@ impl Addresses {
             Some((_, true, last_start_bytes)) if in_run => last_start_bytes.min(self.footprint_bytes - len_bytes),
             _ if sequential => self.continued(of, len_bytes),
             _ => {
-                let drawn_bytes = self.random(op, &mut len_bytes, offset_align_bytes)?;
+                let drawn_bytes = self.random(op, (least_bytes, &mut len_bytes), offset_align_bytes)?;
                 drawn_bytes - drawn_bytes % offset_align_bytes
             }
         };
@@ -222,16 +228,16 @@ impl Addresses {
     }
 
     /// A random address. It shortens a request that would reach into a block that `numbered` has taken.
-    fn random(&mut self, op: Op, len_bytes: &mut u64, own_align: u64) -> Option<u64> {
+    fn random(&mut self, op: Op, (least_bytes, len_bytes): (u64, &mut u64), own_align: u64) -> Option<u64> {
         let align = self.align_bytes;
         let last_start = self.footprint_bytes - *len_bytes;
         Some(match &mut self.place {
             Place::Numbered(numbers) => {
                 let count = (self.footprint_bytes / own_align).max(1);
-                let wanted = len_bytes.div_ceil(own_align).clamp(1, count);
-                let (first, length) = numbers.next(&mut self.rng, count, wanted)?;
+                let numbered = [least_bytes, *len_bytes].map(|bytes| bytes.div_ceil(own_align).clamp(1, count));
+                let (first, length) = numbers.next(&mut self.rng, count, numbered)?;
                 *len_bytes = (*len_bytes).min(length * own_align);
-                (first * own_align).min(last_start)
+                (first * own_align).min(self.footprint_bytes - *len_bytes)
             }
             Place::Once(round) => {
                 let start = round.next() * align;

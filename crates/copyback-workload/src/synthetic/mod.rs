@@ -175,7 +175,9 @@ impl RequestSource for Generator {
         self.begin_again();
         let op = if is_read { Op::Read } else { self.draw_op() };
         let len_bytes = self.draw_len(op);
-        let drawn = self.addresses.draw(op, len_bytes, self.offset_align_bytes[op as usize]);
+        let sizes = [&self.read_sizes, &self.write_sizes, &self.trim_sizes][op as usize];
+        let least_bytes = sizes.as_ref().map_or(len_bytes, Sizes::least_bytes).min(len_bytes);
+        let drawn = self.addresses.draw(op, (least_bytes, len_bytes), self.offset_align_bytes[op as usize]);
         let Some(Extent { offset_bytes, len_bytes, device }) = drawn else {
             self.requests_left = 0;
             return Ok(None);

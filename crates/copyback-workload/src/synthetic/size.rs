@@ -46,6 +46,16 @@ impl Sizes {
         }
     }
 
+    /// The smallest size.
+    pub(crate) fn least_bytes(&self) -> u64 {
+        match self {
+            Sizes::Fixed(len_bytes) => *len_bytes,
+            Sizes::Exponential { align_bytes, .. } => *align_bytes,
+            Sizes::Mix(shares) => shares.iter().map(|(_, len_bytes)| *len_bytes).min().unwrap_or(0),
+            Sizes::Range { min_bytes, .. } => *min_bytes,
+        }
+    }
+
     /// Draws a size.
     pub(crate) fn draw(&self, rng: &mut Xoshiro256PlusPlus) -> u64 {
         match self {

@@ -3,6 +3,7 @@
 use super::{IssuedRequest, fio, of_fio, of_fio_each, own, written};
 use crate::common::{code, copyback, error_text, output_text};
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// Places of each pass of so many requests.
 fn passes(list: &[IssuedRequest], length: usize) -> Vec<Vec<u64>> {
@@ -201,8 +202,7 @@ fn blocks_of_different_sizes_share_fios_map() {
     for (at, job) in JOBS.iter().enumerate() {
         let seen = own(folder.path(), &written(folder.path(), &format!("[j]\n{}", options(job))));
         for list in [Some(&seen), theirs.as_ref().map(|all| &all[at])].into_iter().flatten() {
-            let numbers: std::collections::BTreeSet<u64> =
-                list.iter().map(|asked| asked.offset_bytes / asked.len_bytes).collect();
+            let numbers: BTreeSet<u64> = list.iter().map(|asked| asked.offset_bytes / asked.len_bytes).collect();
             assert_eq!(numbers.len(), list.len(), "{}: a number comes twice", job.0);
             assert!(job.1.contains(&list.len()), "{}: {} requests", job.0, list.len());
             assert!(list.iter().all(|asked| asked.offset_bytes % asked.len_bytes == 0), "{}", job.0);
@@ -220,6 +220,41 @@ fn blocks_of_different_sizes_share_fios_map() {
         let text = printed_for(&format!("--name=a --rw=randrw {whole} --size=1m"));
         assert!(!text.contains("finds no free number"), "{whole}: {text}");
     }
+}
+
+/// A job that draws its sizes writes each byte once, with requests that fio's map shortens: as many as fio makes,
+/// within 6 %. Over 12 seeds, numbers of either have a standard deviation of 0.5 to 2.7 %, and means differ by at most
+/// 0.5 %.
+#[test]
+fn requests_of_several_sizes_are_shortened_by_fios_map() {
+    const JOBS: &[&str] = &[
+        "rw=randwrite\nbsrange=4k-16k\nsize=32m\n",
+        "rw=randwrite\nbssplit=4k/50:8k/50\nsize=32m\n",
+        "rw=randwrite\nbssplit=4k/90:64k/10\nsize=32m\n",
+        "rw=randrw\nbsrange=4k-64k\nsize=32m\n",
+        "rw=randwrite\nbssplit=4k/50:8k/50\nsize=16m\nloops=2\n",
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let options = |options: &&str| format!("ioengine=null\n{options}");
+    let theirs = of_fio_each(folder.path(), &JOBS.iter().map(options).collect::<Vec<_>>());
+    for (at, job) in JOBS.iter().enumerate() {
+        let seen = own(folder.path(), &written(folder.path(), &format!("[j]\n{}", options(job))));
+        let sum = |list: &[IssuedRequest]| list.iter().map(|asked| asked.len_bytes).sum::<u64>();
+        let covered = |list: &[IssuedRequest]| {
+            let blocks =
+                list.iter().flat_map(|asked| asked.offset_bytes / 4096..(asked.offset_bytes + asked.len_bytes) / 4096);
+            blocks.collect::<BTreeSet<u64>>().len() as u64 * 4096
+        };
+        let once = if job.contains("loops") { 16 << 20 } else { 32 << 20 };
+        assert_eq!([sum(&seen), covered(&seen)], [32 << 20, once], "{job}");
+        if let Some(theirs) = theirs.as_ref().map(|all| &all[at]) {
+            assert_eq!([sum(theirs), covered(theirs)], [32 << 20, once], "{job}");
+            let ratio = seen.len() as f64 / theirs.len() as f64;
+            assert!((ratio - 1.0).abs() < 0.06, "{job}: {} requests, of fio {}", seen.len(), theirs.len());
+        }
+    }
+    let text = printed_for("--name=a --rw=randwrite --bsrange=4k-16k --size=1m");
+    assert!(text.contains("fio's map of blocks shortens requests") && !text.contains("may be drawn twice"), "{text}");
 }
 
 /// Holes backwards begin at the start, and go on from the end of the file. Places are those of fio 3.33 on a file.

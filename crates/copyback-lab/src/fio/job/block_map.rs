@@ -68,8 +68,25 @@ impl Job {
     pub fn counts_by_own_size(&self) -> bool {
         let differs = |own: u64| own != self.least_of_all();
         self.ends_with_map()
-            && self.used(|op| self.sizes.blocks[op].only()).all(|size| size.is_some())
-            && (self.has_other_units() || self.used(|op| self.map_unit(op)).any(differs))
+            && (self.has_other_units() || self.draws_sizes() || self.used(|op| self.map_unit(op)).any(differs))
+    }
+
+    /// Whether an operation has requests of several sizes.
+    fn draws_sizes(&self) -> bool {
+        self.used(|op| self.sizes.blocks[op].only()).any(|size| size.is_none())
+    }
+
+    /// Whether fio's map is full when the job has moved its size, and not before: all requests are whole blocks of the
+    /// size that the map counts.
+    pub fn fills_map(&self) -> bool {
+        let unit = self.least_of_all();
+        let is_whole = |op: usize| self.map_unit(op) == unit && self.sizes.blocks[op].divisor().is_multiple_of(unit);
+        self.ends_with_map() && !self.has_other_units() && self.used(is_whole).all(|is_whole| is_whole)
+    }
+
+    /// Whether fio's map shortens requests that reach into a block that was drawn before.
+    pub fn shortens(&self) -> bool {
+        self.counts_by_own_size() && (self.draws_sizes() || self.exceeds_units())
     }
 
     /// The smallest size of a request of any operation, also of operations that the job does not have.
@@ -80,7 +97,12 @@ impl Job {
     /// Refuses a job that fio's map ends several times, each time after other bytes.
     pub(super) fn refuse_rounds(&self) -> Result<(), Failure> {
         let repeats = self.extent.loops > 1 || self.extent.io_size.is_some();
-        if !repeats || self.is_endless() || !self.counts_by_own_size() || self.replay.iolog.is_some() {
+        if !repeats
+            || self.is_endless()
+            || !self.counts_by_own_size()
+            || self.fills_map()
+            || self.replay.iolog.is_some()
+        {
             return Ok(());
         }
         let message = "with different sizes in `bs`, fio's map of blocks ends each pass after another number of bytes, \

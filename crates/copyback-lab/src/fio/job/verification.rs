@@ -47,7 +47,7 @@ impl Job {
             && self.extent.number_ios.is_none()
             && self.amount(0).is_none()
             && self.stride().is_none()
-            && !self.counts_by_own_size()
+            && (!self.counts_by_own_size() || self.fills_map())
             && self.replay.iolog.is_none();
         if is_plain {
             return Ok(true);

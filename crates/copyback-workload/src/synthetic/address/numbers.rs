@@ -3,8 +3,9 @@
 //! fio has one map for reads, writes and trims, and a bit for each number, not for each byte: block 3 of writes of
 //! 16 KiB and block 3 of reads of 4 KiB exclude each other. The map has as many numbers as there are blocks of the
 //! smallest size of any operation. A draw that finds its number taken goes on to the next free one, and from the last
-//! number to the first. If the request then reaches beyond the blocks of its operation, fio 3.33 ends the job. A
-//! request of several blocks takes a number for each of them, and ends before the first one that is taken.
+//! number to the first. If the smallest request of the operation then reaches beyond its blocks, fio 3.33 ends the job;
+//! a larger one is drawn again until it fits, and is shortened here. A request of several blocks takes a number for each
+//! of them, and ends before the first one that is taken.
 
 use crate::rng::{Xoshiro256PlusPlus, below};
 
@@ -29,20 +30,28 @@ impl Numbers {
         self.taken.clear();
     }
 
-    /// Takes a number below `count`, and the free ones that follow it, for a request of at most `wanted` numbers.
-    /// Returns the first number and how many were taken; `None` if the workload ends.
+    /// Takes a number below `count`, and the free ones that follow it, for a request of at most `wanted` numbers, of an
+    /// operation whose requests have at least `least`. Returns the first number and how many were taken; `None` if the
+    /// workload ends.
     ///
-    /// The caller ensures that `1 <= wanted <= count`. A request that would reach beyond `count` ends the workload.
-    pub(super) fn next(&mut self, rng: &mut Xoshiro256PlusPlus, count: u64, wanted: u64) -> Option<(u64, u64)> {
+    /// The caller ensures that `1 <= least <= wanted <= count`. If not even `least` numbers are left below `count`, the
+    /// workload ends.
+    pub(super) fn next(
+        &mut self,
+        rng: &mut Xoshiro256PlusPlus,
+        count: u64,
+        [least, wanted]: [u64; 2],
+    ) -> Option<(u64, u64)> {
         let drawn = below(rng, count);
         let first = match self.free_from(drawn) {
-            Some(free) if free <= count - wanted => free,
+            Some(free) if free <= count - least => free,
             _ if self.ends => return None,
             _ => {
                 self.free_all();
-                drawn.min(count - wanted)
+                drawn.min(count - least)
             }
         };
+        let wanted = wanted.min(count - first);
         let last_word = ((first + wanted - 1) / 64) as usize;
         if last_word >= self.taken.len() {
             self.taken.resize(last_word + 1, 0);
@@ -89,8 +98,8 @@ mod tests {
     fn numbers_are_free_again_unless_the_workload_ends() {
         let mut numbers = Numbers::new(8, false);
         let mut rng = stream(1, "numbers");
-        assert!((0..100).all(|_| numbers.next(&mut rng, 8, 1).is_some_and(|(number, _)| number < 8)));
-        assert!((0..100).all(|_| numbers.next(&mut rng, 8, 3).is_some_and(|(number, _)| number < 6)));
+        assert!((0..100).all(|_| numbers.next(&mut rng, 8, [1, 1]).is_some_and(|(number, _)| number < 8)));
+        assert!((0..100).all(|_| numbers.next(&mut rng, 8, [3, 3]).is_some_and(|(number, _)| number < 6)));
     }
 
     /// A slow map: a request begins at the next free number, after the last one at the first, and ends before a taken
@@ -111,7 +120,7 @@ mod tests {
                 let own = first.map(|first| (first..first + wanted).take_while(|number| !taken.contains(number)));
                 let own: Option<Vec<u64>> = own.map(Iterator::collect);
                 let expected = own.as_ref().map(|own| (own[0], own.len() as u64));
-                assert_eq!(numbers.next(&mut rng, count, wanted), expected, "{count}, {wanted}");
+                assert_eq!(numbers.next(&mut rng, count, [wanted, wanted]), expected, "{count}, {wanted}");
                 let Some(own) = own else { break };
                 went_on += u32::from(own[0] < drawn);
                 taken.extend(own);
@@ -121,10 +130,25 @@ mod tests {
         assert!(went_on > 0, "no draw went on at the first number");
     }
 
+    /// Sizes of one to four numbers: all of them are taken before the workload ends, also the last ones.
+    #[test]
+    fn requests_of_several_sizes_take_all_numbers() {
+        for seed in 0..20 {
+            let mut numbers = Numbers::new(101, true);
+            let mut rng = stream(seed, "numbers");
+            let mut taken = 0;
+            while let Some((first, length)) = numbers.next(&mut rng, 101, [1, 1 + (taken + seed) % 4]) {
+                assert!(first + length <= 101);
+                taken += length;
+            }
+            assert_eq!(taken, 101);
+        }
+    }
+
     /// fio makes no request at all if the first one would reach beyond the file.
     #[test]
     fn a_first_request_that_does_not_fit_ends_the_workload() {
-        let is_empty = |seed| Numbers::new(8, true).next(&mut stream(seed, "numbers"), 8, 6).is_none();
+        let is_empty = |seed| Numbers::new(8, true).next(&mut stream(seed, "numbers"), 8, [6, 6]).is_none();
         let empty = (0..800).filter(|seed| is_empty(*seed)).count();
         assert!((400..600).contains(&empty), "five of eight draws do not fit: {empty} of 800 are empty");
     }
