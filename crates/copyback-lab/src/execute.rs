@@ -2,6 +2,7 @@
 
 use crate::advice;
 use crate::failure::Failure;
+use crate::format;
 use crate::memory;
 use crate::plan::{Plan, Planned};
 use crate::preconditioned::{self, Preconditioned};
@@ -244,8 +245,13 @@ fn failed(error: RunError, planned: &Planned) -> Failure {
             Failure::input(unfinished.to_string()).with_help(help)
         }
         RunError::Empty if ends_with_map(&planned.resolved) => {
-            Failure::input("there is no request: no request fits behind the first address that fio's map draws")
-                .with_help("use another seed (--seed N), smaller requests, or norandommap=1")
+            let names: Vec<&str> = planned.resolved.tenants.keys().map(String::as_str).collect();
+            let of = if names.is_empty() { String::new() } else { format!(" in {}", format::names(&names)) };
+            Failure::input(format!(
+                "there is no request{of}: no request fits behind the first address that fio's map draws. fio ends such a \
+                 job without I/O and without an error; a simulation has nothing to measure"
+            ))
+            .with_help("raise `size`, use another seed (--seed N) or smaller requests, or norandommap=1")
         }
         error => error.into(),
     }
