@@ -109,7 +109,7 @@ impl<S: RequestSource> Transformed<S> {
     }
 
     fn scale(&mut self, request: &mut Request) -> Result<(), Error> {
-        #[allow(clippy::float_cmp, reason = "exactly one means that nothing is asked for")]
+        #[allow(clippy::float_cmp, reason = "with exactly one, the setting has no effect")]
         if self.time_scale == 1.0 {
             return Ok(());
         }
@@ -134,8 +134,7 @@ impl<S: RequestSource> Transformed<S> {
             let (index, align) = (self.passed + self.rejected + 1, format_bytes(align));
             let message =
                 format!("request {index} ends at byte {end}: widened to {align} (`align`), it would end beyond 2^64");
-            Error::new(message)
-                .with_help("leave `align` out, or let addresses lie side by side: `layout = \"compact\"`")
+            Error::new(message).with_help("leave `align` out, or pack the used addresses: `layout = \"compact\"`")
         })?;
         let offset_bytes = request.offset_bytes - request.offset_bytes % align;
         let len_bytes = end - offset_bytes;
@@ -180,8 +179,7 @@ impl<S: RequestSource> Transformed<S> {
     fn room(&self) -> &'static str {
         match self.may_be_compact {
             true => {
-                "let the addresses that are used lie side by side (--set workload.layout=compact; `copyback trace \
-                 info` says how much they are: its footprint), take a larger device (--fit 0.9 sizes it for the \
+                "pack the used addresses (--set workload.layout=compact; `copyback trace info` prints their size, the footprint), take a larger device (--fit 0.9 sizes it for the \
                  trace), or "
             }
             false => {
@@ -289,7 +287,7 @@ impl<S: RequestSource> Transformed<S> {
         let is_first_idle = self.first.is_some_and(|first| self.passed < first || !self.ended);
         let ends = if self.ended { "the workload has" } else { "the run ended after" };
         note(is_first_idle, "first", format!("{ends} {}", counted(self.passed, "request")));
-        #[allow(clippy::float_cmp, reason = "exactly one means that nothing is asked for")]
+        #[allow(clippy::float_cmp, reason = "with exactly one, the setting has no effect")]
         let is_scale_set = self.time_scale != 1.0;
         note(is_scale_set && !self.has_scaled, "time_scale", "every request arrives at 0".to_owned());
         let align = format_bytes(self.align_bytes);
