@@ -13,8 +13,8 @@ use copyback_theory::bandwidth::{Bandwidth, Channel};
 use copyback_workload::Op;
 
 const SOURCE: &str = "min(page/t_x, n·k·page/(t_array + k·t_x)); with cache n·k·page/max(t_array, k·t_x)";
-const REASON: &str = "no chance in it: measured from a quarter to three quarters of the run, so that filling and \
-                      draining do not count; what is left is a command more or less at the ends";
+const REASON: &str = "deterministic; measured from a quarter to three quarters of the run, without filling and \
+                      draining; one command more or less at these ends";
 
 /// Outstanding requests.
 const DEPTH: u64 = 16;

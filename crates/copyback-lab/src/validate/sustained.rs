@@ -15,8 +15,8 @@ use copyback_workload::units::Nanos;
 use copyback_workload::{Op, rng};
 
 const EQUAL: &str = "N_die/t, t = t_P/k + t_x + (A − 1)(t_R + t_P + 2t_x) + A·t_B/b";
-const ONE_DIE: &str = "a die with 64 writes waiting is never idle; a collection that the run's ends cut off \
-                       counts in A and not in time, or the other way round";
+const ONE_DIE: &str = "a die with 64 waiting writes is never idle; a collection that an end of the run cuts off counts \
+                       either in A or in time";
 const BOUND: &str = "ceiling min(N_die/t, N_ch/((2A − 1)t_x)); floor: dies as M/G/1 queues, waits for the channel";
 const WHOLE: &str = "measured in the middle half of the run; A and k are those of the whole run";
 

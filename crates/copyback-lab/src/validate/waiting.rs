@@ -13,9 +13,9 @@ use copyback_theory::waiting::{self as theory, Class};
 use copyback_workload::units::{Bytes, Nanos};
 use copyback_workload::{Op, rng};
 
-pub(super) const MEAN: &str = "about twice the 95 % interval that so many arrivals leave: waits that follow each other are alike, the \
-                    more so the higher the load";
-const PERCENTILE: &str = "as for means, from the hundredth or thousandth part of the arrivals; and the simulator's \
+pub(super) const MEAN: &str = "about twice the 95 % interval of so many arrivals: successive waits are correlated, more so \
+                               at higher loads";
+const PERCENTILE: &str = "as for means, of which a hundredth or a thousandth of the arrivals counts; and the simulator's \
                           histogram adds up to 0.1 % of the response time";
 
 const P_K: &str = "M/D/1: ρ/(2(1 − ρ)) (Pollaczek 1930; Khinchine 1932)";

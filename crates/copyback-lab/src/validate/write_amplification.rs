@@ -15,13 +15,13 @@ use copyback_theory::monte_carlo::{self, REFERENCE_BLOCKS, Victim, WEAR_AWARE, W
 use copyback_theory::write_amplification::{self as theory, Heat};
 use copyback_workload::rng;
 
-/// Blocks that hold data; what the plane holds back comes on top.
+/// Blocks that hold data; the plane's reserve is additional.
 const BLOCKS: u32 = REFERENCE_BLOCKS;
 
-const FORMULA: &str = "sampling error of 0.1 to 0.4 %, and what 2048 blocks differ from the infinitely many of the theory: \
-                       one block more or less changes A by 0.7 % at OP 7 %, less elsewhere";
+const FORMULA: &str = "sampling error of 0.1 to 0.4 %, and 2048 blocks instead of the theory's infinitely many: one block \
+                       more or less changes A by 0.7 % at OP 7 %, less elsewhere";
 const TABLE: &str =
-    "sampling error of 0.1 to 0.3 % here and below 0.2 % in the Monte-Carlo value; both have 2048 blocks of data";
+    "sampling error of 0.1 to 0.3 % here, and below 0.2 % in the Monte-Carlo value; both have 2048 blocks of data";
 const DESNOYERS: &str = "Desnoyers 2014: A = α/(α + W(−α·e^−α))";
 const GREEDY: &str = "mean field (Bux and Iliadis 2010; Van Houdt 2013): α = A(H_b − H_m + p/m), A = b/(b − m + p)";
 const VAN_HOUDT: &str = "Van Houdt 2013, d choices: λ·i·x_i = 1 − (s_{i+1} + x_i)^d";
