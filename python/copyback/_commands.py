@@ -70,12 +70,12 @@ def run(
     device
         Device: a preset's name or a TOML file [default: small].
     array
-        Array of such drives behind one volume: a preset's name (raid-0, raid-1, raid-10, raid-5, raid-6) or a TOML file
-        with a table ``[array]`` [default: one drive].
+        Array of drives behind one volume: a preset's name (raid-0, raid-1, raid-10, raid-5, raid-6) or a TOML file with
+        a table ``[array]`` [default: one drive].
     workload
         Workload: a preset's name or a TOML file [default: oltp].
     trace
-        Replay this trace file instead (``-``: standard input; BASE: BASE.blktrace.0 and so on); its format is
+        Replay this trace file as workload (``-``: standard input; BASE: BASE.blktrace.0 and so on); its format is
         recognised from its content. Instead of a path: an object with Arrow's PyCapsule protocol (a data frame of
         pandas or polars, a table of pyarrow, a relation of DuckDB), or an iterable of tuples or mappings. Columns are
         ``arrival_ns``, ``op``, ``offset_bytes``, ``length_bytes`` and optionally ``device`` and ``priority``.
@@ -92,8 +92,8 @@ def run(
     skip_bad
         Number of malformed trace records to skip before one stops the run.
     fit
-        Set the number of blocks a plane so that the trace, or the jobs of fio, address this share of the drive, for
-        example 0.9; with ``set={"workload.layout": "compact"}`` the trace's footprint counts.
+        Set the number of blocks of each plane so that the trace, or the jobs of fio, address this share of the drive,
+        for example 0.9; with ``set={"workload.layout": "compact"}`` the trace's footprint is this share.
     set
         Keys of the configuration, for example ``{"trigger.soft": 0.05, "timing.read": "50 us"}``, or for one scheme
         only: ``{"pgc:trigger.soft": 0.05}``.
@@ -102,14 +102,14 @@ def run(
     open
         Requests arrive at the workload's times, whatever the device sets: host.mode=open.
     closed
-        A request arrives when another completes, ``host.queue_depth`` at a time: host.mode=closed.
+        A request begins when another completes, so that ``host.queue_depth`` are outstanding: host.mode=closed.
     seed
         Seed of every random stream; for several seeds, with mean and interval, use ``seeds`` of a sweep [default: 1].
     requests
         Stop after this many requests; requests of the warm-up are not counted.
     warmup
         Simulate this first and exclude it from all results: a number of requests (10000), a simulated time (10s), or
-        ``steady``: until the rule of the SNIA PTS holds [default: what the workload says, else nothing].
+        ``steady``: until the rule of the SNIA PTS holds [default: the workload's warm-up, else none].
     json
         Write the results as JSON.
     latex
@@ -202,12 +202,12 @@ def compare(
     device
         Device: a preset's name or a TOML file [default: small].
     array
-        Array of such drives behind one volume: a preset's name (raid-0, raid-1, raid-10, raid-5, raid-6) or a TOML file
-        with a table ``[array]`` [default: one drive].
+        Array of drives behind one volume: a preset's name (raid-0, raid-1, raid-10, raid-5, raid-6) or a TOML file with
+        a table ``[array]`` [default: one drive].
     workload
         Workload: a preset's name or a TOML file [default: oltp].
     trace
-        Replay this trace file instead (``-``: standard input; BASE: BASE.blktrace.0 and so on); its format is
+        Replay this trace file as workload (``-``: standard input; BASE: BASE.blktrace.0 and so on); its format is
         recognised from its content. Instead of a path: an object with Arrow's PyCapsule protocol (a data frame of
         pandas or polars, a table of pyarrow, a relation of DuckDB), or an iterable of tuples or mappings. Columns are
         ``arrival_ns``, ``op``, ``offset_bytes``, ``length_bytes`` and optionally ``device`` and ``priority``.
@@ -224,8 +224,8 @@ def compare(
     skip_bad
         Number of malformed trace records to skip before one stops the run.
     fit
-        Set the number of blocks a plane so that the trace, or the jobs of fio, address this share of the drive, for
-        example 0.9; with ``set={"workload.layout": "compact"}`` the trace's footprint counts.
+        Set the number of blocks of each plane so that the trace, or the jobs of fio, address this share of the drive,
+        for example 0.9; with ``set={"workload.layout": "compact"}`` the trace's footprint is this share.
     set
         Keys of the configuration, for example ``{"trigger.soft": 0.05, "timing.read": "50 us"}``, or for one scheme
         only: ``{"pgc:trigger.soft": 0.05}``.
@@ -234,14 +234,14 @@ def compare(
     open
         Requests arrive at the workload's times, whatever the device sets: host.mode=open.
     closed
-        A request arrives when another completes, ``host.queue_depth`` at a time: host.mode=closed.
+        A request begins when another completes, so that ``host.queue_depth`` are outstanding: host.mode=closed.
     seed
         Seed of every random stream; for several seeds, with mean and interval, use ``seeds`` of a sweep [default: 1].
     requests
         Stop after this many requests; requests of the warm-up are not counted.
     warmup
         Simulate this first and exclude it from all results: a number of requests (10000), a simulated time (10s), or
-        ``steady``: until the rule of the SNIA PTS holds [default: what the workload says, else nothing].
+        ``steady``: until the rule of the SNIA PTS holds [default: the workload's warm-up, else none].
     json
         Write the results as JSON.
     latex
@@ -306,13 +306,13 @@ def sweep(
         ``baseline+Mine``. To compare them with other schemes, use ``schemes``. A sweep with policies reuses no earlier
         results (``fresh``), because their code may have changed, and cannot have a ``client``.
     fit
-        Set the number of blocks a plane so that a cell's trace addresses this share of its drive, for example 0.9:
-        cells of one trace then hold the same data, each at its own over-provisioning.
+        Set the number of blocks of each plane so that a cell's trace addresses this share of its drive, for example
+        0.9: cells of one trace then hold the same data, each at its own over-provisioning.
     seed
         Seed of every random stream, overriding the file.
     warmup
         Simulate this first and exclude it from all results: a number of requests (10000), a simulated time (10s), or
-        ``steady``: until the rule of the SNIA PTS holds [default: what the file or the workload says].
+        ``steady``: until the rule of the SNIA PTS holds [default: the warm-up of the file or of the workload].
     traces
         Folder of the recorded traces that files name; without it, a paper's experiments skip those traces [default: the
         file's own folder].
@@ -366,13 +366,13 @@ def reproduce(
     figure
         Only this figure, table or section, named as in the list of claims or in an experiment's file.
     headlines
-        Only the headlines: claims of abstract, introduction and conclusion, with quotes and causes of misses.
+        Judge only the headlines (claims of abstract, introduction and conclusion), with quotes and causes of misses.
     worlds
-        Ask each headline in this many worlds, drawn from the paper's open decisions; ``seed`` draws others.
+        Judge each headline in this many worlds (random choices of the paper's open decisions); ``seed`` draws others.
     full_size
         Run worlds on the whole drive with all requests of the headlines.
     quick
-        Fewer requests: shows that everything runs, and roughly the results.
+        Run fewer requests, to see that everything runs, and results roughly.
     json
         Write the claims and their verdicts as JSON.
     figures
@@ -382,13 +382,13 @@ def reproduce(
     set
         Keys of the configuration in every cell; they override the file's.
     fit
-        Set the number of blocks a plane so that a cell's trace addresses this share of its drive, for example 0.9:
-        cells of one trace then hold the same data, each at its own over-provisioning.
+        Set the number of blocks of each plane so that a cell's trace addresses this share of its drive, for example
+        0.9: cells of one trace then hold the same data, each at its own over-provisioning.
     seed
         Seed of every random stream, overriding the file.
     warmup
         Simulate this first and exclude it from all results: a number of requests (10000), a simulated time (10s), or
-        ``steady``: until the rule of the SNIA PTS holds [default: what the file or the workload says].
+        ``steady``: until the rule of the SNIA PTS holds [default: the warm-up of the file or of the workload].
     traces
         Folder of the recorded traces that files name; without it, a paper's experiments skip those traces [default: the
         file's own folder].
@@ -457,7 +457,7 @@ def report(
     where: str | Sequence[str] = (),
     out: Path,
 ) -> str:
-    """Make one page of results for a browser: tables, distributions, events over time, die by die.
+    """Make a page of results for a browser: tables, distributions, and events over time of each die.
 
     Returns what the program prints.
 
@@ -502,8 +502,8 @@ def config(
     device
         Device: a preset's name or a TOML file [default: small].
     array
-        Array of such drives behind one volume: a preset's name (raid-0, raid-1, raid-10, raid-5, raid-6) or a TOML file
-        with a table ``[array]`` [default: one drive].
+        Array of drives behind one volume: a preset's name (raid-0, raid-1, raid-10, raid-5, raid-6) or a TOML file with
+        a table ``[array]`` [default: one drive].
     workload
         Workload: a preset's name or a TOML file [default: oltp].
     set

@@ -36,11 +36,11 @@ pub enum Command {
     Compare(CompareArgs),
     /// Run a grid of devices, schemes, workloads, settings and seeds, and write every number to one table
     Sweep(SweepArgs),
-    /// Run a paper's experiments and judge its claims; claims that miss are a result, exit code 0
+    /// Run a paper's experiments and judge its claims; a claim that does not hold is a result, too (exit code 0)
     Reproduce(ReproduceArgs),
     /// Compare the simulator with closed forms and published values; exit code 1 if they disagree
     Validate(ValidateArgs),
-    /// Make one page of results for a browser: tables, distributions, events over time, die by die
+    /// Make a page of results for a browser: tables, distributions, and events over time of each die
     Report(ReportArgs),
     /// Describe or convert a workload
     #[command(subcommand)]
@@ -89,7 +89,7 @@ pub struct RunArgs {
     /// The drawing of an array
     #[command(flatten)]
     pub microscope: MicroscopeArgs,
-    /// What both commands share
+    /// Arguments that `run` and `compare` share
     #[command(flatten)]
     pub common: Common,
 }
@@ -117,7 +117,7 @@ pub struct TimelineArgs {
     pub timeline_die: Vec<u32>,
 }
 
-/// The slowest of its kind.
+/// The slowest request of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Slowest {
     /// The read with the longest response time
@@ -180,12 +180,12 @@ pub struct CompareArgs {
     /// NAME=SCHEME adds a renamed copy
     #[arg(long, short = 'S', value_name = "A,B,...", value_delimiter = ',')]
     pub schemes: Vec<String>,
-    /// What both commands share
+    /// Arguments that `run` and `compare` share
     #[command(flatten)]
     pub common: Common,
 }
 
-/// What `run` and `compare` share.
+/// Arguments that `run` and `compare` share.
 #[derive(Clone, Debug, Args)]
 pub struct Common {
     /// TOML file with `device`, `scheme`, `workload` and any overriding tables
@@ -193,15 +193,15 @@ pub struct Common {
     /// Device: a preset's name or a TOML file [default: small]
     #[arg(long, short = 'd', value_name = "DEVICE")]
     pub device: Option<String>,
-    /// Array of such drives behind one volume: a preset's name (raid-0, raid-1, raid-10, raid-5, raid-6) or a TOML file
-    /// with a table `[array]` [default: one drive]
+    /// Array of drives behind one volume: a preset's name (raid-0, raid-1, raid-10, raid-5, raid-6) or a TOML file with
+    /// a table `[array]` [default: one drive]
     #[arg(long, short = 'a', value_name = "ARRAY")]
     pub array: Option<String>,
     /// Workload: a preset's name or a TOML file [default: oltp]
     #[arg(long, short = 'w', value_name = "WORKLOAD", conflicts_with = "trace")]
     pub workload: Option<String>,
-    /// Replay this trace file instead (`-`: standard input; BASE: BASE.blktrace.0 and so on); its format is recognised
-    /// from its content
+    /// Replay this trace file as workload (`-`: standard input; BASE: BASE.blktrace.0 and so on); its format is
+    /// recognised from its content
     #[arg(long, short = 't', value_name = "FILE")]
     pub trace: Option<PathBuf>,
     /// Run a job file of fio: each job is a workload with its own results
@@ -220,8 +220,8 @@ pub struct Common {
     /// Number of malformed trace records to skip before one stops the run
     #[arg(long, value_name = "N")]
     pub skip_bad: Option<u64>,
-    /// Set the number of blocks a plane so that the trace, or the jobs of fio, address this share of the drive, for
-    /// example 0.9; with `--set workload.layout=compact` the trace's footprint counts
+    /// Set the number of blocks of each plane so that the trace, or the jobs of fio, address this share of the drive,
+    /// for example 0.9; with `--set workload.layout=compact` the trace's footprint is this share
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub fit: Option<FitShare>,
     /// Set one key of the configuration, for example trigger.soft=0.05, or for one scheme only: pgc:trigger.soft=0.05
@@ -231,7 +231,7 @@ pub struct Common {
     /// Requests arrive at the workload's times, whatever the device sets: host.mode=open
     #[arg(long, conflicts_with = "closed")]
     pub open: bool,
-    /// A request arrives when another completes, `host.queue_depth` at a time: host.mode=closed
+    /// A request begins when another completes, so that `host.queue_depth` are outstanding: host.mode=closed
     #[arg(long)]
     pub closed: bool,
     /// Seed of every random stream; for several seeds, with mean and interval, use `seeds` of a sweep [default: 1]
@@ -241,7 +241,7 @@ pub struct Common {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub requests: Option<u64>,
     /// Simulate this first and exclude it from all results: a number of requests (10000), a simulated time (10s), or
-    /// `steady`: until the rule of the SNIA PTS holds [default: what the workload says, else nothing]
+    /// `steady`: until the rule of the SNIA PTS holds [default: the workload's warm-up, else none]
     #[arg(long, value_name = "REQUESTS|TIME|steady")]
     pub warmup: Option<Warmup>,
     /// Write the results as JSON (`-`: to standard output, instead of the summary)
@@ -253,8 +253,9 @@ pub struct Common {
     /// Write Parquet tables, the JSON and the resolved configuration into a folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Show these numbers of the results: read.p99_99, iops, of one of several workloads NAME.write.p99. In `compare`
-    /// they replace the usual columns; in `run` mean, p50, p99.99 and their like choose the columns of response times
+    /// Show these numbers of the results, for example read.p99_99, iops, or NAME.write.p99 of the workload NAME. In
+    /// `compare` they replace the usual columns; in `run` mean, p50 and other percentiles select columns of response
+    /// times
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub show: Vec<String>,
     /// Add a table of every request to the folder
@@ -277,7 +278,7 @@ pub struct Common {
 /// The receiver of a command's progress updates.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ProgressArgs {
-    /// No progress on the terminal
+    /// Show no progress on the terminal
     #[arg(long, short = 'q')]
     pub quiet: bool,
     /// The calling program.

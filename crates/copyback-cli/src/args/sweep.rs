@@ -44,13 +44,13 @@ pub struct SweepArgs {
 #[derive(Debug, Args)]
 pub struct ObjectiveArgs {
     /// Show only rows that meet this condition, instead of the table: 'response.read.p99_9 < 5ms' (repeatable: all must
-    /// hold). Names are columns of the table, varied keys included; with several seeds the mean over them counts
+    /// hold). Names are columns of the table, varied keys included; with several seeds it applies to means over them
     #[arg(long = "where", value_name = "NAME < VALUE", conflicts_with = "list")]
     pub conditions: Vec<String>,
-    /// Report the shown row with the least of this number: capacity.over_provisioning
+    /// Report the shown row with the least value of this number: capacity.over_provisioning
     #[arg(long, value_name = "NAME", conflicts_with_all = ["list", "max"])]
     pub min: Option<String>,
-    /// Report the shown row with the most of this number
+    /// Report the shown row with the greatest value of this number
     #[arg(long, value_name = "NAME", conflicts_with = "list")]
     pub max: Option<String>,
     /// Show these columns instead of the usual ones: read.p99_99,write.mean
@@ -66,17 +66,17 @@ pub struct ReproduceArgs {
     /// Only this figure, table or section, named as in the list of claims or in an experiment's file (repeatable)
     #[arg(long = "figure", short = 'f', value_name = "FIGURE")]
     pub figures: Vec<String>,
-    /// Only the headlines: claims of abstract, introduction and conclusion, with quotes and causes of misses
+    /// Judge only the headlines (claims of abstract, introduction and conclusion), with quotes and causes of misses
     #[arg(long, conflicts_with_all = ["figures", "drawn_into"])]
     pub headlines: bool,
-    /// Ask each headline in this many worlds, drawn from the paper's open decisions; `--seed` draws others
+    /// Judge each headline in this many worlds (random choices of the paper's open decisions); `--seed` draws others
     #[arg(long, value_name = "N", conflicts_with_all = ["figures", "drawn_into", "headlines", "quick", "fit"])]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub worlds: Option<u32>,
     /// Run worlds on the whole drive with all requests of the headlines
     #[arg(long, requires = "worlds")]
     pub full_size: bool,
-    /// Fewer requests: shows that everything runs, and roughly the results
+    /// Run fewer requests, to see that everything runs, and results roughly
     #[arg(long)]
     pub quick: bool,
     /// Write the claims and their verdicts as JSON (`-`: to standard output, instead of the table)
@@ -99,15 +99,15 @@ pub struct CellArgs {
     /// Set one key of the configuration in every cell, overriding the file (repeatable)
     #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
     pub sets: Vec<String>,
-    /// Set the number of blocks a plane so that a cell's trace addresses this share of its drive, for example 0.9:
-    /// cells of one trace then hold the same data, each at its own over-provisioning
+    /// Set the number of blocks of each plane so that a cell's trace addresses this share of its drive, for example
+    /// 0.9: cells of one trace then hold the same data, each at its own over-provisioning
     #[arg(long, value_name = "SHARE")]
     pub fit: Option<FitShare>,
     /// Seed of every random stream, overriding the file
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub seed: Option<u64>,
     /// Simulate this first and exclude it from all results: a number of requests (10000), a simulated time (10s), or
-    /// `steady`: until the rule of the SNIA PTS holds [default: what the file or the workload says]
+    /// `steady`: until the rule of the SNIA PTS holds [default: the warm-up of the file or of the workload]
     #[arg(long, value_name = "REQUESTS|TIME|steady")]
     pub warmup: Option<Warmup>,
     /// Folder of the recorded traces that files name; without it, a paper's experiments skip those traces [default: the

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// `copyback trace`
 #[derive(Debug, Subcommand)]
 pub enum TraceCommand {
-    /// Print a workload's statistics, as papers' tables have them: requests, read share, sizes, rate, footprint, and
+    /// Print a workload's statistics, as in tables of papers: requests, read share, sizes, rate, footprint, and
     /// histograms
     Info(InfoArgs),
     /// Write a workload as a trace file; the output's name (.parquet, .csv, ...) or --to selects the format
