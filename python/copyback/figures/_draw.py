@@ -72,10 +72,10 @@ def drawn(figure: Figure, tables: Tables, about: Mapping[str, Any]) -> Canvas:
 
 
 _VERDICTS = {
-    "met": "met",
+    "met": "hold",
     "smaller": "smaller",
     "larger": "larger",
-    "null-too": "also of a scheme without the idea",
+    "null-too": "control, too",
 }
 
 
@@ -87,10 +87,10 @@ def _caveats(about: Mapping[str, Any], claims: list[Mapping[str, Any]]) -> str:
     unsteady = sum(is_steady is False for is_steady in steady.values())
     if unsteady:
         parts.append(f"{unsteady} of {len(steady)} cells not steady")
-    judged = [_VERDICTS.get(claim["verdict"], "missed") for claim in claims if claim["verdict"]]
+    judged = [_VERDICTS.get(claim["verdict"], "do not hold") for claim in claims if claim["verdict"]]
     if judged:
-        counts = ", ".join(
-            f"{judged.count(name)} {name}" for name in dict.fromkeys([*_VERDICTS.values(), "missed"]) if name in judged
+        counts = "; ".join(
+            f"{judged.count(name)} {name}" for name in [*_VERDICTS.values(), "do not hold"] if name in judged
         )
         parts.append(f"claims: {counts}")
     return "\n".join(parts)

@@ -1,4 +1,4 @@
-//! `copyback reproduce`: do a paper's claims hold in this simulator? Published, measured, verdict; a miss is shown.
+//! `copyback reproduce`: judges a paper's claims: published effect, measured effect, verdict.
 
 mod document;
 mod headlines;
@@ -180,7 +180,7 @@ fn text(about: &About<'_>, folder: &Path, done: &[JudgedExperiment]) -> String {
     left_out.sort_unstable();
     left_out.dedup();
     if !left_out.is_empty() {
-        text.push_str(&format!("Left out, for the traces are not there (--traces DIR): {}\n", left_out.join(", ")));
+        text.push_str(&format!("Left out, because the traces are missing (--traces DIR): {}\n", left_out.join(", ")));
     }
     let folder = folder.display().to_string();
     text.push_str(&format!("Tables are in {}; a rerun skips what was done\n", printable(&folder)));

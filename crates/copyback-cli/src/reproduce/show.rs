@@ -1,4 +1,4 @@
-//! The table of claims: a line for each, and below it, dimmed, what the verdict is worth.
+//! The table of claims: a line for each, and below it, dimmed, the details that qualify its verdict.
 
 use super::JudgedExperiment;
 use super::claim::Claim;
@@ -33,8 +33,8 @@ fn row(claim: &Claim, measured: &Measured) -> Vec<Cell> {
     let shown = |effect: f64| claim.test.as_ref().ok().map(|test| test.shown(effect));
     let effect = measured.effect.and_then(shown).unwrap_or_else(|| "-".into());
     let verdict = match &measured.outcome {
-        Ok(Verdict::Met) => Cell::styled("met", DIM),
-        Ok(verdict) => Cell::styled(verdict.name(), BOLD),
+        Ok(Verdict::Met) => Cell::styled(Verdict::Met.shown(), DIM),
+        Ok(verdict) => Cell::styled(verdict.shown(), BOLD),
         Err(MissingVerdict::NotMeasured(_)) => Cell::styled("not measured", BOLD),
         Err(MissingVerdict::NotJudged(_)) => Cell::styled("not judged", BOLD),
     };
@@ -51,7 +51,7 @@ fn details(claim: &Claim, measured: &Measured) -> Vec<String> {
     parts.extend(own.map(|own| format!("own {own}")));
     parts.extend(all.map(|all| format!("all {all}")));
     parts.extend(work);
-    let control = |Control { scheme, effect }| format!("null {scheme} {}", effect.as_deref().unwrap_or("-"));
+    let control = |Control { scheme, effect }| format!("control {scheme} {}", effect.as_deref().unwrap_or("-"));
     parts.extend(controls.into_iter().map(control));
     parts
 }

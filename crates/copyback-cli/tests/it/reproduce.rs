@@ -129,7 +129,7 @@ fn a_miss_is_a_result_and_a_rerun_runs_nothing() {
         "opposite",
         "not measured",
         "Of 5 claims that can fail",
-        "3 missed; 0 not judged; 1 not measured",
+        "3 do not hold; 0 not judged; 1 not measured",
     ] {
         assert!(shown.contains(phrase), "no `{phrase}` in {shown}");
     }

@@ -60,23 +60,33 @@ impl Counts {
         let Count { claims, met, smaller, larger, null_too, missed, not_judged, not_measured } = self.claims;
         let share = if claims > 0 { format!(" ({:.0} %)", 100.0 * met as f64 / claims as f64) } else { String::new() };
         let mut text = format!(
-            "Of {claims} claims that can fail and were not calibrated: {met} met{share}; \
-             {} hold in direction only ({smaller} smaller,\n{larger} larger); {null_too} met by a null control, too; \
-             {missed} missed; {not_judged} not judged; {not_measured} not measured\n",
+            "Of {claims} claims that can fail and were not calibrated: {met} {}{share}; \
+             {} in direction only ({smaller} smaller,\n{larger} larger); {null_too} {} shown by a control, too; \
+             {missed} {} not hold; {not_judged} not judged; {not_measured} not measured\n",
+            verb(met, ["holds", "hold"]),
             smaller + larger,
+            verb(null_too, ["is", "are"]),
+            verb(missed, ["does", "do"]),
         );
         let apart =
             [("calibrated", self.calibrated), ("true by construction", self.construction), ("of our own", self.own)];
         let apart: Vec<String> = apart
             .into_iter()
             .filter(|(_, count)| count.claims > 0)
-            .map(|(name, count)| format!("{} {name} ({} met)", count.claims, count.met))
+            .map(|(name, count)| {
+                format!("{} {name} ({} {})", count.claims, count.met, verb(count.met, ["holds", "hold"]))
+            })
             .collect();
         if !apart.is_empty() {
             text.push_str(&format!("Counted apart: {}\n", apart.join(", ")));
         }
         text
     }
+}
+
+/// The form of a verb that follows a count.
+fn verb(count: usize, forms: [&'static str; 2]) -> &'static str {
+    forms[usize::from(count != 1)]
 }
 
 impl Count {

@@ -1,5 +1,5 @@
-//! What the verdict of a claim is worth: its interval, the same effect on other requests and in controls, and the work
-//! of collection. Each is a text, as the claim states its effect.
+//! Details that qualify a claim's verdict: its interval, the same effect on other requests and in controls, and the
+//! work of collection. Each is a text in the claim's unit.
 
 use super::claim::{Claim, Kind};
 use super::judge::Measured;

@@ -1,4 +1,4 @@
-//! A paper's headlines: what its abstract, introduction and conclusion claim, and whether it holds.
+//! A paper's headlines: what its abstract, introduction and conclusion claim, and whether these claims hold.
 //!
 //! A headline is a claim with a quoted sentence. The folder of a paper has its headlines in one file, `headlines.toml`,
 //! with shorter runs than those of the figures.

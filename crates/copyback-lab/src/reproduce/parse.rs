@@ -1,4 +1,4 @@
-//! From a table `[[claim]]` to a claim.
+//! Parses a table `[[claim]]` to a claim.
 
 use super::cells::{Coordinates, is_same};
 use super::claim::{Aggregate, Cause, Claim, Kind, Measure, Origin, OverSeeds, Test};

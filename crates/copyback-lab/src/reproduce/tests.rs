@@ -1,4 +1,4 @@
-//! What verdicts are made of: cells, seeds, null controls, whose requests, work, kinds. Expected values are computed by
+//! Are verdicts right? Cells, seeds, null controls, selected requests, work, kinds. Expected values are computed by
 //! hand.
 
 use super::claim::Claim;
@@ -416,9 +416,9 @@ fn claims_that_cannot_fail_are_counted_apart() {
     assert_eq!(counts.own, Count { claims: 1, met: 1, ..Count::default() });
     let text = counts.text();
     for phrase in [
-        "Of 6 claims that can fail and were not calibrated: 2 met (33 %)",
-        "1 met by a null control, too",
-        "Counted apart: 1 calibrated (1 met), 1 true by construction (0 met), 1 of our own (1 met)",
+        "Of 6 claims that can fail and were not calibrated: 2 hold (33 %)",
+        "1 is shown by a control, too",
+        "Counted apart: 1 calibrated (1 holds), 1 true by construction (0 hold), 1 of our own (1 holds)",
     ] {
         assert!(text.contains(phrase), "no `{phrase}` in {text}");
     }

@@ -5,8 +5,8 @@
 //!
 //! - Direction: the measured effect has the sign of the published one, and at least half a point. Over several seeds it
 //!   is also larger than half of the 95 % interval of its mean. A published effect below one point claims that nothing
-//!   changes. This is met if the measured effect, with its interval, is at most 5 points; otherwise it is missed,
-//!   because there is an `effect`.
+//!   changes. This holds if the measured effect, with its interval, is at most 5 points; otherwise the verdict is
+//!   `effect`.
 //! - Size: `met` if the measured effect differs from the published one by at most a quarter of it, or by 5 points if
 //!   these are more, and is at most twice as large; otherwise `smaller` or `larger`.
 //! - A claim may state its own tolerance instead of the quarter and the 5 points. If it is below half a point, it also
@@ -168,7 +168,16 @@ fn within(measured: f64, least: f64, most: f64) -> Verdict {
 }
 
 impl Verdict {
-    /// As tables print it.
+    /// As tables print it: in the words of the verdicts on headlines, but with the side of a miss in size.
+    pub fn shown(self) -> &'static str {
+        match self {
+            Self::Met => "holds",
+            Self::NullToo => "control, too",
+            other => other.name(),
+        }
+    }
+
+    /// As documents contain it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Met => "met",

@@ -113,8 +113,8 @@ impl ClaimRow {
             measured += &format!(", {samples}");
         }
         let verdict = match self.verdict {
-            Some(Verdict::Met) => "**met**",
-            Some(verdict) => verdict.name(),
+            Some(Verdict::Met) => "**holds**",
+            Some(verdict) => verdict.shown(),
             None if self.why_not_judged.is_some() => "not judged",
             None => "not measured",
         };

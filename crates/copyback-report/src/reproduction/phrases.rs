@@ -39,6 +39,6 @@ pub fn in_words(decides: &[Decides]) -> String {
 pub fn described(rule: &RuleSummary) -> String {
     let RuleSummary { rule, right, right_without, right_validated, worlds } = rule;
     format!(
-        "{rule} (right about {right} of {worlds}, about {right_validated} when validated; without it {right_without})"
+        "{rule} (correct for {right} of {worlds}; {right_validated} when validated, {right_without} without the rule)"
     )
 }

@@ -25,7 +25,7 @@ pub fn tables(document: &Worlds, summary: &Summary) -> String {
     );
     if document.decided.status == Status::Inconsistent {
         let why = document.decided.why.join("; ");
-        text = text.replacen("\n\n|", &format!(" As decided, at this size, it is inconsistent: {why}.\n\n|"), 1);
+        text = text.replacen("\n\n|", &format!(" The world as decided is inconsistent at this size: {why}.\n\n|"), 1);
     }
     for (at, (claim, of)) in document.headlines.iter().zip(&summary.headlines).enumerate() {
         let shown = |effect: Option<f64>| effect.map_or_else(|| "-".to_owned(), |effect| claim.shown(effect));

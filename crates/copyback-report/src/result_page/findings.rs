@@ -215,12 +215,12 @@ fn met(rows: &[Row], condition: &Condition) -> String {
     format!("{} {verb} {text}.", meets.join(", "))
 }
 
-/// How many claims of a reproduction are met.
+/// How many claims of a reproduction hold.
 pub fn of_claims(document: &Value) -> String {
     let claims = || document["claims"].as_array().into_iter().flatten();
     let judged = claims().filter(|claim| claim["verdict"].is_string()).count();
     let met = claims().filter(|claim| claim["verdict"] == "met").count();
-    format!("{met} of {judged} judged claims are met.")
+    format!("{met} of {judged} judged claims hold.")
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `--worlds N`: a paper's headlines under N draws of the decisions that it leaves open. What is written and printed.
+//! `--worlds N`: writes and prints a paper's headlines under N draws of the decisions that it leaves open.
 
 mod show;
 mod tables;

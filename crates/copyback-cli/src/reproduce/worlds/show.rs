@@ -26,7 +26,7 @@ pub fn text(document: &Worlds, summary: &Summary) -> String {
         summary.impossible,
     );
     if document.decided.status == Status::Inconsistent {
-        text += &format!("As decided, at this size, it is inconsistent: {}\n", document.decided.why.join("; "));
+        text += &format!("The world as decided is inconsistent at this size: {}\n", document.decided.why.join("; "));
     }
     text += &reasons(document);
     if !summary.is_of_consistent {

@@ -1,4 +1,4 @@
-//! Do text and document show what the worlds are? Of those of a paper, as the pages have them.
+//! Do text and document show the worlds of a paper, as the pages have them?
 
 use super::{Summary, Worlds, json, show};
 use copyback_lab::reproduce::worlds::Status;

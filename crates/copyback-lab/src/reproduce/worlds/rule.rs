@@ -2,7 +2,7 @@
 //! trees of depth two.
 //!
 //! A question is a threshold of a range, or one choice against all others. A deeper tree replaces a simpler one only if
-//! it is right about at least two more worlds, and about 2 % more of all worlds.
+//! it predicts at least two more worlds correctly, and 2 % more of all worlds.
 
 use super::effects::Factor;
 

@@ -137,11 +137,12 @@ function sweepConfigurations(own) {
 }
 
 const VERDICTS = {
-  met: ["met", "#009E73", "circle"], none: ["not judged", "#8C8C8C", "emptyCircle"],
-  smaller: ["smaller", "#E69F00", "diamond"], larger: ["larger", "#E69F00", "diamond"], "null-too": ["null too", "#0072B2", "rect"],
+  met: ["holds", "#009E73", "circle"], none: ["not judged", "#8C8C8C", "emptyCircle"],
+  smaller: ["smaller", "#E69F00", "diamond"], larger: ["larger", "#E69F00", "diamond"], "null-too": ["control, too", "#0072B2", "rect"],
 };
-const MISSED = ["not met", "#D55E00", "triangle"];
+const MISSED = ["does not hold", "#D55E00", "triangle"];
 const verdictOf = (claim) => VERDICTS[claim.verdict || "none"] || MISSED;
+const verdictText = (claim) => VERDICTS[claim.verdict || "none"]?.[0] ?? claim.verdict;
 
 function reproduction(source) {
   for (const document of source.reproductions) {
@@ -163,7 +164,7 @@ function claims(document, about) {
   const panel = section("Claims", "Every claim, what was published and what was measured.");
   panel.classList.add("long");
   panel.append(table(["figure", "claim", "published", "measured", "± seeds", "verdict"], claims.map((claim) => [
-    claim.figure, claim.text, claim.published || "–", claim.measured || claim.why_not_measured || "–", number(claim.seeds_half_width), claim.verdict || claim.why_not_judged || "not measured",
+    claim.figure, claim.text, claim.published || "–", claim.measured || claim.why_not_measured || "–", number(claim.seeds_half_width), claim.verdict ? verdictText(claim) : claim.why_not_judged || "not measured",
   ]), "words"));
 }
 
@@ -203,7 +204,7 @@ function published(claims, unit) {
       grid: { left: room() + 12, right: 24, top: 8, bottom: 48 },
       tooltip: { trigger: "item", formatter: (one) => {
         const claim = claims[one.value[1]];
-        return tip(name(claim), [["published", claim.published || "–"], ["measured", claim.measured || "–"], ["verdict", claim.verdict || "not judged"]]);
+        return tip(name(claim), [["published", claim.published || "–"], ["measured", claim.measured || "–"], ["verdict", verdictText(claim)]]);
       } },
       xAxis: axis({ type: "value", name: `effect (${unit})`, nameGap: 24, axisLabel: { color: faint(), hideOverlap: true, formatter: (x) => digits(x) } }),
       yAxis: axis({ type: "category", inverse: true, data: claims.map(name), axisLabel: { color: ink(), width: room(), overflow: "truncate", interval: 0 } }),
@@ -214,7 +215,7 @@ function published(claims, unit) {
       ],
     }),
     table: () => [["claim", "published", "measured", "± seeds", "verdict"], claims.map((claim) =>
-      [name(claim), claim.published || "–", claim.measured || "–", claim.seeds_half_width === null ? "–" : value(claim.seeds_half_width), claim.verdict || "not judged"])],
+      [name(claim), claim.published || "–", claim.measured || "–", claim.seeds_half_width === null ? "–" : value(claim.seeds_half_width), verdictText(claim)])],
   });
 }
 function claimShape(api, [least, most], claim) {
