@@ -293,7 +293,7 @@ fn too_few_requests(plan: &Plan, resolved: &Resolved, report: &Report) -> Option
         (false, false) => "raise their `size`, `loops` or `runtime` for more",
     };
     let (made, asked) = (crate::format::counted(made, "request"), crate::format::count(asked));
-    Some(format!("{has} {made}, of {asked} that are asked for; {remedy}"))
+    Some(format!("{has} {made}, but {asked} are requested; {remedy}"))
 }
 
 fn one(

@@ -195,14 +195,16 @@ fn too_much(index: u64, how: &str) -> Error {
 
 #[cold]
 fn changed(index: u64) -> Error {
-    Error::new(format!("request {index} was not there when the trace was read to find what it uses: it has changed"))
-        .with_help("run again when the trace's file is complete")
+    Error::new(format!(
+        "request {index} was missing when the trace was first read to find its extents: the file has changed"
+    ))
+    .with_help("run again when the trace's file is complete")
 }
 
 #[cold]
 fn nothing_placed(requests: u64) -> Error {
     Error::new(format!(
-        "request 1 and all others ({requests}) are trims of what is never read or written: there is nothing to pack"
+        "request 1 and all others ({requests}) are trims of addresses that are never read or written: there is nothing to pack"
     ))
     .with_help("set `layout = \"as-is\"` to keep the trace's addresses")
 }

@@ -87,7 +87,7 @@ pub(crate) fn unwrap(stream: ByteStream, notes: &SharedNotes) -> Result<ByteStre
         add_note(notes, format!("unwrapped {name}"));
         stream = Box::new(Unpacked { inner: unwrapped, unpacked_bytes: 0, packed_bytes: packed_bytes.clone() });
     }
-    let message = format!("it is compressed or archived more than {WRAPPERS_MAX} times over");
+    let message = format!("it is compressed or archived more than {WRAPPERS_MAX} times");
     Err(io::Error::new(io::ErrorKind::InvalidData, message))
 }
 
@@ -158,8 +158,7 @@ impl Read for Unpacked {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
                 format!(
-                    "{packed_bytes} bytes of the file unpack to more than {EXPANSION_MAX} times as many: that is no \
-                     trace; unpack it yourself if it is one after all"
+                    "{packed_bytes} bytes of the file unpack to more than {EXPANSION_MAX} times as many: that is probably no trace; if it is one, unpack it yourself"
                 ),
             ));
         }

@@ -70,7 +70,7 @@ pub fn check(tenants: &Tenants) -> Result<(), SpecError> {
     }
     match in_circle(tenants) {
         Some(name) => {
-            let message = "it waits for itself: workloads wait for each other in a circle".to_owned();
+            let message = "it waits for itself: workloads wait for each other in a cycle".to_owned();
             Err(wrong(format!("{name}.after"), message, "remove one of the names"))
         }
         None => Ok(()),

@@ -352,7 +352,7 @@ fn too_few_generated_requests_are_noted() {
         let few = ["--set", "workload.requests=300", "--requests", requests, "--warmup", "0", "--quiet"];
         done(&[&["run", "--device", "small", "--workload", "random-read"], &few[..]].concat())
     };
-    let note = "the workload generates 300 requests, of 500 that are asked for; set `workload.requests` for more";
+    let note = "the workload generates 300 requests, but 500 are requested; set `workload.requests` for more";
     assert!(run("500").contains(note), "{}", run("500"));
     assert!(!run("300").contains("the workload generates"));
 }

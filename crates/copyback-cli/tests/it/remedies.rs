@@ -58,17 +58,17 @@ fn a_run_that_ends_before_the_requested_number_of_requests_is_noted() {
     let job = "--name=a --rw=write --bs=4k --size=64k";
     // Three lines of the trace, two times 20 requests, and 64 KiB in pieces of 4 KiB.
     for (words, note) in [
-        (&["--trace", &*trace][..], "the workload has 3 requests, of 5,000 that are asked for; set `workload.loop`"),
+        (&["--trace", &*trace][..], "the workload has 3 requests, but 5,000 are requested; set `workload.loop`"),
         (
             &["--trace", &trace, "--set", "workload.loop=2"],
-            "the workload has 6 requests, of 5,000 that are asked for; raise `workload.loop`",
+            "the workload has 6 requests, but 5,000 are requested; raise `workload.loop`",
         ),
-        (&[&*two], "the workloads have 40 requests, of 5,000 that are asked for; raise their `requests`"),
-        (&["--fio-args", job], "the jobs have 16 requests, of 5,000 that are asked for; raise their `size`"),
+        (&[&*two], "the workloads have 40 requests, but 5,000 are requested; raise their `requests`"),
+        (&["--fio-args", job], "the jobs have 16 requests, but 5,000 are requested; raise their `size`"),
     ] {
         let text = place.run(&[words, &["--requests", "5000"]].concat());
         assert!(text.contains(note), "{words:?}: {text}");
-        assert!(!place.run(&[words, &["--requests", "3"]].concat()).contains("that are asked for"), "{words:?}");
+        assert!(!place.run(&[words, &["--requests", "3"]].concat()).contains("are requested"), "{words:?}");
     }
 }
 
@@ -120,10 +120,9 @@ fn an_experiment_names_a_trace_as_a_sweep_does() {
     assert!(times(&of_top).is_some() && times(&of_top) == times(&of_inside), "{of_top}");
     assert!(of_top.contains("format `csv`"), "{of_top}");
     let both = place.write("both.toml", "trace = \"t.csv\"\nworkload = \"oltp\"\n");
-    place
-        .refused(&["run", &both], &["`workload` and `trace` are both there", "both.toml:1:9", "remove one of the two"]);
+    place.refused(&["run", &both], &["`workload` and `trace` are both set", "both.toml:1:9", "remove one of the two"]);
     let twice = place.write("twice.toml", "trace = \"t.csv\"\n[workload]\ntrace = \"t.csv\"\n");
-    place.refused(&["run", &twice], &["`trace` and `workload.trace` are both there", "twice.toml:1:1"]);
+    place.refused(&["run", &twice], &["`trace` and `workload.trace` are both set", "twice.toml:1:1"]);
     let none = place.write("none.toml", "trace = \"none.csv\"\n");
     place.refused(&["run", &none], &["none.csv", "none.toml:1:9"]);
     place.refused(&["run", "--set", "trace=t.csv"], &["use `--trace`"]);

@@ -102,7 +102,7 @@ fn the_hosts_loop_is_noted_if_each_workload_has_its_own() {
     assert!(says(&closed, "host.mode") && says(&closed, "host.queue_depth"), "{closed:?}");
     assert!(!notes(&fio).iter().any(|note| note.contains("host.")), "nothing is set");
     // The default, too, if the user asks for it; in fio's words, and under the option that was typed.
-    let expected = "`host.mode` (--open) has no effect: each job says itself when its requests begin (`rate`)";
+    let expected = "`host.mode` (--open) has no effect: each job determines when its requests begin (`rate`)";
     let open = notes(&[&fio[..], &["--open"]].concat());
     assert!(open.iter().any(|note| note == expected), "{open:?}");
     let open = notes(&[&fio[..], &["--set", "host.mode=open", "--set", "host.queue_depth=32"]].concat());

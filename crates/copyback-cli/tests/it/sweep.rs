@@ -347,7 +347,7 @@ fn one_thing_and_several_are_not_named_side_by_side() {
         ("seed = 3", "seeds = [1, 2]"),
     ] {
         let key = one.split(' ').next().unwrap();
-        let says = format!("`{key}` and `{key}s` are both there");
+        let says = format!("`{key}` and `{key}s` are both set");
         refused(folder.path(), &format!("{one}\n{many}\n"), &[&says, &format!("remove `{key}`")]);
     }
 }

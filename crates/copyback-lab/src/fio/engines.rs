@@ -67,14 +67,14 @@ const REMOTE: &[(&str, bool)] = &[
 
 /// Engines that ask no drive for blocks, and what they do instead.
 const OTHERS: &[(&[&str], &str)] = &[
-    (&["cpuio"], "it keeps a processor busy and asks no drive"),
+    (&["cpuio"], "it keeps a processor busy, and sends no requests to a drive"),
     (&["exec"], "it starts a program and asks no drive"),
     (&["page_fault"], "it touches memory and asks no drive"),
-    (&["net", "netsplice", "rdma"], "it sends data over a network and asks no drive"),
-    (&["http", "rados", "libhdfs"], "it asks an object store, not a drive for blocks"),
+    (&["net", "netsplice", "rdma"], "it sends data over a network, and no requests to a drive"),
+    (&["http", "rados", "libhdfs"], "it sends requests to an object store, not to a drive"),
     (
         &["filecreate", "filestat", "filedelete", "dircreate", "dirstat", "dirdelete"],
-        "it works on names of a file system and asks no drive for blocks",
+        "it works on names of a file system, and requests no blocks of a drive",
     ),
     (&["falloc", "ftruncate", "e4defrag"], "it works on the layout of a file system, which is not simulated"),
     (&["mtd"], "it drives bare flash, without the controller that is simulated"),
@@ -95,7 +95,7 @@ pub fn find(name: &str) -> Result<Engine, (String, String)> {
     }
     let write = "write ioengine=libaio for several requests at a time, or ioengine=psync for one";
     if let Some((_, why)) = OTHERS.iter().find(|(names, _)| names.contains(&name)) {
-        return Err(((*why).to_owned(), format!("remove this job; to ask the drive, {write}")));
+        return Err(((*why).to_owned(), format!("remove this job; to send requests to the drive, {write}")));
     }
     let all = SYNCHRONOUS.iter().chain(ASYNCHRONOUS).copied().chain(REMOTE.iter().map(|(name, _)| *name));
     let help = match nearest(name, all) {

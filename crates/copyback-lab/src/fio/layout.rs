@@ -54,7 +54,7 @@ impl Files {
                     let message = "a job on a file of its own needs a size in bytes";
                     let help = match job.whole.is_of_command_line() {
                         true => {
-                            "add for example --size=256m; or ask the whole drive: --filename=/dev/drive with \
+                            "add for example --size=256m; or use the whole drive: --filename=/dev/drive with \
                              --number_ios=10000, before the first --name"
                         }
                         false => {

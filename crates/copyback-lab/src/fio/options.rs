@@ -26,7 +26,7 @@ const FILES: Meaning = WithoutEffect("there are no files");
 const DATA: Meaning = WithoutEffect("a drive's speed does not depend on its data");
 const CHECKS: Meaning = WithoutEffect("data is not simulated, so that no check of it fails");
 const LOGS: Meaning = WithoutEffect("no logs are written in fio's formats: use --out and --out-requests");
-const SERVER: Meaning = WithoutEffect("no other machine is asked: the drive serves the requests itself");
+const SERVER: Meaning = WithoutEffect("requests go to no other machine: the drive serves them itself");
 const ZONES: Meaning = Only(&[], "the drive has no zones that are written in order", "leave it out, with zonemode=zbd");
 const PLACEMENT: Meaning = Only(&["0"], "the drive places data by itself (no FDP)", "leave it out");
 const COMMAND: &str = "only plain reads, writes and trims are simulated";
@@ -169,7 +169,7 @@ pub const OPTIONS: &[Known] = &[
     (&["create_on_open"], FILES),
     (&["create_serialize"], FILES),
     (&["create_fsync"], FILES),
-    (&["create_only"], Only(&["0"], "a job that only creates files asks nothing of the drive", "remove it")),
+    (&["create_only"], Only(&["0"], "a job that only creates files sends no requests to the drive", "remove it")),
     (&["overwrite"], FILES),
     (&["pre_read"], CACHE),
     (&["unlink"], FILES),

@@ -41,7 +41,7 @@ impl ExperimentFile {
         let workload = if layer.is_text("workload") { layer.take_text("workload")? } else { None };
         let trace_place = layer.place_of("trace");
         if let (Some(_), Some(place)) = (&workload, trace_place) {
-            let error = LayerError::new("`workload` and `trace` are both there, and an experiment takes one of them")
+            let error = LayerError::new("`workload` and `trace` are both set, but an experiment takes one of them")
                 .with_help("remove one of the two; settings of the trace, such as time_scale, belong in [workload]");
             return Err(error.at(Some(place)).into());
         }
@@ -52,7 +52,7 @@ impl ExperimentFile {
         let scheme = layer.take_text("scheme")?.map(|scheme| vec![scheme]);
         let schemes = layer.take_texts("schemes")?;
         if let (Some(one), Some(_)) = (&scheme, &schemes) {
-            let error = LayerError::new("`scheme` and `schemes` are both there, and an experiment takes one of them")
+            let error = LayerError::new("`scheme` and `schemes` are both set, but an experiment takes one of them")
                 .with_help("remove one of the two");
             return Err(error.at(one[0].place.clone()).into());
         }

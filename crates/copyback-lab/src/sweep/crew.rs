@@ -128,7 +128,7 @@ impl RemoteSweep {
         };
         let descriptions: Result<Vec<String>, _> = cells.iter().map(describe).collect();
         let descriptions = descriptions.map_err(|_| {
-            Failure::input(format!("a path of the sweep in {} is no UTF-8, and cannot travel", self.folder.display()))
+            Failure::input(format!("a path of the sweep in {} is no UTF-8, and cannot be sent", self.folder.display()))
                 .with_help("rename the folder or the file")
         })?;
         let mut results: Vec<Option<CellResult>> = vec![None; cells.len()];

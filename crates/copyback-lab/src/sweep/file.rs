@@ -306,7 +306,7 @@ fn refuse_both(file: &Table) -> Result<(), LayerError> {
         return Ok(());
     };
     let place = file.entries.iter().find(|entry| entry.key == *one).map(|entry| entry.key_place.clone());
-    let error = LayerError::new(format!("`{one}` and `{many}` are both there, and a sweep takes one of them"));
+    let error = LayerError::new(format!("`{one}` and `{many}` are both set, but a sweep takes one of them"));
     Err(error.with_help(format!("put all of them into `{many}`, and remove `{one}`")).at(place))
 }
 

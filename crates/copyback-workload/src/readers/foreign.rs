@@ -97,7 +97,7 @@ const FOREIGN: &[Foreign] = &[
         name: "MQSim's configuration in XML",
         recognises: is_mqsim,
         why: "which is no trace",
-        help: "a workload's `File_Path` names its trace, and that is read (format `ssdsim`); `copyback device from-mqsim` \
+        help: "a workload's `File_Path` names its trace, which can be read (format `ssdsim`); `copyback device from-mqsim` \
                converts ssdconfig.xml; `copyback workloads NAME` shows how a workload is written here",
     },
     Foreign {

@@ -241,7 +241,7 @@ impl<F: LineFormat> RecordReader for LineReader<F> {
         self.flushes.notes(&mut notes);
         if self.padding_lines > 0 {
             let padding = counted(self.padding_lines, "line");
-            notes.push(format!("{padding} of nothing but zero bytes left out: padding"));
+            notes.push(format!("{padding} of zero bytes left out: padding"));
         }
         notes
     }

@@ -159,7 +159,7 @@ impl WorkloadSpec {
         share("trim_share", trim_share)?;
         if read_share + trim_share > 1.0 {
             let message = format!("{trim_share} and read_share {read_share} are more than all requests");
-            return Err(wrong("trim_share", message, "writes are what is left; lower one of the two"));
+            return Err(wrong("trim_share", message, "writes have the remaining share; lower one of the two"));
         }
         self.check_sizes(read_share > 0.0, read_share + trim_share < 1.0, trim_share > 0.0)
     }
@@ -178,7 +178,7 @@ impl WorkloadSpec {
             return Err(wrong("read_arrivals.kind", "a closed loop has no arrival times to come at", help));
         }
         if self.arrivals.as_ref().is_none_or(|arrivals| arrivals.kind == ArrivalKind::Closed) {
-            let message = "where reads have arrivals of their own, writes need arrival times, too";
+            let message = "if reads have their own arrivals, writes need arrival times, too";
             return Err(wrong("arrivals", message, help));
         }
         Ok(())

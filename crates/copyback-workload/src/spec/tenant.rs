@@ -212,7 +212,7 @@ impl Tenant {
         match think_every {
             Some(0) => Err(wrong("think_every", "it is zero", "set 1 or more")),
             Some(_) if think_time.is_none() => {
-                Err(wrong("think_every", "it says between which requests nothing is waited for", "set `think_time`"))
+                Err(wrong("think_every", "it has no effect without `think_time`", "set `think_time`"))
             }
             _ => Ok(()),
         }
@@ -222,7 +222,7 @@ impl Tenant {
         let Terms { start, stop, phases, .. } = &self.terms;
         if phases.is_some() && (start.is_some() || stop.is_some()) {
             let key = if start.is_some() { "start" } else { "stop" };
-            return Err(wrong(key, "`phases` says when the workload is there", "remove one of them"));
+            return Err(wrong(key, "`phases` says when the workload runs", "remove one of them"));
         }
         let phases_ns = self.phases_ns();
         let key = if phases.is_some() { "phases" } else { "stop" };

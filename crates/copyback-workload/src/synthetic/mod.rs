@@ -143,7 +143,7 @@ fn footprint(spec: &WorkloadSpec, align: Bytes, capacity_bytes: u64) -> Result<u
         }
         Some(Footprint::Share(share)) => (capacity_bytes as f64 * share) as u64,
         Some(Footprint::Mapped) => {
-            return Err(Error::new("workload.footprint: what is `mapped` only a preconditioned drive knows")
+            return Err(Error::new("workload.footprint: `mapped` needs a preconditioned drive")
                 .with_help("set a size, such as `footprint = \"1 GiB\"`"));
         }
         None => capacity_bytes,

@@ -71,7 +71,8 @@ impl Parameters for Params {
         let dies = u64::from(geometry.channels) * u64::from(geometry.chips_per_channel * geometry.dies_per_chip);
         let least_bytes = dies * u64::from(geometry.planes_per_die) * geometry.page_size.0;
         if self.short_set == ShortSet::Wait && idle_after.is_some() {
-            let why = "everything is to leave in idle time, and short sets wait for more (`buffer.short_set`)";
+            let why =
+                "the buffer is to be emptied in idle time, but short sets wait for more pages (`buffer.short_set`)";
             return Err(
                 KeyError::new("buffer.idle_after", why).with_help("leave it out, or set `buffer.short_set = \"pad\"`")
             );

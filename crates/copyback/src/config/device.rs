@@ -324,7 +324,7 @@ impl CapacityConfig {
                 "capacity.logical",
                 format!("{logical} bytes of logical capacity do not fit into {physical_bytes} bytes of flash"),
             )
-            .with_help("leave some flash to collect garbage in: 7 % at the very least"));
+            .with_help("leave flash for garbage collection: 7 % at least"));
         }
         Ok(logical)
     }

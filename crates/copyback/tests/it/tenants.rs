@@ -320,7 +320,7 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
         ("queue_depht = 4", "`queue_depth`"),
         ("mode = \"opne\"", "did you mean `open`"),
         ("mode = \"open\"", "needs arrival times"),
-        ("think_every = 4", "nothing is waited for"),
+        ("think_every = 4", "no effect without `think_time`"),
         ("stop = \"1 s\"\nstart = \"2 s\"", "after its begin"),
         ("after = [\"c\"]", "no other workload `c`"),
         ("after = [\"b\"]", "no other workload `b`"),

@@ -69,7 +69,7 @@ impl Pace {
         self.is_synchronous = engine.is_synchronous;
         notes.retain(|note| !note.starts_with("`ioengine="));
         if engine.is_remote {
-            notes.push(format!("`ioengine={name}`: the network takes no time, and the drive is asked directly"));
+            notes.push(format!("`ioengine={name}`: the network takes no time; requests go to the drive directly"));
         }
         Ok(())
     }

@@ -72,7 +72,7 @@ impl Places {
             "strided" => false,
             "zbd" => {
                 let why = "the drive has no zones that are written in order";
-                return Err(opt.wrong(why, "leave it out, with zonesize, to ask a drive without zones"));
+                return Err(opt.wrong(why, "leave it out, with zonesize, for a drive without zones"));
             }
             _ => return Err(opt.wrong("fio knows none, strided and zbd", "write zonemode=strided")),
         };

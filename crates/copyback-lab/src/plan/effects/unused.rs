@@ -329,7 +329,7 @@ fn why_with_undivided_drive(run: &RunConfig) -> Option<String> {
 
 fn why_without_other_drives(run: &RunConfig) -> Option<String> {
     let array = run.array.as_ref()?;
-    if_so(array.drives == 1, "there is no other drive whose past could be the same")
+    if_so(array.drives == 1, "there is no other drive whose history could be the same")
 }
 
 fn why_with_one_drive(run: &RunConfig) -> Option<String> {

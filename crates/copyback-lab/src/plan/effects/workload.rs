@@ -80,10 +80,10 @@ fn of_defaults(stack: &Stack, resolved: &Resolved) -> Vec<String> {
     };
     let are_jobs = !resolved.tenants.is_empty() && resolved.tenants.keys().all(is_of_job);
     let (mode_reason, depth_reason) = match are_jobs {
-        true => ("each job says itself when its requests begin (`rate`)", "each job has its own `iodepth`"),
+        true => ("each job determines when its requests begin (`rate`)", "each job has its own `iodepth`"),
         false => (
-            "each workload says itself when its requests begin (`mode`)",
-            "each workload says itself how many of its requests are under way (`queue_depth`), or begins them at their times",
+            "each workload determines when its requests begin (`mode`)",
+            "each workload has its own `queue_depth`, or begins its requests at their times",
         ),
     };
     let is_several = !resolved.tenants.is_empty();

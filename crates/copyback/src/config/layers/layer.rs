@@ -214,7 +214,7 @@ impl Layer {
             inner.insert(key.to_owned(), entry);
             return Ok(());
         }
-        let error = LayerError::new(format!("`{key}` and `{table}.{key}` are both there"));
+        let error = LayerError::new(format!("`{key}` and `{table}.{key}` are both set"));
         Err(error.with_help("remove one of the two").at(Some(place)))
     }
 
