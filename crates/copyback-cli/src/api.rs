@@ -1,4 +1,4 @@
-//! The commands as functions for a calling program: the same words, the same results, nothing printed.
+//! The commands as functions for a calling program: same arguments, same results, nothing printed.
 
 use crate::args::{Cli, Command, DeviceCommand, TraceCommand};
 pub use crate::columns::Column;

@@ -1,4 +1,4 @@
-//! `copyback compare`: one table, a row a scheme.
+//! `copyback compare`: one table, with a row for each scheme.
 
 pub mod shown;
 

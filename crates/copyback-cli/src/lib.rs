@@ -1,4 +1,4 @@
-//! The program `copyback`, as a library: what its commands do.
+//! The program `copyback` as a library: its commands.
 
 pub mod api;
 mod args;

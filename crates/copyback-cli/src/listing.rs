@@ -1,4 +1,4 @@
-//! `copyback schemes | devices | workloads`: what there is to choose from.
+//! `copyback schemes | devices | workloads`: lists presets, axes and policies.
 
 use crate::failure::Failure;
 use crate::files;

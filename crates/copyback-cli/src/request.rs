@@ -1,4 +1,4 @@
-//! Calls of `run` and `compare`: the experiment, how its runs are executed, and what is written of them.
+//! Calls of `run` and `compare`: the experiment, how its runs are executed, and which outputs are written.
 
 use crate::args::{Common, RunArgs};
 use crate::plan::Experiment;

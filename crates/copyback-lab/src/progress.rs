@@ -1,4 +1,4 @@
-//! Progress of runs: for a screen, a log, or a calling program. This module draws nothing.
+//! Progress of runs: for a screen, a log, or a calling program. It draws nothing itself.
 
 mod preparation;
 mod watch;

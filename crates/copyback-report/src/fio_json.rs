@@ -1,4 +1,4 @@
-//! Results as fio's own JSON has them, for tools that read it.
+//! Results in the form of fio's JSON, for tools that read it.
 //!
 //! Keys, units and nesting are those of fio 3. Values that a simulated drive lacks (processor time, page faults) are 0,
 //! as in fio if it did not measure them. Times are simulated, and the time of day is the epoch, so that the same inputs

@@ -1,5 +1,4 @@
-//! What people and other programs read of results of `copyback`: drawings, pages, and files in the layout of other
-//! tools.
+//! Results for people and other programs: drawings, pages, and files in the layout of other tools.
 //!
 //! Each function takes results of [`copyback_lab`], or of the simulator, and returns a text or bytes; [`result_page`]
 //! and [`scheme_pages`] also write their files. Nothing here prints, or reads the command line. The same results make

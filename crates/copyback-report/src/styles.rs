@@ -1,8 +1,8 @@
 //! One colour and one dash for each scheme, in every picture: the README's, those of `copyback report`, and those of
-//! the Python package, which asks for them.
+//! the Python package.
 //!
-//! Colours are after Okabe and Ito (2008) and show on white and on black. A place in the table is a colour and a dash,
-//! of which no other place has both; neighbours differ in both.
+//! Colours are after Okabe and Ito (2008) and show on white and on black. Each row of the table has a unique pair of
+//! colour and dash; neighbours differ in both.
 
 use crate::svg::{self, Colour};
 

@@ -1,4 +1,4 @@
-//! Response times of a run by class: which columns there are, and a row for each class.
+//! Response times of a run by class: the columns, and a row for each class.
 
 use crate::compare::shown;
 use crate::failure::Failure;

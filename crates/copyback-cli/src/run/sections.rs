@@ -1,4 +1,4 @@
-//! Sections of what a run prints, each from a part of its report.
+//! The printed sections of a run, each from a part of its report.
 
 use super::facts;
 use crate::format::{count, counted, grouped, large, percent, size, time};

@@ -1,4 +1,4 @@
-//! Calls of `sweep`: the grid, how its cells are executed, and what is written of them.
+//! Calls of `sweep`: the grid, how its cells are executed, and which outputs are written.
 
 use crate::args::{CellArgs, ObjectiveArgs, SweepArgs};
 use crate::execute::{self, ExecutionOptions};

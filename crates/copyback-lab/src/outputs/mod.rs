@@ -1,4 +1,4 @@
-//! Output files. [`Target`] decides how: a regular file is replaced when its successor is complete; devices, pipes and
+//! Output files, written by [`Target`]: a regular file is replaced when its successor is complete; devices, pipes and
 //! descriptors are written directly.
 
 mod clashes;

@@ -1,4 +1,5 @@
-//! From a sweep file to its cells: one device, one case, one choice of varied values, one seed, and all schemes.
+//! Makes the cells of a sweep file: each has one device, one case, one choice of varied values, one seed, and all
+//! schemes.
 
 use super::file::{self, Case, Setting, Source, SweepFile};
 use super::journal;

@@ -1,4 +1,4 @@
-//! The units of numbers in tables, and the values of texts of the command line in these units.
+//! The units of numbers in tables, and the values of arguments in these units.
 
 use copyback_workload::units::{parse_bytes, parse_duration_ns};
 

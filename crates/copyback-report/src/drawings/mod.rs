@@ -1,7 +1,7 @@
 //! Drawings of one run: a die's commands over time, an array's collections over time, and the trace for Perfetto.
 //!
-//! [`Drawings`] has what the caller requests. [`Pictures`] checks it against a plan, says what the run has to keep, and
-//! draws the outcome.
+//! [`Drawings`] has what the caller requests. [`Pictures`] checks it against a plan, determines the data that the run
+//! must keep, and draws the outcome.
 
 pub mod microscope;
 pub mod perfetto;

@@ -1,8 +1,8 @@
-//! One page of results for a browser, which needs nothing but itself.
+//! One page of results for a browser, in one file.
 //!
 //! The page is HTML, a style and scripts (`assets`), a chart library (Apache ECharts, `assets/echarts`), and the
-//! results as JSON. What is drawn is thinned here, so that the page says the same wherever it is opened; the same
-//! results make the same bytes.
+//! results as JSON. The drawn data is thinned here, so that the page is the same in every browser; the same results
+//! make the same bytes.
 
 mod conditions;
 mod dies;

@@ -1,4 +1,4 @@
-//! What the page shows of `run` and `compare`: their document, and the tables beside it where it stands in a folder.
+//! The data of `run` and `compare` for the page: their document, and the tables of its folder, if it is in one.
 
 use super::conditions::Condition;
 use super::dies::DieActivity;

@@ -1,4 +1,5 @@
-//! What changes over time, in few bins: each has the mean of its rows, and the least and the most, so that peaks stay.
+//! Series over time in few bins. Each bin has the mean, the least and the greatest value of its rows, so that peaks
+//! remain.
 
 use super::Detail;
 use super::distribution::rounded;

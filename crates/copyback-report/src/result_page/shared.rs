@@ -1,4 +1,4 @@
-//! What the page shows of those who share a run: several workloads, and the drives of an array.
+//! The data of several workloads, and of the drives of an array, for the page.
 
 use serde_json::{Map, Value, json};
 

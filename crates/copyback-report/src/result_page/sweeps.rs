@@ -1,4 +1,4 @@
-//! What the page shows of a sweep: means over seeds with their intervals, cell by cell.
+//! The data of a sweep for the page: means over seeds with their intervals, for each cell.
 
 use super::distribution::{Bins, ccdf, rounded};
 use super::findings::{self, Row};

@@ -1,7 +1,7 @@
 //! The page of a scheme, as in `docs/schemes`: what it does, and how it differs from the baseline.
 //!
 //! A page is made from the preset's file, from the pages of the policies that it chooses, and from the scene, played
-//! with it and with the baseline. What there is to see in the drawing is a comment of the preset's file.
+//! with it and with the baseline. A comment of the preset's file describes the drawing.
 
 use crate::drawings::timeline::svg;
 use copyback::config::presets::{Preset, SCHEMES};

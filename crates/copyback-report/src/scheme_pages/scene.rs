@@ -1,7 +1,7 @@
 //! The use of a die over time, in one scene that is played with every scheme.
 //!
-//! Two dies of two planes; plane 0 is collected from time 0 on, and five requests for its die come while the first page
-//! is read. Most schemes leave the second die idle.
+//! Two dies of two planes; plane 0 is collected from time 0 on, and five requests for its die arrive while the first
+//! page is read. Most schemes leave the second die idle.
 
 use copyback::config::layers::Layer;
 use copyback::config::presets::Preset;

@@ -1,5 +1,5 @@
-//! A table as text: a header that names the columns, then a row a request, fields between commas (or `;`, tabs, `|`,
-//! blanks). The header may begin with a comment sign; `workload.columns.order` replaces the header.
+//! A table as text: a header that names the columns, then a row for each request, fields between commas (or `;`, tabs,
+//! `|`, blanks). The header may begin with a comment sign; `workload.columns.order` replaces the header.
 //!
 //! Columns have any order: `arrival_ns`, `op`, `offset_bytes`, `length_bytes` and, if present, `device` and `priority`.
 //! Columns in other units have other names, some names have short forms (`time_us`, `offset`), and `[workload.columns]`

@@ -1,4 +1,4 @@
-//! Columns of dates in a table whose names have no time in a known unit: the values show what they are.
+//! Columns of dates in a table whose names have no time in a known unit: the values show their meaning.
 
 use super::separator::Separator;
 use super::{columns, dates, unknown_table};

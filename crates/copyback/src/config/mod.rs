@@ -1,5 +1,5 @@
-//! What users write: the device, as plain data; how axes of policies are registered; layers of TOML over each other. No
-//! policy is known here: [`layers::Configuration`] is implemented in `run`, which knows all of them.
+//! Configuration texts: the device, as plain data; registries of policies; layers of TOML. It knows no policy:
+//! [`layers::Configuration`] is implemented in `run`, which knows all of them.
 
 mod axis;
 pub mod device;

@@ -1,4 +1,4 @@
-//! Flash: geometry, times, commands and which of them are legal; dies, their registers, and channels.
+//! Flash: geometry, times, legal commands; dies, their registers, and channels.
 //!
 //! A command goes in ([`Flash::issue`]), events come out. This module knows no host, map or garbage collection.
 

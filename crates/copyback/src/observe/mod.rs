@@ -1,5 +1,5 @@
-//! Observers of a run, which change nothing: the log of commands, the shadow of the data, the protocol checker,
-//! measures and timelines.
+//! Observers of a run. They change nothing: the log of commands, the shadow of the data, the protocol checker, measures
+//! and timelines.
 //!
 //! [`shadow`] knows the content of every unit in flash, [`protocol`] the legal commands. Both check under `--check`,
 //! and are independent of the code that they check.

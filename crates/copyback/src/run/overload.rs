@@ -3,8 +3,8 @@
 //! Waits then grow with the length of the run: response times are not in a steady state, even if write amplification
 //! is.
 //!
-//! The sign of it is that outstanding requests accumulate: their number rises along a line. The rise is compared with
-//! the requests that arrived meanwhile, not with the number at the start, so that it is the same after any warm-up: a
+//! In an overload, outstanding requests accumulate: their number rises along a line. The rise is compared with the
+//! requests that arrived meanwhile, not with the number at the start, so that it is the same after any warm-up: a
 //! backlog of the warm-up neither hides nor causes an overload.
 
 use super::simulation::Simulation;

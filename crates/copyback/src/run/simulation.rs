@@ -1,5 +1,5 @@
-//! The event loop: events in order, and the consequences of each. Other modules begin, complete and measure requests;
-//! `ssd` serves them.
+//! The event loop: takes events in order, and handles each. Other modules begin, complete and measure requests; `ssd`
+//! serves them.
 
 mod array;
 mod array_measures;

@@ -1,4 +1,4 @@
-//! Sizes of requests: `bs` and its like.
+//! Sizes of requests: `bs` and similar options.
 
 use super::Subject;
 use super::value_parser::ValueParser;

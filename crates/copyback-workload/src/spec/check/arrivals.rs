@@ -1,4 +1,4 @@
-//! What must be true of arrivals.
+//! Checks of the arrivals of generated requests.
 
 use super::{Checked, positive, wrong};
 use crate::ARRIVAL_MAX_NS;

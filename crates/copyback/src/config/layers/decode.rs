@@ -1,4 +1,4 @@
-//! From a tree to a configuration.
+//! Decodes a tree to a configuration.
 
 use super::fault::{explain, fails};
 use super::tree::{Entry, Node, Table, plain};

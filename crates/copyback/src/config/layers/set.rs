@@ -1,4 +1,4 @@
-//! `--set table.key=value`.
+//! Parses `--set table.key=value`.
 
 use super::tree::{self, Entry, Items, Node, Table};
 use super::{Layer, LayerError, Origin, Place, Text};

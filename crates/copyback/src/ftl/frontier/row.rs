@@ -1,5 +1,5 @@
-//! One open row a die: the blocks of one offset on all its planes. A program takes the next page of all of them at
-//! once, for host data and moved data alike, so that the planes of a die always have the same write point.
+//! One open row for each die: the blocks of one offset on all its planes. A program takes the next page of all of them
+//! at once, for host data and moved data alike, so that the planes of a die always have the same write point.
 //!
 //! Source: die-level write construction of tpds20 (Section 4.2), whose `spd` and `superpage` write in this way. The
 //! industry calls such a row of blocks a superblock. A row of blocks is filled, collected and erased as one, and is

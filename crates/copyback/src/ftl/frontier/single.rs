@@ -1,4 +1,4 @@
-//! One open block a plane: host data and moved data share it.
+//! One open block for each plane: host data and moved data share it.
 //!
 //! Source: the baseline of hpdc18 (Section 2.2: "for each plane, the FTL keeps one active block"); one frontier in the
 //! write-amplification literature (Desnoyers 2014).

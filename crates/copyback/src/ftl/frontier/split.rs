@@ -1,4 +1,4 @@
-//! Two open blocks a plane: one for host data, one for data that garbage collection moves.
+//! Two open blocks for each plane: one for host data, one for data that garbage collection moves.
 //!
 //! Source: two frontiers in the hot/cold literature (Van Houdt 2013); moved data is colder than the host's, so that
 //! separate blocks lower write amplification under skew.

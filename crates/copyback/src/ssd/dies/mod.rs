@@ -1,4 +1,4 @@
-//! Dies: the next command of each die, and the consequences of its end.
+//! Dies: the next command of each die, and the handling of its end.
 
 pub(super) mod completion;
 pub(super) mod die;

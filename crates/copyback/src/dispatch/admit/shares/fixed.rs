@@ -4,7 +4,7 @@
 //!
 //! Parameters:
 //! - `gc`, `map`, `scrub`, `wear` (default 20 each): shares of the tasks in percent. A task with a share of 0 has no
-//!   slot at all, but for the guard.
+//!   slot, except for the guard.
 
 use super::TASKS;
 use crate::config::{KeyError, number};
