@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from copyback import _copyback, _progress
-from copyback._dask import Crew
+from copyback._dask import Cluster
 from copyback._plugins import Scheme, assembled, listed
 from copyback._results import Document, Runs, Sweep
 from copyback._words import checked_settings, name_of, of_fio, of_options, of_settings, of_trace, settings_of, wrong
@@ -80,14 +80,14 @@ def sweep(
         message = "policies of this process are not on the workers of a cluster; leave client or policies out"
         raise ValueError(message)
     options["fresh"] = fresh or has_policies
-    crew = None if client is None else Crew(client)
+    cluster = None if client is None else Cluster(client)
     with assembled(chosen, policies) as own, _progress.bars(progress) as on_progress:
         options |= {"schemes": own.schemes, "settings": settings_of({**own.settings, **checked_settings(set)})}
         try:
-            return Sweep(_copyback.sweep(options, own.policies, on_progress, crew))
+            return Sweep(_copyback.sweep(options, own.policies, on_progress, cluster))
         except BaseException:
-            if crew is not None:
-                crew.cancel()
+            if cluster is not None:
+                cluster.cancel()
             raise
 
 

@@ -6,7 +6,7 @@ from typing import Any, Literal, Self, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
-_Crew: TypeAlias = Callable[[Sequence[str]], Iterable[tuple[int, str | None, str | None]]]
+_Cluster: TypeAlias = Callable[[Sequence[str]], Iterable[tuple[int, str | None, str | None]]]
 
 __version__: str
 __all__ = [
@@ -138,7 +138,7 @@ def sweep(
     options: Mapping[str, Any],
     policies: _Policies = ...,
     on_progress: _OnProgress | None = None,
-    crew: _Crew | None = None,
+    cluster: _Cluster | None = None,
 ) -> Sweep: ...
 def call(words: Sequence[str], on_progress: _OnProgress | None = None) -> Document | str: ...
 

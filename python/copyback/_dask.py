@@ -27,7 +27,7 @@ def cell(description: str, sent: Mapping[str, bytes]) -> str:
     return _copyback.cell(description, sent, worker.local_directory)
 
 
-class Crew:
+class Cluster:
     """The workers of a cluster, for one sweep."""
 
     def __init__(self, client: Any) -> None:
@@ -110,12 +110,12 @@ def _said(error: BaseException) -> str:
     return f"its worker failed: {type(error).__name__}: {error}"
 
 
-def hire(address: str) -> Crew:
+def connect(address: str) -> Cluster:
     """Connect to a scheduler; an ``InputError`` if Dask is missing, or no scheduler answers."""
     if importlib.util.find_spec("distributed") is None:
         raise wrong(f"--dask {address}: Dask is not installed", "pip install '.[dask]' in the repository")
     distributed: Any = importlib.import_module("distributed")
     try:
-        return Crew(distributed.Client(address))
+        return Cluster(distributed.Client(address))
     except (OSError, ValueError) as error:
         raise wrong(f"--dask {address}: no scheduler answers there: {error}", "name tcp://HOST:PORT of one") from error

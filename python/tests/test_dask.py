@@ -153,13 +153,13 @@ def test_a_trace_that_workers_lack_is_sent_once(client, tmp_path, monkeypatch):
     seen = Counting(client, lambda text: text.replace(str(folder), str(view)))
     read = []
 
-    def content(crew, path, hash):
+    def content(cluster, path, hash):
         read.append(path)
-        if hash not in crew._sent:
-            crew._sent[hash] = client.scatter((folder / Path(path).name).read_bytes(), hash=True)
-        return crew._sent[hash]
+        if hash not in cluster._sent:
+            cluster._sent[hash] = client.scatter((folder / Path(path).name).read_bytes(), hash=True)
+        return cluster._sent[hash]
 
-    monkeypatch.setattr(_dask.Crew, "_content", content)
+    monkeypatch.setattr(_dask.Cluster, "_content", content)
     copyback.sweep(folder / "grid.toml", out=tmp_path / "there.parquet", progress=False, client=seen)
     assert set(read) == {str(view / "own.csv")}
     for ending in ["parquet", "csv"]:

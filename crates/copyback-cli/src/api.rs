@@ -14,7 +14,7 @@ pub use crate::sweep::SweepRequest;
 use crate::tables::TABLES;
 use crate::{compare, diagnostics, from_mqsim, listing, report, reproduce, run, sweep, trace, validate};
 use clap::{CommandFactory, Parser};
-pub use copyback_lab::sweep::crew::{Crew, OnAnswer, cell};
+pub use copyback_lab::sweep::cluster::{Cluster, OnAnswer, cell};
 pub use copyback_lab::{Experiment, SuppliedPolicy, Sweep};
 use copyback_report::drawings::Drawings;
 pub use copyback_workload::handed::Handed;
@@ -144,16 +144,16 @@ pub fn config(request: &Request) -> Result<String, Failure> {
     reported(|| run::config_text(request))
 }
 
-/// Runs the cells of a sweep, and writes its tables. A `crew` runs the cells instead of this process.
+/// Runs the cells of a sweep, and writes its tables. A `cluster` runs the cells instead of this process.
 ///
 /// # Errors
 /// Those of [`Sweep::plan`], of the first cell that failed, and of files that cannot be written.
-pub fn sweep(request: &SweepRequest, crew: Option<Arc<dyn Crew>>) -> Result<Done, Failure> {
-    reported(|| swept(request, crew))
+pub fn sweep(request: &SweepRequest, cluster: Option<Arc<dyn Cluster>>) -> Result<Done, Failure> {
+    reported(|| swept(request, cluster))
 }
 
-fn swept(request: &SweepRequest, crew: Option<Arc<dyn Crew>>) -> Result<Done, Failure> {
-    let mut swept = sweep::swept(request, crew)?;
+fn swept(request: &SweepRequest, cluster: Option<Arc<dyn Cluster>>) -> Result<Done, Failure> {
+    let mut swept = sweep::swept(request, cluster)?;
     let text = plain(&std::mem::take(&mut swept.text));
     let latex = std::mem::take(&mut swept.latex);
     let (table, latencies) = swept.columns();

@@ -52,7 +52,7 @@ pub fn main_of(words: impl IntoIterator<Item = OsString>, package: Option<&dyn a
         Command::Run(args) => run::run(*args),
         Command::Compare(args) => compare::compare(args),
         Command::Reproduce(args) => reproduce::reproduce(&args, package),
-        Command::Sweep(args) => sweep::sweep(args, |address| crew(address, package)),
+        Command::Sweep(args) => sweep::sweep(args, |address| cluster(address, package)),
         Command::Validate(args) => validate::validate(&args),
         Command::Report(args) => report::report(args),
         Command::Trace(command) => trace::trace(&command),
@@ -107,11 +107,11 @@ fn print_of_words(said: &clap::Error, words: &[OsString]) -> std::io::Result<()>
 }
 
 /// The processes behind a scheduler, which run the cells of a sweep.
-fn crew(address: &str, package: Option<&dyn api::Package>) -> Result<Arc<dyn api::Crew>, Failure> {
+fn cluster(address: &str, package: Option<&dyn api::Package>) -> Result<Arc<dyn api::Cluster>, Failure> {
     let package = package.ok_or_else(|| {
         let message =
             format!("--dask {address}: Dask is reached through the Python package, which this program is not");
         Failure::input(message).with_help("pip install '.[dask]', then the same command")
     })?;
-    package.crew(address)
+    package.cluster(address)
 }

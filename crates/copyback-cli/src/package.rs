@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::reproduced::Reproduced;
-use copyback_lab::sweep::crew::Crew;
+use copyback_lab::sweep::cluster::Cluster;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub trait Package {
     ///
     /// # Errors
     /// If Dask is not installed, or no scheduler answers.
-    fn crew(&self, address: &str) -> Result<Arc<dyn Crew>, Failure>;
+    fn cluster(&self, address: &str) -> Result<Arc<dyn Cluster>, Failure>;
 }
 
 /// The package that an option needs; an error without it.

@@ -1,6 +1,6 @@
 //! Calls of commands. A command runs on a thread of its own; the calling thread handles signals and reports progress.
 
-use crate::crew::PythonCrew;
+use crate::cluster::PythonCluster;
 use crate::exit;
 use crate::options::Options;
 use crate::package::OfPython;
@@ -80,24 +80,24 @@ pub fn config(py: Python<'_>, options: Bound<'_, PyDict>) -> PyResult<Py<PyAny>>
 /// Runs the cells of a sweep. `options` has the arguments of `copyback.sweep` by name; `schemes` and `settings` are
 /// lists of texts. `on_progress` is that of `run`.
 ///
-/// `crew` is called with the descriptions of cells, and yields `(number, answer of cell or None, error or None)` of
+/// `cluster` is called with the descriptions of cells, and yields `(number, answer of cell or None, error or None)` of
 /// each.
 #[pyfunction]
-#[pyo3(signature = (options, policies = Vec::new(), on_progress = None, crew = None))]
+#[pyo3(signature = (options, policies = Vec::new(), on_progress = None, cluster = None))]
 pub fn sweep(
     py: Python<'_>,
     options: Bound<'_, PyDict>,
     policies: Policies<'_>,
     on_progress: Option<Py<PyAny>>,
-    crew: Option<Py<PyAny>>,
+    cluster: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyAny>> {
     let options = Options::new(options);
     let request = options.sweep(supplied(policies))?;
     options.refuse_unknown()?;
-    let crew = crew.map(PythonCrew::hired);
+    let cluster = cluster.map(PythonCluster::new);
     perform(py, on_progress.as_ref(), move |watch| {
         let request = SweepRequest { sink: ProgressSink::Program(watch), ..request };
-        api::sweep(&request, crew)
+        api::sweep(&request, cluster)
     })
 }
 
@@ -175,8 +175,8 @@ fn tell(py: Python<'_>, watch: &Watch, on_progress: Option<&Py<PyAny>>) -> PyRes
 }
 
 /// The program: executes a command line, prints, and returns the exit code. `package` has the methods that need Python
-/// libraries: `check_figures(paper, folder)`, `draw_figures(folder, json, tables)`, and `crew(address)`, which returns
-/// a crew as `sweep` takes it.
+/// libraries: `check_figures(paper, folder)`, `draw_figures(folder, json, tables)`, and `cluster(address)`, which
+/// returns a cluster as `sweep` takes it.
 #[pyfunction]
 #[pyo3(signature = (words, package = None))]
 pub fn main(py: Python<'_>, words: Vec<OsString>, package: Option<Py<PyAny>>) -> u8 {

@@ -4,8 +4,8 @@
 //! and the crates `copyback-lab` and `copyback-cli` execute them.
 
 mod calls;
+mod cluster;
 mod columns;
-mod crew;
 mod errors;
 mod exit;
 mod options;
@@ -24,7 +24,7 @@ mod _copyback {
     #[pymodule_export]
     use crate::calls::{call, compare, config, main, run, sweep};
     #[pymodule_export]
-    use crate::crew::cell;
+    use crate::cluster::cell;
     #[pymodule_export]
     use crate::errors::{Error, InputError, RunError};
     #[pymodule_export]

@@ -1,8 +1,8 @@
 //! The package, as the program sees it: a Python object does the work that needs Python libraries.
 
-use crate::crew::PythonCrew;
+use crate::cluster::PythonCluster;
 use crate::results::tables;
-use copyback_cli::api::{Crew, Failure, Package, Reproduced};
+use copyback_cli::api::{Cluster, Failure, Package, Reproduced};
 use pyo3::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
@@ -28,8 +28,10 @@ impl Package for OfPython {
         })
     }
 
-    fn crew(&self, address: &str) -> Result<Arc<dyn Crew>, Failure> {
-        self.call(|object| object.call_method1("crew", (address,)).map(|crew| PythonCrew::hired(crew.unbind())))
+    fn cluster(&self, address: &str) -> Result<Arc<dyn Cluster>, Failure> {
+        self.call(|object| {
+            object.call_method1("cluster", (address,)).map(|cluster| PythonCluster::new(cluster.unbind()))
+        })
     }
 }
 

@@ -18,14 +18,14 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from copyback._dask import hire
+from copyback._dask import connect
 from copyback._words import wrong
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from copyback._copyback import Table
-    from copyback._dask import Crew
+    from copyback._dask import Cluster
     from copyback.figures._specs import Figure
 
 PAPERS = ("ispass11", "tc12", "hpdc18", "atc18", "tpds20")
@@ -37,7 +37,7 @@ _MADE_BY = "copyback reproduce"
 class Package:
     """The program's tasks that need Python libraries: see ``crates/copyback-cli/src/package.rs``."""
 
-    def crew(self, address: str) -> Crew:
+    def cluster(self, address: str) -> Cluster:
         """Connect to the workers that run the cells of ``sweep --dask ADDRESS``.
 
         Raises
@@ -46,7 +46,7 @@ class Package:
             If Dask is missing, or no scheduler answers.
 
         """
-        return hire(address)
+        return connect(address)
 
     def check_figures(self, paper: str, folder: str | os.PathLike[str]) -> None:
         """Refuse a folder that a paper's figures cannot be drawn into.

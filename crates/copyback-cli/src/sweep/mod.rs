@@ -11,13 +11,13 @@ use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::format::counted;
 use crate::plan::Fitted;
+use cluster::{Cluster, RemoteSweep};
 use copyback::run::Warmup;
 use copyback_lab::Sweep;
 pub use copyback_lab::sweep::{
-    PlannedSweep, crew, file, grid, inputs, journal, latencies, notes, objective, quantity, seeds, table,
+    PlannedSweep, cluster, file, grid, inputs, journal, latencies, notes, objective, quantity, seeds, table,
 };
 use copyback_workload::printable::printable;
-use crew::{Crew, RemoteSweep};
 use file::SweepFile;
 use grid::{Cell, Grid};
 use journal::{CellResult, Journal};
@@ -27,14 +27,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use table::SweepResults;
 
-/// Runs the command. `crew`: connects to the processes that run the cells.
-pub fn sweep(args: SweepArgs, crew: impl FnOnce(&str) -> Result<Arc<dyn Crew>, Failure>) -> Result<(), Failure> {
+/// Runs the command. `cluster`: connects to the processes that run the cells.
+pub fn sweep(args: SweepArgs, cluster: impl FnOnce(&str) -> Result<Arc<dyn Cluster>, Failure>) -> Result<(), Failure> {
     let (is_list, dask) = (args.list, args.dask.clone());
     let request = args.into_request();
     if is_list {
         return files::print(&listed(&request.sweep)?);
     }
-    let swept = swept(&request, dask.as_deref().map(crew).transpose()?)?;
+    let swept = swept(&request, dask.as_deref().map(cluster).transpose()?)?;
     if swept.is_printed { Ok(()) } else { files::print(&swept.text) }
 }
 
@@ -66,9 +66,9 @@ impl Swept {
     }
 }
 
-/// Runs a sweep, and writes its files. The caller prints the text. A crew runs cells instead of this process.
-pub fn swept(request: &SweepRequest, crew: Option<Arc<dyn Crew>>) -> Result<Swept, Failure> {
-    let crew = crew.map(|crew| RemoteSweep::new(crew, &request.sweep)).transpose()?;
+/// Runs a sweep, and writes its files. The caller prints the text. A cluster runs cells instead of this process.
+pub fn swept(request: &SweepRequest, cluster: Option<Arc<dyn Cluster>>) -> Result<Swept, Failure> {
+    let cluster = cluster.map(|cluster| RemoteSweep::new(cluster, &request.sweep)).transpose()?;
     let objective = Objective::parse(&request.objective)?;
     let planned = request.sweep.plan()?;
     let PlannedSweep { file, grid } = &planned;
@@ -90,7 +90,7 @@ pub fn swept(request: &SweepRequest, crew: Option<Arc<dyn Crew>>) -> Result<Swep
     };
     let jobs = request.jobs.map_or_else(execute::cores, |jobs| jobs as usize);
     let how = ExecutionOptions { jobs, sink: request.sink.clone(), ..ExecutionOptions::default() };
-    let done = planned.run(&mut journal, &how, crew.as_ref(), &check)?;
+    let done = planned.run(&mut journal, &how, cluster.as_ref(), &check)?;
     let results = SweepResults { file, cells: &grid.cells, results: &done.results };
     to.write(&results)?;
     let mut text = heading(file, grid, &done.skipped);

@@ -1,10 +1,10 @@
 //! Sweeps: grids of devices, schemes, workloads, settings and seeds.
 //!
 //! A [`Sweep`] names a sweep file, and replacements for parts of it. Its plan is a grid of cells, each with its own
-//! plan. Cells run in parallel, or on a [`crew::Crew`] of other processes. A [`journal::Journal`] keeps their results,
-//! so that a stopped sweep can continue. [`objective::Objective`] selects rows of the results.
+//! plan. Cells run in parallel, or on a [`cluster::Cluster`] of other processes. A [`journal::Journal`] keeps their
+//! results, so that a stopped sweep can continue. [`objective::Objective`] selects rows of the results.
 
-pub mod crew;
+pub mod cluster;
 pub mod file;
 pub mod grid;
 pub mod journal;
@@ -29,9 +29,9 @@ use crate::plan::{self, FitShare, Plan};
 use crate::policies::{self, SuppliedPolicy};
 use crate::preconditioned::{self, Preconditioned};
 use crate::progress::{Bar, Bars};
+use cluster::RemoteSweep;
 use copyback::config::layers::{LayerError, Located, Text};
 use copyback::run::Warmup;
-use crew::RemoteSweep;
 use file::SweepFile;
 use grid::{Cell, Grid, Overrides};
 use journal::{CellResult, Journal, RunResult};
@@ -110,10 +110,10 @@ impl PlannedSweep {
         &self,
         journal: &mut Journal,
         how: &ExecutionOptions,
-        crew: Option<&RemoteSweep>,
+        cluster: Option<&RemoteSweep>,
         check: Check<'_>,
     ) -> Result<Done, Failure> {
-        run(&self.grid.cells, journal, how, crew, check)
+        run(&self.grid.cells, journal, how, cluster, check)
     }
 }
 
@@ -155,7 +155,7 @@ pub struct Done {
 pub type Check<'a> = &'a (dyn Fn(usize, &CellResult) -> Result<(), Failure> + Sync);
 
 /// Runs the cells that the journal does not hold, and appends each to the journal as it ends. Of `how` the sweep uses
-/// `jobs`, `sink` and `check`. A crew runs cells instead of this process.
+/// `jobs`, `sink` and `check`. A cluster runs cells instead of this process.
 ///
 /// # Errors
 /// The error of the first cell that failed, that of `check`, or one if the journal cannot be written.
@@ -163,14 +163,14 @@ pub fn run(
     cells: &[Cell],
     journal: &mut Journal,
     how: &ExecutionOptions,
-    crew: Option<&RemoteSweep>,
+    cluster: Option<&RemoteSweep>,
     check: Check<'_>,
 ) -> Result<Done, Failure> {
     let program = journal::program();
     let keys: Vec<String> = cells.iter().map(|cell| journal::key(&cell.plan, &program)).collect();
     let mut to_do = pending(&keys, journal, check)?;
     sort_by_drives(cells, &mut to_do);
-    if crew.is_none() {
+    if cluster.is_none() {
         memory::check_cells(to_do.iter().map(|&at| &cells[at].plan), how.jobs)?;
     }
     let skipped = keys.iter().filter(|key| journal.find(key).is_some()).count();
@@ -178,8 +178,8 @@ pub fn run(
     let bar = bars.add("cells", Some(to_do.len() as u64));
     let recorder =
         Recorder { cells, keys: &keys, to_do: &to_do, journal, check, bars, bar, ended: AtomicUsize::new(0) };
-    let new = match crew {
-        Some(crew) => run_on_crew(crew, &recorder, &program)?,
+    let new = match cluster {
+        Some(cluster) => run_on_cluster(cluster, &recorder, &program)?,
         None => run_here(&recorder, how)?,
     };
     drop(recorder);
@@ -265,12 +265,12 @@ fn run_here(recorder: &Recorder<'_>, how: &ExecutionOptions) -> Result<Vec<CellR
     })
 }
 
-/// Runs cells on a crew.
-fn run_on_crew(crew: &RemoteSweep, recorder: &Recorder<'_>, program: &str) -> Result<Vec<CellResult>, Failure> {
+/// Runs cells on a cluster.
+fn run_on_cluster(cluster: &RemoteSweep, recorder: &Recorder<'_>, program: &str) -> Result<Vec<CellResult>, Failure> {
     let cells: Vec<_> =
         recorder.to_do.iter().map(|&at| (at, recorder.keys[at].as_str(), &recorder.cells[at].plan)).collect();
     let label = |at| recorder.cell(at).label.clone();
-    crew.run(program, &cells, &label, &mut |at, result| recorder.record(at, result))
+    cluster.run(program, &cells, &label, &mut |at, result| recorder.record(at, result))
 }
 
 /// Runs one cell: all schemes from the same preconditioned drive.

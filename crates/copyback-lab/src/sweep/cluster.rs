@@ -4,7 +4,7 @@
 //! The worker plans the sweep from the same files. It compares the cell's key, a hash of all that the results depend
 //! on, with the key of the description. With another program, sweep file or trace, it refuses.
 
-mod carried;
+mod sent_traces;
 
 use super::grid::Cell;
 use super::journal::{self, CellResult};
@@ -23,19 +23,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub type OnAnswer<'a> = &'a mut dyn FnMut(usize, Result<&str, String>) -> Result<(), Failure>;
 
 /// Processes that run cells.
-pub trait Crew: Send + Sync {
+pub trait Cluster: Send + Sync {
     /// Calls [`cell`] once with each description, in any order, and passes each answer on as it comes. The first error
     /// of `on_answer` ends it.
     ///
     /// # Errors
-    /// The error of `on_answer`, or an error if the crew cannot be reached.
+    /// The error of `on_answer`, or an error if the cluster cannot be reached.
     fn run(&self, descriptions: &[String], on_answer: OnAnswer<'_>) -> Result<(), Failure>;
 }
 
-/// A crew, and the sweep that its processes plan.
+/// A cluster, and the sweep that its processes plan.
 #[derive(Clone)]
 pub struct RemoteSweep {
-    crew: Arc<dyn Crew>,
+    cluster: Arc<dyn Cluster>,
     sweep: Description,
     folder: PathBuf,
 }
@@ -93,23 +93,23 @@ struct CellDescription {
 enum Answer {
     Line(String),
     Failure(Failure),
-    /// Files that the worker lacks, or has with other content: the crew calls again, with their content.
+    /// Files that the worker lacks, or has with other content: the cluster calls again, with their content.
     Lacking(Vec<(PathBuf, String)>),
 }
 
 impl RemoteSweep {
-    /// A crew for a sweep, whose paths are relative to this process's working folder.
+    /// A cluster for a sweep, whose paths are relative to this process's working folder.
     ///
     /// # Errors
     /// If the sweep has policies of this process; or if the working folder is unknown.
-    pub fn new(crew: Arc<dyn Crew>, sweep: &Sweep) -> Result<Self, Failure> {
+    pub fn new(cluster: Arc<dyn Cluster>, sweep: &Sweep) -> Result<Self, Failure> {
         if !sweep.policies.is_empty() {
             return Err(Failure::input("policies of this process are not on the workers of a cluster")
                 .with_help("leave the cluster or the policies out"));
         }
         let folder = std::env::current_dir()
             .map_err(|error| Failure::input(format!("cannot tell the working folder: {error}")))?;
-        Ok(Self { crew, sweep: Description::of(sweep), folder })
+        Ok(Self { cluster, sweep: Description::of(sweep), folder })
     }
 
     /// Runs cells, each with its number in the grid and its key. Results are in that order, as `on_result` returns
@@ -123,7 +123,7 @@ impl RemoteSweep {
     ) -> Result<Vec<CellResult>, Failure> {
         let describe = |&(at, key, plan): &(usize, &str, &Plan)| {
             let (program, sweep, folder) = (program.to_owned(), self.sweep.clone(), self.folder.clone());
-            let files = carried::files(plan, &self.folder);
+            let files = sent_traces::files(plan, &self.folder);
             serde_json::to_string(&CellDescription { program, sweep, folder, files, at, key: key.to_owned() })
         };
         let descriptions: Result<Vec<String>, _> = cells.iter().map(describe).collect();
@@ -132,7 +132,7 @@ impl RemoteSweep {
                 .with_help("rename the folder or the file")
         })?;
         let mut results: Vec<Option<CellResult>> = vec![None; cells.len()];
-        self.crew.run(&descriptions, &mut |at, answer| {
+        self.cluster.run(&descriptions, &mut |at, answer| {
             let result = read(answer, cells[at].1).map_err(|failure| failure.of_run(&label(at)))?;
             results[at] = Some(on_result(at, &result)?);
             Ok(())
@@ -163,9 +163,9 @@ fn read(answer: Result<&str, String>, key: &str) -> Result<CellResult, Failure> 
     }
 }
 
-/// Runs the cell of a description, and returns its result or its failure as text: a [`Crew`] calls this in any process.
-/// If an answer says that files are lacking, the next call has their content and hashes in `sent`. The content is kept
-/// in `folder` for as long as the process lives.
+/// Runs the cell of a description, and returns its result or its failure as text: a [`Cluster`] calls this in any
+/// process. If an answer says that files are lacking, the next call has their content and hashes in `sent`. The content
+/// is kept in `folder` for as long as the process lives.
 pub fn cell(description: &str, sent: &[(String, &[u8])], folder: &Path) -> String {
     let answer = ran(description, sent, folder).unwrap_or_else(Answer::Failure);
     serde_json::to_string(&answer).expect("texts are JSON")
@@ -183,7 +183,7 @@ fn ran(description: &str, sent: &[(String, &[u8])], kept_in: &Path) -> Result<An
     }
     let description: CellDescription = serde_json::from_value(value)
         .map_err(|error| Failure::input(format!("the description of a cell cannot be read: {error}")))?;
-    let _reading = match carried::present(&description.files, sent, kept_in)? {
+    let _reading = match sent_traces::present(&description.files, sent, kept_in)? {
         Ok(reading) => reading,
         Err(lacking) => return Ok(Answer::Lacking(lacking)),
     };
@@ -229,13 +229,13 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// A crew without access to the client's traces: they are moved away while a cell runs.
+    /// A cluster without access to the client's traces: they are moved away while a cell runs.
     struct Far {
         traces: Vec<PathBuf>,
         kept_in: PathBuf,
     }
 
-    impl Crew for Far {
+    impl Cluster for Far {
         fn run(&self, descriptions: &[String], on_answer: OnAnswer<'_>) -> Result<(), Failure> {
             let content: Vec<Vec<u8>> = self.traces.iter().map(|path| fs::read(path).expect("a trace")).collect();
             self.traces.iter().for_each(|path| fs::remove_file(path).expect("it is away"));
@@ -269,9 +269,9 @@ mod tests {
         let file = folder.path().join("grid.toml");
         fs::write(&file, "schemes = [\"baseline\"]\ndevice = \"small\"\ntrace = \"big\"\n").unwrap();
         let sweep = Sweep { file, ..Sweep::default() };
-        let run = |crew: Option<RemoteSweep>| {
+        let run = |cluster: Option<RemoteSweep>| {
             let (planned, mut journal) = (sweep.plan().unwrap(), journal::Journal::none());
-            let done = planned.run(&mut journal, &ExecutionOptions::default(), crew.as_ref(), &|_, _| Ok(()));
+            let done = planned.run(&mut journal, &ExecutionOptions::default(), cluster.as_ref(), &|_, _| Ok(()));
             done.unwrap_or_else(|failure| panic!("{failure:?}")).results
         };
         let here = run(None);

@@ -1,7 +1,7 @@
-//! Crews of Python: Python code that runs the cells of a sweep.
+//! Clusters of Python: Python code that runs the cells of a sweep.
 
 use crate::package::failure;
-use copyback_cli::api::{self, Crew, Failure, OnAnswer};
+use copyback_cli::api::{self, Cluster, Failure, OnAnswer};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use std::collections::BTreeMap;
@@ -9,16 +9,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A callable that takes descriptions of cells, and returns an iterator of `(number, answer or None, error or None)`.
-pub struct PythonCrew(Py<PyAny>);
+pub struct PythonCluster(Py<PyAny>);
 
-impl PythonCrew {
-    /// The crew of a callable.
-    pub fn hired(call: Py<PyAny>) -> Arc<dyn Crew> {
+impl PythonCluster {
+    /// The cluster of a callable.
+    pub fn new(call: Py<PyAny>) -> Arc<dyn Cluster> {
         Arc::new(Self(call))
     }
 }
 
-impl Crew for PythonCrew {
+impl Cluster for PythonCluster {
     fn run(&self, descriptions: &[String], on_answer: OnAnswer<'_>) -> Result<(), Failure> {
         Python::attach(|py| {
             let of_python = |error: PyErr| failure(py, &error);
