@@ -48,12 +48,12 @@ def _runs(
     **options: Any,
 ) -> Runs:
     kept = _kept(keep)
-    name, handed = of_trace(trace, _most(options["requests"], options["warmup"], set))
+    name, passed = of_trace(trace, _most(options["requests"], options["warmup"], set))
     options |= {"trace": name, "fio_args": of_fio(fio_args), "columns": _texts(columns), "keep": kept}
     with assembled(schemes, policies) as own, _progress.bars(progress) as on_progress:
         options |= {"schemes": own.schemes, "settings": settings_of({**own.settings, **checked_settings(set)})}
         done = call(options, own.policies, on_progress)
-    del handed
+    del passed
     return Runs(done)
 
 
@@ -113,17 +113,17 @@ def report(*, results: Sequence[Path], **options: Any) -> str:
 
 def info(*, workload: object, **options: Any) -> Document:
     """Measure a workload."""
-    name, handed = of_trace(workload, _most(options["requests"], None, options["set"]))
+    name, passed = of_trace(workload, _most(options["requests"], None, options["set"]))
     done = _document(_words(["trace", "info"], [("workload", name)], **options), progress=False)
-    del handed
+    del passed
     return done
 
 
 def convert(*, workload: object, output: Path, **options: Any) -> str:
     """Write a workload as a trace file."""
-    name, handed = of_trace(workload, _most(options["requests"], None, options["set"]))
+    name, passed = of_trace(workload, _most(options["requests"], None, options["set"]))
     done = _text(_words(["trace", "convert"], [("workload", name), ("output", output)], **options))
-    del handed
+    del passed
     return done
 
 

@@ -14,9 +14,9 @@ __all__ = [
     "DieView",
     "Document",
     "Error",
-    "Handed",
     "InputError",
     "OrderView",
+    "PassedRequests",
     "PreemptionView",
     "RunError",
     "Runs",
@@ -32,9 +32,9 @@ __all__ = [
     "compare",
     "config",
     "end_calls",
-    "hand_over",
     "listed",
     "main",
+    "pass_requests",
     "run",
     "styles",
     "supply",
@@ -115,13 +115,15 @@ class Document:
     tables: list[tuple[str, Table, Table]]
 
 @final
-class Handed:
+class PassedRequests:
     """Requests that Python passed to the simulator."""
 
     @property
     def name(self) -> str: ...
 
-def hand_over(requests: object | Iterable[tuple[Any, ...] | Mapping[str, Any]], most: int | None = None) -> Handed: ...
+def pass_requests(
+    requests: object | Iterable[tuple[Any, ...] | Mapping[str, Any]], most: int | None = None
+) -> PassedRequests: ...
 def end_calls() -> None: ...
 def styles(names: Sequence[str]) -> list[tuple[int, str, list[int]]]: ...
 def listed(what: str) -> list[tuple[str, str]]: ...

@@ -173,7 +173,7 @@ def of_fio(fio_args: str | Iterable[str] | None) -> str | None:
     return shlex.join(_text(part) for part in fio_args)
 
 
-def of_trace(trace: object, most: int | None = None) -> tuple[str | None, _copyback.Handed | None]:
+def of_trace(trace: object, most: int | None = None) -> tuple[str | None, _copyback.PassedRequests | None]:
     """Return the name of a trace: a path, or a handle of requests that live as long as the second value.
 
     At most ``most`` requests of an iterable are taken, plus those that a reader buffers.
@@ -185,8 +185,8 @@ def of_trace(trace: object, most: int | None = None) -> tuple[str | None, _copyb
     if _kind(trace) == "LazyFrame":
         message = "`trace` has a LazyFrame, which has no rows yet"
         raise wrong(message, "collect it: trace=frame.collect()", file="trace", value="LazyFrame")
-    handed = _copyback.hand_over(trace, None if most is None else most + _AHEAD)
-    return handed.name, handed
+    passed = _copyback.pass_requests(trace, None if most is None else most + _AHEAD)
+    return passed.name, passed
 
 
 def _text(value: object) -> str:

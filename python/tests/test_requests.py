@@ -313,10 +313,10 @@ def test_ctrl_c_ends_the_handing_over(kind):
         sent.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
 
-    def hand_over():
+    def pass_requests():
         threading.Timer(0.3, interrupt).start()
         copyback.trace.info(trace)
 
     with pytest.raises(KeyboardInterrupt):
-        hand_over()
+        pass_requests()
     assert time.monotonic() - sent[0] < 0.1

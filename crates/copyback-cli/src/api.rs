@@ -17,7 +17,7 @@ use clap::{CommandFactory, Parser};
 pub use copyback_lab::sweep::cluster::{Cluster, OnAnswer, cell};
 pub use copyback_lab::{Experiment, SuppliedPolicy, Sweep};
 use copyback_report::drawings::Drawings;
-pub use copyback_workload::handed::Handed;
+pub use copyback_workload::passed_traces::PassedTrace;
 use copyback_workload::printable::printable_lines;
 use copyback_workload::temporary::Temporary;
 use std::fs::File;
@@ -256,14 +256,14 @@ fn refused(wrong: &clap::Error) -> Failure {
 ///
 /// # Errors
 /// If the file cannot be made, or `write` fails.
-pub fn hand_over(write: impl FnOnce(&mut File) -> Result<(), Failure>) -> Result<Handed, Failure> {
+pub fn pass_requests(write: impl FnOnce(&mut File) -> Result<(), Failure>) -> Result<PassedTrace, Failure> {
     let folder = std::env::temp_dir();
     let mut file = Temporary::private_in(&folder, ("copyback-requests-", ""))
         .map_err(|error| Failure::of_disk(&folder, &error))?;
     write(file.as_file_mut())?;
     let hash = crate::files::hash_file(file.path())?;
     let digits = hash.rsplit(':').next().unwrap_or(&hash);
-    Ok(Handed::new(&digits[..16], file))
+    Ok(PassedTrace::new(&digits[..16], file))
 }
 
 /// A table of texts for LaTeX with booktabs. The first `headings` rows are headings.

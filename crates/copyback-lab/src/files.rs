@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use copyback::config::layers::Layer;
 pub use copyback_workload::nearest_file;
 pub use copyback_workload::write::target::folder_of;
-use copyback_workload::{handed, standard_input};
+use copyback_workload::{passed_traces, standard_input};
 use serde::Serialize;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -171,7 +171,7 @@ impl Input {
     pub fn trace(path: PathBuf, hash: String) -> Self {
         let name = path.display().to_string();
         // What comes from standard input or from a program is no file that an output could replace.
-        let is_file = !standard_input::is_named(&path) && handed::file(&path).is_none();
+        let is_file = !standard_input::is_named(&path) && passed_traces::file(&path).is_none();
         Self { role: "trace", name, hash, path: is_file.then_some(path) }
     }
 }

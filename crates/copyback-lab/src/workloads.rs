@@ -10,7 +10,7 @@ use copyback_workload::presets::PRESETS;
 use copyback_workload::printable::printable;
 use copyback_workload::spec::{Device, Format, WorkloadSpec};
 use copyback_workload::temporary::Temporary;
-use copyback_workload::{RequestSource, handed, open, per_cpu, standard_input};
+use copyback_workload::{RequestSource, open, passed_traces, per_cpu, standard_input};
 use std::path::Path;
 
 /// The workload of a run that names none.
@@ -112,12 +112,12 @@ fn unknown(name: &Located, path: &Path) -> Failure {
 
 /// Refuses pipes and other special files: a trace is read several times, for its hash, as a test, and once per scheme.
 fn check_trace_file(path: &Path) -> Result<(), Failure> {
-    if standard_input::is_named(path) || handed::file(path).is_some() {
+    if standard_input::is_named(path) || passed_traces::file(path).is_some() {
         return Ok(());
     }
     let parts = per_cpu::files(path);
     if !parts.is_empty() {
-        let on_disk = parts.iter().filter(|part| handed::file(part).is_none());
+        let on_disk = parts.iter().filter(|part| passed_traces::file(part).is_none());
         return on_disk.into_iter().try_for_each(|part| files::check_file("trace", part));
     }
     files::check_file("trace", path)?;
@@ -248,13 +248,13 @@ pub fn check_trace(path: &Path, place: Option<Place>) -> Result<(), Failure> {
 pub fn hash_trace(path: &Path) -> Result<String, Failure> {
     match recorded(path) {
         Some(recorded) => Ok(files::hash_bytes(recorded.trace)),
-        None if let Some(kept) = handed::file(path) => files::hash_file(&kept),
+        None if let Some(kept) = passed_traces::file(path) => files::hash_file(&kept),
         None if standard_input::is_named(path) => files::hash_file(&standard_input::kept()?),
         None => match &per_cpu::files(path)[..] {
             [] => files::hash_file(path),
             parts => {
                 // In the order of the CPUs, not of the files' names.
-                let hash = |part: &std::path::PathBuf| match handed::file(part) {
+                let hash = |part: &std::path::PathBuf| match passed_traces::file(part) {
                     Some(kept) => files::hash_file(&kept),
                     None => files::hash_file(part),
                 };

@@ -34,7 +34,7 @@ mod _copyback {
         AllocationView, DieView, OrderView, PreemptionView, SharesView, SuppliedPolicy, TriggerView, VictimView, supply,
     };
     #[pymodule_export]
-    use crate::requests::{Handed, hand_over};
+    use crate::requests::{PassedRequests, pass_requests};
     #[pymodule_export]
     use crate::results::{Document, Runs, Sweep, listed, styles};
     #[pymodule_export]

@@ -20,16 +20,16 @@ use std::time::Duration;
 
 /// Requests from Python. Runs may replay them for as long as this object lives.
 #[pyclass(frozen, module = "copyback")]
-pub struct Handed {
-    handed: api::Handed,
+pub struct PassedRequests {
+    passed: api::PassedTrace,
 }
 
 #[pymethods]
-impl Handed {
+impl PassedRequests {
     /// The name by which commands refer to them.
     #[getter]
     fn name(&self) -> String {
-        self.handed.name().display().to_string()
+        self.passed.name().display().to_string()
     }
 }
 
@@ -38,7 +38,7 @@ impl Handed {
 /// `priority` are optional. At most `most` requests of an iterable are taken.
 #[pyfunction]
 #[pyo3(signature = (requests, most = None))]
-pub fn hand_over(py: Python<'_>, requests: &Bound<'_, PyAny>, most: Option<u64>) -> PyResult<Handed> {
+pub fn pass_requests(py: Python<'_>, requests: &Bound<'_, PyAny>, most: Option<u64>) -> PyResult<PassedRequests> {
     if requests.hasattr("__arrow_c_stream__")? {
         let stream = stream_of(requests)?;
         return Keeping::begin(stream.schema(), stream)?.wait(py);
@@ -80,7 +80,7 @@ const ROWS_MAX: u64 = 1 << 26;
 /// Requests that a thread of its own writes to a file, while the calling thread handles signals.
 struct Keeping {
     is_stopped: Arc<AtomicBool>,
-    done: Receiver<Result<api::Handed, Failure>>,
+    done: Receiver<Result<api::PassedTrace, Failure>>,
 }
 
 impl Keeping {
@@ -101,11 +101,11 @@ impl Keeping {
     }
 
     /// Waits for the file, and handles Ctrl-C meanwhile.
-    fn wait(mut self, py: Python<'_>) -> PyResult<Handed> {
+    fn wait(mut self, py: Python<'_>) -> PyResult<PassedRequests> {
         loop {
             match calls::receive(py, &mut self.done, calls::TICK) {
-                Ok(handed) => {
-                    return handed.map(|handed| Handed { handed }).map_err(|failure| exception(py, &failure));
+                Ok(passed) => {
+                    return passed.map(|passed| PassedRequests { passed }).map_err(|failure| exception(py, &failure));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
@@ -135,8 +135,8 @@ fn stream_of(requests: &Bound<'_, PyAny>) -> PyResult<RecordBatchStreamReader> {
 fn write(
     schema: SchemaRef,
     batches: &mut dyn Iterator<Item = Result<RecordBatch, ArrowError>>,
-) -> Result<api::Handed, Failure> {
-    api::hand_over(|file: &mut File| {
+) -> Result<api::PassedTrace, Failure> {
+    api::pass_requests(|file: &mut File| {
         columns::write(file, &schema, batches)
             .map_err(|error| Failure::input(format!("the requests cannot be kept: {error}")))
     })

@@ -4,7 +4,7 @@
 //! data and the memory of a decompressor have limits, because a trace may come from an untrusted source.
 
 use crate::words::nearest;
-use crate::{Error, handed, per_cpu, standard_input};
+use crate::{Error, passed_traces, per_cpu, standard_input};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
@@ -38,7 +38,7 @@ pub(crate) type SharedNotes = Arc<Mutex<Vec<String>>>;
 
 /// Opens a file. The error suggests a similar name.
 pub(crate) fn open_file(path: &Path) -> Result<File, Error> {
-    if let Some(kept) = handed::file(path) {
+    if let Some(kept) = passed_traces::file(path) {
         return File::open(&kept).map_err(|error| Error::new(format!("{}: {error}", path.display())));
     }
     if standard_input::is_named(path) {

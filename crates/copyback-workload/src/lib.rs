@@ -9,11 +9,11 @@
 mod compact;
 mod devices;
 mod error;
-pub mod handed;
 mod input;
 mod open;
 mod packed;
 mod page_sets;
+pub mod passed_traces;
 pub mod per_cpu;
 pub mod presets;
 pub mod printable;

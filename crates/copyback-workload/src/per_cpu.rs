@@ -17,13 +17,13 @@ fn is_number(cpu: &str) -> bool {
 /// files, or if a file has the base name itself.
 pub fn files(base: &Path) -> Vec<PathBuf> {
     let Some(name) = base.file_name().and_then(|name| name.to_str()) else { return Vec::new() };
-    if base.exists() || crate::standard_input::is_named(base) || crate::handed::file(base).is_some() {
+    if base.exists() || crate::standard_input::is_named(base) || crate::passed_traces::file(base).is_some() {
         return Vec::new();
     }
     let folder = base.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let on_disk = std::fs::read_dir(folder).into_iter().flatten();
     let on_disk = on_disk.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let entries: BTreeSet<String> = on_disk.chain(crate::handed::names_in(folder)).collect();
+    let entries: BTreeSet<String> = on_disk.chain(crate::passed_traces::names_in(folder)).collect();
     let cpu = |entry: &str| {
         let number = entry.strip_prefix(name)?.strip_prefix(".blktrace.")?;
         number.parse::<u32>().ok().filter(|_| is_number(number))

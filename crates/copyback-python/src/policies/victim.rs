@@ -34,9 +34,9 @@ const FIELDS: [(&str, usize, Kind); 5] = [
 /// The columns of some planes that the policy has read so far.
 type Shown = [Option<Array>; FIELDS.len()];
 
-/// The arrays that a view has handed out.
+/// The arrays that a view exposes.
 #[derive(Default)]
-struct HandedOut {
+struct ExposedArrays {
     columns: Shown,
     /// Columns that threads are making.
     in_making: u32,
@@ -47,7 +47,7 @@ struct HandedOut {
 #[pyclass(frozen, module = "copyback")]
 pub struct VictimView {
     view: Borrowed<View<'static>>,
-    handed_out: Mutex<HandedOut>,
+    exposed: Mutex<ExposedArrays>,
 }
 
 impl VictimView {
@@ -58,35 +58,35 @@ impl VictimView {
     }
 
     /// The lock is never held during calls of Python, which may run another thread.
-    fn handed_out(&self) -> MutexGuard<'_, HandedOut> {
-        self.handed_out.lock().unwrap_or_else(PoisonError::into_inner)
+    fn exposed(&self) -> MutexGuard<'_, ExposedArrays> {
+        self.exposed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn field(&self, py: Python<'_>, at: usize) -> PyResult<Py<PyAny>> {
         let (_, offset, kind) = FIELDS[at];
         let column = self.view.with(|view| Column::new(Self::blocks(view).1, offset, kind))?;
         {
-            let mut handed_out = self.handed_out();
-            if handed_out.is_over {
+            let mut exposed = self.exposed();
+            if exposed.is_over {
                 return Err(gone());
             }
-            if let Some(array) = handed_out.columns[at].as_ref().filter(|array| array.shows(&column)) {
+            if let Some(array) = exposed.columns[at].as_ref().filter(|array| array.shows(&column)) {
                 return Ok(array.get(py));
             }
-            handed_out.in_making += 1;
+            exposed.in_making += 1;
         }
         // Python may run another thread meanwhile, even the thread that ends the view; that thread sees this column in
         // the count.
         let made = Array::new(py, column);
-        let mut handed_out = self.handed_out();
-        handed_out.in_making -= 1;
-        if handed_out.is_over {
+        let mut exposed = self.exposed();
+        exposed.in_making -= 1;
+        if exposed.is_over {
             return Err(gone());
         }
         let made = made?;
         let array = made.get(py);
-        let before = handed_out.columns[at].replace(made);
-        drop(handed_out);
+        let before = exposed.columns[at].replace(made);
+        drop(exposed);
         drop(before);
         Ok(array)
     }
@@ -94,11 +94,11 @@ impl VictimView {
     /// Takes all columns back; returns the name of one that other code keeps or is making.
     fn end(&self) -> (Shown, Option<&'static str>) {
         self.view.end();
-        let mut handed_out = self.handed_out();
-        handed_out.is_over = true;
-        let columns = std::mem::take(&mut handed_out.columns);
-        let in_making = (handed_out.in_making > 0).then_some("an array");
-        drop(handed_out);
+        let mut exposed = self.exposed();
+        exposed.is_over = true;
+        let columns = std::mem::take(&mut exposed.columns);
+        let in_making = (exposed.in_making > 0).then_some("an array");
+        drop(exposed);
         let is_kept = |array: &Option<Array>| array.as_ref().is_some_and(Array::is_referred_to);
         let kept = columns.iter().zip(FIELDS).find(|(array, _)| is_kept(array)).map(|(_, (name, ..))| name);
         (columns, kept.or(in_making))
@@ -247,8 +247,8 @@ impl VictimPolicy for Policy {
             // SAFETY: the view is taken back before this call returns, and no code writes the drive meanwhile.
             let lent = unsafe { Borrowed::new(NonNull::from(&view).cast()) };
             let shown = self.shown.remove(&planes).unwrap_or_default();
-            let handed_out = Mutex::new(HandedOut { columns: shown, ..HandedOut::default() });
-            let shown = Py::new(py, VictimView { view: lent, handed_out });
+            let exposed = Mutex::new(ExposedArrays { columns: shown, ..ExposedArrays::default() });
+            let shown = Py::new(py, VictimView { view: lent, exposed });
             let shown = self.object.answered(py, shown);
             let (answer, (columns, kept)) = self.object.asked(py, intern!(py, "pick"), (&shown,), || {
                 let (columns, kept) = shown.get().end();

@@ -1,7 +1,7 @@
 //! Are the files that blktrace writes, one for each CPU, one trace by their base name?
 
 use crate::common::{read_spec, read_with};
-use copyback_workload::handed::Handed;
+use copyback_workload::passed_traces::PassedTrace;
 use copyback_workload::per_cpu;
 use copyback_workload::spec::{BlockAction, WorkloadSpec};
 use copyback_workload::temporary::Temporary;
@@ -61,11 +61,11 @@ fn files_of_all_cpus_are_merged_by_time() {
 fn files_that_were_handed_over_count() {
     let folder = tempfile::tempdir().unwrap();
     let base = folder.path().join("elsewhere/big");
-    let kept: Vec<Handed> = (0..2)
+    let kept: Vec<PassedTrace> = (0..2)
         .map(|cpu: u64| {
             let file = Temporary::new_in(folder.path(), ("kept-", "")).unwrap();
             std::fs::write(file.path(), event(1000 * cpu, 8 * cpu, WRITE_ISSUED)).unwrap();
-            Handed::in_place_of(&base.with_file_name(format!("big.blktrace.{cpu}")), file)
+            PassedTrace::in_place_of(&base.with_file_name(format!("big.blktrace.{cpu}")), file)
         })
         .collect();
     assert_eq!(per_cpu::files(&base).len(), 2);

@@ -48,7 +48,7 @@ pub struct Relocation {
     /// their pages, in flash.
     read: usize,
     arrived: usize,
-    handed: usize,
+    submitted: usize,
     bound: usize,
     programmed: usize,
     /// Pages with moves that were not examined.
@@ -83,7 +83,7 @@ impl Relocation {
             next: 0,
             read: 0,
             arrived: 0,
-            handed: 0,
+            submitted: 0,
             bound: 0,
             programmed: 0,
             pages_unread,
@@ -145,7 +145,7 @@ impl Relocation {
 
     /// Pages that its programs will take at most and that were not submitted.
     pub fn pages_unsent(&self, units_per_page: u32) -> u32 {
-        let units = self.read - self.handed + self.moves.len() - self.next;
+        let units = self.read - self.submitted + self.moves.len() - self.next;
         (units as u32).div_ceil(units_per_page)
     }
 
@@ -162,8 +162,8 @@ impl Relocation {
             return None;
         }
         if self.is_about_to_program(units_per_page) {
-            let units = ((self.arrived - self.handed) as u32).min(units_per_page);
-            self.handed += units as usize;
+            let units = ((self.arrived - self.submitted) as u32).min(units_per_page);
+            self.submitted += units as usize;
             return Some(Request::Program { units });
         }
         if self.is_all_in() {
@@ -178,7 +178,7 @@ impl Relocation {
 
     /// Whether its next request is a program.
     pub fn is_about_to_program(&self, units_per_page: u32) -> bool {
-        let held = (self.arrived - self.handed) as u32;
+        let held = (self.arrived - self.submitted) as u32;
         !self.is_erasing && (held >= units_per_page || (self.is_all_in() && held > 0))
     }
 

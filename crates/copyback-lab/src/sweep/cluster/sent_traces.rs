@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::files::{self, Input};
 use crate::plan::Plan;
 use crate::workloads;
-use copyback_workload::handed::{self, Handed};
+use copyback_workload::passed_traces::{self, PassedTrace};
 use copyback_workload::per_cpu;
 use copyback_workload::temporary::Temporary;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use std::time::SystemTime;
 type Named = (PathBuf, String);
 
 /// Files that replace paths, with their hashes.
-pub type Sent = BTreeMap<PathBuf, (String, Handed)>;
+pub type Sent = BTreeMap<PathBuf, (String, PassedTrace)>;
 
 /// Content that was sent to this process, by the path that it replaces, with its hash. Cells read under a lock, so that
 /// no file is replaced meanwhile.
@@ -96,14 +96,14 @@ fn keep(path: PathBuf, hash: String, content: &[u8], folder: &Path) -> Result<()
     let mut all = SENT.write().unwrap_or_else(PoisonError::into_inner);
     // An earlier one has to be gone first: it would take the new one with it.
     drop(all.remove(&path));
-    let kept = Handed::in_place_of(&path, file);
+    let kept = PassedTrace::in_place_of(&path, file);
     all.insert(path, (hash, kept));
     Ok(())
 }
 
 /// The hash of a file, if it can be read.
 fn hash_of(path: &Path) -> Option<String> {
-    debug_assert!(handed::file(path).is_none());
+    debug_assert!(passed_traces::file(path).is_none());
     let about = std::fs::metadata(path).ok()?;
     let key = (path.to_path_buf(), about.len(), about.modified().ok()?);
     if let Some(hash) = HASHES.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {

@@ -181,11 +181,11 @@ impl Drive {
         let relocation = Relocation::new((source, plane, block), moves, (now_ns, free_blocks), page_of);
         let id = self.gc.relocations.begin(relocation, &mut self.admission.reservations);
         self.notify_die_search(self.geometry.die_of(plane));
-        self.hand_over(id, events);
+        self.submit_requests(id, events);
     }
 
     /// Submits the requests that a relocation needs now.
-    fn hand_over(&mut self, id: JobId, events: &mut EventQueue) {
+    fn submit_requests(&mut self, id: JobId, events: &mut EventQueue) {
         let units_per_page = self.geometry.units_per_page;
         let buffer_units = units_per_page * self.gc.relocations.buffer_pages();
         loop {
@@ -245,7 +245,7 @@ impl Drive {
             return;
         }
         for at in 0..self.gc.relocations.count() {
-            self.hand_over(self.gc.relocations.at(at), events);
+            self.submit_requests(self.gc.relocations.at(at), events);
         }
     }
 
@@ -291,7 +291,7 @@ impl Drive {
             }
         }
         self.leave_window(die, task, events);
-        self.hand_over(job, events);
+        self.submit_requests(job, events);
     }
 
     /// A relocated block is erased: starts the next collections, and then admits writes that wait for space.

@@ -19,11 +19,11 @@ fn kept() -> MutexGuard<'static, BTreeMap<PathBuf, (Temporary, usize)>> {
 
 /// A trace that exists as long as this value.
 #[derive(Debug)]
-pub struct Handed {
+pub struct PassedTrace {
     name: PathBuf,
 }
 
-impl Handed {
+impl PassedTrace {
     /// Keeps a file whose content has this hash.
     pub fn new(hash: &str, file: Temporary) -> Self {
         let name = PathBuf::from(format!("{PREFIX}{hash}"));
@@ -43,7 +43,7 @@ impl Handed {
     }
 }
 
-impl Drop for Handed {
+impl Drop for PassedTrace {
     fn drop(&mut self) {
         let mut kept = kept();
         if let Some((_, holders)) = kept.get_mut(&self.name) {
@@ -74,7 +74,8 @@ mod tests {
     #[test]
     fn a_file_stands_in_for_a_path_until_it_is_dropped() {
         let path = Path::new("/nowhere/trace.csv");
-        let kept = Handed::in_place_of(path, Temporary::new_in(&std::env::temp_dir(), ("copyback-test-", "")).unwrap());
+        let kept =
+            PassedTrace::in_place_of(path, Temporary::new_in(&std::env::temp_dir(), ("copyback-test-", "")).unwrap());
         let at = file(path).unwrap();
         assert!(at.exists() && kept.name() == path);
         drop(kept);
@@ -84,8 +85,8 @@ mod tests {
     #[test]
     fn equal_traces_are_kept_once_until_nobody_holds_them() {
         let made = || Temporary::new_in(&std::env::temp_dir(), ("copyback-test-", "")).unwrap();
-        let first = Handed::new("ab", made());
-        let second = Handed::new("ab", made());
+        let first = PassedTrace::new("ab", made());
+        let second = PassedTrace::new("ab", made());
         assert_eq!((first.name(), second.name()), (Path::new("requests:ab"), Path::new("requests:ab")));
         let at = file(first.name()).unwrap();
         drop(first);
