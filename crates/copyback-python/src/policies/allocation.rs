@@ -6,7 +6,7 @@ use super::{KEEP_COPIES, Maker, Object};
 use copyback::ftl::allocation::plugin::{Plugin, View};
 use copyback::run::policies::PolicyMaker;
 use copyback::sim::index::DieId;
-use copyback::sim::lent::Lent;
+use copyback::sim::shared_table::SharedTable;
 use pyo3::intern;
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -63,7 +63,7 @@ impl Plugin for Policy {
             is_collecting: u8::from(view.load.is_collecting(die)),
         };
         // The drive does not store these numbers in one place: each call collects them.
-        let loads = Lent::new((0..self.dies).map(|die| load(DieId(die))).collect::<Vec<_>>());
+        let loads = SharedTable::new((0..self.dies).map(|die| load(DieId(die))).collect::<Vec<_>>());
         attach(|py| {
             let fields = [
                 ("queued", std::mem::offset_of!(Load, queued), columns::U32),

@@ -9,8 +9,8 @@ use std::sync::{Mutex, PoisonError};
 /// is dropped.
 pub struct Borrowed<T: ?Sized>(Mutex<Option<NonNull<T>>>);
 
-// SAFETY: only the holder of the lock follows the pointer, and only while it is lent. The run's thread waits for the
-// call meanwhile, so that no code writes the referent.
+// SAFETY: only the holder of the lock follows the pointer, and only while it is borrowed. The run's thread waits for
+// the call meanwhile, so that no code writes the referent.
 unsafe impl<T: ?Sized> Send for Borrowed<T> {}
 // SAFETY: as above.
 unsafe impl<T: ?Sized> Sync for Borrowed<T> {}
@@ -31,9 +31,9 @@ impl<T: ?Sized> Borrowed<T> {
 
     /// Calls `look` with the value; an error if the value was taken back.
     pub fn with<R>(&self, look: impl FnOnce(&T) -> R) -> PyResult<R> {
-        let lent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match *lent {
-            // SAFETY: it is lent, and cannot be taken back while the lock is held.
+        let borrowed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match *borrowed {
+            // SAFETY: it is borrowed, and cannot be taken back while the lock is held.
             Some(value) => Ok(look(unsafe { value.as_ref() })),
             None => Err(gone()),
         }

@@ -42,7 +42,7 @@ pub struct DieView {
 impl DieView {
     /// # Safety
     /// See [`Borrowed::new`].
-    unsafe fn lent(py: Python<'_>, die: &dyn view::DieView) -> PyResult<Py<Self>> {
+    unsafe fn borrowed(py: Python<'_>, die: &dyn view::DieView) -> PyResult<Py<Self>> {
         // SAFETY: only the lifetime changes; the caller vouches for it.
         let die = unsafe { std::mem::transmute::<&dyn view::DieView, &'static dyn view::DieView>(die) };
         // SAFETY: the caller guarantees it.
@@ -148,7 +148,7 @@ impl OrderPolicy for OrderOf {
     fn pick(&mut self, view: &order::View<'_>) -> Option<Class> {
         attach(|py| {
             // SAFETY: the die is taken back before this call returns.
-            let die = self.0.answered(py, unsafe { DieView::lent(py, view.die) });
+            let die = self.0.answered(py, unsafe { DieView::borrowed(py, view.die) });
             let may_run = CLASSES.iter().filter(|(_, class)| view.may_run(*class)).map(|(name, _)| *name).collect();
             let came = view.heads.came.map(|came| (came != u64::MAX).then_some(came));
             let shown = self.0.answered(py, Py::new(py, OrderView { may_run, came, die: die.clone_ref(py) }));
@@ -212,7 +212,7 @@ impl preemption::plugin::Plugin for PreemptionOf {
         }
         attach(|py| {
             // SAFETY: the die is taken back before this call returns.
-            let die = self.object.answered(py, unsafe { DieView::lent(py, die) });
+            let die = self.object.answered(py, unsafe { DieView::borrowed(py, die) });
             self.object.asked(py, intern!(py, "on_point"), (&die,), || die.get().die.end());
         });
     }
@@ -233,7 +233,7 @@ impl preemption::plugin::Plugin for PreemptionOf {
         let (pages_moved, now_ns) = (view.pages_moved, view.now_ns);
         attach(|py| {
             // SAFETY: the die is taken back before this call returns.
-            let die = self.object.answered(py, unsafe { DieView::lent(py, view.die) });
+            let die = self.object.answered(py, unsafe { DieView::borrowed(py, view.die) });
             let own = die.clone_ref(py);
             let shown =
                 PreemptionView { step, state, pages_moved, is_write, is_on_its_plane, arrival_ns, now_ns, die: own };

@@ -245,10 +245,10 @@ impl VictimPolicy for Policy {
         let planes = (view.planes.first().0, view.planes.count());
         let at: Option<u32> = attach(|py| {
             // SAFETY: the view is taken back before this call returns, and no code writes the drive meanwhile.
-            let lent = unsafe { Borrowed::new(NonNull::from(&view).cast()) };
+            let borrowed = unsafe { Borrowed::new(NonNull::from(&view).cast()) };
             let shown = self.shown.remove(&planes).unwrap_or_default();
             let exposed = Mutex::new(ExposedArrays { columns: shown, ..ExposedArrays::default() });
-            let shown = Py::new(py, VictimView { view: lent, exposed });
+            let shown = Py::new(py, VictimView { view: borrowed, exposed });
             let shown = self.object.answered(py, shown);
             let (answer, (columns, kept)) = self.object.asked(py, intern!(py, "pick"), (&shown,), || {
                 let (columns, kept) = shown.get().end();

@@ -2,7 +2,7 @@
 
 use crate::flash::geometry::Geometry;
 use crate::sim::index::{BlockId, PlaneId};
-use crate::sim::lent::Lent;
+use crate::sim::shared_table::SharedTable;
 use crate::sim::table;
 use serde::{Deserialize, Serialize};
 
@@ -49,7 +49,7 @@ pub struct Block {
 /// All blocks of a drive.
 #[derive(Clone)]
 pub struct Blocks {
-    table: Lent<Block>,
+    table: SharedTable<Block>,
     per_plane: u32,
     /// Units in a block.
     pub units_per_block: u32,
@@ -60,7 +60,7 @@ impl Blocks {
     pub fn new(geometry: &Geometry) -> Self {
         let fresh = Block { valid: 0, written: 0, state: BlockState::Free, erases: 0, closed_at: 0 };
         Self {
-            table: Lent::new(vec![fresh; geometry.blocks as usize]),
+            table: SharedTable::new(vec![fresh; geometry.blocks as usize]),
             per_plane: geometry.blocks_per_plane,
             units_per_block: geometry.units_per_block,
         }
@@ -114,7 +114,7 @@ impl Blocks {
     pub(crate) fn in_states(states: &[BlockState]) -> Self {
         let block = |&state| Block { valid: 0, written: 0, state, erases: 0, closed_at: 0 };
         Self {
-            table: Lent::new(states.iter().map(block).collect()),
+            table: SharedTable::new(states.iter().map(block).collect()),
             per_plane: states.len() as u32,
             units_per_block: 8,
         }
