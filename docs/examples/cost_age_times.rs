@@ -4,7 +4,7 @@
 //!
 //! Parameters: none.
 
-use super::{Parameters, VictimPolicy, View};
+use super::{Parameters, VictimPolicy, VictimView};
 use crate::flash::geometry::Geometry;
 use crate::ftl::blocks::{Block, Blocks};
 use crate::sim::index::{BlockId, PlaneId};
@@ -32,7 +32,7 @@ impl VictimPolicy for Policy {
     fn on_invalidate(&mut self, _: &Blocks, _: PlaneId, _: BlockId) {}
     fn on_take(&mut self, _: &Blocks, _: PlaneId, _: BlockId) {}
 
-    fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
+    fn pick(&mut self, view: VictimView<'_>) -> Option<BlockId> {
         let score = |block: &Block| {
             let u = f64::from(block.valid) / f64::from(view.blocks.units_per_block);
             u / (1.0 - u) * f64::from(block.erases + 1) / (view.now - block.closed_at + 1) as f64

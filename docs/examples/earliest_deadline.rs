@@ -8,7 +8,7 @@
 //! - `slack` (default `"3 ms"`): a deadline is near if it is not further away.
 //! - `low` (default 2): erased blocks of a plane at which the die collects, whatever the deadlines.
 
-use super::{Class, OrderPolicy, Parameters, View};
+use super::{Class, OrderPolicy, OrderView, Parameters};
 use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
 use copyback_workload::units::Nanos;
@@ -46,7 +46,7 @@ impl Policy {
         Self { params: params.clone() }
     }
 
-    fn deadline_ns(&self, view: &View<'_>, class: Class) -> Option<u64> {
+    fn deadline_ns(&self, view: &OrderView<'_>, class: Class) -> Option<u64> {
         let head = view.head(class)?;
         let time = if class == Class::Read { self.params.read } else { self.params.write };
         Some(head.arrival_ns + if head.is_urgent { time.0 / 2 } else { time.0 })
@@ -54,7 +54,7 @@ impl Policy {
 }
 
 impl OrderPolicy for Policy {
-    fn pick(&mut self, view: &View<'_>) -> Option<Class> {
+    fn pick(&mut self, view: &OrderView<'_>) -> Option<Class> {
         let deadlines = [Class::Read, Class::Write].map(|class| (self.deadline_ns(view, class), class));
         let earliest = deadlines.into_iter().filter_map(|(ns, class)| Some((ns?, class))).min_by_key(|&(ns, _)| ns);
         let gc = view.may_run(Class::Gc).then_some(Class::Gc);

@@ -6,7 +6,7 @@
 //! - `n` (default 4): requests preempt at one point of this many.
 //! - `poll` (default `"600 ns"`): time of a queue poll; one before each step.
 
-use super::{Candidate, DieView, Parameters, PreemptionPolicy, View};
+use super::{Candidate, DieView, Parameters, PreemptionPolicy, PreemptionView};
 use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
 use crate::tasks::view::Class;
@@ -55,7 +55,7 @@ impl PreemptionPolicy for Policy {
         *is_open = count.is_multiple_of(self.params.n.max(1)) || is_urgent(Class::Read) || is_urgent(Class::Write);
     }
 
-    fn admits(&self, view: &View<'_>, _: Candidate) -> bool {
+    fn admits(&self, view: &PreemptionView<'_>, _: Candidate) -> bool {
         self.points[view.die.die().at()].1
     }
 }

@@ -69,7 +69,7 @@ mod tests {
     use crate::policies::{PolicyMaker, SuppliedPolicy};
     use copyback::ftl::blocks::Blocks;
     use copyback::ftl::victim::plugin::Plugin;
-    use copyback::ftl::victim::{VictimPolicy, View, fifo, greedy};
+    use copyback::ftl::victim::{VictimPolicy, VictimView, fifo, greedy};
     use copyback::sim::index::{BlockId, PlaneId};
     use std::sync::Arc;
 
@@ -87,7 +87,7 @@ mod tests {
         fn on_take(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId) {
             self.0.on_take(blocks, plane, block);
         }
-        fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
+        fn pick(&mut self, view: VictimView<'_>) -> Option<BlockId> {
             self.0.pick(view)
         }
     }

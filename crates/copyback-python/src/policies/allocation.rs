@@ -3,7 +3,7 @@
 use super::columns::{self, Array, Column};
 use super::thread::attach;
 use super::{KEEP_COPIES, Maker, Object};
-use copyback::ftl::allocation::plugin::{Plugin, View};
+use copyback::ftl::allocation::plugin::{AllocationView as View, Plugin};
 use copyback::run::policies::PolicyMaker;
 use copyback::sim::index::DieId;
 use copyback::sim::shared_table::SharedTable;

@@ -145,7 +145,7 @@ pub(super) fn order_maker(maker: Maker) -> PolicyMaker {
 struct OrderOf(Object);
 
 impl OrderPolicy for OrderOf {
-    fn pick(&mut self, view: &order::View<'_>) -> Option<Class> {
+    fn pick(&mut self, view: &order::OrderView<'_>) -> Option<Class> {
         attach(|py| {
             // SAFETY: the die is taken back before this call returns.
             let die = self.0.answered(py, unsafe { DieView::borrowed(py, view.die) });
@@ -217,7 +217,7 @@ impl preemption::plugin::Plugin for PreemptionOf {
         });
     }
 
-    fn admits(&self, view: &preemption::View<'_>, candidate: Candidate) -> bool {
+    fn admits(&self, view: &preemption::PreemptionView<'_>, candidate: Candidate) -> bool {
         let step = match view.step {
             NextStep::Read => "read",
             NextStep::Program => "program",

@@ -6,7 +6,7 @@ use super::thread::attach;
 use super::{KEEP_COPIES, Maker, Object};
 use copyback::ftl::blocks::{Block, Blocks};
 use copyback::ftl::victim::plugin::Plugin;
-use copyback::ftl::victim::{VictimPolicy, View};
+use copyback::ftl::victim::{VictimPolicy, VictimView as View};
 use copyback::run::policies::PolicyMaker;
 use copyback::sim::index::{BlockId, PlaneId};
 use pyo3::exceptions::PyIndexError;

@@ -5,7 +5,7 @@ use super::commands::CommandRecord;
 use super::flash_requests::FlashRequestReport;
 pub use super::flash_work::FlashWork;
 use super::matched::Responses;
-use super::microscope::View;
+use super::microscope::MicroscopeView;
 pub use super::rate_samples::{OpRates, RateSamples};
 use super::steady::Steady;
 pub use super::tables::{Arrivals, Bin, GcEvent, RequestRecord, Sample, SampleWork};
@@ -467,7 +467,7 @@ pub struct Outcome {
     /// Response times by request, to be matched with those of another run; empty unless requested.
     pub responses: Responses,
     /// The recording of an array by the microscope; none unless requested.
-    pub microscope: Option<View>,
+    pub microscope: Option<MicroscopeView>,
     /// What the user should know: folded addresses, skipped lines, and the like.
     pub notes: Vec<String>,
 }

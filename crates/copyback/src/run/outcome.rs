@@ -10,7 +10,7 @@ use crate::observe::collector::Collector;
 use crate::observe::counters::{EvictionTotals, MapTotals, WriteCase};
 use crate::observe::flash_requests::FlashRequestReport;
 use crate::observe::latencies;
-use crate::observe::microscope::View;
+use crate::observe::microscope::MicroscopeView;
 use crate::observe::report::{
     EvictionReport, FlashWork, GcEvent, GcReport, Latencies, MapReport, Outcome, ParityTotals, Report, Utilization,
     WarmupReport, Wear, WriteAmplification,
@@ -46,7 +46,7 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
         series: std::mem::take(&mut simulation.collector.series),
         requests: simulation.collector.take_records(),
         responses: simulation.collector.take_responses(),
-        notes: microscope.iter().flat_map(View::notes).chain(note_of_intervals).collect(),
+        notes: microscope.iter().flat_map(MicroscopeView::notes).chain(note_of_intervals).collect(),
         microscope,
     }
 }

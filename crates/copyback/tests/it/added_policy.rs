@@ -4,7 +4,7 @@
 //! tests of documentation check that the page shows this file, and lines of the registry that exist.
 
 use crate::{common, flash, ftl, sim};
-use copyback::ftl::victim::{Parameters, Planes, VictimPolicy, View};
+use copyback::ftl::victim::{Parameters, Planes, VictimPolicy, VictimView};
 
 #[path = "../../../../docs/examples/cost_age_times.rs"]
 mod cost_age_times;
@@ -26,7 +26,7 @@ fn picked(full: &[(u16, u32, u64)]) -> Option<u32> {
         (block.valid, block.erases, block.closed_at) = (valid, erases, closed_at);
     }
     let mut policy = Policy::new(&Params::default(), &geometry, 1);
-    let block = policy.pick(View {
+    let block = policy.pick(VictimView {
         blocks: &blocks,
         planes: Planes::one(plane),
         now: 100,

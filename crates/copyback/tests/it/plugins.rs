@@ -6,7 +6,7 @@ use copyback::dispatch::order::{self, OrderPolicy};
 use copyback::flash::geometry::Geometry;
 use copyback::ftl::blocks::Blocks;
 use copyback::ftl::victim::plugin::Plugin;
-use copyback::ftl::victim::{VictimPolicy, View, greedy};
+use copyback::ftl::victim::{VictimPolicy, VictimView, greedy};
 use copyback::observe::report::Outcome;
 use copyback::run::policies::{Policies, PolicyMaker};
 use copyback::run::{Options, RunError, precondition, simulate};
@@ -30,7 +30,7 @@ impl VictimPolicy for Greedy {
     fn on_take(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId) {
         self.0.on_take(blocks, plane, block);
     }
-    fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
+    fn pick(&mut self, view: VictimView<'_>) -> Option<BlockId> {
         self.0.pick(view)
     }
 }
@@ -48,7 +48,7 @@ impl VictimPolicy for Always {
     fn on_close(&mut self, _: &Blocks, _: PlaneId, _: BlockId) {}
     fn on_invalidate(&mut self, _: &Blocks, _: PlaneId, _: BlockId) {}
     fn on_take(&mut self, _: &Blocks, _: PlaneId, _: BlockId) {}
-    fn pick(&mut self, _: View<'_>) -> Option<BlockId> {
+    fn pick(&mut self, _: VictimView<'_>) -> Option<BlockId> {
         Some(BlockId(self.0))
     }
 }
@@ -118,7 +118,7 @@ fn a_plugin_that_is_not_supplied_is_refused() {
 struct GcLast;
 
 impl OrderPolicy for GcLast {
-    fn pick(&mut self, view: &order::View<'_>) -> Option<Class> {
+    fn pick(&mut self, view: &order::OrderView<'_>) -> Option<Class> {
         [Class::Read, Class::Write, Class::Gc].into_iter().find(|&class| view.may_run(class))
     }
 }
@@ -127,7 +127,7 @@ impl OrderPolicy for GcLast {
 struct ReadsOnly;
 
 impl OrderPolicy for ReadsOnly {
-    fn pick(&mut self, _: &order::View<'_>) -> Option<Class> {
+    fn pick(&mut self, _: &order::OrderView<'_>) -> Option<Class> {
         Some(Class::Read)
     }
 }

@@ -6,7 +6,7 @@ mod tests;
 
 use super::MicroscopeOptions;
 use super::timeline::is_svg;
-use copyback::observe::microscope::{Focus, View, text};
+use copyback::observe::microscope::{Focus, MicroscopeView, text};
 use copyback_lab::Failure;
 use copyback_lab::plan::Plan;
 use std::path::Path;
@@ -58,7 +58,7 @@ impl<'a> Microscope<'a> {
     }
 
     /// The output path, and the drawing.
-    pub fn drawn(&self, view: &View) -> (&'a Path, String) {
+    pub fn drawn(&self, view: &MicroscopeView) -> (&'a Path, String) {
         let draw = if self.is_svg { svg::draw } else { text::draw };
         (self.path, draw(view, &self.heading, self.drives))
     }

@@ -4,7 +4,7 @@
 
 use crate::svg::{self, Colour, INK, PALE};
 use copyback::observe::microscope::panels::{Panel, Shows, panels, united, when_collecting};
-use copyback::observe::microscope::{Row, View};
+use copyback::observe::microscope::{MicroscopeView, Row};
 use copyback::observe::timeline::Axis;
 use copyback_workload::units::format_duration_ns;
 
@@ -40,7 +40,7 @@ fn height(shows: Shows) -> f64 {
 }
 
 /// Draws a view with this heading: the volume, and this many of its drives.
-pub fn draw(view: &View, heading: &str, drives: u32) -> String {
+pub fn draw(view: &MicroscopeView, heading: &str, drives: u32) -> String {
     let panels = panels(view, drives);
     let tops = tops(&panels);
     let bottom = tops.last().copied().unwrap_or(TOP);
@@ -67,7 +67,7 @@ fn tops(panels: &[Panel]) -> Vec<f64> {
 
 /// From times to pixels.
 struct Scale<'a> {
-    view: &'a View,
+    view: &'a MicroscopeView,
     px_per_ns: f64,
 }
 

@@ -1,5 +1,5 @@
 use super::svg;
-use copyback::observe::microscope::{Focus, Kind, Recorder, Row, View};
+use copyback::observe::microscope::{Focus, Kind, MicroscopeView, Recorder, Row};
 use copyback_workload::Op::{self, Read, Write};
 
 const MS: u64 = 1_000_000;
@@ -14,7 +14,7 @@ const TWO: u64 = 54_162_000;
 
 /// Figure 5 of tc12 in small, as the engine's tests simulate it: four drives; three of them collect in a round; a
 /// write each 10 ms, and a read of a whole stripe at 51 ms.
-fn view() -> View {
+fn view() -> MicroscopeView {
     let row = |kind, drive, op: Option<Op>, dies, start_ns, end_ns| Row { kind, drive, op, dies, start_ns, end_ns };
     let response = |drive: Option<u32>, op: Op, start_ns: u64, end_ns: u64| {
         row(if drive.is_some() { Kind::Part } else { Kind::Request }, drive, Some(op), 0, start_ns, end_ns)
@@ -29,7 +29,7 @@ fn view() -> View {
     let collects = |(drive, end_ns)| row(Kind::Collecting, Some(drive), None, 1, BEGIN, end_ns);
     rows.extend((0..).zip([TWO, ONE, ONE]).map(collects));
     rows.extend((0..3).map(|drive| row(Kind::Round, Some(drive), None, 0, 50 * MS, TWO)));
-    View {
+    MicroscopeView {
         from_ns: 45 * MS,
         to_ns: 75 * MS,
         run_end_ns: 100 * MS,

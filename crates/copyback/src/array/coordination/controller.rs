@@ -1,6 +1,6 @@
 //! The controller of an array: messages between drives and a policy, and rounds.
 
-use super::{Common, CoordinationPolicy, Drives, Message, Order, View};
+use super::{Common, CoordinationPolicy, CoordinationView, Drives, Message, Order};
 use crate::observe::array_report::RoundTotals;
 use crate::ssd::gc::coordination::{Force, MinimumCollections, PauseMode, Report};
 use crate::tasks::gc::trigger::Level;
@@ -184,7 +184,7 @@ impl Controller {
         if self.is_over {
             return;
         }
-        let view = View {
+        let view = CoordinationView {
             now_ns: state.now_ns,
             drives: self.drives,
             idle_since_ns: state.idle_since_ns,

@@ -3,10 +3,10 @@
 //! Contract: drives that can be coordinated report their level, once for each level, and the completion of a forced
 //! collection. The controller forwards these messages to a policy. It also reports the end of each round, polls if the
 //! policy requests them, and the moments when requests arrive and when no request is outstanding any more. A policy
-//! reads a [`View`] and sends orders ([`Order`]); it changes nothing itself. A *round* lasts from an order to collect
-//! until the last drive has completed it. Reports that arrive meanwhile are kept for the next round. Messages in both
-//! directions take `message_latency`. At equal times, messages are handled after the event that caused them, and
-//! messages of drives in the order of their numbers.
+//! reads a [`CoordinationView`] and sends orders ([`Order`]); it changes nothing itself. A *round* lasts from an order
+//! to collect until the last drive has completed it. Reports that arrive meanwhile are kept for the next round.
+//! Messages in both directions take `message_latency`. At equal times, messages are handled after the event that caused
+//! them, and messages of drives in the order of their numbers.
 //!
 //! Parameters of every coordinated policy:
 //! - `scope` (default `"array"`): whose collections are coordinated: those of all drives together, or with `"drive"`
@@ -163,7 +163,7 @@ pub type Drives = u64;
 
 /// The view of a policy.
 #[derive(Clone, Copy, Debug)]
-pub struct View {
+pub struct CoordinationView {
     /// Simulated time.
     pub now_ns: u64,
     /// Drives that can be coordinated.
@@ -220,7 +220,7 @@ impl Order {
 /// See the module's contract.
 pub trait CoordinationPolicy {
     /// Receives a message; returns its orders.
-    fn on_message(&mut self, message: Message, view: &View) -> Option<Order>;
+    fn on_message(&mut self, message: Message, view: &CoordinationView) -> Option<Order>;
     /// Time between two polls.
     fn poll_every_ns(&self) -> Option<u64> {
         None

@@ -18,7 +18,7 @@
 //!   `"own"`, after which drives register again at once.
 
 use super::reactive_selective::Registered;
-use super::{Common, CoordinationPolicy, Drives, Message, Order, Parameters, View, check_period, params};
+use super::{Common, CoordinationPolicy, CoordinationView, Drives, Message, Order, Parameters, check_period, params};
 use crate::array::config::check_time;
 use crate::config::KeyError;
 use crate::ssd::gc::coordination::{Force, PauseMode, Stop};
@@ -90,12 +90,12 @@ impl Policy {
         Self { params: params.clone(), force, registered, in_idle_time: 0, interrupted: 0, rest: 0 }
     }
 
-    fn is_idle(&self, view: &View) -> bool {
+    fn is_idle(&self, view: &CoordinationView) -> bool {
         view.idle_since_ns.is_some_and(|since_ns| view.now_ns >= since_ns + self.params.idle_after.0)
     }
 
     /// Requests end the collection of these drives, if the drives collect because the array is idle.
-    fn interrupt(&mut self, drives: Drives, view: &View) -> Option<Order> {
+    fn interrupt(&mut self, drives: Drives, view: &CoordinationView) -> Option<Order> {
         let interrupted = self.in_idle_time & drives & view.in_round;
         self.in_idle_time &= !drives;
         self.interrupted |= interrupted;
@@ -115,7 +115,7 @@ impl Policy {
 }
 
 impl CoordinationPolicy for Policy {
-    fn on_message(&mut self, message: Message, view: &View) -> Option<Order> {
+    fn on_message(&mut self, message: Message, view: &CoordinationView) -> Option<Order> {
         match message {
             Message::Poll if view.in_round == 0 && self.is_idle(view) => self.begin(),
             Message::Request => {

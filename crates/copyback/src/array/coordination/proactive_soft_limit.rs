@@ -9,7 +9,7 @@
 //! - `report_every` (default `"100 ms"`): time between two reports of a drive's free blocks.
 
 use super::reactive_selective::Registered;
-use super::{Common, CoordinationPolicy, Drives, Message, Order, Parameters, View, check_period, params};
+use super::{Common, CoordinationPolicy, CoordinationView, Drives, Message, Order, Parameters, check_period, params};
 use crate::config::KeyError;
 use crate::ssd::gc::coordination::{Force, Stop};
 use copyback_workload::units::Nanos;
@@ -60,7 +60,7 @@ impl Policy {
 }
 
 impl CoordinationPolicy for Policy {
-    fn on_message(&mut self, message: Message, view: &View) -> Option<Order> {
+    fn on_message(&mut self, message: Message, view: &CoordinationView) -> Option<Order> {
         let mut is_moment = message == Message::Quiet;
         if let Message::AboveMiddle(drive, share) = message {
             self.above_middle[drive as usize] = share;
@@ -91,11 +91,11 @@ mod tests {
     use super::*;
     use crate::tasks::gc::trigger::Level;
 
-    const IDLE: View = View { now_ns: 0, drives: 0b111, idle_since_ns: Some(0), in_round: 0 };
+    const IDLE: CoordinationView = CoordinationView { now_ns: 0, drives: 0b111, idle_since_ns: Some(0), in_round: 0 };
 
     /// Drives 0 and 1 have registered; all three report their level above the middle. Returns the order, if there is
     /// one.
-    fn order_at(shares: [f64; 3], view: View) -> Option<Order> {
+    fn order_at(shares: [f64; 3], view: CoordinationView) -> Option<Order> {
         let mut policy = Policy::new(&Params::default());
         for drive in [0, 1] {
             assert_eq!(
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn a_round_waits_for_the_end_of_another_and_of_requests() {
         let low = [-0.2, -0.1, 0.9];
-        assert_eq!(order_at(low, View { in_round: 0b100, ..IDLE }), None);
-        assert_eq!(order_at(low, View { idle_since_ns: None, ..IDLE }), None);
+        assert_eq!(order_at(low, CoordinationView { in_round: 0b100, ..IDLE }), None);
+        assert_eq!(order_at(low, CoordinationView { idle_since_ns: None, ..IDLE }), None);
     }
 }

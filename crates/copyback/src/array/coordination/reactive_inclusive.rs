@@ -6,7 +6,7 @@
 //! When a drive falls below `trigger.soft`, every drive is forced: each plane collects `force_collections` times, and
 //! then until it has reached `force_stop`.
 
-use super::{Common, CoordinationPolicy, Message, Order, Parameters, View, params};
+use super::{Common, CoordinationPolicy, CoordinationView, Message, Order, Parameters, params};
 use crate::ssd::gc::coordination::Force;
 use crate::tasks::gc::trigger::Level;
 
@@ -35,7 +35,7 @@ impl Policy {
 }
 
 impl CoordinationPolicy for Policy {
-    fn on_message(&mut self, message: Message, view: &View) -> Option<Order> {
+    fn on_message(&mut self, message: Message, view: &CoordinationView) -> Option<Order> {
         let asks = matches!(message, Message::Low(_, Level::Start));
         asks.then_some(Order::force(view.drives, self.force))
     }

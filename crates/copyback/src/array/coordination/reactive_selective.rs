@@ -5,7 +5,7 @@
 //! `ggc-reactive-inclusive`. The list of registered drives is then empty; a drive that is still below T_soft registers
 //! again at once.
 
-use super::{Common, CoordinationPolicy, Drives, Message, Order, Parameters, View, params};
+use super::{Common, CoordinationPolicy, CoordinationView, Drives, Message, Order, Parameters, params};
 use crate::ssd::gc::coordination::Force;
 use crate::tasks::gc::trigger::Level;
 
@@ -67,7 +67,7 @@ impl Policy {
 }
 
 impl CoordinationPolicy for Policy {
-    fn on_message(&mut self, message: Message, _: &View) -> Option<Order> {
+    fn on_message(&mut self, message: Message, _: &CoordinationView) -> Option<Order> {
         self.registered.on_message(message, self.force)
     }
 }

@@ -4,7 +4,7 @@
 //!
 //! Parameters: none.
 
-use super::{AdmitPolicy, Change, Entry, Setup, View};
+use super::{AdmitPolicy, AdmitView, Change, Entry, Setup};
 use serde::{Deserialize, Serialize};
 
 /// No parameters.
@@ -30,12 +30,12 @@ impl Policy {
 
 impl AdmitPolicy for Policy {
     #[inline(always)]
-    fn enters(&mut self, _: Entry, _: &View<'_>) -> bool {
+    fn enters(&mut self, _: Entry, _: &AdmitView<'_>) -> bool {
         true
     }
 
     #[inline(always)]
-    fn next(&mut self, _: Change, _: &View<'_>) -> Option<Entry> {
+    fn next(&mut self, _: Change, _: &AdmitView<'_>) -> Option<Entry> {
         None
     }
 }

@@ -1,6 +1,6 @@
 //! Chips as the policies of this folder see them in their tests.
 
-use super::{AdmitPolicy, Entry, View};
+use super::{AdmitPolicy, AdmitView, Entry};
 use crate::dispatch::queues::Queues;
 use crate::dispatch::txn::{Role, Txn, Txns};
 use crate::dispatch::windows::Windows;
@@ -37,8 +37,8 @@ impl Chips {
         Self { windows: Windows::new(4, dies), queues: Queues::new(&geometry, None), txns: Txns::new(8) }
     }
 
-    pub fn view(&self, waits_for_gc: bool) -> View<'_> {
-        View { windows: &self.windows, queues: &self.queues, txns: &self.txns, waits_for_gc }
+    pub fn view(&self, waits_for_gc: bool) -> AdmitView<'_> {
+        AdmitView { windows: &self.windows, queues: &self.queues, txns: &self.txns, waits_for_gc }
     }
 
     /// A request of a task waits at a die, as the policy is notified.

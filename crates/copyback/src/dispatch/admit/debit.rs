@@ -37,7 +37,7 @@
 //! distance, with 0.9 after 7 periods.
 
 use super::shares::{Shares, SharesConfig};
-use super::{AdmitPolicy, Change, Entry, Setup, View, check_slots, is_guarded};
+use super::{AdmitPolicy, AdmitView, Change, Entry, Setup, check_slots, is_guarded};
 use crate::config::KeyError;
 use crate::flash::command::Source;
 use crate::flash::source::SOURCES_MAX;
@@ -139,7 +139,7 @@ impl Policy {
     }
 
     /// Requests that a task may have in all windows.
-    fn limit(&self, task: Source, view: &View<'_>) -> u32 {
+    fn limit(&self, task: Source, view: &AdmitView<'_>) -> u32 {
         if task == Source::HOST {
             let others = SOURCES.iter().copied().filter(|&other| other != Source::HOST && view.is_active(other));
             let taken: u32 = others.map(|other| self.limit(other, view)).sum();
@@ -154,12 +154,12 @@ impl Policy {
     }
 
     /// Whether a task is below its limit.
-    fn may_enter(&self, task: Source, view: &View<'_>) -> bool {
+    fn may_enter(&self, task: Source, view: &AdmitView<'_>) -> bool {
         view.debit(task) < self.limit(task, view)
     }
 
     /// The die with a free slot at which the task's oldest request waits.
-    fn oldest(&mut self, task: Source, view: &View<'_>) -> Option<DieId> {
+    fn oldest(&mut self, task: Source, view: &AdmitView<'_>) -> Option<DieId> {
         let heads = &mut self.heads[task.at()];
         while let Some(first) = heads.first() {
             if view.has_room(DieId(first)) {
@@ -175,14 +175,14 @@ impl Policy {
     }
 
     /// A die has a free slot: requests that wait there count again.
-    fn put_back(&mut self, die: DieId, view: &View<'_>) {
+    fn put_back(&mut self, die: DieId, view: &AdmitView<'_>) {
         for task in view.waiting(die).iter() {
             self.heads[task.at()].set(die.0, view.came(task, die));
         }
     }
 
     /// The task whose request enters at a die with a free slot; one of several tasks is drawn.
-    fn compete(&mut self, die: DieId, view: &View<'_>) -> Option<Source> {
+    fn compete(&mut self, die: DieId, view: &AdmitView<'_>) -> Option<Source> {
         if view.waiting(die).iter().nth(1).is_some() {
             self.drawn = rng::unit_f64(&mut self.stream);
         }
@@ -206,13 +206,13 @@ impl Policy {
 }
 
 impl AdmitPolicy for Policy {
-    fn enters(&mut self, entry: Entry, view: &View<'_>) -> bool {
+    fn enters(&mut self, entry: Entry, view: &AdmitView<'_>) -> bool {
         self.may_enter(entry.task, view)
     }
 
     /// A completed request leaves its task below its limit, which may then enter at any die; if its own die has a slot,
     /// others compete for it. No other task below a limit waits at a die with a slot, unless limits change.
-    fn next(&mut self, change: Change, view: &View<'_>) -> Option<Entry> {
+    fn next(&mut self, change: Change, view: &AdmitView<'_>) -> Option<Entry> {
         match change {
             Change::Slot { die, task } => {
                 self.put_back(die, view);
@@ -234,11 +234,11 @@ impl AdmitPolicy for Policy {
         }
     }
 
-    fn on_head(&mut self, Entry { task, die }: Entry, view: &View<'_>) {
+    fn on_head(&mut self, Entry { task, die }: Entry, view: &AdmitView<'_>) {
         self.heads[task.at()].set(die.0, view.came(task, die));
     }
 
-    fn on_kept_slot(&mut self, die: DieId, view: &View<'_>) {
+    fn on_kept_slot(&mut self, die: DieId, view: &AdmitView<'_>) {
         self.put_back(die, view);
     }
 

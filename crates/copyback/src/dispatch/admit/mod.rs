@@ -4,9 +4,9 @@
 //! die through its window. `order` then decides which of them is issued first. The engine calls the policy in two
 //! cases: when a request reaches a die with a free slot at which no request of its task waits
 //! ([`AdmitPolicy::enters`]), and when the situation of waiting requests has changed ([`AdmitPolicy::next`], until it
-//! returns none). The policy is notified of waiting and entering requests. Through [`View`], it reads the heads of the
-//! waiting lists, one for each task and die. It may keep state. Requests of one task at one die keep their order. The
-//! time of its answers does not depend on the number of waiting requests.
+//! returns none). The policy is notified of waiting and entering requests. Through [`AdmitView`], it reads the heads of
+//! the waiting lists, one for each task and die. It may keep state. Requests of one task at one die keep their order.
+//! The time of its answers does not depend on the number of waiting requests.
 //!
 //! A program of the host is admitted only with a free page, so that all requests in a window can always complete. A
 //! collection that reserves its die also takes a slot, and gets the next free one. The policy does not decide either.
@@ -34,7 +34,7 @@ use shares::Shares;
 
 /// The view of a policy.
 #[derive(Clone, Copy)]
-pub struct View<'a> {
+pub struct AdmitView<'a> {
     pub(crate) windows: &'a Windows,
     pub(crate) queues: &'a Queues,
     pub(crate) txns: &'a Txns,
@@ -42,7 +42,7 @@ pub struct View<'a> {
     pub(crate) waits_for_gc: bool,
 }
 
-impl View<'_> {
+impl AdmitView<'_> {
     /// Whether a slot of a die's window is free.
     #[inline(always)]
     pub fn has_room(&self, die: DieId) -> bool {
@@ -119,15 +119,15 @@ pub struct Entry {
 /// See the module's contract.
 pub trait AdmitPolicy {
     /// Whether a request of a task that reaches a die enters at once.
-    fn enters(&mut self, entry: Entry, view: &View<'_>) -> bool;
+    fn enters(&mut self, entry: Entry, view: &AdmitView<'_>) -> bool;
     /// The waiting list whose request enters next after this change.
-    fn next(&mut self, change: Change, view: &View<'_>) -> Option<Entry>;
+    fn next(&mut self, change: Change, view: &AdmitView<'_>) -> Option<Entry>;
     /// A request waits for admission to its die's window, the first of its task there or behind others.
     fn on_wait(&mut self, _entry: Entry, _is_first: bool) {}
     /// The first request of a waiting list changed, or the list is empty now.
-    fn on_head(&mut self, _list: Entry, _view: &View<'_>) {}
+    fn on_head(&mut self, _list: Entry, _view: &AdmitView<'_>) {}
     /// A slot of a die is free, and kept for a job: the policy does not decide on it.
-    fn on_kept_slot(&mut self, _die: DieId, _view: &View<'_>) {}
+    fn on_kept_slot(&mut self, _die: DieId, _view: &AdmitView<'_>) {}
     /// A request enters. Arguments are the time that it will use its die and the channel, and whether another request
     /// of its task still waits there.
     fn on_enter(&mut self, _entry: Entry, _cost_ns: u64, _is_backlogged: bool) {}
@@ -192,11 +192,11 @@ macro_rules! admits {
 
         impl AdmitPolicy for Admit {
             #[inline(always)]
-            fn enters(&mut self, entry: Entry, view: &View<'_>) -> bool {
+            fn enters(&mut self, entry: Entry, view: &AdmitView<'_>) -> bool {
                 match self { $( Self::$variant(p) => p.enters(entry, view) ),+ }
             }
             #[inline]
-            fn next(&mut self, change: Change, view: &View<'_>) -> Option<Entry> {
+            fn next(&mut self, change: Change, view: &AdmitView<'_>) -> Option<Entry> {
                 match self { $( Self::$variant(p) => p.next(change, view) ),+ }
             }
             #[inline]
@@ -204,10 +204,10 @@ macro_rules! admits {
                 match self { $( Self::$variant(p) => p.on_wait(entry, is_first) ),+ }
             }
             #[inline]
-            fn on_head(&mut self, list: Entry, view: &View<'_>) {
+            fn on_head(&mut self, list: Entry, view: &AdmitView<'_>) {
                 match self { $( Self::$variant(p) => p.on_head(list, view) ),+ }
             }
-            fn on_kept_slot(&mut self, die: DieId, view: &View<'_>) {
+            fn on_kept_slot(&mut self, die: DieId, view: &AdmitView<'_>) {
                 match self { $( Self::$variant(p) => p.on_kept_slot(die, view) ),+ }
             }
             #[inline(always)]
@@ -283,12 +283,12 @@ fn check_slots(slots: u32) -> Result<(), KeyError> {
 
 /// Whether a collection's request that waits at a die precedes all others: the host waits for it, and fewer requests of
 /// collections than `guard` are in windows.
-fn is_guarded(guard: u32, die: DieId, view: &View<'_>) -> bool {
+fn is_guarded(guard: u32, die: DieId, view: &AdmitView<'_>) -> bool {
     view.waits_for_gc() && view.waiting(die).has(Source::GC) && view.debit(Source::GC) < guard
 }
 
 /// The request that has waited longest for admission to a die's window, if one of its slots is free.
-fn first_come(die: DieId, view: &View<'_>) -> Option<Entry> {
+fn first_come(die: DieId, view: &AdmitView<'_>) -> Option<Entry> {
     let waiting = view.waiting(die);
     if waiting.is_empty() || !view.has_room(die) {
         return None;

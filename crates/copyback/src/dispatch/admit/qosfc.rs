@@ -14,7 +14,7 @@
 //! - `slots` (default 4): requests in a die's window.
 //! - `host`, `gc`, `map`, `scrub`, `wear` (default 80, 20, 20, 20, 20): weights of the tasks; only their ratios count.
 
-use super::{AdmitPolicy, Change, Entry, Setup, View, check_slots};
+use super::{AdmitPolicy, AdmitView, Change, Entry, Setup, check_slots};
 use crate::config::{KeyError, number};
 use crate::flash::command::Source;
 use crate::flash::source::{Account, SOURCES_MAX};
@@ -115,11 +115,11 @@ impl Policy {
 
 impl AdmitPolicy for Policy {
     /// Requests do not wait at a die with a free slot.
-    fn enters(&mut self, _: Entry, _: &View<'_>) -> bool {
+    fn enters(&mut self, _: Entry, _: &AdmitView<'_>) -> bool {
         true
     }
 
-    fn next(&mut self, change: Change, view: &View<'_>) -> Option<Entry> {
+    fn next(&mut self, change: Change, view: &AdmitView<'_>) -> Option<Entry> {
         let Change::Slot { die, .. } = change else { return None };
         if !view.has_room(die) {
             return None;

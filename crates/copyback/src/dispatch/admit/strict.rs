@@ -10,7 +10,7 @@
 //!   collections precede others until this many are in windows. With 0 the host can starve the collection that it waits
 //!   for. Own.
 
-use super::{AdmitPolicy, Change, Entry, Setup, View, check_slots, is_guarded};
+use super::{AdmitPolicy, AdmitView, Change, Entry, Setup, check_slots, is_guarded};
 use crate::config::KeyError;
 use crate::flash::command::Source;
 use crate::tasks::background::SOURCES;
@@ -69,11 +69,11 @@ impl Policy {
 
 impl AdmitPolicy for Policy {
     /// Requests do not wait at a die with a free slot.
-    fn enters(&mut self, _: Entry, _: &View<'_>) -> bool {
+    fn enters(&mut self, _: Entry, _: &AdmitView<'_>) -> bool {
         true
     }
 
-    fn next(&mut self, change: Change, view: &View<'_>) -> Option<Entry> {
+    fn next(&mut self, change: Change, view: &AdmitView<'_>) -> Option<Entry> {
         let Change::Slot { die, .. } = change else { return None };
         if !view.has_room(die) {
             return None;

@@ -11,7 +11,7 @@
 //! Parameters:
 //! - `slots` (default 4): requests in a die's window.
 
-use super::{AdmitPolicy, Change, Entry, Setup, View, check_slots};
+use super::{AdmitPolicy, AdmitView, Change, Entry, Setup, check_slots};
 use crate::config::KeyError;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -61,11 +61,11 @@ impl Policy {
 }
 
 impl AdmitPolicy for Policy {
-    fn enters(&mut self, _: Entry, _: &View<'_>) -> bool {
+    fn enters(&mut self, _: Entry, _: &AdmitView<'_>) -> bool {
         self.queue.is_empty()
     }
 
-    fn next(&mut self, _: Change, view: &View<'_>) -> Option<Entry> {
+    fn next(&mut self, _: Change, view: &AdmitView<'_>) -> Option<Entry> {
         let first = self.queue.front().copied().filter(|first| view.has_room(first.die));
         if first.is_some() {
             self.queue.pop_front();

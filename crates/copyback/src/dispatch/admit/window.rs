@@ -5,7 +5,7 @@
 //! Parameters:
 //! - `slots` (default 4): transactions in a die's window; a background job takes one while it lasts.
 
-use super::{AdmitPolicy, Change, Entry, Setup, View, check_slots, first_come};
+use super::{AdmitPolicy, AdmitView, Change, Entry, Setup, check_slots, first_come};
 use crate::config::KeyError;
 use serde::{Deserialize, Serialize};
 
@@ -45,12 +45,12 @@ impl Policy {
 
 impl AdmitPolicy for Policy {
     #[inline(always)]
-    fn enters(&mut self, _: Entry, _: &View<'_>) -> bool {
+    fn enters(&mut self, _: Entry, _: &AdmitView<'_>) -> bool {
         true
     }
 
     #[inline]
-    fn next(&mut self, change: Change, view: &View<'_>) -> Option<Entry> {
+    fn next(&mut self, change: Change, view: &AdmitView<'_>) -> Option<Entry> {
         let Change::Slot { die, .. } = change else { return None };
         first_come(die, view)
     }

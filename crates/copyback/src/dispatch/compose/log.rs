@@ -1,13 +1,13 @@
 //! The log block that takes a queued write, if writes wait in log blocks to be merged (`mapping::fast`).
 
-use super::{JoiningWrite, Room, View};
+use super::{ComposeView, JoiningWrite, Room};
 use crate::config::device::UNITS_PER_PAGE_MAX;
 use crate::dispatch::queues::Queue;
 use crate::flash::command::CommandPlane;
 use crate::ftl::log_blocks::RANDOM;
 use crate::sim::index::{LogicalUnit, PlaneId, TxnId};
 
-impl<R: Room> View<'_, R> {
+impl<R: Room> ComposeView<'_, R> {
     /// The log block of a plane for a queued write, and for later writes that share its page.
     #[inline(never)]
     pub fn log_for(&self, plane: PlaneId, lead: TxnId) -> usize {

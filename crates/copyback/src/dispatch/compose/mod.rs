@@ -2,10 +2,10 @@
 //!
 //! Contract: when a die is ready, the order selects a transaction to lead the next command. The engine calls the
 //! builders of the list in turn. Each reads the command so far, the die's queues and the write points of its planes (a
-//! `View`), and returns queued transactions that join: all reads at once, but writes plane by plane. A write binds
-//! other writes that fill its page, and the remaining writes for the next plane are known only then. Without partners,
-//! the lead is issued alone. A second list applies to commands of collection. Builders change nothing: the drive binds
-//! the transactions and issues the command, and independent code checks it.
+//! `ComposeView`), and returns queued transactions that join: all reads at once, but writes plane by plane. A write
+//! binds other writes that fill its page, and the remaining writes for the next plane are known only then. Without
+//! partners, the lead is issued alone. A second list applies to commands of collection. Builders change nothing: the
+//! drive binds the transactions and issues the command, and independent code checks it.
 //!
 //! A builder is a file of this folder, a variant of [`BuilderName`] or [`GcBuilderName`], and an arm in their methods
 //! below.
@@ -95,7 +95,7 @@ pub(crate) trait Room {
 }
 
 /// The view of a builder.
-pub(crate) struct View<'a, R> {
+pub(crate) struct ComposeView<'a, R> {
     /// The die that is ready.
     pub die: DieId,
     /// The waiting transactions.
@@ -118,7 +118,7 @@ pub(crate) struct View<'a, R> {
     pub room: &'a R,
 }
 
-impl<R: Room> View<'_, R> {
+impl<R: Room> ComposeView<'_, R> {
     /// The write point of a plane whose next page can be in one command with these parts.
     #[inline(always)]
     fn partner_write_point(&self, parts: &[CommandPlane], plane: PlaneId, is_paired: bool) -> Option<usize> {
@@ -173,7 +173,7 @@ pub(crate) struct JoiningWrite {
 impl BuilderName {
     /// Queued reads of the die that join the read of a page.
     #[inline(always)]
-    pub(crate) fn reads<R: Room>(self, view: &View<'_, R>, lead: PageId) -> JoiningReads {
+    pub(crate) fn reads<R: Room>(self, view: &ComposeView<'_, R>, lead: PageId) -> JoiningReads {
         match self {
             Self::MultiPlane => multi_plane::reads(view, lead),
             // This builder decides when a command may follow another, not what a command contains.
@@ -185,7 +185,7 @@ impl BuilderName {
     #[inline(always)]
     pub(crate) fn write<R: Room>(
         self,
-        view: &View<'_, R>,
+        view: &ComposeView<'_, R>,
         parts: &[CommandPlane],
         plane: PlaneId,
     ) -> Option<JoiningWrite> {
@@ -198,7 +198,7 @@ impl BuilderName {
 
 impl GcBuilderName {
     /// Queued reads of the die that join a read of collection.
-    pub(crate) fn reads<R: Room>(self, view: &View<'_, R>, lead: PageId) -> JoiningReads {
+    pub(crate) fn reads<R: Room>(self, view: &ComposeView<'_, R>, lead: PageId) -> JoiningReads {
         match self {
             Self::GcHost => gc_host::reads(view, lead),
             // These builders decide which requests a page serves, and when a command may follow another.
@@ -209,7 +209,7 @@ impl GcBuilderName {
     /// A queued write that joins a program of collection on a further plane.
     pub(crate) fn write<R: Room>(
         self,
-        view: &View<'_, R>,
+        view: &ComposeView<'_, R>,
         parts: &[CommandPlane],
         plane: PlaneId,
         is_paired: bool,

@@ -4,7 +4,7 @@
 //!
 //! Parameters: none.
 
-use super::{Class, OrderPolicy, Parameters, View};
+use super::{Class, OrderPolicy, OrderView, Parameters};
 use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,7 @@ impl Policy {
 impl OrderPolicy for Policy {
     /// The class that has waited longest.
     #[inline]
-    fn pick(&mut self, view: &View<'_>) -> Option<Class> {
+    fn pick(&mut self, view: &OrderView<'_>) -> Option<Class> {
         let first = Class::ALL.into_iter().min_by_key(|&class| view.heads.came[class as usize])?;
         view.may_run(first).then_some(first)
     }

@@ -37,14 +37,14 @@ pub struct Heads {
 
 /// The view of a policy.
 #[derive(Clone, Copy)]
-pub struct View<'a> {
+pub struct OrderView<'a> {
     /// The classes that may run now.
     pub heads: Heads,
     /// The die, the time, and the waiting requests.
     pub die: &'a dyn DieView,
 }
 
-impl View<'_> {
+impl OrderView<'_> {
     /// Whether a request or job of a class may run now.
     #[inline(always)]
     pub fn may_run(&self, class: Class) -> bool {
@@ -61,7 +61,7 @@ impl View<'_> {
 /// See the module's contract.
 pub trait OrderPolicy {
     /// The class whose head is issued next, none if nothing may run.
-    fn pick(&mut self, view: &View<'_>) -> Option<Class>;
+    fn pick(&mut self, view: &OrderView<'_>) -> Option<Class>;
     /// Whether collection's data precedes the host's on a channel, too.
     fn puts_gc_first(&self) -> bool {
         false
@@ -107,7 +107,7 @@ macro_rules! orders {
         #[allow(missing_docs)]
         impl Order {
             #[inline(always)]
-            pub fn pick(&mut self, view: &View<'_>) -> Option<Class> {
+            pub fn pick(&mut self, view: &OrderView<'_>) -> Option<Class> {
                 match self { $( Self::$variant(p) => p.pick(view) ),+ }
             }
             pub fn puts_gc_first(&self) -> bool {

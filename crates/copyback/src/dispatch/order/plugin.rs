@@ -8,7 +8,7 @@
 //! Parameters:
 //! - `name`: the policy's name, as the caller supplied it.
 
-use super::{Class, OrderPolicy, Parameters, View};
+use super::{Class, OrderPolicy, OrderView, Parameters};
 use crate::config::plugins::{Supplied, fail};
 use crate::config::{Device, KeyError};
 use crate::flash::geometry::Geometry;
@@ -46,7 +46,7 @@ impl Policy {
 }
 
 impl OrderPolicy for Policy {
-    fn pick(&mut self, view: &View<'_>) -> Option<Class> {
+    fn pick(&mut self, view: &OrderView<'_>) -> Option<Class> {
         let may_run = || Class::ALL.into_iter().filter(|&class| view.may_run(class));
         // If nothing may run, the program is not called.
         may_run().next()?;

@@ -10,7 +10,7 @@
 //!   `"after-waiting"`, after the waiting requests that arrived before the die's last collection began. Own: in the
 //!   papers, collections follow each other. A controller that limits the wait of a read does not permit that.
 
-use super::{Class, OrderPolicy, Parameters, View};
+use super::{Class, OrderPolicy, OrderView, Parameters};
 use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
 use serde::{Deserialize, Serialize};
@@ -86,7 +86,7 @@ impl OrderPolicy for Policy {
     /// The first class that can run. If requests that waited during a whole collection precede the next one: the first
     /// of their classes.
     #[inline]
-    fn pick(&mut self, view: &View<'_>) -> Option<Class> {
+    fn pick(&mut self, view: &OrderView<'_>) -> Option<Class> {
         if self.next_collection == NextCollection::AfterWaiting && view.may_run(Class::Gc) {
             let heads = &view.heads;
             let has_waited = |&c: &Class| c != Class::Gc && heads.came[c as usize] < heads.waited_before;

@@ -1,7 +1,7 @@
 //! Do orders choose as their pages say, including the example of docs/policies.md?
 
 use super::example;
-use super::{Class, Heads, Order, OrderConfig, OrderPolicy, View, fifo, priority};
+use super::{Class, Heads, Order, OrderConfig, OrderPolicy, OrderView, fifo, priority};
 use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
 use crate::run::config::RunConfig;
@@ -38,7 +38,7 @@ fn die(requests: &[(Class, u64, bool)], free_blocks: [u32; 2]) -> Written {
 }
 
 /// The classes that may run: a job with its arrival, if any, and the first request of each class.
-fn view(die: &Written, job: Option<u64>) -> View<'_> {
+fn view(die: &Written, job: Option<u64>) -> OrderView<'_> {
     let mut heads =
         Heads { came: [job.unwrap_or(u64::MAX), u64::MAX, u64::MAX], txns: [TxnId::NONE; 3], waited_before: 0 };
     for class in [Class::Read, Class::Write] {
@@ -46,7 +46,7 @@ fn view(die: &Written, job: Option<u64>) -> View<'_> {
             (heads.came[class as usize], heads.txns[class as usize]) = (at as u64, TxnId(at as u32));
         }
     }
-    View { heads, die }
+    OrderView { heads, die }
 }
 
 #[test]

@@ -94,7 +94,9 @@ impl Allocation {
             Self::Static(p) => p.place(unit),
             Self::StaticDie(p) => p.place(unit),
             Self::Dynamic(p) => p.place(p.channel(unit), load, search),
-            Self::Plugin(p) => p.place(&plugin::View { unit: Some(unit), channel: p.dynamic.channel(unit), load }),
+            Self::Plugin(p) => {
+                p.place(&plugin::AllocationView { unit: Some(unit), channel: p.dynamic.channel(unit), load })
+            }
         }
     }
 
@@ -109,7 +111,9 @@ impl Allocation {
         match self {
             Self::Static(_) | Self::StaticDie(_) => Place { die: geometry.die_of(from), plane: from },
             Self::Dynamic(p) => p.place(channel_of_moves(from, geometry), load, search),
-            Self::Plugin(p) => p.place(&plugin::View { unit: None, channel: channel_of_moves(from, geometry), load }),
+            Self::Plugin(p) => {
+                p.place(&plugin::AllocationView { unit: None, channel: channel_of_moves(from, geometry), load })
+            }
         }
     }
 

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 /// A page that needs a die.
 #[derive(Clone, Copy)]
-pub struct View<'a> {
+pub struct AllocationView<'a> {
     /// The first unit of a page that the host writes; none of one that a collection moves.
     pub unit: Option<LogicalUnit>,
     /// Its channel, if there is parity.
@@ -31,7 +31,7 @@ pub struct View<'a> {
 /// A policy of the calling program.
 pub trait Plugin: Send + Sync {
     /// The die of a page. It changes nothing: the engine reports what is placed.
-    fn place(&self, view: &View<'_>) -> DieId;
+    fn place(&self, view: &AllocationView<'_>) -> DieId;
     /// A page goes to a die.
     fn on_placed(&mut self, _die: DieId) {}
     /// A policy in the same state, for a copy of the drive.
@@ -84,7 +84,7 @@ impl Plugged {
     }
 
     /// The die for a page.
-    pub fn place(&self, view: &View<'_>) -> Place {
+    pub fn place(&self, view: &AllocationView<'_>) -> Place {
         let die = self.plugin.place(view);
         let channel = die.0 / self.dies_per_channel;
         let why = if die.0 >= self.dies {

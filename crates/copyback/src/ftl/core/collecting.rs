@@ -2,7 +2,7 @@
 
 use super::{Ftl, Move};
 use crate::ftl::blocks::{Block, BlockState};
-use crate::ftl::victim::{Planes, VictimPolicy, View};
+use crate::ftl::victim::{Planes, VictimPolicy, VictimView};
 use crate::sim::index::{BlockId, PageId, PhysicalUnit, PlaneId};
 use crate::sim::invariant::hold;
 
@@ -16,7 +16,7 @@ impl Ftl {
     /// die.
     pub fn pick_victim_for(&mut self, planes: Planes, read_offsets: &[u32], stamp: u64) -> Option<BlockId> {
         let (blocks, geometry) = (&self.blocks, &self.geometry);
-        let view = View { blocks, planes, now: stamp, read_offsets, valid: &self.valid, geometry };
+        let view = VictimView { blocks, planes, now: stamp, read_offsets, valid: &self.valid, geometry };
         let picked = self.victim.pick(view)?;
         let state = self.blocks[picked].state;
         hold!(state == BlockState::Closed, VictimFull, "the victim policy picked {picked:?}, which is {state:?}");

@@ -7,7 +7,7 @@
 //!
 //! Parameters: none.
 
-use super::{VictimPolicy, View};
+use super::{VictimPolicy, VictimView};
 use crate::flash::geometry::Geometry;
 use crate::ftl::blocks::{Block, Blocks};
 use crate::sim::index::{BlockId, PlaneId};
@@ -45,7 +45,7 @@ impl VictimPolicy for Policy {
     fn on_invalidate(&mut self, _: &Blocks, _: PlaneId, _: BlockId) {}
     fn on_take(&mut self, _: &Blocks, _: PlaneId, _: BlockId) {}
 
-    fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
+    fn pick(&mut self, view: VictimView<'_>) -> Option<BlockId> {
         let mut best: Option<(f64, BlockId)> = None;
         for (id, block) in view.full_blocks() {
             let score = score(block, view.blocks.units_per_block, view.now);

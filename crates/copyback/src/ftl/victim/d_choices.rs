@@ -5,7 +5,7 @@
 //! Parameters:
 //! - `d` (default 10): blocks that are drawn.
 
-use super::{Draw, VictimPolicy, View};
+use super::{Draw, VictimPolicy, VictimView};
 use crate::config::{Device, KeyError};
 use crate::flash::geometry::Geometry;
 use crate::ftl::blocks::Blocks;
@@ -55,7 +55,7 @@ impl VictimPolicy for Policy {
     fn on_invalidate(&mut self, _: &Blocks, _: PlaneId, _: BlockId) {}
     fn on_take(&mut self, _: &Blocks, _: PlaneId, _: BlockId) {}
 
-    fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
+    fn pick(&mut self, view: VictimView<'_>) -> Option<BlockId> {
         let mut best = self.draw.full_block(view)?;
         for _ in 1..self.d {
             let next = self.draw.full_block(view)?;

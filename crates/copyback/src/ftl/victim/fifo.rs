@@ -5,7 +5,7 @@
 //!
 //! Parameters: none.
 
-use super::{VictimPolicy, View};
+use super::{VictimPolicy, VictimView};
 use crate::flash::geometry::Geometry;
 use crate::ftl::blocks::Blocks;
 use crate::sim::index::{BlockId, PlaneId};
@@ -58,7 +58,7 @@ impl VictimPolicy for Policy {
         self.by_age.remove(plane.at(), block.0);
     }
 
-    fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
+    fn pick(&mut self, view: VictimView<'_>) -> Option<BlockId> {
         let oldest = view.planes.iter().filter_map(|plane| self.oldest_first(plane).next());
         oldest.min_by_key(|&block| self.filled(block))
     }

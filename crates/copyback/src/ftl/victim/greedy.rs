@@ -7,7 +7,7 @@
 //! - `tie_blocks` (default 8): how many of the blocks with equally few valid units are compared by erase count; with 1,
 //!   the block that reached this count first is taken.
 
-use super::{VictimPolicy, View};
+use super::{VictimPolicy, VictimView};
 use crate::config::{Device, KeyError};
 use crate::flash::geometry::Geometry;
 use crate::ftl::blocks::Blocks;
@@ -96,7 +96,7 @@ impl VictimPolicy for Policy {
         self.by_valid.remove(self.list(plane, u32::from(blocks[block].valid)), block.0);
     }
 
-    fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
+    fn pick(&mut self, view: VictimView<'_>) -> Option<BlockId> {
         let mut planes = view.planes.iter();
         let first = planes.next().and_then(|plane| self.of_plane(plane, view.blocks));
         planes.fold(first, |best, plane| {

@@ -78,7 +78,7 @@ impl Planes {
 
 /// The view of a policy.
 #[derive(Clone, Copy)]
-pub struct View<'a> {
+pub struct VictimView<'a> {
     /// All blocks.
     pub blocks: &'a Blocks,
     /// The planes to choose from.
@@ -93,7 +93,7 @@ pub struct View<'a> {
     pub geometry: &'a Geometry,
 }
 
-impl<'a> View<'a> {
+impl<'a> VictimView<'a> {
     /// All blocks of the requested planes, including blocks that are no candidates.
     #[inline(always)]
     pub fn all_blocks(self) -> impl Iterator<Item = (BlockId, &'a Block)> {
@@ -128,8 +128,8 @@ pub trait VictimPolicy {
     #[inline(always)]
     fn prefetch(&self, _block: BlockId) {}
     /// Which of the planes' full blocks to collect.
-    fn pick(&mut self, view: View<'_>) -> Option<BlockId>;
-    /// Whether it reads [`View::read_offsets`].
+    fn pick(&mut self, view: VictimView<'_>) -> Option<BlockId>;
+    /// Whether it reads [`VictimView::read_offsets`].
     fn matches_reads(&self) -> bool {
         false
     }
@@ -192,7 +192,7 @@ macro_rules! victims {
             fn prefetch(&self, block: BlockId) {
                 match self { $( Self::$variant(p) => p.prefetch(block) ),+ }
             }
-            fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
+            fn pick(&mut self, view: VictimView<'_>) -> Option<BlockId> {
                 match self { $( Self::$variant(p) => p.pick(view) ),+ }
             }
             fn matches_reads(&self) -> bool {
@@ -229,7 +229,7 @@ impl Draw {
     }
 
     /// A full block, or none.
-    fn full_block(&mut self, view: View<'_>) -> Option<BlockId> {
+    fn full_block(&mut self, view: VictimView<'_>) -> Option<BlockId> {
         let per_plane = view.blocks.per_plane();
         let (first, count) = (view.planes.first * per_plane, view.planes.count * per_plane);
         for _ in 0..64 * u64::from(count) {

@@ -9,7 +9,7 @@
 //! Parameters:
 //! - `name`: the policy's name, as the caller supplied it.
 
-use super::{Block, Blocks, Parameters, Planes, VictimPolicy, View};
+use super::{Block, Blocks, Parameters, Planes, VictimPolicy, VictimView};
 use crate::config::plugins::{Supplied, fail};
 use crate::config::{Device, KeyError};
 use crate::flash::geometry::Geometry;
@@ -53,7 +53,7 @@ impl Policy {
     }
 
     /// The mistake of an answer, if any.
-    fn refusal(view: View<'_>, picked: BlockId) -> Option<String> {
+    fn refusal(view: VictimView<'_>, picked: BlockId) -> Option<String> {
         let blocks = view.geometry.blocks;
         if picked.0 >= blocks {
             return Some(format!("picked block {}, and the drive has {blocks}", picked.0));
@@ -94,7 +94,7 @@ impl VictimPolicy for Policy {
         self.plugin.on_take(blocks, plane, block);
     }
 
-    fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
+    fn pick(&mut self, view: VictimView<'_>) -> Option<BlockId> {
         let Some(picked) = self.plugin.pick(view) else {
             // What a drive that is full needs is not the policy's to refuse.
             let frees = |block: &Block| u32::from(block.valid) < view.geometry.units_per_block;

@@ -5,7 +5,7 @@
 //!
 //! Parameters: none.
 
-use super::{Draw, VictimPolicy, View};
+use super::{Draw, VictimPolicy, VictimView};
 use crate::flash::geometry::Geometry;
 use crate::ftl::blocks::Blocks;
 use crate::sim::index::{BlockId, PlaneId};
@@ -36,7 +36,7 @@ impl VictimPolicy for Policy {
     fn on_invalidate(&mut self, _: &Blocks, _: PlaneId, _: BlockId) {}
     fn on_take(&mut self, _: &Blocks, _: PlaneId, _: BlockId) {}
 
-    fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
+    fn pick(&mut self, view: VictimView<'_>) -> Option<BlockId> {
         self.draw.full_block(view)
     }
 }

@@ -13,7 +13,7 @@
 //!   Section 4.3: "examining a candidate block takes around hundreds of nanoseconds".
 //! - `tie_blocks` (default 8): as under `greedy`.
 
-use super::{VictimPolicy, View, greedy};
+use super::{VictimPolicy, VictimView, greedy};
 use crate::config::{Device, KeyError};
 use crate::flash::geometry::Geometry;
 use crate::ftl::blocks::Blocks;
@@ -75,7 +75,7 @@ impl Policy {
 }
 
 /// Reads that go with a valid page of the block; their offsets differ, so that each page goes with one.
-fn matches(view: View<'_>, block: BlockId) -> u32 {
+fn matches(view: VictimView<'_>, block: BlockId) -> u32 {
     view.read_offsets.iter().filter(|&&offset| view.is_page_valid(block, offset)).count() as u32
 }
 
@@ -94,7 +94,7 @@ impl VictimPolicy for Policy {
         self.greedy.on_take(blocks, plane, block);
     }
 
-    fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
+    fn pick(&mut self, view: VictimView<'_>) -> Option<BlockId> {
         self.choice_ns = 0;
         if view.read_offsets.is_empty() {
             return self.greedy.pick(view);

@@ -6,7 +6,7 @@
 //! Parameters:
 //! - `window` (default 0.1): how many of the plane's blocks are examined, as a share or a count.
 
-use super::{VictimPolicy, View, fifo};
+use super::{VictimPolicy, VictimView, fifo};
 use crate::config::{Device, KeyError, ShareOrCount};
 use crate::flash::geometry::Geometry;
 use crate::ftl::blocks::Blocks;
@@ -63,7 +63,7 @@ impl VictimPolicy for Policy {
         self.fifo.on_take(blocks, plane, block);
     }
 
-    fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
+    fn pick(&mut self, view: VictimView<'_>) -> Option<BlockId> {
         let windows = view.planes.iter().flat_map(|plane| self.fifo.oldest_first(plane).take(self.window_blocks));
         // Of equals the oldest, so that all planes have their turn.
         windows.min_by_key(|&block| (view.blocks[block].valid, self.fifo.filled(block)))

@@ -1,8 +1,8 @@
 //! The microscope: a time window of an array. It shows how long each request of the volume took, how long drives took
 //! for their parts, and when drives collected, on how many of their dies (tc12, Figures 10 and 13).
 //!
-//! A [`Recorder`] keeps a row for each request, part and collection that overlaps the window; a [`View`] has all rows.
-//! [`text`] prints a view on terminals and in documents; `copyback-report` draws it as SVG.
+//! A [`Recorder`] keeps a row for each request, part and collection that overlaps the window; a [`MicroscopeView`] has
+//! all rows. [`text`] prints a view on terminals and in documents; `copyback-report` draws it as SVG.
 
 pub mod panels;
 pub mod text;
@@ -176,7 +176,7 @@ impl Recorder {
     }
 
     /// The run is over, and so is what collects still. `is_coordinated`: there might have been rounds.
-    pub fn end(mut self, is_coordinated: bool, now_ns: u64) -> View {
+    pub fn end(mut self, is_coordinated: bool, now_ns: u64) -> MicroscopeView {
         for drive in 0..self.dies.len() as u32 {
             self.note_collecting(drive, 0, now_ns);
         }
@@ -191,13 +191,22 @@ impl Recorder {
             goes_on
         });
         let to_ns = to_ns.min(now_ns).max(from_ns);
-        View { from_ns, to_ns, run_end_ns: now_ns, wanted_ns: focus.for_ns, dies, is_coordinated, is_cut, rows }
+        MicroscopeView {
+            from_ns,
+            to_ns,
+            run_end_ns: now_ns,
+            wanted_ns: focus.for_ns,
+            dies,
+            is_coordinated,
+            is_cut,
+            rows,
+        }
     }
 }
 
 /// The recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct View {
+pub struct MicroscopeView {
     /// When the window begins.
     pub from_ns: u64,
     /// Its end: as requested, or with the run, or at the maximum number of rows.
@@ -216,7 +225,7 @@ pub struct View {
     pub rows: Vec<Row>,
 }
 
-impl View {
+impl MicroscopeView {
     /// Drives of the array.
     fn drives(&self) -> u32 {
         self.dies.len() as u32

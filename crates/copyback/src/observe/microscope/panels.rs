@@ -1,7 +1,7 @@
 //! The panels of a view, one below the other: for each kind of response and for each drive's collecting, all on one
 //! time axis.
 
-use super::{Kind, Row, View};
+use super::{Kind, MicroscopeView, Row};
 use copyback_workload::Op;
 
 /// The content of a panel.
@@ -55,7 +55,7 @@ impl Panel {
 
     /// The panel's height in each of a number of equal parts of the window, as a share of 1: the longest response that
     /// began there, or the mean of the intervals.
-    pub fn heights(&self, view: &View, columns: usize) -> Vec<f64> {
+    pub fn heights(&self, view: &MicroscopeView, columns: usize) -> Vec<f64> {
         let mut heights = vec![0.0; columns];
         let span_ns = (view.to_ns - view.from_ns).max(1);
         let after_ns = |ns: u64| ns.clamp(view.from_ns, view.to_ns) - view.from_ns;
@@ -80,7 +80,7 @@ impl Panel {
 }
 
 /// The panels of a view: of the volume, and of this many of its drives.
-pub fn panels(view: &View, drives: u32) -> Vec<Panel> {
+pub fn panels(view: &MicroscopeView, drives: u32) -> Vec<Panel> {
     let shown = 0..drives.min(view.drives());
     let responses = |drive: Option<u32>, op: Op| {
         let kind = if drive.is_some() { Kind::Part } else { Kind::Request };
@@ -113,7 +113,7 @@ pub fn panels(view: &View, drives: u32) -> Vec<Panel> {
 
 /// The times at which a drive collects; if no drive is given, the times at which any drive of the array does, shown or
 /// not.
-pub fn when_collecting(view: &View, drive: Option<u32>) -> Vec<Row> {
+pub fn when_collecting(view: &MicroscopeView, drive: Option<u32>) -> Vec<Row> {
     let drives = drive.map_or(0..view.drives(), |drive| drive..drive + 1);
     united(drives.flat_map(|drive| view.of(Kind::Collecting, Some(drive), None)))
 }

@@ -6,7 +6,7 @@ fn recorder(dies: &[u32]) -> Recorder {
     Recorder::new(Focus { from_ns: Some(100), for_ns: 50 }, dies.to_vec())
 }
 
-fn times(view: &View) -> Vec<(u64, u64)> {
+fn times(view: &MicroscopeView) -> Vec<(u64, u64)> {
     view.rows.iter().map(|row| (row.start_ns, row.end_ns)).collect()
 }
 

@@ -1,7 +1,7 @@
 //! A view in characters: a line for each panel, a column for each hundredth of the window. A response is as high as its
 //! time; a column shows its longest response. Intervals are as high as their mean over the column.
 
-use super::View;
+use super::MicroscopeView;
 use super::panels::panels;
 use copyback_workload::units::format_duration_ns;
 
@@ -11,7 +11,7 @@ const MARK_COLUMNS: usize = 20;
 const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// Draws a view with this heading: the volume, and this many of its drives.
-pub fn draw(view: &View, heading: &str, drives: u32) -> String {
+pub fn draw(view: &MicroscopeView, heading: &str, drives: u32) -> String {
     let panels = panels(view, drives);
     let names: Vec<String> = panels.iter().map(|panel| format!("{} {}", panel.of(), panel.shows.name())).collect();
     let width = names.iter().map(String::len).max().unwrap_or(0);
@@ -39,7 +39,7 @@ pub fn draw(view: &View, heading: &str, drives: u32) -> String {
 }
 
 /// Times, and the marks below them.
-fn axis(view: &View) -> [String; 2] {
+fn axis(view: &MicroscopeView) -> [String; 2] {
     let (mut times, mut marks) = (String::new(), String::new());
     for mark in (0..=COLUMNS).step_by(MARK_COLUMNS) {
         let after_ns = u128::from(view.to_ns - view.from_ns) * mark as u128 / COLUMNS as u128;

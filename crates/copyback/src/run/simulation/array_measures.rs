@@ -7,7 +7,7 @@ use crate::array::coordination::{Controller, Round};
 use crate::host::HostRequest;
 use crate::observe::array_report::{ArrayReport, CoordinationTotals, DriveReport, RoundTotals, VolumeTotals};
 use crate::observe::latencies::Latencies;
-use crate::observe::microscope::{Focus, Recorder, View};
+use crate::observe::microscope::{Focus, MicroscopeView, Recorder};
 use crate::ssd::drive::Drive;
 use copyback_workload::Op;
 
@@ -119,7 +119,7 @@ impl Simulation<'_> {
     }
 
     /// The recording, at the end of the run; none if it was not requested.
-    pub fn take_microscope(&mut self) -> Option<View> {
+    pub fn take_microscope(&mut self) -> Option<MicroscopeView> {
         let now_ns = self.events.now_ns();
         let array = self.array.as_mut()?;
         let mut recorder = array.measures.microscope.take()?;

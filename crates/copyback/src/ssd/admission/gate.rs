@@ -1,7 +1,7 @@
 //! The windows of dies, and the policy that admits transactions to them.
 
 use crate::dispatch::admit::shares::Shares;
-use crate::dispatch::admit::{Admit, AdmitPolicy, Change, Entry, View};
+use crate::dispatch::admit::{Admit, AdmitPolicy, AdmitView, Change, Entry};
 use crate::dispatch::queues::Queues;
 use crate::dispatch::txn::Txns;
 use crate::dispatch::windows::Windows;
@@ -109,7 +109,7 @@ impl Gate {
     #[inline(always)]
     pub fn admits(&mut self, entry: Entry, queues: &Queues, txns: &Txns) -> bool {
         let Self { windows, policy, waiting_for_gc, .. } = self;
-        let view = View { windows, queues, txns, waits_for_gc: *waiting_for_gc > 0 };
+        let view = AdmitView { windows, queues, txns, waits_for_gc: *waiting_for_gc > 0 };
         windows.has_room(entry.die) && policy.enters(entry, &view)
     }
 
@@ -117,7 +117,7 @@ impl Gate {
     #[inline(always)]
     pub fn next(&mut self, change: Change, queues: &Queues, txns: &Txns) -> Option<Entry> {
         let Self { windows, policy, waiting_for_gc, .. } = self;
-        policy.next(change, &View { windows, queues, txns, waits_for_gc: *waiting_for_gc > 0 })
+        policy.next(change, &AdmitView { windows, queues, txns, waits_for_gc: *waiting_for_gc > 0 })
     }
 
     /// Tells the policy that another transaction, or none, is first in a waiting list. A policy that does not
@@ -128,13 +128,13 @@ impl Gate {
             return;
         }
         let Self { windows, policy, waiting_for_gc, .. } = self;
-        policy.on_head(list, &View { windows, queues, txns, waits_for_gc: *waiting_for_gc > 0 });
+        policy.on_head(list, &AdmitView { windows, queues, txns, waits_for_gc: *waiting_for_gc > 0 });
     }
 
     /// Tells the policy that a free slot is kept for a job.
     pub fn on_kept_slot(&mut self, die: DieId, queues: &Queues, txns: &Txns) {
         let Self { windows, policy, waiting_for_gc, .. } = self;
-        policy.on_kept_slot(die, &View { windows, queues, txns, waits_for_gc: *waiting_for_gc > 0 });
+        policy.on_kept_slot(die, &AdmitView { windows, queues, txns, waits_for_gc: *waiting_for_gc > 0 });
     }
 
     /// Tells the policy that a transaction begins to wait in front of its die's window.

@@ -2,7 +2,7 @@
 //! `gc::steps`.
 
 use crate::dispatch::compose::{self, JoiningReads, JoiningWrite, Room};
-use crate::dispatch::order::{Class, Heads, View};
+use crate::dispatch::order::{Class, Heads, OrderView};
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::Follow;
 use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
@@ -111,7 +111,7 @@ impl Drive {
         // The fields separately: the policy may change its own state while it reads the drive.
         let Self { scheme, dies, queues, txns, ftl, gc, geometry, .. } = self;
         let seen = VisibleDie { now_ns, id: die, die: &dies[die], queues, txns, ftl, jobs: &gc.jobs, geometry };
-        let class = scheme.order.pick(&View { heads, die: &seen });
+        let class = scheme.order.pick(&OrderView { heads, die: &seen });
         class.filter(|&class| heads.came[class as usize] != u64::MAX)
     }
 
@@ -167,8 +167,8 @@ impl Drive {
 
     /// The view of the drive for builders.
     #[inline(always)]
-    pub(in crate::ssd) fn view_for_builders(&self, die: DieId) -> compose::View<'_, Self> {
-        compose::View {
+    pub(in crate::ssd) fn view_for_builders(&self, die: DieId) -> compose::ComposeView<'_, Self> {
+        compose::ComposeView {
             die,
             queues: &self.queues,
             txns: &self.txns,
@@ -372,7 +372,7 @@ impl Drive {
         die: DieId,
         command: &mut Command,
         now_ns: u64,
-        named: impl Fn(&compose::View<'_, Self>, &[CommandPlane], PlaneId) -> Option<JoiningWrite>,
+        named: impl Fn(&compose::ComposeView<'_, Self>, &[CommandPlane], PlaneId) -> Option<JoiningWrite>,
     ) {
         // A row already covers all planes of its die, which are one plane here.
         let lead = self.geometry.plane_of_flash(command.parts[0].plane);

@@ -21,13 +21,13 @@ use crate::ssd::dies::issue::Readiness;
 use crate::ssd::drive::{Drive, Queue};
 use crate::ssd::gc::step_partners::StepPartners;
 use crate::tasks::gc::granularity::GranularityPolicy;
-use crate::tasks::gc::preemption::{Candidate, Fence, NextStep, State, View, state_of};
+use crate::tasks::gc::preemption::{Candidate, Fence, NextStep, PreemptionView, State, state_of};
 use crate::tasks::gc::trigger::TriggerPolicy;
 use crate::tasks::job::{Job, Step};
 
 /// A search for the first waiting request that may preempt.
 struct FirstQuery<'a> {
-    view: &'a View<'a>,
+    view: &'a PreemptionView<'a>,
     /// Only requests with a smaller sequence number.
     before: u64,
     pairing: &'a StepPartners<'a>,
@@ -249,7 +249,7 @@ impl Drive {
     /// them wait if the collection must not be delayed for ever: writes wait for its space, or the hard watermark
     /// prohibits writes until its end. If data goes to other dies, writes anywhere may wait for this collection, and
     /// other collections for moves that arrive here.
-    fn fence(&self, die: DieId, view: &View<'_>) -> Fence {
+    fn fence(&self, die: DieId, view: &PreemptionView<'_>) -> Fence {
         let waits = self.dies[die].waiting_for_space() > 0 || self.moves_wait_for(die);
         let is_needed = view.state != State::AllAllowed || waits;
         if is_needed { Fence::All } else { self.scheme.preemption.fence() }
@@ -358,10 +358,10 @@ impl Drive {
         );
     }
 
-    fn view<'a>(&self, seen: &'a VisibleDie<'_>, id: JobId, step: NextStep) -> View<'a> {
+    fn view<'a>(&self, seen: &'a VisibleDie<'_>, id: JobId, step: NextStep) -> PreemptionView<'a> {
         let job = &self.gc.jobs[id];
         let pages_moved = (job.programmed() as u32).div_ceil(self.geometry.units_per_page);
-        View { state: self.collection_state(seen.id), step, pages_moved, now_ns: seen.now_ns, die: seen }
+        PreemptionView { state: self.collection_state(seen.id), step, pages_moved, now_ns: seen.now_ns, die: seen }
     }
 
     /// The state of collection of a die that collects (ispass11 Fig. 7). If each plane has a watermark, the lowest

@@ -3,7 +3,7 @@
 
 use super::coordination::{IDLE, INCLUSIVE, LEVELS, MS, SELECTIVE, figure_5, plane, stage, with_read, writes};
 use super::stage::{PROGRAM, Played, round};
-use copyback::observe::microscope::{Focus, Kind, Row, View, text};
+use copyback::observe::microscope::{Focus, Kind, MicroscopeView, Row, text};
 use copyback::run::Warmup;
 use copyback::workload::Op::{self, Read, Write};
 use std::ops::Range;
@@ -15,7 +15,7 @@ fn looked_at(coordination: &str, window: Range<u64>) -> Played {
     stage(LEVELS, coordination, &figure_5(&[0])).play_under(Some(focus), Warmup::Requests(0), &asked)
 }
 
-fn seen(coordination: &str, window: Range<u64>) -> View {
+fn seen(coordination: &str, window: Range<u64>) -> MicroscopeView {
     looked_at(coordination, window).seen.expect("it was looked at")
 }
 

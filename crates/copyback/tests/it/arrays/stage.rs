@@ -3,7 +3,7 @@
 use copyback::array::coordination::CoordinationConfig;
 use copyback::array::{ArrayConfig, Volume};
 use copyback::observe::array_report::{CoordinationTotals, VolumeTotals};
-use copyback::observe::microscope::{Focus, View};
+use copyback::observe::microscope::{Focus, MicroscopeView};
 use copyback::observe::report::RequestRecord;
 use copyback::run::Warmup;
 use copyback::run::config::RunConfig;
@@ -59,7 +59,7 @@ pub struct Played {
     pub rounds: Vec<Vec<(u64, u64)>>,
     pub coordination: Vec<Option<CoordinationTotals>>,
     /// What was looked at.
-    pub seen: Option<View>,
+    pub seen: Option<MicroscopeView>,
 }
 
 impl Played {

@@ -21,7 +21,7 @@
 //! - `buffer` (default 64, at least 2): pages that each of them may hold in the controller, read or to be read and not
 //!   yet in flash. Own: the paper says nothing; as many as four slots of 16 chips.
 
-use super::{Candidate, PreemptionPolicy, View};
+use super::{Candidate, PreemptionPolicy, PreemptionView};
 use crate::config::{Device, KeyError};
 use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
@@ -77,7 +77,7 @@ impl Policy {
 }
 
 impl PreemptionPolicy for Policy {
-    fn admits(&self, _: &View<'_>, _: Candidate) -> bool {
+    fn admits(&self, _: &PreemptionView<'_>, _: Candidate) -> bool {
         false
     }
 }

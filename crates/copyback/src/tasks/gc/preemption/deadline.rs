@@ -21,7 +21,7 @@
 //! - `fence` (default `"none"`): which requests that arrive while others preempt wait for the next step, as under
 //!   `points`.
 
-use super::{Candidate, Fence, NextStep, Parameters, PreemptionPolicy, View};
+use super::{Candidate, Fence, NextStep, Parameters, PreemptionPolicy, PreemptionView};
 use crate::config::{Device, KeyError};
 use crate::flash::command::FlashOp;
 use crate::flash::geometry::Geometry;
@@ -105,7 +105,7 @@ impl PreemptionPolicy for Policy {
     }
 
     #[inline]
-    fn admits(&self, view: &View<'_>, candidate: Candidate) -> bool {
+    fn admits(&self, view: &PreemptionView<'_>, candidate: Candidate) -> bool {
         let next_ns = match view.step {
             NextStep::Read if view.pages_moved.is_multiple_of(self.chunk) => self.chunk_ns,
             NextStep::Erase => self.erase_ns,

@@ -7,7 +7,7 @@
 //!
 //! Parameters: none.
 
-use super::{Candidate, Parameters, PreemptionPolicy, View};
+use super::{Candidate, Parameters, PreemptionPolicy, PreemptionView};
 use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ impl Policy {
 }
 
 impl PreemptionPolicy for Policy {
-    fn admits(&self, _: &View<'_>, _: Candidate) -> bool {
+    fn admits(&self, _: &PreemptionView<'_>, _: Candidate) -> bool {
         false
     }
 }

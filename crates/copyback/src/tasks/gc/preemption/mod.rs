@@ -99,7 +99,7 @@ pub trait PreemptionPolicy {
     /// A point opens, before a step: a policy that keeps state changes it here.
     fn on_point(&mut self, _die: &dyn DieView) {}
     /// Whether the policy lets a request go before the collection's next step.
-    fn admits(&self, view: &View<'_>, candidate: Candidate) -> bool;
+    fn admits(&self, view: &PreemptionView<'_>, candidate: Candidate) -> bool;
     /// Whether the collection's own plane takes no read (`is_write`: no write) before its next step: neither in a
     /// command of its own, nor in a command that leads with another plane. Constant over a run for
     /// [`NextStep::Program`], because checks rely on it.
@@ -191,7 +191,7 @@ macro_rules! preemptions {
                 match &mut self.policy { $( Policy::$variant(p) => p.on_point(die) ),+ }
             }
             #[inline]
-            pub fn admits(&self, view: &View<'_>, candidate: Candidate) -> bool {
+            pub fn admits(&self, view: &PreemptionView<'_>, candidate: Candidate) -> bool {
                 match &self.policy { $( Policy::$variant(p) => p.admits(view, candidate) ),+ }
             }
             #[inline]
@@ -329,7 +329,7 @@ pub struct Candidate {
 
 /// The view of a policy.
 #[derive(Clone, Copy)]
-pub struct View<'a> {
+pub struct PreemptionView<'a> {
     /// The state of collection.
     pub state: State,
     /// The collection's next step.
@@ -374,7 +374,8 @@ mod tests {
         let mut die = Written { now_ns: 0, geometry, requests, free_blocks: vec![8], work_left: None };
         let mut is_open = |die: &Written| {
             policy.on_point(die);
-            let view = View { state: State::AllAllowed, step: NextStep::Read, pages_moved: 0, now_ns: 0, die };
+            let view =
+                PreemptionView { state: State::AllAllowed, step: NextStep::Read, pages_moved: 0, now_ns: 0, die };
             policy.admits(&view, Candidate { is_write: true, is_on_its_plane: true, arrival_ns: 0 })
         };
         assert_eq!([(); 4].map(|()| is_open(&die)), [false, true, false, true]);

@@ -10,7 +10,7 @@
 //! - `name`: the policy's name, as the caller supplied it.
 //! - all of `points` (`poll`, `at_register`, `serves`, `fence`, `at_hard`), which are kept if this policy replaces it.
 
-use super::{AtHard, Candidate, DieView, Fence, NextStep, Parameters, PreemptionPolicy, View, points};
+use super::{AtHard, Candidate, DieView, Fence, NextStep, Parameters, PreemptionPolicy, PreemptionView, points};
 use crate::config::plugins::{Supplied, named};
 use crate::config::{Device, KeyError};
 use crate::flash::geometry::Geometry;
@@ -22,7 +22,7 @@ pub trait Plugin: Send {
     /// A preemption point opens, before a step.
     fn on_point(&mut self, _die: &dyn DieView) {}
     /// Whether a request goes before the collection's next step.
-    fn admits(&self, view: &View<'_>, candidate: Candidate) -> bool;
+    fn admits(&self, view: &PreemptionView<'_>, candidate: Candidate) -> bool;
 }
 
 /// Makes a policy for a drive of this shape.
@@ -90,7 +90,7 @@ impl PreemptionPolicy for Policy {
         self.plugin.on_point(die);
     }
 
-    fn admits(&self, view: &View<'_>, candidate: Candidate) -> bool {
+    fn admits(&self, view: &PreemptionView<'_>, candidate: Candidate) -> bool {
         self.points.admits(view, candidate) && self.plugin.admits(view, candidate)
     }
 

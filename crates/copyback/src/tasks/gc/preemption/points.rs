@@ -37,7 +37,7 @@
 //! - `at_hard` (default `"writes"`): which requests the hard watermark excludes: `"writes"`, as in Fig. 7, or `"all"`,
 //!   as in Section IV-B4.
 
-use super::{AtHard, Candidate, Fence, NextStep, Parameters, PreemptionPolicy, View};
+use super::{AtHard, Candidate, Fence, NextStep, Parameters, PreemptionPolicy, PreemptionView};
 use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
 use copyback_workload::units::Nanos;
@@ -140,7 +140,7 @@ impl PreemptionPolicy for Policy {
     }
 
     #[inline]
-    fn admits(&self, view: &View<'_>, candidate: Candidate) -> bool {
+    fn admits(&self, view: &PreemptionView<'_>, candidate: Candidate) -> bool {
         let is_excluded = match candidate.is_on_its_plane {
             true => self.excludes_plane(view.step, candidate.is_write),
             false => !candidate.is_write && self.excludes_reads(view.step),

@@ -33,7 +33,7 @@
 //!   suspends.
 //! - all of `points` (`poll`, `at_register`, `serves`, `fence`, `at_hard`), which are kept if this policy replaces it.
 
-use super::{AtHard, Candidate, Fence, NextStep, Parameters, PreemptionPolicy, View, points};
+use super::{AtHard, Candidate, Fence, NextStep, Parameters, PreemptionPolicy, PreemptionView, points};
 use crate::config::{Device, KeyError};
 use crate::flash::command::FlashOp;
 use crate::flash::geometry::Geometry;
@@ -150,7 +150,7 @@ impl PreemptionPolicy for Policy {
         self.points.serves_writes()
     }
 
-    fn admits(&self, view: &View<'_>, candidate: Candidate) -> bool {
+    fn admits(&self, view: &PreemptionView<'_>, candidate: Candidate) -> bool {
         self.points.admits(view, candidate)
     }
 
