@@ -15,7 +15,7 @@ pub(crate) use array::DieArray;
 
 use super::channel::Channels;
 use super::command::{Command, FlashOp, Rules, Source};
-use super::die::{Die, Follow, NO_COMMAND, Phase};
+use super::die::{FlashDie, Follow, NO_COMMAND, Phase};
 use super::geometry::Geometry;
 use super::observer::Observer;
 use super::timing::Timing;
@@ -56,7 +56,7 @@ pub struct Flash<O> {
     geometry: Geometry,
     timing: Timing,
     rules: Rules,
-    dies: Vec<Die>,
+    dies: Vec<FlashDie>,
     channels: Channels,
     /// The time until which each plane's registers are known to be in use.
     plane_busy_until_ns: Vec<u64>,
@@ -86,7 +86,7 @@ impl<O: Observer> Flash<O> {
         Self {
             timing,
             rules,
-            dies: (0..geometry.dies).map(|die| Die::new(geometry.channel_of(DieId(die)))).collect(),
+            dies: (0..geometry.dies).map(|die| FlashDie::new(geometry.channel_of(DieId(die)))).collect(),
             channels: Channels::new(geometry.channels, geometry.dies, urgent_first),
             plane_busy_until_ns: vec![0; geometry.planes as usize],
             plane_busy_ns: 0,
@@ -250,7 +250,7 @@ impl<O: Observer> Flash<O> {
 /// Changes by tests, to show that they are detected.
 #[cfg(test)]
 pub(crate) struct Inside<'a> {
-    pub dies: &'a mut [Die],
+    pub dies: &'a mut [FlashDie],
     pub channels: &'a mut Channels,
     pub timing: &'a mut Timing,
     pub rules: &'a mut Rules,

@@ -29,7 +29,7 @@ pub struct Follow {
 }
 
 /// One die. A command is on the channel side (`bus`), in the array (`array`), or, between the two, staged.
-pub(crate) struct Die {
+pub(crate) struct FlashDie {
     pub channel: ChannelId,
     /// The array, and which of `commands` it works on.
     pub array: DieArray,
@@ -44,7 +44,7 @@ pub(crate) struct Die {
     pub commands: [Command; 2],
 }
 
-impl Die {
+impl FlashDie {
     pub fn new(channel: ChannelId) -> Self {
         let none = Command::new(FlashOp::Erase, Source::HOST, JobId::NONE, 0);
         Self {

@@ -15,5 +15,5 @@ pub mod timing;
 pub use chips::{ArrayEnd, Flash, PageOut, TransferEnd};
 pub use die::Follow;
 #[cfg(test)]
-pub(crate) use die::{Die, NO_COMMAND, Phase};
+pub(crate) use die::{FlashDie, NO_COMMAND, Phase};
 pub use observer::{Carries, Observer};

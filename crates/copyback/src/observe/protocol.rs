@@ -83,7 +83,7 @@ impl Flight {
 }
 
 #[derive(Clone, Default)]
-struct Die {
+struct CheckedDie {
     flights: [Option<Flight>; 2],
     array_until_ns: u64,
 }
@@ -104,7 +104,7 @@ pub struct ProtocolChecker {
     rate: Rate,
     commands: CommandsConfig,
     channel_until_ns: Vec<u64>,
-    dies: Vec<Die>,
+    dies: Vec<CheckedDie>,
     pages_programmed: Vec<u32>,
     commands_seen: u64,
 }
@@ -129,7 +129,7 @@ impl ProtocolChecker {
             rate: t.channel,
             commands: *device.commands,
             channel_until_ns: vec![0; g.channels as usize],
-            dies: vec![Die::default(); (g.channels * g.chips_per_channel * g.dies_per_chip) as usize],
+            dies: vec![CheckedDie::default(); (g.channels * g.chips_per_channel * g.dies_per_chip) as usize],
             pages_programmed,
             commands_seen: 0,
         }

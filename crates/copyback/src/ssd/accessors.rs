@@ -1,6 +1,6 @@
 //! The interface of a drive for the rest of the simulation, and shorthands for its lists.
 
-use super::dies::die::Die;
+use super::dies::die::DieState;
 use super::drive::Drive;
 use crate::dispatch::queues::Queue;
 use crate::dispatch::txn::Txn;
@@ -163,7 +163,7 @@ impl Drive {
     /// Dies that are being collected: dies that running collections have reserved, and dies whose blocks relocations
     /// move while other work goes on. Paused collections do not count.
     pub fn dies_collecting(&self) -> u32 {
-        let keeps_die = |die: &&Die| die.is_reserved() && !self.is_job_paused(die.reserved_by());
+        let keeps_die = |die: &&DieState| die.is_reserved() && !self.is_job_paused(die.reserved_by());
         let reserved = match self.is_ordered_to_pause() {
             true => self.dies.iter().filter(keeps_die).count() as u32,
             false => self.dies.reserved(),

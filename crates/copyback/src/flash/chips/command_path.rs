@@ -3,7 +3,7 @@
 use super::{Flash, PageOut, Phase, TransferEnd};
 use crate::flash::channel::{Channel, Turn, Waiters};
 use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
-use crate::flash::die::{Die, NO_COMMAND};
+use crate::flash::die::{FlashDie, NO_COMMAND};
 use crate::flash::geometry::Geometry;
 use crate::flash::observer::{Carries, Observer};
 use crate::flash::timing::Timing;
@@ -14,7 +14,7 @@ use crate::sim::queue::{End, EventQueue, Timer};
 /// A die, its channel, and the other fields that a command's path needs: looked up once per event.
 pub(super) struct CommandPath<'a, O> {
     pub die: DieId,
-    pub d: &'a mut Die,
+    pub d: &'a mut FlashDie,
     channel: &'a mut Channel,
     waiters: &'a mut Waiters,
     pub timing: &'a Timing,
@@ -328,7 +328,7 @@ fn wait_for_channel(
     (number, timer): (ChannelId, Option<Timer>),
     channel: &mut Channel,
     waiters: &mut Waiters,
-    (die, d): (DieId, &Die),
+    (die, d): (DieId, &FlashDie),
     events: &mut EventQueue,
 ) {
     let command = d.command(d.bus);

@@ -12,7 +12,7 @@ const WAITING_JOBS_MAX: usize = 8;
 const NOT_COLLECTING: u64 = u64::MAX;
 
 /// A die: the job that has reserved it, its waiting work, and the progress of its collection.
-pub(in crate::ssd) struct Die {
+pub(in crate::ssd) struct DieState {
     /// The job that has reserved the die.
     reserved_by: JobId,
     /// When collection reserved the die, or began to collect a block of it while other work goes on. Invariant:
@@ -90,7 +90,7 @@ pub(in crate::ssd) enum PreemptionPoint {
 /// No plane is excluded.
 const NO_PLANES: [PlaneId; 2] = [PlaneId::NONE; 2];
 
-impl Die {
+impl DieState {
     /// A die at rest.
     pub fn new() -> Self {
         Self {
@@ -419,7 +419,7 @@ pub(in crate::ssd) struct Inside<'a> {
 }
 
 #[cfg(test)]
-impl Die {
+impl DieState {
     pub fn inside(&mut self) -> Inside<'_> {
         Inside {
             waiting: &mut self.waits.all,

@@ -3,14 +3,14 @@
 
 use crate::flash::command::{Command, Source};
 use crate::sim::index::{DieId, JobId};
-use crate::ssd::dies::die::Die;
+use crate::ssd::dies::die::DieState;
 use std::ops::{Index, IndexMut};
 
 /// The dies of a drive.
 pub(in crate::ssd) struct DieTable {
-    dies: Vec<Die>,
-    /// Dies that changed at this moment, in the order of the changes. Invariant: the dies for which [`Die::is_marked`]
-    /// holds, each once, after those that were visited already.
+    dies: Vec<DieState>,
+    /// Dies that changed at this moment, in the order of the changes. Invariant: the dies for which
+    /// [`DieState::is_marked`] holds, each once, after those that were visited already.
     marked: Vec<DieId>,
     /// Invariant: the number of dies that a job has reserved.
     reserved: u32,
@@ -25,7 +25,7 @@ impl DieTable {
     /// Dies at rest. `splits_commands`: the device takes a command plane pair by plane pair.
     pub fn new(dies: u32, splits_commands: bool) -> Self {
         Self {
-            dies: (0..dies).map(|_| Die::new()).collect(),
+            dies: (0..dies).map(|_| DieState::new()).collect(),
             marked: Vec::with_capacity(dies as usize),
             reserved: 0,
             waiting_for_space: 0,
@@ -33,16 +33,16 @@ impl DieTable {
         }
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Die> {
+    pub fn iter(&self) -> impl Iterator<Item = &DieState> {
         self.dies.iter()
     }
 
     /// The dies with their numbers.
-    pub fn numbered(&self) -> impl Iterator<Item = (DieId, &Die)> {
+    pub fn numbered(&self) -> impl Iterator<Item = (DieId, &DieState)> {
         (0..).map(DieId).zip(&self.dies)
     }
 
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Die> {
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut DieState> {
         self.dies.iter_mut()
     }
 
@@ -151,16 +151,16 @@ impl DieTable {
 }
 
 impl Index<DieId> for DieTable {
-    type Output = Die;
+    type Output = DieState;
     #[inline(always)]
-    fn index(&self, die: DieId) -> &Die {
+    fn index(&self, die: DieId) -> &DieState {
         &self.dies[die.at()]
     }
 }
 
 impl IndexMut<DieId> for DieTable {
     #[inline(always)]
-    fn index_mut(&mut self, die: DieId) -> &mut Die {
+    fn index_mut(&mut self, die: DieId) -> &mut DieState {
         &mut self.dies[die.at()]
     }
 }

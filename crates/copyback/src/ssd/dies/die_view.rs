@@ -7,7 +7,7 @@ use crate::dispatch::txn::Txns;
 use crate::flash::geometry::Geometry;
 use crate::ftl::core::{Ftl, Move};
 use crate::sim::index::{DieId, PlaneId, TxnId};
-use crate::ssd::dies::die::Die;
+use crate::ssd::dies::die::DieState;
 use crate::ssd::drive::Drive;
 use crate::ssd::gc::job_table::JobTable;
 use crate::tasks::view::{Class, DieView, Waiting, WorkLeft};
@@ -16,7 +16,7 @@ use crate::tasks::view::{Class, DieView, Waiting, WorkLeft};
 pub(in crate::ssd) struct VisibleDie<'a> {
     pub now_ns: u64,
     pub id: DieId,
-    pub die: &'a Die,
+    pub die: &'a DieState,
     pub queues: &'a Queues,
     pub txns: &'a Txns,
     pub ftl: &'a Ftl,

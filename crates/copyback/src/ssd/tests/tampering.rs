@@ -7,7 +7,7 @@
 use crate::dispatch::compose::list::BuilderName;
 use crate::flash::channel::Channels;
 use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
-use crate::flash::{Die, NO_COMMAND, Phase};
+use crate::flash::{FlashDie, NO_COMMAND, Phase};
 use crate::ftl::blocks::BlockState;
 use crate::ftl::victim::Victim;
 use crate::observe::report::CAUSES;
@@ -576,7 +576,7 @@ const ROWS: &[Row] = &[
     row!(OnfiDataReady, "", writes, |drive, _| {
         let flash = drive.flash.inside();
         let has_waiters = flash.channels[ChannelId(0)].has_waiters();
-        let waits = |d: &&mut Die| {
+        let waits = |d: &&mut FlashDie| {
             d.bus != NO_COMMAND
                 && d.phase == Phase::Load
                 && d.commands[d.bus as usize].planes == 1
@@ -591,7 +591,7 @@ const ROWS: &[Row] = &[
     }),
     // The data of a plane is left in its register, and the next page sent.
     row!(OnfiRegister, "frontier = { policy = \"single\", fill_limit = \"1 ms\" }", reads_of_a_stripe, |drive, _| {
-        let leaves = |d: &&mut Die| {
+        let leaves = |d: &&mut FlashDie| {
             let follows = d.array.is_busy() || d.staged != NO_COMMAND;
             follows
                 && d.bus != NO_COMMAND
