@@ -1,8 +1,8 @@
 //! Makes a drive from its configuration.
 
 use super::admission::Admission;
+use super::admission::control::AdmissionControl;
 use super::admission::die_choice::DieSearches;
-use super::admission::gate::Gate;
 use super::admission::page_reservations::PageReservations;
 use super::admission::shared_space::SharedSpace;
 use super::admission::task_shares::TaskShares;
@@ -163,7 +163,11 @@ fn admission(config: &DriveConfig<'_>, ftl: &Ftl, timers: Timers, combines: bool
     let shared = as_task.filter(|_| ftl.allocation().chooses_die() && ftl.shares_block());
     Admission {
         searches: DieSearches::of(ftl.allocation(), as_task.is_some()),
-        gate: Gate::new(Windows::new(config.admit.slots(), geometry.dies), policy, config.admit.distinguishes_tasks()),
+        control: AdmissionControl::new(
+            Windows::new(config.admit.slots(), geometry.dies),
+            policy,
+            config.admit.distinguishes_tasks(),
+        ),
         shares: TaskShares::new(alarms.timer(Alarm::Shares), timers),
         reservations: PageReservations::new(
             Space::new(geometry, writes_per_page),

@@ -34,8 +34,8 @@ impl Drive {
                     "die {die}: {} transactions wait, {} of them for space; {} of {} slots, reserved by {:?}, {} jobs wait, {}; ",
                     d.waiting(),
                     d.waiting_for_space(),
-                    self.admission.gate.windows().used(id),
-                    self.admission.gate.windows().slots(),
+                    self.admission.control.windows().used(id),
+                    self.admission.control.windows().slots(),
                     d.reserved_by(),
                     d.jobs_waiting(),
                     self.flash.describe(id)
@@ -90,7 +90,7 @@ impl Drive {
     fn check_all_returned(&self) {
         for (id, d) in self.dies.numbered() {
             let waiting = d.waiting() + d.reads_waiting() + d.high_priority_waiting() + d.waiting_for_space();
-            let left = self.admission.gate.windows().used(id) + waiting + d.jobs_waiting();
+            let left = self.admission.control.windows().used(id) + waiting + d.jobs_waiting();
             let is_at_rest = self.flash.is_ready(id) && !d.is_reserved();
             hold!(left == 0 && is_at_rest, AllReturned, "{id:?} is not at rest: {}", self.describe_waiting());
         }

@@ -3,16 +3,16 @@
 //! Two conditions delay it: no slot of the window is free, or a write has no page to reserve (`space_waiters`).
 //! Transactions wait for both in order.
 
+pub(super) mod control;
 pub(super) mod die_choice;
-pub(super) mod gate;
 pub(super) mod page_reservations;
 pub(super) mod shared_space;
 pub(super) mod space_waiters;
 pub(super) mod task_shares;
 pub(super) mod transaction_end;
 
+use self::control::AdmissionControl;
 use self::die_choice::{DieSearches, Purpose};
-use self::gate::Gate;
 use self::page_reservations::PageReservations;
 use self::task_shares::TaskShares;
 use crate::dispatch::admit::{Change, Entry};
@@ -32,7 +32,7 @@ use crate::tasks::view::DriveView;
 /// The parts of admission. Only a part's own module writes its fields.
 pub(super) struct Admission {
     /// Windows of dies, and the policy that admits transactions to them.
-    pub(super) gate: Gate,
+    pub(super) control: AdmissionControl,
     /// Updates of the tasks' shares of windows.
     pub(super) shares: TaskShares,
     /// Pages promised to writes and moves.
@@ -152,7 +152,7 @@ impl Drive {
             self.start_awaited_collection(die, events);
         }
         // A read that would have to wait may be rebuilt instead, even if it was first to arrive.
-        if self.admission.gate.distinguishes_tasks() && self.try_rebuild_on_arrival(id, events) {
+        if self.admission.control.distinguishes_tasks() && self.try_rebuild_on_arrival(id, events) {
             return;
         }
         self.enter_or_wait(id, events);
@@ -172,7 +172,7 @@ impl Drive {
     /// front.
     fn may_enter(&self, id: TxnId) -> bool {
         let (die, task) = (self.txns[id].die, self.txns[id].task);
-        self.admission.gate.has_room(die) && self.queues.is_empty(self.queues.in_front(die, task))
+        self.admission.control.has_room(die) && self.queues.is_empty(self.queues.in_front(die, task))
     }
 
     /// A transaction enters its die's window, or waits in front of it.
@@ -197,7 +197,7 @@ impl Drive {
             return self.wait_for_space(id, events);
         }
         let entry = Entry { task: self.txns[id].task, die: self.txns[id].die };
-        if self.admission.gate.admits(entry, &self.queues, &self.txns) {
+        if self.admission.control.admits(entry, &self.queues, &self.txns) {
             self.enter(id, events);
         } else {
             self.wait_in_front(id, events);
@@ -207,14 +207,14 @@ impl Drive {
     /// Whether a request of the host waits that only a collection can serve.
     #[inline(always)]
     pub(in crate::ssd) fn waits_for_gc(&self) -> bool {
-        self.admission.gate.waits_for_gc()
+        self.admission.control.waits_for_gc()
     }
 
     /// A host request begins to wait for a collection, so collection may use more slots: admits the transactions that
     /// now fit.
     #[cold]
     pub(in crate::ssd) fn admit_after_limit_change(&mut self, events: &mut EventQueue) {
-        if self.admission.gate.distinguishes_tasks() {
+        if self.admission.control.distinguishes_tasks() {
             self.admit_waiting(Change::Limits, events);
         }
     }
@@ -231,11 +231,11 @@ impl Drive {
         let (die, task) = (self.txns[id].die, self.txns[id].task);
         let list = self.queues.in_front(die, task);
         let is_first = self.queues.is_empty(list);
-        self.admission.gate.on_wait(Entry { task, die }, is_first);
+        self.admission.control.on_wait(Entry { task, die }, is_first);
         self.enqueue(list, id);
-        self.admission.gate.set_waiting(die, task, true);
+        self.admission.control.set_waiting(die, task, true);
         if is_first {
-            self.admission.gate.on_head(Entry { task, die }, &self.queues, &self.txns);
+            self.admission.control.on_head(Entry { task, die }, &self.queues, &self.txns);
         }
     }
 
@@ -243,17 +243,17 @@ impl Drive {
     #[inline(always)]
     fn enter(&mut self, id: TxnId, events: &mut EventQueue) {
         let (die, plane, role) = (self.txns[id].die, self.txns[id].plane, self.txns[id].role);
-        if self.admission.gate.distinguishes_tasks() {
+        if self.admission.control.distinguishes_tasks() {
             if self.try_rebuild(id, true, events) {
                 return;
             }
-            self.admission.gate.enter(die, self.txns[id].task);
+            self.admission.control.enter(die, self.txns[id].task);
             self.notify_entry(id);
         } else {
             if self.try_rebuild(id, true, events) {
                 return;
             }
-            self.admission.gate.enter(die, self.txns[id].task);
+            self.admission.control.enter(die, self.txns[id].task);
         }
         let queue = if role.is_write() {
             self.reserve_page(die, plane);
@@ -271,7 +271,7 @@ impl Drive {
     /// Notifies the policy of a transaction that enters.
     #[inline(never)]
     fn notify_entry(&mut self, id: TxnId) {
-        let turn = self.admission.gate.take_turn();
+        let turn = self.admission.control.take_turn();
         let (timing, units_per_page) = (self.flash.timing(), self.geometry.units_per_page);
         let txn = &mut self.txns[id];
         txn.entered = turn;
@@ -291,7 +291,7 @@ impl Drive {
             rest => pages_ns + timing.transfer_ns(rest),
         };
         let entry = Entry { task: txn.task, die: txn.die };
-        self.admission.gate.on_enter(entry, timing.page_ns(op, 0) + transfer_ns);
+        self.admission.control.on_enter(entry, timing.page_ns(op, 0) + transfer_ns);
     }
 
     /// Pages that can still be reserved for host writes on a plane, or on a die for writes bound to no plane.
@@ -341,7 +341,7 @@ impl Drive {
     /// Admits transactions that wait in front of windows, in the policy's order, after a change that concerns them.
     #[inline(always)]
     pub(in crate::ssd) fn admit_waiting(&mut self, change: Change, events: &mut EventQueue) -> bool {
-        let first = self.admission.gate.next(change, &self.queues, &self.txns);
+        let first = self.admission.control.next(change, &self.queues, &self.txns);
         if let Some(entry) = first {
             self.admit_in_policy_order(entry, change, events);
         }
@@ -357,8 +357,8 @@ impl Drive {
             let first = self.queues.pop_front(list).map(TxnId);
             let id =
                 first.unwrap_or_else(|| broken(Invariant::Window, format_args!("no transaction waits for {entry:?}")));
-            self.admission.gate.set_waiting(entry.die, entry.task, !self.queues.is_empty(list));
-            self.admission.gate.on_head(entry, &self.queues, &self.txns);
+            self.admission.control.set_waiting(entry.die, entry.task, !self.queues.is_empty(list));
+            self.admission.control.on_head(entry, &self.queues, &self.txns);
             self.end_wait_in_front(id);
             if self.records.flash_requests.is_some() {
                 self.split_wait(id, events.now_ns(), true);
@@ -366,10 +366,10 @@ impl Drive {
             if self.lacks_space(id) {
                 self.wait_for_space(id, events);
             } else {
-                hold!(self.admission.gate.has_room(entry.die), Window, "{entry:?} finds no slot");
+                hold!(self.admission.control.has_room(entry.die), Window, "{entry:?} finds no slot");
                 self.enter(id, events);
             }
-            next = self.admission.gate.next(change, &self.queues, &self.txns);
+            next = self.admission.control.next(change, &self.queues, &self.txns);
         }
     }
 

@@ -60,7 +60,7 @@ impl Drive {
         self.enqueue(list, id);
         self.map.newest.track();
         self.dies.begin_wait_for_space(die);
-        self.admission.gate.begin_wait_for_gc(1);
+        self.admission.control.begin_wait_for_gc(1);
         let is_first = self.dies.waiting_for_space() == 1;
         if is_first && self.waits_for_any_collection() {
             self.start_all_awaited_collection(events);
@@ -79,7 +79,7 @@ impl Drive {
     /// A transaction no longer waits for a free page.
     pub(in crate::ssd) fn end_wait_for_space(&mut self, die: DieId) {
         self.dies.end_wait_for_space(die);
-        self.admission.gate.end_wait_for_gc(1);
+        self.admission.control.end_wait_for_gc(1);
     }
 
     /// Admits the writes that wait, as long as a page can be reserved.

@@ -88,12 +88,12 @@ impl TaskShares {
 impl Drive {
     /// A task beside the host begins to work.
     pub(in crate::ssd) fn activate(&mut self, task: Source, events: &mut EventQueue) {
-        let Admission { gate, shares: updates, .. } = &mut self.admission;
-        if gate.windows().active().has(task) {
+        let Admission { control, shares: updates, .. } = &mut self.admission;
+        if control.windows().active().has(task) {
             return;
         }
-        gate.set_active(task, true);
-        let Some(shares) = gate.shares() else { return };
+        control.set_active(task, true);
+        let Some(shares) = control.shares() else { return };
         shares.on_activate(task);
         let follow = shares.follow(|active| active == task);
         if let Some(period_ns) = shares.period_ns().filter(|_| follow) {
@@ -104,8 +104,11 @@ impl Drive {
     /// A task may have no more work: the host then gets the task's share.
     pub(in crate::ssd) fn deactivate_at_rest(&mut self, task: Source, events: &mut EventQueue) {
         let updates = self.map.translation.as_ref().map_or(0, |map| map.updates_of(task));
-        if self.admission.gate.windows().active().has(task) && self.gc.relocations.count_of(task) == 0 && updates == 0 {
-            self.admission.gate.set_active(task, false);
+        if self.admission.control.windows().active().has(task)
+            && self.gc.relocations.count_of(task) == 0
+            && updates == 0
+        {
+            self.admission.control.set_active(task, false);
             self.admit_waiting(Change::Limits, events);
         }
     }
@@ -116,15 +119,15 @@ impl Drive {
             self.resume();
         }
         self.wake_shares(events);
-        self.admission.gate.end_host();
+        self.admission.control.end_host();
         self.admit_waiting(Change::Limits, events);
     }
 
     /// A period has passed: updates shares, and admits requests of tasks that are now below their limit.
     pub(in crate::ssd) fn update_shares(&mut self, events: &mut EventQueue) {
         self.admission.shares.settled_ns = None;
-        let active = self.admission.gate.windows().active();
-        let looks_at_host = self.admission.gate.shares().is_some_and(|shares| shares.looks_at_host());
+        let active = self.admission.control.windows().active();
+        let looks_at_host = self.admission.control.shares().is_some_and(|shares| shares.looks_at_host());
         if looks_at_host && self.gc.idleness.is_host_done() {
             // The host is done: this timer stops, so that events can run out. Tasks then complete their work
             // (`end_host`).
@@ -132,7 +135,7 @@ impl Drive {
         }
         let host = if looks_at_host { self.host_for_shares(events.now_ns()) } else { Host::default() };
         let state = State { host, ..self.state_for_shares() };
-        let shares = self.admission.gate.shares();
+        let shares = self.admission.control.shares();
         let Some(shares) = shares.filter(|shares| shares.follow(|task| active.has(task))) else { return };
         let has_changed = shares.update(|task| active.has(task), &state);
         let Some(period_ns) = shares.period_ns() else { return };
@@ -154,15 +157,15 @@ impl Drive {
     #[cold]
     #[inline(never)]
     fn go_on_with_updates(&mut self, events: &mut EventQueue) {
-        let Admission { gate, shares: updates, .. } = &mut self.admission;
-        if let Some(period_ns) = gate.shares().and_then(|shares| shares.period_ns()) {
+        let Admission { control, shares: updates, .. } = &mut self.admission;
+        if let Some(period_ns) = control.shares().and_then(|shares| shares.period_ns()) {
             updates.wake(period_ns, events);
         }
     }
 
     /// The share of a task in percent, if `admit` has shares: 0 while the task has no work.
     pub fn share_percent(&self, task: Source) -> Option<f64> {
-        self.admission.gate.share_percent(task)
+        self.admission.control.share_percent(task)
     }
 
     fn state_for_shares(&self) -> State {
@@ -182,7 +185,7 @@ impl Drive {
     fn host_for_shares(&self, now_ns: u64) -> Host {
         let in_front = |die| self.queues.iter(self.queues.in_front(die, Source::HOST)).count();
         let waiting: usize = (0..self.geometry.dies).map(|die| in_front(DieId(die))).sum();
-        let admitted = self.admission.gate.windows().debit(Source::HOST) + self.dies.waiting_for_space();
+        let admitted = self.admission.control.windows().debit(Source::HOST) + self.dies.waiting_for_space();
         let [reads, writes] = self.admission.shares.arrived;
         Host { now_ns, outstanding: waiting as u64 + u64::from(admitted), reads, writes }
     }

@@ -74,14 +74,14 @@ impl Drive {
 
     /// A job gives back its slot of a die's window.
     pub(in crate::ssd) fn release_slot(&mut self, die: DieId, events: &mut EventQueue) {
-        self.admission.gate.free_slot(die);
+        self.admission.control.free_slot(die);
         self.after_slot(die, None, events);
     }
 
     /// A transaction of a task leaves its die's window.
     #[inline(always)]
     pub(in crate::ssd) fn leave_window(&mut self, die: DieId, task: Source, events: &mut EventQueue) {
-        self.admission.gate.leave(die, task);
+        self.admission.control.leave(die, task);
         self.after_slot(die, Some(task), events);
     }
 
@@ -89,7 +89,7 @@ impl Drive {
     #[inline(always)]
     fn after_slot(&mut self, die: DieId, task: Option<Source>, events: &mut EventQueue) {
         // A window whose transactions were split may still be full, but their task may have room elsewhere.
-        if !self.admission.gate.has_room(die) && !self.admission.gate.distinguishes_tasks() {
+        if !self.admission.control.has_room(die) && !self.admission.control.distinguishes_tasks() {
             return;
         }
         let d = &self.dies[die];
@@ -103,6 +103,6 @@ impl Drive {
     /// Tells the policy of a free slot that is kept for a job.
     #[cold]
     fn keep_slot(&mut self, die: DieId) {
-        self.admission.gate.on_kept_slot(die, &self.queues, &self.txns);
+        self.admission.control.on_kept_slot(die, &self.queues, &self.txns);
     }
 }

@@ -117,12 +117,12 @@ impl Drive {
 
     #[inline]
     pub(in crate::ssd) fn heads(&self, die: DieId) -> Heads {
-        let by_entry = self.admission.gate.distinguishes_tasks();
+        let by_entry = self.admission.control.distinguishes_tasks();
         let turn = |txn: &Txn| if by_entry { txn.entered } else { txn.sequence };
         let came = |queue| self.head(die, queue).map_or(u64::MAX, |id| turn(&self.txns[id]));
         let txns = [Queue::Move, Queue::Read, Queue::Write].map(|queue| self.head(die, queue).unwrap_or(TxnId::NONE));
         let d = &self.dies[die];
-        let job_may_begin = self.admission.gate.has_room(die) && !d.defers_to_high_priority();
+        let job_may_begin = self.admission.control.has_room(die) && !d.defers_to_high_priority();
         let is_its_turn = |id: JobId| !self.collections_take_turns() || self.is_turn_of_job(id);
         let first_job = d.first_job().filter(|&id| job_may_begin && is_its_turn(id));
         let job = first_job.map_or(u64::MAX, |id| self.gc.jobs[id].sequence());
@@ -251,7 +251,7 @@ impl Drive {
             self.host_data.endings.split(request);
         }
         self.dies[die].begin_wait(false, false);
-        self.admission.gate.enter(die, task);
+        self.admission.control.enter(die, task);
         let list = self.queue(die, Queue::Read);
         self.enqueue(list, rest);
     }

@@ -259,7 +259,7 @@ impl Drive {
         let set = buffer.take_set(die, room.len() as u32 - dirty.units);
         for (first, units) in set.pages().iter().flat_map(|page| page.runs()) {
             let id = self.txns.add(Txn { arrival_ns: now_ns, ..Txn::new(Role::Evict, first, units, die, plane) });
-            self.admission.gate.enter(die, Source::HOST);
+            self.admission.control.enter(die, Source::HOST);
             if self.looks_up() {
                 self.count_look_up(first, units);
             }

@@ -105,7 +105,7 @@ impl Drive {
     pub(in crate::ssd) fn begin_job(&mut self, die: DieId, events: &mut EventQueue) {
         let id = self.dies[die].pop_job();
         self.notify_die_search(die);
-        self.admission.gate.take_slot(die);
+        self.admission.control.take_slot(die);
         let (plane, picks_victim) = (self.gc.jobs[id].plane(), self.gc.jobs[id].purpose().picks_victim);
         if self.gc.jobs[id].beginning().is_some() {
             self.reserve_die(die, id, events.now_ns());

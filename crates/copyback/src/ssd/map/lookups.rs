@@ -142,7 +142,7 @@ impl Drive {
     pub(in crate::ssd) fn after_write(&mut self, units: impl Iterator<Item = LogicalUnit> + Clone, now_ns: u64) {
         let written = self.map.on_written(&mut self.queues, &self.txns, &self.ftl, units, now_ns);
         if written.map_units > 0 {
-            self.admission.gate.end_wait_for_gc(written.awaited_updates);
+            self.admission.control.end_wait_for_gc(written.awaited_updates);
             self.records.counters.on_own_units(u64::from(written.map_units));
         }
     }
@@ -285,7 +285,7 @@ impl Drive {
         {
             let (is_first, update) = (!std::mem::replace(is_awaited, true), *txn);
             map.updates.awaited += u32::from(is_first);
-            self.admission.gate.begin_wait_for_gc(u32::from(is_first));
+            self.admission.control.begin_wait_for_gc(u32::from(is_first));
             if is_first {
                 self.take_over_update(page, update, events);
                 self.admit_after_limit_change(events);

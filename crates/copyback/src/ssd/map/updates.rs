@@ -112,7 +112,7 @@ impl Drive {
     /// transactions of it that have not entered a window become the host's, so that the request does not wait for all
     /// of the collection's queue.
     pub(in crate::ssd) fn take_over_update(&mut self, page: TranslationPage, id: TxnId, events: &mut EventQueue) {
-        if id.is_none() || !self.admission.gate.distinguishes_tasks() {
+        if id.is_none() || !self.admission.control.distinguishes_tasks() {
             return;
         }
         let write = self.write_of_update(page, id);
@@ -133,8 +133,8 @@ impl Drive {
         if waits_in_front {
             let list = self.queues.in_front(die, task);
             self.queues.remove(list, id.0);
-            self.admission.gate.set_waiting(die, task, !self.queues.is_empty(list));
-            self.admission.gate.on_head(Entry { task, die }, &self.queues, &self.txns);
+            self.admission.control.set_waiting(die, task, !self.queues.is_empty(list));
+            self.admission.control.on_head(Entry { task, die }, &self.queues, &self.txns);
             self.end_wait_in_front(id);
         }
         if waits_in_front || !has_entered(self, id) {

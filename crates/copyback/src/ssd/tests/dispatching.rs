@@ -136,7 +136,7 @@ impl Hand {
     }
 
     fn debits(&self) -> [u32; 2] {
-        [A, B].map(|task| self.drive.admission.gate.windows().debit(task))
+        [A, B].map(|task| self.drive.admission.control.windows().debit(task))
     }
 
     fn ends(mut self) -> Vec<(&'static str, u64)> {
@@ -151,7 +151,7 @@ impl Hand {
 fn the_examples_of_debit_scheduling() {
     let shares = "{ policy = \"fixed\", gc = 37.5 }";
     let mut hand = Hand::new(4, &format!("{{ policy = \"debit\", slots = 2, shares = {shares} }}"));
-    hand.drive.admission.gate.set_active(B, true);
+    hand.drive.admission.control.set_active(B, true);
     for (name, task, role, die) in
         [("A0", A, Role::Write, 0), ("B0", B, Role::Read, 0), ("B1", B, Role::Write, 1), ("B3", B, Role::Read, 3)]
     {
@@ -167,7 +167,7 @@ fn the_examples_of_debit_scheduling() {
     assert_eq!(hand.debits(), [2, 3], "B is at its limit");
     hand.run_until(READ_NS);
     // Fig. 3b: B3 has ended, and b2 entered past b1.
-    assert_eq!((hand.debits(), hand.drive.admission.gate.windows().used(DieId(1))), ([2, 3], 2));
+    assert_eq!((hand.debits(), hand.drive.admission.control.windows().used(DieId(1))), ([2, 3], 2));
     let expected = [
         ("A0", PROGRAM_NS),
         ("B0", 601_200),
@@ -201,7 +201,7 @@ fn one_queue_blocks_what_others_let_pass() {
 /// The order in which requests of two tasks are served by one chip, of `count` each.
 fn served(admit: &str, b: Role, count: usize) -> String {
     let mut hand = Hand::new(1, admit);
-    hand.drive.admission.gate.set_active(B, true);
+    hand.drive.admission.control.set_active(B, true);
     (0..count).for_each(|_| hand.hand("A", A, Role::Read, 0));
     (0..count).for_each(|_| hand.hand("B", B, b, 0));
     hand.run_until(u64::MAX);

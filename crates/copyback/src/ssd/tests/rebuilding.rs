@@ -151,8 +151,8 @@ fn a_read_of_a_chip_whose_window_is_full_is_rebuilt_on_arrival() {
         ("policy = \"rain\"", READ_NS),
     ] {
         let (mut drive, mut events) = at_work(redundancy, eight_pages, write_group);
-        let of_collection = drive.admission.gate.windows().debit(Source::GC);
-        assert_eq!((of_collection, drive.admission.gate.has_room(DieId(2))), (4, false), "{redundancy}");
+        let of_collection = drive.admission.control.windows().debit(Source::GC);
+        assert_eq!((of_collection, drive.admission.control.has_room(DieId(2))), (4, false), "{redundancy}");
         assert_eq!(end_of(&mut drive, &mut events, read()), expected_ns, "{redundancy}");
         if let Some(totals) = drive.parity_totals().filter(|_| expected_ns == READ_NS) {
             assert_eq!((totals.rebuilt, totals.rebuild_reads, totals.not_rebuilt), (1, 3, 0));

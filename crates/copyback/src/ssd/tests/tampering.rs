@@ -367,8 +367,8 @@ const ROWS: &[Row] = &[
         is_next
     }),
     row!(Window, "", both, |drive, _| {
-        let Some(die) = dies(drive).find(|d| drive.admission.gate.windows().used(*d) > 0) else { return false };
-        *drive.admission.gate.used_mut(die) = 0;
+        let Some(die) = dies(drive).find(|d| drive.admission.control.windows().used(*d) > 0) else { return false };
+        *drive.admission.control.used_mut(die) = 0;
         true
     }),
     row!(DecisionsEnd, "", both, |drive, _| {
@@ -389,7 +389,7 @@ const ROWS: &[Row] = &[
         true
     }),
     row!(AllReturned, "", writes, |drive, _| {
-        *drive.admission.gate.used_mut(DieId(0)) += 1;
+        *drive.admission.control.used_mut(DieId(0)) += 1;
         true
     }),
     // Two faults do not make up for each other.

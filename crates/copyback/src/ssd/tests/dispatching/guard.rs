@@ -42,7 +42,7 @@ fn after_the_first_reads(hand: &mut Hand) -> ([bool; 2], [u32; 2]) {
     assert_eq!((hand.debits(), hand.ends.len()), ([8, 0], 0));
     hand.run_until(READ_NS);
     assert_eq!(hand.ends, [("read", READ_NS); 2]);
-    ([A, B].map(|task| hand.drive.admission.gate.windows().waiting(DieId(0)).has(task)), hand.debits())
+    ([A, B].map(|task| hand.drive.admission.control.windows().waiting(DieId(0)).has(task)), hand.debits())
 }
 
 /// With a guard of one request the collection gets the first slot of chip 0 that becomes free, at 60,240, and the

@@ -22,7 +22,7 @@ fn mapped_with(more: &str, slots: u32, share: f64) -> Hand {
         ftl.write_page(PlaneId(4), &[LogicalUnit(ftl.geometry.first_map_unit())], 0);
     });
     assert_eq!(hand.drive.home(LogicalUnit(hand.drive.geometry.first_map_unit())).die, DieId(1));
-    hand.drive.admission.gate.set_active(B, true);
+    hand.drive.admission.control.set_active(B, true);
     hand
 }
 
@@ -41,7 +41,7 @@ impl Hand {
 
     /// Whether requests of the collection wait in front of a die.
     fn collection_waits(&self, die: u32) -> bool {
-        self.drive.admission.gate.windows().waiting(DieId(die)).has(B)
+        self.drive.admission.control.windows().waiting(DieId(die)).has(B)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::flash::command::Source;
 use crate::sim::index::DieId;
 
 /// The windows of dies, and the policy that admits transactions to them.
-pub(in crate::ssd) struct Gate {
+pub(in crate::ssd) struct AdmissionControl {
     windows: Windows,
     policy: Admit,
     /// Transactions that entered windows. Invariant: no transaction has a higher number in the order of entry.
@@ -22,7 +22,7 @@ pub(in crate::ssd) struct Gate {
     waiting_for_gc: u32,
 }
 
-impl Gate {
+impl AdmissionControl {
     pub fn new(windows: Windows, policy: Admit, distinguishes_tasks: bool) -> Self {
         Self { windows, policy, distinguishes_tasks, entered: 0, waiting_for_gc: 0 }
     }
