@@ -29,7 +29,7 @@
 //! | run the cells of a grid in other processes | [`sweep::cluster::Cluster`] |
 //! | compare the simulator with theory | [`Validation`] |
 //! | judge the claims of a paper | [`reproduce::runner::Reproduction`], [`reproduce::runner::judged`] |
-//! | judge its headlines under draws of the decisions that it leaves open | [`reproduce::worlds::Question`] |
+//! | judge its headlines under draws of the decisions that it leaves open | [`reproduce::worlds::WorldStudy`] |
 //! | report progress, stop a run | [`progress::ProgressSink`], [`progress::Watch`], in [`execute::ExecutionOptions`] |
 //! | show a mistake | [`Failure::message`], [`Failure::place`], [`Failure::help`] |
 

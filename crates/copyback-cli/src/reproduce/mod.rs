@@ -44,7 +44,7 @@ pub fn reproduce(args: &ReproduceArgs, package: Option<&dyn Package>) -> Result<
 pub fn reproduced(args: &ReproduceArgs, package: Option<&dyn Package>) -> Result<Reproduced, Failure> {
     let reproduction = args.reproduction();
     if let Some(count) = args.worlds {
-        return worlds::reproduced(&reproduction.question()?, count, args);
+        return worlds::reproduced(&reproduction.world_study()?, count, args);
     }
     let name = reproduction.name();
     let experiments = reproduction.plan()?;

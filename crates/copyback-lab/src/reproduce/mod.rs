@@ -3,8 +3,8 @@
 //! A [`claim::Claim`] is a table of a sweep file (`[[claim]]`): a published effect, the runs that it compares, and the
 //! rule of its verdict. The papers of [`experiments::PAPERS`] are compiled in. [`judge::judge`] measures a claim in the
 //! results of a sweep; [`count::Counts`] counts the verdicts. [`runner::Reproduction`] plans and runs a paper's claims.
-//! [`headlines::Headlines`] are the claims of its abstract, introduction and conclusion. A [`worlds::Question`] judges
-//! them under draws of the decisions that the paper leaves open.
+//! [`headlines::Headlines`] are the claims of its abstract, introduction and conclusion. A [`worlds::WorldStudy`]
+//! judges them under draws of the decisions that the paper leaves open.
 
 mod cells;
 pub mod claim;

@@ -3,7 +3,7 @@
 use super::claim::Claim;
 use super::experiments;
 use super::judge::{self, Measured};
-use super::worlds::Question;
+use super::worlds::WorldStudy;
 use crate::execute::ExecutionOptions;
 use crate::failure::Failure;
 use crate::files;
@@ -69,7 +69,7 @@ impl Reproduction {
     ///
     /// # Errors
     /// If a file is missing or wrong, or settings fix all decisions.
-    pub fn question(&self) -> Result<Question, Failure> {
+    pub fn world_study(&self) -> Result<WorldStudy, Failure> {
         let files = self.files(true)?;
         let open = match experiments::find(&self.paper) {
             Some(paper) => paper.open(),
@@ -84,7 +84,7 @@ impl Reproduction {
                 Arc::new(Text::new(path.display().to_string(), text))
             }
         };
-        Question::new(self.name(), files, &open, self.overrides.clone())
+        WorldStudy::new(self.name(), files, &open, self.overrides.clone())
     }
 
     /// A paper's experiments, or its headlines, or a file of the user's own; each by its stem.

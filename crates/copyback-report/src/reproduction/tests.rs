@@ -190,8 +190,8 @@ fn worlds_are_drawn_from_the_open_decisions_of_the_paper() {
         // Names, admissible values, decided values, sentences and sections.
         let drawn = (document.part, document.decisions);
         let reproduction = Reproduction { paper: name.to_owned(), ..Reproduction::default() };
-        let question = reproduction.question().unwrap_or_else(|error| panic!("{name}: {error:?}"));
-        let stated = (question.part(), question.decisions());
+        let world_study = reproduction.world_study().unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        let stated = (world_study.part(), world_study.decisions());
         if is_outdated(name) {
             assert_ne!(drawn, stated, "{name}: its worlds are of open.toml; remove \"{EARLIER}\" from its page");
         } else {

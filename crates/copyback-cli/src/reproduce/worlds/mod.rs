@@ -10,20 +10,20 @@ use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::reproduced::Reproduced;
 use crate::sweep::journal::Journal;
-use copyback_lab::reproduce::worlds::Question;
+use copyback_lab::reproduce::worlds::WorldStudy;
 pub use copyback_lab::reproduce::worlds::{Summary, Worlds};
 use copyback_report::reproduction::curve;
 use std::path::{Path, PathBuf};
 
 /// Runs the worlds.
-pub fn reproduced(question: &Question, count: u32, args: &ReproduceArgs) -> Result<Reproduced, Failure> {
-    let name = question.name();
+pub fn reproduced(world_study: &WorldStudy, count: u32, args: &ReproduceArgs) -> Result<Reproduced, Failure> {
+    let name = world_study.name();
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from("reproduction"));
     let places = Places::of(name, &folder, args);
     places.check(args)?;
     super::make_folder(&folder)?;
     let mut journal = Journal::open(&places.journal, &format!("{name}-worlds.parquet"), args.cells.fresh)?;
-    let document = question.run(count as usize, args.full_size, &mut journal, &args.cells.how())?;
+    let document = world_study.run(count as usize, args.full_size, &mut journal, &args.cells.how())?;
     let summary = Summary::of(&document);
     let json = json(&document, &summary)?;
     tables::write(&places.table, &document)?;

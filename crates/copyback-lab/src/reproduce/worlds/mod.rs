@@ -32,14 +32,14 @@ use std::sync::Arc;
 pub use summary::{Decides, HeadlineSummary, RuleSummary, Summary};
 
 /// A paper's headlines with the decisions that it leaves open.
-pub struct Question {
+pub struct WorldStudy {
     name: String,
     files: Vec<(String, SweepFile)>,
     open: Open,
     overrides: Overrides,
 }
 
-impl Question {
+impl WorldStudy {
     /// The headlines of `files`, by their stems, under the decisions of `open`, the text of an `open.toml`. Settings of
     /// `overrides` fix decisions.
     ///
@@ -91,7 +91,7 @@ impl Question {
         let decided = World { number: 0, seed, values: Vec::new(), sets: Vec::new() };
         let worlds = draw::worlds(&open.decisions, count, seed);
         let all: Vec<&World> = std::iter::once(&decided).chain(&worlds).collect();
-        let context = WorldContext { question: self, is_small: !is_full_size, how };
+        let context = WorldContext { world_study: self, is_small: !is_full_size, how };
         let claims = context.claims()?;
         let ran = context.run(&all, journal)?;
         let mut rows = all.iter().zip(ran).map(|(world, ran)| row(world, open, &claims, ran));
@@ -187,7 +187,7 @@ type Ran = Result<Vec<(Claim, Measured)>, String>;
 
 /// The inputs of worlds.
 struct WorldContext<'a> {
-    question: &'a Question,
+    world_study: &'a WorldStudy,
     /// Whether worlds run smaller drives and shorter runs, as the open decisions state.
     is_small: bool,
     how: &'a ExecutionOptions,
@@ -197,7 +197,7 @@ impl WorldContext<'_> {
     /// The headlines and constraints, in the order of the files.
     fn claims(&self) -> Result<Vec<Claim>, Failure> {
         let mut claims = Vec::new();
-        for (_, file) in &self.question.files {
+        for (_, file) in &self.world_study.files {
             claims.extend(asked_of(file)?);
         }
         if !claims.iter().any(is_headline) {
@@ -209,7 +209,7 @@ impl WorldContext<'_> {
 
     /// The experiments of a world, with their cells.
     fn experiments(&self, world: &World) -> Result<Vec<PlannedExperiment>, Failure> {
-        let Question { files, open, overrides, .. } = self.question;
+        let WorldStudy { files, open, overrides, .. } = self.world_study;
         let mut over = Overrides { seed: Some(world.seed), ..overrides.clone() };
         let of_drive: &[String] = if self.is_small { &open.sets } else { &[] };
         let sets = Sets::of(of_drive.iter().chain(&world.sets).chain(&over.sets));

@@ -1,8 +1,8 @@
 //! The simplest rule that separates the worlds in which a headline holds from the others: an exhaustive search over
 //! trees of depth two.
 //!
-//! A question is a threshold of a range, or one choice against all others. A deeper tree replaces a simpler one only if
-//! it predicts at least two more worlds correctly, and 2 % more of all worlds.
+//! A criterion is a threshold of a range, or one choice against all others. A deeper tree replaces a simpler one only
+//! if it predicts at least two more worlds correctly, and 2 % more of all worlds.
 
 use super::effects::Factor;
 
@@ -16,13 +16,13 @@ const PARTS: usize = 5;
 pub enum Tree {
     /// The answer.
     Leaf(bool),
-    /// A question, with the trees for yes and no.
-    Split(Question, Box<Tree>, Box<Tree>),
+    /// A criterion, with the trees for yes and no.
+    Split(Criterion, Box<Tree>, Box<Tree>),
 }
 
-/// A question about a world.
+/// A criterion about a world.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Question {
+pub struct Criterion {
     /// The place of the decision.
     pub factor: usize,
     /// The test of the decision's value.
@@ -53,7 +53,7 @@ pub struct Rule {
     pub worlds: usize,
 }
 
-impl Question {
+impl Criterion {
     fn of(self, factors: &[Factor], at: usize) -> bool {
         let value = factors[self.factor].values[at];
         match self.test {
@@ -68,31 +68,31 @@ impl Tree {
     pub fn answer(&self, factors: &[Factor], at: usize) -> bool {
         match self {
             Self::Leaf(answer) => *answer,
-            Self::Split(question, yes, no) => {
-                let next = if question.of(factors, at) { yes } else { no };
+            Self::Split(criterion, yes, no) => {
+                let next = if criterion.of(factors, at) { yes } else { no };
                 next.answer(factors, at)
             }
         }
     }
 }
 
-/// All questions about some worlds.
-fn questions(factors: &[Factor], places: &[usize]) -> Vec<Question> {
-    let mut questions = Vec::new();
+/// All criteria about some worlds.
+fn criteria(factors: &[Factor], places: &[usize]) -> Vec<Criterion> {
+    let mut criteria = Vec::new();
     for (factor, Factor { values, is_choice }) in factors.iter().enumerate() {
         let mut sorted: Vec<f64> = places.iter().map(|&at| values[at]).collect();
         sorted.sort_by(f64::total_cmp);
         sorted.dedup();
         if *is_choice {
-            questions.extend(sorted.iter().map(|&value| Question { factor, test: Test::Is(value) }));
+            criteria.extend(sorted.iter().map(|&value| Criterion { factor, test: Test::Is(value) }));
             continue;
         }
         let between: Vec<f64> = sorted.windows(2).map(|pair| f64::midpoint(pair[0], pair[1])).collect();
         let step = between.len().div_ceil(THRESHOLDS).max(1);
         let chosen = between.iter().skip(step / 2).step_by(step);
-        questions.extend(chosen.map(|&value| Question { factor, test: Test::Below(value) }));
+        criteria.extend(chosen.map(|&value| Criterion { factor, test: Test::Below(value) }));
     }
-    questions
+    criteria
 }
 
 /// The more frequent answer, and how many it is right about.
@@ -102,20 +102,20 @@ fn leaf(answers: &[bool], places: &[usize]) -> (Tree, usize) {
     (Tree::Leaf(is_yes), yes.max(places.len() - yes))
 }
 
-/// The best tree of one question.
-fn stump(answers: &[bool], factors: &[Factor], places: &[usize], questions: &[Question]) -> (Tree, usize) {
+/// The best tree of one criterion.
+fn stump(answers: &[bool], factors: &[Factor], places: &[usize], criteria: &[Criterion]) -> (Tree, usize) {
     let mut best = leaf(answers, places);
     if best.1 == places.len() {
         return best;
     }
-    for &question in questions {
-        let (yes, no): (Vec<usize>, Vec<usize>) = places.iter().partition(|&&at| question.of(factors, at));
+    for &criterion in criteria {
+        let (yes, no): (Vec<usize>, Vec<usize>) = places.iter().partition(|&&at| criterion.of(factors, at));
         if yes.is_empty() || no.is_empty() {
             continue;
         }
         let ((yes, right), (no, right_too)) = (leaf(answers, &yes), leaf(answers, &no));
         if right + right_too > best.1 {
-            best = (Tree::Split(question, Box::new(yes), Box::new(no)), right + right_too);
+            best = (Tree::Split(criterion, Box::new(yes), Box::new(no)), right + right_too);
         }
     }
     best
@@ -124,22 +124,22 @@ fn stump(answers: &[bool], factors: &[Factor], places: &[usize], questions: &[Qu
 /// The tree for some worlds: the simplest that is nearly as good as the best.
 fn tree(answers: &[bool], factors: &[Factor], places: &[usize]) -> (Tree, usize) {
     let worth = places.len().div_ceil(50).max(2);
-    let questions = questions(factors, places);
+    let criteria = criteria(factors, places);
     let mut best = leaf(answers, places);
-    let one = stump(answers, factors, places, &questions);
+    let one = stump(answers, factors, places, &criteria);
     if one.1 >= best.1 + worth {
         best = one;
     }
     let mut two = best.clone();
-    for &question in &questions {
-        let (yes, no): (Vec<usize>, Vec<usize>) = places.iter().partition(|&&at| question.of(factors, at));
+    for &criterion in &criteria {
+        let (yes, no): (Vec<usize>, Vec<usize>) = places.iter().partition(|&&at| criterion.of(factors, at));
         if yes.is_empty() || no.is_empty() {
             continue;
         }
-        let (yes, right) = stump(answers, factors, &yes, &questions);
-        let (no, right_too) = stump(answers, factors, &no, &questions);
+        let (yes, right) = stump(answers, factors, &yes, &criteria);
+        let (no, right_too) = stump(answers, factors, &no, &criteria);
         if right + right_too > two.1 {
-            two = (Tree::Split(question, Box::new(yes), Box::new(no)), right + right_too);
+            two = (Tree::Split(criterion, Box::new(yes), Box::new(no)), right + right_too);
         }
     }
     if two.1 >= best.1 + worth { two } else { best }

@@ -172,9 +172,9 @@ fn words(document: &Worlds, tree: &Tree, answers: (&str, &str)) -> String {
     match tree {
         Tree::Leaf(true) => answers.0.to_owned(),
         Tree::Leaf(false) => answers.1.to_owned(),
-        Tree::Split(question, yes, no) => {
-            let decision = &document.decisions[question.factor];
-            let condition = match question.test {
+        Tree::Split(criterion, yes, no) => {
+            let decision = &document.decisions[criterion.factor];
+            let condition = match criterion.test {
                 Test::Below(threshold) => format!("{} < {}", decision.name, three_digits(threshold)),
                 Test::Is(choice) => format!("{} = {}", decision.name, decision.choices[choice as usize]),
             };

@@ -4,7 +4,7 @@ use super::draw::{strata, worlds};
 use super::effects::{Factor, shares};
 use super::open::{Admissible, Open, Range};
 use super::record::{DecisionAbout, Row, SCHEMA, Status, WorldClaim, Worlds};
-use super::rule::{Question, Test, Tree, rule};
+use super::rule::{Criterion, Test, Tree, rule};
 use super::summary::Summary;
 use crate::execute::ExecutionOptions;
 use crate::reproduce::claim::{Format, Measure};
@@ -144,11 +144,11 @@ fn a_world_sets_all_keys_of_a_decision() {
 fn every_papers_worlds_can_be_planned() {
     for paper in crate::reproduce::experiments::PAPERS {
         let reproduction = Reproduction { paper: paper.name.to_owned(), ..Reproduction::default() };
-        let question = reproduction.question().unwrap_or_else(|error| panic!("{}: {error:?}", paper.name));
+        let world_study = reproduction.world_study().unwrap_or_else(|error| panic!("{}: {error:?}", paper.name));
         let how = ExecutionOptions::default();
-        let context = super::WorldContext { question: &question, is_small: true, how: &how };
+        let context = super::WorldContext { world_study: &world_study, is_small: true, how: &how };
         let decided = super::World { number: 0, seed: 1, values: Vec::new(), sets: Vec::new() };
-        for world in worlds(&question.open.decisions, 8, 1).iter().chain([&decided]) {
+        for world in worlds(&world_study.open.decisions, 8, 1).iter().chain([&decided]) {
             let made = context.experiments(world);
             assert!(made.is_ok(), "{}: {:?}: {:?}", paper.name, world.sets, made.err());
         }
@@ -189,11 +189,11 @@ fn a_choice_that_decides_all_has_all_of_the_variance() {
     assert!(shares(&[], &[], 1).is_empty());
 }
 
-fn questions_of(tree: &Tree, asked: &mut Vec<Question>) {
-    if let Tree::Split(question, yes, no) = tree {
-        asked.push(*question);
-        questions_of(yes, asked);
-        questions_of(no, asked);
+fn criteria_of(tree: &Tree, asked: &mut Vec<Criterion>) {
+    if let Tree::Split(criterion, yes, no) = tree {
+        asked.push(*criterion);
+        criteria_of(yes, asked);
+        criteria_of(no, asked);
     }
 }
 
@@ -209,9 +209,9 @@ fn the_tree_finds_a_planted_rule() {
     assert_eq!((found.worlds, found.right_without), (400, answers.iter().filter(|holds| !**holds).count()));
     assert!(found.right >= 390 && found.right_validated >= 380, "{found:?}");
     let mut asked = Vec::new();
-    questions_of(&found.tree, &mut asked);
-    asked.sort_by_key(|question| question.factor);
-    let [Question { factor: 0, test: Test::Below(at) }, Question { factor: 1, test: Test::Is(choice) }] = asked[..]
+    criteria_of(&found.tree, &mut asked);
+    asked.sort_by_key(|criterion| criterion.factor);
+    let [Criterion { factor: 0, test: Test::Below(at) }, Criterion { factor: 1, test: Test::Is(choice) }] = asked[..]
     else {
         panic!("{found:?}")
     };
@@ -224,9 +224,9 @@ fn the_tree_finds_a_planted_rule() {
 fn a_rule_is_no_deeper_than_it_needs_to_be() {
     let factors = numbers();
     let by_one: Vec<bool> = factors[2].values.iter().map(|value| *value < 0.25).collect();
-    let Tree::Split(Question { factor: 2, test: Test::Below(at) }, yes, no) = rule(&by_one, &factors).unwrap().tree
+    let Tree::Split(Criterion { factor: 2, test: Test::Below(at) }, yes, no) = rule(&by_one, &factors).unwrap().tree
     else {
-        panic!("one question")
+        panic!("one criterion")
     };
     assert!((at - 0.25).abs() < 0.05, "{at}");
     assert_eq!((*yes, *no), (Tree::Leaf(true), Tree::Leaf(false)));
