@@ -1,6 +1,6 @@
 //! The number of requests of a job, and of passes over its addresses, as measured with fio 3.33.
 
-use super::job::{Job, Part, READ, TRIM, WRITE};
+use super::job::{BytesOrShare, Job, READ, TRIM, WRITE};
 use crate::failure::Failure;
 use toml::{Table, Value};
 
@@ -37,7 +37,7 @@ fn all(job: &Job, (size, amount): (f64, f64), rest: f64) -> f64 {
 /// fio does so if the last request ends exactly there, and for some offsets: fio then compares an end that includes the
 /// offset with one that does not.
 pub fn ends_with_file(job: &Job, clone: u64) -> bool {
-    let Some(Part::Bytes(size)) = job.part_size(clone) else { return false };
+    let Some(BytesOrShare::Bytes(size)) = job.part_size(clone) else { return false };
     of_holed_pass(job, clone, size).is_some()
 }
 
@@ -167,11 +167,11 @@ pub fn insert(
     let counting = Counting::new(job, read_share);
     let end = match (job.part_size(clone), job.amount(clone)) {
         _ if job.is_endless() => End::default(),
-        (Some(Part::Bytes(size)), amount) => {
+        (Some(BytesOrShare::Bytes(size)), amount) => {
             refuse_small(job, size)?;
             end_in_bytes((job, clone), (size, amount), (&counting, read_share), align)?
         }
-        (_, Some(Part::Bytes(amount))) => End {
+        (_, Some(BytesOrShare::Bytes(amount))) => End {
             requests: Some(counting.of_amount(amount as f64).saturating_mul(job.extent.loops)),
             repeat_after: Some(Value::from(1.0)),
             ..End::default()
@@ -201,7 +201,7 @@ fn refuse_small(job: &Job, size: u64) -> Result<(), Failure> {
 /// The end of a job whose region has a size in bytes.
 fn end_in_bytes(
     (job, clone): (&Job, u64),
-    (size, amount): (u64, Option<Part>),
+    (size, amount): (u64, Option<BytesOrShare>),
     (counting, read_share): (&Counting, f64),
     align: u64,
 ) -> Result<End, Failure> {
@@ -209,8 +209,8 @@ fn end_in_bytes(
     let amount = match amount {
         None if has_passes(job) => whole as f64,
         None => size as f64,
-        Some(Part::Bytes(bytes)) => bytes as f64,
-        Some(Part::Share(share)) => share * whole as f64,
+        Some(BytesOrShare::Bytes(bytes)) => bytes as f64,
+        Some(BytesOrShare::Share(share)) => share * whole as f64,
     };
     // fio ends a job if less than its largest request is left.
     let all = all(job, (whole as f64, amount), job.largest_size().saturating_sub(1) as f64);
@@ -242,8 +242,8 @@ fn requests_in_passes(job: &Job, (whole, all): (f64, f64), counting: &Counting) 
 }
 
 /// The end of a job whose region is a share of the drive.
-fn end_in_shares(job: &Job, amount: Option<Part>, times: u64) -> End {
-    let share = if let Some(Part::Share(share)) = amount { share } else { 1.0 };
+fn end_in_shares(job: &Job, amount: Option<BytesOrShare>, times: u64) -> End {
+    let share = if let Some(BytesOrShare::Share(share)) = amount { share } else { 1.0 };
     let all = all(job, (1.0, share), ROUNDING);
     let repeat_after = (all > 1.0).then(|| Value::from(1.0));
     End { passes: Some(all * times as f64), repeat_after, ..End::default() }

@@ -3,7 +3,7 @@
 use super::amount;
 use super::block_sizes::common_divisor;
 use super::distribution::Distribution;
-use super::job::{Job, Part, READ, TRIM, WRITE};
+use super::job::{BytesOrShare, Job, READ, TRIM, WRITE};
 use super::job_notes::JobNotes;
 use super::layout::Files;
 use super::{JobName, Jobs};
@@ -38,10 +38,10 @@ fn whole(number: u64) -> Value {
     Value::from(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
-fn part(part: Part) -> Value {
+fn part(part: BytesOrShare) -> Value {
     match part {
-        Part::Bytes(count) => bytes(count),
-        Part::Share(share) => Value::from(share),
+        BytesOrShare::Bytes(count) => bytes(count),
+        BytesOrShare::Share(share) => Value::from(share),
     }
 }
 
@@ -218,7 +218,7 @@ fn region(table: &mut Table, job: &Job, clone: u64, files: &Files) -> Result<(),
             let message = "offset is in bytes and offset_increment a share, or the other way round";
             return Err(job.at(&["offset_increment"]).wrong(message, "write both in bytes, or both in per cent"));
         };
-        if offset != Part::Bytes(0) {
+        if offset != BytesOrShare::Bytes(0) {
             table.insert("region_start".into(), part(offset));
         }
         table.extend(job.part_size(clone).map(|size| ("region_size".to_owned(), part(size))));
@@ -398,7 +398,7 @@ fn gaps_of(job: &Job) -> Result<Vec<AddressKey>, Failure> {
 
 /// Zones of bytes as shares of the job's part.
 fn zones_of_part(job: &Job, clone: u64, zones: &[(f64, Option<u64>)]) -> Result<Value, Failure> {
-    let Some(Part::Bytes(size)) = job.part_size(clone).filter(|part| *part != Part::Bytes(0)) else {
+    let Some(BytesOrShare::Bytes(size)) = job.part_size(clone).filter(|part| *part != BytesOrShare::Bytes(0)) else {
         let help = "add size=BYTES, or write shares: random_distribution=zoned:60/10:40/";
         let zones = job.at(&["random_distribution"]);
         return Err(zones.wrong("zoned_abs: without a size in bytes the zones are no shares of it", help));

@@ -1,6 +1,6 @@
 //! Places the files of jobs on the drive.
 
-use super::job::{Job, Part};
+use super::job::{BytesOrShare, Job};
 use crate::failure::Failure;
 use std::collections::BTreeMap;
 
@@ -45,7 +45,8 @@ impl Files {
         let mut ends: Vec<(String, u64)> = Vec::new();
         for job in with_files.iter().filter(|_| !is_drive) {
             for clone in 0..job.schedule.count {
-                let (Some(Part::Bytes(size)), Some(offset)) = (job.part_size(clone), job.file_offset_of(clone)) else {
+                let (Some(BytesOrShare::Bytes(size)), Some(offset)) = (job.part_size(clone), job.file_offset_of(clone))
+                else {
                     if job.extent.fills_device {
                         let message = "a job on a file of its own has no device to fill";
                         let help = "remove it, or let all jobs share the drive: filename=/dev/drive";

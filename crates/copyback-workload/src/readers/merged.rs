@@ -9,14 +9,14 @@ use crate::spec::BlockAction;
 use crate::units::counted;
 
 /// One of the files, and its next record.
-struct Part {
+struct CpuFile {
     reader: BinaryReader<Blktrace>,
     records: Vec<Record>,
     at: usize,
     ended: bool,
 }
 
-impl Part {
+impl CpuFile {
     /// The next record, without consuming it.
     #[inline]
     fn peek(&mut self) -> Result<Option<Record>, Error> {
@@ -32,7 +32,7 @@ impl Part {
 /// Reads the files of all CPUs. If requests have equal times, the lower CPU's is first.
 pub(crate) struct Merged {
     base: String,
-    parts: Vec<Part>,
+    parts: Vec<CpuFile>,
     file_count: usize,
     wanted: BlockAction,
     request_count: u64,
@@ -46,7 +46,7 @@ impl Merged {
         file_count: usize,
         wanted: BlockAction,
     ) -> Self {
-        let part = |reader| Part { reader, records: Vec::with_capacity(BATCH_RECORDS), at: 0, ended: false };
+        let part = |reader| CpuFile { reader, records: Vec::with_capacity(BATCH_RECORDS), at: 0, ended: false };
         let parts = readers.into_iter().map(part).collect();
         Self { base, parts, file_count, wanted, request_count: 0 }
     }

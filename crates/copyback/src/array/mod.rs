@@ -9,14 +9,14 @@
 pub mod config;
 mod contents;
 pub mod coordination;
+mod drive_requests;
 pub mod layout;
 mod locks;
 mod operations;
-mod parts;
 mod rebuild;
 mod stripes;
 pub mod volume;
 
 pub use config::{ArrayConfig, Level, Override};
 pub use layout::{Layout, grain_bytes};
-pub use volume::{Part, Volume};
+pub use volume::{DriveRequest, Volume};

@@ -2,7 +2,7 @@
 
 use super::config::WriteAfter;
 use super::operations::{Kind, OperationId};
-use super::volume::{Part, Volume};
+use super::volume::{DriveRequest, Volume};
 use crate::observe::report::Cause;
 use crate::redundancy::planner::{Members, Stripe, Write};
 use copyback_workload::Op;
@@ -222,7 +222,7 @@ impl Volume {
     }
 
     /// A part of a write completed. If its reads are complete, the writes that waited for them begin.
-    pub(super) fn on_stripe_part_end(&mut self, part: &Part, now_ns: u64) {
+    pub(super) fn on_stripe_part_end(&mut self, part: &DriveRequest, now_ns: u64) {
         let id = part.operation;
         if let Some(contents) = &mut self.contents {
             contents.on_part_end(&self.operations[id], id, part.member, part.asked.op == Op::Read);

@@ -11,11 +11,11 @@
 
 use super::config::{ArrayConfig, WriteAfter};
 use super::contents::Contents;
+pub use super::drive_requests::DriveRequest;
+use super::drive_requests::DriveRequests;
 use super::layout::Layout;
 use super::locks::Locks;
 use super::operations::{Kind, Operation, OperationId, Operations};
-pub use super::parts::Part;
-use super::parts::Parts;
 use super::rebuild::Rebuild;
 use crate::host::HostRequest;
 use crate::observe::array_report::VolumeTotals;
@@ -57,7 +57,7 @@ pub struct Volume {
     /// Mapping units of the drives: reads and writes for parity are rounded out to these.
     pub(super) grain_bytes: u64,
     pub(super) operations: Operations,
-    pub(super) parts: Parts,
+    pub(super) parts: DriveRequests,
     pub(super) locks: Option<Locks>,
     pub(super) given: Vec<Given>,
     /// Parts that have begun, for the caller to issue to drives.
@@ -88,7 +88,7 @@ impl Volume {
             is_gc_aware: config.gc_aware_reads && layout.is_protected(),
             grain_bytes,
             operations: Operations::default(),
-            parts: Parts::default(),
+            parts: DriveRequests::default(),
             locks: layout.is_protected().then(|| Locks::new(layout.stripes())),
             given: Vec::new(),
             begun: VecDeque::with_capacity(64),
@@ -282,7 +282,7 @@ impl Volume {
         let (arrival_ns, before_ns) =
             if has_begun { (now_ns, operation.breakdown_ns) } else { (now_ns - waited_ns, [0; CAUSES]) };
         let asked = Request { arrival_ns, offset_bytes, len_bytes, device: drive, op, priority };
-        let part = Part {
+        let part = DriveRequest {
             asked,
             drive,
             number,
@@ -314,7 +314,7 @@ impl Volume {
     }
 
     /// A current part.
-    pub fn part(&self, id: RequestId) -> &Part {
+    pub fn part(&self, id: RequestId) -> &DriveRequest {
         self.parts.get(id)
     }
 

@@ -7,7 +7,7 @@ use crate::fio::parse::Opt;
 
 /// Bytes, or a share of the drive.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Part {
+pub enum BytesOrShare {
     Bytes(u64),
     Share(f64),
 }
@@ -15,14 +15,14 @@ pub enum Part {
 /// Addresses and amounts.
 #[derive(Clone, Debug)]
 pub struct Extent {
-    pub size: Option<Part>,
+    pub size: Option<BytesOrShare>,
     pub file_bytes: Option<u64>,
     pub fills_device: bool,
-    pub io_size: Option<Part>,
+    pub io_size: Option<BytesOrShare>,
     pub number_ios: Option<u64>,
     pub loops: u64,
-    pub offset: Part,
-    pub increment: Option<Part>,
+    pub offset: BytesOrShare,
+    pub increment: Option<BytesOrShare>,
     /// The multiple at which a start that is a share begins.
     pub offset_align: Option<u64>,
     pub filename: Option<String>,
@@ -40,7 +40,7 @@ impl Default for Extent {
             io_size: None,
             number_ios: None,
             loops: 1,
-            offset: Part::Bytes(0),
+            offset: BytesOrShare::Bytes(0),
             increment: None,
             offset_align: None,
             filename: None,
@@ -63,7 +63,7 @@ impl Subject for Extent {
                 self.size_option = Some(opt.clone());
             }
             "fill_device" => self.fills_device = read.flag(opt)?,
-            "io_size" => self.io_size = Some(read.part(opt, 1_000_000)?).filter(|part| *part != Part::Bytes(0)),
+            "io_size" => self.io_size = Some(read.part(opt, 1_000_000)?).filter(|part| *part != BytesOrShare::Bytes(0)),
             "number_ios" => self.number_ios = Some(read.number(opt, 1..=u64::MAX)?),
             "loops" => self.loops = read.number(opt, 1..=u64::from(u32::MAX))?,
             "offset" => self.offset = read.part(opt, 100)?,

@@ -1,6 +1,6 @@
 //! Values of options that several subjects have: numbers, parts, switches.
 
-use super::Part;
+use super::BytesOrShare;
 use crate::failure::Failure;
 use crate::fio::number::{each, number};
 use crate::fio::parse::Opt;
@@ -42,11 +42,13 @@ impl ValueParser {
     }
 
     /// Bytes, or a percentage of the drive.
-    pub fn part(self, opt: &Opt, percent_max: u64) -> Result<Part, Failure> {
+    pub fn part(self, opt: &Opt, percent_max: u64) -> Result<BytesOrShare, Failure> {
         let text = opt.text()?;
-        let Some(percent) = text.strip_suffix('%') else { return Ok(Part::Bytes(number(opt, text, self.kb_base)?)) };
+        let Some(percent) = text.strip_suffix('%') else {
+            return Ok(BytesOrShare::Bytes(number(opt, text, self.kb_base)?));
+        };
         match percent.trim().parse::<u64>() {
-            Ok(percent) if percent <= percent_max => Ok(Part::Share(percent as f64 / 100.0)),
+            Ok(percent) if percent <= percent_max => Ok(BytesOrShare::Share(percent as f64 / 100.0)),
             Ok(_) => Err(opt.wrong(format!("it is above {percent_max}%"), "write for example 50%")),
             _ => Err(opt.wrong("it is no percentage", "write for example 50%")),
         }

@@ -2,7 +2,7 @@
 //! the work since the measurement began. On request, a time window of that is recorded in full.
 
 use super::Simulation;
-use crate::array::Part;
+use crate::array::DriveRequest;
 use crate::array::coordination::{Controller, Round};
 use crate::host::HostRequest;
 use crate::observe::array_report::{ArrayReport, CoordinationTotals, DriveReport, RoundTotals, VolumeTotals};
@@ -60,7 +60,7 @@ impl Measures {
     }
 
     /// A part ends.
-    pub fn note_part(&mut self, part: &Part, now_ns: u64) {
+    pub fn note_part(&mut self, part: &DriveRequest, now_ns: u64) {
         if part.asked.op != Op::Trim {
             self.parts[part.drive as usize][part.asked.op as usize].record(now_ns - part.arrival_ns);
         }

@@ -1,7 +1,7 @@
 //! How planes collect: blocks in the order in which they are erased, one kept for moves, a job that has its die from
 //! its first command to its last.
 
-use super::commands::Part;
+use super::commands::PlanePart;
 use super::known::{BlocksOfPlane, granularity_of, trigger_of};
 use super::{Oracle, Place};
 use copyback::config::ShareOrCount;
@@ -349,7 +349,7 @@ impl Oracle<'_> {
             self.start_copyback(die, page);
         } else {
             job.in_controller.extend(units);
-            let mut parts = vec![Part { units: count, txns: Vec::new() }];
+            let mut parts = vec![PlanePart { units: count, txns: Vec::new() }];
             let partner_planes = self.planes_of_partners(die, first);
             parts.extend(self.reads_with_collection(die, first));
             self.start_read(die, true, first, parts);
@@ -370,7 +370,7 @@ impl Oracle<'_> {
         let merged = self.take_merged_writes(die, &units);
         let has_merged = !merged.is_empty();
         let place = self.place_moves(die, &units, at);
-        let (mut planes, mut parts) = (Vec::new(), vec![Part { units: per_page, txns: merged }]);
+        let (mut planes, mut parts) = (Vec::new(), vec![PlanePart { units: per_page, txns: merged }]);
         for (plane, part) in self.writes_with_collection(die, place, is_apart) {
             planes.push(plane);
             parts.push(part);

@@ -19,7 +19,7 @@ pub(super) enum Kind {
 }
 
 /// One plane's part.
-pub(super) struct Part {
+pub(super) struct PlanePart {
     /// Read: how many units leave the die.
     pub units: usize,
     /// The transactions that end with it; none if it is only the collection's.
@@ -33,7 +33,7 @@ pub(super) struct Command {
     pub page: Option<Place>,
     /// Whether it is a step of the die's collection.
     pub is_step: bool,
-    pub parts: Vec<Part>,
+    pub parts: Vec<PlanePart>,
     /// Reads of the collection: the planes of the reads that joined.
     pub partner_planes: Vec<usize>,
     /// Whether its other pages were kept, so that the collection has gone on already.
@@ -43,7 +43,7 @@ pub(super) struct Command {
 }
 
 impl Command {
-    fn new(kind: Kind, is_step: bool, parts: Vec<Part>, array_ns: u64) -> Self {
+    fn new(kind: Kind, is_step: bool, parts: Vec<PlanePart>, array_ns: u64) -> Self {
         let (page, partner_planes) = (None, Vec::new());
         Self { kind, page, is_step, parts, partner_planes, was_kept: false, array_ns, stage: Stage::In }
     }
@@ -120,14 +120,14 @@ impl Oracle<'_> {
     // ---- a die's commands -----------------------------------------------------------------------------------------
 
     /// Reads a page, and others at its offset of their blocks.
-    pub(super) fn start_read(&mut self, die: usize, is_step: bool, place: Place, parts: Vec<Part>) {
+    pub(super) fn start_read(&mut self, die: usize, is_step: bool, place: Place, parts: Vec<PlanePart>) {
         let array_ns = time_of(&self.config.timing.read.list(), place.page);
         let page = is_step.then_some(place);
         self.start(die, Command { page, ..Command::new(Kind::Read, is_step, parts, array_ns) });
     }
 
     /// Programs of pages at this offset.
-    pub(super) fn start_program(&mut self, die: usize, is_step: bool, page: usize, parts: Vec<Part>) {
+    pub(super) fn start_program(&mut self, die: usize, is_step: bool, page: usize, parts: Vec<PlanePart>) {
         let array_ns = time_of(&self.config.timing.program.list(), page);
         self.start(die, Command::new(Kind::Program, is_step, parts, array_ns));
     }
@@ -135,13 +135,13 @@ impl Oracle<'_> {
     pub(super) fn start_copyback(&mut self, die: usize, page: usize) {
         let timing = &self.config.timing;
         let array_ns = time_of(&timing.read.list(), page) + time_of(&timing.program.list(), page);
-        let parts = vec![Part { units: 0, txns: Vec::new() }];
+        let parts = vec![PlanePart { units: 0, txns: Vec::new() }];
         self.start(die, Command::new(Kind::Copyback, true, parts, array_ns));
     }
 
     pub(super) fn start_erase(&mut self, die: usize) {
         let array_ns = self.config.timing.erase.0;
-        let parts = vec![Part { units: 0, txns: Vec::new() }];
+        let parts = vec![PlanePart { units: 0, txns: Vec::new() }];
         self.start(die, Command::new(Kind::Erase, true, parts, array_ns));
     }
 
@@ -201,7 +201,7 @@ impl Oracle<'_> {
         }
     }
 
-    fn part_of_command_ends(&mut self, part: &Part) {
+    fn part_of_command_ends(&mut self, part: &PlanePart) {
         for &txn in &part.txns {
             self.txn_ends(txn);
         }
@@ -350,7 +350,7 @@ impl Oracle<'_> {
             if let Some(page) = moved {
                 self.serve_reads_of(die, page);
             }
-            self.part_of_command_ends(&Part { units: 0, txns: served });
+            self.part_of_command_ends(&PlanePart { units: 0, txns: served });
             if may_be_kept && !self.program_before_partners(die, at) {
                 let command = &mut self.dies[die].commands[at];
                 (command.stage, command.was_kept) = (Stage::Out(part + 1), false);

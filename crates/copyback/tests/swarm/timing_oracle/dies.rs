@@ -1,7 +1,7 @@
 //! What a die takes next, and which pages that are.
 
 use super::collection::Stream;
-use super::commands::{Part, Takes};
+use super::commands::{PlanePart, Takes};
 use super::known::compose_of;
 use super::{Oracle, Place};
 use copyback::dispatch::compose::list::BuilderName;
@@ -72,7 +72,7 @@ impl Oracle<'_> {
 
     /// Leading units that were trimmed meanwhile are not read; units in another page become a read of their own. A read
     /// without remaining units ends.
-    pub(super) fn bind_read(&mut self, die: usize, txn: usize) -> Option<(Place, Part)> {
+    pub(super) fn bind_read(&mut self, die: usize, txn: usize) -> Option<(Place, PlanePart)> {
         self.dies[die].reads.retain(|&other| other != txn);
         let mut units = self.txns[txn].units.clone();
         while !units.is_empty() && !self.place_of.contains_key(&units[0]) {
@@ -96,12 +96,12 @@ impl Oracle<'_> {
             self.dies[die].inside += 1;
             self.dies[die].reads.push(other);
         }
-        Some((place, Part { units: units.len(), txns: vec![txn] }))
+        Some((place, PlanePart { units: units.len(), txns: vec![txn] }))
     }
 
     /// Reads of other planes at the offset of a page, among so many of the queue, in its order: each has to go with all
     /// before it.
-    pub(super) fn take_partner_reads(&mut self, die: usize, lead: Place, scan_max: usize) -> Vec<Part> {
+    pub(super) fn take_partner_reads(&mut self, die: usize, lead: Place, scan_max: usize) -> Vec<PlanePart> {
         let found = self.partner_reads(die, lead, scan_max);
         self.result.counts.page_reads += found.len() as u64;
         found.into_iter().filter_map(|txn| Some(self.bind_read(die, txn)?.1)).collect()
@@ -165,7 +165,7 @@ impl Oracle<'_> {
         lead: Place,
         is_apart: bool,
         scan_max: usize,
-    ) -> Vec<(usize, Part)> {
+    ) -> Vec<(usize, PlanePart)> {
         let (mut found, mut places) = (Vec::new(), vec![lead]);
         for partner in self.planes_of(die).filter(|&plane| !self.excludes_partner(die, plane, true)).collect::<Vec<_>>()
         {
@@ -189,7 +189,7 @@ impl Oracle<'_> {
     }
 
     /// A page of an open block takes a write and those for the same plane behind it that still fit.
-    fn fill_page(&mut self, die: usize, first: usize, at: usize) -> (Place, Part) {
+    fn fill_page(&mut self, die: usize, first: usize, at: usize) -> (Place, PlanePart) {
         let compose = compose_of(self.config);
         let room = self.config.geometry.units_per_page() as usize;
         let plane = self.txns[first].plane;
@@ -216,6 +216,6 @@ impl Oracle<'_> {
                 offset += 1;
             }
         }
-        (Place { plane, block, page, offset: 0 }, Part { units: room, txns })
+        (Place { plane, block, page, offset: 0 }, PlanePart { units: room, txns })
     }
 }

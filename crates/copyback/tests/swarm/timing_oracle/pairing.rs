@@ -1,7 +1,7 @@
 //! Collections whose commands include requests of the host on other planes (hpdc18 Algorithm 2).
 
 use super::collection::Step;
-use super::commands::Part;
+use super::commands::PlanePart;
 use super::known::compose_of;
 use super::preemption::State;
 use super::{Oracle, Place};
@@ -46,7 +46,7 @@ impl Oracle<'_> {
     }
 
     /// Reads of the host that go with a read of the collection.
-    pub(super) fn reads_with_collection(&mut self, die: usize, lead: Place) -> Vec<Part> {
+    pub(super) fn reads_with_collection(&mut self, die: usize, lead: Place) -> Vec<PlanePart> {
         if !self.pairs() {
             return Vec::new();
         }
@@ -58,7 +58,12 @@ impl Oracle<'_> {
 
     /// Host writes, by plane, that share a program of the collection. If collections are preemptible, writes that may
     /// not preempt do not join as partners, either: both use free blocks.
-    pub(super) fn writes_with_collection(&mut self, die: usize, lead: Place, is_apart: bool) -> Vec<(usize, Part)> {
+    pub(super) fn writes_with_collection(
+        &mut self,
+        die: usize,
+        lead: Place,
+        is_apart: bool,
+    ) -> Vec<(usize, PlanePart)> {
         if !self.pairs() || !self.may_write_with_collection(die) {
             return Vec::new();
         }

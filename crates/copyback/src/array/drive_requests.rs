@@ -1,13 +1,13 @@
-//! Parts of operations: the requests to drives, by small integers that name them there.
+//! Requests to drives: the parts of operations, by small integers that name them there.
 
 use super::operations::OperationId;
 use crate::observe::report::CAUSES;
 use crate::sim::index::RequestId;
 use copyback_workload::Request;
 
-/// A request of one drive.
+/// A request of one drive: a part of an operation.
 #[derive(Clone, Copy, Debug)]
-pub struct Part {
+pub struct DriveRequest {
     /// The request to the drive, in its own addresses.
     pub asked: Request,
     /// The drive.
@@ -27,15 +27,15 @@ pub struct Part {
     pub(super) before_ns: [u64; CAUSES],
 }
 
-/// Current parts.
+/// The current requests to drives.
 #[derive(Default)]
-pub(super) struct Parts {
-    entries: Vec<Part>,
+pub(super) struct DriveRequests {
+    entries: Vec<DriveRequest>,
     free: Vec<RequestId>,
 }
 
-impl Parts {
-    pub(super) fn add(&mut self, part: Part) -> RequestId {
+impl DriveRequests {
+    pub(super) fn add(&mut self, part: DriveRequest) -> RequestId {
         if let Some(id) = self.free.pop() {
             self.entries[id.at()] = part;
             return id;
@@ -44,12 +44,12 @@ impl Parts {
         RequestId(self.entries.len() as u32 - 1)
     }
 
-    pub(super) fn remove(&mut self, id: RequestId) -> Part {
+    pub(super) fn remove(&mut self, id: RequestId) -> DriveRequest {
         self.free.push(id);
         self.entries[id.at()]
     }
 
-    pub(super) fn get(&self, id: RequestId) -> &Part {
+    pub(super) fn get(&self, id: RequestId) -> &DriveRequest {
         &self.entries[id.at()]
     }
 
