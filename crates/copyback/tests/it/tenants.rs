@@ -342,5 +342,5 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
         assert!(error.place.is_some(), "{more}: no place");
     }
     let circle = SEVERAL.replace("[workloads.b]", "after = [\"b\"]\n[workloads.b]\nafter = [\"a\"]");
-    assert!(resolved(&circle).unwrap_err().message.contains("in a circle"));
+    assert!(resolved(&circle).unwrap_err().message.contains("in a cycle"));
 }

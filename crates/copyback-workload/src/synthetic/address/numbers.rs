@@ -4,8 +4,8 @@
 //! 16 KiB and block 3 of reads of 4 KiB exclude each other. The map has as many numbers as there are blocks of the
 //! smallest size of any operation. A draw that finds its number taken goes on to the next free one, and from the last
 //! number to the first. If the smallest request of the operation then reaches beyond its blocks, fio 3.33 ends the job;
-//! a larger one is drawn again until it fits, and is shortened here. A request of several blocks takes a number for each
-//! of them, and ends before the first one that is taken.
+//! a larger one is drawn again until it fits, and is shortened here. A request of several blocks takes a number for
+//! each of them, and ends before the first one that is taken.
 
 use crate::rng::{Xoshiro256PlusPlus, below};
 

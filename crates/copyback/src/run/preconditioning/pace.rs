@@ -36,6 +36,8 @@ pub(super) struct Pace<'a> {
     pub margins: [f64; 2],
     /// Estimate of what follows on these.
     pub after: f64,
+    /// By how much this may be too high or too low.
+    pub after_margin: f64,
     reported: f64,
     step: f64,
     report: Option<&'a mut dyn FnMut(Work)>,
@@ -54,6 +56,7 @@ impl Default for Pace<'_> {
             passes: 0.0,
             margins: [0.0; 2],
             after: 0.0,
+            after_margin: 0.0,
             reported: 0.0,
             step: f64::INFINITY,
             report: None,
@@ -83,7 +86,7 @@ impl<'a> Pace<'a> {
         self.reported = self.done;
         let left = self.pass + self.passes + self.after;
         let [high, low] = self.margins;
-        let work = Work { done: self.done, left, bounds: [left - high, left + low] };
+        let work = Work { done: self.done, left, bounds: [left - high - self.after_margin, left + low + self.after_margin] };
         if let Some(report) = &mut self.report {
             report(work);
         }

@@ -43,7 +43,9 @@ impl<'a> Preconditioner<'a> {
         self.pace.pass = WORK_OF_LISTING * all_units;
         self.pace.passes = self.work_of_sample(config);
         self.expect_rounds_at_first();
-        self.pace.after = WORK_OF_UNIT * all_units + self.work_of_advances(config);
+        // How far a sample is advanced is drawn: nothing, or twice the mean.
+        self.pace.after_margin = self.work_of_advances(config);
+        self.pace.after = WORK_OF_UNIT * all_units + self.pace.after_margin;
         let mut of_plane = self.units_of_planes();
         let most = of_plane.iter().map(Vec::len).max().expect("a drive has a plane");
         let mut sample = self.sample(config, most as u32, seed);
@@ -64,7 +66,8 @@ impl<'a> Preconditioner<'a> {
                 // The first plane of a die, or each.
                 if at == 0 || of.is_none() {
                     copies_left -= 1.0;
-                    self.pace.after = WORK_OF_UNIT * units_left + copies_left * work_of_advance;
+                    self.pace.after_margin = copies_left * work_of_advance;
+                    self.pace.after = WORK_OF_UNIT * units_left + self.pace.after_margin;
                     sample.pace = std::mem::take(&mut self.pace);
                     let advanced = sample.advance(times, &mut stream);
                     self.pace = std::mem::take(&mut sample.pace);
