@@ -94,7 +94,7 @@ pub fn sweep(
     let options = Options::new(options);
     let request = options.sweep(supplied(policies))?;
     options.refuse_unknown()?;
-    let cluster = cluster.map(PythonCluster::new);
+    let cluster = cluster.map(PythonCluster::of);
     perform(py, on_progress.as_ref(), move |watch| {
         let request = SweepRequest { sink: ProgressSink::Program(watch), ..request };
         api::sweep(&request, cluster)

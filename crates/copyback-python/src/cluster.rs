@@ -13,7 +13,7 @@ pub struct PythonCluster(Py<PyAny>);
 
 impl PythonCluster {
     /// The cluster of a callable.
-    pub fn new(call: Py<PyAny>) -> Arc<dyn Cluster> {
+    pub fn of(call: Py<PyAny>) -> Arc<dyn Cluster> {
         Arc::new(Self(call))
     }
 }

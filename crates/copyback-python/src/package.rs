@@ -30,7 +30,7 @@ impl Package for OfPython {
 
     fn cluster(&self, address: &str) -> Result<Arc<dyn Cluster>, Failure> {
         self.call(|object| {
-            object.call_method1("cluster", (address,)).map(|cluster| PythonCluster::new(cluster.unbind()))
+            object.call_method1("cluster", (address,)).map(|cluster| PythonCluster::of(cluster.unbind()))
         })
     }
 }

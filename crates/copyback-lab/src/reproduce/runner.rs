@@ -7,6 +7,7 @@ use super::worlds::WorldStudy;
 use crate::execute::ExecutionOptions;
 use crate::failure::Failure;
 use crate::files;
+use crate::plan;
 use crate::sweep::file::SweepFile;
 use crate::sweep::grid::{self, Cell, Overrides};
 use crate::sweep::journal::{CellResult, Journal};
@@ -46,7 +47,12 @@ impl Reproduction {
     /// If the paper, a figure, a file or a setting is wrong.
     pub fn plan(&self) -> Result<Vec<PlannedExperiment>, Failure> {
         let (mut planned, mut known) = (Vec::new(), Vec::new());
-        for (stem, file) in self.files(self.headlines)? {
+        let (of_all, of_one) = plan::split(&self.overrides.sets);
+        let overrides = Overrides { sets: of_all, ..self.overrides.clone() };
+        let files = self.files(self.headlines)?;
+        let labels: Vec<String> = files.iter().flat_map(|(_, file)| file.labels()).collect();
+        plan::refuse_sets_of_others(&of_one, labels.iter().map(String::as_str))?;
+        for (stem, file) in files {
             let mut claims = Claim::of_file(&file)?;
             known.extend(claims.iter().map(|claim| claim.figure.clone()));
             known.push(stem.clone());
@@ -57,7 +63,11 @@ impl Reproduction {
                 let error = Failure::input(format!("no claim of {stem} is a headline"));
                 return Err(error.with_help("give a [[claim]] the paper's sentence: quote = \"...\""));
             }
-            let grid = grid::cells(&file, &self.overrides)?;
+            // A figure may lack a scheme that others have.
+            let labels = file.labels();
+            let own = of_one.iter().filter(|(scheme, _)| labels.contains(scheme)).cloned().collect();
+            let file = file.with_schemes(&[], own)?;
+            let grid = grid::cells(&file, &overrides)?;
             planned.push(PlannedExperiment { stem, file, claims, cells: grid.cells, left_out: grid.left_out });
         }
         experiments::refuse_unknown(&self.figures, &self.name(), known)?;
@@ -191,4 +201,33 @@ pub(super) fn run(
         parted.push(results.drain(..count).collect());
     }
     Ok(parted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn planned(set: &str) -> Result<Vec<PlannedExperiment>, Failure> {
+        let overrides = Overrides { sets: vec![set.to_owned()], ..Overrides::default() };
+        Reproduction { paper: "ispass11".into(), headlines: true, overrides, ..Reproduction::default() }.plan()
+    }
+
+    /// Some cells of the headlines have no such scheme.
+    #[test]
+    fn a_setting_of_one_scheme_is_for_the_cells_that_have_it() {
+        let planned = planned("pgc-pipeline:preemption.fence=all").expect("a scheme of the headlines");
+        let fences = |label: &str| {
+            let all = planned.iter().flat_map(|experiment| &experiment.cells).flat_map(|cell| &cell.plan.runs);
+            let of_label = all.filter(|run| run.scheme == label);
+            of_label.map(|run| format!("{:?}", run.resolved.run.preemption)).collect::<Vec<_>>()
+        };
+        assert!(!fences("pgc-pipeline").is_empty() && fences("pgc-pipeline").iter().all(|text| text.contains("All")));
+        assert!(!fences("pgc").is_empty() && fences("pgc").iter().all(|text| !text.contains("fence: All")));
+    }
+
+    #[test]
+    fn a_setting_of_a_scheme_that_no_experiment_has_is_refused() {
+        let error = planned("pcg:preemption.fence=all").err().expect("there is no such scheme");
+        assert!(error.to_string().contains("no scheme of this name"), "{error}");
+    }
 }

@@ -91,6 +91,11 @@ impl SweepFile {
         chosen
     }
 
+    /// The names of the schemes.
+    pub fn labels(&self) -> Vec<String> {
+        self.schemes.iter().map(|scheme| self.label_of(scheme)).collect()
+    }
+
     /// The file with the schemes of a command line instead of its own, if there are any, and with settings of single
     /// schemes: the scheme's name, and `table.key=value`.
     pub fn with_schemes(mut self, named: &[String], own_sets: Vec<(String, String)>) -> Result<Self, Failure> {
@@ -98,7 +103,7 @@ impl SweepFile {
             let schemes: Result<_, LayerError> = named.iter().map(|word| self.added(word)).collect();
             self.schemes = schemes?;
         }
-        let labels: Vec<String> = self.schemes.iter().map(|scheme| self.label_of(scheme)).collect();
+        let labels = self.labels();
         plan::refuse_sets_of_others(&own_sets, labels.iter().map(String::as_str))?;
         self.own_sets = own_sets;
         Ok(self)

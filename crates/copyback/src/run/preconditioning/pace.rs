@@ -86,7 +86,8 @@ impl<'a> Pace<'a> {
         self.reported = self.done;
         let left = self.pass + self.passes + self.after;
         let [high, low] = self.margins;
-        let work = Work { done: self.done, left, bounds: [left - high - self.after_margin, left + low + self.after_margin] };
+        let work =
+            Work { done: self.done, left, bounds: [left - high - self.after_margin, left + low + self.after_margin] };
         if let Some(report) = &mut self.report {
             report(work);
         }
