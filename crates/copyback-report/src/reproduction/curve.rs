@@ -59,18 +59,20 @@ pub fn draw(document: &Worlds, summary: &Summary) -> String {
         summary.consistent
     );
     let mut svg = svg::scalable((width, height), 11, INK, &heading) + svg::BACKGROUND + &svg::heading(&heading, 20);
-    svg += &legend();
+    svg += &legend(document);
     for (at, (claim, of)) in document.headlines.iter().zip(&summary.headlines).enumerate() {
         svg += &Panel { document, claim, of, at, top: TOP + at as f64 * high }.draw();
     }
     svg + svg::END
 }
 
-fn legend() -> String {
+/// The colours, and how points are drawn. Most papers have no world in which a headline is not judged.
+fn legend(document: &Worlds) -> String {
+    let unjudged = document.worlds.iter().any(|row| row.holds.contains(&Holds::Unknown)).then_some(Holds::Unknown);
     let all = [Holds::Size, Holds::Direction, Holds::Control, Holds::No];
     let mut svg = String::new();
     let mut x = 14.0;
-    for holds in all {
+    for holds in all.into_iter().chain(unjudged) {
         let _ = writeln!(
             svg,
             "<circle cx=\"{x:.0}\" cy=\"38\" r=\"4\" fill=\"{}\"/><text x=\"{:.0}\" y=\"42\">{}</text>",
