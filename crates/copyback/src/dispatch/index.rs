@@ -2,9 +2,9 @@
 //! without a walk over all waiting requests.
 //!
 //! It returns what a walk over the first `compose.gc_scan_max` requests of a queue would return, in the same order. For
-//! that, each request has its turn in its queue, and each queue the last request that such a walk would reach. Writes
-//! are in a list for each plane. Reads, and writes if pages are merged, are listed under the page that holds their
-//! data. A component that moves a unit's data reports it, and requests for the unit move to their new lists.
+//! that, it keeps each request's turn in its queue, and for each queue the last request that such a walk would reach.
+//! Writes are in a list for each plane. Reads, and writes if pages are merged, are listed under the page that holds
+//! their data. A component that moves a unit's data reports it, and requests for the unit move to their new lists.
 
 use super::txn::{Txn, Txns};
 use crate::flash::geometry::Geometry;

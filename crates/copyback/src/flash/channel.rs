@@ -1,6 +1,6 @@
 //! The channels: one transfer at a time, the others wait in order.
 //!
-//! A free channel is granted in line, without an event. A die that finds it busy waits; the channel's own event, at the
+//! A free channel is granted at once, without an event. A die that finds it busy waits; the channel's own event, at the
 //! end of the current transfer, grants the next. A die requests at most one transfer at a time.
 //!
 //! Command cycles without data precede all data. They are short, and the commands that they start overlap the

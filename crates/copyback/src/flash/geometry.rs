@@ -1,4 +1,4 @@
-//! The drive's shape with every derived number, and the way from one index to another.
+//! The drive's shape: its numbers, derived numbers, and conversions between indices.
 //!
 //! Indices nest: planes of one die are contiguous, as are dies of one chip and chips of one channel. All divisors are
 //! fixed for a run, so each step is a multiplication.

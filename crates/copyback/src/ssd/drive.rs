@@ -1,4 +1,4 @@
-//! The conductor of a drive: its parts, and the cycle in which they act.
+//! The controller of a drive: its parts, and the cycle in which they act.
 //!
 //! `assembly` makes a drive; `accessors` and `readings` are its interface for the rest of the simulation.
 

@@ -1,9 +1,9 @@
 //! The choice of a die for a page, and searches that avoid comparing all dies.
 //!
-//! A page is placed for one of three purposes, which count the pages of a die differently. Each has its own search, if
-//! the allocation compares dies. Call [`Drive::notify_die_search`] whenever a die may have become better: a wait, a
-//! command or a step ended, a reservation was released, a block was erased. The search itself detects dies that became
-//! worse.
+//! A page is placed for one of three purposes. Each purpose counts the pages of a die differently, and has its own
+//! search if the allocation compares dies. Call [`Drive::notify_die_search`] whenever a die may have become better: a
+//! wait, a command or a step ended, a reservation was released, a block was erased. The search itself detects dies that
+//! became worse.
 
 use crate::ftl::allocation::die_search::DieSearch;
 use crate::ftl::allocation::{Allocation, Load, Place};

@@ -1,6 +1,6 @@
 //! Space that planes share, on a drive that may relocate data to any plane: the sum of free pages over all planes.
-//! Planes share their space if the allocation chooses dies, and moved data shares open blocks with the host's. A block
-//! that only one of the two streams may write would be lost to the other as soon as it is opened for a single page.
+//! Planes share their space if the allocation chooses dies, and moved data shares open blocks with the host's. With
+//! separate open blocks, a block that one of them opens for a single page would be lost to the other.
 //!
 //! If each plane takes the moves of its own collections, it keeps a block for them. Here the kept blocks are a common
 //! pool. A relocation begins when the whole drive has space for its moves, even if its own plane has none. The host

@@ -1,6 +1,6 @@
 //! Writes that wait for a free page.
 //!
-//! If collections reserve no die, windows are full during an overload, and an admitted write waits in front of a window
+//! If collections reserve no die, windows are full during an overload, and an admitted write waits for its window
 //! before it reserves its page. A write is therefore admitted only if more pages remain than writes wait there. The
 //! work for a write then does not depend on the number of waiting writes. If the allocation chooses dies, all writes of
 //! a drive (or of a channel) wait on one list, and the die is chosen when a write leaves it.

@@ -1,4 +1,4 @@
-//! Shares of tasks that follow the state of the drive, and the begin and end of tasks.
+//! Shares of tasks that follow the state of the drive, and the start and end of tasks.
 
 use crate::dispatch::admit::Change;
 use crate::dispatch::admit::shares::{Host, State};

@@ -1,4 +1,4 @@
-//! Idle collection: before a watermark requires it, while the drive is idle.
+//! Idle collection: an idle drive collects before a watermark requires it.
 //!
 //! A drive is idle from the end of its last transaction on. Collection starts when the drive has been idle for as long
 //! as the trigger requires. On each die it starts on the plane with the fewest free blocks, and continues until the

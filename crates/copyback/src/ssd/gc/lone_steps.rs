@@ -1,7 +1,7 @@
 //! Lone steps: steps of a collection that reserves its die, which no component observes, joins or delays.
 //!
 //! Most commands of a drive in use are lone steps. When one ends, nothing can have changed for other parts, so the next
-//! step follows in place; the state of the die and the job is looked up once an event. The functions that choose a
+//! step follows in place; the state of the die and the job is looked up once per event. The functions that choose a
 //! step, take its moves and count it are those of any other step (`steps`, `tasks::job`).
 //!
 //! If requests may join steps or preempt between them, a step is a lone step if no such request waits at the die when

@@ -6,7 +6,7 @@
 //! one type follow each other through the cache register, host and collection alike.
 //!
 //! If the policy and the device suspend commands, a read that waits while a step is in the array may suspend it: the
-//! die's preemption point opens in the step. Reads go one by one; then the step resumes, and the point closes.
+//! die's preemption point opens during the step. Reads go one by one; then the step resumes, and the point closes.
 
 use crate::dispatch::index::place_of;
 use crate::dispatch::order::{Class, Heads};

@@ -1,9 +1,10 @@
 //! Collections and other relocations as tasks: no die is reserved (`tasks::relocation`).
 //!
 //! A relocation appends requests to its task's queue. `admit` lets them into windows, and a die takes them in the order
-//! policy's order. The valid data of a block goes to the block's own plane, which keeps its last free block for moves.
-//! If the allocation chooses dies for single pages, the data goes to any plane, and the drive as a whole keeps space
-//! for it (`admission::shared_space`). A write that waits for space is therefore always served eventually.
+//! that the policy of `order` selects. The valid data of a block goes to the block's own plane, which keeps its last
+//! free block for moves. If the allocation chooses dies for single pages, the data goes to any plane, and the drive as
+//! a whole keeps space for it (`admission::shared_space`). A write that waits for space is therefore always served
+//! eventually.
 
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::Source;

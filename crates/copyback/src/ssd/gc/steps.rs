@@ -1,8 +1,8 @@
 //! Steps: the commands of the job that has reserved a die, bound to addresses when they are issued, and moves that
 //! other dies' jobs send here.
 //!
-//! A move has room on the victim's own plane, whose last free block is kept for that. It goes to another plane only if
-//! that plane does not need the room for its own host writes and moves.
+//! A move has space on the victim's own plane, whose last free block is kept for that. It goes to another plane only if
+//! that plane does not need the space for its own host writes and moves.
 
 use crate::config::device::PLANES_MAX;
 use crate::dispatch::compose::merge::Merged;

@@ -1,4 +1,4 @@
-//! Where data is: what the drive knows in addition to the translation layer's map.
+//! Locations of data that the drive knows in addition to the translation layer's map.
 
 use crate::dispatch::queues::Queues;
 use crate::dispatch::txn::Txns;

@@ -1,6 +1,6 @@
 //! Parts of requests: the number of open parts, and the results of ended parts.
 //!
-//! A part is a transaction, a sub-request that waits for room in DRAM, or an access that ends there. A request is
+//! A part is a transaction, a sub-request that waits for space in DRAM, or an access that ends there. A request is
 //! complete when all of it was submitted and no part is open. An entry is overwritten when its request's number is
 //! reused, so that no entry is allocated for a request.
 

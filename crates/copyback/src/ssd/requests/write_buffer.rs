@@ -1,4 +1,4 @@
-//! The path through DRAM: sub-requests that wait for room in a buffer, pages that leave it, and parts that end there.
+//! The path through DRAM: sub-requests that wait for space in a buffer, pages that leave it, and parts that end there.
 
 use crate::buffer::Leaving;
 use crate::dispatch::txn::{Role, Txn};

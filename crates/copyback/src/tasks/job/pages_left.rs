@@ -1,5 +1,5 @@
 //! The pages of each plane that a job of several blocks still has to program. Each write that waits for a page needs
-//! the number, so that it is kept and not recounted.
+//! the number, so it is kept and not recounted.
 
 use super::Job;
 use crate::config::device::PLANES_MAX;

@@ -1,9 +1,9 @@
 //! Shares: how many of the drive's slots a task may have, in percent.
 //!
 //! Contract: the engine reads the share of a task at every decision, in constant time. Shares that change with time
-//! have a period; while a task is active they are updated at its end, with the state of the drive ([`State`]). They are
-//! also notified when a task becomes active. If an update changes nothing, further updates are skipped until the active
-//! tasks or the state change.
+//! have a period; while a task is active, they are updated at the end of each period, with the state of the drive
+//! ([`State`]). They are also notified when a task becomes active. If an update changes nothing, further updates are
+//! skipped until the active tasks or the state change.
 
 pub mod feedback;
 pub mod fixed;

@@ -1,4 +1,4 @@
-//! Shares that are fed back, on a drive that works: when they are updated, and what of the drive's state they see.
+//! Feedback shares on a working drive: when they are updated, and which state of the drive they read.
 
 use super::*;
 use crate::sim::index::BlockId;

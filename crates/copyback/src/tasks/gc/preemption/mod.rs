@@ -1,4 +1,4 @@
-//! Preemption: when does garbage collection let host work onto its die?
+//! Preemption: when may host requests use a die that garbage collection reserved?
 //!
 //! Contract: the engine asks a policy at the start of a collection whether the collection takes time at all. Between
 //! any two steps of a collection, with the die free, it asks whether a request that waits there may preempt
@@ -10,8 +10,8 @@
 //! blocks are below the hard watermark, or a write waits at the die for a free page, no later request may follow: the
 //! point ends, however many arrive, and the collection that frees blocks continues.
 //!
-//! How far free blocks have fallen is a state of collection (ispass11 Fig. 7), which preemptive policies have in
-//! common: from 0, no collection, to 3, in which nothing goes before it.
+//! All preemptive policies share the states of collection (ispass11 Fig. 7), which follow the number of free blocks:
+//! from 0, no collection, to 3, in which no request preempts it.
 
 pub mod always;
 pub mod deadline;
