@@ -1,4 +1,4 @@
-//! Locations of data that the drive knows in addition to the translation layer's map.
+//! What the drive knows of data besides the translation layer's map: newest writes, map entries in DRAM, hotness.
 
 use crate::dispatch::queues::Queues;
 use crate::dispatch::txn::Txns;
