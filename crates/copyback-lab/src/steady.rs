@@ -33,6 +33,7 @@ fn verdict(steady: &Steady) -> String {
         }
         Verdict::Steady => "steady by the rule of the SNIA PTS".into(),
         Verdict::NotYet => format!("not yet steady: {}", what_moves(steady)),
+        Verdict::TooShort if !steady.figures.is_empty() => too_little_written(&steady.reserve.unwrap_or_default()),
         Verdict::NoErase => "not steady: no block was erased; free blocks or a buffer still absorb the writes".into(),
         Verdict::TooShort => {
             format!(
@@ -44,6 +45,25 @@ fn verdict(steady: &Steady) -> String {
         Verdict::NoWrite => "not judged: the host wrote nothing".into(),
         Verdict::Overloaded => "overloaded: requests arrive faster than the drive serves them".into(),
     }
+}
+
+/// The verdict if nothing moves, but the host wrote less than the spare space.
+fn too_little_written(reserve: &Reserve) -> String {
+    format!(
+        "too short to tell: the host wrote {} of the spare space (physical less logical capacity), and must write it once \
+         for the ages of blocks to turn over",
+        percent(reserve.spare_written)
+    )
+}
+
+/// The factor by which a run must be longer to write the spare space once; `None` if that is not what it lacks.
+fn lacks_writes(finished: &[Finished]) -> Option<f64> {
+    let steady = |done: &Finished| done.outcome.report.steady.clone();
+    let short = |steady: Steady| {
+        let is_short = steady.verdict == Verdict::TooShort && !steady.figures.is_empty();
+        steady.reserve.filter(|_| is_short).map(|reserve| 1.0 / reserve.spare_written)
+    };
+    finished.iter().filter_map(|done| short(steady(done))).max_by(f64::total_cmp)
 }
 
 /// The verdict in a column.
@@ -149,7 +169,11 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
     if let Some(limit) = limit {
         let warms_up = plan.warmup.is_none() && !begins_settled(&plan.runs[0].resolved.run);
         let warmup = if warms_up { ", and warm the drive up: --warmup steady" } else { "" };
-        return format!("Remove or raise the limit of {} (--requests){warmup}", counted(limit, "request"));
+        let enough = lacks_writes(finished).map_or(String::new(), |factor| {
+            let requests = counted((factor * done(&finished[0]) as f64).ceil() as u64, "request");
+            format!("; the spare space is written once in {requests}")
+        });
+        return format!("Remove or raise the limit of {} (--requests){enough}{warmup}", counted(limit, "request"));
     }
     let (run, report) = (&plan.runs[0].resolved, &finished[0].outcome.report);
     let passes = run.workload.passes.unwrap_or(1);
@@ -159,7 +183,8 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
     let requests = (done(&finished[0]) + before) as f64 / f64::from(passes);
     let written = report.units_written as f64 / done(&finished[0]) as f64 * requests;
     if begins_settled(&run.run) && run.tenants.is_empty() {
-        return advice_for_settled(report.flash.block_erases, &run.workload, requests);
+        let more = lacks_writes(finished).unwrap_or(1.0);
+        return advice_for_settled(report.flash.block_erases, &run.workload, (requests, more));
     }
     if !run.tenants.is_empty() {
         let of_jobs = "Extend the jobs: raise their `size`, `loops` or `runtime`";
@@ -183,11 +208,11 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
 }
 
 /// The help if a drive begins in a steady state, but was written too little to show it.
-fn advice_for_settled(erases: u64, workload: &WorkloadSpec, requests_a_pass: f64) -> String {
+fn advice_for_settled(erases: u64, workload: &WorkloadSpec, (requests_a_pass, least): (f64, f64)) -> String {
     let passes = f64::from(workload.passes.unwrap_or(1));
     let more = if erases == 0 { CAPACITIES } else { ERASES_WANTED / erases as f64 };
-    let wanted = (passes * more.max(2.0)).ceil();
-    let so_long = "fills the buffer, and erases some blocks in each fifth of the run";
+    let wanted = (passes * more.max(least).max(2.0)).ceil();
+    let so_long = "fills the buffer, erases some blocks in each fifth of the run, and writes the spare space once";
     if wanted * requests_a_pass > REQUESTS_MAX {
         return format!("The drive is steady from the start: extend the workload until it {so_long}");
     }

@@ -22,6 +22,18 @@ fn a_comparison_has_a_column_of_verdicts() {
     }
 }
 
+/// 3,000 requests write a sixth of the spare space: nothing moves, but the ages of blocks have not turned over.
+#[test]
+fn a_run_that_writes_less_than_the_spare_space_is_not_called_steady() {
+    let output = copyback(&["compare", "-q", "--schemes", "baseline", "--requests", "3000"]);
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
+    let text = output_text(&output);
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.lines().any(|line| line.starts_with("baseline") && line.ends_with("too short")), "{text}");
+    assert!(flat.contains("too short to tell: the host wrote ") && flat.contains(" of the spare space"), "{text}");
+    assert!(flat.contains("the spare space is written once in "), "{text}");
+}
+
 /// Each of four planes programs 16 KiB in 400 us, and all of them at most 10,000 pages a second; two channels of 800
 /// MB/s carry at most 97,656 pages a second. Whatever write amplification does, a table must not call such a run
 /// steady.

@@ -8,7 +8,8 @@
 //!
 //! The rule assumes drives that are measured from outside, and written to for hours. A simulated run may last a second.
 //! In that time free blocks and a buffer can absorb writes: both figures stay constant, and the cost comes later. A run
-//! is therefore steady only if it neither uses up such a reserve nor builds one up ([`Reserve`]).
+//! is therefore steady only if it neither uses up such a reserve nor builds one up ([`Reserve`]), and if the host wrote
+//! the drives' spare space at least once: before that, the ages of blocks cannot have turned over.
 
 mod reserve;
 mod track;
@@ -119,7 +120,8 @@ pub enum Verdict {
     NotYet,
     /// The host wrote, and no block was erased: a drive that is still filling up.
     NoErase,
-    /// Fewer than [`ERASES_MIN`] blocks were erased in a round, on average.
+    /// Fewer than [`ERASES_MIN`] blocks were erased in a round, on average; or all figures are steady, and the host wrote
+    /// less than the spare space.
     TooShort,
     /// The host wrote nothing, so that nothing could settle.
     #[default]
@@ -184,6 +186,15 @@ pub struct RunPosition {
     pub now_ns: u64,
 }
 
+/// What the verdict needs besides the marks of the rounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Judged {
+    /// Units programmed after the last round.
+    pub units_after_end: u64,
+    /// Physical units of the drives less their logical units. The verdict `Steady` requires that the host wrote as many.
+    pub spare_units: u64,
+}
+
 /// How the requests of a run begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loop {
@@ -197,10 +208,9 @@ pub enum Loop {
     Overloaded,
 }
 
-/// The verdict on five rounds that begin and end at these marks. `units_after_end`: units programmed after the last of
-/// them.
-pub fn judge(ends: &[RunPosition; ROUNDS + 1], host: Loop, units_after_end: u64) -> Steady {
-    let steady = judge_drives(ends, host, units_after_end);
+/// The verdict on five rounds that begin and end at these marks.
+pub fn judge(ends: &[RunPosition; ROUNDS + 1], host: Loop, judged: &Judged) -> Steady {
+    let steady = judge_drives(ends, host, judged);
     match host {
         Loop::Overloaded => Steady { verdict: Verdict::Overloaded, ..steady },
         Loop::Draining if steady.verdict == Verdict::Steady => Steady { verdict: Verdict::NotYet, ..steady },
@@ -209,9 +219,9 @@ pub fn judge(ends: &[RunPosition; ROUNDS + 1], host: Loop, units_after_end: u64)
 }
 
 /// The verdict on the drives alone, whether or not they keep up with the host.
-fn judge_drives(ends: &[RunPosition; ROUNDS + 1], host: Loop, units_after_end: u64) -> Steady {
+fn judge_drives(ends: &[RunPosition; ROUNDS + 1], host: Loop, judged: &Judged) -> Steady {
     let (first, last) = (ends[0], ends[ROUNDS]);
-    let reserve = Reserve::of(ends, units_after_end);
+    let reserve = Reserve::of(ends, judged);
     let none = |verdict| Steady { verdict, figures: Vec::new(), reserve };
     if last.host_units == first.host_units {
         return none(Verdict::NoWrite);
@@ -240,7 +250,12 @@ fn judge_drives(ends: &[RunPosition; ROUNDS + 1], host: Loop, units_after_end: u
     }
     let lives_on_reserve = reserve.is_some_and(|reserve| !reserve.is_small());
     let is_steady = figures.iter().all(Figure::is_steady) && !lives_on_reserve;
-    Steady { verdict: if is_steady { Verdict::Steady } else { Verdict::NotYet }, figures, reserve }
+    let verdict = match is_steady {
+        true if reserve.is_some_and(|reserve| reserve.spare_written < 1.0) => Verdict::TooShort,
+        true => Verdict::Steady,
+        false => Verdict::NotYet,
+    };
+    Steady { verdict, figures, reserve }
 }
 
 #[cfg(test)]
@@ -290,9 +305,9 @@ mod tests {
     #[test]
     fn a_run_is_judged_by_its_fifths() {
         let (track, end) = run([10, 10, 10, 10, 10], 5_000, 64);
-        assert_eq!(track.judge(end, Loop::Open).verdict, Verdict::Steady);
+        assert_eq!(track.judge(end, Loop::Open, 0).verdict, Verdict::Steady);
         let (track, end) = run([7, 8, 9, 10, 11], 5_000, 64);
-        let steady = track.judge(end, Loop::Closed);
+        let steady = track.judge(end, Loop::Closed, 0);
         assert_eq!(steady.verdict, Verdict::NotYet);
         let amplification = &steady.figures[0];
         for (found, expected) in amplification.rounds.iter().zip([7.0, 8.0, 9.0, 10.0, 11.0]) {
@@ -318,9 +333,9 @@ mod tests {
                 track.add(at);
             }
         }
-        let steady = track.judge(at, Loop::Open);
+        let steady = track.judge(at, Loop::Open, 0);
         assert_eq!((steady.verdict, steady.figures[0].rounds), (Verdict::Steady, [8.0; ROUNDS]));
-        assert_eq!(Track::starting_at(middle).judge(middle, Loop::Open).verdict, Verdict::NoWrite);
+        assert_eq!(Track::starting_at(middle).judge(middle, Loop::Open, 0).verdict, Verdict::NoWrite);
     }
 
     /// Whatever the drives do: their figures stay, and the verdict is one of the host.
@@ -328,29 +343,29 @@ mod tests {
     fn an_overload_replaces_each_verdict() {
         for amplification in [[10; ROUNDS], [7, 8, 9, 10, 11]] {
             let (track, end) = run(amplification, 5_000, 64);
-            let (open, overloaded) = (track.judge(end, Loop::Open), track.judge(end, Loop::Overloaded));
+            let (open, overloaded) = (track.judge(end, Loop::Open, 0), track.judge(end, Loop::Overloaded, 0));
             assert_eq!(overloaded, Steady { verdict: Verdict::Overloaded, ..open.clone() });
-            assert_eq!(track.judge(end, Loop::Draining), Steady { verdict: Verdict::NotYet, ..open });
+            assert_eq!(track.judge(end, Loop::Draining, 0), Steady { verdict: Verdict::NotYet, ..open });
         }
         // No block was erased before the last request ended, but some were after it.
         let (mut track, end) = run([1; ROUNDS], 5_000, u64::MAX);
         track.end(end);
         let after = RunPosition { erases: 9, ..end };
-        assert_eq!(track.judge(after, Loop::Open).verdict, Verdict::TooShort);
-        assert_eq!(track.judge(after, Loop::Overloaded).verdict, Verdict::Overloaded);
+        assert_eq!(track.judge(after, Loop::Open, 0).verdict, Verdict::TooShort);
+        assert_eq!(track.judge(after, Loop::Overloaded, 0).verdict, Verdict::Overloaded);
     }
 
     #[test]
     fn there_is_no_verdict_without_grounds() {
         let (track, end) = run([1; ROUNDS], 5_000, u64::MAX);
-        assert_eq!(track.judge(end, Loop::Open).verdict, Verdict::NoErase);
+        assert_eq!(track.judge(end, Loop::Open, 0).verdict, Verdict::NoErase);
         // A drive that fills up, and then collects: too much happens for no verdict.
         let (track, end) = run([1, 1, 1, 8, 8], 5_000, 64);
-        assert_eq!(track.judge(end, Loop::Open).verdict, Verdict::NotYet);
+        assert_eq!(track.judge(end, Loop::Open, 0).verdict, Verdict::NotYet);
         // Nine erases a round.
         let (track, end) = run([3; ROUNDS], 640 / 3, 64);
-        assert_eq!(track.judge(end, Loop::Open).verdict, Verdict::TooShort);
-        assert_eq!(Track::default().judge(RunPosition::default(), Loop::Open).verdict, Verdict::NoWrite);
+        assert_eq!(track.judge(end, Loop::Open, 0).verdict, Verdict::TooShort);
+        assert_eq!(Track::default().judge(RunPosition::default(), Loop::Open, 0).verdict, Verdict::NoWrite);
     }
 
     /// A drive that erases less than it programs: by theory, a figure that counts on a collection for every write is
@@ -367,7 +382,7 @@ mod tests {
                     track.add(at);
                 }
             }
-            track.judge(at, Loop::Closed)
+            track.judge(at, Loop::Closed, 0)
         };
         for (erased_of_100, consumed, verdict) in
             [(100, 0.0, Verdict::Steady), (96, 0.08, Verdict::Steady), (94, 0.12, Verdict::NotYet)]
@@ -395,7 +410,7 @@ mod tests {
                     track.add(at);
                 }
             }
-            track.judge(at, Loop::Closed)
+            track.judge(at, Loop::Closed, 0)
         };
         let (little, much) = (of(9), of(11));
         assert_eq!((little.verdict, much.verdict), (Verdict::Steady, Verdict::NotYet));
@@ -403,12 +418,26 @@ mod tests {
         assert!((reserve.buffered - 0.11).abs() < 1e-3 && (reserve.consumed - 0.11).abs() < 1e-3, "{reserve:?}");
     }
 
+    /// Steady figures need the spare space to be written once; a figure that moves needs less to be found.
+    #[test]
+    fn a_drive_is_steady_only_after_its_spare_space_was_written() {
+        let verdict = |amplification: [u64; ROUNDS], spare_units: u64| {
+            let (track, end) = run(amplification, 5_000, 64);
+            track.judge(end, Loop::Open, spare_units)
+        };
+        assert_eq!(verdict([10; ROUNDS], 25_000).verdict, Verdict::Steady);
+        let short = verdict([10; ROUNDS], 25_001);
+        assert_eq!((short.verdict, short.figures.len()), (Verdict::TooShort, 1));
+        assert_eq!(verdict([10; ROUNDS], 100_000).reserve.unwrap().spare_written, 0.25);
+        assert_eq!(verdict([7, 8, 9, 10, 11], 100_000).verdict, Verdict::NotYet);
+    }
+
     #[test]
     fn a_drive_that_puts_its_work_off_is_not_steady() {
         let of = |units_after_end: u64| {
             let (mut track, end) = run([4; ROUNDS], 5_000, 64);
             track.end(end);
-            track.judge(RunPosition { flash_units: end.flash_units + units_after_end, ..end }, Loop::Open)
+            track.judge(RunPosition { flash_units: end.flash_units + units_after_end, ..end }, Loop::Open, 0)
         };
         // 100,000 units until the last request.
         for (units_after_end, put_off, verdict) in
@@ -423,7 +452,7 @@ mod tests {
     #[test]
     fn the_mean_of_write_amplification_is_that_of_the_whole_run() {
         let (track, end) = run([7, 8, 9, 10, 11], 4_999, 64);
-        let amplification = track.judge(end, Loop::Open).figures[0].mean;
+        let amplification = track.judge(end, Loop::Open, 0).figures[0].mean;
         assert_eq!(amplification, end.flash_units as f64 / end.host_units as f64);
     }
 }

@@ -340,7 +340,7 @@ const PUT_OFF_MIN: f64 = 0.05;
 fn note_of_put_off(share: f64) -> Option<String> {
     (share > PUT_OFF_MIN).then(|| {
         format!(
-            "{:.0} % of all programs followed the last request: drives had postponed them; write amplification \
+            "programs after the last request: {:.1} % of those before; drives had postponed them; write amplification \
              excludes them, erases include them, and their share is smaller in a longer run",
             100.0 * share
         )

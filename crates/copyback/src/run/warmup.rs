@@ -6,7 +6,8 @@
 
 use super::overload;
 use crate::config::layers::{Layer, LayerError};
-use crate::observe::steady::{self, Loop, ROUNDS, RunPosition, Steady, Verdict};
+use crate::observe::steady::{self, Judged, Loop, ROUNDS, RunPosition, Steady, Verdict};
+use copyback_workload::Op;
 use copyback_workload::units::{counted, exact_time, format_duration_ns, parse_duration_ns};
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -168,11 +169,13 @@ impl Watch {
 
     /// The verdict of the rule on the last five rounds.
     fn verdict(&self) -> Steady {
+        // Five rounds write more than the spare space, and the workload has not ended.
+        let judged = Judged::default();
         match <&[RunPosition; ROUNDS + 1]>::try_from(&self.ends[..]) {
-            Ok(ends) if self.is_closed_loop => steady::judge(ends, Loop::Closed, 0),
+            Ok(ends) if self.is_closed_loop => steady::judge(ends, Loop::Closed, &judged),
             // An overload does not end, and the measurement says so; a backlog does.
-            Ok(ends) if overload::drains_over(ends) => steady::judge(ends, Loop::Draining, 0),
-            Ok(ends) => steady::judge(ends, Loop::Open, 0),
+            Ok(ends) if overload::drains_over(ends) => steady::judge(ends, Loop::Draining, &judged),
+            Ok(ends) => steady::judge(ends, Loop::Open, &judged),
             Err(_) => Steady { verdict: Verdict::TooShort, ..Steady::default() },
         }
     }

@@ -1,6 +1,6 @@
 //! Reserves that a drive uses up: free blocks, free space in its buffer, and postponed work.
 
-use super::{ROUNDS, RunPosition, SLOPE_MAX, rise};
+use super::{Judged, ROUNDS, RunPosition, SLOPE_MAX, rise};
 use serde::{Serialize, Serializer};
 
 /// Largest share of the host's writes that reserves may absorb, and of the programs that may follow the last request.
@@ -20,12 +20,13 @@ pub struct Reserve {
     pub buffered: f64,
     /// Units programmed after the last request, over those programmed until then; 0 if nothing was.
     pub put_off: f64,
+    /// What the host wrote, over the spare space (physical less logical units); infinite without any.
+    pub spare_written: f64,
 }
 
 impl Reserve {
-    /// The reserve of five rounds; `None` if the host wrote nothing. `units_after_end`: units programmed after the last
-    /// round.
-    pub fn of(ends: &[RunPosition; ROUNDS + 1], units_after_end: u64) -> Option<Self> {
+    /// The reserve of five rounds; `None` if the host wrote nothing.
+    pub fn of(ends: &[RunPosition; ROUNDS + 1], judged: &Judged) -> Option<Self> {
         let (first, last) = (ends[0], ends[ROUNDS]);
         let written = last.host_units - first.host_units;
         if written == 0 {
@@ -38,8 +39,9 @@ impl Reserve {
         let buffered = fewer(|mark| mark.dirty_units as f64);
         let in_flash = fewer(|mark| mark.flash_units as f64 - mark.erased_units as f64);
         let programmed = last.flash_units - first.flash_units;
-        let put_off = if programmed == 0 { 0.0 } else { units_after_end as f64 / programmed as f64 };
-        Some(Self { consumed: in_flash + buffered, buffered, put_off })
+        let put_off = if programmed == 0 { 0.0 } else { judged.units_after_end as f64 / programmed as f64 };
+        let spare_written = written as f64 / judged.spare_units as f64;
+        Some(Self { consumed: in_flash + buffered, buffered, put_off, spare_written })
     }
 
     /// What free blocks and buffers absorbed, or by how much they grew, for a person.
@@ -71,10 +73,12 @@ pub(super) fn serialize<S: Serializer>(reserve: &Option<Reserve>, serializer: S)
         consumed: Option<f64>,
         buffered: Option<f64>,
         put_off: Option<f64>,
+        spare_written: Option<f64>,
     }
     let share = |of: fn(&Reserve) -> f64| reserve.as_ref().map(of);
     let (consumed, buffered, put_off) = (share(|r| r.consumed), share(|r| r.buffered), share(|r| r.put_off));
-    Shares { consumed, buffered, put_off }.serialize(serializer)
+    let spare_written = share(|r| r.spare_written);
+    Shares { consumed, buffered, put_off, spare_written }.serialize(serializer)
 }
 
 #[cfg(test)]

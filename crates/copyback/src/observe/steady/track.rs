@@ -1,6 +1,6 @@
 //! Marks of a run, which determine its fifths.
 
-use super::{Loop, ROUNDS, RunPosition, Steady, Verdict, judge};
+use super::{Judged, Loop, ROUNDS, RunPosition, Steady, Verdict, judge};
 
 /// Marks of a run, or of its measured part, evenly spread over what the host wrote. Memory is fixed: if there are too
 /// many, every other one is dropped.
@@ -64,15 +64,19 @@ impl Track {
         self.end.map_or(0, |end| now.flash_units - end.flash_units)
     }
 
-    /// What share of the units that flash was programmed with came behind the last request, of a run that is here now.
+    /// Units that flash was programmed with after the last request, over those before, of a run that is here now; 0 if
+    /// there were none before.
     pub fn share_after_end(&self, now: RunPosition) -> f64 {
-        let all = now.flash_units - self.marks[0].flash_units;
-        if all == 0 { 0.0 } else { self.units_after_end(now) as f64 / all as f64 }
+        let after = self.units_after_end(now);
+        let before = now.flash_units - self.marks[0].flash_units - after;
+        if before == 0 { 0.0 } else { after as f64 / before as f64 }
     }
 
-    /// The verdict on a run in which no request completed after `last`.
-    pub fn judge(&self, last: RunPosition, host: Loop) -> Steady {
-        let steady = judge(&self.ends(self.end.unwrap_or(last)), host, self.units_after_end(last));
+    /// The verdict on a run in which no request completed after `last`, on drives with so many physical units beyond
+    /// their logical ones.
+    pub fn judge(&self, last: RunPosition, host: Loop, spare_units: u64) -> Steady {
+        let judged = Judged { units_after_end: self.units_after_end(last), spare_units };
+        let steady = judge(&self.ends(self.end.unwrap_or(last)), host, &judged);
         // Blocks that were erased when the host was done are no sign that the drive still fills up.
         if steady.verdict == Verdict::NoErase && last.erases > self.marks[0].erases {
             return Steady { verdict: Verdict::TooShort, ..steady };

@@ -2,6 +2,7 @@
 
 use super::Simulation;
 use super::totals::FlashTotals;
+use crate::flash::geometry::Geometry;
 use crate::host::config::HostConfig;
 use crate::observe::backlog::Backlog;
 use crate::observe::config::MeasureConfig;
@@ -138,8 +139,8 @@ impl Simulation<'_> {
         self.last_end().host_units - self.start.written_units
     }
 
-    /// What of all that was programmed since the run's start, or its warm-up's end, was so when the last request had
-    /// ended.
+    /// What was programmed after the last request, over what was programmed before, since the run's start or its
+    /// warm-up's end.
     pub fn put_off_share(&self) -> f64 {
         self.track.share_after_end(self.mark())
     }
@@ -157,7 +158,13 @@ impl Simulation<'_> {
         } else {
             Loop::Open
         };
-        self.track.judge(self.mark(), host)
+        self.track.judge(self.mark(), host, self.spare_units())
+    }
+
+    /// Physical units of all drives less the logical ones.
+    fn spare_units(&self) -> u64 {
+        let spare = |geometry: &Geometry| u64::from(geometry.physical_units - geometry.logical_units);
+        self.drives().map(|drive| spare(drive.geometry())).sum()
     }
 
     /// Samples the drives before the events of this time, or updates the window.
