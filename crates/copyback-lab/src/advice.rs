@@ -1,10 +1,11 @@
 //! Advice if a workload is too short for its warm-up, or to be measured.
 
 use copyback::run::Warmup;
-use copyback::run::config::RunConfig;
+use copyback::run::config::{Resolved, RunConfig};
 use copyback::run::precondition::PreconditionConfig;
 use copyback::run::warmup::Unfinished;
-use copyback_workload::spec::WorkloadSpec;
+use copyback_workload::spec::{Tenant, WorkloadSpec};
+use copyback_workload::tenants::with_keys_of;
 
 /// Rounds that a warm-up by the steady-state rule, and the measurement after it, usually need.
 const ROUNDS_WANTED: f64 = 20.0;
@@ -21,24 +22,46 @@ const BEGINS_SETTLED: &str = "remove --warmup: this drive is steady from the sta
 /// Longest run that is worth suggesting, in requests.
 pub const REQUESTS_MAX: f64 = 2e7;
 
-/// The help if a workload ends before its warm-up. `is_settled`: the drive begins in a steady state.
-pub fn for_warmup(unfinished: &Unfinished, workload: &WorkloadSpec, is_settled: bool) -> String {
-    let settle = if is_settled { BEGINS_SETTLED } else { BEGIN_SETTLED };
+/// Most workloads whose settings an advice lists.
+const LISTED_MAX: usize = 4;
+
+/// The help if a workload ends before its warm-up. `has_jobs`: its workloads are jobs of fio.
+pub fn for_warmup(unfinished: &Unfinished, resolved: &Resolved, has_jobs: bool) -> String {
+    let settle = if begins_settled(&resolved.run) { BEGINS_SETTLED } else { BEGIN_SETTLED };
     let wanted = match unfinished.warmup {
-        Warmup::Steady if !unfinished.has_written => return SAY_HOW_LONG.into(),
+        Warmup::Steady if !unfinished.has_write => return SAY_HOW_LONG.into(),
         Warmup::Steady => (ROUNDS_WANTED / unfinished.rounds).ceil(),
         Warmup::Requests(requests) => (requests as f64 / unfinished.requests as f64).floor() + 1.0,
         Warmup::Time(ns) => (ns as f64 / unfinished.simulated_ns as f64).floor() + 1.0,
     };
     let times = wanted.max(2.0);
-    let passes = times * f64::from(workload.passes.unwrap_or(1));
-    let play = (times * unfinished.requests as f64 <= REQUESTS_MAX)
-        .then(|| format!("extend the workload: {}", going_on(workload, passes)));
+    let play = (times * unfinished.requests as f64 <= REQUESTS_MAX).then(|| longer(resolved, times, has_jobs));
     match (unfinished.warmup, play) {
         (Warmup::Steady, Some(play)) => format!("{play}, take a smaller drive, {settle}, or {SAY_HOW_LONG}"),
         (Warmup::Steady, None) => format!("take a smaller drive, {settle}, or {SAY_HOW_LONG}"),
         (_, Some(play)) => format!("shorten the warm-up, or {play}"),
         (_, None) => "shorten the warm-up".into(),
+    }
+}
+
+/// How to make the workload, or each of several, this many times as long.
+fn longer(resolved: &Resolved, times: f64, has_jobs: bool) -> String {
+    let passes = |spec: &WorkloadSpec| times * f64::from(spec.passes.unwrap_or(1));
+    if resolved.tenants.is_empty() {
+        return format!("extend the workload: {}", going_on(&resolved.workload, passes(&resolved.workload)));
+    }
+    if has_jobs {
+        return format!("extend the jobs: multiply their `loops` by {times}, or raise their `size` or `runtime`");
+    }
+    let setting = |(name, Tenant { terms, spec }): (&String, &Tenant)| match terms.passes {
+        Some(passes) => Some(format!("--set workloads.{name}.passes={}", times * passes)),
+        None if spec.requests.is_none() && spec.trace.is_none() => None,
+        None => Some(with_keys_of(name, &going_on(spec, passes(spec)))),
+    };
+    let settings: Option<Vec<String>> = resolved.tenants.iter().map(setting).collect();
+    match settings.filter(|settings| settings.len() <= LISTED_MAX) {
+        Some(settings) => format!("extend the workloads: {}", settings.join(" ")),
+        None => "extend the workloads: raise their `requests`, `loop`, `passes` or `stop`".into(),
     }
 }
 

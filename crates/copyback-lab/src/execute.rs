@@ -18,6 +18,7 @@ use copyback::observe::report::{Outcome, Report};
 use copyback::run::config::Resolved;
 use copyback::run::{self, Options, Progress, RunError, Warmup};
 use copyback::workload::spec::{Pace, WorkloadSpec};
+use copyback_workload::tenants::with_keys_of;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -203,7 +204,7 @@ fn common_warmup(
         let drives = preconditioned.copy(planned);
         let mut listen = |_| bar.stop_if_requested();
         let end = run::warmup_end_of(&planned.resolved.run, drives, streams, &options, &mut listen);
-        end.map_err(|error| failed(error, planned).of_run(&planned.scheme))
+        end.map_err(|error| failed(error, plan, planned).of_run(&planned.scheme))
     })?;
     Ok(ends.into_iter().max().map(Warmup::Requests))
 }
@@ -237,11 +238,10 @@ fn options(plan: &Plan, warmup: Option<Warmup>, how: &ExecutionOptions) -> Optio
 }
 
 /// Why a run failed.
-fn failed(error: RunError, planned: &Planned) -> Failure {
+fn failed(error: RunError, plan: &Plan, planned: &Planned) -> Failure {
     match error {
         RunError::WarmupUnfinished(unfinished) => {
-            let Resolved { run, workload, .. } = &planned.resolved;
-            let help = advice::for_warmup(&unfinished, workload, advice::begins_settled(run));
+            let help = advice::for_warmup(&unfinished, &planned.resolved, !plan.jobs.list.is_empty());
             Failure::input(unfinished.to_string()).with_help(help)
         }
         RunError::Empty if ends_with_map(&planned.resolved) => {
@@ -253,7 +253,21 @@ fn failed(error: RunError, planned: &Planned) -> Failure {
             ))
             .with_help("raise `size`, use another seed (--seed N) or smaller requests, or norandommap=1")
         }
-        error => error.into(),
+        error => with_keys_of_workloads(error.into(), &planned.resolved),
+    }
+}
+
+/// Names the keys of `[workload]` in the help as several workloads have them.
+fn with_keys_of_workloads(failure: Failure, resolved: &Resolved) -> Failure {
+    let mut names = resolved.tenants.keys();
+    let name = match (names.next(), names.next()) {
+        (None, _) => return failure,
+        (Some(only), None) => only,
+        _ => "NAME",
+    };
+    match failure.help().map(|help| with_keys_of(name, help)) {
+        Some(help) => failure.with_help(help),
+        None => failure,
     }
 }
 
@@ -317,7 +331,7 @@ fn one(
         last = Some(progress);
     };
     let outcome = run::simulate_streams(&planned.resolved.run, drives, streams, &options, &mut progress)
-        .map_err(|error| failed(error, planned))?;
+        .map_err(|error| failed(error, plan, planned))?;
     let mut outcome = outcome;
     planned.retain_notes_of_user(&mut outcome.notes);
     outcome.notes.extend(too_few_requests(plan, &planned.resolved, &outcome.report));

@@ -85,7 +85,11 @@ impl Fitted {
         let about = if self.is_estimate { "about " } else { "" };
         let used = format!("{about}{}", format::size(self.used_bytes as f64));
         (self.used_bytes.saturating_mul(SPARSE) <= self.addressed_bytes).then(|| {
-            format!("      It uses {used} of that: with --set workload.layout=compact, a far smaller drive suffices\n")
+            let packed = match self.is_of_several {
+                true => "`layout = \"compact\"` in the table of its workload",
+                false => "--set workload.layout=compact",
+            };
+            format!("      It uses {used} of that: with {packed}, a far smaller drive suffices\n")
         })
     }
 

@@ -131,6 +131,8 @@ pub(super) struct Watch {
     next_units: u64,
     /// The positions of the run at the ends of the last rounds.
     ends: Vec<RunPosition>,
+    /// Whether a request writes.
+    has_write: bool,
 }
 
 impl Watch {
@@ -138,7 +140,20 @@ impl Watch {
     pub(super) fn new(warmup: Warmup, is_closed_loop: bool, logical_units: u64) -> Self {
         let round_units = (logical_units / ROUNDS_PER_CAPACITY).max(1);
         let ends = vec![RunPosition::default()];
-        Self { warmup, is_closed_loop, first_arrival_ns: None, round_units, next_units: round_units, ends }
+        Self {
+            warmup,
+            is_closed_loop,
+            first_arrival_ns: None,
+            round_units,
+            next_units: round_units,
+            ends,
+            has_write: false,
+        }
+    }
+
+    /// The workload has a request of this kind.
+    pub(super) fn note(&mut self, op: Op) {
+        self.has_write |= op == Op::Write;
     }
 
     /// Whether it ends before the request of this number, which arrives at `arrival_ns`, begins. `mark` returns the
@@ -189,7 +204,7 @@ impl Watch {
             simulated_ns: last.now_ns,
             rounds,
             steady: (self.warmup == Warmup::Steady).then(|| self.verdict()),
-            has_written: last.host_units > 0,
+            has_write: self.has_write,
         }
     }
 }
@@ -207,8 +222,8 @@ pub struct Unfinished {
     pub rounds: f64,
     /// The last verdict of the rule, if it was judged.
     pub steady: Option<Steady>,
-    /// Whether the host wrote at all.
-    pub has_written: bool,
+    /// Whether the workload has a write at all.
+    pub has_write: bool,
 }
 
 impl fmt::Display for Unfinished {
@@ -224,7 +239,7 @@ impl fmt::Display for Unfinished {
                 exact_time(self.simulated_ns),
                 exact_time(ns)
             ),
-            Warmup::Steady if !self.has_written => {
+            Warmup::Steady if !self.has_write => {
                 write!(
                     f,
                     "the workload ended after {requests} without a write: a drive becomes steady only \

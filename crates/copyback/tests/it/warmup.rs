@@ -255,7 +255,7 @@ fn what_is_unfinished_says_why() {
         simulated_ns: 0,
         rounds: 9.5,
         steady: Some(copyback::observe::steady::Steady { verdict: Verdict::NoErase, ..Default::default() }),
-        has_written: true,
+        has_write: true,
     };
     assert!(unfinished.to_string().ends_with("before the drive was steady: no block was erased"));
 }

@@ -24,6 +24,9 @@ impl Simulation<'_> {
         match self.next {
             Some(next) => {
                 self.fetched += 1;
+                if let Some(watch) = &mut self.watch {
+                    watch.note(next.op);
+                }
                 if next.arrival_ns > ARRIVAL_MAX_NS && self.loop_of_host.mode == HostMode::Open {
                     return Err(RunError::TooLate { index: self.fetched - 1, arrival_ns: next.arrival_ns });
                 }

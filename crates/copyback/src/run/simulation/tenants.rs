@@ -181,7 +181,8 @@ impl Simulation<'_> {
         if arrival_ns > ARRIVAL_MAX_NS {
             return Err(RunError::TooLate { index: self.fetched - 1, arrival_ns });
         }
-        if self.watch.is_some() {
+        if let Some(watch) = &mut self.watch {
+            watch.note(request.op);
             self.end_warmup_before(self.fetched - 1, arrival_ns);
         }
         self.begin(request, arrival_ns)
