@@ -1,5 +1,6 @@
 //! Traces of several files that have one base name: blktrace writes `BASE.blktrace.N` for each CPU N.
 
+use crate::units::counted;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,22 @@ pub fn base_name(name: &str) -> &str {
 
 fn is_number(cpu: &str) -> bool {
     !cpu.is_empty() && cpu.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The note that files of CPUs are missing between those of a trace, in the order of the CPUs.
+pub fn note_of_gap(files: &[PathBuf]) -> Option<String> {
+    let names = files.iter().map(|file| file.file_name()?.to_str()?.rsplit_once('.'));
+    let names: Vec<(&str, u32)> =
+        names.map(|own| own.and_then(|(base, cpu)| Some((base, cpu.parse().ok()?)))).collect::<Option<_>>()?;
+    let (base, last) = *names.last()?;
+    let cpus: BTreeSet<u32> = names.iter().map(|(_, cpu)| *cpu).collect();
+    let missing = u64::from(last) + 1 - cpus.len() as u64;
+    let first = (0..last).find(|cpu| !cpus.contains(cpu))?;
+    let others = if missing > 1 { format!(" and {} more", counted(missing - 1, "file")) } else { String::new() };
+    Some(format!(
+        "there is no `{base}.{first}`{others}, though there is `{base}.{last}`: the requests of that CPU are missing, unless \
+         it was offline"
+    ))
 }
 
 /// The files of a base name in the order of their CPUs, on disk or passed by the caller. None if there are no such

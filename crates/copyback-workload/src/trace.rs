@@ -248,6 +248,9 @@ fn open_reader(
     if parts.is_empty() {
         return open_file(path, file, options, notes);
     }
+    if let Some(note) = per_cpu::note_of_gap(&parts) {
+        input::add_note(notes, note);
+    }
     let mut readers = Vec::new();
     for part in &parts {
         let shown = part.display().to_string();

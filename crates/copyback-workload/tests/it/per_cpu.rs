@@ -38,6 +38,12 @@ fn files_of_all_cpus_are_merged_by_time() {
     let base = folder.path().join("big");
     let names: Vec<_> = per_cpu::files(&base).iter().map(|file| file.extension().unwrap().to_owned()).collect();
     assert_eq!(names, ["0", "1", "2", "10"], "in the order of the CPUs");
+    let spec = WorkloadSpec::of_trace(&base);
+    let gap = "there is no `big.blktrace.3` and 6 files more, though there is `big.blktrace.10`";
+    assert!(read_spec(&spec).unwrap().1.iter().any(|note| note.starts_with(gap)), "a gap is noted");
+    let whole: Vec<_> = [0, 1, 2].map(|cpu| folder.path().join(format!("big.blktrace.{cpu}"))).to_vec();
+    assert_eq!(per_cpu::note_of_gap(&whole), None);
+    assert!(per_cpu::note_of_gap(&[whole[0].clone(), whole[2].clone()]).is_some_and(|note| !note.contains("more")));
     // Times are in order without any sorting, however far apart the CPUs' files are.
     let spec = WorkloadSpec { reorder_window: Some(1), ..WorkloadSpec::of_trace(&base) };
     let (requests, notes) = read_spec(&spec).unwrap();
