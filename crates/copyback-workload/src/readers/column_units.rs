@@ -67,6 +67,11 @@ const SIZE_WORDS: &[(&[&str], Unit)] = &[
 /// A block's number is an offset in blocks; `block_size` is a length in bytes.
 const OFFSET_WORDS: &[&str] = &["block", "blk", "blkno", "blocknr"];
 
+/// Whether a column's name says that it counts blocks.
+pub(crate) fn counts_blocks(name: &str) -> bool {
+    words(name).iter().any(|word| ["blocks", "nblocks", "nblk", "blks"].contains(&word.as_str()))
+}
+
 /// Words of a name in lower case: `ts` and `us` of `ts_us`, `size` and `kb` of `SizeKB`.
 pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];

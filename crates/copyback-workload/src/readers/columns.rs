@@ -233,7 +233,7 @@ fn op_of_meaning(meaning: Meaning) -> Option<Op> {
 }
 
 /// The remedy: how to set the meaning of an operation.
-fn say_what_it_means(word: &str) -> String {
+pub(crate) fn say_what_it_means(word: &str) -> String {
     format!("say what it means: --set workload.operations.{word}=read (or write, trim, ignore)")
 }
 

@@ -62,6 +62,14 @@ pub(crate) fn ns(text: &[u8]) -> Option<u64> {
     universal_s.checked_mul(SECOND_NS)?.checked_add(decimals_ns)
 }
 
+/// Whether a field looks like a date, and is none that is read.
+pub(crate) fn is_wrong(field: &str) -> bool {
+    let day = field.split(['T', ' ']).next().unwrap_or_default();
+    let parts: Vec<&str> = day.split(['-', '/', '.']).collect();
+    let is_number = |part: &&str| (1..=4).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
+    parts.len() == 3 && parts.iter().all(is_number) && ns(field.as_bytes()).is_none()
+}
+
 /// Nanoseconds since 1970 of the midnight before a date without a time of day.
 pub(crate) fn midnight_ns(text: &[u8]) -> Option<u64> {
     let mut rest = text;

@@ -20,6 +20,7 @@ const HINTS: &[(&str, Option<Field>)] = &[
     ("ts", Some(Field::Arrival)),
     ("t", Some(Field::Arrival)),
     ("op", Some(Field::Op)),
+    ("opcode", Some(Field::Op)),
     ("oper", Some(Field::Op)),
     ("rw", Some(Field::Op)),
     ("type", Some(Field::Op)),
@@ -50,12 +51,20 @@ pub(crate) struct Guess {
     pub keys: Vec<String>,
     /// Names of columns in a unit that no key has.
     pub without_key: Vec<String>,
+    /// Whether neither a name nor the values show the unit of times.
+    pub is_time_unit_unknown: bool,
 }
 
 /// Whether a field is a number or a date.
 pub(crate) fn is_number(field: &str) -> bool {
     let is_plain = !field.is_empty() && field.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     is_plain || dates::ns(field.as_bytes()).is_some()
+}
+
+/// Whether a field is a time of day: `17:02:01`.
+fn is_time_of_day(field: &str) -> bool {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    field.split(':').count() == 3 && field.split(':').all(is_number)
 }
 
 /// Beginnings of device names, before a letter or a number of the device.
@@ -97,8 +106,8 @@ fn is_device(field: &str) -> bool {
 
 /// A key for each column of rows without a header: the operation by its word, a device by its name, and three numbers
 /// in the usual order, in the units of their values.
-pub(crate) fn columns_of_rows(rows: &[Vec<String>]) -> Vec<String> {
-    let Some(row) = rows.first() else { return Vec::new() };
+pub(crate) fn columns_of_rows(rows: &[Vec<String>]) -> Guess {
+    let row = rows.first().map_or(&[][..], Vec::as_slice);
     let op_at = row.iter().position(|field| columns::is_op_word(field.as_bytes()));
     let device_at = row.iter().position(|field| is_device(field));
     let mut left = [Field::Arrival, Field::Offset, Field::Length].into_iter();
@@ -106,13 +115,14 @@ pub(crate) fn columns_of_rows(rows: &[Vec<String>]) -> Vec<String> {
     let found = row.iter().enumerate().map(|(at, field)| match op_at == Some(at) {
         true => Some(Field::Op),
         false if device_at == Some(at) => Some(Field::Device),
+        false if is_time_of_day(field) => left.next().filter(|next| *next == Field::Arrival),
         false if !is_number(field) => None,
         // If no field is a word, the operation is the second number.
         false if at > 0 && op.is_some() => op.take(),
         false => left.next(),
     });
     let found: Vec<Option<Field>> = found.collect();
-    keys(&vec![String::new(); row.len()], &found, rows).keys
+    keys(&vec![String::new(); row.len()], &found, rows)
 }
 
 /// The field that a column's name suggests.
@@ -153,10 +163,26 @@ pub(crate) fn columns(names: &[String], rows: &[Vec<String>]) -> Guess {
     keys(names, &found, rows)
 }
 
+/// A time of 2001 in microseconds since 1970: smaller whole numbers may have any unit.
+const SINCE_1970_US: u64 = 1_000_000_000_000_000;
+
 /// The keys of columns with these fields, in the units that their names state, or else in those of their values.
 fn keys(names: &[String], found: &[Option<Field>], rows: &[Vec<String>]) -> Guess {
     let column = |field: Field| found.iter().position(|known| *known == Some(field));
-    let named = |field: Field| column(field).and_then(|at| column_units::of_name(&names[at], field));
+    let of_name = |field: Field| column(field).and_then(|at| column_units::of_name(&names[at], field));
+    let has_name = |name: &str| names.iter().any(|known| known == name);
+    let named = |field: Field| match (field, of_name(field)) {
+        // Blocks of a disk beside its block addresses.
+        (Field::Length, Some(Unit::WithoutKey))
+            if of_name(Field::Offset) == Some(Unit::Sectors)
+                && column(field).is_some_and(|at| column_units::counts_blocks(&names[at])) =>
+        {
+            Some(Unit::Sectors)
+        }
+        // Tectonic's times.
+        (Field::Arrival, None) if has_name("op_time") && has_name("io_offset") => Some(Unit::Seconds),
+        (_, named) => named,
+    };
     let texts = |field: Field| {
         let at = column(field);
         rows.iter().filter_map(move |row| row.get(at?)).map(String::as_str)
@@ -182,10 +208,13 @@ fn keys(names: &[String], found: &[Option<Field>], rows: &[Vec<String>]) -> Gues
         if is_kept { name.clone() } else { key.to_owned() }
     };
     let is_without_key = |(name, field): &(&String, &Option<Field>)| {
-        field.is_some_and(|field| column_units::of_name(name, field) == Some(Unit::WithoutKey))
+        field.is_some_and(|field| column_units::of_name(name, field).and(named(field)) == Some(Unit::WithoutKey))
     };
     Guess {
         keys: names.iter().zip(found).map(key).collect(),
+        is_time_unit_unknown: named(Field::Arrival).is_none()
+            && numbers(Field::Arrival).iter().all(|time| *time < SINCE_1970_US)
+            && texts(Field::Arrival).all(|text| text.bytes().all(|byte| byte.is_ascii_digit())),
         without_key: names.iter().zip(found).filter(is_without_key).map(|(name, _)| name.clone()).collect(),
     }
 }

@@ -41,6 +41,7 @@ pub(crate) mod registry;
 mod separator;
 pub(crate) mod spc;
 pub(crate) mod strace;
+mod suggested;
 pub(crate) mod systor;
 pub(crate) mod tectonic;
 mod time_of_day;

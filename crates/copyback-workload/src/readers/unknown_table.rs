@@ -4,7 +4,7 @@ use super::csv::{last_comment, names};
 use super::cursor::shown;
 use super::lines::is_blank_or_comment;
 use super::separator::Separator;
-use super::{columns, decimal, guess};
+use super::{columns, dated_header, dates, decimal, guess, suggested};
 use crate::Error;
 
 /// Fewest columns of a table of requests.
@@ -21,21 +21,47 @@ pub(crate) fn refuse_unknown_names(file: &str, head: &[u8]) -> Option<Error> {
         // A comment may be prose: its words must suggest fields.
         guess::are_names(&header.names).then_some(header)
     };
-    let (header, place) = match ahead {
-        Some(header) => (header, ""),
-        None => (behind_sign()?, " in its last comment"),
+    let (header, place, rows) = match ahead {
+        Some(header) => (header, "", &lines[1..]),
+        None => (behind_sign()?, " in its last comment", &lines[..]),
     };
     let (missing, name_them) = columns::missing_of_header(&header.names)?;
+    if let Some(refused) = refuse_wrong_date(file, head, &header) {
+        return Some(refused);
+    }
     let between = between(header.separator);
     let columns = columns::list(&header.names);
     let message =
         format!("{file}: it looks like a table with the columns {columns}{place}{between}; it lacks {missing}");
     let guessed = guess::columns(&header.names, &header.rows);
-    let in_order = guessed.keys.join(",");
     let convert = without_key(&guessed.without_key);
-    Some(
-        Error::new(message)
-            .with_help(format!("{name_them}; or name all in their order: --columns {in_order}{convert}")),
+    let in_order = match suggested::remarks(&guessed, rows, &header.rows, true) {
+        Some(remarks) => format!("--columns {}{remarks}", guessed.keys.join(",")),
+        None => names_of(header.names.len()),
+    };
+    Some(Error::new(message).with_help(format!("{name_them}; or name all in their order: {in_order}{convert}")))
+}
+
+/// The reason why a column of times has no date, if one of its values looks like a date.
+fn refuse_wrong_date(file: &str, head: &[u8], header: &Header) -> Option<Error> {
+    let at = header.names.iter().position(|name| dated_header::is_of_times(name))?;
+    let row = header.rows.iter().find(|row| dates::is_wrong(&row[at]))?;
+    let is_row =
+        |line: &&[u8]| !is_blank_or_comment(line) && pointed(header.separator.fields(line), header.separator) == *row;
+    let line = 1 + head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end).position(|line| is_row(&line))?;
+    let (name, value) = (shown(header.names[at].as_bytes()), shown(row[at].as_bytes()));
+    let message = format!("{file}, line {line}: its `{name}` is `{value}`, which is no date that is read");
+    Some(Error::new(message).with_help(
+        "dates are days that exist, from 1970 to 2554, written as 2024-10-27 or 2024/10/27, and with a time of day as \
+         2024-10-27 02:59:59 or 2024-10-27T02:59:59Z",
+    ))
+}
+
+/// How to name so many columns that nothing is known of.
+fn names_of(count: usize) -> String {
+    format!(
+        "--columns with a name for each of its {count} columns: arrival_s (or _ms, _us, _ns), op, offset_bytes (or \
+         _sectors), length_bytes (or _sectors), device, and `other` for the rest"
     )
 }
 
@@ -114,17 +140,23 @@ pub(crate) fn refuse_without_header(file: &str, head: &[u8]) -> Option<Error> {
     // A comma may be a decimal one.
     let separator = Separator::ALL.into_iter().find(is_row)?;
     let fields = separator.fields(line);
-    let guessed = guess::columns_of_rows(&fields_of(&lines, separator, fields.len())).join(",");
+    let rows = fields_of(&lines, separator, fields.len());
+    let guessed = guess::columns_of_rows(&rows);
     let between = between(separator);
     let message =
         format!("{file}: it looks like a table without a header{between}; its first row is `{}`", shown(line));
+    let Some(remarks) = suggested::remarks(&guessed, &lines, &rows, false) else {
+        let help = format!("name the columns in their order, here or in a header line: {}", names_of(fields.len()));
+        return Some(Error::new(message).with_help(help));
+    };
+    let guessed = guessed.keys.join(",");
     // A header has the same separator as its rows.
     let header = match separator {
         Separator::Comma => format!(", such as `{guessed}`"),
         _ => format!(", with the same separator, such as `{}`", guessed.replace(',', &separator.between())),
     };
     Some(Error::new(message).with_help(format!(
-        "add a header line that names the columns{header}, or name them on the command line: --columns {guessed}"
+        "add a header line that names the columns{header}, or name them on the command line: --columns {guessed}{remarks}"
     )))
 }
 

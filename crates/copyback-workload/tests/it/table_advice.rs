@@ -97,6 +97,32 @@ fn advised_units_are_those_of_names_and_values() {
     assert!(help.contains("no key has the unit of `page`, `size (MB)`: convert it to bytes"), "{help}");
 }
 
+/// Each suggestion reads its rows, possibly with the meanings of operations that it asks for; without one that does,
+/// none is made up.
+#[test]
+fn what_cannot_be_known_is_not_suggested() {
+    let (columns, read, _) = read_as_advised("# ts_ms volume opcode lba nblocks\n1000 7 R 2048 8\n1001 7 W 4096 16\n");
+    assert_eq!(columns, "arrival_ms,device,op,offset_sectors,length_sectors");
+    assert_eq!(read[1], (1_000_000, Op::Write, 4096 * 512, 8192, 7));
+    let help = |content: &str| error(content.as_bytes()).help.expect("advice");
+    // A process id is no operation, and no row has a time in a known unit.
+    let biosnoop = "17:02:01    kworker/0:1H   100     0         nvme0n1   RA  1000       4096      0.08\n";
+    let said = help(biosnoop);
+    assert!(said.contains("a name for each of its 9 columns") && !said.contains("other,"), "{said}");
+    let names = "block_id io_offset io_size op_time op_name user_namespace user_name rs_shard_id op_count host_name";
+    let words =
+        help(&format!("# {names}\n1 0 4096 1000.5 getChunkData a b 0 1 h\n2 0 8192 1001.25 putChunk a b 0 1 h\n"));
+    assert!(words.contains("--columns other,offset_bytes,length_bytes,arrival_s,op,other,"), "{words}");
+    assert!(words.contains("--set workload.operations.getChunkData=read (or write, trim, ignore), and the same of"));
+    let whole = help(&format!("# {names}\n1 0 4096 1000 1 a b 0 1 h\n2 4096 8192 1001 2 a b 0 1 h\n"));
+    assert!(whole.contains("arrival_s,op") && whole.contains("1 for a write"), "{whole}");
+    let (tectonic, _) = rows(format!("{names}\n1 0 4096 1000.5 1 a b 0 1 h\n2 0 4096 1001.5 3 a b 0 1 h\n").as_bytes());
+    assert_eq!(tectonic.len(), 2);
+    // Whole numbers may be of any unit.
+    let times = help("when,what,where,size\n0,W,0,4096\n7,R,0,4096\n");
+    assert!(times.contains("--columns arrival_us,") && times.contains("the unit of its times is not known"), "{times}");
+}
+
 /// 1 KiB has 1,024 bytes, and the keys are columns' names, too.
 #[test]
 fn sizes_may_be_in_kib() {

@@ -124,3 +124,20 @@ fn parquet_of_which_no_column_says_when_requests_arrive_is_refused() {
     let refused = error(&parquet(vec![("required binary date (STRING)", Values::Text(&["2026-06-30", "soon"]))]));
     assert!(refused.message.contains("row 2: its arrival_ns is `soon`, and no date such as"), "{refused}");
 }
+
+/// A date that is none, or is written otherwise, is named with its place.
+#[test]
+fn wrong_dates_are_named() {
+    for value in
+        ["2023-02-29T10:00:00Z", "10/27/2024 02:59:59", "1066-10-14 09:00:00", "3024-01-01", "27.10.2024 10:00"]
+    {
+        for first in ["", "2024-10-27 02:59:59,R,0,512\n"] {
+            let content = format!("timestamp,op,offset,length\n{first}{value},W,0,4096\n");
+            let refused = crate::common::error(content.as_bytes());
+            let line = 2 + usize::from(!first.is_empty());
+            let says = format!(", line {line}: its `timestamp` is `{value}`, which is no date that is read");
+            assert!(refused.message.contains(&says), "{refused}");
+            assert!(refused.help.expect("a remedy").contains("from 1970 to 2554"), "{value}");
+        }
+    }
+}
