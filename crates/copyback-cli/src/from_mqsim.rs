@@ -275,6 +275,9 @@ fn timing(parameters: &Parameters) -> Result<Vec<Line>, String> {
 
 fn capacity(parameters: &Parameters) -> Result<Vec<Line>, String> {
     let reserved = parameters.number("Overprovisioning_Ratio", 0.0)?;
+    if let Some(share) = reserved.filter(|share| *share >= 1.0) {
+        return Err(format!("`Overprovisioning_Ratio` is `{share}`; it is a share of the flash, below 1"));
+    }
     let reserved = reserved.map(|share| format!("{share:?} # Overprovisioning_Ratio, a share of the flash in both"));
     Ok(vec![("reserved", reserved, "Overprovisioning_Ratio")])
 }

@@ -297,6 +297,10 @@ fn mqsims_configuration_is_converted() {
             b"<Device_Parameter_Set><Overprovisioning_Ratio>-1</Overprovisioning_Ratio></Device_Parameter_Set>",
             "is `-1`; it must be a number, 0 or more",
         ),
+        (
+            b"<Device_Parameter_Set><Overprovisioning_Ratio>1</Overprovisioning_Ratio></Device_Parameter_Set>",
+            "is `1`; it is a share of the flash, below 1",
+        ),
         (b"<Device_Parameter_Set><Flash_Channel_Count>8</Flash_Channel_Count>", "the file was cut off"),
         (b"<Device_Parameter_Set><!-- ", "a comment has no end"),
         (b"<Device_Parameter_Set><a", "the tag `<a` has no end"),

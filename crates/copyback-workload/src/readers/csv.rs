@@ -237,6 +237,10 @@ impl Devices {
             *self = if is_number { Self::Numbers } else { Self::Names(Names::default()) };
         }
         match self {
+            // In a quotation, two quotes are one.
+            Self::Names(names) if field.contains(&b'"') => {
+                names.device_of(String::from_utf8_lossy(field).replace("\"\"", "\"").as_bytes())
+            }
             Self::Names(names) => names.device_of(field),
             _ => number(field, column).and_then(columns::device_of).map_err(|error| {
                 LineError(format!("{}, and those before it are numbers; name all devices, or number all", error.0))

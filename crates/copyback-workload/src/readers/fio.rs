@@ -97,16 +97,16 @@ impl LineFormat for Fio {
             );
         }
         if self.waits > 0 {
-            notes.push(
-                "waits are microseconds since the wait before, as fio's manual says; fio 3.42 itself takes them as \
-                 milliseconds since the start"
-                    .to_owned(),
-            );
+            notes.push(NOTE_OF_WAITS.to_owned());
         }
         notes.extend(named_devices(self.files.list().iter().map(Vec::as_slice)));
         notes
     }
 }
+
+/// The note on waits in version 2.
+pub(crate) const NOTE_OF_WAITS: &str = "waits are microseconds since the wait before, as fio's manual says; fio 3.42 itself \
+                                        takes them as milliseconds since the start";
 
 /// Which device number each file got.
 pub(crate) fn named_devices<'a>(files: impl ExactSizeIterator<Item = &'a [u8]>) -> Vec<String> {

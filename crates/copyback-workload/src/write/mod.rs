@@ -6,6 +6,7 @@ mod text;
 
 use crate::words::words;
 use crate::{Error, Request, RequestSource};
+use std::collections::BTreeSet;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use target::Target;
@@ -43,6 +44,9 @@ pub struct WriteSummary {
 pub(crate) trait RequestWriter {
     /// Writes one request.
     fn write(&mut self, request: &Request) -> Result<(), Error>;
+
+    /// Names a device whose requests follow, for formats with names of devices.
+    fn name_device(&mut self, _device: u32, _name: &str) {}
 
     /// Writes the rest, and returns the properties that the format could not keep.
     fn finish(self: Box<Self>) -> Result<Vec<String>, Error>;
@@ -91,8 +95,15 @@ pub fn write_to<W: Write + Send>(
         WriteFormat::Spc => Box::new(text::TextWriter::new(output, text::Spc)?),
     };
     let mut requests = 0;
+    let mut named = BTreeSet::new();
     while let Some(request) = source.next_request()? {
         requests += 1;
+        if format == WriteFormat::Csv
+            && named.insert(request.device)
+            && let Some(name) = source.device_name(request.device)
+        {
+            writer.name_device(request.device, &name);
+        }
         writer.write(&request).map_err(|mut error| {
             error.message = format!("request {requests}: {}", error.message);
             error

@@ -2,9 +2,10 @@
 
 use super::{RequestWriter, WriteFormat, io_error};
 use crate::readers::csv::COUNTS_FROM_START;
+use crate::readers::fio::NOTE_OF_WAITS;
 use crate::units::format_count;
 use crate::{Error, Op, Priority, Request};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 /// A text format of one request a line.
@@ -19,6 +20,14 @@ pub(crate) trait TextFormat {
 
     /// The reason why it cannot hold a request, if there is one.
     fn refuses(&self, request: &Request) -> Option<Error>;
+
+    /// Notes on what was written.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Names a device; its requests follow.
+    fn name_device(&mut self, _device: u32, _name: &str) {}
 
     /// Whether it keeps priorities.
     fn has_priorities(&self) -> bool {
@@ -60,10 +69,14 @@ impl<W: Write, F: TextFormat> RequestWriter for TextWriter<W, F> {
         self.format.line(request, &mut self.output).map_err(|error| io_error(&error))
     }
 
+    fn name_device(&mut self, device: u32, name: &str) {
+        self.format.name_device(device, name);
+    }
+
     fn finish(mut self: Box<Self>) -> Result<Vec<String>, Error> {
         self.format.end(&mut self.output).map_err(|error| io_error(&error))?;
         self.output.flush().map_err(|error| io_error(&error))?;
-        let mut notes = Vec::new();
+        let mut notes = self.format.notes();
         if self.rounded_times > 0 {
             let unit = crate::units::format_duration_ns(self.format.time_unit_ns());
             notes.push(format!(
@@ -97,6 +110,19 @@ fn whole_sectors(value_bytes: u64, what: &str, format: WriteFormat) -> Option<Er
 #[derive(Default)]
 pub(crate) struct Csv {
     has_header: bool,
+    /// Names of devices, as fields.
+    names: BTreeMap<u32, String>,
+}
+
+/// A device's name as a field of a table: in quotes if it has more than letters and digits. A number would be read as
+/// the device's number.
+fn field_of_name(name: &str) -> String {
+    let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number {
+        return format!("device-{name}");
+    }
+    let is_plain = name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':'));
+    if is_plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
 impl Csv {
@@ -135,7 +161,15 @@ impl TextFormat for Csv {
         };
         let priority = if request.priority == Priority::High { "high" } else { "normal" };
         let Request { arrival_ns, offset_bytes, len_bytes, device, .. } = request;
-        writeln!(output, "{arrival_ns},{op},{offset_bytes},{len_bytes},{device},{priority}")
+        write!(output, "{arrival_ns},{op},{offset_bytes},{len_bytes},")?;
+        match self.names.get(device) {
+            Some(name) => writeln!(output, "{name},{priority}"),
+            None => writeln!(output, "{device},{priority}"),
+        }
+    }
+
+    fn name_device(&mut self, device: u32, name: &str) {
+        self.names.insert(device, field_of_name(name));
     }
 
     fn end(&mut self, output: &mut dyn Write) -> std::io::Result<()> {
@@ -244,6 +278,11 @@ impl TextFormat for Fio {
 
     fn refuses(&self, _request: &Request) -> Option<Error> {
         None
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let has_waits = self.version == 2 && self.waited_us > 0;
+        has_waits.then(|| NOTE_OF_WAITS.to_owned()).into_iter().collect()
     }
 
     fn line(&mut self, request: &Request, output: &mut dyn Write) -> std::io::Result<()> {

@@ -67,7 +67,9 @@ proptest! {
             let path = folder.path().join("trace");
             let summary = write_trace(&mut expected.clone().into_iter(), &path, *format).unwrap();
             prop_assert_eq!(summary.requests, expected.len() as u64);
-            prop_assert_eq!(summary.notes, Vec::<String>::new());
+            // A note on waits says how fio takes them.
+            let has_waits = *format == WriteFormat::Fio2 && expected.iter().any(|request| request.arrival_ns > 0);
+            prop_assert_eq!(summary.notes.len(), usize::from(has_waits));
             let mut spec = WorkloadSpec::of_trace(&path);
             spec.layout = Some(Layout::AsIs);
             if matches!(format, WriteFormat::Fio2 | WriteFormat::Fio3) {
@@ -191,4 +193,40 @@ fn what_a_format_cannot_keep_is_noted() {
     let path = folder.path().join("out");
     let summary = write_trace(&mut vec![request].into_iter(), &path, WriteFormat::Msr).unwrap();
     assert_eq!(summary.notes.len(), 2, "{:?}", summary.notes);
+}
+
+/// Names of devices stay names, also those with commas and quotes.
+#[test]
+fn a_table_keeps_the_names_of_devices() {
+    let folder = tempfile::tempdir().unwrap();
+    let (from, to) = (folder.path().join("a.csv"), folder.path().join("b.csv"));
+    let rows = "0,W,0,4096,\"259,0\"\n1,W,0,4096,\"x\"\"y\"\n2,R,0,4096,sda\n3,R,0,4096,\"259,0\"\n";
+    std::fs::write(&from, format!("arrival_us,op,offset_bytes,length_bytes,device\n{rows}")).unwrap();
+    let names = |path: &std::path::Path| {
+        let mut source = open(&WorkloadSpec::of_trace(path), 1, u64::MAX).unwrap();
+        let mut names = Vec::new();
+        while let Some(request) = source.next_request().unwrap() {
+            names.push((request.device, source.device_name(request.device).unwrap()));
+        }
+        names
+    };
+    let spec = WorkloadSpec::of_trace(&from);
+    write_trace(&mut *open(&spec, 1, u64::MAX).unwrap(), &to, WriteFormat::Csv).unwrap();
+    let expected = [(0, "259,0"), (1, "x\"y"), (2, "sda"), (0, "259,0")].map(|(at, name)| (at, name.to_owned()));
+    assert_eq!(names(&from), expected);
+    assert_eq!(names(&to), expected);
+}
+
+/// fio takes the waits of version 2 otherwise than its manual says: who writes them is told so, as who reads them.
+#[test]
+fn written_waits_have_the_note_of_read_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let (from, to) = (folder.path().join("a.csv"), folder.path().join("b.iolog"));
+    std::fs::write(&from, "arrival_us,op,offset_bytes,length_bytes\n0,W,0,4096\n50,R,0,4096\n").unwrap();
+    let notes = |format| {
+        let spec = WorkloadSpec::of_trace(&from);
+        write_trace(&mut *open(&spec, 1, u64::MAX).unwrap(), &to, format).unwrap().notes
+    };
+    assert!(notes(WriteFormat::Fio2).iter().any(|note| note.contains("milliseconds since the start")));
+    assert!(notes(WriteFormat::Fio3).is_empty());
 }
