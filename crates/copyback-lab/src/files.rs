@@ -9,6 +9,16 @@ use serde::Serialize;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+/// The reason of an error of the system in words, without its number.
+pub fn reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    match text.split_once(" (os error ") {
+        // Words of kinds are the same on all systems, but not all errors have a kind.
+        Some((own, _)) if error.kind().to_string() == "uncategorized error" => own.to_lowercase(),
+        _ => error.kind().to_string(),
+    }
+}
+
 /// Largest configuration file: a hundred times a long one. A larger input is no configuration, and may be endless.
 pub const TEXT_BYTES_MAX: u64 = 1 << 20;
 
@@ -98,7 +108,7 @@ pub fn check_file(what: &str, path: &Path) -> Result<(), Failure> {
         // Report a missing read permission now, before a drive is made.
         Ok(data) if data.is_file() => match std::fs::File::open(path) {
             Ok(_) => Ok(()),
-            Err(error) => Err(Failure::input(format!("cannot read {what} {shown}: {}", error.kind()))
+            Err(error) => Err(Failure::input(format!("cannot read {what} {shown}: {}", reason(&error)))
                 .with_help("you need the permission to read it")),
         },
         Ok(_) => Ok(()),

@@ -5,8 +5,10 @@ mod clashes;
 mod endings;
 
 use crate::failure::Failure;
+use crate::files::reason;
 pub use clashes::{Output, refuse_clashes};
-use copyback_workload::write::target::{TEMPORARY_LETTERS, TEMPORARY_PREFIX, TEMPORARY_SUFFIX, Target, folder_of};
+pub use copyback_workload::write::target::is_temporary;
+use copyback_workload::write::target::{Target, folder_of};
 pub use endings::{other_ending, refuse_other_endings};
 use std::fs::File;
 use std::io::Write;
@@ -40,7 +42,7 @@ fn check_replaceable(path: &Path, file: &Path) -> Result<(), Failure> {
     // Replacing a file ignores its write protection, so check it: opening for appending changes nothing.
     match std::fs::OpenOptions::new().append(true).open(file) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Failure::input(format!("cannot write {}: {}", path.display(), error.kind()))
+            Err(Failure::input(format!("cannot write {}: {}", path.display(), reason(&error)))
                 .with_help("name another file, or permit yourself to write it"))
         }
         _ => Ok(()),
@@ -60,7 +62,7 @@ fn check_stream(path: &Path) -> Result<(), Failure> {
     }
     match rustix::fs::access(path, rustix::fs::Access::WRITE_OK) {
         Ok(()) => Ok(()),
-        Err(error) => refused(&std::io::Error::from(error).kind().to_string()),
+        Err(error) => refused(&reason(&error.into())),
     }
 }
 
@@ -73,16 +75,9 @@ fn check_stream(_path: &Path) -> Result<(), Failure> {
 pub fn check_writable(folder: &Path) -> Result<(), Failure> {
     match tempfile::tempfile_in(folder) {
         Ok(_) => Ok(()),
-        Err(error) => Err(Failure::input(format!("cannot write in folder {}: {}", folder.display(), error.kind()))
+        Err(error) => Err(Failure::input(format!("cannot write in folder {}: {}", folder.display(), reason(&error)))
             .with_help("name a folder that you may write in")),
     }
-}
-
-/// Whether a name is one of a temporary file beside an output, which a killed program left.
-pub fn is_temporary(name: &str) -> bool {
-    name.strip_prefix(TEMPORARY_PREFIX)
-        .and_then(|rest| rest.strip_suffix(TEMPORARY_SUFFIX))
-        .is_some_and(|rest| rest.len() == TEMPORARY_LETTERS && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
 /// Whether an output goes to standard output, under whichever name: what reads it expects nothing else there.

@@ -5,6 +5,7 @@ use crate::temporary::Temporary;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The beginning of names of temporary files next to outputs. [`TEMPORARY_LETTERS`] letters and digits follow, and
 /// [`TEMPORARY_SUFFIX`].
@@ -87,7 +88,10 @@ impl Target {
         failed: impl Fn(io::Error) -> E,
     ) -> Result<T, E> {
         if let Self::File(path) = self {
+            remove_abandoned(folder_of(path));
             let mut file = Temporary::new_in(folder_of(path), (TEMPORARY_PREFIX, TEMPORARY_SUFFIX)).map_err(&failed)?;
+            // Another program sees by the lock that this file is in use. A file system without locks has none to see.
+            let _ = file.as_file().try_lock();
             let made = make(file.as_file_mut())?;
             take_over(file.as_file(), path).and_then(|()| file.as_file().sync_all()).map_err(&failed)?;
             file.persist(path).map_err(failed)?;
@@ -115,6 +119,31 @@ impl Target {
             Self::StandardOutput => Box::new(io::stdout()),
             Self::StandardError => Box::new(io::stderr()),
         })
+    }
+}
+
+/// Whether a name is one of a temporary file beside an output.
+#[must_use]
+pub fn is_temporary(name: &str) -> bool {
+    name.strip_prefix(TEMPORARY_PREFIX)
+        .and_then(|rest| rest.strip_suffix(TEMPORARY_SUFFIX))
+        .is_some_and(|rest| rest.len() == TEMPORARY_LETTERS && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
+/// A new file may not be locked yet.
+const ABANDONED_AFTER: Duration = Duration::from_secs(10);
+
+/// Removes temporary files in a folder that killed programs left: no program holds their locks, and they are not new.
+fn remove_abandoned(folder: &Path) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.file_name().to_str().is_some_and(is_temporary)) {
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        let Ok(file) = OpenOptions::new().append(true).open(entry.path()) else { continue };
+        let age = file.metadata().and_then(|data| data.modified()).ok().and_then(|at| at.elapsed().ok());
+        if is_file && age.is_some_and(|age| age > ABANDONED_AFTER) && file.try_lock().is_ok() {
+            // Another program may have removed it.
+            let _ = std::fs::remove_file(entry.path());
+        }
     }
 }
 
@@ -223,6 +252,26 @@ mod tests {
             assert_eq!(Target::of(Path::new(name)).unwrap(), Target::StandardOutput, "{name}");
         }
         assert!(Target::of(Path::new("/dev/fd/999")).is_err());
+    }
+
+    /// A killed program holds no lock.
+    #[test]
+    fn files_of_killed_programs_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let old = std::time::SystemTime::now() - 2 * ABANDONED_AFTER;
+        let make = |name: &str| {
+            let file = File::create(folder.path().join(name)).unwrap();
+            file.set_modified(old).unwrap();
+            file
+        };
+        let names = [".copyback-abcdef.tmp", ".copyback-ABC123.tmp", ".copyback-abcde.tmp", "x.tmp"];
+        let files = names.map(make);
+        files[1].lock().unwrap();
+        File::create(folder.path().join(".copyback-new123.tmp")).unwrap();
+        write(&folder.path().join("out"), "text").unwrap();
+        let stands = |name: &str| folder.path().join(name).exists();
+        assert_eq!(names.map(stands), [false, true, true, true], "one that is locked, and other names, stay");
+        assert!(stands(".copyback-new123.tmp") && stands("out"));
     }
 
     #[test]
