@@ -59,6 +59,8 @@ pub struct Fitted {
     blocks_before: u32,
     /// Whether several workloads, instead of a trace, determine the addressed bytes.
     is_of_several: bool,
+    /// Whether `--requests` ends the run, perhaps before all of these are addressed.
+    is_cut: bool,
 }
 
 impl Fitted {
@@ -70,12 +72,17 @@ impl Fitted {
     /// The note on the fitted drive.
     pub fn note(&self, planned: &Planned) -> String {
         let note = format!(
-            "Note: --fit {} gave each plane {} blocks: {} {} of the drive's {}\n",
+            "Note: --fit {} gave each plane {} blocks: {} {} of the drive's {}{}\n",
             self.share,
             format::count(self.blocks_per_plane.into()),
-            if self.is_of_several { "the workloads address" } else { "the trace addresses" },
+            match (self.is_of_several, self.is_cut) {
+                (true, _) => "the workloads address",
+                (false, true) => "the whole trace addresses",
+                (false, false) => "the trace addresses",
+            },
             format::size(self.addressed_bytes as f64),
-            format::size(planned.addressed_bytes() as f64)
+            format::size(planned.addressed_bytes() as f64),
+            if self.is_cut { "; --requests may end the run before" } else { "" }
         );
         note + &self.note_of_gaps().unwrap_or_default()
     }
@@ -220,8 +227,16 @@ pub fn fitted(plan: &Plan, share: FitShare, known: &mut Footprints) -> Result<Fi
         false => measured(&first.resolved.workload, plan.seed, known)?,
     };
     let blocks_before = first.resolved.run.geometry.blocks_per_plane;
-    let mut fitted =
-        Fitted { share, addressed_bytes, used_bytes, is_estimate, blocks_per_plane: 0, blocks_before, is_of_several };
+    let mut fitted = Fitted {
+        share,
+        addressed_bytes,
+        used_bytes,
+        is_estimate,
+        blocks_per_plane: 0,
+        blocks_before,
+        is_of_several,
+        is_cut: plan.requests.is_some(),
+    };
     // All runs are on drives of one size, or they could not be compared.
     for planned in &plan.runs {
         fitted.blocks_per_plane = fitted.blocks_per_plane.max(least_blocks(planned, &fitted));

@@ -1,6 +1,7 @@
 //! The configuration of an array.
 
 use crate::config::{GeometryConfig, KeyError, Rate};
+use crate::observe::array_report::VolumeTotals;
 use crate::redundancy::planner::Partial;
 use copyback_workload::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
@@ -161,6 +162,24 @@ impl Default for ArrayConfig {
 }
 
 impl ArrayConfig {
+    /// Notes on settings without effect in a run with these counts of its volume.
+    pub fn notes_without_effect(&self, totals: &VolumeTotals) -> Vec<String> {
+        let mut notes = Vec::new();
+        let has_parity = matches!(self.level, Level::Raid5 | Level::Raid6);
+        if has_parity
+            && self.partial != Partial::default()
+            && totals.read_modify_writes + totals.reconstruct_writes == 0
+        {
+            notes.push("`array.partial` has no effect: no write covered a part of a stripe".to_owned());
+        }
+        // Reads before writes avoid drives that collect, too, and are not counted among these.
+        let detours = totals.gc_aware_reads + totals.gc_aware_waits + totals.reads_before_writes;
+        if self.gc_aware_reads && detours == 0 {
+            notes.push("`array.gc_aware_reads` has no effect: no read met a drive that collected".to_owned());
+        }
+        notes
+    }
+
     /// Checks everything that can be checked without its drives.
     pub fn check(&self) -> Result<(), KeyError> {
         let (least, drives) = (self.level.drives_min(), self.drives);

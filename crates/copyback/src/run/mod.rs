@@ -319,6 +319,9 @@ pub fn simulate_streams(
     let of_limits = config.host.note_of_limits(peak, !simulation.has_tenants()).filter(|_| is_known);
     let mut outcome = outcome::of(simulation, preconditioning);
     outcome.notes.extend(note_of_put_off(put_off));
+    if let (Some(array), Some(own)) = (&config.array, outcome.report.array.as_ref().filter(|_| is_known)) {
+        outcome.notes.extend(array.notes_without_effect(&own.volume));
+    }
     outcome.notes.splice(0..0, source.notes().into_iter().chain(of_tenants));
     outcome.notes.extend(config.notes_of_merges());
     outcome.notes.extend(config.notes_of_sizes());

@@ -6,6 +6,8 @@ use super::{BIG, Differs, Notes, PLAIN, Row};
 const HOT: &str = "requests = 600\nread_share = 0.5\nsize = { kind = 'fixed', mean = '4 KiB' }\n\
                    addresses = { kind = 'zipf', theta = 1.2 }";
 
+const ONLY_READS: &str = "requests = 200\nread_share = 1.0\nsize = { kind = 'fixed', mean = '4 KiB' }";
+
 const RAID_0: [&str; 2] = ["array.level=raid-0", "array.drives=2"];
 const RAID_1: [&str; 2] = ["array.level=raid-1", "array.drives=2"];
 const RAID_5: [&str; 2] = ["array.level=raid-5", "array.drives=5"];
@@ -66,11 +68,14 @@ pub(super) const ROWS: &[Row] = &[
     ("array.stripe_unit", "20 KiB", BIG, &ALONE, Differs),
     ("array.partial", "reconstruct", BIG, &RAID_5, Differs),
     ("array.partial", "reconstruct", BIG, &RAID_1, Notes),
+    ("array.partial", "reconstruct", ONLY_READS, &RAID_5, Notes),
+    ("array.partial", "read-modify-write", ONLY_READS, &RAID_5, Notes),
     ("array.write_after", "own", PLAIN, &RAID_5, Differs),
     ("array.write_after", "own", PLAIN, &RAID_0, Notes),
     ("array.delay", "50 us", BIG, &RAID_0, Differs),
     ("array.gc_aware_reads", "true", HOT, &RAID_5, Differs),
     ("array.gc_aware_reads", "true", BIG, &RAID_0, Differs),
+    ("array.gc_aware_reads", "true", ONLY_READS, &RAID_5, Notes),
     ("array.seeds", "same", BIG, &RAID_0, Differs),
     ("array.seeds", "same", BIG, &ALONE, Notes),
     ("array.failed", "[0]", BIG, &RAID_5, Differs),
