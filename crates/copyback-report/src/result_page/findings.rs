@@ -6,6 +6,7 @@ use copyback_lab::format::{self, TooFew, count, is_of_no_request};
 use copyback_lab::steady::{is_unsettled, short};
 use copyback_lab::sweep::objective::standing::Judged;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// Most schemes that a title names.
 const NAMED_MAX: usize = 4;
@@ -39,6 +40,8 @@ pub type Numbers = Box<dyn Fn(&str) -> Option<f64>>;
 pub struct Row {
     /// `pgc`, or `pgc with trigger.soft=0.1`.
     pub name: String,
+    /// The workload, if results of several stand together: the numbers of different workloads are not compared.
+    pub workload: Option<String>,
     /// Whether collections take no time, which no real drive achieves.
     pub is_ideal: bool,
     /// Its numbers by name: a report, or means over seeds; of counts of requests, the smallest of all seeds.
@@ -73,7 +76,10 @@ pub fn sentences(rows: &[Row], base: Option<&str>, conditions: &[Condition], ver
     let of_all = MEASURES.iter().find(|measure| built().all(|row| row.measure(measure).is_some()));
     let of_any = || MEASURES.iter().find(|measure| built().any(|row| row.measure(measure).is_some()));
     let mut sentences = Vec::new();
-    if let Some(measure) = of_all.filter(|_| built().next().is_some()).or_else(of_any) {
+    let is_of_several = rows.iter().any(|row| row.workload != rows[0].workload);
+    if is_of_several {
+        sentences.extend(best_of_workloads(rows, verdicts));
+    } else if let Some(measure) = of_all.filter(|_| built().next().is_some()).or_else(of_any) {
         let real = || rows.iter().filter(|row| !row.is_ideal).filter_map(|row| Some((row, row.measure(measure)?)));
         let best = real().min_by(|a, b| a.1.total_cmp(&b.1));
         let base = real().find(|(row, _)| base == Some(row.name.as_str()));
@@ -95,6 +101,29 @@ pub fn sentences(rows: &[Row], base: Option<&str>, conditions: &[Condition], ver
     sentences.extend(Some(put_off).filter(|text| !text.is_empty()));
     sentences.extend(caveat(verdicts));
     sentences.join(" ")
+}
+
+/// Most workloads with a sentence each.
+const WORKLOADS_MAX: usize = 4;
+
+/// The best rows of each of several workloads; empty of many.
+fn best_of_workloads(rows: &[Row], verdicts: &[Verdict]) -> Vec<String> {
+    let workloads: BTreeSet<&str> = rows.iter().filter_map(|row| row.workload.as_deref()).collect();
+    if workloads.len() > WORKLOADS_MAX {
+        return Vec::new();
+    }
+    let best = |workload: &str| {
+        let built = || rows.iter().filter(|row| !row.is_ideal && row.workload.as_deref() == Some(workload));
+        let measure = MEASURES.iter().find(|measure| built().all(|row| row.measure(measure).is_some()))?;
+        let values = || built().filter_map(|row| Some((row, row.measure(measure)?)));
+        let (row, value) = values().min_by(|a, b| a.1.total_cmp(&b.1))?;
+        let alike = values().filter(|(_, other)| *other == value).map(|(row, _)| row.name.clone()).collect();
+        let of_all = format!("{}{}", format::counted(built().count() as u64, "result"), that_can_be_built(rows));
+        let best = Best { row, value, alike };
+        Some(format!("{workload}: {}", best_of(&best, None, (built().count(), &of_all), measure)))
+    };
+    let unsettled = none_is_steady(verdicts).map(|none| format!("{}{}.", none[..1].to_uppercase(), &none[1..]));
+    workloads.into_iter().filter_map(best).chain(unsettled).collect()
 }
 
 /// The number of units that drives program after the last request, for each unit that the host wrote.
@@ -236,7 +265,7 @@ mod tests {
             "write_amplification.total" => Some(wa),
             _ => None,
         };
-        Row { name: name.to_owned(), is_ideal: name == "ideal-no-gc", number: Box::new(number) }
+        Row { name: name.to_owned(), workload: None, is_ideal: name == "ideal-no-gc", number: Box::new(number) }
     }
 
     #[test]
@@ -258,6 +287,22 @@ mod tests {
                 .starts_with("Of 2 results that can be built, baseline, mine do equally well: "),
             "{said}"
         );
+    }
+
+    /// A number of one workload says nothing of another.
+    #[test]
+    fn different_workloads_are_not_compared() {
+        let of = |workload: &str, name: &str, ns: f64| Row { workload: Some(workload.into()), ..row(name, ns, 2.0) };
+        let rows = [of("a", "baseline", 9e6), of("a", "pgc", 8e6), of("b", "baseline", 3e6), of("b", "pgc", 5e6)];
+        let said = sentences(&rows, None, &[], &STEADY);
+        assert_eq!(
+            said,
+            "a: Of 2 results, pgc does best: 99.9 % of reads take at most 8.00 ms, at a write amplification of 2.00. b: \
+             Of 2 results, baseline does best: 99.9 % of reads take at most 3.00 ms, at a write amplification of 2.00."
+        );
+        let many: Vec<Row> = (0..5).map(|number| of(&number.to_string(), "pgc", 1e6)).collect();
+        assert!(sentences(&many, None, &[], &STEADY).is_empty());
+        assert!(sentences(&many, None, &[], &[Verdict::NotYet]).starts_with("The run is not steady"));
     }
 
     #[test]
@@ -294,6 +339,7 @@ mod tests {
     fn times_of_no_request_meet_no_condition() {
         let row = |name: &str, reads: f64| Row {
             name: name.to_owned(),
+            workload: None,
             is_ideal: false,
             number: Box::new(move |number: &str| match number {
                 "response.read.count" => Some(reads),
@@ -316,6 +362,7 @@ mod tests {
     fn percentiles_of_too_few_requests_are_neither_best_nor_judged() {
         let row = |name: &str, count: f64, ns: f64| Row {
             name: name.to_owned(),
+            workload: None,
             is_ideal: false,
             number: Box::new(move |number: &str| match number {
                 "response.read.count" => Some(count),

@@ -100,6 +100,7 @@ impl Runs {
             let report = result["report"].clone();
             Row {
                 name: result["scheme"].as_str().unwrap_or_default().to_owned(),
+                workload: None,
                 is_ideal: result["config"]["preemption"]["policy"] == "ideal",
                 number: Box::new(move |name| number(&report, name)),
             }

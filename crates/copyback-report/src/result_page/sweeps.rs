@@ -110,6 +110,7 @@ impl Sweep {
         let is_ideal = |scheme: &str| {
             configs.iter().any(|(own, config)| *own == scheme && config["preemption"]["policy"] == "ideal")
         };
+        let several = self.table.texts("workload").ok().filter(|names| names.iter().any(|name| *name != names[0]));
         let row = |group: &Group, scheme: &String, rows: &[usize]| {
             let at = if group.label.is_empty() { String::new() } else { format!(" with {}", group.label) };
             let mean = |name: &str| Some((name.to_owned(), self.mean(name, rows)?.value));
@@ -120,7 +121,8 @@ impl Sweep {
             let means = METRICS.iter().chain([&findings::AFTER_LAST_REQUEST]).filter_map(|name| mean(name));
             let numbers: BTreeMap<String, f64> = means.chain(COUNTS.iter().filter_map(|name| least(name))).collect();
             let number = Box::new(move |name: &str| numbers.get(name).copied());
-            Row { name: format!("{scheme}{at}"), is_ideal: is_ideal(scheme), number }
+            let workload = several.as_ref().and_then(|names| names.get(*rows.first()?).cloned());
+            Row { name: format!("{scheme}{at}"), workload, is_ideal: is_ideal(scheme), number }
         };
         let mut all = Vec::new();
         for group in &self.groups {
