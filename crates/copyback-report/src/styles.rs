@@ -80,8 +80,9 @@ impl Style {
     }
 }
 
-/// The styles of schemes that one picture or page has, in their order. A preset's is always the same; another scheme
-/// has the first place without a name that no scheme before it has.
+/// The styles of schemes that one picture or page has, in their order. A preset's is always the same, except for the
+/// colour of a scheme behind another with that colour: bars and boxes have no dashes. Another scheme has the first place
+/// without a name that no scheme before it has.
 pub fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<Style> {
     let names: Vec<&str> = names.into_iter().collect();
     let preset = |name: &str| PLACES.iter().position(|own| *own == name).filter(|_| !name.is_empty());
@@ -101,7 +102,24 @@ pub fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<Style> {
         others.push((name, place));
         place
     };
-    names.iter().map(|name| Style::at(place(name))).collect()
+    with_own_colours(names.iter().map(|name| Style::at(place(name))).collect())
+}
+
+/// Gives schemes whose colour another one before them has a colour that none has, as long as there are such.
+fn with_own_colours(mut styles: Vec<Style>) -> Vec<Style> {
+    let places: Vec<usize> = styles.iter().map(|style| style.place).collect();
+    let mut unused: Vec<Colour> =
+        COLOURS.into_iter().rev().filter(|colour| styles.iter().all(|style| style.colour != *colour)).collect();
+    for at in 0..styles.len() {
+        let first = styles[..at].iter().position(|style| style.colour == styles[at].colour);
+        let is_taken = first.is_some_and(|first| places[first] != places[at]);
+        match styles[..at].iter().find(|style| style.place == places[at]).copied() {
+            Some(same) => styles[at] = same,
+            None if is_taken => styles[at].colour = unused.pop().unwrap_or(styles[at].colour),
+            None => {}
+        }
+    }
+    styles
 }
 
 #[cfg(test)]
@@ -125,6 +143,22 @@ mod tests {
         let alone = of(["pgc"])[0];
         assert_eq!(of(["mine", "baseline", "yours", "pgc"])[3], alone);
         assert_eq!((alone.colour, alone.dash_array().as_str()), (svg::BLUE, "10 3"));
+    }
+
+    /// Box plots and bars have no dashes.
+    #[test]
+    fn few_schemes_have_different_colours() {
+        for names in [&["baseline", "hios", "pgc"][..], &["hios", "baseline", "npgc", "hios", "vanilla", "rain"]] {
+            let styles = of(names.iter().copied());
+            let different: BTreeSet<&str> = names.iter().copied().collect();
+            assert_eq!(
+                styles.iter().map(|style| style.colour).collect::<BTreeSet<_>>().len(),
+                different.len(),
+                "{names:?}"
+            );
+            assert_eq!(styles[0], of([names[0]])[0], "the first of a colour keeps it");
+        }
+        assert_eq!(of(["baseline", "hios", "pgc"])[2], of(["pgc"])[0]);
     }
 
     #[test]

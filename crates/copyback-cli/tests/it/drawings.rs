@@ -56,6 +56,14 @@ fn a_drawing_without_a_time_shows_work() {
     assert!(code(&output) == 0 && !output_text(&output).contains("no flash command"), "{}", error_text(&output));
     let text = std::fs::read_to_string(&drawing).expect("it is drawn");
     assert!(text.contains("700"), "it begins with the first command, at 700 ms: {text}");
+    // Of a run that begins with a single read, the part is drawn in which a die works.
+    let writes: String = (0..400).map(|at| format!("{},W,{},16384\n", 60_000 + at, at * 16_384)).collect();
+    let sparse = folder.path().join("s.csv");
+    std::fs::write(&sparse, format!("arrival_us,op,offset_bytes,length_bytes\n0,R,0,4096\n{writes}")).unwrap();
+    let output = copyback(&["run", "-q", "--trace", sparse.to_str().unwrap(), "--timeline", path]);
+    assert_eq!(code(&output), 0, "{}", error_text(&output));
+    let text = std::fs::read_to_string(&drawing).expect("it is drawn");
+    assert!(text.contains("60 to 70 ms"), "it begins with the writes: {text}");
     // A time that the user names is drawn, whatever runs then.
     let output = copyback(&["run", "-q", "--trace", trace, "--timeline", path, "--timeline-from", "0 ms"]);
     let note = "no flash command runs from 0 ns to 10 ms; the run lasts from 0 ns to 700.";

@@ -179,17 +179,19 @@ impl<'a> Pictures<'a> {
         time_window::spans(plan, usual, [timeline, perfetto])
     }
 
-    /// The time windows if no die works in the timeline's, and the user named none: from the first command on. The run
-    /// is then simulated again.
+    /// The time windows if dies hardly work in the timeline's, and the user named none: one in which a die works. The
+    /// run is then simulated again.
     pub fn with_work(&self, spans: Spans, outcome: &Outcome) -> Option<Spans> {
         let span = spans[0].filter(|_| self.timeline.as_ref().is_some_and(|timeline| timeline.is_usual))?;
-        Some([Some(time_window::of_first_work(span, &outcome.commands)?), spans[1]])
+        Some([Some(time_window::of_work(span, &outcome.commands)?), spans[1]])
     }
 
     /// The options of a run that keeps what the pictures show.
     pub fn options(&self, spans: Spans, usual: ExecutionOptions) -> ExecutionOptions {
         ExecutionOptions {
-            keep_commands: usual.keep_commands.or_else(|| time_window::filter(spans)),
+            keep_commands: usual.keep_commands.or_else(|| {
+                time_window::filter(spans, self.timeline.as_ref().is_some_and(|timeline| timeline.is_usual))
+            }),
             keep_requests: usual.keep_requests || self.perfetto.is_some(),
             keep_gc_events: usual.keep_gc_events || self.perfetto.is_some(),
             microscope: self.microscope.as_ref().map(Microscope::focus),

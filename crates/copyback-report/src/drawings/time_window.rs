@@ -9,6 +9,7 @@ use copyback_lab::Failure;
 use copyback_lab::execute::{self, ExecutionOptions};
 use copyback_lab::plan::Plan;
 use copyback_workload::units::exact_time;
+use std::collections::BTreeMap;
 
 /// A time window, in simulated time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,18 +96,19 @@ pub fn spans(plan: &Plan, usual: ExecutionOptions, windows: [Option<Window>; 2])
     Ok([timeline?, perfetto?])
 }
 
-/// The commands that drawings need, and the first one after the timeline; `None` if nothing is drawn.
-pub fn filter(spans: [Option<Span>; 2]) -> Option<CommandFilter> {
+/// The commands that drawings need, and the first ones after the timeline; `None` if nothing is drawn.
+/// `looks_for_work`: the timeline may move to a time at which dies work.
+pub fn filter(spans: [Option<Span>; 2], looks_for_work: bool) -> Option<CommandFilter> {
     let [timeline, perfetto] = spans.map(|span| span.map_or([0, 0], |span| [span.from_ns, span.to_ns]));
     let is_drawn = spans.iter().any(Option::is_some);
     let after = spans[0].map_or([0, 0], |span| [span.to_ns, u64::MAX]);
-    let most = [DRAWN_MAX + 1, DRAWN_MAX + 1, 1];
+    let most = [DRAWN_MAX + 1, DRAWN_MAX + 1, if looks_for_work { SEARCHED_MAX } else { 1 }];
     is_drawn.then(|| CommandFilter { windows: [timeline, perfetto, after], most, ..CommandFilter::default() })
 }
 
 /// The time window of the same length from the first command on, if none of the kept ones is in this; `None` if one is,
 /// or if there is no later one. It begins with a whole microsecond.
-pub fn of_first_work(span: Span, commands: &[CommandRecord]) -> Option<Span> {
+fn of_first_work(span: Span, commands: &[CommandRecord]) -> Option<Span> {
     const WHOLE_NS: u64 = 1_000;
     if commands.iter().any(|command| span.contains(command)) {
         return None;
@@ -114,6 +116,42 @@ pub fn of_first_work(span: Span, commands: &[CommandRecord]) -> Option<Span> {
     let first_ns = commands.iter().map(|command| command.issued_ns).filter(|at_ns| *at_ns >= span.to_ns).min()?;
     let from_ns = first_ns - first_ns % WHOLE_NS;
     Some(Span { from_ns, to_ns: from_ns.saturating_add(span.to_ns - span.from_ns), request: None })
+}
+
+/// Most commands after the usual window among which a time with more work is searched.
+const SEARCHED_MAX: usize = 20_000;
+
+/// Share of the time that a die works in a window that shows work.
+const WORK_MIN: f64 = 0.25;
+
+/// The window that shows a die at work, if that is not this one: the first in which some die works for a quarter of the
+/// time, or else the one in which a die works longest. `None` also if no other shows twice as much.
+pub fn of_work(span: Span, commands: &[CommandRecord]) -> Option<Span> {
+    let first = of_first_work(span, commands);
+    let start = first.unwrap_or(span);
+    let length_ns = start.to_ns - start.from_ns;
+    let mut busy_ns: BTreeMap<u64, BTreeMap<(u32, u32), u64>> = BTreeMap::new();
+    for command in commands {
+        for &(begin_ns, end_ns) in &command.array_times_ns {
+            let mut at_ns = begin_ns.max(start.from_ns);
+            while at_ns < end_ns {
+                let window = (at_ns - start.from_ns) / length_ns;
+                let to_ns = end_ns.min(start.from_ns.saturating_add((window + 1).saturating_mul(length_ns)));
+                *busy_ns.entry(window).or_default().entry((command.drive, command.die)).or_default() += to_ns - at_ns;
+                at_ns = to_ns;
+            }
+        }
+    }
+    let most = |dies: &BTreeMap<_, u64>| dies.values().copied().max().unwrap_or(0);
+    let own_ns = busy_ns.get(&0).map_or(0, most);
+    let wanted_ns = (length_ns as f64 * WORK_MIN) as u64;
+    let busiest = || busy_ns.iter().max_by_key(|(window, dies)| (most(dies), std::cmp::Reverse(**window)));
+    let (window, dies) = busy_ns.iter().find(|(_, dies)| most(dies) >= wanted_ns).or_else(busiest)?;
+    if *window == 0 || most(dies) < 2 * own_ns {
+        return first;
+    }
+    let from_ns = start.from_ns + window * length_ns;
+    Some(Span { from_ns, to_ns: from_ns.saturating_add(length_ns), request: None })
 }
 
 /// Most commands of a window. They take up to 1 GB of memory while a trace is written.
@@ -206,7 +244,7 @@ mod tests {
     #[test]
     fn each_drawing_has_a_window_of_its_own() {
         let span = |from_ns, to_ns| Some(Span { from_ns, to_ns, request: None });
-        let filter = |spans| filter(spans).map(|filter| (filter.windows, filter.most));
+        let filter = |spans| filter(spans, false).map(|filter| (filter.windows, filter.most));
         assert_eq!(filter([None, None]), None);
         let most = [250_001, 250_001, 1];
         let windows = [[0, 1_000_000], [50_000_000, 60_000_000], [1_000_000, u64::MAX]];

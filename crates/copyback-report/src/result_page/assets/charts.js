@@ -140,6 +140,9 @@ function redraw() {
 }
 const isShown = (run) => !HIDDEN.has(run.label);
 
+/** A condition in words: the number's name as elsewhere, and its limit as it was written. */
+const conditionName = (one) => `${metricName(one.metric)} ${one.text.replace(/^[^<>=!]*/, "")}`;
+
 /** Lines at what is asked of the results: `--where`. */
 function conditionLines(marks) {
   return marks.length === 0 ? undefined : {
@@ -157,7 +160,7 @@ function endsWith(limits, by) {
 /** A distribution to the sixth nine, both axes logarithmic. `lines`: runs with `times` and `shares`; `of`: their class. */
 function distribution(parent, label, lines, of) {
   const asked = () => DATA.conditions.filter((one) => one.class === of() && one.share).map((one) => (
-    { name: one.text, xAxis: one.value / 1e6, label: { position: "end" } }));
+    { name: conditionName(one), xAxis: one.value / 1e6, label: { position: "end" } }));
   const points = ({ ccdf }) => [[ccdf.ns[0] / 1e6, 1], ...ccdf.ns.map((ns, at) => [ns / 1e6, ccdf.beyond[at]])];
   const shown = () => lines().filter(isShown);
   const power = (value) => `${+(value * 100).toPrecision(3)} %`;

@@ -52,6 +52,8 @@ function sweepHeadline(own) {
   panel.append(table([cellHeading(own), "scheme", ...names.map(metricName), "steady"], rows, "first"));
 }
 
+/** Pixels of a label beside a chart. */
+const LABEL_WIDTH = 120;
 /** Cells above which each name stands in one line. */
 const MANY = 12;
 function sweepBars(own, runs) {
@@ -64,11 +66,12 @@ function sweepBars(own, runs) {
   const pair = (group, scheme) => { const run = group.schemes[scheme]; return run ? run.values[own.metrics.indexOf(state.metric)] : null; };
   const factor = () => (state.metric.endsWith("_ns") ? 1e-6 : 1);
   const asked = () => DATA.conditions.filter((one) => one.metric === state.metric).map((one) => (
-    { name: one.text, yAxis: one.value * factor(), label: { position: "insideEndTop" } }));
+    { name: conditionName(one), yAxis: one.value * factor(), label: { position: "end", width: LABEL_WIDTH, overflow: "break", align: "left" } }));
   const made = chart(panel, {
     label: "a number of each cell and scheme", height: 380, isZoomed: true,
     option: () => ({
-      grid: { left: 62, right: 18, top: 12, bottom: 120 },
+      // The label of a line lies beside the bars.
+      grid: { left: 62, right: asked().length ? LABEL_WIDTH + 14 : 18, top: 12, bottom: 120 },
       tooltip: {
         trigger: "axis", axisPointer: { type: "shadow" },
         formatter: (found) => tip(found[0].axisValue, found.filter((one) => one.seriesType === "bar").map((one) =>
