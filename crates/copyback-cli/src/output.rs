@@ -23,11 +23,27 @@ pub fn check(request: &Request, plan: &Plan, drawings: &[Output], tables: KeptTa
     let inside = folder.map(|folder| out_dir::outputs(folder, plan, tables));
     let all: Vec<Output> = single.iter().cloned().chain(inside.into_iter().flatten()).collect();
     files::refuse_clashes(&all, &plan.inputs)?;
+    folder.map_or(Ok(()), |folder| refuse_folder_as_file(folder, &single))?;
     files::refuse_other_endings(&single)?;
     single.iter().try_for_each(|output| files::check_output(&output.path))?;
     let Some(folder) = folder else { return Ok(()) };
     single.iter().try_for_each(|output| files::refuse_inside(folder, output))?;
     out_dir::check(folder, plan)
+}
+
+/// Refuses a file with the name of the folder of results.
+fn refuse_folder_as_file(folder: &Path, files: &[Output]) -> Result<(), Failure> {
+    let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    match files.iter().find(|file| whole(&file.path) == whole(folder)) {
+        Some(file) => Err(Failure::input(format!(
+            "{} {} and --out {} have one name: a file and a folder",
+            file.what,
+            file.path.display(),
+            folder.display()
+        ))
+        .with_help("name two")),
+        None => Ok(()),
+    }
 }
 
 /// The tables of a call; a folder of results always has the collections.

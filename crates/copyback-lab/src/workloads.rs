@@ -294,7 +294,7 @@ pub fn open_source(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Resul
         // The name of the temporary file would not help the user.
         let why = match error.kind() {
             std::io::ErrorKind::NotFound => "there is no such folder".to_owned(),
-            kind => kind.to_string(),
+            _ => files::reason(&error),
         };
         let what = format!("cannot unpack the trace `{}` in {}: {why}", recorded.name, folder.display());
         let needed = copyback_workload::units::format_bytes(recorded.trace.len().next_multiple_of(1 << 20) as u64);

@@ -116,7 +116,12 @@ impl<S: RequestSource> Transformed<S> {
         let scaled_ns = (request.arrival_ns as f64 * self.time_scale).round();
         if scaled_ns >= u64::MAX as f64 {
             let arrival = format_duration_ns(request.arrival_ns);
-            let message = format!("time_scale {} moves an arrival at {arrival} beyond 2^64 ns", self.time_scale);
+            // Plain notation of a large number has hundreds of digits.
+            let scale = match self.time_scale {
+                large if large >= 1e15 => format!("{large:e}"),
+                scale => scale.to_string(),
+            };
+            let message = format!("time_scale {scale} moves an arrival at {arrival} beyond 2^64 ns");
             return Err(Error::new(message).with_help("lower `time_scale`"));
         }
         self.has_scaled |= request.arrival_ns != scaled_ns as u64;

@@ -3,6 +3,7 @@
 //! All modules are linked into one test program. `cargo test --package copyback-cli --test it MODULE::` runs one of
 //! them.
 
+mod advised_sets;
 mod arrays;
 mod cases;
 mod commands;

@@ -28,14 +28,23 @@ impl ExperimentFile {
         let name = path.display().to_string();
         // Without `--trace`, the experiment may be a trace.
         let is_toml = path.extension().is_some_and(|ending| ending == "toml");
+        let is_job = path.extension().is_some_and(|ending| ending == "fio" || ending == "job");
         let or_trace = |failure: Failure| match files::other_simulator(path) {
             Some((what, help)) => Failure::input(format!("{name} is {what}")).with_help(help),
             None if is_toml || !path.is_file() => failure,
+            None if is_job => {
+                failure.with_help("a job file of fio is text in UTF-8: remove or replace the other bytes")
+            }
             None => failure.with_help(format!("an experiment is a TOML file; a trace is given as `--trace {name}`")),
         };
         let text = files::read_text("experiment", path).map_err(or_trace)?;
         inputs.push(Input::text("experiment", name.clone(), Some(path.to_path_buf()), &text));
         let mut layer = Layer::parse(name.clone(), text).map_err(|error| or_trace(error.into()))?;
+        if let Some(place) = ["vary", "case"].into_iter().find_map(|key| layer.place_of(key)) {
+            let error = LayerError::new(format!("{name} is a sweep, and `run` and `compare` take experiments"))
+                .with_help(format!("run it with: copyback sweep {name}"));
+            return Err(error.at(Some(place)).into());
+        }
         let folder = files::folder_of(path).to_path_buf();
         let folder = if folder == Path::new(".") { PathBuf::new() } else { folder };
         let workload = if layer.is_text("workload") { layer.take_text("workload")? } else { None };

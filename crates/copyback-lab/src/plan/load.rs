@@ -44,7 +44,13 @@ pub(super) fn load(kind: &Kind, name: &Located, folder: &Path, inputs: &mut Vec<
                 let known = kind.presets.iter().map(|preset| preset.name);
                 let help = suggestion(&name.value, &format!("{}s", kind.role), known);
                 let error = LayerError::new(format!("unknown {} `{}`", kind.role, name.value));
-                let help = format!("{help}; {} also takes a TOML file", kind.flag);
+                let help = match kind.role == DEVICE.role && is_traced_device(&name.value) {
+                    true => format!(
+                        "{} names the simulated drive; choose a disk of a trace with --set workload.device={}",
+                        kind.flag, name.value
+                    ),
+                    false => format!("{help}; {} also takes a TOML file", kind.flag),
+                };
                 return Err(error.with_help(help).at(name.place.clone()).into());
             }
             (Origin::File, path.display().to_string(), files::read_text(kind.role, &path)?, Some(path))
@@ -53,7 +59,27 @@ pub(super) fn load(kind: &Kind, name: &Located, folder: &Path, inputs: &mut Vec<
     inputs.push(Input::text(kind.role, name.value.clone(), path, &text));
     let mut layer = Layer::parse_of(origin, shown, text)?;
     forget_descriptions(&mut layer)?;
+    refuse_experiment(&layer, kind, name)?;
     Ok(layer)
+}
+
+/// Whether a name is one of a disk in a trace as Linux has it: `259,0`, `8:0`.
+fn is_traced_device(name: &str) -> bool {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    name.split_once([',', ':']).is_some_and(|(major, minor)| is_number(major) && is_number(minor))
+}
+
+/// Refuses an experiment in the position of a part of one.
+fn refuse_experiment(layer: &Layer, kind: &Kind, name: &Located) -> Result<(), Failure> {
+    let found =
+        ["device", "scheme", "schemes", "trace"].into_iter().find_map(|key| Some((key, layer.place_of_key(key)?)));
+    let Some((key, place)) = found else { return Ok(()) };
+    let error = LayerError::new(format!("unknown table or key `{key}`")).with_help(format!(
+        "`{key}` belongs in an experiment, not in a preset or an override; if this file is an experiment, pass it as such, \
+         without {}: copyback run {}",
+        kind.flag, name.value
+    ));
+    Err(error.at(Some(place)).into())
 }
 
 /// The configuration of presets alone, each with its name and its text, the lowest first.

@@ -108,6 +108,11 @@ impl Table {
     /// Takes a list of texts that is not empty, or one text.
     pub fn take_texts(&mut self, key: &'static str) -> Result<Option<Vec<Located>>, LayerError> {
         let Some(entry) = self.take(key) else { return Ok(None) };
+        if key == "workload" && matches!(entry.node.value, Value::Table(_)) {
+            let help = "a sweep names its workloads: workload = [\"mixed-70-30\"], or a TOML file with this table; \
+                        `copyback run` takes an experiment";
+            return Err(refuse("`[workload]` is a table of an experiment".to_owned(), help, &entry.node.place));
+        }
         let wrong = |node: &Node| {
             refuse(format!("{} must be a list of texts", self.path(key)), "write [\"one\", \"two\"]", &node.place)
         };

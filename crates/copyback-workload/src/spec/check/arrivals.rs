@@ -6,6 +6,9 @@ use crate::spec::{ArrivalKind, ArrivalSpec};
 
 const SECONDS_OF_YEAR: f64 = 365.25 * 24.0 * 3600.0;
 
+/// Longest time that a message states in years.
+const YEARS_SHOWN_MAX: f64 = 1e6;
+
 impl ArrivalSpec {
     /// Checks the process in `table`.
     pub(super) fn check(&self, table: &str) -> Checked {
@@ -57,7 +60,10 @@ impl ArrivalSpec {
     fn check_times(&self, table: &str) -> Checked {
         let start_ns = self.start.map_or(0, |start| start.0);
         let gap_ns = 1e9 / self.requests_per_s();
-        let years = |ns: f64| format!("{:.0} years", ns / 1e9 / SECONDS_OF_YEAR);
+        let years = |ns: f64| match ns / 1e9 / SECONDS_OF_YEAR {
+            years if years < YEARS_SHOWN_MAX => format!("{years:.0} years"),
+            _ => format!("more than {YEARS_SHOWN_MAX:.0} years"),
+        };
         let (key, what) = match self.rate {
             _ if start_ns > ARRIVAL_MAX_NS => {
                 ("start", format!("it is {} after the run's begin", years(start_ns as f64)))

@@ -68,6 +68,11 @@ impl Layer {
         self.root.get(key).map(|entry| entry.value.clone())
     }
 
+    /// The place of a key outside tables, or of a table's name.
+    pub fn place_of_key(&self, key: &str) -> Option<Place> {
+        self.root.get(key).map(|entry| entry.key.clone())
+    }
+
     /// Whether it sets a key of a table.
     pub fn has_key(&self, table: &str, key: &str) -> bool {
         matches!(self.root.get(table), Some(tree::Entry { node: Node::Table(inner), .. }) if inner.contains_key(key))

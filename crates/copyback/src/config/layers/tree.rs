@@ -80,6 +80,11 @@ pub(super) fn parse(text: &Arc<Text>) -> Result<Table, LayerError> {
 
 /// The error of a text that the parser does not take, without its place.
 pub fn no_toml(error: &toml::de::Error) -> LayerError {
+    if let Some((_, behind)) = error.message().split_once("invalid type: integer `") {
+        let number = behind.split('`').next().unwrap_or_default();
+        return LayerError::new(format!("the number {number} is too large"))
+            .with_help("whole numbers end at 9223372036854775807");
+    }
     LayerError::new(format!("this is not TOML: {}", error.message()))
         .with_help("write `key = value` lines below a `[table]`, and quotes around a text")
 }
