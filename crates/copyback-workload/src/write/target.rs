@@ -130,10 +130,10 @@ pub fn is_temporary(name: &str) -> bool {
         .is_some_and(|rest| rest.len() == TEMPORARY_LETTERS && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-/// A new file may not be locked yet.
-const ABANDONED_AFTER: Duration = Duration::from_secs(10);
+/// On a shared folder, locks of another machine may be invisible, and a file is not touched while its run goes on.
+const ABANDONED_AFTER: Duration = Duration::from_hours(24);
 
-/// Removes temporary files in a folder that killed programs left: no program holds their locks, and they are not new.
+/// Removes temporary files in a folder that killed programs left: no program holds their locks, and they are old.
 fn remove_abandoned(folder: &Path) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| entry.file_name().to_str().is_some_and(is_temporary)) {
