@@ -1,7 +1,7 @@
 //! One die: what its registers and its array hold.
 
-use super::chips::DieArray;
 use super::command::{Command, FlashOp, Source};
+use super::dies::DieArray;
 use crate::config::device::PLANES_MAX;
 use crate::sim::index::{ChannelId, JobId, PlaneId};
 

@@ -16,8 +16,8 @@ use crate::observe::report::{
     WarmupReport, Wear, WriteAmplification,
 };
 use crate::observe::window_report::WindowReport;
+use crate::ssd::counter_readings::Reading;
 use crate::ssd::drive::Drive;
-use crate::ssd::readings::Reading;
 use copyback_workload::Op;
 use copyback_workload::units::format_duration_ns;
 

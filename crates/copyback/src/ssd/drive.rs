@@ -1,14 +1,14 @@
 //! The controller of a drive: its parts, and the cycle in which they act.
 //!
-//! `assembly` makes a drive; `accessors` and `readings` are its interface for the rest of the simulation.
+//! `assembly` makes a drive; `drive_interface` and `counter_readings` are its interface for the rest of the simulation.
 
 use super::admission::Admission;
 use super::dies::die_table::DieTable;
-use super::gc::collector::Collector;
+use super::drive_policies::Scheme;
+use super::gc::gc_state::Collector;
 use super::map::data_map::DataMap;
-use super::records::Records;
 use super::requests::host_data::HostData;
-use super::scheme::Scheme;
+use super::run_records::Records;
 pub(super) use crate::dispatch::queues::Queue;
 use crate::dispatch::queues::Queues;
 use crate::dispatch::txn::Txns;
@@ -66,7 +66,7 @@ enum Ended {
 /// 1. An event of flash arrives: [`Drive::on_event`] identifies what ended.
 /// 2. Everything that this event completes ends, in this order: pages, transactions, steps, jobs (`dies::completion`).
 /// 3. Each transaction that ends admits others at once (`admission::transaction_end`). A job that ends first starts the
-///    collection that follows, then releases its slot (`gc::walk`, `retire`).
+///    collection that follows, then releases its slot (`gc::collection_course`, `retire`).
 /// 4. The channel is granted to the next transfer.
 /// 5. Requests take the completions ([`super::Ssd::take_completion`]); a closed loop submits new requests.
 /// 6. After all events of the moment, `Drive::dispatch_ready` visits the marked dies, in the order in which they were
@@ -127,7 +127,7 @@ impl Drive {
             }
             Ended::Part => return false,
             // 3. A command ended, or its data of a plane arrived. Its transactions end, and each admits others
-            //    (`admission::transaction_end`). Then its job takes its next step, or ends (`gc::walk`).
+            //    (`admission::transaction_end`). Then its job takes its next step, or ends (`gc::collection_course`).
             Ended::InArray(die, at) => {
                 self.notify_die_search(die);
                 self.end_in_array(die, at, events);

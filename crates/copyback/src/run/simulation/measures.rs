@@ -10,9 +10,9 @@ use crate::observe::report::{Arrivals, Bin, FlashWork, OpRates, Sample, SampleWo
 use crate::observe::steady::{Loop, RunPosition, Steady, Track};
 use crate::run::overload::{self, Load};
 use crate::sim::queue::EventQueue;
+use crate::ssd::counter_readings::Reading;
 use crate::ssd::device::UnitCounts;
 use crate::ssd::drive::Drive;
-use crate::ssd::readings::Reading;
 
 /// The start of the measured part of a run, and the counters at that time.
 #[derive(Clone, Debug, Default)]

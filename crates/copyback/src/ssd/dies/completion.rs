@@ -1,10 +1,10 @@
 //! The ends of commands. The order matters:
 //!
-//! 1. The flash releases the planes, and `records` adds the time of their use.
+//! 1. The flash releases the planes, and `run_records` adds the time of their use.
 //! 2. If the device takes the command in parts and this was the first, the rest is issued. All other steps follow the
 //!    end of the rest.
 //! 3. The transactions that the command served end, plane by plane (`admission::transaction_end`).
-//! 4. The job whose step it was continues or ends (`gc::walk`).
+//! 4. The job whose step it was continues or ends (`gc::collection_course`).
 //! 5. The die is marked, unless the job's next step is in progress already.
 //!
 //! Data of a read arrives plane by plane: steps 1 and 3 run for each plane, the others for the last.

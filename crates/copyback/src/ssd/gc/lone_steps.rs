@@ -19,7 +19,7 @@ use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
 use crate::ssd::drive::Drive;
 use crate::ssd::gc::steps::fetch_ahead;
-use crate::ssd::records::FewestFree;
+use crate::ssd::run_records::FewestFree;
 use crate::tasks::job::{Job, Step};
 
 /// The parts that a lone step changes, beside flash.

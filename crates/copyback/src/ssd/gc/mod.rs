@@ -1,10 +1,11 @@
 //! Garbage collection and other relocations: when they start, their steps, and how they share dies with the host.
 
 pub(crate) mod background_tasks;
+pub(crate) mod collection_course;
 pub(crate) mod collection_scopes;
-pub(crate) mod collector;
 pub(crate) mod companion_blocks;
 pub(crate) mod coordination;
+pub(crate) mod gc_state;
 pub(crate) mod idle_collection;
 pub(crate) mod job_table;
 pub(crate) mod log_block_merges;
@@ -19,4 +20,3 @@ pub(crate) mod relocations;
 pub(crate) mod start;
 pub(crate) mod step_partners;
 pub(crate) mod steps;
-pub(crate) mod walk;

@@ -1,4 +1,4 @@
-//! The start of collections: on which plane, and when. `walk` continues from there.
+//! The start of collections: on which plane, and when. `collection_course` continues from there.
 
 use crate::flash::command::Source;
 use crate::ftl::frontier::Stream;

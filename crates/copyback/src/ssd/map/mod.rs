@@ -5,7 +5,7 @@
 pub(super) mod data_map;
 pub(super) mod hotness;
 pub(super) mod lookups;
-pub(super) mod updates;
+pub(super) mod translation_updates;
 
 use crate::flash::command::Source;
 use crate::flash::source::SOURCES_MAX;

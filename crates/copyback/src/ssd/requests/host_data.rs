@@ -3,7 +3,7 @@
 use crate::buffer::Buffer;
 use crate::sim::index::LogicalUnit;
 use crate::ssd::redundancy::parity::Parity;
-use crate::ssd::requests::endings::Endings;
+use crate::ssd::requests::ended_transactions::Endings;
 use crate::ssd::requests::filling_pages::FillingPages;
 use crate::ssd::requests::firmware_delays::FirmwareDelays;
 

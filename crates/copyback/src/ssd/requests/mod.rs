@@ -1,6 +1,6 @@
 //! Requests of the host: from sub-requests to completions, with the write buffer in between.
 
-pub(crate) mod endings;
+pub(crate) mod ended_transactions;
 pub(crate) mod eviction_sets;
 pub(crate) mod eviction_waits;
 pub(crate) mod filling_pages;

@@ -2,9 +2,9 @@
 //! page, its collection, and the end of the walk. One implementation serves three callers:
 //!
 //! - the preconditioning of a drive, in zero time and without requests (`run::preconditioning`);
-//! - a run whose collection is ideal and takes no time (`ssd::gc::walk`);
+//! - a run whose collection is ideal and takes no time (`ssd::gc::collection_course`);
 //! - a run whose collections are jobs: one begins when it gets its die, and the walk continues when its block is erased
-//!   (`ssd::gc::walk`, and the steps in `tasks::job`).
+//!   (`ssd::gc::collection_course`, and the steps in `tasks::job`).
 //!
 //! A collection moves the valid units of its victim in the order of their locations ([`Ftl::take_victim`] lists them),
 //! and then erases the block. The units go to the open block for moves of their plane, or to the destination of the

@@ -1,7 +1,7 @@
 //! Readings of a drive's counters. The work in a part of a run is the difference of two readings.
 
 use super::drive::Drive;
-use super::records::FewestFree;
+use super::run_records::FewestFree;
 use crate::buffer::Buffer;
 use crate::flash::timing::Timing;
 use crate::ftl::log_blocks::MergeTotals;

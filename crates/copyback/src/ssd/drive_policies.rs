@@ -1,6 +1,6 @@
 //! The scheme of a drive for the engine: its policies, and constants from the configuration.
 
-use super::settings::Settings;
+use super::derived_settings::Settings;
 use crate::dispatch::order::Order;
 use crate::tasks::gc::granularity::Granularity;
 use crate::tasks::gc::preemption::Preemption;
