@@ -54,7 +54,12 @@ fn longer(resolved: &Resolved, times: f64, has_jobs: bool) -> String {
         return format!("extend the jobs: multiply their `loops` by {times}, or raise their `size` or `runtime`");
     }
     let setting = |(name, Tenant { terms, spec }): (&String, &Tenant)| match terms.passes {
-        Some(passes) => Some(format!("--set workloads.{name}.passes={}", times * passes)),
+        // The source must last as long.
+        Some(own) => Some(format!(
+            "--set workloads.{name}.passes={} {}",
+            times * own,
+            with_keys_of(name, &going_on(spec, passes(spec)))
+        )),
         None if spec.requests.is_none() && spec.trace.is_none() => None,
         None => Some(with_keys_of(name, &going_on(spec, passes(spec)))),
     };

@@ -173,7 +173,7 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
             let requests = counted((factor * done(&finished[0]) as f64).ceil() as u64, "request");
             format!("; the spare space is written once in {requests}")
         });
-        return format!("Remove or raise the limit of {} (--requests){enough}{warmup}", counted(limit, "request"));
+        return format!("Remove or raise the limit of {} (--requests){warmup}{enough}", counted(limit, "request"));
     }
     let (run, report) = (&plan.runs[0].resolved, &finished[0].outcome.report);
     let passes = run.workload.passes.unwrap_or(1);
