@@ -11,6 +11,7 @@ use copyback::observe::steady::{
 };
 use copyback::run::Warmup;
 use copyback_workload::spec::WorkloadSpec;
+use copyback_workload::units::format_count;
 
 /// Rows of the section of a run.
 pub fn rows(steady: &Steady) -> Vec<(&'static str, String)> {
@@ -50,8 +51,7 @@ fn verdict(steady: &Steady) -> String {
 /// The verdict if nothing moves, but the host wrote less than the spare space.
 fn too_little_written(reserve: &Reserve) -> String {
     format!(
-        "too short to tell: the host wrote {} of the spare space (physical less logical capacity), and must write it once \
-         for the ages of blocks to turn over",
+        "too short to tell: the host wrote {} of the spare space, and must write all of it",
         percent(reserve.spare_written)
     )
 }
@@ -170,10 +170,9 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
         let warms_up = plan.warmup.is_none() && !begins_settled(&plan.runs[0].resolved.run);
         let warmup = if warms_up { ", and warm the drive up: --warmup steady" } else { "" };
         let enough = lacks_writes(finished).map_or(String::new(), |factor| {
-            let requests = counted((factor * done(&finished[0]) as f64).ceil() as u64, "request");
-            format!("; the spare space is written once in {requests}")
+            format!(" to {} or more", format_count((factor * done(&finished[0]) as f64).ceil() as u64))
         });
-        return format!("Remove or raise the limit of {} (--requests){warmup}{enough}", counted(limit, "request"));
+        return format!("Remove or raise the limit of {} (--requests){enough}{warmup}", counted(limit, "request"));
     }
     let (run, report) = (&plan.runs[0].resolved, &finished[0].outcome.report);
     let passes = run.workload.passes.unwrap_or(1);
@@ -183,7 +182,8 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
     let requests = (done(&finished[0]) + before) as f64 / f64::from(passes);
     let written = report.units_written as f64 / done(&finished[0]) as f64 * requests;
     if begins_settled(&run.run) && run.tenants.is_empty() {
-        let more = lacks_writes(finished).unwrap_or(1.0);
+        let spare_units = f64::from(geometry.physical_units.saturating_sub(geometry.logical_units));
+        let more = lacks_writes(finished).unwrap_or(spare_units / report.units_written as f64);
         return advice_for_settled(report.flash.block_erases, &run.workload, (requests, more));
     }
     if !run.tenants.is_empty() {
@@ -212,7 +212,7 @@ fn advice_for_settled(erases: u64, workload: &WorkloadSpec, (requests_a_pass, le
     let passes = f64::from(workload.passes.unwrap_or(1));
     let more = if erases == 0 { CAPACITIES } else { ERASES_WANTED / erases as f64 };
     let wanted = (passes * more.max(least).max(2.0)).ceil();
-    let so_long = "fills the buffer, erases some blocks in each fifth of the run, and writes the spare space once";
+    let so_long = "fills the buffer, erases some blocks in each fifth of the run and writes the spare space";
     if wanted * requests_a_pass > REQUESTS_MAX {
         return format!("The drive is steady from the start: extend the workload until it {so_long}");
     }

@@ -78,7 +78,12 @@ pub fn sentences(rows: &[Row], base: Option<&str>, conditions: &[Condition], ver
     let mut sentences = Vec::new();
     let is_of_several = rows.iter().any(|row| row.workload != rows[0].workload);
     if is_of_several {
-        sentences.extend(best_of_workloads(rows, verdicts));
+        let of_workloads = best_of_workloads(rows, verdicts);
+        if of_workloads.is_empty() {
+            sentences
+                .extend(none_is_steady(verdicts).map(|none| format!("{}{}.", none[..1].to_uppercase(), &none[1..])));
+        }
+        sentences.extend(of_workloads);
     } else if let Some(measure) = of_all.filter(|_| built().next().is_some()).or_else(of_any) {
         let real = || rows.iter().filter(|row| !row.is_ideal).filter_map(|row| Some((row, row.measure(measure)?)));
         let best = real().min_by(|a, b| a.1.total_cmp(&b.1));

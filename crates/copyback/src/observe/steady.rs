@@ -120,8 +120,8 @@ pub enum Verdict {
     NotYet,
     /// The host wrote, and no block was erased: a drive that is still filling up.
     NoErase,
-    /// Fewer than [`ERASES_MIN`] blocks were erased in a round, on average; or all figures are steady, and the host wrote
-    /// less than the spare space.
+    /// Fewer than [`ERASES_MIN`] blocks were erased in a round, on average; or all figures are steady, and the host
+    /// wrote less than the spare space.
     TooShort,
     /// The host wrote nothing, so that nothing could settle.
     #[default]
