@@ -51,7 +51,7 @@ fn verdict(steady: &Steady) -> String {
 /// The verdict if nothing moves, but the host wrote less than the spare space.
 fn too_little_written(reserve: &Reserve) -> String {
     format!(
-        "too short to tell: the host wrote {} of the spare space, and must write all of it",
+        "too short to tell: the host wrote {} of the spare space, and must write it all",
         percent(reserve.spare_written)
     )
 }

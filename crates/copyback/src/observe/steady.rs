@@ -191,7 +191,8 @@ pub struct RunPosition {
 pub struct Judged {
     /// Units programmed after the last round.
     pub units_after_end: u64,
-    /// Physical units of the drives less their logical units. The verdict `Steady` requires that the host wrote as many.
+    /// Physical units of the drives less their logical units. The verdict `Steady` requires that the host wrote as
+    /// many.
     pub spare_units: u64,
 }
 
