@@ -127,7 +127,7 @@ fn files_in_the_wrong_position_are_named_for_what_they_are() {
     }
 }
 
-/// The drive is sized for the whole trace, of which `--requests` runs a part: both notes say what they count.
+/// The drive is sized for the whole trace, and `--requests` runs a part of it: both notes say what they count.
 #[test]
 fn a_fit_says_that_it_is_for_the_whole_trace() {
     let folder = tempfile::tempdir().expect("a folder can be made");

@@ -39,7 +39,7 @@ impl Drive {
         self.push_page_with(command, plane, page, self.geometry.units_per_flash_page, txn);
     }
 
-    /// The same with the units that each page transfers over the channel.
+    /// Adds a programmed page, or a row of pages, that each transfer `units` units over the channel.
     #[inline(always)]
     pub(in crate::ssd) fn push_page_with(
         &self,

@@ -16,7 +16,7 @@ use crate::tasks::job::{Footprint, Purpose};
 /// How a drive's collections work: a constant of its scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ssd) enum Mechanism {
-    /// Jobs, each of which has its die to itself (`start`, `collection_course`).
+    /// Jobs: each has its die to itself (`start`, `collection_course`).
     Jobs,
     /// Relocations, whose requests share dies with those of the host (`relocations`).
     Relocations,
