@@ -1,13 +1,14 @@
 //! Debit scheduling: a task's share of all slots limits its requests in all windows together.
 //!
-//! Source: atc18 Section 3.2. A task's debit is the number of its requests that are queued or executing at chips. If it
-//! is below the task's limit, the task's oldest request whose chip has a free slot may enter. The limits of all tasks
-//! add up to the slots of all chips. Slots that a task does not use stay free: the policy is not work-conserving.
-//!
-//! While a task other than the host is active, its limit is max(1, round(share · slots / 100)), or 0 if its share is
-//! set to 0. The host has the remaining slots, at least 1. If several tasks below their limits wait for one chip, one
-//! is drawn, each with the weight 1 − debit / limit. Requests of the map count against the task that caused them, or
-//! belong to a separate task.
+//! Source: atc18 Section 3.2.
+//! - A task's debit is the number of its requests that are queued or executing at chips.
+//! - If its debit is below its limit, the task's oldest request whose chip has a free slot may enter.
+//! - While a task other than the host is active, its limit is max(1, round(share · slots / 100)), or 0 if its share is
+//!   set to 0. The host has the remaining slots, at least 1.
+//! - The limits of all tasks add up to the slots of all chips. Slots that a task does not use stay free: the policy is
+//!   not work-conserving.
+//! - If several tasks below their limits wait for one chip, one is drawn, each with the weight 1 − debit / limit.
+//! - Requests of the map count against the task that caused them, or belong to a separate task.
 //!
 //! ```text
 //! limits A 5, B 3      chip 0  A0 B0  | a1 b1      full: neither may enter
@@ -19,22 +20,28 @@
 //! Parameters:
 //! - `slots` (default 4): requests in a die's window.
 //! - `guard` (default 1): applies while the host waits for a collection (for a free page, or for an update of the map).
-//!   The limit of collections is then at least this, and their requests precede others until this many are in windows.
-//!   With a share of 0 and no guard the drive stops. Own.
+//!   The limit of collections is then at least this. Their requests precede others until this many are in windows. With
+//!   a share of 0 and no guard the drive stops. Own.
 //! - `map` (default `"cause"`): the task that requests of the map count for: the task that caused them, or with `"own"`
 //!   a separate task with its own share.
 //! - `shares` (default `{ policy = "fixed", gc = 20, map = 20, scrub = 20, wear = 20 }`): percent of all slots for each
 //!   task but the host; with 0 a task has none. `policy = "feedback"` sets them once every `period` (1 ms) while a task
-//!   is active: S = P · e + I · S (atc18, equations 1 to 3). P and I are `gc_p` (0.05 % a block) and `gc_i` (0.9) for
-//!   collection, and `scrub_p` (0.002 % a read) and `scrub_i` (0.9) for scrubbing. The error e of collection is the
-//!   number of free blocks missing to the watermark. `most` (80 %) limits each share; `map` (20 %) and `wear` (5 %) are
-//!   fixed. P and I are not in the paper; those of collection let its share span 0 to 40 % as in Fig. 6b.
+//!   is active:
+//!   - S = P · e + I · S (atc18, equations 1 to 3). The error e of collection is the number of free blocks missing to
+//!     the watermark.
+//!   - P and I are `gc_p` (0.05 % a block) and `gc_i` (0.9) for collection, and `scrub_p` (0.002 % a read) and
+//!     `scrub_i` (0.9) for scrubbing. They are not in the paper; those of collection let its share span 0 to 40 % as in
+//!     Fig. 6b.
+//!   - `most` (80 %) limits each share; `map` (20 %) and `wear` (5 %) are fixed.
 //!
-//! P on another drive: a share settles at S = P · e / (1 − I). To reach a share at a given number of missing blocks,
-//! set P ≈ share · (1 − I) / blocks: 40 % at 80 blocks are 40 · 0.1 / 80 = 0.05. At most `trigger.soft` blocks can be
-//! missing, and P of scrubbing is for each read above `tasks.scrub.start`. If these are a tenth of `atc18`'s, P must be
-//! ten times as high. I determines how slowly a share follows: after log 0.5 / log I periods it has covered half of the
-//! distance, with 0.9 after 7 periods.
+//! P and I on another drive:
+//! - A share settles at S = P · e / (1 − I).
+//! - To reach a share at a given number of missing blocks, set P ≈ share · (1 − I) / blocks. For 40 % at 80 blocks, P
+//!   is 40 · 0.1 / 80 = 0.05.
+//! - At most `trigger.soft` blocks can be missing, and P of scrubbing is for each read above `tasks.scrub.start`. If
+//!   these are a tenth of `atc18`'s, P must be ten times as high.
+//! - I determines how slowly a share follows. After log 0.5 / log I periods it has covered half of the distance, with
+//!   0.9 after 7 periods.
 
 use super::shares::{Shares, SharesConfig};
 use super::{AdmitPolicy, AdmitView, Change, Entry, Setup, check_slots, is_guarded};

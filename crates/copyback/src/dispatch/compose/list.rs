@@ -9,8 +9,8 @@
 //! Builders for commands of collection:
 //! - `gc+host`: transactions of the host on other planes join reads and programs of collection, one for each free
 //!   plane, under the same rules. hpdc18 Section 4.1, Algorithm 2.
-//! - `merge`: a queued read of a page that collection has just read ends with that page's transfer, and a queued write
-//!   of data that collection is about to program joins that program. Pages of the victim for which a request waits are
+//! - `merge`: a queued read of a page that collection has just read ends with that page's transfer. A queued write of
+//!   data that collection is about to program joins that program. Pages of the victim for which a request waits are
 //!   moved first. ispass11 Section III-B.
 //! - `pipeline`: at a preemption point, preempting requests and the collection's next step follow each other through
 //!   the cache register, if they are of one type: read after read, program after program. ispass11 Section III-C.
@@ -30,12 +30,15 @@
 //!   hpdc18 Section 4.1: "at most hundreds of nanoseconds"; as in the paper, partners of programs are found in zero
 //!   time.
 //! - `gc_transfers` (default `"first"`): with `gc+host`, when the page of a read that joined a read of a collection
-//!   leaves the die. `"first"`: after the collection's program has been loaded, while the array works on it (hpdc18
-//!   Section 4.1: "transferring GC data in/out of the chip is prioritized over the normal I/O requests"). `"together"`:
-//!   behind the collection's page, so that the program begins one transfer later for each read that joined. Also under
-//!   `"first"` the page leaves at once in two cases: the program does not follow at once (a preemption point, another
-//!   read, a program on another die), or a waiting write may need the register to join the program. A write that joins
-//!   delays the program by its transfer in both cases.
+//!   leaves the die.
+//!   - `"first"`: after the collection's program has been loaded, while the array works on it. hpdc18 Section 4.1:
+//!     "transferring GC data in/out of the chip is prioritized over the normal I/O requests".
+//!   - `"together"`: behind the collection's page, so that the program begins one transfer later for each read that
+//!     joined.
+//!   - Under `"first"`, the page also leaves at once if the program does not follow at once (a preemption point,
+//!     another read, a program on another die). It also leaves at once if a waiting write may need the register to join
+//!     the program.
+//!   - A write that joins delays the program by its transfer under both values.
 
 use crate::config::{CommandsConfig, KeyError};
 use copyback_workload::units::Nanos;

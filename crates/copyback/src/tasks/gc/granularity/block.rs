@@ -1,19 +1,22 @@
 //! One block of one plane: its valid data is read and programmed into another block, and the block is erased.
 //!
-//! Source: Algorithm 1 of hpdc18, Fig. 3 of ispass11. Local collection keeps a move inside its plane (hpdc18 Section
-//! 2.2.1). Global collection moves pages to other dies: to planes with more free pages than the victim's, on dies that
-//! run no collection and have no other move to program; if there is none, to the victim's plane.
+//! Source: Algorithm 1 of hpdc18, Fig. 3 of ispass11. Two destinations are possible:
+//! - Local collection keeps a move inside its plane (hpdc18 Section 2.2.1).
+//! - Global collection moves a page to another die: to a plane with more free pages than the victim's plane. The other
+//!   die runs no collection, and has no other move to program. If there is no such plane, the page goes to the victim's
+//!   plane.
 //!
 //! If mapping units are smaller than pages, the units of several pages are gathered in the controller and programmed a
-//! page at a time; when the block has been read, the remaining units are programmed with padding.
+//! page at a time. When the block has been read, the remaining units are programmed with padding.
 //!
 //! Parameters:
 //! - `destination` (default `"local"`): `"local"`, the victim's plane, or `"global"`, a plane of the drive with more
 //!   room.
-//! - `copyback` (default false): move with the copyback command, which does not use the channel. Needs a local
-//!   destination, a device that has the command and, if collections reserve their die, a mapping unit of a whole page.
-//!   If they do not (`preemption.policy = "always"`), a page that is valid as a whole is copied back even with smaller
-//!   units, and the units of other pages are gathered over the channel.
+//! - `copyback` (default false): move with the copyback command, which does not use the channel. It needs:
+//!   - a local destination, and a device that has the command;
+//!   - a mapping unit of a whole page, if collections reserve their die. If they do not (`preemption.policy =
+//!     "always"`), a page that is valid as a whole is copied back even with smaller units. The units of other pages are
+//!     gathered over the channel.
 
 use super::{GranularityPolicy, Parameters};
 use crate::config::{Device, KeyError};

@@ -6,15 +6,18 @@
 //! A plane on which host writes wait for space is collected at any watermark.
 //!
 //! Parameters:
-//! - `scope` (default `"plane"`): whose free blocks are counted: `"plane"`, `"die"` or `"device"`. A die or a device
-//!   below its watermark collects on each of its dies the plane with the fewest free blocks. Under `preemption.policy =
-//!   "always"`, victims are selected over all planes of the scope. At most `preemption.victims` blocks of the drive are
-//!   collected at a time, and with watermarks of planes or dies at most one block of each.
+//! - `scope` (default `"plane"`): whose free blocks are counted: `"plane"`, `"die"` or `"device"`.
+//!   - A die or a device below its watermark collects on each of its dies the plane with the fewest free blocks.
+//!   - Under `preemption.policy = "always"`, victims are selected over all planes of the scope. At most
+//!     `preemption.victims` blocks of the drive are collected at a time, and with watermarks of planes or dies at most
+//!     one block of each.
 //! - `soft` (default 0.05): collection starts below this watermark, a share or a count of the scope's blocks.
-//! - `count` (default `"blocks"`): the quantity counted against the watermarks: `"blocks"` that are erased and not
-//!   open, or `"pages"` that can still be programmed, including those of open blocks (tpds20 Section 5.1); a watermark
-//!   of n blocks is then all pages of n blocks. If planes open blocks together (`second-active`), both planes fall
-//!   below the watermark at once if blocks are counted.
+//! - `count` (default `"blocks"`): the quantity counted against the watermarks.
+//!   - `"blocks"`: blocks that are erased and not open.
+//!   - `"pages"`: pages that can still be programmed, including those of open blocks (tpds20 Section 5.1). A watermark
+//!     of n blocks is then all pages of n blocks.
+//!   - If planes open blocks together (`second-active`), both planes fall below the watermark at once if blocks are
+//!     counted.
 //! - `report` (default: 1.5 times `soft`): a drive of an array whose collections are coordinated (`coordination`)
 //!   reports below this watermark, and starts nothing. This is T_soft of tc12; `soft` is its T_hard. Without
 //!   coordination it has no effect.
@@ -22,25 +25,27 @@
 //!   plane; always below `soft`): such a drive collects without an order while it is below this watermark. A plane on
 //!   which writes wait for a page is collected in any case.
 //! - `stop` (default: `soft`): collection continues until this watermark is reached.
-//! - `collections` (default `"until-stop"`): what follows a collection whose scope is still below `stop`: the next
-//!   collection, or with `"one"` none until another page of the scope is written. Each page then starts at most one
-//!   collection, as in SSDsim, so that `stop` has no effect. A plane on which writes wait for a page is collected in
-//!   any case. `"one"` cannot be combined with a device's watermarks.
-//! - `when` (default `"below"`): what starts a collection of a scope below its watermark. `"below"`: the watermark
-//!   alone. `"waiting"`: also a request of the host that waits at the die, read or write, as in DiskSim's SSD
-//!   extension, which cleans an element in the foreground only. Collection then never uses idle time, and at the start
-//!   of each collection a request waits for it. Idle collection, and collection of planes on which writes wait for
-//!   space, do not wait for a request.
+//! - `collections` (default `"until-stop"`): what follows a collection whose scope is still below `stop`.
+//!   - `"until-stop"`: the next collection.
+//!   - `"one"`: none until another page of the scope is written. Each page then starts at most one collection, as in
+//!     SSDsim, so that `stop` has no effect. `"one"` cannot be combined with a device's watermarks.
+//!   - A plane on which writes wait for a page is collected in any case.
+//! - `when` (default `"below"`): what starts a collection of a scope below its watermark.
+//!   - `"below"`: the watermark alone.
+//!   - `"waiting"`: also a request of the host that waits at the die, read or write, as in DiskSim's SSD extension,
+//!     which cleans an element in the foreground only. Collection then never uses idle time, and at the start of each
+//!     collection a request waits for it.
+//!   - Idle collection, and collection of planes on which writes wait for space, do not wait for a request.
 //! - `stagger` (default 0): if `scope` is `"plane"`, the watermarks of each plane of a die are this many blocks above
 //!   those of the previous plane. Planes that are written in step then do not reach their watermarks together. It does
 //!   not separate the collections of planes whose second active blocks are opened together (`frontier`): each
 //!   collection costs both planes a block. Own.
-//! - `idle` (default: none): a table that lets collection run in idle time, too: `idle.after` (default `"10 ms"`), once
-//!   the drive has been idle for this time; `idle.stop` (default: twice `soft`), until this watermark is reached or a
-//!   request arrives. ispass11 Section IV-A.
-//! - `hard` (default 0.2): T_hard as a share of `soft`, rounded up, or as a count of the scope's blocks. Below it,
-//!   no request preempts a collection, or only one that consumes no free block (`preemption`). ispass11 Sections III-D
-//!   and IV-B4: 80 to 20 % of T_soft. As with `soft`, 1.0 is a share and 1 is one block.
+//! - `idle` (default: none): a table that lets collection run in idle time, too. ispass11 Section IV-A.
+//!   - `idle.after` (default `"10 ms"`): it begins once the drive has been idle for this time.
+//!   - `idle.stop` (default: twice `soft`): it ends when this watermark is reached or a request arrives.
+//! - `hard` (default 0.2): T_hard as a share of `soft`, rounded up, or as a count of the scope's blocks. Below it, no
+//!   request preempts a collection, or only one that consumes no free block (`preemption`). ispass11 Sections III-D and
+//!   IV-B4: 80 to 20 % of T_soft. As with `soft`, 1.0 is a share and 1 is one block.
 
 use super::idle::{self, Idle};
 use super::{CoordinationWatermarks, DriveView, Level, Parameters, Scope, Start, TriggerPolicy, Wanted};
