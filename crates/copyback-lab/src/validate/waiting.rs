@@ -15,8 +15,8 @@ use copyback_workload::{Op, rng};
 
 pub(super) const MEAN: &str = "about twice the 95 % interval of so many arrivals: successive waits are correlated, more so \
                                at higher loads";
-const PERCENTILE: &str = "as for means, of which a hundredth or a thousandth of the arrivals counts; and the simulator's \
-                          histogram adds up to 0.1 % of the response time";
+const PERCENTILE: &str = "as for means, but a percentile counts only a hundredth or a thousandth of the arrivals; the \
+                          simulator's histogram adds up to 0.1 % of the response time";
 
 const P_K: &str = "M/D/1: ρ/(2(1 − ρ)) (Pollaczek 1930; Khinchine 1932)";
 const FRANX: &str = "M/D/1 distribution of waits (Franx 2001)";
