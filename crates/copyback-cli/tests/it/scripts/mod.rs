@@ -78,7 +78,16 @@ impl Workspace {
         // The folder around it is itself in a clone.
         command.env("GIT_CEILING_DIRECTORIES", self.path().parent().expect("it is in a folder"));
         command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
-        for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "CARGO_TARGET_DIR", "TARGET", "PYTHON", "SECONDS"] {
+        for name in [
+            "GIT_DIR",
+            "GIT_WORK_TREE",
+            "GIT_INDEX_FILE",
+            "CARGO_TARGET_DIR",
+            "TARGET",
+            "PYTHON",
+            "SECONDS",
+            "RUSTFLAGS",
+        ] {
             command.env_remove(name);
         }
         command

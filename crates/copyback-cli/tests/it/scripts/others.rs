@@ -27,7 +27,8 @@ fn mutants_refuse_paths_that_have_none() {
 #[test]
 fn dist_needs_an_interpreter_before_it_compiles() {
     let own = Workspace::new();
-    own.command("commands/rustc", "#!/bin/sh\necho host: here\n");
+    own.command("commands/rustc", RUSTC);
+    own.command("llvm/lib/rustlib/here/bin/llvm-profdata", "#!/bin/sh\n");
     own.file("dist/copyback-1.2.2-here.tar.gz", "of an earlier release");
     own.command("commands/python3", "#!/bin/sh\nexit 1\n");
     own.refused("dist", &[], "PYTHON=python3: the wheel needs CPython with venv");
@@ -49,12 +50,11 @@ for folder; do :; done
 #[test]
 fn dist_replaces_an_earlier_release_by_a_whole_one() {
     let own = Workspace::new();
-    own.command("commands/rustc", "#!/bin/sh\necho host: here\n");
+    own.command("commands/rustc", RUSTC);
+    own.command("scripts/profile-runs", "#!/bin/sh\necho \"profiled by $1\"\n");
+    own.command("llvm/lib/rustlib/here/bin/llvm-profdata", "#!/bin/sh\necho \"profdata $1\"\n");
     own.command("commands/python3", PYTHON);
-    own.command(
-        "commands/cargo",
-        "#!/bin/sh\nmkdir -p \"$CARGO_TARGET_DIR/here/release\"\necho x >\"$CARGO_TARGET_DIR/here/release/copyback\"\n",
-    );
+    own.command("commands/cargo", CARGO);
     own.command("commands/maturin", "#!/bin/sh\nfor folder; do :; done\necho x >\"$folder/copyback-1.2.3-abi3.whl\"\n");
     own.file("dist/copyback-1.2.2-here.tar.gz", "of an earlier release");
     own.file("dist/mine", "");
@@ -68,7 +68,47 @@ fn dist_replaces_an_earlier_release_by_a_whole_one() {
     let mut found: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     found.sort();
     assert_eq!(found, ["SHA256SUMS", "copyback-1.2.3-abi3.whl", "copyback-1.2.3-here.tar.gz", "mine"]);
+    let text = output_text(&output);
+    let instrumented = text.find("cargo -Cprofile-generate=").expect("an instrumented program is built");
+    let profiled = text.find("another target/profiled/here/release/copyback").expect("it runs");
+    let merged = text.find("profdata merge").expect("its profiles are merged");
+    let built = text.find("cargo -Cprofile-use=").expect("the released program is built with the profile");
+    assert!(instrumented < profiled && profiled < merged && merged < built, "{text}");
 }
+
+/// A program for another machine does not run here.
+#[test]
+fn dist_for_another_target_uses_no_profile() {
+    let own = Workspace::new();
+    own.command("commands/rustc", RUSTC);
+    own.command("commands/python3", PYTHON);
+    own.command("commands/cargo", CARGO);
+    own.command(
+        "commands/maturin",
+        "#!/bin/sh\nfor folder; do :; done\necho \"$RUSTFLAGS\" >\"$folder/copyback-1.whl\"\n",
+    );
+    for name in ["LICENSE", "README.md", "CHANGELOG.md", "CITATION.cff"] {
+        own.file(name, "");
+    }
+    let output = own.prepared("scripts/dist").env("TARGET", "there").env("CARGO_TARGET_DIR", "built").output().unwrap();
+    assert_eq!(code(&output), 0, "{output:?}");
+    let text = output_text(&output);
+    assert!(text.contains("cargo \n") && !text.contains("profile"), "no flags: {text}");
+}
+
+/// A compiler whose parts are in the folder `llvm`.
+const RUSTC: &str = "#!/bin/sh
+if [ \"$1\" = --print ]; then echo llvm; else echo host: here; fi
+";
+
+/// Prints its flags, and makes a program for each of two targets.
+const CARGO: &str = "#!/bin/sh
+echo \"cargo $RUSTFLAGS\"
+for target in here there; do
+    mkdir -p \"$CARGO_TARGET_DIR/$target/release\"
+    echo x >\"$CARGO_TARGET_DIR/$target/release/copyback\"
+done
+";
 
 #[test]
 fn steps_stop_at_the_first_that_fails() {
