@@ -47,7 +47,7 @@ pub struct PageOut {
     pub is_last: bool,
     /// Whether the other pages wait in their registers until [`Flash::release_held_pages`] or a program of the die.
     pub is_held: bool,
-    /// Since when the plane's use counts that ends now.
+    /// The start of the plane's counted use, which ends now.
     pub busy_from_ns: u64,
 }
 
@@ -205,8 +205,8 @@ impl<O: Observer> Flash<O> {
         is_last && self.channels[self.geometry.channel_of(die)].has_ended(die, now_ns)
     }
 
-    /// Plane time, die time and channel time in use until now. A plane's counts when its command ends, or when
-    /// [`Flash::settle_planes`] asks; the others as they pass.
+    /// Plane time, die time and channel time in use until now. Die time and channel time include current use. Plane
+    /// time is added only when a plane is released, or when [`Flash::settle_planes`] is called.
     pub fn busy_ns(&self, now_ns: u64) -> (u64, u64, u64) {
         let at_work = self.dies.iter().filter(|die| !die.is_ready()).map(|die| now_ns - die.busy_since_ns);
         (self.plane_busy_ns, self.die_busy_ns + at_work.sum::<u64>(), self.channels.busy_ns(now_ns))

@@ -286,8 +286,7 @@ impl Ftl {
         u32::from(self.blocks[open].written) / self.geometry.units_per_page
     }
 
-    /// The block of the page that the next program into one of a plane's open blocks will take: that, or the next free
-    /// one.
+    /// The block that the next program at a write point of a plane uses: the open block, or else the next free one.
     pub fn next_block_in(&self, plane: PlaneId, write_point: usize) -> Option<BlockId> {
         let open = self.planes[plane.at()].open[write_point];
         if open.is_some() { Some(open) } else { self.next_free_block(plane, write_point) }

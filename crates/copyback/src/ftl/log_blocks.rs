@@ -16,12 +16,19 @@ pub const MERGED: usize = 2;
 /// Blocks of a plane in addition to data blocks and random log blocks: a sequential log block, the replaced data block
 /// that is not erased yet, a block in which a merge gathers pages, and a block kept for the next merge.
 ///
-/// This number suffices. Let X be the erased blocks beyond those promised: to future random log blocks, and to logical
-/// blocks without a data block (except one for which the sequential log block, or a merge, has a block already). X
-/// begins at 4 or more. Opening a random log block, a first data block, and losing one leave X unchanged. A sequential
-/// log block is opened only if X is then 1 or more (`kept_blocks`); a replaced data block returns one when it is
-/// erased. Only a merge of a logical block that has a data block takes one from X, and its erase returns it. So X is 1
-/// or more whenever a merge begins, and never below 0.
+/// This number suffices. Let X be the number of erased blocks that are not promised. A block is promised to each future
+/// random log block, and to each logical block without a data block, unless the sequential log block or a merge holds a
+/// block for it already.
+/// - X begins at 4 or more.
+/// - X does not change if a random log block is opened, or if a logical block gets its first data block.
+/// - X does not change if a merge finds no valid page: the logical block loses its data block, which is erased, and one
+///   block is promised for it.
+/// - A sequential log block is opened only if X is 1 or more afterwards (`kept_blocks`). A replaced data block returns
+///   one block to X when it is erased.
+/// - Only a merge of a logical block that has a data block takes one block from X, and the erase of this merge returns
+///   it.
+///
+/// So X is 1 or more whenever a merge begins, and never below 0.
 pub const BLOCKS_BESIDE: u32 = 4;
 
 /// Logical blocks of a plane, at most.

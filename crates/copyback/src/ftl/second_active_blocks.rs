@@ -71,7 +71,7 @@ impl Ftl {
     /// pair.
     pub fn pair_open_blocks(&mut self, plane: PlaneId, partners: &[PlaneId]) {
         if partners.iter().any(|&partner| self.is_aligned(plane, partner)) {
-            // A third plane without one takes a fresh block, which catches up.
+            // A partner without a block set apart takes a fresh block, which catches up.
             let catches_up = self.frontier.unpaired() == Unpaired::Other;
             for &partner in partners {
                 if catches_up && self.paired_write_point(partner).is_none() {

@@ -35,11 +35,11 @@ pub struct Anywhere {
     pub waiting_in_front: u32,
 }
 
-/// The jobs of planes, as far as space goes.
+/// The space that the jobs of planes need.
 pub trait Moves {
     /// Pages that the job of a plane has still to program there. Zero if moves may go anywhere.
     fn own(&self, plane: PlaneId) -> OwnMoves;
-    /// Moves that any plane takes that shares a pool with this one.
+    /// The moves that may go to any plane of this plane's pool; `None` if the plane shares no pool.
     fn anywhere(&self, plane: PlaneId) -> Option<Anywhere>;
 }
 
@@ -255,8 +255,8 @@ impl Space {
     }
 
     /// Whether a plane can take another page of another plane's job and still keep its reservations. `bound`: the plane
-    /// itself if addresses determine planes, none if writes to its die may go to any of the die's. `beginning`: a plane
-    /// whose job, if it is one, has begun to move a whole block.
+    /// itself if addresses determine planes, none if writes to its die may go to any of the die's planes. `beginning`:
+    /// the plane (if any) whose job is assumed to have begun to move a whole block.
     pub fn accepts_move(
         &self,
         ftl: &Ftl,

@@ -49,7 +49,7 @@ impl Newest {
     /// Whether a write of a unit would be the newest so far, if it took effect now.
     pub fn would_be_newest(&self, unit: LogicalUnit, sequence: u64) -> bool {
         let newest = self.sequences.get(unit.at()).copied().unwrap_or(0);
-        // Sequences are compared round the corner of 32 bits.
+        // Sequences are compared modulo 2^32.
         newest == 0 || !(1..APART_MAX).contains(&newest.wrapping_sub(sequence as u32))
     }
 

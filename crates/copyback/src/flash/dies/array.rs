@@ -4,9 +4,9 @@
 //! [`Flash::wait`].
 //!
 //! A device may be able to suspend a program or an erase. The command is then held: it stays staged in its die, which
-//! takes one read after another in its other place. While a command is suspended, its `array_start_ns` and
-//! `array_end_ns` are the time that the array has worked for it, and the remaining time. When it resumes, its start
-//! moves by the time of the suspension, so that the time in between is exactly the array's work for it.
+//! takes one read after another in its other place. While a command is suspended, its `array_start_ns` is the time that
+//! the array has worked for it, and its `array_end_ns` is the remaining time. When it resumes, its start is later by
+//! the time of the suspension. The time from its start to its end is therefore exactly the array's work for it.
 
 use super::command_path::CommandPath;
 use super::{Flash, Phase};
@@ -208,9 +208,9 @@ impl<O: Observer> Flash<O> {
 
     // ---- suspend and resume -----------------------------------------------------------------------------------------
 
-    /// The program or erase of a job that a die can suspend, how long the array will work for it, and whether it was
-    /// suspended before. None if the device cannot, if it ends before the die would take a read, or if another command
-    /// is in progress.
+    /// The program or erase of a job that a die can suspend, its remaining array time, and whether it was suspended
+    /// before. `None` if the device cannot suspend the command (at all, or once more), if the command ends before the
+    /// die would take a read, or if another command is in progress.
     pub fn suspendable(&self, die: DieId, job: JobId, now_ns: u64) -> Option<(&Command, u64, bool)> {
         let device = self.rules.commands.suspend.as_ref()?;
         let d = &self.dies[die.at()];
@@ -287,7 +287,8 @@ impl<O: Observer> Flash<O> {
         counted.for_each(count);
     }
 
-    /// Counts the time of a plane since its command was issued as in use, once. Since when it does.
+    /// Counts a plane as in use since its command was issued, without time that was counted before. Returns the start
+    /// of the counted time.
     #[inline(always)]
     fn count_plane(&mut self, plane: PlaneId, issued_ns: u64, now_ns: u64) -> u64 {
         let until_ns = &mut self.plane_busy_until_ns[plane.at()];
@@ -296,8 +297,8 @@ impl<O: Observer> Flash<O> {
         from_ns
     }
 
-    /// A plane's register is free again: the time since its command was issued counts as in use, once. Since when it
-    /// does.
+    /// A plane's register is free again: counts the plane as in use since its command was issued, as
+    /// `count_plane` does. Returns the start of the counted time.
     #[inline(always)]
     pub(super) fn release_plane(&mut self, plane: PlaneId, issued_ns: u64, now_ns: u64) -> u64 {
         self.planes_in_use -= 1;

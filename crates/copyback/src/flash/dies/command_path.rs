@@ -246,8 +246,8 @@ impl<O: Observer> Flash<O> {
         begins
     }
 
-    /// A read's data of one plane has arrived; that of its next plane leaves, or that of the read behind it. `holds`:
-    /// behind the first page of a job's read, the others are held.
+    /// A read's data of one plane has arrived. The data of its next plane leaves, or else the data of the read that
+    /// follows it. `holds`: after the first page of a job's read has left, its other pages are held.
     #[inline]
     pub fn take_page(&mut self, die: DieId, holds: bool, events: &mut EventQueue) -> PageOut {
         let now_ns = events.now_ns();
@@ -295,7 +295,8 @@ impl<O: Observer> Flash<O> {
 
     // ---- commands that are alone ------------------------------------------------------------------------------------
 
-    /// The command of a die that was alone there ended; since when its plane's use counts.
+    /// Ends the command of a die that was alone there. Returns the start of the time that now counts as its plane's
+    /// use.
     #[inline(always)]
     pub fn end_alone(&mut self, die: DieId, now_ns: u64) -> u64 {
         let d = &mut self.dies[die.at()];
