@@ -290,8 +290,8 @@ pub struct Buffer {
     was_idle: bool,
     /// Whether pages had to leave, because what waited did not fit.
     was_full: bool,
-    /// Units that may be on their way at once for the target: a page for each plane. For what waits they are not
-    /// counted.
+    /// The most units on their way to flash at once because of `low_water` or `idle_after`: a page for each plane.
+    /// Evictions for waiting units have no limit.
     leaving_max_units: u64,
 }
 
@@ -345,8 +345,9 @@ impl Buffer {
         self.pages.insert(first, units, list)
     }
 
-    /// Whether more pages must be evicted than are on their way: until all these waiting units fit, or as many of them
-    /// as the buffer can hold; or until the content is within the low-water mark or the limit of idle time.
+    /// Whether more pages must be evicted than are on their way. Waiting units require this until all of them fit, or
+    /// as many as the buffer can hold. Otherwise the low-water mark or idle time requires it, until the content is
+    /// within its limit.
     pub fn must_evict(&mut self, waiting_units: u64) -> bool {
         if self.pages.lacks_room_for(waiting_units) {
             (self.drains, self.was_full) = (true, true);
@@ -358,17 +359,17 @@ impl Buffer {
         (self.drains || self.is_idle) && self.pages.leaving_units() < self.leaving_max_units
     }
 
-    /// How long no request comes before everything leaves.
+    /// The time without a request after which all pages are evicted, if it is set.
     pub fn idle_after_ns(&self) -> Option<u64> {
         self.idle_after_ns
     }
 
-    /// No request has come for that long: everything leaves.
+    /// No request has arrived for `idle_after`: all pages are evicted.
     pub fn begin_idle(&mut self) {
         (self.is_idle, self.was_idle) = (true, true);
     }
 
-    /// Nothing more leaves but for room.
+    /// From now on pages are evicted only if waiting units need room.
     pub fn end_early(&mut self) {
         (self.drains, self.is_idle) = (false, false);
     }

@@ -13,7 +13,7 @@ impl Turn {
         Self { next: 0, dies }
     }
 
-    /// The first die from the one whose turn it is on that may have it; then it is the turn of the one behind it.
+    /// Takes the next die in rotation for which `may_have_it` holds. The rotation continues with the die after it.
     pub fn take(&mut self, may_have_it: impl Fn(u32) -> bool) -> Option<u32> {
         let die = (self.next..self.dies).chain(0..self.next).find(|&die| may_have_it(die))?;
         self.next = (die + 1) % self.dies;

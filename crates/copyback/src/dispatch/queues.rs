@@ -164,14 +164,14 @@ impl Queues {
         found
     }
 
-    /// Notes how many transactions a search that `compose.scan_max` limits had looked at when it ended; one more than
-    /// the limit if that ended it.
+    /// Records how many transactions a search with the limit `compose.scan_max` examined. If the limit ended the
+    /// search, that is one more than the limit.
     #[inline(always)]
     pub fn note_search(&self, looked: usize) {
         self.longest_search.set(self.longest_search.get().max(looked as u32));
     }
 
-    /// The largest of these numbers: any limit of at least as many gives each search the same result.
+    /// The most transactions that such a search examined. Any limit of at least this many gives the same results.
     pub fn longest_search(&self) -> u32 {
         self.longest_search.get()
     }

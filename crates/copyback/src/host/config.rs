@@ -81,8 +81,8 @@ impl HostConfig {
         })
     }
 
-    /// That a limit was never reached: at most `peak` requests were outstanding. `has_one_loop`: the run has one
-    /// workload, whose loop this is.
+    /// The note that a limit was never reached: at most `peak` requests were outstanding. `has_one_loop`: the run has
+    /// one workload, and `self.mode` is the mode of its loop.
     pub fn note_of_limits(&self, peak: u32, has_one_loop: bool) -> Option<String> {
         let usual = Self::default();
         let is_closed = has_one_loop && self.mode == HostMode::Closed;

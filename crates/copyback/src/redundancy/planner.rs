@@ -184,7 +184,7 @@ impl Stripe {
             // Nothing keeps what an unavailable member should hold.
             return written.without(writable).is_empty().then_some(Plan { reads: Members::default(), writes });
         }
-        // A copy takes a part as its original does: what else they hold is the same already.
+        // A partial write of a mirror reads nothing: it changes the same part of each copy, and the rest is equal.
         let in_part = if self.is_mirror() { Members::default() } else { in_part };
         let untouched = self.all_data().without(written).with(in_part);
         if untouched.is_empty() {

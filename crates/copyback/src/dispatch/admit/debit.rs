@@ -217,8 +217,9 @@ impl AdmitPolicy for Policy {
         self.may_enter(entry.task, view)
     }
 
-    /// A completed request leaves its task below its limit, which may then enter at any die; if its own die has a slot,
-    /// others compete for it. No other task below a limit waits at a die with a slot, unless limits change.
+    /// A completed request leaves its task below the task's limit: the task's oldest request enters, at any die. If
+    /// that is the die with the free slot, or no request of the task can enter, the tasks that wait at this die compete
+    /// for the slot. Unless limits change, no other task below its limit waits at a die with a free slot.
     fn next(&mut self, change: Change, view: &AdmitView<'_>) -> Option<Entry> {
         match change {
             Change::Slot { die, task } => {

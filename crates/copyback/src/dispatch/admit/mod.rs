@@ -149,8 +149,8 @@ pub trait Parameters {
     }
     /// Slots of a die's window.
     fn slots(&self) -> u32;
-    /// Whether it distinguishes tasks, so that requests enter in another order than they arrived: inside a window,
-    /// commands that entered later may then be older.
+    /// Whether it distinguishes tasks. Requests may then enter in another order than they arrived: of two requests in a
+    /// window, the one that entered later may have arrived earlier.
     fn distinguishes_tasks(&self) -> bool {
         false
     }

@@ -53,8 +53,8 @@ impl ComposeConfig {
         [p.scan_max, p.gc_scan_max]
     }
 
-    /// Notes on limits of searches that ended none, and neither would the usual limit: the most transactions that a
-    /// search for a host command looked at, and the most that a drive had at once.
+    /// Notes that a changed search limit had no effect: neither it nor the default limit would end a search. `looked`:
+    /// the most transactions that a search for a host command examined. `peak`: the most that a drive had at once.
     pub fn notes_of_scans(&self, [looked, peak]: [usize; 2]) -> Vec<String> {
         let whys = [
             format!("no search looked at more than {}", counted(looked as u64, "transaction")),
