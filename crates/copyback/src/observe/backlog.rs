@@ -65,7 +65,7 @@ impl Backlog {
         }
     }
 
-    /// Counts behind the last interval: joins neighbours until it is among them.
+    /// Counts at a time after the last interval: joins neighbouring intervals until one of them contains the time.
     #[cold]
     #[inline(never)]
     fn count_far(&mut self, which: usize, at_ns: u64) {

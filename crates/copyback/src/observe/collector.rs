@@ -288,8 +288,8 @@ impl Collector {
         now_ns >= self.next_sample_ns
     }
 
-    /// The run has ended: the time after the last sample is one more. If that sample was taken at the same time, before
-    /// the run's last events, they are added to it.
+    /// The run has ended: takes one more sample, of the time since the last sample. If the last sample was taken at the
+    /// same time, before the run's last events, the two become one sample.
     pub fn end_series(&mut self, now_ns: u64, state: &Sample) {
         let before = self.series.pop_if(|last| last.time_ns == now_ns);
         self.sample(now_ns, state);

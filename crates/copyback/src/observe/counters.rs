@@ -107,7 +107,8 @@ impl MapTotals {
 pub enum WriteCase {
     /// By itself, and nothing for another plane waited.
     Single,
-    /// By itself, though something for another plane waited, or it waited while that was.
+    /// By itself, although a write for another plane waited; or by itself, after it had waited while a write for
+    /// another plane was programmed by itself.
     Unaligned,
     /// With pages of other planes.
     Parallel,
@@ -161,9 +162,9 @@ impl Counters {
 
     // ---- commands ---------------------------------------------------------------------------------------------------
 
-    /// A command is issued, and perhaps follows another through the cache register. Its first page counts for its
-    /// source, and so does each other page that serves no transaction. Of the programs that do, this many are the
-    /// map's, and the others the host's.
+    /// A command is issued; `follows`: it follows another through the cache register. Its first page counts for its
+    /// source, and so does each other page that serves no transaction. Of the other pages that serve a transaction,
+    /// `of_map` count for the map, and the rest for the host.
     pub fn on_command(&mut self, command: &Command, follows: bool, of_map: u64) {
         let planes = u64::from(command.planes);
         let partners = command.parts().iter().skip(1).filter(|part| part.txn.is_some()).count() as u64;

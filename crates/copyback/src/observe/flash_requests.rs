@@ -8,13 +8,13 @@ use super::clocks::{Reading, charge};
 use super::report::{ALL_CAUSES, CAUSES, Cause, serialize_parts};
 use serde::Serialize;
 
-/// What a transaction of the host, or of the map, asks of flash.
+/// The kind of flash request that a transaction of the host, or of the map, makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum FlashRequest {
-    /// Data of a page, also for a partial write.
+    /// A read of a page, also for a partial write.
     Read,
-    /// To bring data into one.
+    /// A program of a page.
     Program,
     /// A page of the map, for any task.
     MapRead,
@@ -31,7 +31,7 @@ pub struct FlashRequestTotals {
 }
 
 impl FlashRequestTotals {
-    /// One waited between two readings of its die's clocks.
+    /// A flash request waited between two readings of its die's clocks.
     pub fn on_wait(&mut self, kind: FlashRequest, from: &Reading, to: &Reading, is_in_front: bool) {
         let mut waited_ns = [0; CAUSES];
         charge(&mut waited_ns, from, to);
@@ -42,12 +42,12 @@ impl FlashRequestTotals {
         }
     }
 
-    /// One took so long for this cause.
+    /// A flash request took this time for this cause.
     pub fn on_time(&mut self, kind: FlashRequest, cause: Cause, ns: u64) {
         self.sum_ns[kind as usize][cause as usize] += u128::from(ns);
     }
 
-    /// One ended.
+    /// A flash request ended.
     pub fn on_end(&mut self, kind: FlashRequest) {
         self.ended[kind as usize] += 1;
     }

@@ -224,7 +224,8 @@ pub struct EvictionReport {
     pub blocked_by_gc_ns: u64,
     /// Pages that were programmed by themselves while no write for another plane waited at their die.
     pub single_pages: u64,
-    /// Pages that were programmed by themselves although one waited, or that waited then: at no common write point.
+    /// Pages that were programmed by themselves although a write for another plane waited, and pages that had waited
+    /// while such a page was programmed: they had no common write point.
     pub unaligned_pages: u64,
     /// Pages that were programmed together with those of other planes.
     pub parallel_pages: u64,
@@ -262,8 +263,8 @@ pub struct ParityTotals {
     pub rebuilt: u64,
     /// Reads of other members for those.
     pub rebuild_reads: u64,
-    /// Reads that would have been, if all that they needed had been in flash: most often their stripe's new parity was
-    /// on its way there.
+    /// Reads that would have been rebuilt if all that they needed had been in flash. Most often, the new parity of
+    /// their stripe was on its way there.
     pub not_rebuilt: u64,
     /// Reads for new parity.
     pub reads: u64,

@@ -128,8 +128,8 @@ impl Axis {
         (0..19).flat_map(|power| [1, 2, 5].map(|digit| digit * 10u64.pow(power)))
     }
 
-    /// The axis of a timeline with so long a time between two ticks: the largest unit of which that is a tenth, or that
-    /// the request takes which it is about.
+    /// The axis of a timeline whose ticks are `tick_ns` apart. Its unit is the largest one that is at most ten times
+    /// `tick_ns`, or at most the duration of the marked request.
     pub fn new(timeline: &Timeline, tick_ns: u64) -> Self {
         let units = [("s", 1e9), ("ms", 1e6), ("us", 1e3)];
         let takes_ns = timeline.mark.map_or(0, |mark| mark.end_ns - mark.arrival_ns);
@@ -287,7 +287,7 @@ impl Timeline {
     }
 }
 
-/// A time in the largest unit of which it has one, with three decimals.
+/// A time with three decimals, in the largest unit that is not longer than the time.
 fn rounded(ns: u64) -> String {
     let units = [("s", 1e9), ("ms", 1e6), ("us", 1e3)];
     let (unit, unit_ns) = units.into_iter().find(|(_, unit_ns)| ns as f64 >= *unit_ns).unwrap_or(("ns", 1.0));
