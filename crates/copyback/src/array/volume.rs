@@ -275,8 +275,8 @@ impl Volume {
             true => (self.given[operation.request.at()].number, self.given[operation.request.at()].priority),
             false => (u64::MAX, Priority::Normal),
         };
-        // An operation that has only waited for admission to the volume has waited for its drive since then, too: the
-        // drive may count a deadline from there.
+        // If the operation has only waited for admission to the volume, this wait counts as a wait for the drive: the
+        // drive may count a deadline from the beginning of the wait.
         let waited_ns = operation.breakdown_ns[Cause::Scheduler as usize];
         let has_begun = operation.breakdown_ns.iter().sum::<u64>() > waited_ns;
         let (arrival_ns, before_ns) =

@@ -250,8 +250,8 @@ pub fn simulate(
     simulate_drives(config, vec![(config, image)], source, options, progress)
 }
 
-/// The same on all drives of an array, or on the one that there is. What `config` says of the host, the array and the
-/// measurement counts, and of each drive what its own says.
+/// Runs a workload on all drives of an array, or on the only drive. The host, the array and the measurement are
+/// configured by `config`; each drive is configured by its own configuration.
 ///
 /// # Errors
 /// As those of [`simulate`].

@@ -58,7 +58,7 @@ struct Member {
     written_units: u64,
     /// Whether it is in [`Simulation::marked`].
     is_listed: bool,
-    /// Requests that it was given and that are not whole with it: the first is being split.
+    /// Requests that it was given, and whose sub-requests it has not all received. The first is being split.
     line: VecDeque<(RequestId, Splitter)>,
     /// Until when the last request waited in its line, because it had all transactions that it takes.
     held_until_ns: u64,
@@ -101,7 +101,7 @@ pub struct Simulation<'a> {
     array: Option<Box<array::Array>>,
     /// Several workloads that share the drives, instead of the source.
     tenants: Option<Box<tenants::Tenants>>,
-    /// Requests that waited so.
+    /// Requests that waited because a drive had all transactions that it takes.
     held_requests: u64,
     /// The detector of the end of the warm-up, until it ends.
     watch: Option<Watch>,
@@ -299,7 +299,7 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// Requests that wait for collections which are never let in are no defect: the configuration asks for it.
+    /// Returns an error if requests wait for collections that the configuration never admits: this is no defect.
     fn check_collection_let_in(&self) -> Result<(), RunError> {
         let requests = u64::from(self.requests.live());
         if self.keeps_collection_out && requests > 0 {
@@ -431,7 +431,7 @@ impl<'a> Simulation<'a> {
         }
         self.members.iter().for_each(|m| m.ssd.drive().check_end(self.events.now_ns()));
         self.array.iter().for_each(|array| array.volume.check_end());
-        // What was summed as it came is what the drives say in the end.
+        // The sums that were updated during the run equal the counters of the drives.
         let written: u64 = self.members.iter().map(|m| m.ssd.drive().counters().work().host_units).sum();
         debug_assert_eq!(self.written_by_drives, written, "host units of the drives");
         debug_assert_eq!(self.totals.work(&self.members), Totals::new(&self.members).work(&self.members));

@@ -188,7 +188,7 @@ impl Watch {
         let judged = Judged::default();
         match <&[RunPosition; ROUNDS + 1]>::try_from(&self.ends[..]) {
             Ok(ends) if self.is_closed_loop => steady::judge(ends, Loop::Closed, &judged),
-            // An overload does not end, and the measurement says so; a backlog does.
+            // The warm-up waits for the end of a backlog. An overload does not end, and the measurement reports it.
             Ok(ends) if overload::drains_over(ends) => steady::judge(ends, Loop::Draining, &judged),
             Ok(ends) => steady::judge(ends, Loop::Open, &judged),
             Err(_) => Steady { verdict: Verdict::TooShort, ..Steady::default() },

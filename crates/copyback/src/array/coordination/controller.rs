@@ -82,7 +82,8 @@ impl Controller {
         (self.in_round != 0).then_some(self.round)
     }
 
-    /// The round that ended now, after [`Self::next_order`] was called: no two end before a drive gets an order.
+    /// Takes the round that ended in the last call of [`Self::next_order`]. There is at most one, because a drive gets
+    /// an order before another round can end.
     pub fn take_ended_round(&mut self) -> Option<Round> {
         self.ended.take()
     }

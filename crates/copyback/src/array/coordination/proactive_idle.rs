@@ -129,7 +129,7 @@ impl CoordinationPolicy for Policy {
                 self.rest |= if view.idle_since_ns.is_some() { done } else { 0 };
                 None
             }
-            // A drive that is forced by need owes the collections of every forced drive.
+            // A drive that is forced by need owes as many collections as every forced drive, interrupted or not.
             _ => self.registered.on_message(message, self.force).inspect(|order| {
                 if let Order::Force { drives, .. } = order {
                     self.interrupted &= !drives;

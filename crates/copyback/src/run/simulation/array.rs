@@ -179,7 +179,7 @@ impl Simulation<'_> {
         self.check_fits(&asked, capacity_bytes)?;
         let begun_at_ns = self.events.now_ns();
         let array = self.array_mut();
-        // A request that follows another at once finds no idle time that was noticed.
+        // If a request follows another at once, the controllers were not notified of an idle time.
         let was_quiet = array.idle_since_ns.take().is_some() && !std::mem::take(&mut array.is_quiet_unreported);
         if was_quiet {
             array.notify_controllers(Message::Request, begun_at_ns);
@@ -361,7 +361,7 @@ impl Simulation<'_> {
         self.has_to_hand_over = !self.held.is_empty();
     }
 
-    /// What the host writes to a drive that has failed is of the host all the same.
+    /// Counts the host's writes to failed drives as writes of the host.
     fn count_unplaced(&mut self) {
         let Some(array) = &mut self.array else { return };
         let bytes = array.volume.take_unplaced_bytes();

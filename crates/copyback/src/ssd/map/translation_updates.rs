@@ -97,7 +97,7 @@ impl Drive {
         self.submit_map_txn(write, events);
     }
 
-    /// Updates went together into a page on its way to flash: sets that page as the next transaction of each.
+    /// Several updates share one flash page that was sent: sets its transaction as the next one of each update.
     pub(in crate::ssd) fn go_on_with_page(&mut self, full: TxnId) {
         let mut next = self.txns[full].chain;
         while next.is_some() {

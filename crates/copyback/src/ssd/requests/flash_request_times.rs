@@ -7,9 +7,9 @@ use crate::observe::report::Cause;
 use crate::sim::index::TxnId;
 use crate::ssd::drive::Drive;
 
-/// How a command's time from its issue served one of its transactions: flash and transfer. `behind_ns` is work of the
-/// host that went before it after its issue: an earlier program in the array, or reads that suspended it, with the
-/// times to suspend and to resume. The channel has the rest.
+/// The parts of a command's time after its issue, for one of its transactions: flash and transfer. `behind_ns` is work
+/// of the host that preceded the command after its issue: an earlier program in the array, or reads that suspended the
+/// command, with the times to suspend and to resume. The rest of the time counts for the channel.
 #[derive(Clone, Copy)]
 pub(in crate::ssd) struct ServiceTimes {
     pub flash_ns: u64,

@@ -104,9 +104,9 @@ impl Ssd {
         self.fill_buffer(None, events);
     }
 
-    /// Lets waiting sub-requests into the buffer, in order. Evicts the pages that must leave for all waiting
-    /// sub-requests, or until the buffer's low-water mark: side by side, as far as there are dies. `evicted`: the
-    /// eviction that has just made room.
+    /// Lets waiting sub-requests into the buffer, in order. Evicts pages, as many at a time as `Buffer::must_evict`
+    /// requires: until all waiting sub-requests fit, and then until the low-water mark, or until the buffer is empty in
+    /// idle time. `evicted`: the eviction that has just made room.
     fn fill_buffer(&mut self, evicted: Option<&FreedSpace>, events: &mut EventQueue) {
         loop {
             if self.enter_buffer(evicted, events) {
@@ -177,8 +177,8 @@ impl Ssd {
         self.drive.txns.entries()
     }
 
-    /// The most transactions that a search with the limit `compose.scan_max` looked at; one more than the limit if that
-    /// ended a search.
+    /// The most transactions that a search with the limit `compose.scan_max` examined. If the limit ended a search,
+    /// this is one more than the limit.
     pub fn longest_search(&self) -> usize {
         self.drive.queues.longest_search() as usize
     }
