@@ -36,7 +36,7 @@ pub fn compare(args: CompareArgs) -> Result<(), Failure> {
 pub struct Compared {
     /// The results.
     pub results: Results,
-    /// Whether standard output is taken by it.
+    /// Whether a requested file went to standard output, so that the text is not printed there.
     is_printed: bool,
 }
 

@@ -24,7 +24,7 @@ pub fn report(failure: Failure) -> u8 {
     code
 }
 
-/// The same; that of a defect with the command that shows it again.
+/// The failure. If it is a defect of the simulator, its help states the command that reproduces it.
 pub fn with_command(failure: Failure) -> Failure {
     if failure.help() != Some(DEFECT) {
         return failure;
@@ -35,7 +35,7 @@ pub fn with_command(failure: Failure) -> Failure {
     failure.with_help(format!("{DEFECT}; reproduce it with: {}", command.join(" ")))
 }
 
-/// The same at a length that can be read, whatever a file or an argument holds.
+/// The diagnosis at a length that can be read, whatever a file or an argument holds.
 fn cut(mut diagnosis: Diagnosis) -> Diagnosis {
     diagnosis.message = shorten(&diagnosis.message);
     if let Some(place) = &diagnosis.place

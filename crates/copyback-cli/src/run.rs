@@ -48,7 +48,7 @@ pub fn run(args: RunArgs) -> Result<(), Failure> {
 pub struct Ran {
     /// The results.
     pub results: Results,
-    /// Whether standard output is taken by it.
+    /// Whether a requested file went to standard output, so that the text is not printed there.
     is_printed: bool,
 }
 

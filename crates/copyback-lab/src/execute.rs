@@ -136,7 +136,7 @@ pub fn execute_from(
     let names = plan.runs.iter().map(|planned| planned.scheme.as_str());
     let bars = Bars::new(&how.sink, names);
     if let Some(gaps) = plan.fitted.and_then(|fitted| fitted.note_of_gaps()) {
-        // Before a drive is filled for minutes that need not be so large.
+        // Before the drive is filled, which may take minutes: the drive need not be so large.
         bars.log(&gaps.trim().replacen("It uses", "The trace uses", 1).replacen("of that", "of what it addresses", 1));
     }
     let firsts: Vec<(&Planned, usize)> = users.into_values().collect();
@@ -145,7 +145,7 @@ pub fn execute_from(
     in_parallel(how.jobs, firsts.len(), |at| {
         let (planned, number) = firsts[at];
         let bar = bars.add(&planned.scheme, None);
-        // Drives of one run have the announcement of the first of them.
+        // The drives of one run share the announcement of the run's first drive.
         let first = firsts.iter().position(|(other, _)| std::ptr::eq(*other, planned)).unwrap_or(at);
         let mut preparation = Preparation::new(&bars, &bar, &planned.scheme, &made[first], number);
         preconditioned.make(&planned.members[number], &mut |work| preparation.update(work))
@@ -157,7 +157,7 @@ pub fn execute_from(
     Ok(finished)
 }
 
-/// The drives that are made for a run, of all that are made: their number, and what memory they take while each job
+/// The drives that are made for a run, out of `all` drives that are made: their number, and their memory while each job
 /// preconditions one.
 fn drives_to_make(planned: &Planned, all: &[(&Planned, usize)], jobs: usize) -> DrivesToMake {
     let own = all.iter().filter(|(other, _)| std::ptr::eq(*other, planned));

@@ -52,7 +52,8 @@ pub fn own_beside<'a>(words: impl Iterator<Item = &'a str>) -> Vec<String> {
     completed(&all).into_iter().filter(|word| word.starts_with(OF_OWN)).collect()
 }
 
-/// Whether the second is the title of each scheme's own affected requests for the matched ones of the first.
+/// Whether two titles name the same number: `first` of the matched requests, `second` of each scheme's own affected
+/// requests.
 pub fn are_pair(first: &str, second: &str) -> bool {
     let of_matched = first.strip_prefix(OF_MATCHED);
     of_matched.is_some() && of_matched == second.strip_prefix(OF_OWN)

@@ -183,14 +183,14 @@ impl Results {
 
 /// Hash of what one run's results depend on but for the program. A trace counts with its bytes, not with its path.
 pub fn run_hash(plan: &Plan, at: usize) -> String {
-    // One of no request is none.
+    // A warm-up of no requests is no warm-up.
     let warmup = plan.warmup.filter(|warmup| !warmup.is_none());
     let mut resolved = plan.runs[at].resolved.clone();
     resolved.workload.trace = None;
     resolved.tenants.values_mut().for_each(|tenant| tenant.spec.trace = None);
     let traces = plan.inputs.iter().filter(|input| input.role == "trace").map(|input| input.hash.as_str());
     let trace = traces.collect::<Vec<_>>().join("\n");
-    // Drives that are others by an override: a file that it names is not in the configuration.
+    // Drives that an override changes: the configuration does not contain a file that the override names.
     let others = plan.runs[at].members.iter().filter(|member| member.config != resolved.run);
     let others: Vec<String> = others.map(|member| format!("{:?}", member.config)).collect();
     let others = others.join("\n");

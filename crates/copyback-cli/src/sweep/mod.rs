@@ -53,7 +53,7 @@ pub struct Swept {
     results: Vec<CellResult>,
     /// The table that was printed, for LaTeX.
     pub latex: String,
-    /// Whether standard output is taken by its table.
+    /// Whether its table went to standard output, so that the text is not printed there.
     is_printed: bool,
 }
 

@@ -13,7 +13,7 @@ use crate::table::{self, BOLD, Cell, DIM};
 struct Column {
     group: &'static str,
     title: &'static str,
-    /// Its name if it is left out: a column of the file.
+    /// The column of the file that has its numbers: named in the note if this column is left out.
     name: &'static str,
     value: fn(&RunResult, &RunResult) -> Option<f64>,
     print: fn(f64) -> String,
@@ -63,7 +63,8 @@ const COLUMNS: &[Column] = &[
     },
 ];
 
-/// Columns by how much they matter if there is no room for all, with that of verdicts behind [`COLUMNS`].
+/// The order in which columns are kept if there is no room for all. The highest index is the column of verdicts,
+/// which follows [`COLUMNS`].
 const BY_IMPORTANCE: &[usize] = &[1, 2, 9, 4, 7, 8, 6, 3, 5];
 
 /// The table: for each cell a line with its label, and below it a line for each scheme; and below all of them which

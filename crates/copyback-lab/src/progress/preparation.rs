@@ -56,9 +56,9 @@ const PACE_MIN: Duration = Duration::from_secs(1);
 struct Pace {
     /// The largest share so far: estimates of the rest may grow.
     share: f64,
-    /// Work done and its times: at the first update, and at the first of the last tenth and of this one. Work before
-    /// the first update, such as taking memory, does not count as pace.
+    /// The work done, and the time, at the first update. Work before it, such as taking memory, does not count as pace.
     first: Option<(f64, Duration)>,
+    /// The work done, and the time, at the first updates of the previous tenth and of the current tenth.
     tenths: [Option<(f64, Duration)>; 2],
 }
 

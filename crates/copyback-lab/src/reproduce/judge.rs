@@ -327,7 +327,7 @@ impl<'a> ClaimContext<'a> {
         if test.measure.is_figure() {
             return None;
         }
-        // The bases of some are other cells in which the same two schemes are compared.
+        // Some claims compare the two schemes in two groups of cells. Their work is compared inside each cell.
         let is_trend = test.measure.compares_groups();
         let metric = Metric::parse(Located { value: name.to_owned(), place: None }).ok()?;
         let mut changes = Vec::new();

@@ -29,7 +29,7 @@ pub struct Scope {
 pub struct Device {
     /// Its name.
     pub name: String,
-    /// It with the default scheme.
+    /// The configuration of this device with the default scheme.
     pub config: RunConfig,
 }
 

@@ -108,7 +108,8 @@ pub fn near_names<'a>(word: &str, all: impl Iterator<Item = &'a str>) -> String 
     if near.is_empty() {
         near = all.iter().copied().filter(|name| begins(name)).collect();
     }
-    // Of names that end so, a word with more than its end means the one that it is like.
+    // Several names may have the word's last part. If the word has more parts than that, the name with the most similar
+    // spelling is meant.
     let like = if word.contains('.') { nearest(word, near.iter().copied().map(written)) } else { None };
     let of_all = || {
         let (word, short) = (without_unit_of(word), all.iter().copied().map(written));
@@ -120,7 +121,8 @@ pub fn near_names<'a>(word: &str, all: impl Iterator<Item = &'a str>) -> String 
     };
     let like = like.or_else(|| if near.is_empty() { of_all() } else { None });
     if let Some(name) = like {
-        // Of a part of names, that of the table's heading, or else the shortest name that has it.
+        // The match may be only a part of names. It then means the name of the table heading of that text, or else the
+        // shortest name with that part.
         let heading = HEADINGS.iter().find(|(heading, _)| *heading == name).map(|(_, full)| *full);
         let has_part = |full: &&str| *full == name || full.split('.').any(|part| part == name);
         let full = all.iter().map(|full| written(full)).filter(has_part).min_by_key(|full| full.len());
