@@ -75,15 +75,15 @@ impl EvictionTotals {
 pub struct MapTotals {
     /// Entries that transactions looked up.
     pub lookups: u64,
-    /// Those of them that were in DRAM.
+    /// Entries that were in DRAM when they were looked up.
     pub hits: u64,
     /// Translation pages read.
     pub page_reads: u64,
     /// Translation pages written.
     pub page_programs: u64,
-    /// Those of them that a look-up drove out.
+    /// Translation pages written because a look-up evicted their changed entries.
     pub write_backs: u64,
-    /// Those of them that were owed for data which moved.
+    /// Translation pages written because their data had moved.
     pub updates: u64,
 }
 
@@ -201,7 +201,7 @@ impl Counters {
         self.work.multi_plane_commands += u64::from(planes > 1);
     }
 
-    /// A command of collection is issued that takes the array so long.
+    /// A command of collection is issued that uses the array for `array_ns`.
     pub fn on_gc_array_time(&mut self, command: &Command, array_ns: u64) {
         let partners = command.parts().iter().skip(1).filter(|part| part.txn.is_some()).count() as u64;
         let own = u64::from(command.planes) - partners;
@@ -308,7 +308,7 @@ impl Counters {
     pub fn on_eviction(&mut self, case: WriteCase, pages: u8, planes_in_use: u32, now_ns: u64) {
         let totals = &mut self.evictions;
         totals.pages[case as usize] += u64::from(pages);
-        // Of what leaves at one moment the last command sees all planes.
+        // Of several commands at one moment, only the last one counts: it sees the planes of all of them.
         match totals.last.filter(|(last_ns, _)| *last_ns == now_ns) {
             Some((_, planes)) => totals.planes_sum -= u64::from(planes),
             None => totals.moments += 1,
@@ -318,7 +318,7 @@ impl Counters {
         totals.planes_max = totals.planes_max.max(planes_in_use);
     }
 
-    /// A write of the buffer is in flash after so long.
+    /// A write of the buffer reached flash, `time_ns` after its eviction began.
     pub fn on_evicted(&mut self, time_ns: u64, is_blocked: bool) {
         let totals = &mut self.evictions;
         totals.writes += 1;

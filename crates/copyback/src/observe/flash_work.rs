@@ -7,7 +7,7 @@ use serde::Serialize;
 pub struct FlashWork {
     /// Page reads for the host, including reads before a partial write.
     pub host_page_reads: u64,
-    /// Those of them that a partial write needed.
+    /// Page reads for the host that a partial write needed.
     pub update_page_reads: u64,
     /// Page programs for the host.
     pub host_page_programs: u64,
@@ -25,9 +25,9 @@ pub struct FlashWork {
     pub block_erases: u64,
     /// Blocks that other background work relocated.
     pub blocks_relocated: u64,
-    /// Those of them that read scrubbing relocated.
+    /// Blocks that read scrubbing relocated.
     pub blocks_relocated_by_scrub: u64,
-    /// Those of them that wear levelling relocated.
+    /// Blocks that wear levelling relocated.
     pub blocks_relocated_by_wear: u64,
     /// Mapping units written for the host.
     pub host_units: u64,
@@ -43,9 +43,9 @@ pub struct FlashWork {
     pub multi_plane_commands: u64,
     /// Pages that were programmed by commands with more than one plane.
     pub multi_plane_page_programs: u64,
-    /// Those of them that were for the host.
+    /// Pages of the host that were programmed by commands with more than one plane.
     pub host_multi_plane_page_programs: u64,
-    /// Those of them that were for garbage collection.
+    /// Pages of garbage collection that were programmed by commands with more than one plane.
     pub gc_multi_plane_page_programs: u64,
     /// Commands that followed another through the cache register.
     pub cached_commands: u64,

@@ -151,15 +151,15 @@ pub struct Latencies {
     pub all: Latency,
     /// Reads.
     pub read: Latency,
-    /// Those of them that are small: of at most `measure.small_read_max` bytes.
+    /// Small reads: of at most `measure.small_read_max` bytes.
     pub small_read: Latency,
     /// Writes.
     pub write: Latency,
     /// Requests that waited, at any time, for a die reserved for or executing garbage collection.
     pub gc_affected: Latency,
-    /// Those of them that are reads.
+    /// GC-affected reads.
     pub gc_affected_read: Latency,
-    /// Those of them that are writes.
+    /// GC-affected writes.
     pub gc_affected_write: Latency,
 }
 
@@ -218,9 +218,9 @@ pub struct EvictionReport {
     pub writes: u64,
     /// Sum of their times, from when they left the buffer's lists.
     pub time_ns: u64,
-    /// Those of them that waited while collection held their die.
+    /// Writes of the buffer that waited while collection held their die.
     pub blocked_by_gc: u64,
-    /// Sum of the times of these.
+    /// Sum of the times of the writes that waited for collection.
     pub blocked_by_gc_ns: u64,
     /// Pages that were programmed by themselves while no write for another plane waited at their die.
     pub single_pages: u64,
@@ -240,7 +240,7 @@ pub struct EvictionReport {
 pub struct MapReport {
     /// Entries that reads, and writes to flash, looked up.
     pub lookups: u64,
-    /// Those of them that were in DRAM.
+    /// Entries that were in DRAM when they were looked up.
     pub hits: u64,
     /// Hits over look-ups; `None` without look-ups.
     pub hit_ratio: Option<f64>,
@@ -248,11 +248,11 @@ pub struct MapReport {
     pub page_reads: u64,
     /// Translation pages written.
     pub page_programs: u64,
-    /// Those of them that were written because their changed entries had to leave DRAM.
+    /// Translation pages that were written because their changed entries had to leave DRAM.
     pub write_backs: u64,
-    /// Those of them that were written because data moved whose entries were not in DRAM.
+    /// Translation pages that were written because data moved whose entries were not in DRAM.
     pub updates: u64,
-    /// Translation pages that are still to be written for that at the end.
+    /// Translation pages of moved data that are still to be written at the end.
     pub pages_owed: u64,
 }
 
@@ -360,7 +360,7 @@ pub struct Report {
     pub written_bytes: u64,
     /// Mapping units read by the host.
     pub units_read: u64,
-    /// Those of them that held no data and needed no flash.
+    /// Mapping units read by the host that held no data and needed no flash.
     pub unwritten_units_read: u64,
     /// Mapping units written by the host: units bound to flash, or with a buffer units that entered it.
     pub units_written: u64,

@@ -92,11 +92,11 @@ impl Shadow {
         }
     }
 
-    /// A page of moves was bound, and its program begins. `was_current` says of each move whether its unit was still
-    /// where the move expected it; bit n of `merged` that the n-th holds new data of the host.
+    /// A page of moves was bound, and its program begins. `was_current`: for each move, whether its unit was still at
+    /// the expected location. Bit n of `merged`: the n-th unit holds new data of the host.
     ///
     /// # Panics
-    /// When what is copied is not the newest version, or a newer version was replaced.
+    /// If a copied version is not the newest version, or a newer version was replaced.
     pub fn move_page(&mut self, ftl: &Ftl, page: PageId, moves: &[Move], was_current: &[bool], merged: u32) {
         let first = self.begin_page(page);
         for (offset, (&m, &was_current)) in moves.iter().zip(was_current).enumerate() {

@@ -121,11 +121,11 @@ pub struct Bin {
     pub requests_done: u64,
     /// Sum of their response times.
     pub response_sum_ns: u64,
-    /// Those of them that are reads.
+    /// Reads among the ended requests.
     pub reads_done: u64,
-    /// Those of these that are small.
+    /// Small reads among the ended reads.
     pub small_reads_done: u64,
-    /// Sum of the response times of these.
+    /// Sum of the response times of small reads.
     pub small_read_response_sum_ns: u64,
     /// Free blocks of all drives, at its end.
     pub free_blocks: u64,

@@ -37,9 +37,9 @@ pub struct TenantLatencies {
     pub write: Latency,
     /// Requests that waited, at any time, for a die reserved for or executing garbage collection.
     pub gc_affected: Latency,
-    /// Those of them that are reads.
+    /// GC-affected reads.
     pub gc_affected_read: Latency,
-    /// Those of them that are writes.
+    /// GC-affected writes.
     pub gc_affected_write: Latency,
 }
 
@@ -58,8 +58,8 @@ pub struct TenantReport {
     pub written_bytes: u64,
     /// Bytes trimmed.
     pub trimmed_bytes: u64,
-    /// Simulated time over which it is measured: from its begin, or the end of its warm-up, to its last completion, or
-    /// to its time limit if that ends it. Pauses between its phases are excluded.
+    /// Simulated time over which the workload is measured: from its start, or from the end of its warm-up, to its last
+    /// completion. If a time limit ends the workload, the time ends at this limit. Pauses between phases are excluded.
     pub simulated_ns: u64,
     /// Reads and writes done in a second of that time.
     pub iops: Option<f64>,

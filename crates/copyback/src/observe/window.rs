@@ -17,11 +17,11 @@ pub(super) struct Ends {
     pub requests: u64,
     /// Sum of their response times; it may wrap to 0.
     pub response_ns: u64,
-    /// Those of them that are reads.
+    /// Reads among the requests.
     pub reads: u64,
-    /// Those of these that are small.
+    /// Small reads among the reads.
     pub small_reads: u64,
-    /// Sum of the response times of these.
+    /// Sum of the response times of small reads.
     pub small_read_response_ns: u128,
 }
 
