@@ -282,13 +282,13 @@ pub struct Buffer {
     /// Once pages must be evicted, this many units stay.
     low_units: u64,
     idle_after_ns: Option<u64>,
-    /// Pages had to leave, and go on until only `low_units` stay.
+    /// Pages had to be evicted for waiting units, and eviction continues until only `low_units` stay.
     drains: bool,
-    /// No request has come for so long that everything leaves.
+    /// No request has arrived for `idle_after_ns`: all pages are evicted.
     is_idle: bool,
-    /// Whether that has happened.
+    /// Whether `is_idle` was ever set.
     was_idle: bool,
-    /// Whether pages had to leave, because what waited did not fit.
+    /// Whether pages were ever evicted because waiting units did not fit.
     was_full: bool,
     /// The most units on their way to flash at once because of `low_water` or `idle_after`: a page for each plane.
     /// Evictions for waiting units have no limit.

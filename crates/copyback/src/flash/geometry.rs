@@ -44,7 +44,7 @@ pub struct Geometry {
     pub physical_units: u32,
     /// Mapping units that the host sees.
     pub logical_units: u32,
-    /// All that the map knows: those of the host and behind them hidden ones of the drive itself.
+    /// Mapping units that the map knows: first the host's, then hidden units of the drive itself.
     pub mapped_units: u32,
     /// The layout of stripes, if there is parity: its units follow the host's.
     pub stripes: Option<Stripes>,
@@ -285,7 +285,7 @@ impl Geometry {
         self.flash_page_of(PageId(row), plane)
     }
 
-    /// The page of the flash that a page of this shape has on the plane of that number, of those of a row.
+    /// The flash page that belongs to a page of this shape, on plane `row_plane` of its row.
     pub fn flash_page_of(&self, page: PageId, row_plane: u32) -> PageId {
         let (block, offset) = self.block_and_offset(page);
         PageId(self.flash_block_of(block, row_plane).0 * self.pages_per_block + offset)

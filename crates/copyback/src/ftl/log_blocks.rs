@@ -167,7 +167,7 @@ impl LogBlocks {
         (0..self.logical_blocks).map(LogicalBlock).map(move |logical| (logical, self.data(plane, logical)))
     }
 
-    /// Gives a logical block its data block, or takes it away; the one that it had.
+    /// Sets the data block of a logical block, or removes it ([`BlockId::NONE`]). Returns the previous data block.
     pub fn set_data(&mut self, plane: PlaneId, logical: LogicalBlock, block: BlockId) -> BlockId {
         let at = self.at(plane, logical);
         let old = std::mem::replace(&mut self.data[at], block);

@@ -54,7 +54,8 @@ impl Anywhere {
         self.left.saturating_sub(self.promised + self.unsent + self.kept)
     }
 
-    /// The same, in addition to writes that wait for admission to a window.
+    /// How many more writes of the host can have a page reserved, if writes that wait for admission to a window get
+    /// theirs first.
     pub fn claimable(&self) -> u32 {
         self.reservable().saturating_sub(self.waiting_in_front)
     }
@@ -103,7 +104,7 @@ impl Space {
         self.waiting_in_front[account(geometry, die, plane)] += 1;
     }
 
-    /// It waits there no longer.
+    /// A write no longer waits for admission to its die's window.
     pub fn end_wait_in_front(&mut self, geometry: &Geometry, die: DieId, plane: PlaneId) {
         self.waiting_in_front[account(geometry, die, plane)] -= 1;
     }
@@ -165,7 +166,7 @@ impl Space {
         self.reservable_of_die(ftl, jobs, die)
     }
 
-    /// The same, in addition to writes that wait for admission to a window.
+    /// [`Self::reservable`], if writes that wait for admission to a window get their pages first.
     pub fn claimable(&self, ftl: &Ftl, jobs: &impl Moves, die: DieId, plane: PlaneId) -> u32 {
         let at = account(&ftl.geometry, die, plane);
         match jobs.anywhere(PlaneId(at as u32)).filter(|_| plane.is_none()) {
@@ -193,7 +194,7 @@ impl Space {
         self.host_pages_of(ftl, die) > self.reserved[account(&ftl.geometry, die, PlaneId::NONE)]
     }
 
-    /// The same, in addition to writes that wait for admission to a window.
+    /// [`Self::has_own_pages`], if writes that wait for admission to a window get their pages first.
     pub fn has_own_claimable_pages(&self, ftl: &Ftl, die: DieId) -> bool {
         let at = account(&ftl.geometry, die, PlaneId::NONE);
         self.host_pages_of(ftl, die) > self.reserved[at] + self.waiting_in_front[at]

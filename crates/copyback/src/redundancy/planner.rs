@@ -46,7 +46,7 @@ impl Members {
         self.0 >> member & 1 == 1
     }
 
-    /// Each of them, the first first.
+    /// The members, in ascending order.
     pub fn iter(self) -> impl Iterator<Item = u32> {
         let mut left = self.0;
         std::iter::from_fn(move || {
@@ -68,7 +68,7 @@ impl Members {
         Self(self.0 & !other.0)
     }
 
-    /// Those, and those of another set.
+    /// The members of this set and of another set.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)

@@ -60,7 +60,7 @@ struct Member {
     is_listed: bool,
     /// Requests that it was given, and whose sub-requests it has not all received. The first is being split.
     line: VecDeque<(RequestId, Splitter)>,
-    /// Until when the last request waited in its line, because it had all transactions that it takes.
+    /// The time until which the last request waited in the line, because the drive had all transactions that it takes.
     held_until_ns: u64,
 }
 
@@ -70,7 +70,7 @@ pub struct Simulation<'a> {
     members: Vec<Member>,
     /// Members with a die whose state changed, so that the others need no check.
     marked: Vec<u32>,
-    /// Those of them that are dispatched now.
+    /// Marked members that are dispatched now.
     dispatching: Vec<u32>,
     totals: Totals,
     /// Host units that drives have written.
@@ -419,10 +419,10 @@ impl<'a> Simulation<'a> {
         });
     }
 
-    /// Nothing may be left when no event is.
+    /// Checks that no request is left when no event is left.
     ///
     /// # Panics
-    /// With the rest.
+    /// With a description of the remaining requests.
     pub fn check_end(&self) {
         let left = self.requests.live();
         if left > 0 || self.next.is_some() {

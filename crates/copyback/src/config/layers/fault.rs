@@ -215,8 +215,9 @@ pub(super) fn missing_field(message: &str) -> Option<&str> {
     message.strip_prefix("missing field `")?.split('`').next()
 }
 
-/// How many steps of the path lead to the table that lacks the key: there, and only there, the error is another once it
-/// has one. Without this, the key's sibling would be named, as taking that away changes the error, too.
+/// How many steps of the path lead to the table that lacks the key. In this table, and in no other, adding the key
+/// changes the error. Without this search, a sibling of the key would be named, because its removal also changes the
+/// error.
 fn depth_of_gap(message: &str, field: &str, values: &toml::Table, path: &[Step], fails: Fails<'_>) -> usize {
     let is_gap = |depth: &usize| {
         let with = with_table(values, &path[..*depth], |table| {

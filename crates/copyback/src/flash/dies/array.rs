@@ -281,7 +281,7 @@ impl<O: Observer> Flash<O> {
             .current()
             .flat_map(|c| c.parts()[usize::from(c.out)..].iter().map(|part| (c.issued_ns, part.plane)))
             .collect();
-        // Of two commands for a plane the earlier one counts first, and the other behind it.
+        // If two commands use a plane, the earlier one is counted first, and the later one from then on.
         parts.sort_unstable();
         let counted = parts.into_iter().map(|(issued_ns, plane)| self.count_plane(plane, issued_ns, now_ns));
         counted.for_each(count);

@@ -71,7 +71,7 @@ impl<'a> Pace<'a> {
         Self { report: Some(report), passes: expected, step, ..Self::default() }
     }
 
-    /// So much more was done of the present pass.
+    /// Adds work that was done in the current pass.
     #[inline]
     pub fn add(&mut self, work: f64) {
         self.done += work;

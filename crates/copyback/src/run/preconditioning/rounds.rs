@@ -30,7 +30,7 @@ pub(super) struct WorkOfWrite {
 
 impl WorkOfWrite {
     /// An estimate by the write amplification of greedy collection, (1 + spare) / (2 spare). Writes go to `units` of
-    /// `filled` units, and so many blocks of a plane are kept free.
+    /// `filled` units, and `kept_blocks` blocks of each plane are kept free.
     pub fn expected(ftl: &Ftl, kept_blocks: u32, filled: f64, units: f64) -> Self {
         let spare = (spare_units(ftl, kept_blocks, filled) / units.max(1.0)).max(0.01);
         let units = ((1.0 + spare) / (2.0 * spare)).max(1.0);
@@ -52,7 +52,7 @@ impl WorkOfWrite {
         }
     }
 
-    /// A pass ends that did so much.
+    /// A pass ends; `done`: the work of the pass.
     pub fn end_pass(&mut self, done: &Counts) {
         if done.erases == 0 {
             return;

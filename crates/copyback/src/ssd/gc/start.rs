@@ -166,8 +166,8 @@ impl Drive {
         if plane.is_some() { left(plane) } else { self.geometry.planes_of(die).any(left) }
     }
 
-    /// Sends the writes that wait for space at a die to other dies that have it, or will have it; of their channels, if
-    /// units have one.
+    /// Sends the writes that wait for space at a die to other dies that have space, or will have it. If the unit of a
+    /// write belongs to a channel, the other die is on this channel.
     pub(in crate::ssd) fn send_waiters_elsewhere(&mut self, die: DieId, events: &mut EventQueue) {
         let list = self.space_queue(die, PlaneId::NONE);
         while let Some(id) = self.queues.first(list).map(TxnId) {
@@ -277,8 +277,9 @@ impl Drive {
         self.mark_ready(die);
     }
 
-    /// The plane to collect after a collection of this one, if its scope is still below the watermark at which
-    /// collection stops: the plane itself, or the lowest plane of its die if the scope is larger than a plane.
+    /// The plane to collect after a collection of `plane`. If watermarks apply to planes, it is the same plane;
+    /// otherwise it is the lowest plane of its die. `None` if the scope has reached the watermark at which collection
+    /// stops.
     pub(in crate::ssd) fn plane_after(&mut self, plane: PlaneId) -> Option<PlaneId> {
         if !self.is_still_low(plane) {
             return None;
