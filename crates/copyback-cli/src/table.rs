@@ -107,7 +107,8 @@ pub fn split(rows: &[Vec<Cell>], terminal_columns: usize) -> String {
     tables.iter().map(|columns| lay_out(&chosen(rows, columns))).collect::<Vec<_>>().join("\n")
 }
 
-/// The columns that fit, in the order of the table, chosen in this order; and those that do not.
+/// The columns that fit, in the order of the table; then the columns that do not fit. Columns are tried in the order of
+/// `by_importance`.
 pub fn fitting(rows: &[Vec<Cell>], by_importance: &[usize], terminal_columns: usize) -> (Vec<usize>, Vec<usize>) {
     let mut kept: Vec<usize> = Vec::new();
     for &column in by_importance {

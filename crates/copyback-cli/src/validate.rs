@@ -32,7 +32,7 @@ pub struct Validated {
     pub text: String,
     /// Why it did not pass, if so.
     pub verdict: Result<(), Failure>,
-    /// Whether standard output is taken by the document.
+    /// Whether the document went to standard output, so that the text is not printed there.
     is_printed: bool,
 }
 

@@ -105,7 +105,7 @@ pub fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<Style> {
     with_own_colours(names.iter().map(|name| Style::at(place(name))).collect())
 }
 
-/// Gives schemes whose colour another one before them has a colour that none has, as long as there are such.
+/// Gives a scheme an unused colour if an earlier scheme has its colour, as long as unused colours are left.
 fn with_own_colours(mut styles: Vec<Style>) -> Vec<Style> {
     let places: Vec<usize> = styles.iter().map(|style| style.place).collect();
     let mut unused: Vec<Colour> =

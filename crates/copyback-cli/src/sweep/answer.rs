@@ -65,7 +65,7 @@ impl Row<'_> {
         self.standing_to(test) == Standing::Meets
     }
 
-    /// Whether it lacks the numbers of all conditions that it does not meet, so that it may meet them or not.
+    /// Whether it misses conditions, and lacks the number of each missed condition: it may meet them or not.
     fn is_unjudged(&self, tests: &[Test]) -> bool {
         let mut missed = tests.iter().filter(|test| !self.meets(test)).peekable();
         let lacks = |test: &Test| test.number.is_some() && self.number(&test.asked.source).is_none();

@@ -106,8 +106,8 @@ pub fn filter(spans: [Option<Span>; 2], looks_for_work: bool) -> Option<CommandF
     is_drawn.then(|| CommandFilter { windows: [timeline, perfetto, after], most, ..CommandFilter::default() })
 }
 
-/// The time window of the same length from the first command on, if none of the kept ones is in this; `None` if one is,
-/// or if there is no later one. It begins with a whole microsecond.
+/// The time window of the same length that begins with the first command after `span`, rounded down to a microsecond.
+/// `None` if `span` has a command, or if no command follows it.
 fn of_first_work(span: Span, commands: &[CommandRecord]) -> Option<Span> {
     const WHOLE_NS: u64 = 1_000;
     if commands.iter().any(|command| span.contains(command)) {
@@ -124,8 +124,9 @@ const SEARCHED_MAX: usize = 20_000;
 /// Share of the time that a die works in a window that shows work.
 const WORK_MIN: f64 = 0.25;
 
-/// The window that shows a die at work, if that is not this one: the first in which some die works for a quarter of the
-/// time, or else the one in which a die works longest. `None` also if no other shows twice as much.
+/// A window that shows a die at work better than `span`: the first window in which a die works for a quarter of the
+/// time, or else the window in which a die works longest. It must show twice as much work as the first window with a
+/// command. Otherwise that first window is returned, or `None` if it is `span`.
 pub fn of_work(span: Span, commands: &[CommandRecord]) -> Option<Span> {
     let first = of_first_work(span, commands);
     let start = first.unwrap_or(span);

@@ -84,8 +84,8 @@ impl<'a> TimelineDrawing<'a> {
         self.path
     }
 
-    /// The dies that are drawn: those that the user names, of each drive; around a request those that served it, else
-    /// the one that works most.
+    /// The dies that are drawn: the dies that the user names. If the user names none: the dies that served the request
+    /// around which the window lies, or else the die that works most.
     pub fn dies(&self, span: Span, commands: &[CommandRecord]) -> Vec<DriveDie> {
         let mut dies = self.dies.clone();
         if dies.is_empty() {
