@@ -1,8 +1,8 @@
 //! Parts of requests: the number of open parts, and the results of ended parts.
 //!
-//! A part is a transaction, a sub-request that waits for space in DRAM, or an access that ends there. A request is
-//! complete when all of it was submitted and no part is open. An entry is overwritten when its request's number is
-//! reused, so that no entry is allocated for a request.
+//! A part is a transaction, a sub-request that waits for space in DRAM, or an access to DRAM. A request is complete
+//! when all of it was submitted and no part is open. An entry is overwritten when its request's number is reused, so
+//! that no entry is allocated for a request.
 
 use crate::observe::report::{CAUSES, Cause};
 use crate::sim::index::RequestId;
