@@ -128,6 +128,17 @@ fn buffers_that_do_not_fill_pages_are_padded_before_a_run() {
     }
 }
 
+/// After the host's last request, no page leaves any more for the low-water mark. The last write waits until the first
+/// page is in flash. By then a second page is on its way, as each plane allows one, and a third one follows the first.
+/// Without the end of the run, five pages would leave: of 32 units and a waiting one, at most 16 stay.
+#[test]
+fn the_low_water_mark_ends_with_the_last_request() {
+    let of: Vec<u64> = (0..33).map(|at| 2 * at).collect();
+    let low = drive(32, ", low_water = 0.5");
+    assert_eq!(left(&run(&low, writes(&of)).report), (3, 0, 21));
+    assert_eq!(left(&run_out(&low, writes(&of), LATER_NS)), (5, 0, 13));
+}
+
 /// A low-water mark and idle time have separate effects: a request ends the latter and not the former.
 #[test]
 fn a_request_ends_idle_time_whatever_the_low_water_mark() {

@@ -63,6 +63,20 @@ fn end_all(volume: &mut Volume) -> Vec<u32> {
     }
 }
 
+/// Three data units and a parity unit in each stripe. One unit: the old data and the old parity are read, two units as
+/// in reconstruction, and a tie is a read-modify-write. Two units: the third one is read. All three: nothing is read.
+#[test]
+fn partial_writes_are_counted_by_what_they_read() {
+    let mut volume = volume("");
+    for (id, units) in [1, 2, 3].into_iter().enumerate() {
+        write(&mut volume, id as u32, 3 * id as u64, units);
+        assert_eq!(end_all(&mut volume), [id as u32]);
+    }
+    let totals = volume.totals();
+    assert_eq!((totals.read_modify_writes, totals.reconstruct_writes, totals.full_stripe_writes), (1, 1, 1));
+    assert_eq!(totals.reads_before_writes, 2 + 1);
+}
+
 #[test]
 fn a_stripe_has_one_writer_at_a_time_in_the_order_of_arrival() {
     let mut volume = volume("");
