@@ -156,7 +156,7 @@ class VictimView:
 
     @property
     def written(self) -> npt.NDArray[np.uint16]:
-        """Units of each block that are programmed, padded, or being programmed or padded."""
+        """Units of each block that are programmed, padded, skipped, or about to be."""
 
     @property
     def state(self) -> npt.NDArray[np.uint8]:

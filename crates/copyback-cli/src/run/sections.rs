@@ -102,6 +102,10 @@ pub(super) fn write_amplification(report: &Report) -> String {
         ("other", part(wa.other)),
         ("padding", part(wa.padding)),
     ];
+    let skipped = report.flash.skipped_pages;
+    if skipped > 0 {
+        rows.push(("skipped", format!("{}, to align planes: not in the total", counted(skipped, "page"))));
+    }
     if let Some(behind) = wa.after_last_request.filter(|behind| *behind > 0.0) {
         rows.push(("after the end", format!("{behind:.3}, programmed after the last request: not in the total")));
     }

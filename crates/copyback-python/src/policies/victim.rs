@@ -113,7 +113,7 @@ impl VictimView {
         self.field(py, 0)
     }
 
-    /// Units of each block that are programmed, padded, or being programmed or padded: `uint16`.
+    /// Units of each block that are programmed, padded, skipped, or about to be: `uint16`.
     #[getter]
     fn written(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.field(py, 1)

@@ -60,6 +60,36 @@ fn pages_beside_kept_blocks_are_those_of_the_others_and_of_the_open_one() {
 }
 
 #[test]
+fn skipped_pages_are_used_without_a_program_and_their_block_closes_with_one() {
+    let mut ftl = plane(2, "");
+    let before = ftl.free_pages_of(PLANE);
+    // Of a block that is opened for it; then of the open one.
+    for (offset, unit) in [(2, 0), (7, 1)] {
+        let block = ftl.skip_pages(PLANE, 0, offset);
+        let page = ftl.write_page(PLANE, &[LogicalUnit(unit)], 0);
+        assert_eq!(ftl.geometry.block_and_offset(page), (block, offset));
+    }
+    let block = ftl.blocks()[BlockId(0)];
+    assert_eq!((block.state, block.valid, ftl.free_pages_of(PLANE)), (BlockState::Closed, 2, before - 8));
+    // Of 16 places, two have data, two are padded, and twelve are skipped.
+    let counts = Counts { host_units: 2, padding_units: 2, skipped_units: 12, ..Counts::default() };
+    assert_eq!((ftl.counts(), counts.write_amplification()), (counts, Some(2.0)));
+    assert_eq!([counts.times(3).skipped_units, counts.and(&counts).skipped_units], [36, 24]);
+    assert_eq!((counts.since(&counts).skipped_units, ftl.units_programmed()), (0, 16));
+    assert_eq!(ftl.check_all(), Ok(()));
+}
+
+#[test]
+fn no_block_skips_its_end_or_programmed_pages() {
+    for offset in [0, 2, 3, 8] {
+        let mut ftl = plane(1, "");
+        append(&mut ftl, 0, 3);
+        let skip = std::panic::AssertUnwindSafe(|| ftl.skip_pages(PLANE, 0, offset));
+        assert!(std::panic::catch_unwind(skip).is_err(), "{offset}");
+    }
+}
+
+#[test]
 fn a_page_is_valid_as_long_as_one_of_its_units_is() {
     let mut ftl = plane(2, "");
     append(&mut ftl, 0, 32);

@@ -14,6 +14,7 @@ pub(crate) mod inside;
 mod merging;
 mod placing;
 pub mod settled;
+mod skipping;
 mod superpages;
 
 use super::FtlConfig;

@@ -37,6 +37,8 @@ pub struct FlashWork {
     pub other_units: u64,
     /// Unit places of programmed pages that were left empty.
     pub padding_units: u64,
+    /// Pages that were used without a program, so that planes could share commands.
+    pub skipped_pages: u64,
     /// Moves that were dropped because the host had written a newer version meanwhile.
     pub dropped_moves: u64,
     /// Commands with more than one plane.
@@ -86,6 +88,7 @@ impl FlashWork {
             gc_units: with(self.gc_units, other.gc_units),
             other_units: with(self.other_units, other.other_units),
             padding_units: with(self.padding_units, other.padding_units),
+            skipped_pages: with(self.skipped_pages, other.skipped_pages),
             dropped_moves: with(self.dropped_moves, other.dropped_moves),
             multi_plane_commands: with(self.multi_plane_commands, other.multi_plane_commands),
             multi_plane_page_programs: with(self.multi_plane_page_programs, other.multi_plane_page_programs),

@@ -52,6 +52,13 @@ impl Observers {
         self.protocol.as_ref().map(|protocol| protocol.programmed(block))
     }
 
+    /// Pages of a block are skipped: the page at this offset is programmed next.
+    pub fn on_skipped(&mut self, block: BlockId, page_offset: u32) {
+        if let Some(protocol) = &mut self.protocol {
+            protocol.on_skipped(block, page_offset);
+        }
+    }
+
     /// A block was programmed up to this page while no time passed.
     pub fn on_timeless(&mut self, block: BlockId, pages_programmed: u32) {
         if let Some(protocol) = &mut self.protocol {

@@ -9,13 +9,15 @@
 //! a second one of the same type may begin through the cache register.
 //!
 //! State: of each channel, the time until which it carries a transfer; of each die, up to two current commands and the
-//! time until which its array works; of each block, its number of programmed pages.
+//! time until which its array works; of each block, its number of programmed pages. A page that the drive skips counts
+//! as programmed, and cannot be read.
 
 use crate::config::{CommandsConfig, Device, PageTimes, Rate};
 use crate::flash::Carries;
 use crate::flash::command::FlashOp;
 use crate::sim::index::{BlockId, PageId, PlaneId};
 use crate::sim::invariant::hold;
+use std::collections::BTreeSet;
 
 /// One page of a command, taken apart.
 #[derive(Clone, Copy, Debug)]
@@ -106,6 +108,8 @@ pub struct ProtocolChecker {
     channel_until_ns: Vec<u64>,
     dies: Vec<CheckedDie>,
     pages_programmed: Vec<u32>,
+    /// Skipped pages, by block and page offset.
+    skipped: BTreeSet<(u32, u32)>,
     commands_seen: u64,
 }
 
@@ -131,6 +135,7 @@ impl ProtocolChecker {
             channel_until_ns: vec![0; g.channels as usize],
             dies: vec![CheckedDie::default(); (g.channels * g.chips_per_channel * g.dies_per_chip) as usize],
             pages_programmed,
+            skipped: BTreeSet::new(),
             commands_seen: 0,
         }
     }
@@ -233,9 +238,9 @@ impl ProtocolChecker {
         let programmed = &mut self.pages_programmed[block as usize];
         match op {
             FlashOp::Read => hold!(
-                page_offset < *programmed,
+                page_offset < *programmed && !self.skipped.contains(&(block, page_offset)),
                 OnfiReadProgrammed,
-                "page {page_offset} of block {block} is read; the first {programmed} are programmed"
+                "page {page_offset} of block {block} is read; the first {programmed} are programmed or skipped"
             ),
             FlashOp::Program | FlashOp::Copyback => {
                 hold!(
@@ -250,7 +255,33 @@ impl ProtocolChecker {
                 );
                 *programmed += 1;
             }
-            FlashOp::Erase => *programmed = 0,
+            FlashOp::Erase => {
+                *programmed = 0;
+                self.forget_skipped(block);
+            }
+        }
+    }
+
+    /// Pages of a block are skipped: the page at this offset is programmed next.
+    ///
+    /// # Panics
+    /// If the block has no such page, or it is programmed or skipped already.
+    pub fn on_skipped(&mut self, block: BlockId, page_offset: u32) {
+        let programmed = &mut self.pages_programmed[block.at()];
+        hold!(
+            *programmed < page_offset && page_offset < self.pages_per_block,
+            OnfiPageOrder,
+            "{block:?} skips its pages up to {page_offset}; the first {programmed} are programmed"
+        );
+        self.skipped.extend((*programmed..page_offset).map(|page| (block.0, page)));
+        *programmed = page_offset;
+    }
+
+    /// A block is erased.
+    fn forget_skipped(&mut self, block: u32) {
+        if !self.skipped.is_empty() {
+            let mut of_later = self.skipped.split_off(&(block, 0));
+            self.skipped.append(&mut of_later.split_off(&(block + 1, 0)));
         }
     }
 
@@ -418,7 +449,10 @@ impl ProtocolChecker {
 
     /// Blocks changed without commands: collection that takes no time.
     pub fn on_timeless(&mut self, block: BlockId, pages_programmed: u32) {
-        self.pages_programmed[block.at()] = pages_programmed;
+        let before = std::mem::replace(&mut self.pages_programmed[block.at()], pages_programmed);
+        if pages_programmed < before {
+            self.forget_skipped(block.0);
+        }
     }
 
     fn flight(&self, die: u32, place: usize) -> &Flight {

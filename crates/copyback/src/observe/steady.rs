@@ -172,6 +172,8 @@ pub struct RunPosition {
     pub host_units: u64,
     /// Mapping units that flash was programmed with, padding included.
     pub flash_units: u64,
+    /// Mapping units of pages that were skipped: used without a program.
+    pub skipped_units: u64,
     /// Mapping units that erases made free.
     pub erased_units: u64,
     /// Mapping units that buffers hold and flash does not. Of this moment.
@@ -373,10 +375,11 @@ mod tests {
     /// off by the share of writes for which there was none.
     #[test]
     fn a_drive_that_lives_on_free_blocks_is_not_steady() {
-        let of = |erased_of_100: u64| {
+        let with_skipped = |erased_of_100: u64, skipped: u64| {
             let (mut track, mut at) = (Track::default(), RunPosition::default());
             for unit in 1..=50_000 {
                 (at.host_units, at.flash_units, at.requests, at.now_ns) = (unit, 2 * unit, unit, 100 * unit);
+                at.skipped_units = skipped * unit;
                 at.erased_units = 2 * unit * erased_of_100 / 100;
                 at.erases = at.erased_units / 64;
                 if at.host_units >= track.next_units() {
@@ -385,6 +388,7 @@ mod tests {
             }
             track.judge(at, Loop::Closed, 0)
         };
+        let of = |erased_of_100: u64| with_skipped(erased_of_100, 0);
         for (erased_of_100, consumed, verdict) in
             [(100, 0.0, Verdict::Steady), (96, 0.08, Verdict::Steady), (94, 0.12, Verdict::NotYet)]
         {
@@ -396,6 +400,9 @@ mod tests {
         }
         // A stock that grows: collection works ahead, so that write amplification is too high.
         assert_eq!([of(104).verdict, of(106).verdict], [Verdict::Steady, Verdict::NotYet]);
+        // Pages that are skipped use free blocks, too: two erased units for a programmed one are no growth.
+        let reserve = with_skipped(200, 2).reserve.expect("the host wrote");
+        assert!(reserve.consumed.abs() < 1e-3, "{reserve:?}");
     }
 
     #[test]

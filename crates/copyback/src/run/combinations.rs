@@ -114,6 +114,33 @@ impl RunConfig {
         Ok(())
     }
 
+    /// Planes that skip pages: each has one write point, and takes the writes of its own addresses.
+    pub(super) fn check_alignment(&self) -> Result<(), KeyError> {
+        if !self.compose.aligns() {
+            return Ok(());
+        }
+        let (frontier, mapping, allocation) = (self.frontier.name(), self.mapping.name(), self.allocation.name());
+        let (why, help) = if self.mapping.log_blocks().is_some() {
+            let why = format!("`mapping.policy = \"{mapping}\"` places each page by its address, and none is skipped");
+            (why, "set `mapping.policy = \"page\"`")
+        } else if self.frontier.is_in_rows() || self.frontier.opens_twins() || self.frontier.has_second_active() {
+            let why = format!(
+                "planes skip pages of the one block that the host writes, and `frontier.policy = \"{frontier}\"` \
+                 aligns their write points in another way"
+            );
+            (why, "set `frontier.policy` to \"single\" or \"split\"")
+        } else if self.allocation.knows() != Known::Plane {
+            let why = format!(
+                "a plane skips pages for a write of another plane, and under `allocation.policy = \"{allocation}\"` \
+                 writes that wait belong to no plane"
+            );
+            (why, "set `allocation.policy = \"static\"`")
+        } else {
+            return Ok(());
+        };
+        Err(KeyError::new("compose.align", why).with_help(format!("{help}, or `compose.align = \"none\"`")))
+    }
+
     /// Whether rows are as large as a page and a block may be, and nothing asks for one plane of a row.
     pub(super) fn check_rows(&self) -> Result<(), KeyError> {
         let (in_rows, rows_needed) = (self.frontier.is_in_rows(), self.granularity.needs_rows());

@@ -146,6 +146,7 @@ impl RunConfig {
         self.frontier.check()?;
         self.check_hot_cold()?;
         self.check_fill()?;
+        self.check_alignment()?;
         self.check_rows()?;
         self.trigger.check(&self.geometry)?;
         self.victim.check(&self.device())?;

@@ -116,12 +116,14 @@ impl Drive {
     }
 
     /// Compares three counts of programmed units: from the fill levels and erases of blocks, from the translation
-    /// layer, and from commands. Collection that takes no time issues no commands.
+    /// layer, and from commands. Skipped pages fill blocks without a program. Collection that takes no time issues no
+    /// commands.
     fn check_programs(&self) {
         let (counts, programmed_before) = (self.counts(), self.records.before.units_programmed());
         let by_counts = counts.host_units + counts.moved_units + counts.padding_units;
         let erased = counts.erases * u64::from(self.flash.geometry().units_per_block);
-        let by_blocks = self.ftl.units_programmed() + erased - counts.unwritten_units - programmed_before;
+        let used = self.ftl.units_programmed() + erased - counts.unwritten_units - programmed_before;
+        let by_blocks = used - counts.skipped_units;
         let w = self.records.counters.work();
         let by_purpose = w.host_units + w.gc_units + w.other_units + counts.padding_units;
         let pages = w.host_page_programs + w.gc_page_programs + w.other_page_programs;

@@ -12,7 +12,7 @@ use crate::observe::report::{FlashWork, ParityTotals, SampleWork};
 /// The values of a drive's counters at one time.
 #[derive(Clone, Debug, Default)]
 pub struct Reading {
-    /// Work, including counts of the translation layer (empty places and dropped moves). These include the
+    /// Work, including counts of the translation layer (empty places, skipped pages, dropped moves). These include the
     /// preconditioning.
     pub work: FlashWork,
     /// Collection. Its longest collection and its most waiting reads are those since the previous reading.
@@ -45,6 +45,7 @@ impl Drive {
         let counts = self.ftl.counts();
         let mut work = self.records.counters.work().clone();
         work.padding_units += counts.padding_units;
+        work.skipped_pages += counts.skipped_units / u64::from(self.geometry.units_per_page);
         work.dropped_moves += counts.dropped_moves;
         work
     }

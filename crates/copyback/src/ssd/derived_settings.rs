@@ -38,6 +38,8 @@ pub(super) struct ComposeSettings {
     pub gc_host: bool,
     /// Pages of reads that joined a read of a collection leave behind the load of its program.
     pub holds_partners: bool,
+    /// Planes skip pages, so that programs of the host share a command.
+    pub aligns: bool,
     /// Host requests never join commands of a collection.
     pub is_collection_alone: bool,
     /// Waiting writes share rows with moved data.
@@ -92,6 +94,7 @@ impl Settings {
             merge: has(GcBuilderName::Merge),
             gc_host: has(GcBuilderName::GcHost),
             holds_partners: list.holds_partners() && !preemption.is_preemptive() && !granularity.leaves_plane(),
+            aligns: list.aligns(),
             is_collection_alone,
             combines: granularity.combines() && !is_merged,
             scan_ns,

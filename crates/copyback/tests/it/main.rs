@@ -8,6 +8,7 @@ use copyback::{flash, ftl, sim};
 
 mod added_policy;
 mod aged;
+mod alignment;
 mod arrays;
 mod background;
 mod buffering;

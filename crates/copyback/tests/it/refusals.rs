@@ -179,6 +179,33 @@ const ROWS: &[(&str, Option<&str>)] = &[
     ("compose = { policy = \"list\", scan_max = 1, gc_scan_max = 65536 }", None),
     ("compose = { policy = \"list\", scan_max = 0 }", Some("compose.scan_max")),
     ("compose = { policy = \"list\", gc_scan_max = 65537 }", Some("compose.gc_scan_max")),
+    ("compose = { policy = \"list\", align = \"greedy\" }", None),
+    ("compose = { policy = \"list\", align = \"greedy\" }\nfrontier = { policy = \"split\" }", None),
+    ("compose = { policy = \"list\", align = \"greedy\", builders = [] }", Some("compose.align")),
+    ("compose = { policy = \"list\", align = \"greedy\", builders = [\"cache\"] }", Some("compose.align")),
+    ("compose = { policy = \"list\", align = \"greedy\" }\nmapping = { policy = \"fast\" }", Some("compose.align")),
+    (
+        "compose = { policy = \"list\", align = \"greedy\" }\nfrontier = { policy = \"row\" }\n\
+         granularity = { policy = \"aligned\" }",
+        Some("compose.align"),
+    ),
+    (
+        "compose = { policy = \"list\", align = \"greedy\" }\nfrontier = { policy = \"twin\" }\n\
+         granularity = { policy = \"twin\" }",
+        Some("compose.align"),
+    ),
+    (
+        "compose = { policy = \"list\", align = \"greedy\" }\nfrontier = { policy = \"second-active\" }",
+        Some("compose.align"),
+    ),
+    (
+        "compose = { policy = \"list\", align = \"greedy\" }\nallocation = { policy = \"dynamic\" }",
+        Some("compose.align"),
+    ),
+    (
+        "compose = { policy = \"list\", align = \"greedy\" }\nallocation = { policy = \"static-die\" }",
+        Some("compose.align"),
+    ),
     ("compose = { policy = \"list\", gc = [\"gc+host\"] }", None),
     ("compose = { policy = \"list\", gc = [\"merge\"] }", None),
     ("compose = { policy = \"list\", gc = [\"gc+host\"] }\ngeometry = { planes_per_die = 1 }", Some("compose.gc")),

@@ -375,7 +375,9 @@ fn keys_of_compose_have_an_effect_or_a_note_under_all_builders() {
             let room = [&usual[..], &lists].concat();
             let Ok(base) = stacks.resolved(0, &room) else { continue };
             let config = toml::Table::try_from(&base.run).expect("a configuration is a table");
-            for key in ["gc_scan", "gc_scan_max", "gc_transfers", "scan_max"].map(|key| format!("compose.{key}")) {
+            for key in
+                ["align", "gc_scan", "gc_scan_max", "gc_transfers", "scan_max"].map(|key| format!("compose.{key}"))
+            {
                 let now = key.split('.').try_fold(toml::Value::Table(config.clone()), |v, name| v.get(name).cloned());
                 looked += 1;
                 if let Found::Silent(value) = look(&mut runner, (scheme, &stacks), &key, now.as_ref(), &room) {

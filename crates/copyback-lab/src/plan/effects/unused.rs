@@ -46,6 +46,7 @@ pub(super) const UNUSED_SETTINGS: &[UnusedSetting] = &[
         keys: &["commands.suspend.", "preemption.suspends", "preemption.min_left"],
         why: why_without_suspensions,
     },
+    UnusedSetting { keys: &["compose.align"], why: why_without_planes_to_align },
     UnusedSetting { keys: &["compose.gc_scan"], why: why_without_partners_of_reads },
     UnusedSetting { keys: &["compose.gc_transfers"], why: why_without_pages_of_partners },
     UnusedSetting { keys: &["compose.gc_scan_max"], why: why_without_partners_of_collections },
@@ -171,6 +172,10 @@ fn why_without_suspensions(run: &RunConfig) -> Option<String> {
         format_duration_ns(device.latency.0)
     );
     if_so(longest_ns <= device.latency.0, why)
+}
+
+fn why_without_planes_to_align(run: &RunConfig) -> Option<String> {
+    if_so(run.geometry.planes_per_die == 1, "a die has one plane, which has nothing to align with")
 }
 
 fn why_without_partners_of_reads(run: &RunConfig) -> Option<String> {

@@ -26,6 +26,19 @@
 //!   requests for its own plane. It also limits the scan at a preemption point (`preemption`). The limit is the number
 //!   of requests that the controller can scan in the time of a poll (`preemption.poll`, `gc_scan`). The simulator has
 //!   an index and needs no limit: 65536 costs it no more.
+//! - `align` (default `"none"`): with `multi-plane`, whether planes skip pages so that programs of the host can share a
+//!   command.
+//!   - `"none"`: a queued write joins only if the next page of its plane has the lead's offset.
+//!   - `"greedy"`: a plane that is behind skips the pages up to the other's offset, in its open block or in the block
+//!     that it opens next. The command takes the greatest offset that the lead can reach: its own, or that of another
+//!     plane with a queued write, among the first `scan_max`. Planes that are behind follow; a plane that is ahead does
+//!     not join. No plane skips a page that a reservation, an admitted write or a move of a collection needs. tpds20
+//!     Fig. 3a-(2), Section 7; Hu et al. 2011 (its reference 10).
+//!   - A skipped page is not programmed, takes no time, and holds no data until its block is erased
+//!     (`flash.skipped_pages`). Write amplification counts programs, so that skipped pages are not in it; the
+//!     collections that they cause are.
+//!   - It needs one write point of each plane, which the address of a write determines (`allocation.policy =
+//!     "static"`).
 //! - `gc_scan` (default `"300 ns"`): with `gc+host`, time to look for a partner before each read of a collection.
 //!   hpdc18 Section 4.1: "at most hundreds of nanoseconds"; as in the paper, partners of programs are found in zero
 //!   time.
@@ -56,11 +69,31 @@ pub struct Params {
     pub scan_max: u32,
     /// Transactions of a queue that are searched for a partner of a collection's command.
     pub gc_scan_max: u32,
+    /// Whether planes skip pages to share programs of the host.
+    #[serde(skip_serializing_if = "Align::is_default")]
+    pub align: Align,
     /// Time to look for a partner of a collection's read.
     pub gc_scan: Nanos,
     /// When pages of reads that joined a read of a collection leave.
     #[serde(skip_serializing_if = "GcTransfers::is_default")]
     pub gc_transfers: GcTransfers,
+}
+
+/// Whether planes skip pages, so that programs of the host have one page offset.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Align {
+    /// No plane skips a page.
+    #[default]
+    None,
+    /// The plane that is behind skips the pages up to the other's offset.
+    Greedy,
+}
+
+impl Align {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// When the page of a read that joined a read of a collection leaves the die.
@@ -110,6 +143,7 @@ impl Default for Params {
             gc: Vec::new(),
             scan_max: 16,
             gc_scan_max: 1024,
+            align: Align::default(),
             gc_scan: Nanos(300),
             gc_transfers: GcTransfers::default(),
         }
@@ -139,6 +173,12 @@ impl Params {
                 GcBuilderName::Pipeline if !has_cache => return refuse("compose.gc", "cache_read"),
                 _ => {}
             }
+        }
+        if self.align != Align::None && !self.builders.contains(&BuilderName::MultiPlane) {
+            let why = "planes skip pages to share a command, and no builder makes commands of several planes \
+                       (`compose.builders`)";
+            return Err(KeyError::new("compose.align", why)
+                .with_help("add the builder `multi-plane`, or set `compose.align = \"none\"`"));
         }
         let is_twice = |at: usize, names: &[String]| names[..at].contains(&names[at]);
         for (key, names) in [

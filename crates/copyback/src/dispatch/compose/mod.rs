@@ -10,6 +10,7 @@
 //! A builder is a file of this folder, a variant of [`BuilderName`] or [`GcBuilderName`], and an arm in their methods
 //! below.
 
+mod align;
 pub(crate) mod gc_host;
 pub mod list;
 mod log;
@@ -75,6 +76,12 @@ impl ComposeConfig {
         if p.gc.contains(&GcBuilderName::GcHost) { p.gc_scan.0 } else { 0 }
     }
 
+    /// Whether planes skip pages, so that programs of the host share a command.
+    pub fn aligns(&self) -> bool {
+        let Self::List(p) = self;
+        p.align == list::Align::Greedy
+    }
+
     /// Whether pages of reads that joined a read of a collection leave after its program is loaded.
     pub fn holds_partners(&self) -> bool {
         let Self::List(p) = self;
@@ -92,6 +99,8 @@ impl ComposeConfig {
 pub(crate) trait Room {
     /// Pages of a plane that admitted host writes can use now.
     fn host_pages_left(&self, plane: PlaneId) -> u32;
+    /// Pages of a plane that no reservation, admitted write or move needs.
+    fn spare_pages(&self, plane: PlaneId) -> u32;
 }
 
 /// The view of a builder.
@@ -114,6 +123,8 @@ pub(crate) struct ComposeView<'a, R> {
     pub excluded: [PlaneId; 2],
     /// Transactions of a queue that are searched for a partner of a host command.
     pub scan_max: usize,
+    /// Whether planes may skip pages, so that programs of the host share a command.
+    pub aligns: bool,
     /// Pages that are left.
     pub room: &'a R,
 }
@@ -124,12 +135,20 @@ impl<R: Room> ComposeView<'_, R> {
     fn partner_write_point(&self, parts: &[CommandPlane], plane: PlaneId, is_paired: bool) -> Option<usize> {
         let offset = self.geometry.block_and_offset(parts[0].page).1;
         let write_point = self.ftl.write_point_at(plane, offset, is_paired)?;
+        self.fits_at(parts, plane, write_point).then_some(write_point)
+    }
+
+    /// Whether the page at the offset of these parts, in the block that a plane's program takes next, can be in one
+    /// command with them.
+    #[inline(always)]
+    fn fits_at(&self, parts: &[CommandPlane], plane: PlaneId, write_point: usize) -> bool {
+        let offset = self.geometry.block_and_offset(parts[0].page).1;
         if self.room.host_pages_left(plane) == 0 {
-            return None;
+            return false;
         }
-        let block = self.ftl.next_block_in(plane, write_point)?;
+        let Some(block) = self.ftl.next_block_in(plane, write_point) else { return false };
         let page = PageId(block.0 * self.geometry.pages_per_block + offset);
-        parts.iter().all(|part| self.rules.go_together(self.geometry, part.page, page)).then_some(write_point)
+        parts.iter().all(|part| self.rules.go_together(self.geometry, part.page, page))
     }
 }
 
@@ -161,7 +180,8 @@ impl JoiningReads {
     }
 }
 
-/// A queued write that joins a command, the writes that fill its page, and the open block that takes them.
+/// A queued write that joins a command, the writes that fill its page, and the open block that takes them. Its page has
+/// the offset of the command's other pages: pages before it are skipped.
 #[derive(Clone, Copy)]
 pub(crate) struct JoiningWrite {
     /// The first write of the page.
@@ -192,6 +212,15 @@ impl BuilderName {
         match self {
             Self::MultiPlane => multi_plane::write(view, parts, plane),
             Self::Cache => None,
+        }
+    }
+
+    /// The page offset of a program of the host that one of a plane's open blocks takes next. Pages before it are
+    /// skipped.
+    pub(crate) fn offset_of_lead<R: Room>(self, view: &ComposeView<'_, R>, plane: PlaneId, write_point: usize) -> u32 {
+        match self {
+            Self::MultiPlane => align::offset_of_lead(view, plane, write_point),
+            Self::Cache => view.ftl.next_offset_in(plane, write_point),
         }
     }
 }

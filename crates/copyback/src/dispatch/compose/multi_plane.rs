@@ -47,7 +47,7 @@ pub(super) fn reads<R: Room>(view: &ComposeView<'_, R>, lead: PageId) -> Joining
     found
 }
 
-/// A queued write on a plane whose next page has the lead's offset.
+/// A queued write on a plane whose next page has the lead's offset, or a later page if planes skip pages.
 #[inline(always)]
 pub(super) fn write<R: Room>(
     view: &ComposeView<'_, R>,
@@ -57,7 +57,10 @@ pub(super) fn write<R: Room>(
     if view.ftl.has_log_blocks() {
         return view.partner_log(parts, plane);
     }
-    let write_point = view.partner_write_point(parts, plane, false)?;
+    let write_point = match view.aligns {
+        true => view.write_point_behind(parts, plane)?,
+        false => view.partner_write_point(parts, plane, false)?,
+    };
     let txn = view.queues.first_write_for(view.die, plane, view.scan_max, view.txns)?;
     Some(JoiningWrite { txn, write_point })
 }

@@ -11,6 +11,8 @@ pub struct Counts {
     pub dropped_moves: u64,
     /// Places that were left empty in programmed pages.
     pub padding_units: u64,
+    /// Places of pages that were skipped: used without a program.
+    pub skipped_units: u64,
     /// Blocks of the flash erased.
     pub erases: u64,
     /// Places of such blocks that were not programmed: a block may be closed before it is full.
@@ -18,7 +20,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Units programmed over units that the host wrote.
+    /// Units programmed over units that the host wrote. Skipped places are not programmed.
     pub fn write_amplification(&self) -> Option<f64> {
         let flash = self.host_units + self.moved_units + self.padding_units;
         (self.host_units > 0).then(|| flash as f64 / self.host_units as f64)
@@ -32,6 +34,7 @@ impl Counts {
             moved_units: self.moved_units + other.moved_units,
             dropped_moves: self.dropped_moves + other.dropped_moves,
             padding_units: self.padding_units + other.padding_units,
+            skipped_units: self.skipped_units + other.skipped_units,
             erases: self.erases + other.erases,
             unwritten_units: self.unwritten_units + other.unwritten_units,
         }
@@ -45,6 +48,7 @@ impl Counts {
             moved_units: self.moved_units * times,
             dropped_moves: self.dropped_moves * times,
             padding_units: self.padding_units * times,
+            skipped_units: self.skipped_units * times,
             erases: self.erases * times,
             unwritten_units: self.unwritten_units * times,
         }
@@ -58,6 +62,7 @@ impl Counts {
             moved_units: self.moved_units - earlier.moved_units,
             dropped_moves: self.dropped_moves - earlier.dropped_moves,
             padding_units: self.padding_units - earlier.padding_units,
+            skipped_units: self.skipped_units - earlier.skipped_units,
             erases: self.erases - earlier.erases,
             unwritten_units: self.unwritten_units - earlier.unwritten_units,
         }

@@ -37,7 +37,7 @@ impl Reserve {
             rise(&ends.each_ref().map(|mark| taken(mark) - taken(&first))) / written as f64
         };
         let buffered = fewer(|mark| mark.dirty_units as f64);
-        let in_flash = fewer(|mark| mark.flash_units as f64 - mark.erased_units as f64);
+        let in_flash = fewer(|mark| (mark.flash_units + mark.skipped_units) as f64 - mark.erased_units as f64);
         let programmed = last.flash_units - first.flash_units;
         let put_off = if programmed == 0 { 0.0 } else { judged.units_after_end as f64 / programmed as f64 };
         let spare_written = written as f64 / judged.spare_units as f64;

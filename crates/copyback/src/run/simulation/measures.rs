@@ -101,13 +101,14 @@ impl Simulation<'_> {
 
     /// The present position of the run.
     pub(super) fn mark(&self) -> RunPosition {
-        let FlashTotals { flash_units, erased_units, erases } = self.totals.work(&self.members);
+        let FlashTotals { flash_units, skipped_units, erased_units, erases } = self.totals.work(&self.members);
         RunPosition {
             host_units: self.written_units(),
             requests: self.collector.ended,
             outstanding: u64::from(self.requests.live()),
             now_ns: self.events.now_ns(),
             flash_units,
+            skipped_units,
             erased_units,
             dirty_units: self.dirty_units(),
             erases,

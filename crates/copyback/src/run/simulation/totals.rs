@@ -23,6 +23,8 @@ struct DriveTotals {
 pub(super) struct FlashTotals {
     /// Units programmed, padding included.
     pub flash_units: u64,
+    /// Units of pages that were skipped: used without a program.
+    pub skipped_units: u64,
     /// Units of the erased blocks, without units that were free at the erase.
     pub erased_units: u64,
     /// Blocks erased.
@@ -35,7 +37,7 @@ impl FlashTotals {
         let counts = drive.counts();
         let erased_units = counts.erases * u64::from(drive.flash_geometry().units_per_block) - counts.unwritten_units;
         let flash_units = counts.host_units + counts.moved_units + counts.padding_units;
-        Self { flash_units, erased_units, erases: counts.erases }
+        Self { flash_units, skipped_units: counts.skipped_units, erased_units, erases: counts.erases }
     }
 
     /// This, plus the work of a drive between two moments.
@@ -43,6 +45,7 @@ impl FlashTotals {
     fn with(self, now: Self, before: Self) -> Self {
         Self {
             flash_units: self.flash_units + now.flash_units - before.flash_units,
+            skipped_units: self.skipped_units + now.skipped_units - before.skipped_units,
             erased_units: self.erased_units + now.erased_units - before.erased_units,
             erases: self.erases + now.erases - before.erases,
         }

@@ -31,6 +31,10 @@ impl Room for Drive {
     fn host_pages_left(&self, plane: PlaneId) -> u32 {
         Drive::host_pages_left(self, plane)
     }
+
+    fn spare_pages(&self, plane: PlaneId) -> u32 {
+        self.claimable(self.geometry.die_of(plane), plane)
+    }
 }
 
 impl Drive {
@@ -178,6 +182,7 @@ impl Drive {
             geometry: self.flash.geometry(),
             excluded: self.dies[die].excluded(),
             scan_max: self.scheme.settings.compose.scan_max,
+            aligns: self.scheme.settings.compose.aligns,
             room: self,
         }
     }
@@ -281,6 +286,9 @@ impl Drive {
     pub(in crate::ssd) fn take_write(&mut self, die: DieId, lead: TxnId, events: &mut EventQueue) {
         let plane = self.plane_for(lead, die);
         let write_point = self.host_write_point(die, plane, lead);
+        if self.scheme.settings.compose.aligns {
+            self.align_lead(die, plane, write_point);
+        }
         let source = self.txns[lead].role.source();
         let mut command = Command::new(FlashOp::Program, source, JobId::NONE, events.now_ns());
         self.bind_write(die, (plane, write_point), lead, &mut command, events.now_ns());
@@ -379,6 +387,9 @@ impl Drive {
         let excluded = self.dies[die].excluded()[1];
         for plane in self.geometry.planes_of(die).filter(|&p| p != lead && p != excluded) {
             if let Some(joining) = named(&self.view_for_builders(die), command.parts(), plane) {
+                if self.scheme.settings.compose.aligns {
+                    self.skip_to(plane, joining.write_point, self.geometry.block_and_offset(command.parts[0].page).1);
+                }
                 self.bind_write(die, (plane, joining.write_point), joining.txn, command, now_ns);
             }
         }

@@ -1,4 +1,4 @@
-//! Binding: the page of a program, and its content.
+//! Binding: the page of a program, the pages that are skipped before it, and its content.
 
 use crate::config::device::UNITS_PER_PAGE_MAX;
 use crate::dispatch::txn::Role;
@@ -80,6 +80,28 @@ impl Drive {
         self.after_write(units.iter().copied().filter(|unit| unit.is_some()), now_ns);
         self.after_bind(plane);
         page
+    }
+
+    /// The plane of a program's lead skips pages, if a builder names a later offset for the command.
+    #[inline(never)]
+    pub(in crate::ssd) fn align_lead(&mut self, die: DieId, plane: PlaneId, write_point: usize) {
+        let (view, builders) = (self.view_for_builders(die), &self.scheme.settings.compose.builders);
+        let offsets = builders.iter().map(|builder| builder.offset_of_lead(&view, plane, write_point));
+        let offset = offsets.max().expect("`align` needs a builder");
+        self.skip_to(plane, write_point, offset);
+    }
+
+    /// Skips pages of a plane, so that its next program has this page offset.
+    #[inline(never)]
+    pub(in crate::ssd) fn skip_to(&mut self, plane: PlaneId, write_point: usize, page_offset: u32) {
+        if self.ftl.next_offset_in(plane, write_point) == page_offset {
+            return;
+        }
+        let block = self.ftl.skip_pages(plane, write_point, page_offset);
+        if let Some(observers) = self.flash.observer() {
+            observers.on_skipped(block, page_offset);
+        }
+        self.after_bind(plane);
     }
 
     /// The next write that is bound to no plane goes to the plane after this one, if that has room.

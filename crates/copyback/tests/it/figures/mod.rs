@@ -10,6 +10,7 @@ mod ispass11;
 mod ispass11_register;
 mod table;
 mod tpds20;
+mod tpds20_alignment;
 mod tpds20_maps;
 mod tpds20_merges;
 mod tpds20_rows;

@@ -68,6 +68,7 @@ fn unknown(config: &RunConfig) -> Option<&'static str> {
         (config.frontier.is_in_rows() || config.frontier.opens_twins(), "frontier.policy"),
         (config.frontier.keeps_hot_apart(), "frontier.hot_window"),
         (!matches!(config.buffer, BufferConfig::None(_)), "buffer.policy"),
+        (compose_of(config).align != list::Align::None, "compose.align"),
         (!["priority", "fifo"].contains(&config.order.name()), "order.policy"),
     ];
     obstacles.into_iter().find(|(is_unknown, _)| *is_unknown).map(|(_, keys)| keys)
