@@ -1,16 +1,16 @@
 //! The commands as functions for a calling program: same arguments, same results, nothing printed.
 
 use crate::args::{Cli, Command, DeviceCommand, TraceCommand};
+pub use crate::call::RunCall;
 pub use crate::columns::Column;
 pub use crate::failure::Failure;
 pub use crate::package::Package;
 use crate::progress::ProgressSink;
 pub use crate::progress::{Track, Watch};
 pub use crate::reproduced::{Reproduced, Tables};
-pub use crate::request::Request;
 pub use crate::results::KeptTables;
 use crate::results::{ResultCommand, Results};
-pub use crate::sweep::SweepRequest;
+pub use crate::sweep::SweepCall;
 use crate::tables::TABLES;
 use crate::{compare, diagnostics, from_mqsim, listing, report, reproduce, run, sweep, trace, validate};
 use clap::{CommandFactory, Parser};
@@ -56,7 +56,7 @@ pub enum Done {
 /// Runs that are done.
 pub struct Runs {
     results: Results,
-    request: Request,
+    call: RunCall,
 }
 
 impl Runs {
@@ -73,8 +73,8 @@ impl Runs {
     /// The text that the program prints, `columns` characters wide.
     pub fn text(&self, columns: usize) -> Result<String, Failure> {
         match self.results.command {
-            ResultCommand::Run => run::text(&self.results, &self.request.show, columns),
-            ResultCommand::Compare => compare::text(&self.results, &self.request, columns),
+            ResultCommand::Run => run::text(&self.results, &self.call.show, columns),
+            ResultCommand::Compare => compare::text(&self.results, &self.call, columns),
         }
     }
 
@@ -90,7 +90,7 @@ impl Runs {
             ResultCommand::Run => run::latex,
             ResultCommand::Compare => compare::latex,
         };
-        latex(&self.results, &self.request.show)
+        latex(&self.results, &self.call.show)
     }
 
     /// The notes on the runs, one per line.
@@ -121,10 +121,10 @@ impl Runs {
 ///
 /// # Errors
 /// Those of [`Experiment::run`], and of files that cannot be written.
-pub fn run(request: Request, drawings: &Drawings) -> Result<Runs, Failure> {
+pub fn run(call: RunCall, drawings: &Drawings) -> Result<Runs, Failure> {
     reported(|| {
         drawings.check()?;
-        Ok(Runs { results: run::ran(&request, drawings)?.results, request })
+        Ok(Runs { results: run::ran(&call, drawings)?.results, call })
     })
 }
 
@@ -132,28 +132,28 @@ pub fn run(request: Request, drawings: &Drawings) -> Result<Runs, Failure> {
 ///
 /// # Errors
 /// Those of [`Experiment::compare`], and of files that cannot be written.
-pub fn compare(request: Request) -> Result<Runs, Failure> {
-    reported(|| Ok(Runs { results: compare::compared(&request)?.results, request }))
+pub fn compare(call: RunCall) -> Result<Runs, Failure> {
+    reported(|| Ok(Runs { results: compare::compared(&call)?.results, call }))
 }
 
 /// The configuration of a run with every default filled in, as TOML.
 ///
 /// # Errors
 /// Those of [`Experiment::plan_of_one`].
-pub fn config(request: &Request) -> Result<String, Failure> {
-    reported(|| run::config_text(request))
+pub fn config(call: &RunCall) -> Result<String, Failure> {
+    reported(|| run::config_text(call))
 }
 
 /// Runs the cells of a sweep, and writes its tables. A `cluster` runs the cells instead of this process.
 ///
 /// # Errors
 /// Those of [`Sweep::plan`], of the first cell that failed, and of files that cannot be written.
-pub fn sweep(request: &SweepRequest, cluster: Option<Arc<dyn Cluster>>) -> Result<Done, Failure> {
-    reported(|| swept(request, cluster))
+pub fn sweep(call: &SweepCall, cluster: Option<Arc<dyn Cluster>>) -> Result<Done, Failure> {
+    reported(|| swept(call, cluster))
 }
 
-fn swept(request: &SweepRequest, cluster: Option<Arc<dyn Cluster>>) -> Result<Done, Failure> {
-    let mut swept = sweep::swept(request, cluster)?;
+fn swept(call: &SweepCall, cluster: Option<Arc<dyn Cluster>>) -> Result<Done, Failure> {
+    let mut swept = sweep::swept(call, cluster)?;
     let text = plain(&std::mem::take(&mut swept.text));
     let latex = std::mem::take(&mut swept.latex);
     let (table, latencies) = swept.columns();
@@ -181,20 +181,20 @@ fn called(words: &[String], watch: &Arc<Watch>) -> Result<Done, Failure> {
     let sink = ProgressSink::Program(watch.clone());
     let watch = Some(watch.clone());
     let done = match cli.command {
-        Command::Run(args) if args.print_config => Done::Text(run::config_text(&args.into_request().0)?),
+        Command::Run(args) if args.print_config => Done::Text(run::config_text(&args.into_call().0)?),
         Command::Run(args) => {
-            let (request, drawings) = args.into_request();
-            let request = Request { sink, ..request };
-            Done::Runs(Box::new(Runs { results: run::ran(&request, &drawings)?.results, request }))
+            let (call, drawings) = args.into_call();
+            let call = RunCall { sink, ..call };
+            Done::Runs(Box::new(Runs { results: run::ran(&call, &drawings)?.results, call }))
         }
         Command::Compare(args) => {
-            let request = Request { sink, ..args.common.into_request(args.schemes) };
-            Done::Runs(Box::new(Runs { results: compare::compared(&request)?.results, request }))
+            let call = RunCall { sink, ..args.common.into_call(args.schemes) };
+            Done::Runs(Box::new(Runs { results: compare::compared(&call)?.results, call }))
         }
-        Command::Sweep(args) if args.list => Done::Text(sweep::listed(&args.into_request().sweep)?),
+        Command::Sweep(args) if args.list => Done::Text(sweep::listed(&args.into_call().sweep)?),
         Command::Sweep(args) => {
-            let request = SweepRequest { sink, ..args.into_request() };
-            swept(&request, None)?
+            let call = SweepCall { sink, ..args.into_call() };
+            swept(&call, None)?
         }
         Command::Reproduce(mut args) => {
             args.cells.progress.watch = watch;

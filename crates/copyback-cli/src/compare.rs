@@ -3,13 +3,13 @@
 pub mod shown;
 
 use crate::args::CompareArgs;
+use crate::call::RunCall;
 use crate::execute::Finished;
 use crate::failure::Failure;
 use crate::format;
 use crate::notes;
 use crate::output;
 use crate::plan::{self, DEFAULT_SCHEMES, Experiment, Plan};
-use crate::request::Request;
 use crate::results::{ResultCommand, Results};
 use crate::steady;
 use crate::table::{self, BOLD, Cell, DIM};
@@ -24,12 +24,12 @@ const SCHEMES_THAT_MERGE: &[&str] = &["baseline", "pgc", "baseline-d", "spd"];
 
 /// Runs the command.
 pub fn compare(args: CompareArgs) -> Result<(), Failure> {
-    let request = args.common.into_request(args.schemes);
-    let Compared { results, is_printed } = compared(&request)?;
+    let call = args.common.into_call(args.schemes);
+    let Compared { results, is_printed } = compared(&call)?;
     if is_printed {
         return Ok(());
     }
-    crate::files::print(&text(&results, &request, table::terminal_columns(table::PAGE))?)
+    crate::files::print(&text(&results, &call, table::terminal_columns(table::PAGE))?)
 }
 
 /// A comparison that has ended, and whose files are written.
@@ -41,30 +41,30 @@ pub struct Compared {
 }
 
 /// Simulates several schemes, and writes their files. The caller prints the text.
-pub fn compared(request: &Request) -> Result<Compared, Failure> {
-    let plan = request.experiment.plan_of_several()?;
-    shown::check(&request.show, &plan)?;
-    let tables = output::tables(request);
-    output::check(request, &plan, &[], tables)?;
-    let folder = output::begin(request, &plan, tables)?;
-    let results = Results::of(ResultCommand::Compare, plan, &output::how(request), tables)?;
-    let is_printed = output::write(request, folder, &results, &|| latex(&results, &request.show), &[])?;
+pub fn compared(call: &RunCall) -> Result<Compared, Failure> {
+    let plan = call.experiment.plan_of_several()?;
+    shown::check(&call.show, &plan)?;
+    let tables = output::tables(call);
+    output::check(call, &plan, &[], tables)?;
+    let folder = output::begin(call, &plan, tables)?;
+    let results = Results::of(ResultCommand::Compare, plan, &output::execution_options(call), tables)?;
+    let is_printed = output::write(call, folder, &results, &|| latex(&results, &call.show), &[])?;
     Ok(Compared { results, is_printed })
 }
 
 /// The comparison as text, `terminal_columns` characters wide.
-pub fn text(results: &Results, request: &Request, terminal_columns: usize) -> Result<String, Failure> {
+pub fn text(results: &Results, call: &RunCall, terminal_columns: usize) -> Result<String, Failure> {
     let Results { plan, finished, .. } = results;
     let mut text = heading(plan, finished);
-    if request.show.is_empty() {
+    if call.show.is_empty() {
         text.push_str(&tables(plan, finished, terminal_columns));
         let of_each = crate::tenants::text(plan, finished, &[], terminal_columns)?;
         text.push_str(&if of_each.is_empty() { of_each } else { format!("\n{of_each}") });
     } else {
-        text.push_str(&shown::table(plan, finished, &request.show, terminal_columns)?);
+        text.push_str(&shown::table(plan, finished, &call.show, terminal_columns)?);
     }
     text.push_str(&notes::notes(plan, finished));
-    text.push_str(&next_steps(plan, &request.experiment));
+    text.push_str(&next_steps(plan, &call.experiment));
     Ok(text)
 }
 

@@ -125,7 +125,7 @@ fn wrap(text: &str, label_columns: usize, columns: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use copyback::config::layers::{Place, Text};
+    use copyback::config::layers::{Text, TextSpan};
     use copyback::run::RunError;
     use copyback::sim::invariant::Invariant;
     use std::sync::Arc;
@@ -146,7 +146,7 @@ mod tests {
     fn a_text_is_shown_where_it_can_be_read() {
         let shown = |text: &str, span: std::ops::Range<usize>| {
             let text = Arc::new(Text::new("t", text));
-            let Failure::Input(diagnosis) = Failure::input("wrong").at(Some(Place { text, span })) else { panic!() };
+            let Failure::Input(diagnosis) = Failure::input("wrong").at(Some(TextSpan { text, span })) else { panic!() };
             let cut = cut(*diagnosis);
             (cut.place.is_some(), cut.message)
         };

@@ -3,6 +3,7 @@
 pub mod api;
 mod args;
 mod bars;
+mod call;
 mod compare;
 mod diagnostics;
 mod files;
@@ -15,7 +16,6 @@ mod package;
 mod report;
 mod reproduce;
 mod reproduced;
-mod request;
 mod run;
 mod sweep;
 mod table;

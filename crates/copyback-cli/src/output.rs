@@ -1,12 +1,12 @@
 //! The outputs of both `run` and `compare`: JSON, a folder of tables.
 
+use crate::call::RunCall;
 use crate::execute::{self, ExecutionOptions};
 use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::format;
 use crate::out_dir::{self, OutDir};
 use crate::plan::{Plan, Planned};
-use crate::request::Request;
 use crate::results::{KeptTables, Results};
 use copyback::flash::geometry::Geometry;
 use copyback::observe::commands::CommandFilter;
@@ -15,11 +15,11 @@ use copyback::run::config::RunConfig;
 use std::path::Path;
 
 /// Refuses outputs that cannot be written, or that would destroy something, before anything is simulated.
-pub fn check(request: &Request, plan: &Plan, drawings: &[Output], tables: KeptTables) -> Result<(), Failure> {
-    let json = request.json.as_deref().map(|path| Output::new("--json", path));
-    let latex = request.latex.as_deref().map(|path| Output::new("--latex", path));
+pub fn check(call: &RunCall, plan: &Plan, drawings: &[Output], tables: KeptTables) -> Result<(), Failure> {
+    let json = call.json.as_deref().map(|path| Output::new("--json", path));
+    let latex = call.latex.as_deref().map(|path| Output::new("--latex", path));
     let single: Vec<Output> = drawings.iter().cloned().chain(json).chain(latex).collect();
-    let folder = request.out.as_deref();
+    let folder = call.out.as_deref();
     let inside = folder.map(|folder| out_dir::outputs(folder, plan, tables));
     let all: Vec<Output> = single.iter().cloned().chain(inside.into_iter().flatten()).collect();
     files::refuse_clashes(&all, &plan.inputs)?;
@@ -47,17 +47,17 @@ fn refuse_folder_as_file(folder: &Path, files: &[Output]) -> Result<(), Failure>
 }
 
 /// The tables of a call; a folder of results always has the collections.
-pub fn tables(request: &Request) -> KeptTables {
-    KeptTables { gc_events: request.tables.gc_events || request.out.is_some(), ..request.tables }
+pub fn tables(call: &RunCall) -> KeptTables {
+    KeptTables { gc_events: call.tables.gc_events || call.out.is_some(), ..call.tables }
 }
 
-/// How the runs of a call are executed.
-pub fn how(request: &Request) -> ExecutionOptions {
-    let KeptTables { gc_events, requests, commands, microscope: _ } = tables(request);
+/// The options with which the runs of a call are executed.
+pub fn execution_options(call: &RunCall) -> ExecutionOptions {
+    let KeptTables { gc_events, requests, commands, microscope: _ } = tables(call);
     ExecutionOptions {
-        jobs: request.jobs.map_or_else(execute::cores, |jobs| jobs as usize),
-        sink: request.sink.clone(),
-        check: request.check,
+        jobs: call.jobs.map_or_else(execute::cores, |jobs| jobs as usize),
+        sink: call.sink.clone(),
+        check: call.check,
         keep_gc_events: gc_events,
         keep_rates: false,
         keep_requests: requests,
@@ -67,25 +67,24 @@ pub fn how(request: &Request) -> ExecutionOptions {
 }
 
 /// Takes the folder of results for this program alone, right before the run.
-pub fn begin<'a>(request: &'a Request, plan: &Plan, tables: KeptTables) -> Result<Option<OutDir<'a>>, Failure> {
-    request.out.as_deref().map(|folder| OutDir::begin(folder, plan, tables)).transpose()
+pub fn begin<'a>(call: &'a RunCall, plan: &Plan, tables: KeptTables) -> Result<Option<OutDir<'a>>, Failure> {
+    call.out.as_deref().map(|folder| OutDir::begin(folder, plan, tables)).transpose()
 }
 
 /// Writes the requested files; `latex` is the printed table. Returns whether one of them took standard output. That one
 /// comes last, because its reader may go away.
 pub fn write(
-    request: &Request,
+    call: &RunCall,
     folder: Option<OutDir<'_>>,
     results: &Results,
     latex: &dyn Fn() -> Result<String, Failure>,
     drawn: &[(&Path, Vec<u8>)],
 ) -> Result<bool, Failure> {
-    let json = if request.json.is_some() || folder.is_some() { results.json()? } else { String::new() };
+    let json = if call.json.is_some() || folder.is_some() { results.json()? } else { String::new() };
     folder.map_or(Ok(()), |folder| folder.write(results, &json))?;
-    let latex = request.latex.as_ref().map_or_else(|| Ok(String::new()), |_| latex())?;
-    let mut texts: Vec<(&Path, &[u8])> =
-        request.json.as_deref().map(|path| (path, json.as_bytes())).into_iter().collect();
-    texts.extend(request.latex.as_deref().map(|path| (path, latex.as_bytes())));
+    let latex = call.latex.as_ref().map_or_else(|| Ok(String::new()), |_| latex())?;
+    let mut texts: Vec<(&Path, &[u8])> = call.json.as_deref().map(|path| (path, json.as_bytes())).into_iter().collect();
+    texts.extend(call.latex.as_deref().map(|path| (path, latex.as_bytes())));
     texts.extend(drawn.iter().map(|(path, bytes)| (*path, bytes.as_slice())));
     texts.sort_by_key(|(path, _)| files::is_standard_output(path));
     let mut is_taken = false;

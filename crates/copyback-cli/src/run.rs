@@ -6,6 +6,7 @@ mod sections;
 mod tasks;
 
 use crate::args::RunArgs;
+use crate::call::RunCall;
 use crate::compare::shown;
 use crate::execute::{self, ExecutionOptions, Wall};
 use crate::failure::Failure;
@@ -14,7 +15,6 @@ use crate::format::{large, time};
 use crate::notes;
 use crate::output;
 use crate::plan::Plan;
-use crate::request::Request;
 use crate::requests;
 use crate::results::{KeptTables, ResultCommand, Results};
 use crate::steady;
@@ -33,15 +33,15 @@ use sections::{
 /// Runs the command.
 pub fn run(args: RunArgs) -> Result<(), Failure> {
     let print_config = args.print_config;
-    let (request, drawings) = args.into_request();
+    let (call, drawings) = args.into_call();
     if print_config {
-        return files::print(&config_text(&request)?);
+        return files::print(&config_text(&call)?);
     }
-    let Ran { results, is_printed } = ran(&request, &drawings)?;
+    let Ran { results, is_printed } = ran(&call, &drawings)?;
     if is_printed {
         return Ok(());
     }
-    files::print(&text(&results, &request.show, table::terminal_columns(table::PAGE))?)
+    files::print(&text(&results, &call.show, table::terminal_columns(table::PAGE))?)
 }
 
 /// A run that has ended, and whose files are written.
@@ -53,27 +53,27 @@ pub struct Ran {
 }
 
 /// The configuration with every default filled in, as TOML.
-pub fn config_text(request: &Request) -> Result<String, Failure> {
-    let plan = request.experiment.plan_of_one()?;
+pub fn config_text(call: &RunCall) -> Result<String, Failure> {
+    let plan = call.experiment.plan_of_one()?;
     // A configuration that a run would refuse is refused here, too.
     requests::try_traces(&plan.runs[0], plan.seed, plan.requests_in_all())?;
     Ok(plan.runs[0].config_text(&plan))
 }
 
 /// Simulates one scheme, and writes its files. The caller prints the text.
-pub fn ran(request: &Request, drawings: &Drawings) -> Result<Ran, Failure> {
-    let plan = request.experiment.plan_of_one()?;
-    let tables = KeptTables { microscope: drawings.microscope.path.is_some(), ..output::tables(request) };
-    output::check(request, &plan, &outputs(drawings), tables)?;
+pub fn ran(call: &RunCall, drawings: &Drawings) -> Result<Ran, Failure> {
+    let plan = call.experiment.plan_of_one()?;
+    let tables = KeptTables { microscope: drawings.microscope.path.is_some(), ..output::tables(call) };
+    output::check(call, &plan, &outputs(drawings), tables)?;
     let pictures = Pictures::new(drawings, &plan)?;
-    let chosen = ShownWords::of(&request.show);
+    let chosen = ShownWords::of(&call.show);
     chosen.check(&plan)?;
-    if request.latex.is_some() {
+    if call.latex.is_some() {
         chosen.check_table()?;
     }
-    let folder = output::begin(request, &plan, tables)?;
-    let mut spans = pictures.spans(&plan, output::how(request))?;
-    let usual = || ExecutionOptions { keep_rates: drawings.fio_json.is_some(), ..output::how(request) };
+    let folder = output::begin(call, &plan, tables)?;
+    let mut spans = pictures.spans(&plan, output::execution_options(call))?;
+    let usual = || ExecutionOptions { keep_rates: drawings.fio_json.is_some(), ..output::execution_options(call) };
     let mut finished = execute::execute(&plan, &pictures.options(spans, usual()))?;
     if let Some(with_work) = pictures.with_work(spans, &finished[0].outcome) {
         spans = with_work;
@@ -81,10 +81,10 @@ pub fn ran(request: &Request, drawings: &Drawings) -> Result<Ran, Failure> {
     }
     let beyond = pictures.check(spans, &mut finished[0].outcome)?;
     let results = Results { command: ResultCommand::Run, plan, finished, tables };
-    let of_latex = || latex(&results, &request.show);
+    let of_latex = || latex(&results, &call.show);
     if let Some(failure) = beyond {
         // The other outputs are still written: the run may have taken hours.
-        output::write(request, folder, &results, &of_latex, &[])?;
+        output::write(call, folder, &results, &of_latex, &[])?;
         return Err(failure);
     }
     let mut drawn = pictures.encoded(spans, &results.finished[0].outcome);
@@ -92,7 +92,7 @@ pub fn ran(request: &Request, drawings: &Drawings) -> Result<Ran, Failure> {
         let (planned, done) = (&results.plan.runs[0], &results.finished[0]);
         drawn.push((path.as_path(), fio_json::document(planned, done, &results.plan.jobs)?));
     }
-    let is_printed = output::write(request, folder, &results, &of_latex, &drawn)?;
+    let is_printed = output::write(call, folder, &results, &of_latex, &drawn)?;
     Ok(Ran { results, is_printed })
 }
 

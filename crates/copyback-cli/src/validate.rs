@@ -46,13 +46,13 @@ pub fn validated(args: &ValidateArgs) -> Result<Validated, Failure> {
         files::refuse_clashes(&output, &planned.inputs)?;
         files::refuse_other_endings(&output)?;
     }
-    let how = JudgeOptions {
+    let options = JudgeOptions {
         jobs: args.jobs.map_or_else(execute::cores, |jobs| jobs as usize),
         seed: args.seed.unwrap_or(1),
         seeds: args.seeds.map_or(if args.quick { SEEDS_QUICK } else { SEEDS }, u64::from),
         sink: args.progress.sink(),
     };
-    let done = planned.run(&how)?;
+    let done = planned.run(&options)?;
     let json = done.json()?;
     let is_printed = args.json.as_ref().map_or(Ok(false), |path| files::write_text(path, &json))?;
     let text = table::text(&done.gates, done.passed());

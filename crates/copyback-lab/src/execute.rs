@@ -111,18 +111,18 @@ pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Runs everything. Results are in the plan's order and do not depend on `how.jobs`.
-pub fn execute(plan: &Plan, how: &ExecutionOptions) -> Result<Vec<Finished>, Failure> {
+/// Runs everything. Results are in the plan's order and do not depend on `options.jobs`.
+pub fn execute(plan: &Plan, options: &ExecutionOptions) -> Result<Vec<Finished>, Failure> {
     let looks_for_warmup = looks_for_warmup(plan);
-    memory::check(plan, memory::DriveUse { jobs: how.jobs, checks: how.check, looks_for_warmup })?;
-    execute_from(&Preconditioned::of([plan]), plan, how)
+    memory::check(plan, memory::DriveUse { jobs: options.jobs, checks: options.check, looks_for_warmup })?;
+    execute_from(&Preconditioned::of([plan]), plan, options)
 }
 
 /// Runs a plan from drives that several plans share.
 pub fn execute_from(
     preconditioned: &Preconditioned,
     plan: &Plan,
-    how: &ExecutionOptions,
+    options: &ExecutionOptions,
 ) -> Result<Vec<Finished>, Failure> {
     if let Some(planned) = plan.runs.first() {
         requests::try_traces(planned, plan.seed, plan.requests_in_all())?;
@@ -134,15 +134,15 @@ pub fn execute_from(
         }
     }
     let names = plan.runs.iter().map(|planned| planned.scheme.as_str());
-    let bars = Bars::new(&how.sink, names);
+    let bars = Bars::new(&options.sink, names);
     if let Some(gaps) = plan.fitted.and_then(|fitted| fitted.note_of_gaps()) {
         // Before the drive is filled, which may take minutes: the drive need not be so large.
         bars.log(&gaps.trim().replacen("It uses", "The trace uses", 1).replacen("of that", "of what it addresses", 1));
     }
     let firsts: Vec<(&Planned, usize)> = users.into_values().collect();
     let made: Vec<DrivesToMake> =
-        firsts.iter().map(|(planned, _)| drives_to_make(planned, &firsts, how.jobs)).collect();
-    in_parallel(how.jobs, firsts.len(), |at| {
+        firsts.iter().map(|(planned, _)| drives_to_make(planned, &firsts, options.jobs)).collect();
+    in_parallel(options.jobs, firsts.len(), |at| {
         let (planned, number) = firsts[at];
         let bar = bars.add(&planned.scheme, None);
         // The drives of one run share the announcement of the run's first drive.
@@ -150,9 +150,10 @@ pub fn execute_from(
         let mut preparation = Preparation::new(&bars, &bar, &planned.scheme, &made[first], number);
         preconditioned.make(&planned.members[number], &mut |work| preparation.update(work))
     })?;
-    let warmup = common_warmup(plan, how, preconditioned, &bars)?;
-    let mut finished =
-        in_parallel(how.jobs, plan.runs.len(), |at| one(plan, &plan.runs[at], warmup, how, preconditioned, &bars))?;
+    let warmup = common_warmup(plan, options, preconditioned, &bars)?;
+    let mut finished = in_parallel(options.jobs, plan.runs.len(), |at| {
+        one(plan, &plan.runs[at], warmup, options, preconditioned, &bars)
+    })?;
     match_requests(plan, &mut finished);
     Ok(finished)
 }
@@ -188,22 +189,22 @@ fn looks_for_warmup(plan: &Plan) -> bool {
 /// all, so that every drive is steady; warm-ups are then simulated twice.
 fn common_warmup(
     plan: &Plan,
-    how: &ExecutionOptions,
+    options: &ExecutionOptions,
     preconditioned: &Preconditioned,
     bars: &Bars,
 ) -> Result<Option<Warmup>, Failure> {
     if !looks_for_warmup(plan) {
         return Ok(plan.warmup);
     }
-    let ends = in_parallel(how.jobs, plan.runs.len(), |at| {
+    let ends = in_parallel(options.jobs, plan.runs.len(), |at| {
         let planned = &plan.runs[at];
         let bar = bars.add(&planned.scheme, None);
         bar.set_status("looking for the end of its warm-up");
-        let options = Options { keep_commands: None, microscope: None, ..options(plan, plan.warmup, how) };
+        let run_options = Options { keep_commands: None, microscope: None, ..run_options(plan, plan.warmup, options) };
         let OpenedAll { streams, files: _files } = requests::open_all(planned, plan.seed)?;
         let drives = preconditioned.copy(planned);
         let mut listen = |_| bar.stop_if_requested();
-        let end = run::warmup_end_of(&planned.resolved.run, drives, streams, &options, &mut listen);
+        let end = run::warmup_end_of(&planned.resolved.run, drives, streams, &run_options, &mut listen);
         end.map_err(|error| failed(error, plan, planned).of_run(&planned.scheme))
     })?;
     Ok(ends.into_iter().max().map(Warmup::Requests))
@@ -222,18 +223,18 @@ fn match_requests(plan: &Plan, finished: &mut [Finished]) {
     }
 }
 
-fn options(plan: &Plan, warmup: Option<Warmup>, how: &ExecutionOptions) -> Options {
+fn run_options(plan: &Plan, warmup: Option<Warmup>, options: &ExecutionOptions) -> Options {
     Options {
         seed: plan.seed,
         requests: plan.requests,
         warmup,
-        check: how.check,
-        keep_gc_events: how.keep_gc_events,
-        keep_requests: how.keep_requests,
-        keep_commands: how.keep_commands,
-        keep_rates: how.keep_rates,
+        check: options.check,
+        keep_gc_events: options.keep_gc_events,
+        keep_requests: options.keep_requests,
+        keep_commands: options.keep_commands,
+        keep_rates: options.keep_rates,
         keep_responses: plan.runs.len() > 1,
-        microscope: how.microscope,
+        microscope: options.microscope,
     }
 }
 
@@ -314,11 +315,11 @@ fn one(
     plan: &Plan,
     planned: &Planned,
     warmup: Option<Warmup>,
-    how: &ExecutionOptions,
+    options: &ExecutionOptions,
     preconditioned: &Preconditioned,
     bars: &Bars,
 ) -> Result<Finished, Failure> {
-    let options = options(plan, warmup, how);
+    let run_options = run_options(plan, warmup, options);
     let OpenedAll { streams, files: _files } = requests::open_all(planned, plan.seed)?;
     let expected = workloads::expected_requests(&planned.resolved.workload, plan.requests_in_all());
     let mut bar = bars.add(&planned.scheme, expected);
@@ -330,7 +331,7 @@ fn one(
         bar.update(progress);
         last = Some(progress);
     };
-    let outcome = run::simulate_streams(&planned.resolved.run, drives, streams, &options, &mut progress)
+    let outcome = run::simulate_streams(&planned.resolved.run, drives, streams, &run_options, &mut progress)
         .map_err(|error| failed(error, plan, planned))?;
     let mut outcome = outcome;
     planned.retain_notes_of_user(&mut outcome.notes);

@@ -53,12 +53,17 @@ impl Experiment {
 }
 
 impl Results {
-    /// Executes the plan of a command. `tables`: the tables that `how` keeps.
+    /// Executes the plan of a command. `tables`: the tables that `options` keeps.
     ///
     /// # Errors
     /// If a run fails.
-    pub fn of(command: ResultCommand, plan: Plan, how: &ExecutionOptions, tables: KeptTables) -> Result<Self, Failure> {
-        let finished = execute(&plan, how)?;
+    pub fn of(
+        command: ResultCommand,
+        plan: Plan,
+        options: &ExecutionOptions,
+        tables: KeptTables,
+    ) -> Result<Self, Failure> {
+        let finished = execute(&plan, options)?;
         Ok(Self { command, plan, finished, tables })
     }
 }

@@ -2,7 +2,7 @@
 
 mod serialized;
 
-use copyback::config::layers::{LayerError, Place, Text};
+use copyback::config::layers::{LayerError, Text, TextSpan};
 use copyback::config::plugins::Fault;
 use copyback::run::RunError;
 use copyback_workload::printable::printable;
@@ -41,7 +41,7 @@ pub struct Diagnosis {
     /// The remedy, if one is known.
     pub help: Option<String>,
     /// The text with the mistake, its name for the user, and the wrong bytes.
-    pub place: Option<Place>,
+    pub place: Option<TextSpan>,
 }
 
 impl Diagnosis {
@@ -71,7 +71,7 @@ impl Failure {
     /// A wrong value of an argument, which is the place.
     pub fn of_argument(name: &str, value: &str, message: impl Into<String>) -> Self {
         let (text, span) = (Text::new(name, value), 0..value.len());
-        Self::input(message).at(Some(Place { text: Arc::new(text), span }))
+        Self::input(message).at(Some(TextSpan { text: Arc::new(text), span }))
     }
 
     /// A run that failed.
@@ -107,7 +107,7 @@ impl Failure {
     /// The place of the mistake: the name of the text, line and column, counted from 1, and the wrong words.
     pub fn place(&self) -> Option<(&str, usize, usize, &str)> {
         let (Self::Input(diagnosis) | Self::Run(diagnosis)) = self else { return None };
-        let Place { text, span } = diagnosis.place.as_ref()?;
+        let TextSpan { text, span } = diagnosis.place.as_ref()?;
         let (line, column) = line_and_column(&text.text, span.start);
         Some((&*text.name, line, column, text.text.get(span.clone()).unwrap_or_default()))
     }
@@ -133,21 +133,21 @@ impl Failure {
 
     /// The same with its place.
     #[must_use]
-    pub fn at(mut self, place: Option<Place>) -> Self {
+    pub fn at(mut self, place: Option<TextSpan>) -> Self {
         if let (Self::Input(diagnosis) | Self::Run(diagnosis), Some(place)) = (&mut self, place) {
             let name = one_line(place.text.name.clone());
             let text = match name == place.text.name {
                 true => place.text,
                 false => Arc::new(Text::new(name, place.text.text.clone())),
             };
-            diagnosis.place = Some(Place { text, span: place.span });
+            diagnosis.place = Some(TextSpan { text, span: place.span });
         }
         self
     }
 
     /// The same with another place, if `moved` returns one.
     #[must_use]
-    pub fn moved(mut self, moved: impl Fn(&Place) -> Option<Place>) -> Self {
+    pub fn moved(mut self, moved: impl Fn(&TextSpan) -> Option<TextSpan>) -> Self {
         if let Self::Input(diagnosis) | Self::Run(diagnosis) = &mut self
             && let Some(place) = &diagnosis.place
         {
@@ -161,7 +161,7 @@ impl Failure {
     #[must_use]
     pub fn not_at_line(mut self, line: &str) -> Self {
         if let Self::Input(diagnosis) | Self::Run(diagnosis) = &mut self
-            && let Some(Place { text, span }) = &diagnosis.place
+            && let Some(TextSpan { text, span }) = &diagnosis.place
             && let Some(before) = text.text.get(..span.start)
             && text.text.lines().nth(before.matches('\n').count()) == Some(line)
         {

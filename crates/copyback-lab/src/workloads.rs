@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::files::{self, Input, forget_descriptions, looks_like_path};
 use crate::format;
-use copyback::config::layers::{Layer, LayerError, Located, Origin, Place, WORKLOADS, suggestion};
+use copyback::config::layers::{Layer, LayerError, Located, Origin, TextSpan, WORKLOADS, suggestion};
 use copyback::run::Warmup;
 use copyback::run::config::Resolved;
 use copyback_workload::presets::PRESETS;
@@ -237,7 +237,7 @@ pub fn try_trace(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64, requests: 
 }
 
 /// Refuses a missing trace, at the place of its name.
-pub fn check_trace(path: &Path, place: Option<Place>) -> Result<(), Failure> {
+pub fn check_trace(path: &Path, place: Option<TextSpan>) -> Result<(), Failure> {
     if recorded(path).is_some() {
         return Ok(());
     }

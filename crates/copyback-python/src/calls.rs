@@ -6,7 +6,7 @@ use crate::options::Options;
 use crate::package::OfPython;
 use crate::policies::SuppliedPolicy;
 use crate::results::object;
-use copyback_cli::api::{self, Done, Failure, Package, Request, SweepRequest, Watch};
+use copyback_cli::api::{self, Done, Failure, Package, RunCall, SweepCall, Watch};
 use copyback_lab::progress::ProgressSink;
 use pyo3::exceptions::PySystemExit;
 use pyo3::prelude::*;
@@ -42,11 +42,11 @@ pub fn run(
     on_progress: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyAny>> {
     let options = Options::new(options);
-    let (request, drawings) = (options.request(supplied(policies))?, options.drawings()?);
+    let (call, drawings) = (options.run_call(supplied(policies))?, options.drawings()?);
     options.refuse_unknown()?;
     perform(py, on_progress.as_ref(), move |watch| {
-        let request = Request { sink: ProgressSink::Program(watch), ..request };
-        api::run(request, &drawings).map(|runs| Done::Runs(Box::new(runs)))
+        let call = RunCall { sink: ProgressSink::Program(watch), ..call };
+        api::run(call, &drawings).map(|runs| Done::Runs(Box::new(runs)))
     })
 }
 
@@ -60,11 +60,11 @@ pub fn compare(
     on_progress: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyAny>> {
     let options = Options::new(options);
-    let request = options.request(supplied(policies))?;
+    let call = options.run_call(supplied(policies))?;
     options.refuse_unknown()?;
     perform(py, on_progress.as_ref(), move |watch| {
-        let request = Request { sink: ProgressSink::Program(watch), ..request };
-        api::compare(request).map(|runs| Done::Runs(Box::new(runs)))
+        let call = RunCall { sink: ProgressSink::Program(watch), ..call };
+        api::compare(call).map(|runs| Done::Runs(Box::new(runs)))
     })
 }
 
@@ -72,9 +72,9 @@ pub fn compare(
 #[pyfunction]
 pub fn config(py: Python<'_>, options: Bound<'_, PyDict>) -> PyResult<Py<PyAny>> {
     let options = Options::new(options);
-    let request = options.request(Vec::new())?;
+    let call = options.run_call(Vec::new())?;
     options.refuse_unknown()?;
-    perform(py, None, move |_| api::config(&request).map(Done::Text))
+    perform(py, None, move |_| api::config(&call).map(Done::Text))
 }
 
 /// Runs the cells of a sweep. `options` has the arguments of `copyback.sweep` by name; `schemes` and `settings` are
@@ -92,12 +92,12 @@ pub fn sweep(
     cluster: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyAny>> {
     let options = Options::new(options);
-    let request = options.sweep(supplied(policies))?;
+    let call = options.sweep(supplied(policies))?;
     options.refuse_unknown()?;
     let cluster = cluster.map(PythonCluster::of);
     perform(py, on_progress.as_ref(), move |watch| {
-        let request = SweepRequest { sink: ProgressSink::Program(watch), ..request };
-        api::sweep(&request, cluster)
+        let call = SweepCall { sink: ProgressSink::Program(watch), ..call };
+        api::sweep(&call, cluster)
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::errors::exception;
 use copyback::host::config::HostMode;
-use copyback_cli::api::{Experiment, Failure, KeptTables, Request, Sweep, SweepRequest};
+use copyback_cli::api::{Experiment, Failure, KeptTables, RunCall, Sweep, SweepCall};
 use copyback_lab::SuppliedPolicy;
 use copyback_report::drawings::{Drawings, Slowest};
 use copyback_workload::units::parse_duration_ns;
@@ -162,11 +162,11 @@ impl<'py> Options<'py> {
     }
 
     /// The call of `run` or `compare` that the arguments describe.
-    pub fn request(&self, policies: Vec<SuppliedPolicy>) -> PyResult<Request> {
+    pub fn run_call(&self, policies: Vec<SuppliedPolicy>) -> PyResult<RunCall> {
         let keep = self.texts("keep")?;
         let has = |table: &str| keep.iter().any(|kept| kept == table);
         let (gc_events, requests, commands) = (has("gc_events"), has("requests"), has("commands"));
-        Ok(Request {
+        Ok(RunCall {
             experiment: self.experiment(policies)?,
             json: self.path("json")?,
             latex: self.path("latex")?,
@@ -174,7 +174,7 @@ impl<'py> Options<'py> {
             tables: KeptTables { gc_events, requests, commands, microscope: false },
             check: self.flag("check")?,
             jobs: self.jobs()?,
-            ..Request::default()
+            ..RunCall::default()
         })
     }
 
@@ -194,7 +194,7 @@ impl<'py> Options<'py> {
     }
 
     /// The call of `sweep` that the arguments describe.
-    pub fn sweep(&self, policies: Vec<SuppliedPolicy>) -> PyResult<SweepRequest> {
+    pub fn sweep(&self, policies: Vec<SuppliedPolicy>) -> PyResult<SweepCall> {
         let sweep = Sweep {
             file: self.path("file")?.unwrap_or_default(),
             schemes: self.texts("schemes")?,
@@ -207,6 +207,6 @@ impl<'py> Options<'py> {
             traces: self.path("traces")?,
         };
         let (out, fresh, jobs) = (self.path("out")?, self.flag("fresh")?, self.jobs()?);
-        Ok(SweepRequest { sweep, out, fresh, jobs, ..SweepRequest::default() })
+        Ok(SweepCall { sweep, out, fresh, jobs, ..SweepCall::default() })
     }
 }

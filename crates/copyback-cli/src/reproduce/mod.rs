@@ -57,7 +57,7 @@ pub fn reproduced(args: &ReproduceArgs, package: Option<&dyn Package>) -> Result
     check_outputs(&name, &folder, &experiments, args)?;
     make_folder(&folder)?;
     let mut journal = Journal::open(&journal_of(&name, &folder), &tables_of(&name), args.cells.fresh)?;
-    let done = runner::judged(experiments, &mut journal, &args.cells.how())?;
+    let done = runner::judged(experiments, &mut journal, &args.cells.execution_options())?;
     let mut tables = Vec::new();
     for experiment in &done {
         let results = experiment.table();

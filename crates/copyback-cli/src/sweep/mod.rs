@@ -1,7 +1,7 @@
 //! `copyback sweep`: a grid of devices, schemes, workloads, settings and seeds, into one table.
 
 mod answer;
-mod request;
+mod call;
 mod screen;
 
 use crate::args::SweepArgs;
@@ -11,6 +11,7 @@ use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::format::counted;
 use crate::plan::Fitted;
+pub use call::SweepCall;
 use cluster::{Cluster, RemoteSweep};
 use copyback::run::Warmup;
 use copyback_lab::Sweep;
@@ -22,7 +23,6 @@ use file::SweepFile;
 use grid::{Cell, Grid};
 use journal::{CellResult, Journal};
 use objective::{Columns, Objective};
-pub use request::SweepRequest;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use table::SweepResults;
@@ -30,11 +30,11 @@ use table::SweepResults;
 /// Runs the command. `cluster`: connects to the processes that run the cells.
 pub fn sweep(args: SweepArgs, cluster: impl FnOnce(&str) -> Result<Arc<dyn Cluster>, Failure>) -> Result<(), Failure> {
     let (is_list, dask) = (args.list, args.dask.clone());
-    let request = args.into_request();
+    let call = args.into_call();
     if is_list {
-        return files::print(&listed(&request.sweep)?);
+        return files::print(&listed(&call.sweep)?);
     }
-    let swept = swept(&request, dask.as_deref().map(cluster).transpose()?)?;
+    let swept = swept(&call, dask.as_deref().map(cluster).transpose()?)?;
     if swept.is_printed { Ok(()) } else { files::print(&swept.text) }
 }
 
@@ -67,35 +67,35 @@ impl Swept {
 }
 
 /// Runs a sweep, and writes its files. The caller prints the text. A cluster runs cells instead of this process.
-pub fn swept(request: &SweepRequest, cluster: Option<Arc<dyn Cluster>>) -> Result<Swept, Failure> {
-    let cluster = cluster.map(|cluster| RemoteSweep::new(cluster, &request.sweep)).transpose()?;
-    let objective = Objective::parse(&request.objective)?;
-    let planned = request.sweep.plan()?;
+pub fn swept(call: &SweepCall, cluster: Option<Arc<dyn Cluster>>) -> Result<Swept, Failure> {
+    let cluster = cluster.map(|cluster| RemoteSweep::new(cluster, &call.sweep)).transpose()?;
+    let objective = Objective::parse(&call.objective)?;
+    let planned = call.sweep.plan()?;
     let PlannedSweep { file, grid } = &planned;
     if let Some(objective) = &objective {
         objective.check_names(&Columns::usual(file, &grid.cells)?)?;
     }
-    let to = Outputs::of(request, file, &grid.cells)?;
+    let to = Outputs::of(call, file, &grid.cells)?;
     if objective.is_some() && files::is_standard_output(&to.table) {
         let message = "standard output takes the table or the answer to --where, --min, --max and --show, not both";
         return Err(Failure::input(message).with_help("name a file for the table: --out FILE.parquet"));
     }
     let mut journal = match &to.journal {
-        Some(path) => Journal::open(path, &name_of(&to.table), request.fresh)?,
+        Some(path) => Journal::open(path, &name_of(&to.table), call.fresh)?,
         None => Journal::none(),
     };
     let check = |_: usize, result: &CellResult| {
         let columns = Columns::of(file, &grid.cells, std::iter::once(result));
         objective.as_ref().map_or(Ok(()), |objective| objective.check(&columns)).map_err(Failure::from)
     };
-    let jobs = request.jobs.map_or_else(execute::cores, |jobs| jobs as usize);
-    let how = ExecutionOptions { jobs, sink: request.sink.clone(), ..ExecutionOptions::default() };
-    let done = planned.run(&mut journal, &how, cluster.as_ref(), &check)?;
+    let jobs = call.jobs.map_or_else(execute::cores, |jobs| jobs as usize);
+    let options = ExecutionOptions { jobs, sink: call.sink.clone(), ..ExecutionOptions::default() };
+    let done = planned.run(&mut journal, &options, cluster.as_ref(), &check)?;
     let results = SweepResults { file, cells: &grid.cells, results: &done.results };
     to.write(&results)?;
     let mut text = heading(file, grid, &done.skipped);
     let (body, latex) = body(objective.as_ref(), &results)?;
-    let is_taken = request.latex.as_deref().map_or(Ok(false), |path| files::write_text(path, &latex))?;
+    let is_taken = call.latex.as_deref().map_or(Ok(false), |path| files::write_text(path, &latex))?;
     text.push_str(&body);
     text.push_str(&notes(file, &journal, grid, &results));
     text.push_str(&to.note());
@@ -126,14 +126,14 @@ struct Outputs {
 
 impl Outputs {
     /// Those of a call. Refuses what cannot be written, or would destroy something.
-    fn of(request: &SweepRequest, file: &SweepFile, cells: &[Cell]) -> Result<Self, Failure> {
-        let named = || PathBuf::from(format!("{}.parquet", file::default_name(&request.sweep.file)));
-        let table = request.out.clone().unwrap_or_else(named);
+    fn of(call: &SweepCall, file: &SweepFile, cells: &[Cell]) -> Result<Self, Failure> {
+        let named = || PathBuf::from(format!("{}.parquet", file::default_name(&call.sweep.file)));
+        let table = call.out.clone().unwrap_or_else(named);
         let journal = journal_of(&table)?;
         let (text, latencies) = (table::text_beside(&table), latencies::path_beside(&table));
-        check_outputs(&table, journal.as_deref(), request.latex.as_deref(), file, cells)?;
+        check_outputs(&table, journal.as_deref(), call.latex.as_deref(), file, cells)?;
         refuse_other_format(&table)?;
-        if request.out.is_none() {
+        if call.out.is_none() {
             refuse_unknown_table(&table, &table, journal.as_deref())?;
         }
         // The user has not named this file.

@@ -1,7 +1,7 @@
 //! Failures that come from another process, with all their fields.
 
 use super::{Diagnosis, Failure};
-use copyback::config::layers::{Place, Text};
+use copyback::config::layers::{Text, TextSpan};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
 
@@ -33,7 +33,8 @@ impl Serialize for Failure {
 impl<'de> Deserialize<'de> for Failure {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let SerializedFailure { is_input, message, help, source, span } = SerializedFailure::deserialize(from)?;
-        let place = source.zip(span).map(|((name, text), span)| Place { text: Arc::new(Text::new(name, text)), span });
+        let place =
+            source.zip(span).map(|((name, text), span)| TextSpan { text: Arc::new(Text::new(name, text)), span });
         let diagnosis = Box::new(Diagnosis { message, help, place });
         Ok(if is_input { Self::Input(diagnosis) } else { Self::Run(diagnosis) })
     }

@@ -3,7 +3,7 @@
 use super::job::Safety;
 use super::parse::{self, GLOBAL, Section};
 use crate::failure::Failure;
-use copyback::config::layers::{LayerError, Origin, Place, Text};
+use copyback::config::layers::{LayerError, Origin, Text, TextSpan};
 use std::iter::Peekable;
 use std::ops::Range;
 use std::sync::Arc;
@@ -186,8 +186,8 @@ struct CommandLineParser {
 }
 
 impl CommandLineParser {
-    fn place(&self, span: Range<usize>) -> Place {
-        Place { text: self.text.clone(), span }
+    fn place(&self, span: Range<usize>) -> TextSpan {
+        TextSpan { text: self.text.clone(), span }
     }
 
     fn wrong(&self, span: &Range<usize>, message: String, help: &str) -> Failure {

@@ -1,7 +1,7 @@
 //! The text of a fio job file, or of fio's command line: sections, options, their places and variables.
 
 use crate::failure::Failure;
-use copyback::config::layers::{LayerError, Origin, Place, Text};
+use copyback::config::layers::{LayerError, Origin, Text, TextSpan};
 use std::sync::Arc;
 
 /// An option of a section.
@@ -12,7 +12,7 @@ pub struct Opt {
     /// Its value with variables replaced; `None` for a name alone.
     pub value: Option<String>,
     /// Its place.
-    pub place: Place,
+    pub place: TextSpan,
     /// The error about an undefined variable in its value, and the help.
     pub missing: Option<(String, &'static str)>,
 }
@@ -46,7 +46,7 @@ pub struct Section {
     /// The text between the brackets.
     pub name: String,
     /// Its place.
-    pub place: Place,
+    pub place: TextSpan,
     /// Its options, in order.
     pub options: Vec<Opt>,
 }
@@ -64,7 +64,7 @@ pub fn sections(name: &str, text: &str) -> Result<Vec<Section>, Failure> {
         let uncommented = line.split([';', '#']).next().unwrap_or_default();
         let trimmed = uncommented.trim();
         let start = begins_at + (uncommented.len() - uncommented.trim_start().len());
-        let place = Place { text: whole.clone(), span: start..start + trimmed.len() };
+        let place = TextSpan { text: whole.clone(), span: start..start + trimmed.len() };
         begins_at += line.len();
         if trimmed.is_empty() {
             continue;
@@ -99,7 +99,7 @@ pub fn sections(name: &str, text: &str) -> Result<Vec<Section>, Failure> {
 }
 
 /// An option, with the values of the variables that its own names.
-pub(super) fn option(key: &str, value: Option<&str>, place: Place) -> Opt {
+pub(super) fn option(key: &str, value: Option<&str>, place: TextSpan) -> Opt {
     let (mut value, mut missing) = (value.map(ToOwned::to_owned), None);
     if let Some(text) = &mut value {
         *text = text.replace("$pagesize", PAGE_BYTES);

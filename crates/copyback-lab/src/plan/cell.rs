@@ -12,7 +12,7 @@ use crate::files::Input;
 use crate::fio::Jobs;
 use crate::policies::Policies;
 use crate::workloads;
-use copyback::config::layers::{Layer, Located, Place};
+use copyback::config::layers::{Layer, Located, TextSpan};
 use copyback::run::Warmup;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -60,7 +60,7 @@ pub enum ChosenWorkload {
     /// A preset or a TOML file.
     Named(Located),
     /// A trace, and the place of its name.
-    Trace(PathBuf, Option<Place>),
+    Trace(PathBuf, Option<TextSpan>),
 }
 
 /// Measures of traces: each trace is read once for all cells that replay it.

@@ -5,7 +5,7 @@ use super::load::{ARRAY, DEVICE, Kind, SCHEME, load};
 use crate::failure::Failure;
 use crate::files::{self, Input, looks_like_path};
 use copyback::config::KeyError;
-use copyback::config::layers::{Layer, LayerError, Located, Place};
+use copyback::config::layers::{Layer, LayerError, Located, TextSpan};
 use copyback::config::presets::{self, ARRAYS, DEVICES, SCHEMES};
 use copyback::run::arrays::Member;
 use copyback::run::config::RunConfig;
@@ -17,7 +17,7 @@ impl Layers<'_> {
     pub fn members(
         &self,
         run: &RunConfig,
-        place: Option<Place>,
+        place: Option<TextSpan>,
         seed: u64,
         inputs: &mut Vec<Input>,
     ) -> Result<Vec<Member>, Failure> {
@@ -70,7 +70,7 @@ impl Layers<'_> {
 }
 
 /// The drives of an array have one coordination.
-fn other_coordination(own: &str, of_array: &str, place: Option<Place>) -> LayerError {
+fn other_coordination(own: &str, of_array: &str, place: Option<TextSpan>) -> LayerError {
     LayerError::new(format!("a drive's scheme chooses the coordination `{own}`, and its array's is `{of_array}`"))
         .with_help("name a scheme without one, such as `baseline`; `coordinated = false` leaves a drive out")
         .at(place)

@@ -6,7 +6,7 @@ use super::metric::Metric;
 use super::verdict::{Published, Rule};
 use crate::sweep::file::SweepFile;
 use crate::sweep::text::{Entry, Node, Table, Value};
-use copyback::config::layers::{LayerError, Located, Place, suggestion};
+use copyback::config::layers::{LayerError, Located, TextSpan, suggestion};
 use copyback::config::renamed;
 
 const KINDS: &[(&str, Kind)] = &[
@@ -258,7 +258,7 @@ fn published(
     table: &mut Table,
     measure: Measure,
     aggregate: Aggregate,
-    place: &Place,
+    place: &TextSpan,
 ) -> Result<Published, LayerError> {
     const DIRECTIONS: &[(&str, Published)] = &[("lower", Published::Lower), ("higher", Published::Higher)];
     let wrong = |message: &str, help: &str| Err(LayerError::new(message).with_help(help).at(Some(place.clone())));
@@ -326,7 +326,7 @@ fn coordinates(table: &mut Table, key: &'static str, file: &SweepFile) -> Result
     Ok(coordinates)
 }
 
-fn flatten(path: &str, entry: Entry, flat: &mut Vec<(String, Place, Node)>) {
+fn flatten(path: &str, entry: Entry, flat: &mut Vec<(String, TextSpan, Node)>) {
     let key = if path.is_empty() { entry.key } else { format!("{path}.{}", entry.key) };
     match entry.node.value {
         Value::Table(table) => table.entries.into_iter().for_each(|entry| flatten(&key, entry, flat)),

@@ -160,16 +160,16 @@ impl JudgedExperiment {
     }
 }
 
-/// Runs experiments, and judges their claims. Of `how` it uses `jobs`, `sink` and `check`.
+/// Runs experiments, and judges their claims. Of `options` it uses `jobs`, `sink` and `check`.
 ///
 /// # Errors
 /// The error of the first cell that failed, or of a claim about numbers that its runs do not have.
 pub fn judged(
     mut experiments: Vec<PlannedExperiment>,
     journal: &mut Journal,
-    how: &ExecutionOptions,
+    options: &ExecutionOptions,
 ) -> Result<Vec<JudgedExperiment>, Failure> {
-    let results = run(&mut experiments, journal, how)?;
+    let results = run(&mut experiments, journal, options)?;
     let judged = experiments.into_iter().zip(results).map(|(plan, results)| {
         let table = SweepResults { file: &plan.file, cells: &plan.cells, results: &results };
         let measured = plan.claims.iter().map(|claim| judge::judge(claim, &table)).collect::<Result<_, _>>()?;
@@ -182,7 +182,7 @@ pub fn judged(
 pub(super) fn run(
     experiments: &mut [PlannedExperiment],
     journal: &mut Journal,
-    how: &ExecutionOptions,
+    options: &ExecutionOptions,
 ) -> Result<Vec<Vec<CellResult>>, Failure> {
     let counts: Vec<usize> = experiments.iter().map(|experiment| experiment.cells.len()).collect();
     let mut all: Vec<Cell> = experiments.iter_mut().flat_map(|e| std::mem::take(&mut e.cells)).collect();
@@ -194,7 +194,7 @@ pub(super) fn run(
         own.flat_map(|(_, claims)| *claims).try_for_each(|claim| judge::check(claim, result))?;
         Ok(())
     };
-    let mut results = sweep::run(&all, journal, how, None, &check)?.results;
+    let mut results = sweep::run(&all, journal, options, None, &check)?.results;
     let mut parted = Vec::new();
     for (experiment, count) in experiments.iter_mut().zip(counts) {
         experiment.cells = all.drain(..count).collect();

@@ -191,8 +191,8 @@ fn ran(description: &str, sent: &[(String, &[u8])], kept_in: &Path) -> Result<An
     let cell = &cells[at];
     memory::check_cells(std::iter::once(&cell.plan), 1)?;
     let drives = Preconditioned::of([&cell.plan]);
-    let how = ExecutionOptions { jobs: 1, ..ExecutionOptions::default() };
-    let result = run_cell(&cell.plan, &how, &drives)?;
+    let options = ExecutionOptions { jobs: 1, ..ExecutionOptions::default() };
+    let result = run_cell(&cell.plan, &options, &drives)?;
     Ok(Answer::Line(journal::write_line(&description.key, &cell.label, &result)))
 }
 

@@ -4,7 +4,7 @@ use super::text::{Entry, Node, Table, Value};
 use super::variant::{self, Variant};
 use super::workload;
 use crate::files::{self, Input};
-use copyback::config::layers::{LayerError, Located, Place, Text, suggestion};
+use copyback::config::layers::{LayerError, Located, Text, TextSpan, suggestion};
 use copyback::run::Warmup;
 use copyback_workload::printable::printable;
 use std::collections::BTreeSet;
@@ -104,13 +104,13 @@ pub struct Setting {
     /// As `--set` takes it.
     pub argument: String,
     /// The place of the key.
-    pub key_place: Place,
+    pub key_place: TextSpan,
     /// The place of the value.
-    value_place: Place,
+    value_place: TextSpan,
 }
 
 impl Setting {
-    fn new(key: String, key_place: Place, node: &Node) -> Self {
+    fn new(key: String, key_place: TextSpan, node: &Node) -> Self {
         let argument = format!("{key}={}", node.plain());
         Self { key, argument, key_place, value_place: node.place.clone() }
     }
@@ -123,7 +123,7 @@ impl Setting {
     }
 
     /// The place in the file of an error in the argument.
-    pub fn place_of(&self, place: &Place) -> Option<Place> {
+    pub fn place_of(&self, place: &TextSpan) -> Option<TextSpan> {
         let is_value = place.span.start > self.key.len();
         (place.text.text == self.argument).then(|| if is_value { &self.value_place } else { &self.key_place }.clone())
     }
@@ -252,7 +252,7 @@ fn refuse_array(table: &Table) -> Result<(), LayerError> {
 }
 
 /// Refuses repeated names that make cells: they would be the same cells, and count double.
-fn refuse_twins(what: &str, named: impl Iterator<Item = (String, Option<Place>)>) -> Result<(), LayerError> {
+fn refuse_twins(what: &str, named: impl Iterator<Item = (String, Option<TextSpan>)>) -> Result<(), LayerError> {
     let mut seen = BTreeSet::new();
     for (name, place) in named {
         if seen.contains(&name) {
@@ -275,7 +275,7 @@ fn refuse_devices_of_one_name(devices: &[Located]) -> Result<(), LayerError> {
 }
 
 /// Refuses a key in two spellings, `a.b` and `"a.b"`: to TOML they are two keys.
-fn refuse_twin_keys<'a>(keys: impl Iterator<Item = (&'a String, &'a Place)>) -> Result<(), LayerError> {
+fn refuse_twin_keys<'a>(keys: impl Iterator<Item = (&'a String, &'a TextSpan)>) -> Result<(), LayerError> {
     let mut seen = BTreeSet::new();
     for (key, place) in keys {
         if !seen.insert(key) {

@@ -109,11 +109,11 @@ impl PlannedSweep {
     pub fn run(
         &self,
         journal: &mut Journal,
-        how: &ExecutionOptions,
+        options: &ExecutionOptions,
         cluster: Option<&RemoteSweep>,
         check: Check<'_>,
     ) -> Result<Done, Failure> {
-        run(&self.grid.cells, journal, how, cluster, check)
+        run(&self.grid.cells, journal, options, cluster, check)
     }
 }
 
@@ -154,15 +154,15 @@ pub struct Done {
 /// Checks the result of a cell at once, so that a mistake ends a sweep before the other cells have run.
 pub type Check<'a> = &'a (dyn Fn(usize, &CellResult) -> Result<(), Failure> + Sync);
 
-/// Runs the cells that the journal does not hold, and appends each to the journal as it ends. Of `how` the sweep uses
-/// `jobs`, `sink` and `check`. A cluster runs cells instead of this process.
+/// Runs the cells that the journal does not hold, and appends each to the journal as it ends. Of `options` the sweep
+/// uses `jobs`, `sink` and `check`. A cluster runs cells instead of this process.
 ///
 /// # Errors
 /// The error of the first cell that failed, that of `check`, or one if the journal cannot be written.
 pub fn run(
     cells: &[Cell],
     journal: &mut Journal,
-    how: &ExecutionOptions,
+    options: &ExecutionOptions,
     cluster: Option<&RemoteSweep>,
     check: Check<'_>,
 ) -> Result<Done, Failure> {
@@ -171,16 +171,16 @@ pub fn run(
     let mut to_do = pending(&keys, journal, check)?;
     sort_by_drives(cells, &mut to_do);
     if cluster.is_none() {
-        memory::check_cells(to_do.iter().map(|&at| &cells[at].plan), how.jobs)?;
+        memory::check_cells(to_do.iter().map(|&at| &cells[at].plan), options.jobs)?;
     }
     let skipped = keys.iter().filter(|key| journal.find(key).is_some()).count();
-    let bars = Bars::new(&how.sink, std::iter::once("cells"));
+    let bars = Bars::new(&options.sink, std::iter::once("cells"));
     let bar = bars.add("cells", Some(to_do.len() as u64));
     let recorder =
         Recorder { cells, keys: &keys, to_do: &to_do, journal, check, bars, bar, ended: AtomicUsize::new(0) };
     let new = match cluster {
         Some(cluster) => run_on_cluster(cluster, &recorder, &program)?,
-        None => run_here(&recorder, how)?,
+        None => run_here(&recorder, options)?,
     };
     drop(recorder);
     for (at, result) in to_do.into_iter().zip(new) {
@@ -246,20 +246,20 @@ impl Recorder<'_> {
 }
 
 /// Runs cells in this process. After a failure, no further cell begins.
-fn run_here(recorder: &Recorder<'_>, how: &ExecutionOptions) -> Result<Vec<CellResult>, Failure> {
+fn run_here(recorder: &Recorder<'_>, options: &ExecutionOptions) -> Result<Vec<CellResult>, Failure> {
     let count = recorder.to_do.len();
     let drives = Preconditioned::of((0..count).map(|at| &recorder.cell(at).plan));
-    let jobs = (how.jobs / count.max(1)).max(1);
+    let jobs = (options.jobs / count.max(1)).max(1);
     let has_failed = AtomicBool::new(false);
-    execute::in_parallel(how.jobs, count, |at| {
+    execute::in_parallel(options.jobs, count, |at| {
         let cell = recorder.cell(at);
         if has_failed.load(Ordering::Relaxed) {
             // An earlier cell has failed, and its error is reported.
             return Err(Failure::run("not begun").of_run(&cell.label));
         }
         let sink = recorder.bars.sink_of_part();
-        let how = ExecutionOptions { jobs, sink, check: how.check, ..ExecutionOptions::default() };
-        let result = run_cell(&cell.plan, &how, &drives).map_err(|failure| failure.of_run(&cell.label));
+        let options = ExecutionOptions { jobs, sink, check: options.check, ..ExecutionOptions::default() };
+        let result = run_cell(&cell.plan, &options, &drives).map_err(|failure| failure.of_run(&cell.label));
         let result = result.and_then(|result| recorder.record(at, &result));
         result.inspect_err(|_| has_failed.store(true, Ordering::Relaxed))
     })
@@ -274,8 +274,8 @@ fn run_on_cluster(cluster: &RemoteSweep, recorder: &Recorder<'_>, program: &str)
 }
 
 /// Runs one cell: all schemes from the same preconditioned drive.
-fn run_cell(plan: &Plan, how: &ExecutionOptions, drives: &Preconditioned) -> Result<CellResult, Failure> {
-    let finished = execute::execute_from(drives, plan, how)?;
+fn run_cell(plan: &Plan, options: &ExecutionOptions, drives: &Preconditioned) -> Result<CellResult, Failure> {
+    let finished = execute::execute_from(drives, plan, options)?;
     let mut runs = Vec::new();
     for (at, (planned, done)) in plan.runs.iter().zip(&finished).enumerate() {
         let mut numbers = flat::numbers(&done.outcome.report)?;

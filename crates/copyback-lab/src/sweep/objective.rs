@@ -10,7 +10,7 @@ pub use columns::{
     Columns, ShownColumn, Source, TextColumn, is_of_some_runs, is_usual, numbers_of_workloads, percent_of, short_of,
     spelled_out,
 };
-use copyback::config::layers::{LayerError, Place, Text, nearest};
+use copyback::config::layers::{LayerError, Text, TextSpan, nearest};
 use copyback::observe::steady::Verdict;
 pub use near::{LISTED, near_names};
 use std::sync::Arc;
@@ -55,7 +55,7 @@ pub struct Condition {
 pub struct Name {
     /// The word.
     pub word: String,
-    place: Place,
+    place: TextSpan,
 }
 
 /// A number to minimise or maximise.
@@ -316,7 +316,7 @@ impl Name {
         let start = span.start + part.len() - part.trim_start().len();
         let word = part.trim().to_owned();
         let span = start..start + word.len();
-        Self { word, place: Place { text: argument.clone(), span } }
+        Self { word, place: TextSpan { text: argument.clone(), span } }
     }
 
     /// An error about the word.

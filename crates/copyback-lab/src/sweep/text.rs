@@ -1,6 +1,6 @@
 //! A sweep file's text: keys, each with its place, are taken out one by one, and the remaining keys are refused.
 
-use copyback::config::layers::{LayerError, Located, Place, Text, check_printable, no_toml, suggestion};
+use copyback::config::layers::{LayerError, Located, Text, TextSpan, check_printable, no_toml, suggestion};
 use copyback::run::Warmup;
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ pub struct Table {
     /// Its name in errors: `[vary]`, `[[case]]`; empty for the file itself.
     name: String,
     /// Its place.
-    pub place: Place,
+    pub place: TextSpan,
     /// The entries that have not been read yet, in the order of the text.
     pub entries: Vec<Entry>,
     known: Vec<&'static str>,
@@ -25,7 +25,7 @@ pub struct Entry {
     /// The key.
     pub key: String,
     /// The place of the key.
-    pub key_place: Place,
+    pub key_place: TextSpan,
     /// Its value.
     pub node: Node,
 }
@@ -34,7 +34,7 @@ pub struct Entry {
 #[derive(Clone, Debug)]
 pub struct Node {
     /// Its place.
-    pub place: Place,
+    pub place: TextSpan,
     /// Its value.
     pub value: Value,
 }
@@ -53,24 +53,24 @@ pub enum Value {
 /// Figures beyond it are mistakes: it is twice the nanoseconds of a year's run.
 const FIGURE_MAX: f64 = 6e16;
 
-fn refuse(message: String, help: &str, place: &Place) -> LayerError {
+fn refuse(message: String, help: &str, place: &TextSpan) -> LayerError {
     LayerError::new(message).with_help(help).at(Some(place.clone()))
 }
 
 impl Table {
     /// Reads a text.
     pub fn parse(text: &Arc<Text>) -> Result<Self, LayerError> {
-        let place = |span| Place { text: text.clone(), span };
+        let place = |span| TextSpan { text: text.clone(), span };
         let parsed = DeTable::parse(&text.text).map_err(|error| no_toml(&error).at(error.span().map(place)))?;
         Self::of(text, String::new(), place(0..0), parsed.into_inner())
     }
 
-    fn of(text: &Arc<Text>, name: String, place: Place, from: DeTable<'_>) -> Result<Self, LayerError> {
+    fn of(text: &Arc<Text>, name: String, place: TextSpan, from: DeTable<'_>) -> Result<Self, LayerError> {
         let mut entries = Vec::new();
         for (key, value) in from {
-            let key_place = Place { text: text.clone(), span: key.span() };
+            let key_place = TextSpan { text: text.clone(), span: key.span() };
             let key = key.into_inner().into_owned();
-            let place = Place { text: text.clone(), span: value.span() };
+            let place = TextSpan { text: text.clone(), span: value.span() };
             check_printable(&key, value.get_ref(), [&key_place, &place])?;
             let node = Node::of(text, &key, value)?;
             entries.push(Entry { key, key_place, node });
@@ -217,7 +217,7 @@ impl Table {
     /// Takes a list of tables; empty if it is missing.
     pub fn take_tables(&mut self, key: &'static str) -> Result<Vec<Table>, LayerError> {
         let Some(entry) = self.take(key) else { return Ok(Vec::new()) };
-        let wrong = |place: &Place| {
+        let wrong = |place: &TextSpan| {
             let help = format!("write [[{key}]] and its keys below");
             refuse(format!("{} must be a list of tables", self.path(key)), &help, place)
         };
@@ -262,7 +262,7 @@ impl Table {
 
 impl Node {
     fn of(text: &Arc<Text>, key: &str, value: toml::Spanned<DeValue<'_>>) -> Result<Self, LayerError> {
-        let place = Place { text: text.clone(), span: value.span() };
+        let place = TextSpan { text: text.clone(), span: value.span() };
         let value = match value.get_ref() {
             DeValue::Table(_) => {
                 let DeValue::Table(inner) = value.into_inner() else { unreachable!("it was a table above") };

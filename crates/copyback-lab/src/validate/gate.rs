@@ -214,19 +214,19 @@ pub struct JudgeOptions {
     pub sink: ProgressSink,
 }
 
-/// Runs all cases and judges their gates, in order; the result does not depend on `how.jobs`.
-pub fn judge_all(cases: &[Case], how: &JudgeOptions) -> Result<Vec<Judged>, Failure> {
-    let seeds_of = |case: &Case| if case.is_random { how.seeds } else { 1 };
+/// Runs all cases and judges their gates, in order; the result does not depend on `options.jobs`.
+pub fn judge_all(cases: &[Case], options: &JudgeOptions) -> Result<Vec<Judged>, Failure> {
+    let seeds_of = |case: &Case| if case.is_random { options.seeds } else { 1 };
     let runs: Vec<(&Case, u64)> =
-        cases.iter().flat_map(|case| (0..seeds_of(case)).map(move |i| (case, how.seed.wrapping_add(i)))).collect();
-    let bars = Bars::new(&how.sink, std::iter::once("validate"));
+        cases.iter().flat_map(|case| (0..seeds_of(case)).map(move |i| (case, options.seed.wrapping_add(i)))).collect();
+    let bars = Bars::new(&options.sink, std::iter::once("validate"));
     let bar = bars.add("validate", Some(runs.len() as u64));
-    let figures = in_parallel(how.jobs, runs.len(), |at| {
+    let figures = in_parallel(options.jobs, runs.len(), |at| {
         let (case, seed) = runs[at];
-        if how.sink.is_stopped() {
+        if options.sink.is_stopped() {
             return Err(RunError::Stopped.into());
         }
-        let figures = stoppable(&how.sink, || guarded(case, seed))?;
+        let figures = stoppable(&options.sink, || guarded(case, seed))?;
         assert_eq!(figures.len(), case.gates.len(), "a case returns a figure for each of its gates");
         bar.step(&case.gates[0].name);
         Ok(figures)
@@ -324,7 +324,7 @@ mod tests {
         assert_eq!(verdict(0.01, &[84.0, 90.0, 96.0].map(between)), Verdict::Noisy);
     }
 
-    fn how(jobs: usize, seeds: u64) -> JudgeOptions {
+    fn options(jobs: usize, seeds: u64) -> JudgeOptions {
         JudgeOptions { jobs, seed: 1, seeds, sink: ProgressSink::Discard }
     }
 
@@ -338,7 +338,7 @@ mod tests {
         };
         let cases = [case(true, Group::Waiting), case(false, Group::Bandwidth), case(true, Group::Sustained)];
         for jobs in [1, 2, 8] {
-            let judged = judge_all(&cases, &how(jobs, 3)).unwrap();
+            let judged = judge_all(&cases, &options(jobs, 3)).unwrap();
             let samples: Vec<Vec<f64>> = judged.into_iter().map(|j| j.samples).collect();
             let (random, half) = (vec![1.0, 2.0, 3.0], vec![0.5; 3]);
             assert_eq!(samples, [random.clone(), half.clone(), vec![1.0], vec![0.5], random, half]);
@@ -349,7 +349,7 @@ mod tests {
     fn a_broken_invariant_is_an_error_that_names_the_case() {
         let run = |_| -> Result<Vec<Figure>, Failure> { panic!("a block was programmed twice") };
         let case = Case { group: Group::Waiting, gates: vec![gate(0.1)], is_random: false, run: Box::new(run) };
-        let failure = judge_all(&[case], &how(1, 2)).unwrap_err();
+        let failure = judge_all(&[case], &options(1, 2)).unwrap_err();
         assert!(format!("{failure:?}").contains("`a gate`, seed 1: invariant broken: a block was programmed twice"));
     }
 }

@@ -66,16 +66,16 @@ impl Validation {
 }
 
 impl PlannedValidation {
-    /// Runs the cases and judges their gates. The result does not depend on `how.jobs`.
+    /// Runs the cases and judges their gates. The result does not depend on `options.jobs`.
     ///
     /// # Errors
     /// If a case breaks an invariant, or the caller stops the run.
-    pub fn run(self, how: &JudgeOptions) -> Result<Validated, Failure> {
+    pub fn run(self, options: &JudgeOptions) -> Result<Validated, Failure> {
         let Self { validation, cases, inputs } = self;
-        let mut gates = gate::judge_all(&cases, how)?;
+        let mut gates = gate::judge_all(&cases, options)?;
         // A case may have gates that `only` does not select.
         gates.retain(|gate| is_chosen(gate.group, &gate.name, &validation.only));
-        Ok(Validated { validation, inputs, seed: how.seed, seeds: how.seeds, gates })
+        Ok(Validated { validation, inputs, seed: options.seed, seeds: options.seeds, gates })
     }
 }
 

@@ -21,12 +21,12 @@ const BATCH_ROWS: usize = 1 << 16;
 const WRITE_ANEW: &str = "name a complete result of copyback, or write it again";
 
 /// Memory for the values of a table.
-struct Room {
+struct MemoryBudget {
     bytes_max: usize,
     left_bytes: usize,
 }
 
-impl Room {
+impl MemoryBudget {
     fn take(&mut self, bytes: usize) -> Result<(), ParquetError> {
         self.left_bytes = self.left_bytes.checked_sub(bytes).ok_or_else(|| {
             let most = format::size(self.bytes_max as f64);
@@ -136,7 +136,7 @@ fn try_read(
         parquet_lengths::check_pages(&mut file, group, wanted()).map_err(ParquetError::General)?;
     }
     let mut columns = BTreeMap::new();
-    let mut left = Room { bytes_max, left_bytes: bytes_max };
+    let mut left = MemoryBudget { bytes_max, left_bytes: bytes_max };
     for (at, name) in names.iter().enumerate().filter(|(_, name)| is_wanted(name)) {
         let mut values = None;
         for group in 0..metadata.num_row_groups() {
@@ -150,7 +150,12 @@ fn try_read(
     Ok(Table { rows, names, columns, shown: path.display().to_string() })
 }
 
-fn append(values: &mut Option<Values>, column: ColumnReader, rows: usize, left: &mut Room) -> Result<(), ParquetError> {
+fn append(
+    values: &mut Option<Values>,
+    column: ColumnReader,
+    rows: usize,
+    left: &mut MemoryBudget,
+) -> Result<(), ParquetError> {
     // Unsigned numbers are stored in the bits of signed ones.
     let more = match column {
         ColumnReader::Int64ColumnReader(reader) => {
@@ -181,7 +186,7 @@ fn append(values: &mut Option<Values>, column: ColumnReader, rows: usize, left: 
 fn all<D: DataType, T>(
     mut reader: ColumnReaderImpl<D>,
     rows: usize,
-    left: &mut Room,
+    left: &mut MemoryBudget,
     made: impl Fn(Option<D::T>) -> (T, usize),
 ) -> Result<Vec<T>, ParquetError> {
     let mut all = Vec::new();

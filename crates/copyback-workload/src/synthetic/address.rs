@@ -11,7 +11,7 @@ use numbers::Numbers;
 
 /// A distribution of addresses over the footprint, and the end of the last request.
 pub(crate) struct Addresses {
-    place: Place,
+    law: AddressLaw,
     sequential_share: f64,
     rng: Xoshiro256PlusPlus,
     sequential_rng: Xoshiro256PlusPlus,
@@ -59,7 +59,7 @@ impl Run {
     }
 }
 
-enum Place {
+enum AddressLaw {
     Uniform,
     Once(Round),
     Numbered(Numbers),
@@ -133,7 +133,7 @@ impl Addresses {
     /// The distribution of a spec that passed its check.
     pub(crate) fn new(spec: Option<&AddressSpec>, align_bytes: u64, footprint_bytes: u64, seed: u64) -> Self {
         Self {
-            place: spec.map_or(Place::Uniform, |spec| place(spec, align_bytes, footprint_bytes, seed)),
+            law: spec.map_or(AddressLaw::Uniform, |spec| address_law(spec, align_bytes, footprint_bytes, seed)),
             sequential_share: spec.and_then(|spec| spec.sequential_share).unwrap_or(0.0),
             rng: rng::stream(seed, "workload.address"),
             sequential_rng: rng::stream(seed, "workload.sequential"),
@@ -161,10 +161,10 @@ impl Addresses {
         if let Some(run) = &mut self.run {
             (run.left, run.last_start_bytes) = (1, [0; 3]);
         }
-        match &mut self.place {
-            Place::Once(round) => *round = Round::new(round.blocks, round.first_seed),
-            Place::Numbered(numbers) => numbers.free_all(),
-            Place::Listed(listed) => listed.taken = [0; 3],
+        match &mut self.law {
+            AddressLaw::Once(round) => *round = Round::new(round.blocks, round.first_seed),
+            AddressLaw::Numbered(numbers) => numbers.free_all(),
+            AddressLaw::Listed(listed) => listed.taken = [0; 3],
             _ => {}
         }
     }
@@ -178,7 +178,7 @@ impl Addresses {
         (least_bytes, mut len_bytes): (u64, u64),
         offset_align_bytes: u64,
     ) -> Option<Extent> {
-        if let Place::Array(array) = &self.place {
+        if let AddressLaw::Array(array) = &self.law {
             let (offset_bytes, drive) = array.draw(&mut self.rng, self.align_bytes, self.footprint_bytes, len_bytes);
             self.spilled += u64::from(!array.per_drive && len_bytes > array.stripe_bytes);
             return Some(Extent { offset_bytes, len_bytes, device: u32::try_from(drive).unwrap_or(u32::MAX) });
@@ -231,39 +231,39 @@ impl Addresses {
     fn random(&mut self, op: Op, (least_bytes, len_bytes): (u64, &mut u64), own_align: u64) -> Option<u64> {
         let align = self.align_bytes;
         let last_start = self.footprint_bytes - *len_bytes;
-        Some(match &mut self.place {
-            Place::Numbered(numbers) => {
+        Some(match &mut self.law {
+            AddressLaw::Numbered(numbers) => {
                 let count = (self.footprint_bytes / own_align).max(1);
                 let numbered = [least_bytes, *len_bytes].map(|bytes| bytes.div_ceil(own_align).clamp(1, count));
                 let (first, length) = numbers.next(&mut self.rng, count, numbered)?;
                 *len_bytes = (*len_bytes).min(length * own_align);
                 (first * own_align).min(self.footprint_bytes - *len_bytes)
             }
-            Place::Once(round) => {
+            AddressLaw::Once(round) => {
                 let start = round.next() * align;
                 self.moved += u64::from(start > last_start);
                 start.min(last_start)
             }
-            Place::Zipf { law, scatter } => {
+            AddressLaw::Zipf { law, scatter } => {
                 let block = scatter.place(law.draw(&mut self.rng) - 1);
                 (block * align).min(last_start)
             }
-            Place::SelfSimilar { blocks, exponent, scatter } => {
+            AddressLaw::SelfSimilar { blocks, exponent, scatter } => {
                 let rank = (*blocks as f64 * libm::pow(unit_f64(&mut self.rng), *exponent)) as u64;
                 (scatter.place(rank.min(*blocks - 1)) * align).min(last_start)
             }
-            Place::Zones(zones) => {
+            AddressLaw::Zones(zones) => {
                 let share = unit_f64(&mut self.rng);
                 let at = zones.partition_point(|zone| zone.until_share <= share).min(zones.len() - 1);
                 let Zone { start_bytes, end_bytes, .. } = zones[at];
                 (start_bytes + below(&mut self.rng, (end_bytes - start_bytes) / align) * align).min(last_start)
             }
-            Place::Listed(listed) => {
+            AddressLaw::Listed(listed) => {
                 let start = listed.next(op).saturating_mul(align);
                 self.moved += u64::from(start > last_start);
                 start.min(last_start)
             }
-            Place::HotCold { hot_share, hot_bytes, scope } => {
+            AddressLaw::HotCold { hot_share, hot_bytes, scope } => {
                 let is_cold_draw = unit_f64(&mut self.rng) >= *hot_share;
                 let everywhere = *scope == HotScope::Writes && op == Op::Read;
                 let (start, end) = match (everywhere, is_cold_draw) {
@@ -274,7 +274,7 @@ impl Addresses {
                 // A request that begins near a part's end may reach into the next.
                 (start + below(&mut self.rng, (end - start) / align) * align).min(last_start)
             }
-            Place::Uniform | Place::Array(_) => below(&mut self.rng, last_start / align + 1) * align,
+            AddressLaw::Uniform | AddressLaw::Array(_) => below(&mut self.rng, last_start / align + 1) * align,
         })
     }
 
@@ -340,22 +340,22 @@ fn skip(spec: &AddressSpec) -> i64 {
     spec.skip.map_or(0, |skip| signed(skip.0)) - spec.skip_back.map_or(0, |skip| signed(skip.0))
 }
 
-fn place(spec: &AddressSpec, align: u64, footprint_bytes: u64, seed: u64) -> Place {
+fn address_law(spec: &AddressSpec, align: u64, footprint_bytes: u64, seed: u64) -> AddressLaw {
     match spec.kind {
-        AddressKind::Uniform => Place::Uniform,
+        AddressKind::Uniform => AddressLaw::Uniform,
         AddressKind::Once => {
             let seed = rng::splitmix64(seed ^ rng::fnv1a64(b"workload.once"));
-            Place::Once(Round::new(footprint_bytes / align, seed))
+            AddressLaw::Once(Round::new(footprint_bytes / align, seed))
         }
         AddressKind::Numbered => {
             let unit = spec.map_unit.map_or(align, |unit| unit.0);
-            Place::Numbered(Numbers::new((footprint_bytes / unit).max(1), spec.ends.unwrap_or(false)))
+            AddressLaw::Numbered(Numbers::new((footprint_bytes / unit).max(1), spec.ends.unwrap_or(false)))
         }
         AddressKind::Zipf => {
             let block_count = footprint_bytes / align;
             let scatter_seed = rng::splitmix64(seed ^ rng::fnv1a64(b"workload.scatter"));
             let law = Zipf::new(block_count, spec.theta.unwrap_or(1.0));
-            Place::Zipf { law, scatter: Scatter::new(block_count, scatter_seed) }
+            AddressLaw::Zipf { law, scatter: Scatter::new(block_count, scatter_seed) }
         }
         AddressKind::SelfSimilar => {
             let blocks = footprint_bytes / align;
@@ -364,10 +364,10 @@ fn place(spec: &AddressSpec, align: u64, footprint_bytes: u64, seed: u64) -> Pla
             // The share of requests to the space up to x is x^(log(1 - skew) / log(skew)); the inverse of this is
             // drawn.
             let exponent = libm::log(skew) / libm::log(1.0 - skew);
-            Place::SelfSimilar { blocks, exponent, scatter: Scatter::new(blocks, seed) }
+            AddressLaw::SelfSimilar { blocks, exponent, scatter: Scatter::new(blocks, seed) }
         }
-        AddressKind::Zones => Place::Zones(zones(&spec.zones, align, footprint_bytes)),
-        AddressKind::Listed => Place::Listed(Listed {
+        AddressKind::Zones => AddressLaw::Zones(zones(&spec.zones, align, footprint_bytes)),
+        AddressKind::Listed => AddressLaw::Listed(Listed {
             blocks: spec.blocks.clone(),
             advances: spec.advance.unwrap_or(false),
             taken: [0; 3],
@@ -380,9 +380,9 @@ fn place(spec: &AddressSpec, align: u64, footprint_bytes: u64, seed: u64) -> Pla
             let scope = spec.hot_scope.unwrap_or(HotScope::All);
             // A footprint of one unit has no cold part.
             let hot_share = if hot_bytes < footprint_bytes { spec.hot_share.unwrap_or(0.8) } else { 1.0 };
-            Place::HotCold { hot_share, hot_bytes, scope }
+            AddressLaw::HotCold { hot_share, hot_bytes, scope }
         }
-        AddressKind::ArraySkew => Place::Array(ArraySkew {
+        AddressKind::ArraySkew => AddressLaw::Array(ArraySkew {
             drive: u64::from(spec.drive.unwrap_or(0)),
             drives: u64::from(spec.drives.unwrap_or(2)),
             drive_share: spec.drive_share.unwrap_or(0.5),

@@ -31,7 +31,7 @@ pub(super) fn check_time(key: &str, time: Nanos) -> Result<(), KeyError> {
 #[serde(deny_unknown_fields, default)]
 pub struct ArrayConfig {
     /// `raid-0` (default), `raid-1`, `raid-10`, `raid-5` (left-symmetric) or `raid-6`.
-    pub level: Level,
+    pub level: RaidLevel,
     /// How many drives (default 8, at most 64).
     pub drives: u32,
     /// Bytes of one drive that are contiguous in the volume (default: 4 KiB, or a mapping unit if that is larger).
@@ -64,7 +64,7 @@ pub struct ArrayConfig {
 /// How the drives of an array share its data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
-pub enum Level {
+pub enum RaidLevel {
     #[default]
     #[serde(rename = "raid-0")]
     Raid0,
@@ -78,7 +78,7 @@ pub enum Level {
     Raid6,
 }
 
-impl Level {
+impl RaidLevel {
     /// Its name in configurations.
     pub fn name(self) -> &'static str {
         match self {
@@ -146,7 +146,7 @@ pub struct Override {
 impl Default for ArrayConfig {
     fn default() -> Self {
         Self {
-            level: Level::Raid0,
+            level: RaidLevel::Raid0,
             drives: 8,
             stripe_unit: None,
             partial: Partial::default(),
@@ -165,7 +165,7 @@ impl ArrayConfig {
     /// Notes on settings without effect in a run with these counts of its volume.
     pub fn notes_without_effect(&self, totals: &VolumeTotals) -> Vec<String> {
         let mut notes = Vec::new();
-        let has_parity = matches!(self.level, Level::Raid5 | Level::Raid6);
+        let has_parity = matches!(self.level, RaidLevel::Raid5 | RaidLevel::Raid6);
         if has_parity
             && self.partial != Partial::default()
             && totals.read_modify_writes + totals.reconstruct_writes == 0
@@ -183,9 +183,9 @@ impl ArrayConfig {
     /// Checks everything that can be checked without its drives.
     pub fn check(&self) -> Result<(), KeyError> {
         let (least, drives) = (self.level.drives_min(), self.drives);
-        if !(least..=DRIVES_MAX).contains(&drives) || (self.level == Level::Raid10 && drives % 2 == 1) {
+        if !(least..=DRIVES_MAX).contains(&drives) || (self.level == RaidLevel::Raid10 && drives % 2 == 1) {
             let level = self.level.name();
-            let even = if self.level == Level::Raid10 { "an even number " } else { "" };
+            let even = if self.level == RaidLevel::Raid10 { "an even number " } else { "" };
             let make = if drives == 1 { "drive makes" } else { "drives make" };
             return Err(KeyError::new("array.drives", format!("{drives} {make} no {level}"))
                 .with_help(format!("use {even}from {least} to {DRIVES_MAX}")));
@@ -194,7 +194,7 @@ impl ArrayConfig {
             return Err(KeyError::new("array.stripe_unit", "a stripe unit of no bytes holds no data")
                 .with_help("use a size such as \"4 KiB\" or \"256 KiB\""));
         }
-        if self.gc_aware_reads && self.level == Level::Raid0 {
+        if self.gc_aware_reads && self.level == RaidLevel::Raid0 {
             return Err(KeyError::new("array.gc_aware_reads", "raid-0 has no redundancy to read from")
                 .with_help("leave it out, or use `array.level` \"raid-1\", \"raid-10\", \"raid-5\" or \"raid-6\""));
         }
@@ -217,11 +217,11 @@ impl ArrayConfig {
         }
         // One drive of a mirror suffices; a pair of RAID-10 loses its data with both drives.
         let lost = match self.level {
-            Level::Raid0 => !self.failed.is_empty(),
-            Level::Raid1 => self.failed.len() as u32 >= self.drives,
-            Level::Raid10 => self.failed.iter().any(|drive| self.failed.contains(&(drive ^ 1))),
-            Level::Raid5 => self.failed.len() > 1,
-            Level::Raid6 => self.failed.len() > 2,
+            RaidLevel::Raid0 => !self.failed.is_empty(),
+            RaidLevel::Raid1 => self.failed.len() as u32 >= self.drives,
+            RaidLevel::Raid10 => self.failed.iter().any(|drive| self.failed.contains(&(drive ^ 1))),
+            RaidLevel::Raid5 => self.failed.len() > 1,
+            RaidLevel::Raid6 => self.failed.len() > 2,
         };
         if lost {
             let failed: Vec<String> = self.failed.iter().map(u32::to_string).collect();

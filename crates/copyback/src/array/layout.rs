@@ -5,7 +5,7 @@
 //! drive. Q of RAID-6 is on the drive after P, and the data begins on the next one. RAID-10 mirrors each pair of
 //! neighbouring drives and stripes over the pairs; RAID-1 keeps a copy on every drive.
 
-use super::config::Level;
+use super::config::RaidLevel;
 
 /// The smallest number of bytes that is whole mapping units of all drives: the least common multiple of their units, at
 /// most what 64 bits hold.
@@ -21,7 +21,7 @@ pub fn grain_bytes(units: impl Iterator<Item = u64>) -> u64 {
 
 /// A place in a volume: member of a stripe, and byte in its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct VolumePosition {
     /// The stripe.
     pub stripe: u64,
     /// The member of its data.
@@ -33,7 +33,7 @@ pub struct Place {
 /// The shape of a volume.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
-    level: Level,
+    level: RaidLevel,
     drives: u32,
     unit_bytes: u64,
     /// Stripe units of each drive.
@@ -42,7 +42,7 @@ pub struct Layout {
 
 impl Layout {
     /// A volume over this many drives; the smallest holds this many bytes.
-    pub fn new(level: Level, drives: u32, unit_bytes: u64, drive_bytes: u64) -> Self {
+    pub fn new(level: RaidLevel, drives: u32, unit_bytes: u64, drive_bytes: u64) -> Self {
         assert!(unit_bytes > 0 && drives > 0, "{drives} drives with units of {unit_bytes} bytes");
         let layout = Self { level, drives, unit_bytes, rows: drive_bytes / unit_bytes };
         // The planner takes a protected stripe of one data member for a mirror.
@@ -54,10 +54,10 @@ impl Layout {
     #[inline]
     pub fn data(&self) -> u32 {
         match self.level {
-            Level::Raid0 => self.drives,
-            Level::Raid1 | Level::Raid10 => 1,
-            Level::Raid5 => self.drives - 1,
-            Level::Raid6 => self.drives - 2,
+            RaidLevel::Raid0 => self.drives,
+            RaidLevel::Raid1 | RaidLevel::Raid10 => 1,
+            RaidLevel::Raid5 => self.drives - 1,
+            RaidLevel::Raid6 => self.drives - 2,
         }
     }
 
@@ -65,32 +65,32 @@ impl Layout {
     #[inline]
     pub fn parity(&self) -> u32 {
         match self.level {
-            Level::Raid0 => 0,
-            Level::Raid1 => self.drives - 1,
-            Level::Raid10 | Level::Raid5 => 1,
-            Level::Raid6 => 2,
+            RaidLevel::Raid0 => 0,
+            RaidLevel::Raid1 => self.drives - 1,
+            RaidLevel::Raid10 | RaidLevel::Raid5 => 1,
+            RaidLevel::Raid6 => 2,
         }
     }
 
     /// Whether the level repeats or protects data.
     #[inline]
     pub fn is_protected(&self) -> bool {
-        self.level != Level::Raid0
+        self.level != RaidLevel::Raid0
     }
 
     /// Whether the level keeps copies.
     pub fn is_mirror(&self) -> bool {
-        matches!(self.level, Level::Raid1 | Level::Raid10)
+        matches!(self.level, RaidLevel::Raid1 | RaidLevel::Raid10)
     }
 
     /// Stripes of a row: more than one if data is striped over pairs.
     #[inline]
     fn stripes_per_row(&self) -> u64 {
-        if self.level == Level::Raid10 { u64::from(self.drives / 2) } else { 1 }
+        if self.level == RaidLevel::Raid10 { u64::from(self.drives / 2) } else { 1 }
     }
 
     /// The RAID level.
-    pub fn level(&self) -> Level {
+    pub fn level(&self) -> RaidLevel {
         self.level
     }
 
@@ -122,10 +122,10 @@ impl Layout {
 
     /// The location of a byte.
     #[inline]
-    pub fn place(&self, byte: u64) -> Place {
+    pub fn place(&self, byte: u64) -> VolumePosition {
         let unit = byte / self.unit_bytes;
         let data = u64::from(self.data());
-        Place { stripe: unit / data, member: (unit % data) as u32, byte: byte % self.unit_bytes }
+        VolumePosition { stripe: unit / data, member: (unit % data) as u32, byte: byte % self.unit_bytes }
     }
 
     /// The drive of a member of a stripe.
@@ -133,9 +133,9 @@ impl Layout {
     pub fn drive(&self, stripe: u64, member: u32) -> u32 {
         let n = self.drives;
         match self.level {
-            Level::Raid0 | Level::Raid1 => member,
-            Level::Raid10 => 2 * (stripe % self.stripes_per_row()) as u32 + member,
-            Level::Raid5 | Level::Raid6 => {
+            RaidLevel::Raid0 | RaidLevel::Raid1 => member,
+            RaidLevel::Raid10 => 2 * (stripe % self.stripes_per_row()) as u32 + member,
+            RaidLevel::Raid5 | RaidLevel::Raid6 => {
                 let parity = n - 1 - (stripe % u64::from(n)) as u32;
                 let first = parity + self.parity();
                 // Members after the data are the parity: their drives follow those of the data, modulo n.
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    fn layout(level: Level, drives: u32) -> Layout {
+    fn layout(level: RaidLevel, drives: u32) -> Layout {
         Layout::new(level, drives, 4096, 40 * 4096)
     }
 
@@ -174,7 +174,7 @@ mod tests {
     }
 
     /// The layout as md's documentation draws it: rows of drives, data by its number, P and Q.
-    fn drawn(level: Level, drives: u32, rows: u64) -> Vec<String> {
+    fn drawn(level: RaidLevel, drives: u32, rows: u64) -> Vec<String> {
         let layout = layout(level, drives);
         let mut cells = vec![vec![String::new(); drives as usize]; rows as usize];
         for stripe in 0..rows {
@@ -192,8 +192,11 @@ mod tests {
 
     #[test]
     fn parity_rotates_to_the_left_and_data_begins_behind_it() {
-        assert_eq!(drawn(Level::Raid5, 4, 4), ["0 1 2 P", "4 5 P 3", "8 P 6 7", "P 9 10 11"]);
-        assert_eq!(drawn(Level::Raid6, 5, 5), ["Q 0 1 2 P", "3 4 5 P Q", "7 8 P Q 6", "11 P Q 9 10", "P Q 12 13 14"]);
+        assert_eq!(drawn(RaidLevel::Raid5, 4, 4), ["0 1 2 P", "4 5 P 3", "8 P 6 7", "P 9 10 11"]);
+        assert_eq!(
+            drawn(RaidLevel::Raid6, 5, 5),
+            ["Q 0 1 2 P", "3 4 5 P Q", "7 8 P Q 6", "11 P Q 9 10", "P Q 12 13 14"]
+        );
     }
 
     /// On every level, each unit of each drive belongs to one member of one stripe, and the volume's bytes are in
@@ -201,14 +204,14 @@ mod tests {
     #[test]
     fn every_unit_has_one_place() {
         let levels = [
-            (Level::Raid0, 1),
-            (Level::Raid0, 7),
-            (Level::Raid1, 3),
-            (Level::Raid10, 8),
-            (Level::Raid5, 3),
-            (Level::Raid5, 8),
-            (Level::Raid6, 4),
-            (Level::Raid6, 9),
+            (RaidLevel::Raid0, 1),
+            (RaidLevel::Raid0, 7),
+            (RaidLevel::Raid1, 3),
+            (RaidLevel::Raid10, 8),
+            (RaidLevel::Raid5, 3),
+            (RaidLevel::Raid5, 8),
+            (RaidLevel::Raid6, 4),
+            (RaidLevel::Raid6, 9),
         ];
         for (level, drives) in levels {
             let layout = layout(level, drives);

@@ -17,6 +17,6 @@ mod rebuild;
 mod stripes;
 pub mod volume;
 
-pub use config::{ArrayConfig, Level, Override};
+pub use config::{ArrayConfig, Override, RaidLevel};
 pub use layout::{Layout, grain_bytes};
 pub use volume::{DriveRequest, Volume};

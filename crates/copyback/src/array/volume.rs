@@ -28,7 +28,7 @@ use std::collections::VecDeque;
 
 /// A request of the volume that ended.
 #[derive(Clone, Copy, Debug)]
-pub struct Ended {
+pub struct VolumeCompletion {
     /// The request.
     pub request: RequestId,
     /// Whether one of its parts waited for collection.
@@ -332,7 +332,7 @@ impl Volume {
         breakdown_ns: &[u64; CAUSES],
         collecting: u64,
         now_ns: u64,
-    ) -> Option<Ended> {
+    ) -> Option<VolumeCompletion> {
         let part = self.parts.remove(id);
         let operation = &mut self.operations[part.operation];
         operation.gc_affected |= gc_affected;
@@ -351,7 +351,7 @@ impl Volume {
         self.end_operation(part.operation, collecting, now_ns)
     }
 
-    fn end_operation(&mut self, id: OperationId, collecting: u64, now_ns: u64) -> Option<Ended> {
+    fn end_operation(&mut self, id: OperationId, collecting: u64, now_ns: u64) -> Option<VolumeCompletion> {
         let Operation { request, kind, gc_affected, breakdown_ns, has_lock, .. } = self.operations[id];
         if let Some(contents) = self.contents.as_mut().filter(|_| has_lock) {
             contents.end(&self.operations[id], id, self.failed, self.rebuild.as_ref());
@@ -370,7 +370,7 @@ impl Volume {
         let given = &mut self.given[request.at()];
         given.open -= 1;
         given.gc_affected |= gc_affected;
-        (given.open == 0).then_some(Ended { request, gc_affected: given.gc_affected, breakdown_ns })
+        (given.open == 0).then_some(VolumeCompletion { request, gc_affected: given.gc_affected, breakdown_ns })
     }
 
     /// The run is over: checks that nothing remains.

@@ -11,10 +11,10 @@
 
 pub use super::lru::Params;
 
-use super::turn::Turn;
+use super::die_rotation::DieRotation;
 use super::{BufferPolicy, Staying, Take};
 use crate::flash::geometry::Geometry;
-use crate::ftl::allocation::{Known, Place};
+use crate::ftl::allocation::{Known, PagePlacement};
 use crate::sim::index::DieId;
 
 /// Whether what leaves together fills pages of the flash.
@@ -26,13 +26,13 @@ pub const NEEDS: Known = Known::Die;
 /// The policy of a run.
 pub struct Policy {
     dies: u32,
-    turn: Turn,
+    rotation: DieRotation,
 }
 
 impl Policy {
     /// The policy for a drive.
     pub fn new(_params: &Params, geometry: &Geometry) -> Self {
-        Self { dies: geometry.dies, turn: Turn::new(geometry.dies) }
+        Self { dies: geometry.dies, rotation: DieRotation::new(geometry.dies) }
     }
 }
 
@@ -42,12 +42,12 @@ impl BufferPolicy for Policy {
     }
 
     #[inline]
-    fn list_of(&self, home: Place) -> usize {
+    fn list_of(&self, home: PagePlacement) -> usize {
         home.die.at()
     }
 
     fn next(&mut self, Staying { of_lists: pages_of, .. }: Staying<'_>) -> Option<Take> {
-        let die = self.turn.take(|die| pages_of[die as usize] > 0).expect("a list has a page") as usize;
+        let die = self.rotation.take(|die| pages_of[die as usize] > 0).expect("a list has a page") as usize;
         Some(Take::Pages { lists: die..die + 1, pages_each: 1 })
     }
 
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn dies_take_turns_with_one_page_each() {
         let mut pages_of = [3, 1, 2, 2];
-        let mut policy = Policy { dies: 4, turn: Turn::new(4) };
+        let mut policy = Policy { dies: 4, rotation: DieRotation::new(4) };
         let left: Vec<usize> = (0..5)
             .map(|_| {
                 let (lists, _) = policy.next(Staying::of(&pages_of)).expect("there is always one").pages();

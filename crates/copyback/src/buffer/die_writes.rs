@@ -19,11 +19,11 @@
 //!   rest of the row. `"wait"`: nothing, until a die has enough pages; the buffer must then hold a page for each plane
 //!   of the drive.
 
-use super::turn::Turn;
+use super::die_rotation::DieRotation;
 use super::{BufferPolicy, Early, Parameters, Staying, Take, lru, whole};
 use crate::config::{GeometryConfig, KeyError};
 use crate::flash::geometry::Geometry;
-use crate::ftl::allocation::{Known, Place};
+use crate::ftl::allocation::{Known, PagePlacement};
 use crate::sim::index::DieId;
 use copyback_workload::units::{Bytes, Nanos, format_bytes};
 use serde::{Deserialize, Serialize};
@@ -113,7 +113,7 @@ pub struct Policy {
     dies: u32,
     planes_per_die: u32,
     short_set: ShortSet,
-    turn: Turn,
+    rotation: DieRotation,
 }
 
 impl Policy {
@@ -122,7 +122,7 @@ impl Policy {
         // A superpage takes all planes of its die.
         let row_planes = if geometry.has_superpages() { 1 } else { geometry.row_planes };
         let (dies, planes_per_die) = (geometry.dies, geometry.planes_per_die * row_planes);
-        Self { dies, planes_per_die, short_set: params.short_set, turn: Turn::new(dies) }
+        Self { dies, planes_per_die, short_set: params.short_set, rotation: DieRotation::new(dies) }
     }
 }
 
@@ -132,18 +132,18 @@ impl BufferPolicy for Policy {
     }
 
     #[inline]
-    fn list_of(&self, home: Place) -> usize {
+    fn list_of(&self, home: PagePlacement) -> usize {
         home.die.at()
     }
 
     fn next(&mut self, Staying { of_lists: pages_of, .. }: Staying<'_>) -> Option<Take> {
-        let whole = self.turn.take(|die| pages_of[die as usize] >= self.planes_per_die);
-        let fullest = |turn: &mut Turn| {
+        let whole = self.rotation.take(|die| pages_of[die as usize] >= self.planes_per_die);
+        let fullest = |rotation: &mut DieRotation| {
             let most = *pages_of.iter().max().expect("a drive has a die");
-            turn.take(|die| pages_of[die as usize] == most)
+            rotation.take(|die| pages_of[die as usize] == most)
         };
         let die = match (whole, self.short_set) {
-            (None, ShortSet::Pad) => fullest(&mut self.turn),
+            (None, ShortSet::Pad) => fullest(&mut self.rotation),
             _ => whole,
         }? as usize;
         Some(Take::Pages { lists: die..die + 1, pages_each: self.planes_per_die })
@@ -170,7 +170,8 @@ mod tests {
         mut pages_of: [u32; DIES],
         sets: usize,
     ) -> Vec<(usize, u32)> {
-        let mut policy = Policy { dies: DIES as u32, planes_per_die, short_set, turn: Turn::new(DIES as u32) };
+        let mut policy =
+            Policy { dies: DIES as u32, planes_per_die, short_set, rotation: DieRotation::new(DIES as u32) };
         let set = |_| {
             let (lists, pages_each) = policy.next(Staying::of(&pages_of))?.pages();
             let pages = pages_each.min(pages_of[lists.start]);

@@ -20,7 +20,7 @@
 use super::{BufferPolicy, Early, Parameters, Staying, Take, whole};
 use crate::config::{GeometryConfig, KeyError};
 use crate::flash::geometry::Geometry;
-use crate::ftl::allocation::{Known, Place};
+use crate::ftl::allocation::{Known, PagePlacement};
 use copyback_workload::units::{Bytes, Nanos, format_bytes};
 use serde::{Deserialize, Serialize};
 
@@ -106,7 +106,7 @@ impl BufferPolicy for Policy {
     }
 
     #[inline]
-    fn list_of(&self, home: Place) -> usize {
+    fn list_of(&self, home: PagePlacement) -> usize {
         match (home.plane.is_some(), home.die.is_some()) {
             (true, _) => home.plane.at(),
             // Dies are fewer than planes.

@@ -15,19 +15,19 @@
 //! after which all pages are evicted.
 
 pub mod die_lists;
+mod die_rotation;
 pub mod die_writes;
 pub mod lru;
 pub mod none;
 mod pages;
 pub mod plane_lists;
-mod turn;
 
 pub use pages::{Leaving, Set};
 
 use crate::config::layers::Kept;
 use crate::config::{GeometryConfig, KeyError, axis, number};
 use crate::flash::geometry::Geometry;
-use crate::ftl::allocation::{Known, Place};
+use crate::ftl::allocation::{Known, PagePlacement};
 use crate::sim::index::{DieId, LogicalUnit};
 use copyback_workload::units::Nanos;
 use pages::Pages;
@@ -83,7 +83,7 @@ pub trait BufferPolicy {
     /// How many lists there are.
     fn lists(&self) -> usize;
     /// The list of a page that will be written to `home`; the allocation may leave its plane and die open.
-    fn list_of(&self, home: Place) -> usize;
+    fn list_of(&self, home: PagePlacement) -> usize;
     /// The next eviction, if any page may leave. None: nothing before more pages have come, or those on their way are
     /// in flash.
     fn next(&mut self, staying: Staying<'_>) -> Option<Take>;
@@ -254,7 +254,7 @@ macro_rules! buffers {
                 match self { $( Self::$variant(p) => p.lists_in_turn() ),+ }
             }
             #[inline]
-            fn list_of(&self, home: Place) -> usize {
+            fn list_of(&self, home: PagePlacement) -> usize {
                 match self { $( Self::$variant(p) => p.list_of(home) ),+ }
             }
             fn next(&mut self, staying: Staying<'_>) -> Option<Take> {
@@ -340,7 +340,7 @@ impl Buffer {
 
     /// Takes units of one logical page that will be written to `home`, if there is room; how many of them were here
     /// already.
-    pub fn insert(&mut self, first: LogicalUnit, units: u32, home: Place) -> Option<u32> {
+    pub fn insert(&mut self, first: LogicalUnit, units: u32, home: PagePlacement) -> Option<u32> {
         let list = self.policy.list_of(home);
         self.pages.insert(first, units, list)
     }

@@ -13,10 +13,10 @@
 
 pub use super::lru::Params;
 
-use super::turn::Turn;
+use super::die_rotation::DieRotation;
 use super::{BufferPolicy, Staying, Take};
 use crate::flash::geometry::Geometry;
-use crate::ftl::allocation::{Known, Place};
+use crate::ftl::allocation::{Known, PagePlacement};
 
 /// Whether what leaves together fills pages of the flash.
 pub const FILLS: super::Fills = super::Fills::Never;
@@ -28,13 +28,17 @@ pub const NEEDS: Known = Known::Plane;
 pub struct Policy {
     planes: u32,
     planes_per_die: u32,
-    turn: Turn,
+    rotation: DieRotation,
 }
 
 impl Policy {
     /// The policy for a drive.
     pub fn new(_params: &Params, geometry: &Geometry) -> Self {
-        Self { planes: geometry.planes, planes_per_die: geometry.planes_per_die, turn: Turn::new(geometry.dies) }
+        Self {
+            planes: geometry.planes,
+            planes_per_die: geometry.planes_per_die,
+            rotation: DieRotation::new(geometry.dies),
+        }
     }
 }
 
@@ -44,14 +48,14 @@ impl BufferPolicy for Policy {
     }
 
     #[inline]
-    fn list_of(&self, home: Place) -> usize {
+    fn list_of(&self, home: PagePlacement) -> usize {
         home.plane.at()
     }
 
     fn next(&mut self, Staying { of_lists: pages_of, .. }: Staying<'_>) -> Option<Take> {
         let planes = self.planes_per_die;
         let lists_of = |die: u32| (die * planes) as usize..((die + 1) * planes) as usize;
-        let die = self.turn.take(|die| pages_of[lists_of(die)].iter().any(|&pages| pages > 0));
+        let die = self.rotation.take(|die| pages_of[lists_of(die)].iter().any(|&pages| pages > 0));
         Some(Take::Pages { lists: lists_of(die.expect("a list has a page")), pages_each: 1 })
     }
 }
@@ -63,7 +67,7 @@ mod tests {
     /// Two dies of two planes: the first die's turn, then the second's, then the first's again.
     #[test]
     fn a_page_of_each_plane_of_a_die_leaves() {
-        let mut policy = Policy { planes: 4, planes_per_die: 2, turn: Turn::new(2) };
+        let mut policy = Policy { planes: 4, planes_per_die: 2, rotation: DieRotation::new(2) };
         let mut lists = |pages_of: [u32; 4]| policy.next(Staying::of(&pages_of)).map(Take::pages);
         assert_eq!(lists([2, 0, 1, 1]), Some((0..2, 1)));
         assert_eq!(lists([1, 0, 1, 1]), Some((2..4, 1)));

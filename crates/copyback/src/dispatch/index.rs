@@ -3,8 +3,9 @@
 //!
 //! It returns what a walk over the first `compose.gc_scan_max` requests of a queue would return, in the same order. For
 //! that, it keeps each request's turn in its queue, and for each queue the last request that such a walk would reach.
-//! Writes are in a list for each plane. Reads, and writes if pages are merged, are listed under the page that holds
-//! their data. A component that moves a unit's data reports it, and requests for the unit move to their new lists.
+//! Writes are in a list for each plane. Reads, and writes if moved pages serve them, are listed under the page that
+//! holds their data. A component that moves a unit's data reports it, and requests for the unit move to their new
+//! lists.
 
 use super::txn::{Txn, Txns};
 use crate::flash::geometry::Geometry;
@@ -26,7 +27,7 @@ pub(crate) struct IndexRequirements {
     /// Reads by plane and page offset.
     pub pairs: bool,
     /// Reads and writes by block.
-    pub merges: bool,
+    pub by_block: bool,
 }
 
 /// The reach of a walk over a queue.
@@ -73,7 +74,7 @@ pub(crate) struct Index {
     /// Reads by plane and page offset; after those, by die, reads whose data is on another die.
     pairs: Lists,
     /// By a hash of the block, reads and writes apart.
-    merges: Lists,
+    by_block: Lists,
 }
 
 impl Index {
@@ -88,23 +89,23 @@ impl Index {
             reaches: vec![Reach { last: NONE, count: 0, entered: 0 }; 2 * dies as usize],
             writes: Lists::new((planes + dies) as usize, 0),
             urgent: Lists::new(dies as usize, 0),
-            by_unit: hashed(required.pairs || required.merges, HASHED),
+            by_unit: hashed(required.pairs || required.by_block, HASHED),
             pairs: hashed(required.pairs, planes * geometry.pages_per_block + dies),
-            merges: hashed(required.merges, 2 * HASHED),
+            by_block: hashed(required.by_block, 2 * HASHED),
         }
     }
 
     /// Whether the locations of transactions' data are needed.
     #[inline(always)]
     fn minds_places(&self, is_write: bool) -> bool {
-        self.required.merges || (self.required.pairs && !is_write)
+        self.required.by_block || (self.required.pairs && !is_write)
     }
 
     /// Grows the table to transactions below `entries`.
     fn grow(&mut self, entries: usize) {
         if entries > self.entries.len() {
             self.entries.resize(entries, NO_ENTRY);
-            for lists in [&mut self.writes, &mut self.urgent, &mut self.by_unit, &mut self.pairs, &mut self.merges] {
+            for lists in [&mut self.writes, &mut self.urgent, &mut self.by_unit, &mut self.pairs, &mut self.by_block] {
                 lists.grow(entries);
             }
         }
@@ -174,7 +175,7 @@ impl Index {
     /// The data of a unit moved, or is gone: the requests that wait for it move to another list.
     #[inline]
     pub fn on_moved(&mut self, unit: LogicalUnit, txns: &Txns, lookup: impl Fn(LogicalUnit) -> PhysicalUnit) {
-        if !(self.required.pairs || self.required.merges) {
+        if !(self.required.pairs || self.required.by_block) {
             return;
         }
         let mut next = self.by_unit.first(self.unit_list(unit));
@@ -195,8 +196,8 @@ impl Index {
         if let Some(list) = self.pairs_list(txn.die, page, is_write) {
             insert(&mut self.pairs, list, id.0, &self.entries);
         }
-        if let Some(list) = self.merges_list(txn.die, page, is_write) {
-            insert(&mut self.merges, list, id.0, &self.entries);
+        if let Some(list) = self.by_block_list(txn.die, page, is_write) {
+            insert(&mut self.by_block, list, id.0, &self.entries);
         }
     }
 
@@ -205,8 +206,8 @@ impl Index {
         if let Some(list) = self.pairs_list(die, page, is_write) {
             self.pairs.remove(list, id.0);
         }
-        if let Some(list) = self.merges_list(die, page, is_write) {
-            self.merges.remove(list, id.0);
+        if let Some(list) = self.by_block_list(die, page, is_write) {
+            self.by_block.remove(list, id.0);
         }
     }
 
@@ -234,8 +235,8 @@ impl Index {
     }
 
     /// `None` if the data is on another die: no collection of this die moves it.
-    fn merges_list(&self, die: DieId, page: PageId, is_write: bool) -> Option<usize> {
-        if !self.required.merges || page.is_none() {
+    fn by_block_list(&self, die: DieId, page: PageId, is_write: bool) -> Option<usize> {
+        if !self.required.by_block || page.is_none() {
             return None;
         }
         let (block, _) = self.geometry.block_and_offset(page);
@@ -322,7 +323,7 @@ impl Index {
 
     /// Queued reads, or writes, of data in a block of the die, with their pages.
     pub fn of_block(&self, die: DieId, block: BlockId, is_write: bool) -> impl Iterator<Item = (TxnId, PageId)> + '_ {
-        self.of_block_from(self.merges.first(Self::block_list(block, is_write)), die, block, is_write)
+        self.of_block_from(self.by_block.first(Self::block_list(block, is_write)), die, block, is_write)
     }
 
     /// The requests of [`Self::of_block`] that arrived after the request `id`.
@@ -333,7 +334,7 @@ impl Index {
         block: BlockId,
         is_write: bool,
     ) -> impl Iterator<Item = (TxnId, PageId)> + '_ {
-        self.of_block_from(self.merges.next(id.0), die, block, is_write)
+        self.of_block_from(self.by_block.next(id.0), die, block, is_write)
     }
 
     fn of_block_from(
@@ -344,7 +345,7 @@ impl Index {
         is_write: bool,
     ) -> impl Iterator<Item = (TxnId, PageId)> + '_ {
         let end = self.end_of_walk(die, is_write);
-        std::iter::successors(first, |&at| self.merges.next(at))
+        std::iter::successors(first, |&at| self.by_block.next(at))
             .map(|at| (TxnId(at), self.entries[at as usize].page))
             .take_while(move |&(id, _)| self.turn(id) < end)
             .filter(move |&(_, page)| self.geometry.block_and_offset(page).0 == block)

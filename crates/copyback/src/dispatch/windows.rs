@@ -34,7 +34,7 @@ impl Tasks {
 }
 
 /// See the head of the file.
-pub(crate) struct Windows {
+pub(crate) struct DieWindows {
     slots: u32,
     /// Slots of each die in use, by transactions and by jobs.
     used: Vec<u32>,
@@ -48,7 +48,7 @@ pub(crate) struct Windows {
     debits: [u32; SOURCES_MAX],
 }
 
-impl Windows {
+impl DieWindows {
     /// Windows of this many slots, all free.
     pub fn new(slots: u32, dies: u32) -> Self {
         Self {
@@ -150,7 +150,7 @@ impl Windows {
 }
 
 #[cfg(test)]
-impl Windows {
+impl DieWindows {
     /// The counts that tests change, to see that the checks notice.
     pub fn used_mut(&mut self, die: DieId) -> &mut u32 {
         &mut self.used[die.at()]

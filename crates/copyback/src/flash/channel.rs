@@ -44,7 +44,7 @@ impl Channel {
     pub fn occupy(&mut self, now_ns: u64, duration_ns: u64, listener: DieId) -> u64 {
         hold!(
             self.listener.is_none() && self.busy_until_ns <= now_ns,
-            TransferHeard,
+            TransferEnded,
             "a channel is busy until {} ns, not free at {now_ns} ns, and {:?} has to hear of it",
             self.busy_until_ns,
             self.listener
@@ -74,10 +74,10 @@ impl Channel {
     }
 }
 
-/// The kinds of transfers that wait for the channel, in order of priority.
+/// The classes of transfers that wait for a channel, in order of priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Turn {
+pub enum TransferClass {
     /// Command cycles without data.
     Cycles,
     /// Data of background work, if it precedes the host's.
@@ -86,7 +86,7 @@ pub enum Turn {
     Data,
 }
 
-const TURNS: usize = 3;
+const CLASSES: usize = 3;
 
 /// The dies that wait for each channel: one list for each priority.
 pub struct Waiters {
@@ -96,16 +96,16 @@ pub struct Waiters {
 
 impl Waiters {
     /// Lets a die wait for a channel.
-    pub fn wait(&mut self, number: ChannelId, channel: &mut Channel, die: DieId, turn: Turn) {
-        let turn = if turn == Turn::Urgent && !self.urgent_first { Turn::Data } else { turn };
+    pub fn wait(&mut self, number: ChannelId, channel: &mut Channel, die: DieId, class: TransferClass) {
+        let class = if class == TransferClass::Urgent && !self.urgent_first { TransferClass::Data } else { class };
         channel.waiting += 1;
-        self.lists.push_back(TURNS * number.at() + turn as usize, die.0);
+        self.lists.push_back(CLASSES * number.at() + class as usize, die.0);
     }
 
     /// The waiter whose turn it is, taken off.
     pub fn next(&mut self, number: ChannelId, channel: &mut Channel) -> Option<DieId> {
-        let first = TURNS * number.at();
-        let die = (first..first + TURNS).find_map(|list| self.lists.pop_front(list))?;
+        let first = CLASSES * number.at();
+        let die = (first..first + CLASSES).find_map(|list| self.lists.pop_front(list))?;
         channel.waiting -= 1;
         Some(DieId(die))
     }
@@ -121,7 +121,7 @@ impl Channels {
     /// Free channels for `dies` dies. `urgent_first`: urgent data goes before other data.
     pub fn new(channels: u32, dies: u32, urgent_first: bool) -> Self {
         let free = Channel { busy_until_ns: 0, busy_ns: 0, listener: DieId::NONE, waiting: 0 };
-        let lists = Lists::new(TURNS * channels as usize, dies as usize);
+        let lists = Lists::new(CLASSES * channels as usize, dies as usize);
         Self { list: vec![free; channels as usize], waiters: Waiters { lists, urgent_first } }
     }
 

@@ -1,7 +1,7 @@
 //! One die: what its registers and its array hold.
 
 use super::command::{Command, FlashOp, Source};
-use super::dies::DieArray;
+use super::dies::CellArray;
 use crate::config::device::PLANES_MAX;
 use crate::sim::index::{ChannelId, JobId, PlaneId};
 
@@ -32,7 +32,7 @@ pub struct Follow {
 pub(crate) struct FlashDie {
     pub channel: ChannelId,
     /// The array, and which of `commands` it works on.
-    pub array: DieArray,
+    pub array: CellArray,
     /// Which of `commands` uses, or waits for, the channel.
     pub bus: u8,
     /// A command between the two: a program that is loaded while the array works on the one before, a read whose
@@ -49,7 +49,7 @@ impl FlashDie {
         let none = Command::new(FlashOp::Erase, Source::HOST, JobId::NONE, 0);
         Self {
             channel,
-            array: DieArray::new(),
+            array: CellArray::new(),
             bus: NO_COMMAND,
             staged: NO_COMMAND,
             phase: Phase::Command,

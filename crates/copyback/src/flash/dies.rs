@@ -7,11 +7,11 @@
 //! no other command meanwhile. It uses the same code; the parts that cannot apply are removed at compile time. Most
 //! commands of a drive in use, the moves of its garbage collection, are alone.
 
-mod array;
+mod cell_array;
 mod command_path;
 
-pub use array::ArrayEnd;
-pub(crate) use array::DieArray;
+pub use cell_array::ArrayEnd;
+pub(crate) use cell_array::CellArray;
 
 use super::channel::Channels;
 use super::command::{Command, FlashOp, Rules, Source};

@@ -10,7 +10,7 @@ use crate::sim::index::{ChannelId, LogicalUnit};
 
 /// A unit of a stripe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct StripePosition {
     /// Its group of pages.
     pub group: u32,
     /// Which member of the stripe it is; parity is the last.
@@ -70,7 +70,7 @@ impl Stripes {
 
     /// The parity units of the group of one of the host's units.
     pub fn parity_of_group(&self, unit: LogicalUnit) -> impl Iterator<Item = LogicalUnit> + use<> {
-        let Place { group, .. } = self.place(unit).expect("a unit of the host has a stripe");
+        let StripePosition { group, .. } = self.place(unit).expect("a unit of the host has a stripe");
         let first = self.logical_units + group * self.units_per_page();
         (first..first + self.units_per_page()).map(LogicalUnit)
     }
@@ -86,14 +86,14 @@ impl Stripes {
     }
 
     /// The position of a unit in its stripe; none if it belongs to no stripe.
-    pub fn place(&self, unit: LogicalUnit) -> Option<Place> {
+    pub fn place(&self, unit: LogicalUnit) -> Option<StripePosition> {
         if unit.0 < self.logical_units {
             let (page, offset) = self.per_page.div_rem(unit.0);
             let (group, member) = self.data.div_rem(page);
-            return Some(Place { group, member, offset });
+            return Some(StripePosition { group, member, offset });
         }
         let (group, offset) = self.per_page.div_rem(unit.0 - self.logical_units);
-        (group < self.groups).then(|| Place { group, member: self.data(), offset })
+        (group < self.groups).then(|| StripePosition { group, member: self.data(), offset })
     }
 
     /// Whether a unit is one of parity.
@@ -102,8 +102,8 @@ impl Stripes {
     }
 
     /// The unit at a position; none if the host's last pages do not fill the group.
-    pub fn unit(&self, place: Place) -> Option<LogicalUnit> {
-        let Place { group, member, offset } = place;
+    pub fn unit(&self, place: StripePosition) -> Option<LogicalUnit> {
+        let StripePosition { group, member, offset } = place;
         if member == self.data() {
             return Some(LogicalUnit(self.logical_units + group * self.units_per_page() + offset));
         }
@@ -112,7 +112,7 @@ impl Stripes {
     }
 
     /// Which of all stripes a place belongs to.
-    pub fn stripe(&self, place: Place) -> u32 {
+    pub fn stripe(&self, place: StripePosition) -> u32 {
         place.group * self.units_per_page() + place.offset
     }
 
@@ -130,7 +130,7 @@ impl Stripes {
 
     /// The channel of a unit; none if it belongs to no stripe.
     pub fn channel(&self, unit: LogicalUnit) -> Option<ChannelId> {
-        let Place { group, member, .. } = self.place(unit)?;
+        let StripePosition { group, member, .. } = self.place(unit)?;
         let channels = self.members();
         let of_parity = channels - 1 - self.channels.div_rem(group).1;
         let from_parity = if member == self.data() { 0 } else { member + 1 };
@@ -171,7 +171,8 @@ mod tests {
             assert_eq!(stripes.unit(place), Some(unit));
             if place.member == stripes.data() {
                 parity_on[stripes.channel(unit).expect("it has one").at()] += 1;
-                let members = (0..stripes.members()).filter_map(|member| stripes.unit(Place { member, ..place }));
+                let members =
+                    (0..stripes.members()).filter_map(|member| stripes.unit(StripePosition { member, ..place }));
                 let channels: Vec<_> = members.filter_map(|unit| stripes.channel(unit)).map(|c| c.0).collect();
                 let different: BTreeSet<_> = channels.iter().copied().collect();
                 assert_eq!(different.len(), channels.len(), "{place:?}: {channels:?}");

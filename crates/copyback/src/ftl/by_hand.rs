@@ -5,7 +5,7 @@
 use super::blocks::BlockState;
 use super::core::{Counts, Ftl};
 use super::frontier::Stream;
-use super::victim::Planes;
+use super::victim::PlaneRange;
 use crate::run::config::RunConfig;
 use crate::sim::index::{BlockId, LogicalUnit, PlaneId};
 
@@ -149,7 +149,7 @@ fn a_choice_by_waiting_reads_takes_a_look_at_each_candidate() {
     for block in 0..4 {
         ftl.trim(LogicalUnit(8 * block));
     }
-    assert!(ftl.pick_victim_for(Planes::one(PLANE), &[1], 0).is_some());
+    assert!(ftl.pick_victim_for(PlaneRange::one(PLANE), &[1], 0).is_some());
     // A block without an invalid page is no candidate.
     assert_eq!(ftl.choice_ns(), 4 * 300);
 }

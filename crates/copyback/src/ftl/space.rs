@@ -22,7 +22,7 @@ pub struct OwnMoves {
 /// Moves on a drive, or on a channel, that may go to the open block of any plane, which the host also writes: the
 /// blocks kept for moves are a common pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Anywhere {
+pub struct MovePool {
     /// Pages that all planes have left for moves.
     pub left: u32,
     /// Pages that writes of the host leave to relocations that are to come.
@@ -36,14 +36,14 @@ pub struct Anywhere {
 }
 
 /// The space that the jobs of planes need.
-pub trait Moves {
+pub trait JobSpace {
     /// Pages that the job of a plane has still to program there. Zero if moves may go anywhere.
-    fn own(&self, plane: PlaneId) -> OwnMoves;
+    fn own_moves(&self, plane: PlaneId) -> OwnMoves;
     /// The moves that may go to any plane of this plane's pool; `None` if the plane shares no pool.
-    fn anywhere(&self, plane: PlaneId) -> Option<Anywhere>;
+    fn move_pool(&self, plane: PlaneId) -> Option<MovePool>;
 }
 
-impl Anywhere {
+impl MovePool {
     /// Whether there is space for this many more moved pages.
     pub fn has_room_for(&self, pages: u32) -> bool {
         pages + self.promised + self.unsent <= self.left
@@ -158,7 +158,7 @@ impl Space {
 
     /// The number of further host writes for which a page can be reserved on a plane, or on a die if the plane is open.
     #[inline(always)]
-    pub fn reservable(&self, ftl: &Ftl, jobs: &impl Moves, die: DieId, plane: PlaneId) -> u32 {
+    pub fn reservable(&self, ftl: &Ftl, jobs: &impl JobSpace, die: DieId, plane: PlaneId) -> u32 {
         if plane.is_some() {
             let left = self.reservable_of_plane(ftl, jobs, plane) * self.writes_per_page;
             return left.saturating_sub(self.reserved[plane.at()]);
@@ -167,23 +167,23 @@ impl Space {
     }
 
     /// [`Self::reservable`], if writes that wait for admission to a window get their pages first.
-    pub fn claimable(&self, ftl: &Ftl, jobs: &impl Moves, die: DieId, plane: PlaneId) -> u32 {
+    pub fn claimable(&self, ftl: &Ftl, jobs: &impl JobSpace, die: DieId, plane: PlaneId) -> u32 {
         let at = account(&ftl.geometry, die, plane);
-        match jobs.anywhere(PlaneId(at as u32)).filter(|_| plane.is_none()) {
-            Some(anywhere) => {
+        match jobs.move_pool(PlaneId(at as u32)).filter(|_| plane.is_none()) {
+            Some(pool) => {
                 let of_die = self.host_pages_of(ftl, die).saturating_sub(self.reserved[at] + self.waiting_in_front[at]);
-                of_die.min(anywhere.claimable())
+                of_die.min(pool.claimable())
             }
             None => self.reservable(ftl, jobs, die, plane).saturating_sub(self.waiting_in_front[at]),
         }
     }
 
     #[inline(never)]
-    fn reservable_of_die(&self, ftl: &Ftl, jobs: &impl Moves, die: DieId) -> u32 {
+    fn reservable_of_die(&self, ftl: &Ftl, jobs: &impl JobSpace, die: DieId) -> u32 {
         let reserved = self.reserved[account(&ftl.geometry, die, PlaneId::NONE)];
         let first = PlaneId(account(&ftl.geometry, die, PlaneId::NONE) as u32);
-        if let Some(anywhere) = jobs.anywhere(first) {
-            return self.host_pages_of(ftl, die).saturating_sub(reserved).min(anywhere.reservable());
+        if let Some(pool) = jobs.move_pool(first) {
+            return self.host_pages_of(ftl, die).saturating_sub(reserved).min(pool.reservable());
         }
         let planes = ftl.geometry.planes_of(die);
         planes.map(|p| self.reservable_of_plane(ftl, jobs, p)).sum::<u32>().saturating_sub(reserved)
@@ -221,19 +221,19 @@ impl Space {
     /// Pages of a plane that are reserved for no move, of its own job or of another plane's, and that are not kept for
     /// the moves of its next job.
     #[inline]
-    fn reservable_of_plane(&self, ftl: &Ftl, jobs: &impl Moves, plane: PlaneId) -> u32 {
-        let own = jobs.own(plane);
+    fn reservable_of_plane(&self, ftl: &Ftl, jobs: &impl JobSpace, plane: PlaneId) -> u32 {
+        let own = jobs.own_moves(plane);
         left_beside_reserve(ftl, self.incoming[plane.at()], plane, own).unwrap_or(0).saturating_sub(own.pages)
     }
 
     /// Pages of a plane that admitted host writes can use now; none if there is no space for future moves from other
     /// planes. When such a move comes, or one of the plane's own, or its job begins or ends, this never decreases.
     #[inline]
-    pub fn host_pages_left(&self, ftl: &Ftl, jobs: &impl Moves, plane: PlaneId) -> u32 {
-        if jobs.anywhere(plane).is_some() {
+    pub fn host_pages_left(&self, ftl: &Ftl, jobs: &impl JobSpace, plane: PlaneId) -> u32 {
+        if jobs.move_pool(plane).is_some() {
             return left_beside_moves(ftl, plane, self.incoming[plane.at()]);
         }
-        let (own, incoming) = (jobs.own(plane), self.incoming[plane.at()]);
+        let (own, incoming) = (jobs.own_moves(plane), self.incoming[plane.at()]);
         // What is kept for the moves of a collection is theirs only as far as they still need it.
         let left = match own.has_begun {
             true => left_beside_begun(ftl, incoming, plane, own),
@@ -261,7 +261,7 @@ impl Space {
     pub fn accepts_move(
         &self,
         ftl: &Ftl,
-        jobs: &impl Moves,
+        jobs: &impl JobSpace,
         plane: PlaneId,
         bound: PlaneId,
         beginning: PlaneId,
@@ -269,7 +269,7 @@ impl Space {
         let geometry = &ftl.geometry;
         let die = geometry.die_of(plane);
         let reserved = self.reserved[account(geometry, die, bound)];
-        let own = jobs.own(plane);
+        let own = jobs.own_moves(plane);
         let left = left_beside_reserve(ftl, self.incoming[plane.at()] + 1, plane, own);
         let left = left.and_then(|left| left.checked_sub(own.pages));
         let moved = |p: PlaneId| if p == beginning { geometry.pages_per_block } else { 0 };

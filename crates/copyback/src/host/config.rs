@@ -73,10 +73,11 @@ impl Default for HostConfig {
 }
 
 impl HostConfig {
-    /// The note that the setting of partial writes has no effect. `has_updated_parts`: whether there was such a write.
-    pub fn note_of_parts(&self, has_updated_parts: bool) -> Option<String> {
+    /// The note that the setting of partial writes has no effect. `has_partial_updates`: whether there was such a
+    /// write.
+    pub fn note_of_partial_updates(&self, has_partial_updates: bool) -> Option<String> {
         let is_set = self.subpage_writes != Self::default().subpage_writes;
-        (is_set && !has_updated_parts).then(|| {
+        (is_set && !has_partial_updates).then(|| {
             "`host.subpage_writes` has no effect: no write is of a part of a mapping unit that holds data".to_owned()
         })
     }

@@ -1,6 +1,6 @@
 //! Outstanding requests.
 
-use crate::observe::collector::Ended;
+use crate::observe::collector::CompletedRequest;
 use crate::observe::report::CAUSES;
 use crate::sim::index::RequestId;
 use crate::sim::invariant::hold;
@@ -27,9 +27,9 @@ pub struct HostRequest {
 impl HostRequest {
     /// The measures of a completed request: what it requested, and what its drive reports of its way.
     #[inline(always)]
-    pub fn ended<'a>(&'a self, gc_affected: bool, breakdown_ns: &'a [u64; CAUSES]) -> Ended<'a> {
+    pub fn ended<'a>(&'a self, gc_affected: bool, breakdown_ns: &'a [u64; CAUSES]) -> CompletedRequest<'a> {
         let Self { asked, index, arrival_ns, tenant, .. } = self;
-        Ended { asked, index: *index, arrival_ns: *arrival_ns, workload: *tenant, gc_affected, breakdown_ns }
+        CompletedRequest { asked, index: *index, arrival_ns: *arrival_ns, workload: *tenant, gc_affected, breakdown_ns }
     }
 }
 

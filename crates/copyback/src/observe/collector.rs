@@ -9,7 +9,7 @@ use super::rate_samples::{Intervals, OpRates};
 use super::report::{
     ALL_CAUSES, Bin, CAUSES, Latencies as LatencyReport, LatencyBreakdown, RequestRecord, Sample, SampleWork,
 };
-use super::window::{Ends, Window};
+use super::window::{Ends, MeasureWindow};
 use crate::sim::invariant::hold;
 use copyback_workload::{Op, Request};
 
@@ -21,7 +21,7 @@ const SAMPLE_NS: u64 = 1_000_000;
 
 /// A request that has ended, as its host knows it.
 #[derive(Clone, Copy, Debug)]
-pub struct Ended<'a> {
+pub struct CompletedRequest<'a> {
     /// The request.
     pub asked: &'a Request,
     /// Its number in the order of arrival, from 0.
@@ -78,7 +78,7 @@ pub struct Collector {
     /// Requests that ended and are not measured.
     left_out: Ends,
     /// The window, if requested.
-    window: Option<Window>,
+    window: Option<MeasureWindow>,
     /// Bytes by intervals, if requested.
     bandwidth: Option<Bandwidth>,
     /// The earliest of three times: of the next sample, of the window's next update, of the bandwidth's next update.
@@ -124,7 +124,7 @@ impl Collector {
     /// Enables the measures of a configuration. Call it before the run starts.
     pub fn measure(&mut self, config: &MeasureConfig) {
         self.small_read_max_bytes = config.small_read_max.0;
-        self.window = config.span().map(Window::new);
+        self.window = config.span().map(MeasureWindow::new);
         self.bandwidth = config.bandwidth.map(|every| Bandwidth::new(every.0));
         self.plan_update();
     }
@@ -185,7 +185,7 @@ impl Collector {
     ///
     /// # Panics
     /// When the parts of its response time do not add up.
-    pub fn record(&mut self, request: Ended<'_>, now_ns: u64) -> bool {
+    pub fn record(&mut self, request: CompletedRequest<'_>, now_ns: u64) -> bool {
         let response_ns = now_ns - request.arrival_ns;
         let explained_ns: u64 = request.breakdown_ns.iter().sum();
         hold!(
@@ -277,7 +277,7 @@ impl Collector {
     }
 
     fn plan_update(&mut self) {
-        let window_ns = self.window.as_ref().map_or(u64::MAX, Window::next_ns);
+        let window_ns = self.window.as_ref().map_or(u64::MAX, MeasureWindow::next_ns);
         let bandwidth_ns = self.bandwidth.as_ref().map_or(u64::MAX, Bandwidth::next_ns);
         self.next_update_ns = self.next_sample_ns.min(window_ns).min(bandwidth_ns);
     }

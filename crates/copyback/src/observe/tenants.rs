@@ -1,6 +1,6 @@
 //! The measures of each of several workloads that share a drive.
 
-use super::collector::Ended;
+use super::collector::CompletedRequest;
 use super::latencies::Latencies;
 use super::rate_samples::{Intervals, OpRates};
 use super::report::{ALL_CAUSES, CAUSES, Cause, Latency, LatencyBreakdown};
@@ -79,7 +79,7 @@ pub struct TenantReport {
 
 impl TenantMeasures {
     /// A measured request of the workload completed, with this many outstanding; the workload began at `from_ns`.
-    pub fn record(&mut self, request: &Ended<'_>, outstanding: u32, now_ns: u64, from_ns: u64) {
+    pub fn record(&mut self, request: &CompletedRequest<'_>, outstanding: u32, now_ns: u64, from_ns: u64) {
         let op = request.asked.op as usize;
         self.intervals.record(request.asked.op, request.asked.len_bytes, now_ns, from_ns);
         self.depths[(outstanding.max(1).ilog2() as usize).min(DEPTHS - 1)] += 1;

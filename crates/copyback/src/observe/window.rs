@@ -27,7 +27,7 @@ pub(super) struct Ends {
 
 /// The window of a run.
 #[derive(Clone, Debug)]
-pub(super) struct Window {
+pub(super) struct MeasureWindow {
     span: Span,
     /// The time of its next update.
     next_ns: u64,
@@ -41,7 +41,7 @@ pub(super) struct Window {
     bins: Vec<Bin>,
 }
 
-impl Window {
+impl MeasureWindow {
     /// A window that is to come. One from the start of the run on is open: requests may end before the first event.
     pub fn new(span: Span) -> Self {
         let is_open = span.start_ns == 0;
@@ -133,7 +133,7 @@ mod tests {
     /// Events at 1,003, 1,017, 1,150 and 1,300: the last one ends the third bin and is none of it.
     #[test]
     fn a_bin_has_what_ended_in_it_and_the_state_at_its_end() {
-        let mut window = Window::new(SPAN);
+        let mut window = MeasureWindow::new(SPAN);
         let looks = [(1_003, 40, 8), (1_017, 41, 5), (1_150, 44, 6), (1_300, 50, 9)];
         let due = looks.map(|(now_ns, requests, free_blocks)| {
             let due_ns = window.next_ns();
@@ -149,15 +149,15 @@ mod tests {
 
     #[test]
     fn bins_end_where_the_run_does() {
-        let mut window = Window::new(SPAN);
+        let mut window = MeasureWindow::new(SPAN);
         window.update(1_105, &ends(10), &state(0.0), 4);
         assert_eq!(shown(&window.end(&ends(12), &state(0.0), 3)), [(1_000, 0, 0, 4, 4), (1_100, 2, 14, 3, 3)]);
-        assert!(Window::new(SPAN).end(&ends(12), &state(0.0), 3).is_empty(), "it has not begun");
+        assert!(MeasureWindow::new(SPAN).end(&ends(12), &state(0.0), 3).is_empty(), "it has not begun");
     }
 
     #[test]
     fn a_window_from_the_start_has_what_ends_before_the_first_event() {
-        let mut window = Window::new(Span { start_ns: 0, ..SPAN });
+        let mut window = MeasureWindow::new(Span { start_ns: 0, ..SPAN });
         assert_eq!(window.next_ns(), 10);
         window.update(25, &ends(3), &state(0.0), 4);
         assert_eq!(shown(&window.end(&ends(5), &state(0.0), 4)), [(0, 5, 35, 4, 4)]);

@@ -95,7 +95,7 @@ impl RunConfig {
                 self.geometry.unit_bytes(),
             )?;
         }
-        if self.host.target == Target::Drive && array.level != crate::array::Level::Raid0 {
+        if self.host.target == Target::Drive && array.level != crate::array::RaidLevel::Raid0 {
             let message =
                 format!("requests that bypass the volume would break the redundancy of {}", array.level.name());
             return Err(KeyError::new("host.target", message).with_help("use `array.level = \"raid-0\"`"));
@@ -153,7 +153,7 @@ impl RunConfig {
             let why = "merges of log blocks (`mapping.policy`) begin when a log block is needed, and at no level";
             return refuse("coordination.policy", why, "use \"uncoordinated\", or `mapping.policy = \"page\"`");
         }
-        if let Some(key) = self.trigger.starts_by_itself() {
+        if let Some(key) = self.trigger.key_of_own_start() {
             let why = "a drive whose collections are coordinated starts none by itself";
             let help = format!("remove `{key}`: `coordination.policy` decides when it collects in idle time");
             return refuse(key, why, &help);

@@ -222,7 +222,7 @@ impl RunConfig {
 
     /// Builders that work on moves need to get at them.
     pub(super) fn check_moves(&self) -> Result<(), KeyError> {
-        if self.granularity.build().turn().is_some() {
+        if self.granularity.build().plane_rule().is_some() {
             self.check_companions()?;
         }
         let has = |name| self.compose.gc_builders().contains(&name);

@@ -59,7 +59,7 @@ impl RunConfig {
         let Some(params) = self.mapping.log_blocks() else { return Vec::new() };
         let granularity = self.granularity.build();
         let left_out = [
-            (granularity.turn().is_some(), "collections of several planes' blocks together"),
+            (granularity.plane_rule().is_some(), "collections of several planes' blocks together"),
             (granularity.combines(), "writes in rows that a collection programs (`granularity.combine`)"),
             (self.allocation.knows() == Known::Die, "planes in turn (`allocation.policy`): each address has its own"),
             (self.victim.name() != "greedy", "a choice of victims (`victim.policy`)"),

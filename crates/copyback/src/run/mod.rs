@@ -309,7 +309,7 @@ pub fn simulate_streams(
     let warmup_end_ns = simulation.start_of_measures().now_ns;
     let put_off = simulation.put_off_share();
     let of_tenants = simulation.tenant_notes();
-    let of_parts = config.host.note_of_parts(simulation.has_updated_parts());
+    let of_partial_updates = config.host.note_of_partial_updates(simulation.has_partial_updates());
     let was_idle = simulation.has_idle_evictions();
     let was_full = simulation.has_filled_buffer();
     let of_scans = config.compose.notes_of_scans([simulation.longest_search(), simulation.peak_transactions()]);
@@ -332,7 +332,7 @@ pub fn simulate_streams(
     outcome.notes.extend(notes_of_room(config, was_full).into_iter().chain(of_scans));
     let response = &outcome.report.response;
     let of_small_reads = config.measure.note_of_small_reads(response.read.count, response.small_read.count);
-    outcome.notes.extend(of_small_reads.into_iter().chain(of_parts).chain(of_limits));
+    outcome.notes.extend(of_small_reads.into_iter().chain(of_partial_updates).chain(of_limits));
     Ok(outcome)
 }
 
@@ -435,7 +435,7 @@ fn begun<'a>(
     }
     simulation.measure(&config.measure);
     simulation.collector.keep(options.keep_responses, options.keep_rates);
-    streams.into_iter().for_each(|streams| simulation.share(streams));
+    streams.into_iter().for_each(|streams| simulation.set_workloads(streams));
     options.warmup.iter().for_each(|warmup| simulation.warm_up(*warmup));
     options.microscope.iter().for_each(|focus| simulation.record_window(*focus));
     Ok(simulation)

@@ -28,7 +28,7 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
     let window = simulation.end_window();
     simulation.end_series();
     let classes = simulation.collector.classes();
-    let ended = Ended { array, bandwidth, window: window.as_deref().map(WindowReport::of), preconditioning };
+    let ended = EndResults { array, bandwidth, window: window.as_deref().map(WindowReport::of), preconditioning };
     let report = report(&simulation, responses(&classes), ended);
     let microscope = simulation.take_microscope();
     let note_of_intervals = note_of_intervals(&report);
@@ -83,14 +83,14 @@ fn responses(classes: &[(&'static str, latencies::Latencies)]) -> Latencies {
 }
 
 /// What only an ended run has.
-struct Ended {
+struct EndResults {
     array: Option<ArrayReport>,
     bandwidth: Option<BandwidthReport>,
     window: Option<WindowReport>,
     preconditioning: Counts,
 }
 
-fn report(simulation: &Simulation<'_>, response: Latencies, ended: Ended) -> Report {
+fn report(simulation: &Simulation<'_>, response: Latencies, ended: EndResults) -> Report {
     let flash = flash_work(simulation);
     let start = simulation.start_of_measures();
     let warmup = (start.requests > 0).then_some(WarmupReport { requests: start.requests, end_ns: start.now_ns });

@@ -14,7 +14,7 @@ use crate::ftl::mapping::cached::ENTRY_BYTES;
 use crate::observe::steady::{self, LastRounds};
 use crate::sim::index::{BlockId, LogicalUnit, PlaneId};
 use crate::tasks::gc::granularity::GranularityPolicy;
-use crate::tasks::gc::walk::{Clock, End, Fate, Moment, Victim, walk};
+use crate::tasks::gc::walk::{End, Fate, Moment, Victim, WalkDriver, walk};
 use copyback_workload::rng;
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -149,8 +149,9 @@ impl Preconditioner<'_> {
         // A policy that ignores valid data may free nothing for a while, but not for ever.
         let collections_left = 4 * geometry.blocks_per_plane;
         let pads_moves = self.pads.moves;
-        let mut clock = NoClock { ftl: &mut self.ftl, stamp: self.written, stop_blocks, collections_left, pads_moves };
-        if clock.next(plane).is_none() || walk(&mut clock, plane) == End::Reached {
+        let mut driver =
+            BeforeRun { ftl: &mut self.ftl, stamp: self.written, stop_blocks, collections_left, pads_moves };
+        if driver.next(plane).is_none() || walk(&mut driver, plane) == End::Reached {
             return Ok(());
         }
         Err(KeyError::new("capacity", format!("collection on plane {} cannot keep {stop_blocks} blocks free", plane.0))
@@ -347,9 +348,9 @@ impl Preconditioner<'_> {
     }
 }
 
-/// The clock of a walk before a run: none. A collection that frees one unit is worth it, because moves of several share
+/// The driver of a walk before a run. A collection that frees one unit is worth it, because moves of several share
 /// their pages, although one alone would not free a page.
-struct NoClock<'a> {
+struct BeforeRun<'a> {
     ftl: &'a mut Ftl,
     stamp: u64,
     stop_blocks: u32,
@@ -357,7 +358,7 @@ struct NoClock<'a> {
     pads_moves: bool,
 }
 
-impl Clock for NoClock<'_> {
+impl WalkDriver for BeforeRun<'_> {
     fn ftl_and_moment(&mut self, _: PlaneId) -> (&mut Ftl, Moment<'_>) {
         (self.ftl, Moment { least_units: 1, read_offsets: &[], stamp: self.stamp })
     }

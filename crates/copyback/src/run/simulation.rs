@@ -336,7 +336,7 @@ impl<'a> Simulation<'a> {
                     self.totals.note(member);
                     return Ok(true);
                 }
-                self.hear_member(member);
+                self.take_completions_of(member);
             }
         }
         if self.may_begin() || !self.marked.is_empty() {
@@ -361,7 +361,7 @@ impl<'a> Simulation<'a> {
     fn dispatch(&mut self) -> Result<(), RunError> {
         loop {
             if self.may_begin() {
-                self.pump()?;
+                self.begin_due_requests()?;
             }
             if self.marked.is_empty() {
                 if self.array.is_some() && self.deliver() {
@@ -379,10 +379,10 @@ impl<'a> Simulation<'a> {
                 let m = &mut self.members[member];
                 m.is_listed = false;
                 m.ssd.dispatch_ready(&mut self.events);
-                self.hear_member(member);
+                self.take_completions_of(member);
             }
             if self.array.is_some() {
-                self.hear_reports();
+                self.send_reports();
             }
             self.dispatching.clear();
         }

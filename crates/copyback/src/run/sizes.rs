@@ -15,7 +15,7 @@ impl RunConfig {
     fn note_of_watermark(&self) -> Option<String> {
         // Merges have no watermark.
         let merges = self.mapping.log_blocks().is_some();
-        let (key, watermark) = self.trigger.stops_at().filter(|_| !merges)?;
+        let (key, watermark) = self.trigger.stop_key().filter(|_| !merges)?;
         let (data_blocks, _) = self.data_blocks().ok()?;
         let spare = u64::from(self.geometry.blocks_per_plane).checked_sub(data_blocks)?;
         let (_, own) = self.trigger.blocks_per_plane(&self.geometry);

@@ -121,7 +121,7 @@ impl RunConfig {
             let help = "use `frontier.policy = \"single\"` or `\"split\"`, without `hot_window`";
             return refuse("frontier.policy", why, &format!("{help}, {other}"));
         }
-        if let Some(key) = self.trigger.needs_dies() {
+        if let Some(key) = self.trigger.key_needing_dies() {
             let why = "it is asked of a die that a collection waits for, and `preemption.policy = \"always\"` reserves \
                        none";
             return refuse(key, why, &format!("leave it out, {other}"));

@@ -149,7 +149,7 @@ impl EventQueue {
         self.expect(timer, time_ns);
         match self.key(time_ns, timer) {
             Some(key) => self.push(key),
-            None => self.put_off(time_ns, timer),
+            None => self.push_far(time_ns, timer),
         }
     }
 
@@ -160,7 +160,7 @@ impl EventQueue {
     #[inline(always)]
     pub fn schedule_end(&mut self, of: End, timer: Timer, time_ns: u64) {
         self.expect(timer, time_ns);
-        let Some(key) = self.key(time_ns, timer) else { return self.put_off(time_ns, timer) };
+        let Some(key) = self.key(time_ns, timer) else { return self.push_far(time_ns, timer) };
         let ring = &mut self.rings[of as usize];
         if !ring.takes(key) {
             return self.push(key);
@@ -195,7 +195,7 @@ impl EventQueue {
     }
 
     #[cold]
-    fn put_off(&mut self, time_ns: u64, timer: Timer) {
+    fn push_far(&mut self, time_ns: u64, timer: Timer) {
         self.far.push(Reverse((time_ns, timer.0)));
     }
 

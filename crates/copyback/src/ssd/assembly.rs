@@ -31,7 +31,7 @@ use crate::dispatch::admit::{Admit, Setup};
 use crate::dispatch::order::Order;
 use crate::dispatch::queues::Queues;
 use crate::dispatch::txn::Txns;
-use crate::dispatch::windows::Windows;
+use crate::dispatch::windows::DieWindows;
 use crate::flash::Flash;
 use crate::flash::command::Rules;
 use crate::flash::geometry::Geometry;
@@ -73,8 +73,8 @@ impl Drive {
         settings.collection.steps_alone = settings.allows_lone_steps() && is_simple && flash.has_lone_commands();
         let queues = Queues::new(&geometry, settings.required_index(&preemption, &ftl));
         let host_data = host_data(config, &ftl, alarms);
-        let merges_parts = settings.compose.merge && geometry.units_per_page > 1;
-        let tracks_newest = merges_parts || host_data.filling.is_some() || host_data.delays.is_some();
+        let serves_parts_of_pages = settings.compose.serves_from_moves && geometry.units_per_page > 1;
+        let tracks_newest = serves_parts_of_pages || host_data.filling.is_some() || host_data.delays.is_some();
         Self {
             flash,
             dies: DieTable::new(geometry.dies, geometry.row_planes > 2 && config.device.commands.plane_pairs),
@@ -130,7 +130,8 @@ fn collector(config: &DriveConfig<'_>, ftl: &Ftl, timers: Timers) -> Collector {
 fn host_data(config: &DriveConfig<'_>, ftl: &Ftl, alarms: Alarms) -> HostData {
     let geometry = &ftl.geometry;
     let delays = config.tasks.delays.as_ref();
-    let delays = delays.map(|params| Box::new(FirmwareDelays::new(params, ftl.seed(), alarms.timer(Alarm::Made))));
+    let delays =
+        delays.map(|params| Box::new(FirmwareDelays::new(params, ftl.seed(), alarms.timer(Alarm::FirmwareDone))));
     let known = ftl.allocation().knows();
     let limit = alarms.timer(Alarm::FillLimit);
     let filling = config.frontier.fill().map(|fill| Box::new(FillingPages::new(fill, known, geometry, limit)));
@@ -164,7 +165,7 @@ fn admission(config: &DriveConfig<'_>, ftl: &Ftl, timers: Timers, combines: bool
     Admission {
         searches: DieSearches::of(ftl.allocation(), as_task.is_some()),
         control: AdmissionControl::new(
-            Windows::new(config.admit.slots(), geometry.dies),
+            DieWindows::new(config.admit.slots(), geometry.dies),
             policy,
             config.admit.distinguishes_tasks(),
         ),

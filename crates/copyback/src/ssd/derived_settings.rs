@@ -6,7 +6,7 @@ use crate::dispatch::compose::list::{BuilderName, GcBuilderName};
 use crate::dispatch::index::IndexRequirements;
 use crate::flash::Follow;
 use crate::ftl::core::Ftl;
-use crate::tasks::gc::granularity::{GranularityPolicy, Turn};
+use crate::tasks::gc::granularity::{GranularityPolicy, PlaneRule};
 use crate::tasks::gc::preemption::{AtHard, NextStep, Preemption};
 use crate::tasks::gc::trigger::TriggerPolicy;
 
@@ -33,7 +33,7 @@ pub(super) struct ComposeSettings {
     pub builders: Vec<BuilderName>,
     pub gc_builders: Vec<GcBuilderName>,
     /// Pages that collections move serve host transactions.
-    pub merge: bool,
+    pub serves_from_moves: bool,
     /// Host work joins commands of collections on other planes.
     pub gc_host: bool,
     /// Pages of reads that joined a read of a collection leave behind the load of its program.
@@ -55,7 +55,7 @@ pub(super) struct CollectionSettings {
     /// Whether collections are jobs, relocations or merges.
     pub mechanism: Mechanism,
     /// Which planes take the pages of collections of several blocks, if there are such.
-    pub turn: Option<Turn>,
+    pub plane_rule: Option<PlaneRule>,
     /// Steps of collection that nothing disturbs or observes follow each other in place.
     pub steps_alone: bool,
     /// A collection's steps follow each other without a queue poll.
@@ -91,7 +91,7 @@ impl Settings {
         let compose = ComposeSettings {
             builders: list.builders().to_vec(),
             gc_builders: list.gc_builders().to_vec(),
-            merge: has(GcBuilderName::Merge),
+            serves_from_moves: has(GcBuilderName::Merge),
             gc_host: has(GcBuilderName::GcHost),
             holds_partners: list.holds_partners() && !preemption.is_preemptive() && !granularity.leaves_plane(),
             aligns: list.aligns(),
@@ -103,7 +103,7 @@ impl Settings {
         };
         let collection = CollectionSettings {
             mechanism: Mechanism::of(config.preemption.as_task().is_some(), is_merged),
-            turn: granularity.turn().filter(|_| !is_merged),
+            plane_rule: granularity.plane_rule().filter(|_| !is_merged),
             steps_alone: false,
             steps_at_once,
             is_undisturbed: is_collection_alone && steps_at_once,
@@ -138,7 +138,7 @@ impl Settings {
     /// Whether steps of collection that nothing joins or delays can follow each other in place: no other part of the
     /// scheme observes their progress.
     pub(super) fn allows_lone_steps(&self) -> bool {
-        !self.compose.merge && !self.observes_reads()
+        !self.compose.serves_from_moves && !self.observes_reads()
     }
 }
 
@@ -146,7 +146,8 @@ impl Settings {
     /// The index of waiting requests that collections need, if any.
     pub(super) fn required_index(&self, preemption: &Preemption, ftl: &Ftl) -> Option<IndexRequirements> {
         let pairs = self.compose.gc_host || ftl.victim_matches_reads();
-        let required = IndexRequirements { scan_max: self.compose.gc_scan_max, pairs, merges: self.compose.merge };
-        (required.pairs || required.merges || preemption.is_preemptive()).then_some(required)
+        let required =
+            IndexRequirements { scan_max: self.compose.gc_scan_max, pairs, by_block: self.compose.serves_from_moves };
+        (required.pairs || required.by_block || preemption.is_preemptive()).then_some(required)
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The host begins a request, submits its sub-requests or trims, and marks their end. After everything that it
 //! submitted, it takes the completed requests. The parts are in `requests`: `sub_requests` (reads and writes of flash),
-//! `write_buffer`, and `progress` (the unfinished parts of each request).
+//! `write_buffer`, and `progress` (the open operations of each request).
 //!
 //! The timers of an SSD are in this order: DRAM, the drive's alarms, the drive's flash. If two of them are due at one
 //! moment, DRAM is handled first. If a run has several SSDs, each handles all its events of a moment, flash included,
@@ -65,7 +65,7 @@ const OWN_TIMERS: u32 = DRAM_TIMERS + ALARMS;
 pub struct Ssd {
     pub(super) drive: Drive,
     pub(super) dram: HostDram,
-    pub(super) parts: RequestProgress,
+    pub(super) requests: RequestProgress,
     pub(super) units: ServedUnits,
     pub(super) subpage_writes: SubpageWrites,
 }
@@ -80,15 +80,15 @@ impl Ssd {
         Self {
             drive,
             dram: HostDram::new(config.buffer.latency_ns().unwrap_or(0), Timer(first_timer), Timer(first_timer + 1)),
-            parts: RequestProgress::default(),
+            requests: RequestProgress::default(),
             units: ServedUnits::default(),
             subpage_writes: config.subpage_writes,
         }
     }
 
     /// Whether `host.subpage_writes` applied to a write: the write covered a part of a unit that holds data in flash.
-    pub fn has_updated_parts(&self) -> bool {
-        self.units.has_updated_parts()
+    pub fn has_partial_updates(&self) -> bool {
+        self.units.has_partial_updates()
     }
 
     /// Timers of the event queue that an SSD of this shape needs.
@@ -99,7 +99,7 @@ impl Ssd {
     /// A request begins. `number`: its number in the order of arrival.
     #[inline]
     pub fn begin(&mut self, id: RequestId, arrival_ns: u64, priority: Priority, number: u64) {
-        self.parts.begin(id, RequestState::new(number, arrival_ns, priority == Priority::High));
+        self.requests.begin(id, RequestState::new(number, arrival_ns, priority == Priority::High));
         self.drive.announce(id, number);
     }
 
@@ -137,12 +137,12 @@ impl Ssd {
         }
     }
 
-    /// Marks that no more of a request will be submitted. Returns the request if none of its parts is in progress. The
+    /// Marks that no more of a request will be submitted. Returns the request if none of its operations is open. The
     /// caller takes earlier completions first.
     #[inline]
     #[must_use]
     pub fn end_of_split(&mut self, id: RequestId, now_ns: u64) -> Option<Completion> {
-        self.parts.end_of_split(id, now_ns)
+        self.requests.end_of_split(id, now_ns)
     }
 
     /// The host has no more requests: work ahead of need would serve none from now on.
@@ -177,7 +177,7 @@ impl Ssd {
     /// had no effect yet, so that the caller sees the SSD as it was when the request ended.
     #[inline(always)]
     pub fn take_completion(&mut self, events: &mut EventQueue) -> Option<Completion> {
-        if !self.dram.is_due() && !self.drive.has_news() {
+        if !self.dram.is_due() && !self.drive.has_endings() {
             return None;
         }
         self.next_completion(events)
@@ -190,9 +190,9 @@ impl Ssd {
                 return done;
             }
         }
-        while self.drive.has_news() {
+        while self.drive.has_endings() {
             while let Some(request) = self.drive.take_split() {
-                self.parts.open(request);
+                self.requests.open(request);
             }
             let ended = self.drive.take_done();
             let done = ended.and_then(|txn| self.end_txn(txn, events));
@@ -215,7 +215,7 @@ impl Ssd {
             self.pass_through_dram(id, events);
             return None;
         }
-        let done = self.parts.end(txn.request, txn.gc_affected, &txn.breakdown_ns);
+        let done = self.requests.end(txn.request, txn.gc_affected, &txn.breakdown_ns);
         self.drive.remove_txn(id);
         done
     }

@@ -23,7 +23,7 @@ use crate::tasks::gc::trigger::TriggerPolicy;
 
 /// The kinds of events of the flash, by what ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ended {
+enum FlashEvent {
     /// A step of the job that has reserved its die ended. If it ended with a transfer: the channel of that.
     LoneStep(DieId, ChannelId),
     /// A part of a command ended; nothing observes its end.
@@ -66,7 +66,7 @@ enum Ended {
 /// 1. An event of flash arrives: [`Drive::on_event`] identifies what ended.
 /// 2. Everything that this event completes ends, in this order: pages, transactions, steps, jobs (`dies::completion`).
 /// 3. Each transaction that ends admits others at once (`admission::transaction_end`). A job that ends first starts the
-///    collection that follows, then releases its slot (`gc::collection_course`, `retire`).
+///    collection that follows, then releases its slot (`gc::collection_course`, `release_job`).
 /// 4. The channel is granted to the next transfer.
 /// 5. Requests take the completions ([`super::Ssd::take_completion`]); a closed loop submits new requests.
 /// 6. After all events of the moment, `Drive::dispatch_ready` visits the marked dies, in the order in which they were
@@ -117,7 +117,7 @@ impl Drive {
         let (die, channel) = match self.what_ended(local, events) {
             // 2. A step of a collection that has its die to itself: the next step follows in place, before the channel
             //    goes to others. Nothing else can have changed.
-            Ended::LoneStep(die, channel) => {
+            FlashEvent::LoneStep(die, channel) => {
                 self.notify_die_search(die);
                 let goes_on = self.end_lone_step(die, events);
                 if channel.is_some() && (goes_on || !self.defers_grant(die, channel, events)) {
@@ -125,34 +125,34 @@ impl Drive {
                 }
                 return !goes_on;
             }
-            Ended::Part => return false,
+            FlashEvent::Part => return false,
             // 3. A command ended, or its data of a plane arrived. Its transactions end, and each admits others
             //    (`admission::transaction_end`). Then its job takes its next step, or ends (`gc::collection_course`).
-            Ended::InArray(die, at) => {
+            FlashEvent::InArray(die, at) => {
                 self.notify_die_search(die);
                 self.end_in_array(die, at, events);
                 return true;
             }
-            Ended::PageOut(die, channel) => {
+            FlashEvent::PageOut(die, channel) => {
                 self.notify_die_search(die);
                 self.end_page_out(die, events);
                 (die, channel)
             }
             // 4. The die may take another command, or its collection may continue.
-            Ended::Loaded(die, channel) => {
+            FlashEvent::Loaded(die, channel) => {
                 self.end_load(die, events);
                 (die, channel)
             }
-            Ended::Leaving(die) => {
+            FlashEvent::Leaving(die) => {
                 self.mark_ready(die);
                 return true;
             }
-            Ended::Poll(die) => return !self.on_poll_end(die, events),
-            Ended::IdleTime => {
+            FlashEvent::Poll(die) => return !self.on_poll_end(die, events),
+            FlashEvent::IdleTime => {
                 self.on_idle(events);
                 return true;
             }
-            Ended::Transfer(channel) => (DieId::NONE, channel),
+            FlashEvent::Transfer(channel) => (DieId::NONE, channel),
         };
         // 5. The channel of a transfer that ended goes to the next one.
         self.pass_channel_on(channel, die, events);
@@ -163,27 +163,27 @@ impl Drive {
 
     /// Translates an event of the flash into what ended.
     #[inline(always)]
-    fn what_ended(&mut self, local: u32, events: &mut EventQueue) -> Ended {
+    fn what_ended(&mut self, local: u32, events: &mut EventQueue) -> FlashEvent {
         let (dies, channels) = (self.geometry.dies, self.geometry.channels);
         if local < dies {
             let die = DieId(local);
             match self.flash.on_array_end(die, events) {
-                ArrayEnd::EndedAlone => Ended::LoneStep(die, ChannelId::NONE),
-                ArrayEnd::Ended(at) => Ended::InArray(die, at),
-                ArrayEnd::DelayElapsed => Ended::Poll(die),
-                ArrayEnd::Leaving if self.scheme.settings.observes_reads() => Ended::Leaving(die),
-                ArrayEnd::LeavingAlone | ArrayEnd::Leaving | ArrayEnd::Held => Ended::Part,
+                ArrayEnd::EndedAlone => FlashEvent::LoneStep(die, ChannelId::NONE),
+                ArrayEnd::Ended(at) => FlashEvent::InArray(die, at),
+                ArrayEnd::DelayElapsed => FlashEvent::Poll(die),
+                ArrayEnd::Leaving if self.scheme.settings.observes_reads() => FlashEvent::Leaving(die),
+                ArrayEnd::LeavingAlone | ArrayEnd::Leaving | ArrayEnd::Held => FlashEvent::Part,
             }
         } else if local < dies + channels {
             let channel = ChannelId(local - dies);
             match self.flash.on_channel_event(channel) {
-                TransferEnd::PageOutAlone(die) => Ended::LoneStep(die, channel),
-                TransferEnd::PageOut(die) => Ended::PageOut(die, channel),
-                TransferEnd::Loaded(die) => Ended::Loaded(die, channel),
-                TransferEnd::Unobserved => Ended::Transfer(channel),
+                TransferEnd::PageOutAlone(die) => FlashEvent::LoneStep(die, channel),
+                TransferEnd::PageOut(die) => FlashEvent::PageOut(die, channel),
+                TransferEnd::Loaded(die) => FlashEvent::Loaded(die, channel),
+                TransferEnd::Unobserved => FlashEvent::Transfer(channel),
             }
         } else {
-            Ended::IdleTime
+            FlashEvent::IdleTime
         }
     }
 

@@ -72,7 +72,7 @@ impl Drive {
 
     /// Whether transactions ended or were split that their requests have not processed.
     #[inline(always)]
-    pub(crate) fn has_news(&self) -> bool {
+    pub(crate) fn has_endings(&self) -> bool {
         self.host_data.endings.has_any()
     }
 

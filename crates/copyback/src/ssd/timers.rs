@@ -13,7 +13,7 @@ pub enum Alarm {
     /// A task has found something to do.
     Background,
     /// Firmware has processed a request.
-    Made,
+    FirmwareDone,
 }
 
 /// How many alarms there are.
@@ -42,7 +42,7 @@ impl Alarms {
 impl Alarm {
     /// The alarm with this index.
     pub fn at(place: u32) -> Self {
-        [Self::FillLimit, Self::Shares, Self::Background, Self::Made][place as usize]
+        [Self::FillLimit, Self::Shares, Self::Background, Self::FirmwareDone][place as usize]
     }
 }
 
@@ -54,7 +54,7 @@ impl Drive {
             Alarm::FillLimit => self.on_fill_limit(events),
             Alarm::Shares => self.update_shares(events),
             Alarm::Background => self.on_background_alarm(events),
-            Alarm::Made => self.on_made(events),
+            Alarm::FirmwareDone => self.on_firmware_done(events),
         }
     }
 }

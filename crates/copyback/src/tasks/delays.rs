@@ -117,7 +117,7 @@ impl Delays {
     }
 
     /// When a request is ready that a task begins to process now; `looks_up`: its address is looked up.
-    pub fn made_at(&mut self, task: Source, looks_up: bool, now_ns: u64) -> u64 {
+    pub fn ready_at(&mut self, task: Source, looks_up: bool, now_ns: u64) -> u64 {
         let lookup = self.lookup;
         let delayer = &mut self.of[task.account().at()];
         let lookup_ns = if looks_up { draw(lookup, &mut delayer.stream) } else { 0 };
@@ -146,8 +146,8 @@ mod tests {
     fn delays_postpone_or_occupy() {
         let times = |mode| {
             let mut delays = fixed(mode);
-            let host = [0, 2, 100].map(|now_ns| delays.made_at(Source::HOST, true, now_ns));
-            (host, delays.made_at(Source::GC, false, 100))
+            let host = [0, 2, 100].map(|now_ns| delays.ready_at(Source::HOST, true, now_ns));
+            (host, delays.ready_at(Source::GC, false, 100))
         };
         assert_eq!(times(Mode::Pipelined), ([15, 17, 115], 120));
         assert_eq!(times(Mode::Serial), ([15, 30, 115], 120));
@@ -158,7 +158,7 @@ mod tests {
     fn delays_are_even() {
         let mut delays = Delays::new(&Params::default(), 3);
         let each: Vec<u64> =
-            (1..=10_000).map(|at| delays.made_at(Source::HOST, false, at * 10_000) - at * 10_000).collect();
+            (1..=10_000).map(|at| delays.ready_at(Source::HOST, false, at * 10_000) - at * 10_000).collect();
         let mean = each.iter().sum::<u64>() as f64 / 10_000.0;
         assert!((mean - 1_500.0).abs() < 3.0 * 2.9 && each.iter().all(|ns| (1_000..=2_000).contains(ns)), "{mean}");
     }
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn requests_of_a_task_keep_their_order() {
         let mut delays = Delays::new(&Params::default(), 3);
-        let made: Vec<u64> = (0..1_000).map(|at| delays.made_at(Source::GC, false, at * 10)).collect();
+        let made: Vec<u64> = (0..1_000).map(|at| delays.ready_at(Source::GC, false, at * 10)).collect();
         assert!(made.is_sorted() && made.windows(2).any(|w| w[0] == w[1]));
     }
 }

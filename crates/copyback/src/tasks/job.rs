@@ -43,7 +43,7 @@ pub enum Step {
 
 /// How a job fills the pages that it programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Fill {
+pub enum JobFill {
     /// Pages are read whole; units that do not fit into the next programmed page wait for the one after it.
     #[default]
     Pages,
@@ -77,7 +77,7 @@ pub struct Beginning {
 
 /// The memory that an ended job passes to the next, so that no job allocates.
 #[derive(Debug, Default)]
-pub struct Room {
+pub struct JobMemory {
     moves: Vec<Move>,
     hot: Vec<Move>,
     left: Option<Box<PagesLeft>>,
@@ -106,7 +106,7 @@ pub struct Job {
     dropped: u32,
     pages_stayed: u32,
     is_stepping: bool,
-    fill: Fill,
+    fill: JobFill,
     /// Units that are programmed as soon as this many were read.
     program_at: u32,
     /// `None` until it has its blocks.
@@ -132,37 +132,37 @@ impl Job {
             dropped: 0,
             pages_stayed: 0,
             is_stepping: false,
-            fill: Fill::Pages,
+            fill: JobFill::Pages,
             program_at: u32::MAX,
             beginning: None,
             has_to_leave: false,
         }
     }
 
-    /// Storage for the moves of this many units, which a completed job leaves to the next.
+    /// Memory for the moves of this many units, which a completed job leaves to the next.
     #[must_use]
-    pub fn with_room(mut self, mut room: Room, units: usize) -> Self {
-        room.moves.clear();
-        room.moves.reserve(units);
-        room.hot.clear();
-        if let Some(left) = &mut room.left {
+    pub fn with_memory(mut self, mut memory: JobMemory, units: usize) -> Self {
+        memory.moves.clear();
+        memory.moves.reserve(units);
+        memory.hot.clear();
+        if let Some(left) = &mut memory.left {
             left.clear();
         }
-        (self.moves, self.hot, self.left) = (room.moves, room.hot, room.left);
+        (self.moves, self.hot, self.left) = (memory.moves, memory.hot, memory.left);
         self
     }
 
     /// The memory of an ended job.
-    pub fn take_room(&mut self) -> Room {
+    pub fn take_memory(&mut self) -> JobMemory {
         let Self { moves, hot, left, .. } = self;
-        Room { moves: std::mem::take(moves), hot: std::mem::take(hot), left: left.take() }
+        JobMemory { moves: std::mem::take(moves), hot: std::mem::take(hot), left: left.take() }
     }
 
     /// The job with this way of filling pages of this many units.
     #[must_use]
-    pub fn filling(mut self, fill: Fill, units_per_page: u32) -> Self {
+    pub fn filling(mut self, fill: JobFill, units_per_page: u32) -> Self {
         self.fill = fill;
-        self.program_at = if fill == Fill::AsRead { 1 } else { units_per_page };
+        self.program_at = if fill == JobFill::AsRead { 1 } else { units_per_page };
         self
     }
 
@@ -406,8 +406,8 @@ impl Job {
         if units_per_page > 1 {
             let first = page_of(first.from);
             let slots = match self.fill {
-                Fill::Slots => self.programmed + units_per_page as usize,
-                Fill::Pages | Fill::AsRead => usize::MAX,
+                JobFill::Slots => self.programmed + units_per_page as usize,
+                JobFill::Pages | JobFill::AsRead => usize::MAX,
             };
             while end < self.moves.len().min(slots) && page_of(self.moves[end].from) == first {
                 if is_current(self.moves[end]) {

@@ -18,7 +18,7 @@ use std::ops::Range;
 
 /// A request of a relocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Request {
+pub enum RelocationRequest {
     /// A read of the next page with valid units.
     Read,
     /// A program of this many buffered units.
@@ -157,23 +157,23 @@ impl Relocation {
     // ---- requests ---------------------------------------------------------------------------------------------------
 
     /// The next request that it issues, if any; its buffer holds this many units.
-    pub fn next_request(&mut self, units_per_page: u32, buffer_units: u32) -> Option<Request> {
+    pub fn next_request(&mut self, units_per_page: u32, buffer_units: u32) -> Option<RelocationRequest> {
         if self.is_erasing {
             return None;
         }
         if self.is_about_to_program(units_per_page) {
             let units = ((self.arrived - self.submitted) as u32).min(units_per_page);
             self.submitted += units as usize;
-            return Some(Request::Program { units });
+            return Some(RelocationRequest::Program { units });
         }
         if self.is_all_in() {
             self.is_erasing = self.programmed == self.read && self.copying == 0;
-            return self.is_erasing.then_some(Request::Erase);
+            return self.is_erasing.then_some(RelocationRequest::Erase);
         }
         let in_buffer = (self.read - self.programmed) as u32 + self.reads_waiting * units_per_page;
         let reads = self.reads_waiting < self.pages_unread && in_buffer + units_per_page <= buffer_units;
         self.reads_waiting += u32::from(reads);
-        reads.then_some(Request::Read)
+        reads.then_some(RelocationRequest::Read)
     }
 
     /// Whether its next request is a program.
@@ -252,7 +252,7 @@ impl Relocation {
     }
 
     /// The memory for its moves, for the next relocation.
-    pub fn take_room(&mut self) -> Vec<Move> {
+    pub fn take_memory(&mut self) -> Vec<Move> {
         std::mem::take(&mut self.moves)
     }
 }
@@ -269,7 +269,7 @@ mod tests {
     }
 
     /// All requests that it submits now.
-    fn requests(relocation: &mut Relocation, buffer_units: u32) -> Vec<Request> {
+    fn requests(relocation: &mut Relocation, buffer_units: u32) -> Vec<RelocationRequest> {
         std::iter::from_fn(|| relocation.next_request(2, buffer_units)).collect()
     }
 
@@ -282,29 +282,29 @@ mod tests {
     #[test]
     fn it_hands_over_what_its_buffer_has_room_for() {
         let mut r = relocation();
-        assert_eq!(requests(&mut r, 4), [Request::Read; 2]);
+        assert_eq!(requests(&mut r, 4), [RelocationRequest::Read; 2]);
         assert_eq!(bind_read(&mut r, |_| true), Some((PageId(0), 2)));
         r.end_read(2);
         // The page that arrived is in the buffer until it is in flash.
-        assert_eq!(requests(&mut r, 4), [Request::Program { units: 2 }]);
+        assert_eq!(requests(&mut r, 4), [RelocationRequest::Program { units: 2 }]);
         assert_eq!(r.bind_program(2).len(), 2);
         r.end_program(2);
-        assert_eq!(requests(&mut r, 4), [Request::Read]);
+        assert_eq!(requests(&mut r, 4), [RelocationRequest::Read]);
         for page in 1..3 {
             assert_eq!(bind_read(&mut r, |_| true), Some((PageId(page), 2)));
             r.end_read(2);
-            assert_eq!(requests(&mut r, 4), [Request::Program { units: 2 }]);
+            assert_eq!(requests(&mut r, 4), [RelocationRequest::Program { units: 2 }]);
             r.bind_program(2);
             r.end_program(2);
-            assert_eq!(requests(&mut r, 4), if page == 1 { vec![Request::Read] } else { vec![] });
+            assert_eq!(requests(&mut r, 4), if page == 1 { vec![RelocationRequest::Read] } else { vec![] });
         }
         assert_eq!((bind_read(&mut r, |_| true), r.pages_left(2)), (Some((PageId(3), 1)), 1));
         r.end_read(1);
-        assert_eq!(requests(&mut r, 4), [Request::Program { units: 1 }]);
+        assert_eq!(requests(&mut r, 4), [RelocationRequest::Program { units: 1 }]);
         r.bind_program(1);
         assert_eq!((requests(&mut r, 4), r.pages_left(2)), (vec![], 0));
         r.end_program(1);
-        assert_eq!(requests(&mut r, 4), [Request::Erase]);
+        assert_eq!(requests(&mut r, 4), [RelocationRequest::Erase]);
         assert_eq!(requests(&mut r, 4), []);
     }
 
@@ -313,13 +313,13 @@ mod tests {
     #[test]
     fn what_is_stale_is_passed_over() {
         let mut r = relocation();
-        assert_eq!(requests(&mut r, 100), [Request::Read; 4]);
+        assert_eq!(requests(&mut r, 100), [RelocationRequest::Read; 4]);
         assert_eq!(bind_read(&mut r, |m| m.unit.0 == 3), Some((PageId(1), 1)));
         assert_eq!(bind_read(&mut r, |_| false), None);
         r.end_read(1);
         assert_eq!(requests(&mut r, 100), [], "two reads wait still");
         assert_eq!([(); 2].map(|()| bind_read(&mut r, |_| true)), [None; 2]);
-        assert_eq!((requests(&mut r, 100), r.dropped()), (vec![Request::Program { units: 1 }], 6));
+        assert_eq!((requests(&mut r, 100), r.dropped()), (vec![RelocationRequest::Program { units: 1 }], 6));
         let which = r.bind_program(1);
         assert_eq!(r.moves(which), [Move { from: PhysicalUnit(3), unit: LogicalUnit(3) }]);
     }
@@ -337,19 +337,19 @@ mod tests {
         assert_eq!((bind_read(&mut r, |_| false), r.pages_left(2)), (None, 1));
         assert_eq!(bind_read(&mut r, |_| true), None, "nothing is left");
         r.end_read(1);
-        assert_eq!(requests(&mut r, 100), [Request::Program { units: 1 }]);
+        assert_eq!(requests(&mut r, 100), [RelocationRequest::Program { units: 1 }]);
         let which = r.bind_program(1);
         assert_eq!(r.moves(which)[0].unit.0, 1);
         r.end_program(1);
         assert_eq!(requests(&mut r, 100), [], "a page is being copied back");
         r.end_copyback(2);
-        assert_eq!((requests(&mut r, 100), r.pages_bound()), (vec![Request::Erase], 2));
+        assert_eq!((requests(&mut r, 100), r.pages_bound()), (vec![RelocationRequest::Erase], 2));
     }
 
     /// A block without valid data is erased at once.
     #[test]
     fn an_empty_block_is_erased_at_once() {
         let mut r = Relocation::new((Source::GC, PlaneId(0), BlockId(0)), Vec::new(), (0, 1), |unit| PageId(unit.0));
-        assert_eq!(requests(&mut r, 4), [Request::Erase]);
+        assert_eq!(requests(&mut r, 4), [RelocationRequest::Erase]);
     }
 }

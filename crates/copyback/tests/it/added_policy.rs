@@ -4,7 +4,7 @@
 //! tests of documentation check that the page shows this file, and lines of the registry that exist.
 
 use crate::{common, flash, ftl, sim};
-use copyback::ftl::victim::{Parameters, Planes, VictimPolicy, VictimView};
+use copyback::ftl::victim::{Parameters, PlaneRange, VictimPolicy, VictimView};
 
 #[path = "../../../../docs/examples/cost_age_times.rs"]
 mod cost_age_times;
@@ -28,7 +28,7 @@ fn picked(full: &[(u16, u32, u64)]) -> Option<u32> {
     let mut policy = Policy::new(&Params::default(), &geometry, 1);
     let block = policy.pick(VictimView {
         blocks: &blocks,
-        planes: Planes::one(plane),
+        planes: PlaneRange::one(plane),
         now: 100,
         read_offsets: &[],
         valid: &[],

@@ -58,7 +58,7 @@ fn drive(scheme: &str) -> RunConfig {
 fn first_collections(config: &RunConfig, seed: u64) -> Vec<GcEvent> {
     config.check().expect("the configuration is possible");
     let planes = DIES * 2;
-    let takes_along = config.granularity.build().turn().is_some();
+    let takes_along = config.granularity.build().plane_rule().is_some();
     let collected = if config.frontier.is_in_rows() || takes_along { DIES } else { planes };
     let write = |number: u64| Request {
         arrival_ns: number / planes * 1_000_000_000,

@@ -22,7 +22,7 @@ fn delayed(mode: &str, more: &str) -> RunConfig {
 }
 
 const UNIT_NS: u64 = 60_240;
-const MADE_NS: u64 = 2_200;
+const FIRMWARE_NS: u64 = 2_200;
 
 fn at_once(op: Op, units: &[u64]) -> Vec<Request> {
     units.iter().map(|&unit| pages(op, 0, unit, 1)).collect()
@@ -33,18 +33,18 @@ fn at_once(op: Op, units: &[u64]) -> Vec<Request> {
 fn a_request_comes_to_flash_when_it_is_made() {
     let reads = at_once(Op::Read, &[0, 4, 8]);
     let outcome = run(&delayed("pipelined", ""), reads.clone());
-    assert_eq!(responses(&outcome), [MADE_NS + UNIT_NS; 3]);
-    let parts = [("flash", 50_000), ("transfer", 10_240), ("scheduler", MADE_NS)];
+    assert_eq!(responses(&outcome), [FIRMWARE_NS + UNIT_NS; 3]);
+    let parts = [("flash", 50_000), ("transfer", 10_240), ("scheduler", FIRMWARE_NS)];
     assert_eq!(breakdown(&outcome.requests[1]), parts);
     let outcome = run(&delayed("serial", ""), reads);
-    assert_eq!(responses(&outcome), [1, 2, 3].map(|place| place * MADE_NS + UNIT_NS));
+    assert_eq!(responses(&outcome), [1, 2, 3].map(|place| place * FIRMWARE_NS + UNIT_NS));
 }
 
 /// A miss of the map causes a request of its own, which is processed after the look-up and before the data is read.
 #[test]
 fn requests_of_the_map_are_made_too() {
     let outcome = run(&delayed("pipelined", "mapping = { policy = \"map-cache\" }"), at_once(Op::Read, &[0]));
-    assert_eq!(responses(&outcome), [MADE_NS + 1_500 + 2 * UNIT_NS]);
+    assert_eq!(responses(&outcome), [FIRMWARE_NS + 1_500 + 2 * UNIT_NS]);
     assert_eq!(breakdown(&outcome.requests[0])[2], ("map", 1_500 + UNIT_NS));
 }
 
@@ -52,7 +52,7 @@ fn requests_of_the_map_are_made_too() {
 #[test]
 fn a_write_that_fills_a_page_is_made_first() {
     let config = delayed("pipelined", "frontier = { policy = \"single\", fill_limit = \"1 ms\" }");
-    assert_eq!(responses(&run(&config, at_once(Op::Write, &[3, 70]))), [MADE_NS; 2]);
+    assert_eq!(responses(&run(&config, at_once(Op::Write, &[3, 70]))), [FIRMWARE_NS; 2]);
 }
 
 /// Every read, program and erase of a collection is processed, 2 ms for each: one after the other if the task has one

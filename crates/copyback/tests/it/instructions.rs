@@ -162,7 +162,7 @@ fn work_of_workloads(workloads: u64, from: u64, to: u64) {
     let ftl = preconditioning::preconditioned(&config, 1).expect("a preconditioning");
     let mut nothing = Vec::new().into_iter();
     let mut simulation = Simulation::new(vec![(&config, ftl)], setup(&mut nothing, HostConfig::default()));
-    simulation.share((0..workloads).map(stream).collect());
+    simulation.set_workloads((0..workloads).map(stream).collect());
     simulation.run(&mut |_| {}).expect("the run ends well");
     assert!(simulation.drives().next().expect("a drive").counters().work().block_erases > 0, "nothing was collected");
 }

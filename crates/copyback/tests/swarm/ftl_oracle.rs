@@ -13,7 +13,7 @@ use copyback::ftl::blocks::BlockState;
 use copyback::ftl::core::{Ftl, Move};
 use copyback::ftl::frontier::Stream;
 use copyback::ftl::mapping::MappingConfig;
-use copyback::ftl::victim::Planes;
+use copyback::ftl::victim::PlaneRange;
 use copyback::run::config::RunConfig;
 use copyback::sim::index::{BlockId, LogicalUnit, PageId, PhysicalUnit, PlaneId};
 use copyback::tasks::gc::walk::{Moment, Victim, pick};
@@ -255,7 +255,8 @@ impl Bench {
             return;
         }
         let moment = Moment { least_units: 1, read_offsets: &[], stamp: self.stamp };
-        let victim = pick(&mut self.ftl, Planes::one(plane), moment).filter(|victim| victim.frees && victim.has_room);
+        let victim =
+            pick(&mut self.ftl, PlaneRange::one(plane), moment).filter(|victim| victim.frees && victim.has_room);
         let Some(Victim { block, .. }) = victim else { return };
         let owners = self.owners(block);
         assert_eq!(self.ftl.collect(block, self.stamp), owners.len() as u32);

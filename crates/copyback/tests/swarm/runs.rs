@@ -411,7 +411,7 @@ fn check_report(case: &Case, report: &Report, relocated: u64) -> Result<(), Test
     let by_tasks = flash.blocks_relocated;
     prop_assert!(by_tasks == relocated || (by_tasks > relocated && !case.config.tasks.is_empty()));
     let erased = (report.gc.collections + by_tasks) * u64::from(row_planes);
-    let takes_along = case.config.granularity.build().turn().is_some();
+    let takes_along = case.config.granularity.build().plane_rule().is_some();
     prop_assert!(flash.block_erases == erased || (takes_along && flash.block_erases > erased));
     prop_assert!(flash.gc_units <= report.gc.units_moved);
     prop_assert!(flash.update_page_reads <= flash.host_page_reads);

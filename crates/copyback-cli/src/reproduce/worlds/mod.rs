@@ -23,7 +23,7 @@ pub fn reproduced(world_study: &WorldStudy, count: u32, args: &ReproduceArgs) ->
     places.check(args)?;
     super::make_folder(&folder)?;
     let mut journal = Journal::open(&places.journal, &format!("{name}-worlds.parquet"), args.cells.fresh)?;
-    let document = world_study.run(count as usize, args.full_size, &mut journal, &args.cells.how())?;
+    let document = world_study.run(count as usize, args.full_size, &mut journal, &args.cells.execution_options())?;
     let summary = Summary::of(&document);
     let json = json(&document, &summary)?;
     tables::write(&places.table, &document)?;

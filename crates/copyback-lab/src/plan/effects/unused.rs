@@ -1,6 +1,6 @@
 //! Settings that only some policies of other axes use.
 
-use copyback::array::{ArrayConfig, Level};
+use copyback::array::{ArrayConfig, RaidLevel};
 use copyback::dispatch::admit::debit::MapTask;
 use copyback::dispatch::admit::{AdmitConfig, shares::SharesConfig};
 use copyback::dispatch::compose::{BuilderName, GcBuilderName};
@@ -315,7 +315,7 @@ fn why_with_timeless_moves(run: &RunConfig) -> Option<String> {
 fn why_without_parity(run: &RunConfig) -> Option<String> {
     let level = run.array.as_ref()?.level;
     let why = format!("{} has no parity that a write of a part of a stripe must keep", level.name());
-    if_so(matches!(level, Level::Raid0 | Level::Raid1 | Level::Raid10), why)
+    if_so(matches!(level, RaidLevel::Raid0 | RaidLevel::Raid1 | RaidLevel::Raid10), why)
 }
 
 fn why_without_volume(run: &RunConfig) -> Option<String> {

@@ -84,14 +84,14 @@ impl WorldStudy {
         count: usize,
         is_full_size: bool,
         journal: &mut Journal,
-        how: &ExecutionOptions,
+        options: &ExecutionOptions,
     ) -> Result<Worlds, Failure> {
         let open = &self.open;
         let seed = self.overrides.seed.unwrap_or(1);
         let decided = World { number: 0, seed, values: Vec::new(), sets: Vec::new() };
         let worlds = draw::worlds(&open.decisions, count, seed);
         let all: Vec<&World> = std::iter::once(&decided).chain(&worlds).collect();
-        let context = WorldContext { world_study: self, is_small: !is_full_size, how };
+        let context = WorldContext { world_study: self, is_small: !is_full_size, options };
         let claims = context.claims()?;
         let ran = context.run(&all, journal)?;
         let mut rows = all.iter().zip(ran).map(|(world, ran)| row(world, open, &claims, ran));
@@ -190,7 +190,7 @@ struct WorldContext<'a> {
     world_study: &'a WorldStudy,
     /// Whether worlds run smaller drives and shorter runs, as the open decisions state.
     is_small: bool,
-    how: &'a ExecutionOptions,
+    options: &'a ExecutionOptions,
 }
 
 impl WorldContext<'_> {
@@ -248,7 +248,7 @@ impl WorldContext<'_> {
                 count
             }));
         }
-        match runner::run(&mut flat, journal, self.how) {
+        match runner::run(&mut flat, journal, self.options) {
             Ok(results) => {
                 let mut done = flat.into_iter().zip(results);
                 let of = |count: Result<usize, Failure>| match count {
@@ -264,7 +264,7 @@ impl WorldContext<'_> {
 
     fn run_one(&self, made: Result<Vec<PlannedExperiment>, Failure>, journal: &mut Journal) -> Result<Ran, Failure> {
         let ran = made.and_then(|mut experiments| {
-            let results = runner::run(&mut experiments, journal, self.how)?;
+            let results = runner::run(&mut experiments, journal, self.options)?;
             judged(experiments.into_iter().zip(results).collect())
         });
         match ran {

@@ -3,7 +3,7 @@
 
 use crate::sweep::file::{self, Setting};
 use crate::sweep::text::{Entry, Node, Table, Value};
-use copyback::config::layers::{LayerError, Located, Place, Text};
+use copyback::config::layers::{LayerError, Located, Text, TextSpan};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -92,7 +92,7 @@ fn arguments(settings: Vec<Setting>) -> Vec<String> {
     settings.into_iter().map(|setting| setting.argument).collect()
 }
 
-fn refused(message: &str, help: &str, place: &Place) -> LayerError {
+fn refused(message: &str, help: &str, place: &TextSpan) -> LayerError {
     LayerError::new(message).with_help(help).at(Some(place.clone()))
 }
 

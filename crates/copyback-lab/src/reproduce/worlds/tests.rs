@@ -145,8 +145,8 @@ fn every_papers_worlds_can_be_planned() {
     for paper in crate::reproduce::experiments::PAPERS {
         let reproduction = Reproduction { paper: paper.name.to_owned(), ..Reproduction::default() };
         let world_study = reproduction.world_study().unwrap_or_else(|error| panic!("{}: {error:?}", paper.name));
-        let how = ExecutionOptions::default();
-        let context = super::WorldContext { world_study: &world_study, is_small: true, how: &how };
+        let options = ExecutionOptions::default();
+        let context = super::WorldContext { world_study: &world_study, is_small: true, options: &options };
         let decided = super::World { number: 0, seed: 1, values: Vec::new(), sets: Vec::new() };
         for world in worlds(&world_study.open.decisions, 8, 1).iter().chain([&decided]) {
             let made = context.experiments(world);

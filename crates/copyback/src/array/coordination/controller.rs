@@ -3,7 +3,7 @@
 use super::{Common, CoordinationPolicy, CoordinationView, Drives, Message, Order};
 use crate::observe::array_report::RoundTotals;
 use crate::ssd::gc::coordination::{Force, MinimumCollections, PauseMode, Report};
-use crate::tasks::gc::trigger::Level;
+use crate::tasks::gc::trigger::FreeLevel;
 use std::collections::VecDeque;
 
 /// An order to a drive.
@@ -51,7 +51,7 @@ pub struct Controller {
     /// The last round that ended, if it was not read yet.
     ended: Option<Round>,
     /// The drives that reported their level during the round.
-    kept: Vec<(u32, Level)>,
+    kept: Vec<(u32, FreeLevel)>,
     on_their_way: VecDeque<(u64, Envelope)>,
     /// Whether the host is done.
     is_over: bool,
@@ -168,9 +168,9 @@ impl Controller {
         // order; the first request that begins a round keeps the later ones.
         let kept = std::mem::take(&mut self.kept);
         for &(drive, level) in &kept {
-            self.on_message(Message::Low(drive, level.min(Level::Report)), state);
+            self.on_message(Message::Low(drive, level.min(FreeLevel::Report)), state);
         }
-        let mut asking = kept.into_iter().filter(|(_, level)| *level > Level::Report);
+        let mut asking = kept.into_iter().filter(|(_, level)| *level > FreeLevel::Report);
         while self.in_round == 0 {
             let Some((drive, level)) = asking.next() else { break };
             self.on_message(Message::Low(drive, level), state);
@@ -236,7 +236,7 @@ mod tests {
     /// none has a separate round afterwards.
     #[test]
     fn what_is_said_during_a_round_counts_for_the_next() {
-        let (low, start) = (Report::Low(Level::Report), Report::Low(Level::Start));
+        let (low, start) = (Report::Low(FreeLevel::Report), Report::Low(FreeLevel::Start));
         let mut selective = controller("ggc-reactive-selective");
         assert_eq!(forced(&mut selective, &[(0, low), (2, low), (0, start)]), [0, 2]);
         // Drive 1 requests a round before drives 0 and 3 register; drive 3 requests one, too.

@@ -43,7 +43,7 @@ pub use controller::{ArrayState, Controller, DriveOrder, Round};
 use super::config::check_time;
 use crate::config::{KeyError, axis};
 use crate::ssd::gc::coordination::{Force, PauseMode};
-use crate::tasks::gc::trigger::Level;
+use crate::tasks::gc::trigger::FreeLevel;
 use copyback_workload::units::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -178,7 +178,7 @@ pub struct CoordinationView {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Message {
     /// A drive has fallen to a level.
-    Low(u32, Level),
+    Low(u32, FreeLevel),
     /// The distance of a drive's lowest plane from the middle between its report level and its start level, as a share
     /// of a plane's blocks. Every drive sends it at each poll, if the policy requests it.
     AboveMiddle(u32, f64),

@@ -89,7 +89,7 @@ impl CoordinationPolicy for Policy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tasks::gc::trigger::Level;
+    use crate::tasks::gc::trigger::FreeLevel;
 
     const IDLE: CoordinationView = CoordinationView { now_ns: 0, drives: 0b111, idle_since_ns: Some(0), in_round: 0 };
 
@@ -99,7 +99,7 @@ mod tests {
         let mut policy = Policy::new(&Params::default());
         for drive in [0, 1] {
             assert_eq!(
-                policy.on_message(Message::Low(drive, Level::Report), &view),
+                policy.on_message(Message::Low(drive, FreeLevel::Report), &view),
                 None,
                 "a registered drive asks for nothing"
             );

@@ -8,7 +8,7 @@
 
 use super::{Common, CoordinationPolicy, CoordinationView, Message, Order, Parameters, params};
 use crate::ssd::gc::coordination::Force;
-use crate::tasks::gc::trigger::Level;
+use crate::tasks::gc::trigger::FreeLevel;
 
 params! {}
 
@@ -36,7 +36,7 @@ impl Policy {
 
 impl CoordinationPolicy for Policy {
     fn on_message(&mut self, message: Message, view: &CoordinationView) -> Option<Order> {
-        let asks = matches!(message, Message::Low(_, Level::Start));
+        let asks = matches!(message, Message::Low(_, FreeLevel::Start));
         asks.then_some(Order::force(view.drives, self.force))
     }
 }

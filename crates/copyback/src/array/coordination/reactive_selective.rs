@@ -7,7 +7,7 @@
 
 use super::{Common, CoordinationPolicy, CoordinationView, Drives, Message, Order, Parameters, params};
 use crate::ssd::gc::coordination::Force;
-use crate::tasks::gc::trigger::Level;
+use crate::tasks::gc::trigger::FreeLevel;
 
 params! {}
 
@@ -22,7 +22,7 @@ impl Registered {
     pub fn on_message(&mut self, message: Message, force: Force) -> Option<Order> {
         let Message::Low(drive, level) = message else { return None };
         self.drives |= 1 << drive;
-        (level == Level::Start).then(|| self.order(force))
+        (level == FreeLevel::Start).then(|| self.order(force))
     }
 
     /// The registered drives collect, and the list is cleared.

@@ -2,7 +2,7 @@
 
 use super::fault::{explain, fails};
 use super::tree::{Entry, Node, Table, plain};
-use super::{Configuration, LayerError, Place, Resolved, WORKLOADS, nearest, suggestion, tables};
+use super::{Configuration, LayerError, Resolved, TextSpan, WORKLOADS, nearest, suggestion, tables};
 use crate::config::renamed;
 use copyback_workload::spec::{Tenant, WorkloadSpec};
 use copyback_workload::tenants::Tenants;
@@ -32,7 +32,7 @@ pub(super) fn defaults<C: Configuration>() -> String {
 }
 
 /// The place at which a key was set, or the nearest table around it; `None` if only the defaults set it.
-pub(super) fn place_of(root: &Table, key: &str) -> Option<Place> {
+pub(super) fn place_of(root: &Table, key: &str) -> Option<TextSpan> {
     let mut table = root;
     let mut place = None;
     for name in key.split('.') {
@@ -48,7 +48,7 @@ pub(super) fn place_of(root: &Table, key: &str) -> Option<Place> {
 }
 
 /// The place, unless it is in the built-in defaults.
-pub(super) fn user_place(place: &Place) -> Option<Place> {
+pub(super) fn user_place(place: &TextSpan) -> Option<TextSpan> {
     (place.text.name != BUILT_IN).then(|| place.clone())
 }
 

@@ -8,7 +8,7 @@ use super::decode::user_place;
 use super::merge::tag;
 use super::tree::{Items, Node, Table};
 use super::wording::wording;
-use super::{Configuration, LayerError, Place};
+use super::{Configuration, LayerError, TextSpan};
 use serde::Deserialize;
 
 /// The error of a table as another type, if it has one.
@@ -114,7 +114,7 @@ pub(super) fn explain<C: Configuration>(
 }
 
 /// The place of the last step of a path that has one: its key, or its value.
-fn place_of(root: &Table, path: &[Step], is_key: bool) -> Option<Place> {
+fn place_of(root: &Table, path: &[Step], is_key: bool) -> Option<TextSpan> {
     let (mut table, mut place) = (root, None);
     for (depth, step) in path.iter().enumerate() {
         let Step::Key(name) = step else { break };
@@ -231,7 +231,7 @@ fn depth_of_gap(message: &str, field: &str, values: &toml::Table, path: &[Step],
 
 impl Items {
     /// The place of what is at the end of a path: its key, or its value. Of an item of a list, it is its own.
-    fn place_of(&self, path: &[Step], is_key: bool) -> Option<&Place> {
+    fn place_of(&self, path: &[Step], is_key: bool) -> Option<&TextSpan> {
         let (step, rest) = path.split_first()?;
         let (place, inner) = match (self, step) {
             (Self::List(list), Step::Item(item)) => list.get(*item).map(|(place, inner)| (place, inner))?,

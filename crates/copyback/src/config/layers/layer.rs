@@ -1,7 +1,7 @@
 //! One layer of a configuration: the settings of one text, and what is taken out of it before it is merged.
 
 use super::tree::{self, Node, Table};
-use super::{LayerError, Located, Origin, Place, Text, set};
+use super::{LayerError, Located, Origin, Text, TextSpan, set};
 use crate::config::presets::SCHEMES;
 use std::path::Path;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ impl Layer {
 
     /// Puts all keys under one table.
     pub fn nest(&mut self, table: &str) {
-        let whole = Place { text: self.text.clone(), span: 0..0 };
+        let whole = TextSpan { text: self.text.clone(), span: 0..0 };
         let inner = Node::Table(std::mem::take(&mut self.root));
         self.root.insert(
             table.to_owned(),
@@ -64,12 +64,12 @@ impl Layer {
     }
 
     /// The place of the value of a key outside tables.
-    pub fn place_of(&self, key: &str) -> Option<Place> {
+    pub fn place_of(&self, key: &str) -> Option<TextSpan> {
         self.root.get(key).map(|entry| entry.value.clone())
     }
 
     /// The place of a key outside tables, or of a table's name.
-    pub fn place_of_key(&self, key: &str) -> Option<Place> {
+    pub fn place_of_key(&self, key: &str) -> Option<TextSpan> {
         self.root.get(key).map(|entry| entry.key.clone())
     }
 
@@ -79,7 +79,7 @@ impl Layer {
     }
 
     /// The place of the value of a key of a table, if the layer sets it.
-    pub fn place_in(&self, table: &str, key: &str) -> Option<Place> {
+    pub fn place_in(&self, table: &str, key: &str) -> Option<TextSpan> {
         match self.root.get(table) {
             Some(tree::Entry { node: Node::Table(inner), .. }) => inner.get(key).map(|entry| entry.value.clone()),
             _ => None,

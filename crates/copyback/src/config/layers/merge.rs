@@ -1,7 +1,7 @@
 //! Merging of one layer over another.
 
 use super::tree::{Node, Table, plain};
-use super::{Configuration, Place, WORKLOADS};
+use super::{Configuration, TextSpan, WORKLOADS};
 
 /// Keys of `[workload]` that only a generator has.
 const GENERATOR_KEYS: &[&str] = &[
@@ -49,7 +49,7 @@ pub struct Dropped {
     /// Its value.
     pub value: toml::Value,
     /// The place of the value.
-    pub place: Place,
+    pub place: TextSpan,
     /// The key that chooses: `policy`, `mode` or `kind`.
     pub tag: &'static str,
     /// The choice of the earlier layers.
@@ -57,7 +57,7 @@ pub struct Dropped {
     /// The choice of the later layer.
     pub now: String,
     /// The place of the later choice.
-    pub by: Place,
+    pub by: TextSpan,
 }
 
 /// Merges `over` into `base`; parameters of a choice that it replaces are added to `dropped`.

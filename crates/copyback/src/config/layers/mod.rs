@@ -40,7 +40,7 @@ use serde::{Serialize, de::DeserializeOwned};
 pub use set::{SetTwice, set_twice};
 use std::marker::PhantomData;
 use std::sync::Arc;
-pub use texts::{LayerError, Located, Origin, Place, Text};
+pub use texts::{LayerError, Located, Origin, Text, TextSpan};
 use tree::{Node, Table};
 pub use tree::{check_printable, no_toml};
 
@@ -194,7 +194,7 @@ impl<C: Configuration> Stack<C> {
     }
 
     /// The place at which a key of a table, or of a table in it, was set; `None` if only the defaults set it.
-    pub fn place_of_leaf(&self, key: &str) -> Option<Place> {
+    pub fn place_of_leaf(&self, key: &str) -> Option<TextSpan> {
         let (tables, leaf) = key.rsplit_once('.')?;
         let table = tables.split('.').try_fold(&self.root, |table, name| match &table.get(name)?.node {
             Node::Table(inner) => Some(inner),
@@ -224,7 +224,7 @@ impl<C: Configuration> Stack<C> {
     }
 
     /// The place at which the last layer set a key.
-    pub fn place_of(&self, key: &str) -> Option<Place> {
+    pub fn place_of(&self, key: &str) -> Option<TextSpan> {
         decode::place_of(&self.root, key)
     }
 }

@@ -1,7 +1,7 @@
 //! Parses `--set table.key=value`.
 
 use super::tree::{self, Entry, Items, Node, Table};
-use super::{Layer, LayerError, Origin, Place, Text};
+use super::{Layer, LayerError, Origin, Text, TextSpan};
 use std::sync::Arc;
 
 /// Names in a key at most. No key has more than three (`workload.size.mean`), and tables inside tables without end
@@ -25,7 +25,7 @@ pub(super) fn layer_of_option(option: &str, setting: &str) -> Result<Layer, Laye
     insert(&mut own, setting)?;
     let root = own
         .into_iter()
-        .map(|(name, entry)| (name, entry_at(entry, &Place { text: text.clone(), span: 0..option.len() })));
+        .map(|(name, entry)| (name, entry_at(entry, &TextSpan { text: text.clone(), span: 0..option.len() })));
     Ok(Layer { root: root.collect(), text })
 }
 
@@ -71,7 +71,7 @@ fn note_replaced(path: &str, base: &Table, over: &Table, found: &mut Vec<SetTwic
 
 fn insert(root: &mut Table, argument: &str) -> Result<(), LayerError> {
     let text = Arc::new(Text::new("--set", argument).of(Origin::CommandLine));
-    let place = |from: usize, to: usize| Place { text: text.clone(), span: from..to };
+    let place = |from: usize, to: usize| TextSpan { text: text.clone(), span: from..to };
     let Some(equals) = argument.find('=') else {
         return Err(LayerError::new(format!("`--set {argument}` sets nothing"))
             .with_help("write `--set table.key=value`, for example `--set trigger.soft=0.05`"));
@@ -111,7 +111,7 @@ fn insert(root: &mut Table, argument: &str) -> Result<(), LayerError> {
 }
 
 /// The value as TOML, or else as a text: `75us` and `global` need no quotes.
-fn value(argument: &str, place: &Place) -> Result<Node, LayerError> {
+fn value(argument: &str, place: &TextSpan) -> Result<Node, LayerError> {
     let raw = argument[place.span.clone()].trim();
     let document = Arc::new(Text::new(String::new(), format!("v = {raw}")));
     match tree::parse(&document).map(|mut table| (table.remove("v"), table.is_empty())) {
@@ -129,7 +129,7 @@ fn value(argument: &str, place: &Place) -> Result<Node, LayerError> {
 }
 
 /// The node with all its places at the argument's value.
-fn at(node: Node, place: &Place) -> Node {
+fn at(node: Node, place: &TextSpan) -> Node {
     match node {
         Node::Leaf(value) => Node::Leaf(value),
         Node::Table(table) => {
@@ -139,7 +139,7 @@ fn at(node: Node, place: &Place) -> Node {
 }
 
 /// The entry with all its places at the argument's value.
-fn entry_at(entry: Entry, place: &Place) -> Entry {
+fn entry_at(entry: Entry, place: &TextSpan) -> Entry {
     Entry { key: place.clone(), value: place.clone(), node: at(entry.node, place), items: Items::None }
 }
 

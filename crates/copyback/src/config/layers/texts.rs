@@ -52,7 +52,7 @@ impl Text {
 
 /// A part of a text.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct TextSpan {
     /// The text.
     pub text: Arc<Text>,
     /// Bytes of it.
@@ -68,7 +68,7 @@ pub struct LayerError {
     /// The remedy.
     pub help: Option<String>,
     /// The place of the value; `None` if it is a built-in default or an argument that is its own place.
-    pub place: Option<Place>,
+    pub place: Option<TextSpan>,
 }
 
 impl LayerError {
@@ -86,7 +86,7 @@ impl LayerError {
 
     /// The same at a place.
     #[must_use]
-    pub fn at(mut self, place: Option<Place>) -> Self {
+    pub fn at(mut self, place: Option<TextSpan>) -> Self {
         self.place = place;
         self
     }
@@ -98,5 +98,5 @@ pub struct Located {
     /// The text.
     pub value: String,
     /// Its place.
-    pub place: Option<Place>,
+    pub place: Option<TextSpan>,
 }

@@ -1,6 +1,6 @@
 //! TOML as a tree; every key and value has its place in the text.
 
-use super::{LayerError, Place, Text};
+use super::{LayerError, Text, TextSpan};
 use copyback_workload::printable::{is_unprintable, printable};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -16,9 +16,9 @@ pub(super) type Table = BTreeMap<String, Entry>;
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     /// The place of the key.
-    pub key: Place,
+    pub key: TextSpan,
     /// The place of the value.
-    pub value: Place,
+    pub value: TextSpan,
     /// The value.
     pub node: Node,
     /// The places of what is in it, if it is a list.
@@ -32,14 +32,14 @@ pub(super) enum Items {
     #[default]
     None,
     /// The place of each item, and those in it.
-    List(Vec<(Place, Items)>),
+    List(Vec<(TextSpan, Items)>),
     /// By key: the places of the key and of its value, and those in it.
-    Table(BTreeMap<String, (Place, Place, Items)>),
+    Table(BTreeMap<String, (TextSpan, TextSpan, Items)>),
 }
 
 impl Items {
     fn of(text: &Arc<Text>, value: &DeValue<'_>) -> Self {
-        let place = |span| Place { text: text.clone(), span };
+        let place = |span| TextSpan { text: text.clone(), span };
         match value {
             DeValue::Array(items) => {
                 Self::List(items.iter().map(|item| (place(item.span()), Self::of(text, item.get_ref()))).collect())
@@ -74,7 +74,7 @@ pub(super) enum Node {
 /// Reads a text.
 pub(super) fn parse(text: &Arc<Text>) -> Result<Table, LayerError> {
     let parsed = DeTable::parse(&text.text)
-        .map_err(|error| no_toml(&error).at(error.span().map(|span| Place { text: text.clone(), span })))?;
+        .map_err(|error| no_toml(&error).at(error.span().map(|span| TextSpan { text: text.clone(), span })))?;
     table(text, parsed.into_inner())
 }
 
@@ -94,8 +94,8 @@ pub fn no_toml(error: &toml::de::Error) -> LayerError {
 ///
 /// # Errors
 /// The character and its place.
-pub fn check_printable(key: &str, value: &DeValue<'_>, [key_place, place]: [&Place; 2]) -> Result<(), LayerError> {
-    let refuse = |what: &str, c: char, place: &Place| {
+pub fn check_printable(key: &str, value: &DeValue<'_>, [key_place, place]: [&TextSpan; 2]) -> Result<(), LayerError> {
+    let refuse = |what: &str, c: char, place: &TextSpan| {
         let character = u32::from(c);
         LayerError::new(format!("{what} has the control character U+{character:04X}"))
             .with_help("remove it")
@@ -125,7 +125,7 @@ fn table(text: &Arc<Text>, from: DeTable<'_>) -> Result<Table, LayerError> {
     let mut table = Table::new();
     for (key, value) in from {
         let (key_span, value_span) = (key.span(), value.span());
-        let place = |span| Place { text: text.clone(), span };
+        let place = |span| TextSpan { text: text.clone(), span };
         check_printable(key.get_ref(), value.get_ref(), [&place(key_span.clone()), &place(value_span.clone())])?;
         let items = match value.get_ref() {
             list @ DeValue::Array(_) => Items::of(text, list),

@@ -3,7 +3,7 @@
 use super::{AdmitPolicy, AdmitView, Entry};
 use crate::dispatch::queues::Queues;
 use crate::dispatch::txn::{Role, Txn, Txns};
-use crate::dispatch::windows::Windows;
+use crate::dispatch::windows::DieWindows;
 use crate::flash::command::Source;
 use crate::flash::geometry::Geometry;
 use crate::run::config::RunConfig;
@@ -11,7 +11,7 @@ use crate::sim::index::{DieId, LogicalUnit, PlaneId};
 
 /// The view of a policy on chips with four free slots each.
 pub(super) struct Chips {
-    pub windows: Windows,
+    pub windows: DieWindows,
     queues: Queues,
     txns: Txns,
 }
@@ -34,7 +34,7 @@ impl Chips {
         );
         let config: RunConfig = crate::config::from_toml(&text).expect("a configuration");
         let geometry = Geometry::new(&config.device());
-        Self { windows: Windows::new(4, dies), queues: Queues::new(&geometry, None), txns: Txns::new(8) }
+        Self { windows: DieWindows::new(4, dies), queues: Queues::new(&geometry, None), txns: Txns::new(8) }
     }
 
     pub fn view(&self, waits_for_gc: bool) -> AdmitView<'_> {

@@ -25,7 +25,7 @@ pub mod window;
 
 use super::queues::Queues;
 use super::txn::Txns;
-use super::windows::{Tasks, Windows};
+use super::windows::{DieWindows, Tasks};
 use crate::config::layers::Kept;
 use crate::config::{KeyError, axis};
 use crate::flash::command::Source;
@@ -35,7 +35,7 @@ use shares::Shares;
 /// The view of a policy.
 #[derive(Clone, Copy)]
 pub struct AdmitView<'a> {
-    pub(crate) windows: &'a Windows,
+    pub(crate) windows: &'a DieWindows,
     pub(crate) queues: &'a Queues,
     pub(crate) txns: &'a Txns,
     /// Whether a request of the host waits that only a collection can serve.

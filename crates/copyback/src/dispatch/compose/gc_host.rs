@@ -5,13 +5,13 @@
 //! requests that can join the next command wait for it, and do not preempt it: in hpdc18 Section 4.4, preemption serves
 //! those that "miss".
 
-use super::{ComposeView, JoiningReads, JoiningWrite, Room};
+use super::{ComposeView, HostPages, JoiningReads, JoiningWrite};
 use crate::flash::command::CommandPlane;
 use crate::sim::index::{BlockId, PageId, PlaneId, TxnId};
 
 /// The queued reads that can share a command with a collection's read of a page: the first of each other plane, in the
 /// order of their queue.
-pub(crate) fn reads<R: Room>(view: &ComposeView<'_, R>, lead: PageId) -> JoiningReads {
+pub(crate) fn reads<R: HostPages>(view: &ComposeView<'_, R>, lead: PageId) -> JoiningReads {
     let (index, geometry) = (view.queues.index(), view.geometry);
     let (lead_block, offset) = geometry.block_and_offset(lead);
     let lead_plane = geometry.plane_of(lead_block);
@@ -34,7 +34,7 @@ pub(crate) fn reads<R: Room>(view: &ComposeView<'_, R>, lead: PageId) -> Joining
 
 /// A queued write on a plane whose next page has the offset of the collection's; `is_paired`: that page is in the block
 /// that its plane has set apart for paired programs.
-pub(super) fn write<R: Room>(
+pub(super) fn write<R: HostPages>(
     view: &ComposeView<'_, R>,
     parts: &[CommandPlane],
     plane: PlaneId,
@@ -46,7 +46,7 @@ pub(super) fn write<R: Room>(
 }
 
 /// Whether writes to a plane, or unbound writes if none is named, can join the next program of a collection on `plane`.
-pub(crate) fn joins_of_writes<R: Room>(view: &ComposeView<'_, R>, partner: PlaneId, plane: PlaneId) -> bool {
+pub(crate) fn joins_of_writes<R: HostPages>(view: &ComposeView<'_, R>, partner: PlaneId, plane: PlaneId) -> bool {
     if view.ftl.needs_pairing(plane) {
         return false;
     }
@@ -55,13 +55,13 @@ pub(crate) fn joins_of_writes<R: Room>(view: &ComposeView<'_, R>, partner: Plane
 }
 
 /// Whether the next page of a plane can share a command with the next page of a collection on another plane.
-fn has_partner_page<R: Room>(view: &ComposeView<'_, R>, partner: PlaneId, plane: PlaneId) -> bool {
+fn has_partner_page<R: HostPages>(view: &ComposeView<'_, R>, partner: PlaneId, plane: PlaneId) -> bool {
     let page_of = |block: BlockId, offset: u32| PageId(block.0 * view.geometry.pages_per_block + offset);
     let (write_point, is_paired) = view.ftl.write_point_for_collection(plane, &[partner]);
     let lead_offset = view.ftl.next_offset_in(plane, write_point);
     let lead = view.ftl.next_block_in(plane, write_point).map(|block| page_of(block, lead_offset));
     let own = view.ftl.write_point_at(partner, lead_offset, is_paired);
-    let own = own.filter(|_| view.room.host_pages_left(partner) > 0);
+    let own = own.filter(|_| view.host_pages.host_pages_left(partner) > 0);
     let page = own.and_then(|own| view.ftl.next_block_in(partner, own)).map(|block| page_of(block, lead_offset));
     lead.zip(page).is_some_and(|(lead, page)| view.rules.go_together(view.geometry, lead, page))
 }

@@ -1,13 +1,13 @@
 //! The log block that takes a queued write, if writes wait in log blocks to be merged (`mapping::fast`).
 
-use super::{ComposeView, JoiningWrite, Room};
+use super::{ComposeView, HostPages, JoiningWrite};
 use crate::config::device::UNITS_PER_PAGE_MAX;
 use crate::dispatch::queues::Queue;
 use crate::flash::command::CommandPlane;
 use crate::ftl::log_blocks::RANDOM;
 use crate::sim::index::{LogicalUnit, PlaneId, TxnId};
 
-impl<R: Room> ComposeView<'_, R> {
+impl<R: HostPages> ComposeView<'_, R> {
     /// The log block of a plane for a queued write, and for later writes that share its page.
     #[inline(never)]
     pub fn log_for(&self, plane: PlaneId, lead: TxnId) -> usize {
@@ -24,7 +24,7 @@ impl<R: Room> ComposeView<'_, R> {
         let log = self.log_for(plane, txn);
         let page = self.ftl.log_page(plane, log, &[self.txns[txn].first])?;
         let fits = parts.iter().all(|part| self.rules.go_together(self.geometry, part.page, page));
-        (fits && self.room.host_pages_left(plane) > 0).then_some(JoiningWrite { txn, write_point: log })
+        (fits && self.host_pages.host_pages_left(plane) > 0).then_some(JoiningWrite { txn, write_point: log })
     }
 
     /// The units of queued writes that would share a page, their number, and whether all are the newest. It searches as

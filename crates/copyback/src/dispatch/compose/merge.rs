@@ -6,28 +6,28 @@
 //! collections are preemptible, such requests wait for the collection and do not preempt it; they wait behind all
 //! requests that do.
 
-use super::{ComposeView, Room};
+use super::{ComposeView, HostPages};
 use crate::ftl::core::Move;
 use crate::sim::index::{BlockId, LogicalUnit, PageId, TxnId};
 use std::ops::Range;
 
-/// Writes that are merged into a program of collection.
+/// Queued writes whose data a program of collection takes instead of the old version.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Merged {
+pub(crate) struct ServedWrites {
     /// The first of these writes; the others are on its chain.
     pub first: TxnId,
     /// Bit n: the n-th unit of the page is the host's.
     pub units: u32,
 }
 
-impl Merged {
+impl ServedWrites {
     /// No writes.
     pub const NONE: Self = Self { first: TxnId::NONE, units: 0 };
 }
 
 /// The move of a collection's victim for whose page a request has waited longest, by its position among the pending
 /// moves; reads precede writes.
-pub(crate) fn wanted_move<R: Room>(view: &ComposeView<'_, R>, victim: BlockId, pending: &[Move]) -> Option<usize> {
+pub(crate) fn wanted_move<R: HostPages>(view: &ComposeView<'_, R>, victim: BlockId, pending: &[Move]) -> Option<usize> {
     let start_of = |page| pending.iter().position(|m| view.geometry.page_of(m.from) == page);
     let waiting = |is_write| view.queues.index().of_block(view.die, victim, is_write);
     let mut looked_for = PageId::NONE;
@@ -39,7 +39,7 @@ pub(crate) fn wanted_move<R: Room>(view: &ComposeView<'_, R>, victim: BlockId, p
 }
 
 /// The first queued read of a page whose turn is in `turns`.
-pub(crate) fn read_of<R: Room>(view: &ComposeView<'_, R>, page: PageId, turns: Range<u64>) -> Option<TxnId> {
+pub(crate) fn read_of<R: HostPages>(view: &ComposeView<'_, R>, page: PageId, turns: Range<u64>) -> Option<TxnId> {
     let index = view.queues.index();
     let block = view.geometry.block_and_offset(page).0;
     let is_next = |&(id, at): &(TxnId, PageId)| at == page && turns.contains(&index.turn(id));
@@ -47,7 +47,7 @@ pub(crate) fn read_of<R: Room>(view: &ComposeView<'_, R>, page: PageId, turns: R
 }
 
 /// The next queued write of data in the victim: after another one, or the first; its turn is before `end`.
-pub(crate) fn next_write<R: Room>(
+pub(crate) fn next_write<R: HostPages>(
     view: &ComposeView<'_, R>,
     victim: BlockId,
     behind: Option<TxnId>,
@@ -63,7 +63,7 @@ pub(crate) fn next_write<R: Room>(
 
 /// The units of a program of these moves that a write covers, if it covers nothing else and is the newest write of
 /// each.
-pub(crate) fn units_in_program<R: Room>(view: &ComposeView<'_, R>, id: TxnId, moves: &[Move]) -> Option<u32> {
+pub(crate) fn units_in_program<R: HostPages>(view: &ComposeView<'_, R>, id: TxnId, moves: &[Move]) -> Option<u32> {
     let txn = &view.txns[id];
     let mut covered = 0;
     for unit in (txn.first.0..txn.first.0 + txn.units).map(LogicalUnit) {

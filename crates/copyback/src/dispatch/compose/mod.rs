@@ -96,7 +96,7 @@ impl ComposeConfig {
 }
 
 /// The pages left for admitted writes.
-pub(crate) trait Room {
+pub(crate) trait HostPages {
     /// Pages of a plane that admitted host writes can use now.
     fn host_pages_left(&self, plane: PlaneId) -> u32;
     /// Pages of a plane that no reservation, admitted write or move needs.
@@ -126,10 +126,10 @@ pub(crate) struct ComposeView<'a, R> {
     /// Whether planes may skip pages, so that programs of the host share a command.
     pub aligns: bool,
     /// Pages that are left.
-    pub room: &'a R,
+    pub host_pages: &'a R,
 }
 
-impl<R: Room> ComposeView<'_, R> {
+impl<R: HostPages> ComposeView<'_, R> {
     /// The write point of a plane whose next page can be in one command with these parts.
     #[inline(always)]
     fn partner_write_point(&self, parts: &[CommandPlane], plane: PlaneId, is_paired: bool) -> Option<usize> {
@@ -143,7 +143,7 @@ impl<R: Room> ComposeView<'_, R> {
     #[inline(always)]
     fn fits_at(&self, parts: &[CommandPlane], plane: PlaneId, write_point: usize) -> bool {
         let offset = self.geometry.block_and_offset(parts[0].page).1;
-        if self.room.host_pages_left(plane) == 0 {
+        if self.host_pages.host_pages_left(plane) == 0 {
             return false;
         }
         let Some(block) = self.ftl.next_block_in(plane, write_point) else { return false };
@@ -193,7 +193,7 @@ pub(crate) struct JoiningWrite {
 impl BuilderName {
     /// Queued reads of the die that join the read of a page.
     #[inline(always)]
-    pub(crate) fn reads<R: Room>(self, view: &ComposeView<'_, R>, lead: PageId) -> JoiningReads {
+    pub(crate) fn reads<R: HostPages>(self, view: &ComposeView<'_, R>, lead: PageId) -> JoiningReads {
         match self {
             Self::MultiPlane => multi_plane::reads(view, lead),
             // This builder decides when a command may follow another, not what a command contains.
@@ -203,7 +203,7 @@ impl BuilderName {
 
     /// A queued write that joins a program of these parts on a further plane.
     #[inline(always)]
-    pub(crate) fn write<R: Room>(
+    pub(crate) fn write<R: HostPages>(
         self,
         view: &ComposeView<'_, R>,
         parts: &[CommandPlane],
@@ -217,7 +217,12 @@ impl BuilderName {
 
     /// The page offset of a program of the host that one of a plane's open blocks takes next. Pages before it are
     /// skipped.
-    pub(crate) fn offset_of_lead<R: Room>(self, view: &ComposeView<'_, R>, plane: PlaneId, write_point: usize) -> u32 {
+    pub(crate) fn offset_of_lead<R: HostPages>(
+        self,
+        view: &ComposeView<'_, R>,
+        plane: PlaneId,
+        write_point: usize,
+    ) -> u32 {
         match self {
             Self::MultiPlane => align::offset_of_lead(view, plane, write_point),
             Self::Cache => view.ftl.next_offset_in(plane, write_point),
@@ -227,7 +232,7 @@ impl BuilderName {
 
 impl GcBuilderName {
     /// Queued reads of the die that join a read of collection.
-    pub(crate) fn reads<R: Room>(self, view: &ComposeView<'_, R>, lead: PageId) -> JoiningReads {
+    pub(crate) fn reads<R: HostPages>(self, view: &ComposeView<'_, R>, lead: PageId) -> JoiningReads {
         match self {
             Self::GcHost => gc_host::reads(view, lead),
             // These builders decide which requests a page serves, and when a command may follow another.
@@ -236,7 +241,7 @@ impl GcBuilderName {
     }
 
     /// A queued write that joins a program of collection on a further plane.
-    pub(crate) fn write<R: Room>(
+    pub(crate) fn write<R: HostPages>(
         self,
         view: &ComposeView<'_, R>,
         parts: &[CommandPlane],

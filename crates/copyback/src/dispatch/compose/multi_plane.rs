@@ -3,14 +3,14 @@
 //!
 //! Source: hpdc18 Section 2.2.2, tpds20 Section 2; ONFI 5.1 multi-plane operations.
 
-use super::{ComposeView, JoiningReads, JoiningWrite, Room};
+use super::{ComposeView, HostPages, JoiningReads, JoiningWrite};
 use crate::dispatch::queues::Queue;
 use crate::flash::command::CommandPlane;
 use crate::sim::index::{PageId, PlaneId, TxnId};
 
 /// Queued reads of other planes at the lead's offset, among the first `scan_max`.
 #[inline(always)]
-pub(super) fn reads<R: Room>(view: &ComposeView<'_, R>, lead: PageId) -> JoiningReads {
+pub(super) fn reads<R: HostPages>(view: &ComposeView<'_, R>, lead: PageId) -> JoiningReads {
     let geometry = view.geometry;
     let mut found = JoiningReads::NONE;
     let mut pages = [lead; 4];
@@ -49,7 +49,7 @@ pub(super) fn reads<R: Room>(view: &ComposeView<'_, R>, lead: PageId) -> Joining
 
 /// A queued write on a plane whose next page has the lead's offset, or a later page if planes skip pages.
 #[inline(always)]
-pub(super) fn write<R: Room>(
+pub(super) fn write<R: HostPages>(
     view: &ComposeView<'_, R>,
     parts: &[CommandPlane],
     plane: PlaneId,

@@ -60,7 +60,7 @@ impl Both {
     fn new(scan_max: usize) -> Self {
         let config: RunConfig = crate::config::from_toml(DRIVE).expect("a configuration");
         let geometry = Geometry::new(&config.device());
-        let queues = Queues::new(&geometry, Some(IndexRequirements { scan_max, pairs: true, merges: true }));
+        let queues = Queues::new(&geometry, Some(IndexRequirements { scan_max, pairs: true, by_block: true }));
         let places = vec![PhysicalUnit::NONE; UNITS as usize];
         Self { geometry, queues, txns: Txns::new(4), places, naive: Default::default(), scan_max }
     }

@@ -1,7 +1,7 @@
-//! The path of a command over the channel, and into the array ([`super::array`]).
+//! The path of a command over the channel, and into the array ([`super::cell_array`]).
 
 use super::{Flash, PageOut, Phase, TransferEnd};
-use crate::flash::channel::{Channel, Turn, Waiters};
+use crate::flash::channel::{Channel, TransferClass, Waiters};
 use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
 use crate::flash::die::{FlashDie, NO_COMMAND};
 use crate::flash::geometry::Geometry;
@@ -103,7 +103,7 @@ impl<O: Observer> CommandPath<'_, O> {
 
 impl<O: Observer> Flash<O> {
     #[inline(always)]
-    pub(super) fn way(&mut self, die: DieId) -> CommandPath<'_, O> {
+    pub(super) fn path(&mut self, die: DieId) -> CommandPath<'_, O> {
         let d = &mut self.dies[die.at()];
         let (channel, waiters) = self.channels.split(d.channel);
         CommandPath {
@@ -129,7 +129,7 @@ impl<O: Observer> Flash<O> {
         self.rules.check(&self.geometry, command);
         let now_ns = events.now_ns();
         self.planes_in_use += u32::from(command.planes);
-        let mut way = self.way(die);
+        let mut way = self.path(die);
         let (at, is_first) = (way.d.free_place(), way.d.is_ready());
         let follows = !is_first && way.d.uses_cache_register();
         way.d.commands[at] = *command;
@@ -163,7 +163,7 @@ impl<O: Observer> Flash<O> {
         let home = self.geometry.plane_of_page(part.page);
         hold!(home == part.plane, LegalCommand, "{op:?} of {:?} on {:?}", part.page, part.plane);
         self.planes_in_use += 1;
-        let mut way = self.way(die);
+        let mut way = self.path(die);
         debug_assert!(way.d.is_ready() && way.observer.is_none());
         way.d.busy_since_ns = now_ns;
         way.d.commands[0].set_alone(op, source, job, part, now_ns);
@@ -214,7 +214,7 @@ impl<O: Observer> Flash<O> {
         if channel.busy_until_ns() <= events.now_ns()
             && let Some(die) = waiters.next(number, channel)
         {
-            let mut way = self.way(die);
+            let mut way = self.path(die);
             let (at, phase, duration_ns) = (way.d.bus, way.d.phase, way.d.bus_ns);
             let op = way.d.command(at).op;
             way.start_transfer::<false>((at, op), phase, duration_ns, events);
@@ -228,7 +228,7 @@ impl<O: Observer> Flash<O> {
     /// A program's data is in the register: the array begins, or ends the program before first. Whether it begins.
     pub fn on_loaded(&mut self, die: DieId, events: &mut EventQueue) -> bool {
         let now_ns = events.now_ns();
-        let mut way = self.way(die);
+        let mut way = self.path(die);
         let at = std::mem::replace(&mut way.d.bus, NO_COMMAND);
         way.d.command_mut(at).loaded_ns = now_ns;
         let begins = !way.d.array.is_busy();
@@ -251,7 +251,7 @@ impl<O: Observer> Flash<O> {
     #[inline]
     pub fn take_page(&mut self, die: DieId, holds: bool, events: &mut EventQueue) -> PageOut {
         let now_ns = events.now_ns();
-        let mut way = self.way(die);
+        let mut way = self.path(die);
         let at = way.d.bus;
         let command = *way.d.command(at);
         let part = usize::from(command.out);
@@ -282,7 +282,7 @@ impl<O: Observer> Flash<O> {
 
     /// Lets held pages of a die leave at once, in one go.
     pub fn release_held_pages(&mut self, die: DieId, events: &mut EventQueue) {
-        let mut way = self.way(die);
+        let mut way = self.path(die);
         let at = std::mem::replace(&mut way.d.staged, NO_COMMAND);
         let command = way.d.command_mut(at);
         command.held = false;
@@ -311,7 +311,7 @@ impl<O: Observer> Flash<O> {
     pub fn follow_alone(&mut self, die: DieId, (op, page, units): (FlashOp, PageId, u32), events: &mut EventQueue) {
         let (now_ns, home) = (events.now_ns(), self.geometry.plane_of_page(page));
         self.planes_in_use += 1;
-        let mut way = self.way(die);
+        let mut way = self.path(die);
         let plane = way.d.commands[0].parts[0].plane;
         hold!(home == plane, LegalCommand, "{op:?} of {page:?} on {plane:?}");
         way.d.busy_since_ns = now_ns;
@@ -333,14 +333,14 @@ fn wait_for_channel(
     events: &mut EventQueue,
 ) {
     let command = d.command(d.bus);
-    let turn = match (d.phase, command.source) {
-        (Phase::Command, _) => Turn::Cycles,
-        (_, source) if source == Source::HOST => Turn::Data,
+    let class = match (d.phase, command.source) {
+        (Phase::Command, _) => TransferClass::Cycles,
+        (_, source) if source == Source::HOST => TransferClass::Data,
         // Held pages are the host's.
-        (Phase::Out, _) if command.held => Turn::Data,
-        _ => Turn::Urgent,
+        (Phase::Out, _) if command.held => TransferClass::Data,
+        _ => TransferClass::Urgent,
     };
-    waiters.wait(number, channel, die, turn);
+    waiters.wait(number, channel, die, class);
     if let Some(timer) = timer.filter(|&timer| !events.is_pending(timer)) {
         events.schedule(timer, channel.busy_until_ns());
     }

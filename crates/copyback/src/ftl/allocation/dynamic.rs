@@ -13,7 +13,7 @@
 //! Parameters: none.
 
 use super::die_search::{DieSearch, Ring};
-use super::{Load, Place};
+use super::{Load, PagePlacement};
 use crate::flash::geometry::Geometry;
 use crate::flash::stripes::Stripes;
 use crate::sim::index::{ChannelId, DieId, LogicalUnit, PlaneId};
@@ -82,17 +82,17 @@ impl Dynamic {
 
     /// The die for the next write, on a given channel if there is one.
     #[inline]
-    pub fn place(&self, channel: Option<ChannelId>, load: &impl Load, search: Option<&mut DieSearch>) -> Place {
+    pub fn place(&self, channel: Option<ChannelId>, load: &impl Load, search: Option<&mut DieSearch>) -> PagePlacement {
         // The die whose turn it is can only be equalled, and comes first.
         let first = self.turns[self.first_turn_of(channel)];
         if !load.is_collecting(first) && load.queued(first) == 0 && load.free_pages(first) > 0 {
-            return Place { die: first, plane: PlaneId::NONE };
+            return PagePlacement { die: first, plane: PlaneId::NONE };
         }
         match (channel, search) {
             (channel, Some(search)) if channel.is_some() == self.stripes.is_some() => {
                 let turn = self.first_turn_of(channel);
                 let die = search.best(self.ring(), turn, |turn| self.turns[turn as usize], load);
-                Place { die, plane: PlaneId::NONE }
+                PagePlacement { die, plane: PlaneId::NONE }
             }
             (Some(channel), _) => self.place_on(channel, load),
             (None, _) => self.place_anywhere(load),
@@ -122,17 +122,17 @@ impl Dynamic {
     }
 
     /// The best die of a channel, by a comparison of all its dies.
-    fn place_on(&self, channel: ChannelId, load: &impl Load) -> Place {
+    fn place_on(&self, channel: ChannelId, load: &impl Load) -> PagePlacement {
         let (dies, channels) = (self.turns.len(), self.turns.len() / self.dies_per_channel as usize);
         let first = self.first_turn_of(Some(channel));
         let in_turn = (0..self.dies_per_channel as usize).map(|i| (first + i * channels) % dies);
         let rank = |die: DieId| (load.free_pages(die) == 0, load.is_collecting(die), load.queued(die));
         let best = in_turn.map(|turn| self.turns[turn]).min_by_key(|&die| rank(die)).expect("a channel has a die");
-        Place { die: best, plane: PlaneId::NONE }
+        PagePlacement { die: best, plane: PlaneId::NONE }
     }
 
     /// The best die of the drive, by a comparison of all dies until one is idle.
-    fn place_anywhere(&self, load: &impl Load) -> Place {
+    fn place_anywhere(&self, load: &impl Load) -> PagePlacement {
         let dies = self.turns.len();
         let rank = |die: DieId| (load.free_pages(die) == 0, load.is_collecting(die), load.queued(die));
         let mut in_turn = (0..dies).map(|i| (self.next_turn + i) % dies);
@@ -149,7 +149,7 @@ impl Dynamic {
                 (best, least) = (at, rank(die));
             }
         }
-        Place { die: self.turns[best], plane: PlaneId::NONE }
+        PagePlacement { die: self.turns[best], plane: PlaneId::NONE }
     }
 
     /// A write went to a die: the next turn is that of the die behind it.

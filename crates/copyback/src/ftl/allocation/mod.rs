@@ -25,7 +25,7 @@ axis! {
 
 /// The destination of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct PagePlacement {
     /// Its die.
     pub die: DieId,
     /// Its plane, [`PlaneId::NONE`] for any plane of the die.
@@ -89,7 +89,7 @@ impl Allocation {
     /// The destination of the page of `unit`. It changes nothing: the caller reports the placement
     /// ([`Allocation::on_placed`]). With a search of the same load, not every die is compared; the answer is the same.
     #[inline]
-    pub fn place(&self, unit: LogicalUnit, load: &impl Load, search: Option<&mut DieSearch>) -> Place {
+    pub fn place(&self, unit: LogicalUnit, load: &impl Load, search: Option<&mut DieSearch>) -> PagePlacement {
         match self {
             Self::Static(p) => p.place(unit),
             Self::StaticDie(p) => p.place(unit),
@@ -107,9 +107,9 @@ impl Allocation {
         geometry: &Geometry,
         load: &impl Load,
         search: Option<&mut DieSearch>,
-    ) -> Place {
+    ) -> PagePlacement {
         match self {
-            Self::Static(_) | Self::StaticDie(_) => Place { die: geometry.die_of(from), plane: from },
+            Self::Static(_) | Self::StaticDie(_) => PagePlacement { die: geometry.die_of(from), plane: from },
             Self::Dynamic(p) => p.place(channel_of_moves(from, geometry), load, search),
             Self::Plugin(p) => {
                 p.place(&plugin::AllocationView { unit: None, channel: channel_of_moves(from, geometry), load })
@@ -127,7 +127,7 @@ impl Allocation {
 
     /// A page was placed where the policy decided.
     #[inline]
-    pub fn on_placed(&mut self, place: Place) {
+    pub fn on_placed(&mut self, place: PagePlacement) {
         match self {
             Self::Static(_) | Self::StaticDie(_) => {}
             Self::Dynamic(p) => p.on_placed(place.die),

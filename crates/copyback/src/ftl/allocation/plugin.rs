@@ -10,7 +10,7 @@
 //! - `name`: the policy's name, as the caller supplied it.
 
 use super::dynamic::Dynamic;
-use super::{Load, Place};
+use super::{Load, PagePlacement};
 use crate::config::KeyError;
 use crate::config::plugins::{Supplied, fail};
 use crate::flash::geometry::Geometry;
@@ -84,7 +84,7 @@ impl Plugged {
     }
 
     /// The die for a page.
-    pub fn place(&self, view: &AllocationView<'_>) -> Place {
+    pub fn place(&self, view: &AllocationView<'_>) -> PagePlacement {
         let die = self.plugin.place(view);
         let channel = die.0 / self.dies_per_channel;
         let why = if die.0 >= self.dies {
@@ -92,7 +92,7 @@ impl Plugged {
         } else if let Some(own) = view.channel.filter(|own| own.0 != channel) {
             format!("placed a page on die {} of channel {channel}, and its stripe has it on channel {}", die.0, own.0)
         } else {
-            return Place { die, plane: PlaneId::NONE };
+            return PagePlacement { die, plane: PlaneId::NONE };
         };
         fail(
             "allocation",

@@ -9,7 +9,7 @@
 //! Parameters:
 //! - `order` (default `"CWDP"`): as under `static`; the position of P decides only which pages share a die.
 
-use super::Place;
+use super::PagePlacement;
 pub use super::static_order::Params;
 use super::static_order::StaticOrder;
 use crate::flash::geometry::Geometry;
@@ -41,8 +41,8 @@ impl StaticDie {
     }
 
     /// The destination of the page of `unit`.
-    pub fn place(&self, unit: LogicalUnit) -> Place {
-        Place { die: self.die(unit), plane: PlaneId::NONE }
+    pub fn place(&self, unit: LogicalUnit) -> PagePlacement {
+        PagePlacement { die: self.die(unit), plane: PlaneId::NONE }
     }
 
     /// The next plane in rotation of the die of `unit` that has a free page, or the next in rotation if none has.

@@ -11,7 +11,7 @@
 //! Parameters:
 //! - `order` (default `"CWDP"`): each of the letters C, W, D, P once.
 
-use super::Place;
+use super::PagePlacement;
 use crate::config::KeyError;
 use crate::flash::geometry::Geometry;
 use crate::flash::stripes::Stripes;
@@ -68,7 +68,7 @@ pub struct StaticOrder {
     units_per_page: FastDiv,
     planes: FastDiv,
     /// The destination of pages, by the residue of the logical page's number.
-    place_of: Vec<Place>,
+    place_of: Vec<PagePlacement>,
     /// The page of the plane in one rotation, for each residue: if a plane is a row of planes, it has several.
     rank_of: Vec<u32>,
     /// The residue of each plane's pages of one round.
@@ -121,7 +121,7 @@ impl StaticOrder {
         };
         let planes = geometry.planes * row_planes;
         let flash_planes: Vec<u32> = (0..planes).map(plane_of).collect();
-        let place_of = |plane| Place { die: geometry.die_of(plane), plane };
+        let place_of = |plane| PagePlacement { die: geometry.die_of(plane), plane };
         let mut residue_of = vec![0; planes as usize];
         flash_planes.iter().zip(0..).for_each(|(&plane, residue)| residue_of[plane as usize] = residue);
         Self {
@@ -138,7 +138,7 @@ impl StaticOrder {
 
     /// The destination of the page of `unit`.
     #[inline]
-    pub fn place(&self, unit: LogicalUnit) -> Place {
+    pub fn place(&self, unit: LogicalUnit) -> PagePlacement {
         if let Some(striped) = &self.stripes {
             return self.place_page(striped.page(unit));
         }
@@ -146,7 +146,7 @@ impl StaticOrder {
     }
 
     #[inline(always)]
-    fn place_page(&self, page: u32) -> Place {
+    fn place_page(&self, page: u32) -> PagePlacement {
         self.place_of[self.planes.div_rem(page).1 as usize]
     }
 

@@ -2,19 +2,19 @@
 
 use super::{Ftl, Move};
 use crate::ftl::blocks::{Block, BlockState};
-use crate::ftl::victim::{Planes, VictimPolicy, VictimView};
+use crate::ftl::victim::{PlaneRange, VictimPolicy, VictimView};
 use crate::sim::index::{BlockId, PageId, PhysicalUnit, PlaneId};
 use crate::sim::invariant::hold;
 
 impl Ftl {
     /// The block that the victim policy would collect on a plane.
     pub fn pick_victim(&mut self, plane: PlaneId, stamp: u64) -> Option<BlockId> {
-        self.pick_victim_for(Planes::one(plane), &[], stamp)
+        self.pick_victim_for(PlaneRange::one(plane), &[], stamp)
     }
 
     /// The same on any of several planes, with a view of the page offsets of reads that wait for other planes of the
     /// die.
-    pub fn pick_victim_for(&mut self, planes: Planes, read_offsets: &[u32], stamp: u64) -> Option<BlockId> {
+    pub fn pick_victim_for(&mut self, planes: PlaneRange, read_offsets: &[u32], stamp: u64) -> Option<BlockId> {
         let (blocks, geometry) = (&self.blocks, &self.geometry);
         let view = VictimView { blocks, planes, now: stamp, read_offsets, valid: &self.valid, geometry };
         let picked = self.victim.pick(view)?;

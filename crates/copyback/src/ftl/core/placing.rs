@@ -2,7 +2,7 @@
 //! placements.
 
 use super::Ftl;
-use crate::ftl::allocation::{Allocation, Place};
+use crate::ftl::allocation::{Allocation, PagePlacement};
 use crate::ftl::{FtlConfig, GC_RESERVE_BLOCKS};
 use crate::sim::index::{LogicalUnit, PlaneId};
 
@@ -15,7 +15,7 @@ impl Ftl {
 
     /// A page was placed where that policy decided.
     #[inline]
-    pub fn on_placed(&mut self, place: Place) {
+    pub fn on_placed(&mut self, place: PagePlacement) {
         self.allocation.on_placed(place);
     }
 

@@ -30,7 +30,7 @@ pub enum FillAwaited {
 
 /// How pages fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fill {
+pub struct FillRules {
     /// How long an open page waits for more, before the rest of it is padded.
     pub limit_ns: u64,
     /// The point at which its writes complete.
@@ -63,7 +63,7 @@ const PAGES_MAX: u32 = COPIES_MAX / UNITS_PER_PAGE_MAX as u32;
 /// Longest wait: a power failure would lose no more data than this time's.
 const LIMIT_MAX_NS: u64 = 10_000_000_000;
 
-impl Fill {
+impl FillRules {
     /// Pages of the host that may be in the controller of a drive with this many open pages. The default is twice as
     /// many, because full pages may be on their way to flash, and 64 at least; [`COPIES_MAX`] limits it.
     pub fn pages_of(&self, open: u32, units_per_page: u32) -> u32 {
@@ -73,9 +73,9 @@ impl Fill {
 
 impl Keys {
     /// The rules of filling pages; none if pages do not wait.
-    pub fn fill(&self) -> Option<Fill> {
+    pub fn fill(&self) -> Option<FillRules> {
         let limit_ns = self.limit.map_or(0, |limit| limit.0);
-        (limit_ns > 0).then(|| Fill {
+        (limit_ns > 0).then(|| FillRules {
             limit_ns,
             ends: self.ends.unwrap_or_default(),
             pages: self.pages,

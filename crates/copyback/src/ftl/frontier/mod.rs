@@ -15,7 +15,7 @@ pub mod twin;
 
 use crate::config::layers::Kept;
 use crate::config::{KeyError, axis};
-use fill::Fill;
+use fill::FillRules;
 use hot_cold::HotCold;
 
 /// Parameters that are kept if a higher layer chooses another of these policies: the filling of a drive's pages.
@@ -41,7 +41,7 @@ pub trait Parameters {
         None
     }
     /// The rules of filling pages, if small writes wait for each other.
-    fn fill(&self) -> Option<Fill> {
+    fn fill(&self) -> Option<FillRules> {
         None
     }
     /// Checks the values.
@@ -159,7 +159,7 @@ impl FrontierConfig {
     }
 
     /// The rules of filling pages, if small writes wait for each other.
-    pub fn fill(&self) -> Option<Fill> {
+    pub fn fill(&self) -> Option<FillRules> {
         self.parameters().fill()
     }
 

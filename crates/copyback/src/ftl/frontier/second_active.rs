@@ -35,7 +35,7 @@
 //!   `"at-once"`, it is sent, and its rest is padded; `"waits"`, it waits to fill like any page. Own.
 
 use super::Parameters;
-use super::fill::Fill;
+use super::fill::FillRules;
 use super::shared_keys::frontier_params;
 use crate::config::KeyError;
 use serde::{Deserialize, Serialize};
@@ -64,7 +64,7 @@ impl Parameters for Params {
         Some(self.unpaired)
     }
 
-    fn fill(&self) -> Option<Fill> {
+    fn fill(&self) -> Option<FillRules> {
         self.fill_keys().fill()
     }
 

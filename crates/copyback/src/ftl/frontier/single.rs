@@ -22,7 +22,7 @@
 //!   `"at-once"`, it is sent, and its rest is padded; `"waits"`, it waits to fill like any page. Own.
 
 use super::Parameters;
-use super::fill::Fill;
+use super::fill::FillRules;
 use super::hot_cold::HotCold;
 use super::shared_keys::frontier_params;
 use crate::config::KeyError;
@@ -34,7 +34,7 @@ impl Parameters for Params {
         self.hot_keys().hot_cold()
     }
 
-    fn fill(&self) -> Option<Fill> {
+    fn fill(&self) -> Option<FillRules> {
         self.fill_keys().fill()
     }
 

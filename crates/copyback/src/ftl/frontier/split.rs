@@ -16,7 +16,7 @@
 //! - `fill_awaited` (default `"at-once"`): the treatment of the map's open page when a request waits for its content:
 //!   `"at-once"`, it is sent, and its rest is padded; `"waits"`, it waits to fill like any page. Own.
 
-use super::fill::Fill;
+use super::fill::FillRules;
 use super::shared_keys::frontier_params;
 use super::{Parameters, STREAMS};
 use crate::config::KeyError;
@@ -28,7 +28,7 @@ impl Parameters for Params {
         [0, 1]
     }
 
-    fn fill(&self) -> Option<Fill> {
+    fn fill(&self) -> Option<FillRules> {
         self.fill_keys().fill()
     }
 

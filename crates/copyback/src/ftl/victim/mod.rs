@@ -26,12 +26,12 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Planes that follow each other: one, or all of a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Planes {
+pub struct PlaneRange {
     first: u32,
     count: u32,
 }
 
-impl Planes {
+impl PlaneRange {
     /// One plane.
     #[inline(always)]
     pub fn one(plane: PlaneId) -> Self {
@@ -82,7 +82,7 @@ pub struct VictimView<'a> {
     /// All blocks.
     pub blocks: &'a Blocks,
     /// The planes to choose from.
-    pub planes: Planes,
+    pub planes: PlaneRange,
     /// The caller's stamp: the number of units written so far.
     pub now: u64,
     /// Page offsets of the reads that wait for other planes of the die, each once, if the policy requests them.

@@ -9,7 +9,7 @@
 //! Parameters:
 //! - `name`: the policy's name, as the caller supplied it.
 
-use super::{Block, Blocks, Parameters, Planes, VictimPolicy, VictimView};
+use super::{Block, Blocks, Parameters, PlaneRange, VictimPolicy, VictimView};
 use crate::config::plugins::{Supplied, fail};
 use crate::config::{Device, KeyError};
 use crate::flash::geometry::Geometry;
@@ -59,7 +59,7 @@ impl Policy {
             return Some(format!("picked block {}, and the drive has {blocks}", picked.0));
         }
         let plane = view.geometry.plane_of(picked);
-        let Planes { first, count } = view.planes;
+        let PlaneRange { first, count } = view.planes;
         if !view.planes.has(plane) {
             let asked =
                 if count == 1 { format!("plane {first}") } else { format!("planes {first} to {}", first + count - 1) };

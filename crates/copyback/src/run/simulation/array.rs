@@ -169,7 +169,7 @@ impl Simulation<'_> {
 
     /// A request of the host begins, on the volume or on the drive that it names.
     #[inline(never)]
-    pub(super) fn begin_in_array(&mut self, asked: Request, arrival_ns: u64) -> Result<(), RunError> {
+    pub(super) fn begin_on_volume(&mut self, asked: Request, arrival_ns: u64) -> Result<(), RunError> {
         let target = self.array_mut().names_drives.then_some(asked.device);
         let capacity_bytes = match target.map(|drive| self.members.get(drive as usize)) {
             None => self.array_mut().volume.layout().capacity_bytes(),
@@ -251,7 +251,7 @@ impl Simulation<'_> {
 
     /// Sends the reports of the drives that were just dispatched to their controllers.
     #[inline(never)]
-    pub(super) fn hear_reports(&mut self) {
+    pub(super) fn send_reports(&mut self) {
         for at in 0..self.dispatching.len() {
             let member = self.dispatching[at] as usize;
             self.post_reports(member);
@@ -323,7 +323,7 @@ impl Simulation<'_> {
         let now_ns = self.events.now_ns();
         let array = self.array_mut();
         array.idle_since_ns = Some(now_ns);
-        // Controllers hear it when all of this moment is in: another request may begin at once.
+        // Controllers are notified when all of this moment is in: another request may begin at once.
         array.is_quiet_unreported = !array.controllers.is_empty();
         self.has_to_hand_over |= !self.array_mut().controllers.is_empty();
     }

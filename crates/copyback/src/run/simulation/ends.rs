@@ -9,7 +9,7 @@ use crate::ssd::device::Completion;
 impl Simulation<'_> {
     /// Takes the completed requests of a drive, until there are no more.
     #[inline(always)]
-    pub(super) fn hear_member(&mut self, member: usize) {
+    pub(super) fn take_completions_of(&mut self, member: usize) {
         let m = &mut self.members[member];
         let written_units = m.ssd.drive().counters().work().host_units;
         self.written_by_drives += written_units - std::mem::replace(&mut m.written_units, written_units);

@@ -224,8 +224,8 @@ impl Simulation<'_> {
     }
 
     /// Whether `host.subpage_writes` decided about a write of any drive.
-    pub fn has_updated_parts(&self) -> bool {
-        self.members.iter().any(|m| m.ssd.has_updated_parts())
+    pub fn has_partial_updates(&self) -> bool {
+        self.members.iter().any(|m| m.ssd.has_partial_updates())
     }
 
     /// Whether the buffer of any drive evicted pages in idle time.

@@ -65,13 +65,13 @@ impl Simulation<'_> {
     }
 
     /// Lets requests begin, and be split, as far as limits allow.
-    pub(super) fn pump(&mut self) -> Result<(), RunError> {
+    pub(super) fn begin_due_requests(&mut self) -> Result<(), RunError> {
         if self.has_to_hand_over {
             self.split_held();
             self.begin_parts();
         }
         if self.tenants.is_some() {
-            return self.pump_tenants();
+            return self.begin_due_tenant_requests();
         }
         loop {
             // If every drive is full, a request that began would make no progress.
@@ -108,7 +108,7 @@ impl Simulation<'_> {
 
     pub(super) fn begin(&mut self, asked: Request, arrival_ns: u64) -> Result<(), RunError> {
         if self.array.is_some() {
-            return self.begin_in_array(asked, arrival_ns);
+            return self.begin_on_volume(asked, arrival_ns);
         }
         let drive = if self.members.len() == 1 { 0 } else { asked.device as usize };
         let Some(member) = self.members.get(drive) else { return Err(self.no_such_drive(&asked)) };
@@ -220,7 +220,7 @@ impl Simulation<'_> {
                 ssd.submit(id, sub_request, op, &mut self.events);
             }
         }
-        self.hear_member(member);
+        self.take_completions_of(member);
         if let Some(completion) = self.members[member].ssd.end_of_split(id, self.events.now_ns()) {
             self.end(&completion);
         }

@@ -1,6 +1,6 @@
 //! One of several workloads: its source, its clock, its limit and its measures.
 
-use crate::observe::collector::Ended;
+use crate::observe::collector::CompletedRequest;
 use crate::observe::tenants::TenantMeasures;
 use copyback_workload::spec::Pace;
 use copyback_workload::tenants::{self, Stream};
@@ -175,7 +175,7 @@ impl Tenant {
     }
 
     /// One of its requests ended.
-    pub fn end(&mut self, request: &Ended<'_>, is_measured: bool, now_ns: u64) {
+    pub fn end(&mut self, request: &CompletedRequest<'_>, is_measured: bool, now_ns: u64) {
         let outstanding = self.live;
         if self.live >= self.stream.queue_depth {
             self.ready_ns = now_ns;

@@ -6,7 +6,7 @@
 use super::tenant::Tenant;
 use super::{ARRIVAL, HostLoop, Simulation};
 use crate::host::{HostRequest, config::HostMode};
-use crate::observe::collector::Ended;
+use crate::observe::collector::CompletedRequest;
 use crate::observe::rate_samples::OpRates;
 use crate::observe::tenants::TenantReport;
 use crate::run::RunError;
@@ -123,7 +123,7 @@ impl Tenants {
 
 impl Simulation<'_> {
     /// Serves several workloads instead of a source. Before the run starts.
-    pub fn share(&mut self, streams: Vec<Stream>) {
+    pub fn set_workloads(&mut self, streams: Vec<Stream>) {
         // Each has its own loop; the drive's limit is that of an open one.
         self.loop_of_host = HostLoop::new(HostMode::Open, &self.host);
         self.is_source_empty = true;
@@ -143,7 +143,7 @@ impl Simulation<'_> {
     }
 
     /// Lets requests of several workloads begin, as far as limits allow.
-    pub(super) fn pump_tenants(&mut self) -> Result<(), RunError> {
+    pub(super) fn begin_due_tenant_requests(&mut self) -> Result<(), RunError> {
         loop {
             let now_ns = self.events.now_ns();
             let is_enough = self.fetched >= self.fetch_max;
@@ -216,7 +216,7 @@ impl Simulation<'_> {
 
     /// A request of one of several workloads ended.
     #[inline(never)]
-    pub(super) fn end_of_tenant(&mut self, request: &HostRequest, ended: &Ended<'_>, is_measured: bool) {
+    pub(super) fn end_of_tenant(&mut self, request: &HostRequest, ended: &CompletedRequest<'_>, is_measured: bool) {
         let now_ns = self.events.now_ns();
         let Some(tenants) = &mut self.tenants else { return };
         let at = usize::from(request.tenant);

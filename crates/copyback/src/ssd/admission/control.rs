@@ -4,13 +4,13 @@ use crate::dispatch::admit::shares::Shares;
 use crate::dispatch::admit::{Admit, AdmitPolicy, AdmitView, Change, Entry};
 use crate::dispatch::queues::Queues;
 use crate::dispatch::txn::Txns;
-use crate::dispatch::windows::Windows;
+use crate::dispatch::windows::DieWindows;
 use crate::flash::command::Source;
 use crate::sim::index::DieId;
 
 /// The windows of dies, and the policy that admits transactions to them.
 pub(in crate::ssd) struct AdmissionControl {
-    windows: Windows,
+    windows: DieWindows,
     policy: Admit,
     /// Transactions that entered windows. Invariant: no transaction has a higher number in the order of entry.
     entered: u64,
@@ -23,7 +23,7 @@ pub(in crate::ssd) struct AdmissionControl {
 }
 
 impl AdmissionControl {
-    pub fn new(windows: Windows, policy: Admit, distinguishes_tasks: bool) -> Self {
+    pub fn new(windows: DieWindows, policy: Admit, distinguishes_tasks: bool) -> Self {
         Self { windows, policy, distinguishes_tasks, entered: 0, waiting_for_gc: 0 }
     }
 
@@ -37,7 +37,7 @@ impl AdmissionControl {
 
     /// The windows, read-only.
     #[inline(always)]
-    pub fn windows(&self) -> &Windows {
+    pub fn windows(&self) -> &DieWindows {
         &self.windows
     }
 

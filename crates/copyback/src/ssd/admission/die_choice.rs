@@ -6,8 +6,8 @@
 //! became worse.
 
 use crate::ftl::allocation::die_search::DieSearch;
-use crate::ftl::allocation::{Allocation, Load, Place};
-use crate::ftl::space::Moves;
+use crate::ftl::allocation::{Allocation, Load, PagePlacement};
+use crate::ftl::space::JobSpace;
 use crate::sim::index::{DieId, LogicalUnit, PlaneId};
 use crate::sim::invariant::hold;
 use crate::ssd::admission::PlaneJobs;
@@ -87,7 +87,7 @@ impl Load for DieLoads<'_> {
     }
 
     fn has_shared_pages(&self, die: DieId) -> bool {
-        let Some(shared) = PlaneJobs(self.drive).anywhere(self.drive.geometry.first_plane(die)) else { return true };
+        let Some(shared) = PlaneJobs(self.drive).move_pool(self.drive.geometry.first_plane(die)) else { return true };
         match self.purpose {
             Purpose::Arrival => shared.reservable() > 0,
             Purpose::Waiter => shared.claimable() > 0,
@@ -106,12 +106,12 @@ impl Drive {
     }
 
     /// Selects the die, or the plane, for the page of a unit.
-    pub(in crate::ssd) fn choose_die(&mut self, unit: LogicalUnit, purpose: Purpose) -> Place {
+    pub(in crate::ssd) fn choose_die(&mut self, unit: LogicalUnit, purpose: Purpose) -> PagePlacement {
         self.choose(purpose, |allocation, loads, search| allocation.place(unit, loads, search))
     }
 
     /// Selects the die, or the plane, for a page that a relocation moves off this plane.
-    pub(in crate::ssd) fn choose_die_for_move(&mut self, home: PlaneId) -> Place {
+    pub(in crate::ssd) fn choose_die_for_move(&mut self, home: PlaneId) -> PagePlacement {
         self.choose(Purpose::Move, |allocation, loads, search| {
             allocation.place_move(home, &loads.drive.geometry, loads, search)
         })
@@ -120,8 +120,8 @@ impl Drive {
     fn choose(
         &mut self,
         purpose: Purpose,
-        place: impl Fn(&Allocation, &DieLoads<'_>, Option<&mut DieSearch>) -> Place,
-    ) -> Place {
+        place: impl Fn(&Allocation, &DieLoads<'_>, Option<&mut DieSearch>) -> PagePlacement,
+    ) -> PagePlacement {
         // The search is taken out of the drive while the drive is read.
         let mut searches = self.admission.searches.take();
         let search = searches.as_deref_mut().map(|searches| &mut searches.of_purpose[purpose as usize]);

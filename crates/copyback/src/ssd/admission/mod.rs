@@ -19,8 +19,8 @@ use crate::dispatch::admit::{Change, Entry};
 use crate::dispatch::txn::Role;
 use crate::flash::command::{FlashOp, Source};
 use crate::flash::geometry::Geometry;
-use crate::ftl::allocation::Place;
-use crate::ftl::space::{Anywhere, Moves, OwnMoves};
+use crate::ftl::allocation::PagePlacement;
+use crate::ftl::space::{JobSpace, MovePool, OwnMoves};
 use crate::observe::clocks::charge;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::invariant::{Invariant, broken, hold};
@@ -57,15 +57,15 @@ impl DriveView for Drive {
 /// The remaining moves of planes' jobs, as the reservations see them.
 pub(in crate::ssd) struct PlaneJobs<'a>(pub &'a Drive);
 
-impl Moves for PlaneJobs<'_> {
+impl JobSpace for PlaneJobs<'_> {
     #[inline]
-    fn own(&self, plane: PlaneId) -> OwnMoves {
+    fn own_moves(&self, plane: PlaneId) -> OwnMoves {
         self.0.own_moves(plane)
     }
 
     #[inline(always)]
-    fn anywhere(&self, plane: PlaneId) -> Option<Anywhere> {
-        self.0.admission.reservations.anywhere(plane)
+    fn move_pool(&self, plane: PlaneId) -> Option<MovePool> {
+        self.0.admission.reservations.move_pool(plane)
     }
 }
 
@@ -99,7 +99,7 @@ impl Drive {
     }
 
     /// The die and plane to which the page of a unit goes.
-    pub(crate) fn place(&mut self, unit: LogicalUnit) -> Place {
+    pub(crate) fn place(&mut self, unit: LogicalUnit) -> PagePlacement {
         let home = self.home(unit);
         if home.die.is_some() {
             return home;
@@ -111,12 +111,12 @@ impl Drive {
 
     /// The die and plane to which the page of a unit goes, as far as its address determines them.
     #[inline]
-    pub(crate) fn home(&self, unit: LogicalUnit) -> Place {
+    pub(crate) fn home(&self, unit: LogicalUnit) -> PagePlacement {
         if let Some(plane) = self.ftl.allocation().static_plane(unit) {
-            return Place { die: self.geometry.die_of(plane), plane };
+            return PagePlacement { die: self.geometry.die_of(plane), plane };
         }
         let die = self.ftl.allocation().static_die(unit).unwrap_or(DieId::NONE);
-        Place { die, plane: PlaneId::NONE }
+        PagePlacement { die, plane: PlaneId::NONE }
     }
 
     /// Transactions that wait at a die, and the command that it executes.
@@ -148,7 +148,7 @@ impl Drive {
         let die = self.txns[id].die;
         self.txns[id].clocks = self.dies[die].clocks().read(events.now_ns());
         self.dies[die].begin_wait(self.txns[id].role.is_write(), self.txns[id].high_priority);
-        if self.dies[die].has_put_off_collection() {
+        if self.dies[die].has_planes_awaiting_request() {
             self.start_awaited_collection(die, events);
         }
         // A read that would have to wait may be rebuilt instead, even if it was first to arrive.

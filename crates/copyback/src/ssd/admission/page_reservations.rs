@@ -2,7 +2,7 @@
 
 use crate::flash::geometry::Geometry;
 use crate::ftl::core::Ftl;
-use crate::ftl::space::{Anywhere, Space};
+use crate::ftl::space::{MovePool, Space};
 use crate::sim::index::{DieId, PlaneId};
 use crate::ssd::admission::shared_space::SharedSpace;
 
@@ -32,10 +32,10 @@ impl PageReservations {
         self.shared.is_some()
     }
 
-    /// The space that a plane shares with others, if it shares blocks with them.
+    /// The pool that a plane shares with others, if it shares blocks with them.
     #[inline(always)]
-    pub fn anywhere(&self, plane: PlaneId) -> Option<Anywhere> {
-        self.shared.as_ref().map(|shared| shared.of(plane))
+    pub fn move_pool(&self, plane: PlaneId) -> Option<MovePool> {
+        self.shared.as_ref().map(|shared| shared.move_pool(plane))
     }
 
     /// Whether two planes share blocks.

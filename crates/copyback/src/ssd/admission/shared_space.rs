@@ -10,7 +10,7 @@
 
 use crate::ftl::core::Ftl;
 use crate::ftl::frontier::Stream;
-use crate::ftl::space::Anywhere;
+use crate::ftl::space::MovePool;
 use crate::sim::index::PlaneId;
 
 /// The space that some planes share.
@@ -100,11 +100,11 @@ impl SharedSpace {
         self.stock_of(plane) == self.stock_of(other)
     }
 
-    /// The space that a plane shares with the others of its stock.
+    /// The pool that a plane shares with the others of its stock.
     #[inline(always)]
-    pub fn of(&self, plane: PlaneId) -> Anywhere {
+    pub fn move_pool(&self, plane: PlaneId) -> MovePool {
         let stock = self.stocks[self.stock_of(plane)];
-        Anywhere {
+        MovePool {
             left: stock.left,
             kept: self.kept,
             unsent: stock.unsent,

@@ -6,8 +6,8 @@
 //! a drive (or of a channel) wait on one list, and the die is chosen when a write leaves it.
 
 use crate::dispatch::txn::Txn;
-use crate::ftl::allocation::Place;
-use crate::ftl::space::Moves;
+use crate::ftl::allocation::PagePlacement;
+use crate::ftl::space::JobSpace;
 use crate::sim::index::{DieId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::queue::EventQueue;
 use crate::ssd::admission::PlaneJobs;
@@ -114,7 +114,7 @@ impl Drive {
         let plane = self.bound_plane(plane);
         let list = self.space_queue(die, plane);
         while let Some(id) = self.queues.first(list).map(TxnId) {
-            let place = self.place_of_waiter(id, Place { die, plane });
+            let place = self.place_of_waiter(id, PagePlacement { die, plane });
             if self.claimable(place.die, plane) == 0 {
                 // Transactions that still wait keep the plane's collection going.
                 return self.collect_for_space(die, plane, events);
@@ -134,7 +134,7 @@ impl Drive {
     }
 
     /// The place of the first in line; `home` if it may go nowhere else.
-    fn place_of_waiter(&mut self, id: TxnId, home: Place) -> Place {
+    fn place_of_waiter(&mut self, id: TxnId, home: PagePlacement) -> PagePlacement {
         if !self.ftl.allocation().chooses_die() || self.is_stock_claimed(home.die) {
             return home;
         }
@@ -149,7 +149,7 @@ impl Drive {
 
     /// Whether transactions in front of windows will take all pages that dies share, so that no die has more.
     fn is_stock_claimed(&self, die: DieId) -> bool {
-        let stock = PlaneJobs(self).anywhere(self.geometry.first_plane(die));
+        let stock = PlaneJobs(self).move_pool(self.geometry.first_plane(die));
         stock.is_some_and(|stock| stock.claimable() == 0)
     }
 

@@ -7,7 +7,7 @@ use crate::sim::index::DieId;
 use crate::sim::queue::{EventQueue, Timer};
 use crate::ssd::admission::Admission;
 use crate::ssd::drive::Drive;
-use crate::tasks::background::Level;
+use crate::tasks::background::TaskLevel;
 use crate::tasks::gc::trigger::TriggerPolicy;
 use std::ops::Range;
 
@@ -170,7 +170,7 @@ impl Drive {
 
     fn state_for_shares(&self) -> State {
         let free_blocks_target = self.scheme.trigger.soft_blocks(&self.geometry);
-        let Level { highest, target } = self.gc.background.level_of(Source::SCRUB).unwrap_or_default();
+        let TaskLevel { highest, target } = self.gc.background.level_of(Source::SCRUB).unwrap_or_default();
         let (reads_max, reads_target) = (u64::from(highest), u64::from(target));
         State {
             free_blocks: self.ftl.free_blocks(),

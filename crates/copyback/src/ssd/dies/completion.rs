@@ -50,7 +50,7 @@ impl Drive {
         let of_map = if self.looks_up() { self.partners_of_map(command) } else { 0 };
         self.records.counters.on_command(command, follows, of_map);
         if !self.gc.background.is_empty() {
-            self.tell_tasks(command, events);
+            self.notify_tasks(command, events);
         }
         if command.source == Source::GC {
             let (_, page) = self.flash.geometry().block_and_offset(command.parts[0].page);
@@ -174,7 +174,7 @@ impl Drive {
         let PageOut { command, part, is_last, is_held, busy_from_ns } = self.flash.take_page(die, holds, events);
         self.count_plane_in_gc(die, busy_from_ns, now_ns);
         let id = command.parts[part].txn;
-        if self.scheme.settings.compose.merge && part == 0 && command.job.is_some() {
+        if self.scheme.settings.compose.serves_from_moves && part == 0 && command.job.is_some() {
             self.serve_reads_of(die, command.parts[0].page, events);
         }
         if id.is_some() {

@@ -20,11 +20,11 @@ pub(in crate::ssd) struct DieState {
     collecting_since_ns: u64,
     jobs: WaitingJobs,
     waits: WaitCounts,
-    /// Planes whose collection was put off until a request waits here, a bit each.
-    planes_put_off: u8,
+    /// Planes whose collection waits for a request at the die, a bit each.
+    planes_awaiting_request: u8,
     clocks: Clocks,
     point: PointState,
-    turns: Turns,
+    arrivals: ArrivalMarks,
     /// The plane that takes the next write that is bound to no plane, if it has room. Invariant: a plane's offset.
     next_plane: u8,
     /// Invariant: if set, the die is in the list of marked dies.
@@ -60,9 +60,9 @@ struct PointState {
     choice_ns: u64,
 }
 
-/// The sequence numbers that tell which transactions waited before which command.
+/// The sequence numbers that state which transactions waited before which command.
 #[derive(Default)]
-struct Turns {
+struct ArrivalMarks {
     /// A write of high priority is served before the next collection.
     defers_to_high_priority: bool,
     /// Transactions with a smaller number had arrived when the die's collection began.
@@ -98,10 +98,10 @@ impl DieState {
             collecting_since_ns: NOT_COLLECTING,
             jobs: WaitingJobs { jobs: [JobId::NONE; WAITING_JOBS_MAX], count: 0 },
             waits: WaitCounts::default(),
-            planes_put_off: 0,
+            planes_awaiting_request: 0,
             clocks: Clocks::new(),
             point: PointState { point: PreemptionPoint::Closed, excluded: NO_PLANES, choice_ns: 0 },
-            turns: Turns::default(),
+            arrivals: ArrivalMarks::default(),
             next_plane: 0,
             is_marked: false,
         }
@@ -153,25 +153,25 @@ impl DieState {
         self.next_plane = ((plane_offset + 1) % planes) as u8;
     }
 
-    /// Puts the collection of a plane off until a request waits at the die.
-    pub fn put_off_collection(&mut self, plane_offset: u32) {
-        self.planes_put_off |= 1 << plane_offset;
+    /// The collection of a plane waits until a request waits at the die.
+    pub fn await_request(&mut self, plane_offset: u32) {
+        self.planes_awaiting_request |= 1 << plane_offset;
     }
 
-    /// Puts the collections of all its planes off, and of no others.
-    pub fn put_off_all_collections(&mut self, planes: u32) {
-        self.planes_put_off = u8::MAX >> (u8::BITS - planes);
+    /// The collections of all its planes wait for a request, and no others.
+    pub fn await_request_on_all(&mut self, planes: u32) {
+        self.planes_awaiting_request = u8::MAX >> (u8::BITS - planes);
     }
 
-    /// Whether a plane's collection was put off.
+    /// Whether a plane's collection waits for a request.
     #[inline(always)]
-    pub fn has_put_off_collection(&self) -> bool {
-        self.planes_put_off != 0
+    pub fn has_planes_awaiting_request(&self) -> bool {
+        self.planes_awaiting_request != 0
     }
 
-    /// The planes whose collections were put off, a bit each. They are put off no longer.
-    pub fn take_put_off_collections(&mut self) -> u8 {
-        std::mem::take(&mut self.planes_put_off)
+    /// The planes whose collections wait for a request, a bit each. They wait no longer.
+    pub fn take_planes_awaiting_request(&mut self) -> u8 {
+        std::mem::take(&mut self.planes_awaiting_request)
     }
 
     // ---- the preemption point ---------------------------------------------------------------------------------------
@@ -223,44 +223,44 @@ impl DieState {
         std::mem::take(&mut self.point.choice_ns)
     }
 
-    // ---- turns of the collection and of requests --------------------------------------------------------------------
+    // ---- arrivals before collections --------------------------------------------------------------------------------
 
     /// A collection begins or continues; transactions with a smaller sequence number have arrived.
     pub(super) fn begin_turn_of_collection(&mut self, came_before: u64) {
-        self.turns.before_collection = came_before;
+        self.arrivals.before_collection = came_before;
     }
 
     /// A collection ended. `defers`: a waiting write of high priority is served before the next collection.
     pub fn end_turn_of_collection(&mut self, defers: bool) {
-        self.turns.before_last_collection = self.turns.before_collection;
-        self.turns.defers_to_high_priority = defers && self.waits.high_priority > 0;
+        self.arrivals.before_last_collection = self.arrivals.before_collection;
+        self.arrivals.defers_to_high_priority = defers && self.waits.high_priority > 0;
     }
 
     /// Transactions with a smaller sequence number waited when the last collection that ended began.
     #[inline(always)]
     pub fn waited_before(&self) -> u64 {
-        self.turns.before_last_collection
+        self.arrivals.before_last_collection
     }
 
     /// Whether a write of high priority is served before the next collection.
     #[inline(always)]
     pub fn defers_to_high_priority(&self) -> bool {
-        self.turns.defers_to_high_priority
+        self.arrivals.defers_to_high_priority
     }
 
     /// Sets whether a write of high priority is still to be served before the next collection.
     pub fn defer_to_high_priority(&mut self, defers: bool) {
-        self.turns.defers_to_high_priority = defers;
+        self.arrivals.defers_to_high_priority = defers;
     }
 
     /// Whether a write waited while a write for another plane was programmed alone.
     pub fn is_unaligned(&self, sequence: u64) -> bool {
-        sequence < self.turns.unaligned_before
+        sequence < self.arrivals.unaligned_before
     }
 
     /// A write was programmed alone while others, with smaller sequence numbers, waited for other planes.
     pub fn note_unaligned(&mut self, before: u64) {
-        self.turns.unaligned_before = before;
+        self.arrivals.unaligned_before = before;
     }
 
     // ---- reservation ------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 //! Issue: a ready die takes its next command. The addresses of host transactions are bound here; those of jobs in
 //! `gc::steps`.
 
-use crate::dispatch::compose::{self, JoiningReads, JoiningWrite, Room};
+use crate::dispatch::compose::{self, HostPages, JoiningReads, JoiningWrite};
 use crate::dispatch::order::{Class, Heads, OrderView};
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::Follow;
@@ -26,7 +26,7 @@ pub(in crate::ssd) enum Readiness {
     Busy,
 }
 
-impl Room for Drive {
+impl HostPages for Drive {
     #[inline(always)]
     fn host_pages_left(&self, plane: PlaneId) -> u32 {
         Drive::host_pages_left(self, plane)
@@ -76,10 +76,10 @@ impl Drive {
         if readiness == Readiness::Busy {
             // While it is busy, the die of a collection that nothing preempts takes nothing.
             let may_share = reserved_by.is_some() && self.scheme.preemption.is_preemptive();
-            return may_share && self.share(die, reserved_by, readiness, events);
+            return may_share && self.step_or_preempt(die, reserved_by, readiness, events);
         }
         if reserved_by.is_some() {
-            return self.share(die, reserved_by, readiness, events);
+            return self.step_or_preempt(die, reserved_by, readiness, events);
         }
         self.take_what_is_ready(die, readiness, events)
     }
@@ -183,7 +183,7 @@ impl Drive {
             excluded: self.dies[die].excluded(),
             scan_max: self.scheme.settings.compose.scan_max,
             aligns: self.scheme.settings.compose.aligns,
-            room: self,
+            host_pages: self,
         }
     }
 

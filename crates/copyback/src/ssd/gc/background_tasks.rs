@@ -6,7 +6,7 @@ use crate::ftl::blocks::Blocks;
 use crate::sim::index::BlockId;
 use crate::sim::queue::{EventQueue, Timer};
 use crate::ssd::drive::Drive;
-use crate::tasks::background::{Background, BackgroundTask, Level};
+use crate::tasks::background::{Background, BackgroundTask, TaskLevel};
 
 /// Tasks other than collection that relocate blocks.
 pub(in crate::ssd) struct BackgroundTasks {
@@ -72,16 +72,16 @@ impl BackgroundTasks {
     }
 
     /// The level that the task of a source watches.
-    pub fn level_of(&self, source: Source) -> Option<Level> {
+    pub fn level_of(&self, source: Source) -> Option<TaskLevel> {
         self.tasks.iter().find(|(own, _)| *own == source).map(|(_, task)| task.level())
     }
 }
 
 impl Drive {
-    /// A command is issued: tasks hear of the pages that it reads and programs. What follows from that begins by an
+    /// A command is issued: notifies tasks of the pages that it reads and programs. What follows from that begins by an
     /// alarm, as the die is about to take its next command.
     #[cold]
-    pub(in crate::ssd) fn tell_tasks(&mut self, command: &Command, events: &mut EventQueue) {
+    pub(in crate::ssd) fn notify_tasks(&mut self, command: &Command, events: &mut EventQueue) {
         if command.op == FlashOp::Erase {
             return;
         }

@@ -15,17 +15,17 @@ use crate::ssd::gc::steps::MOVES_AHEAD;
 use crate::tasks::gc::granularity::GranularityPolicy;
 use crate::tasks::gc::preemption::State;
 use crate::tasks::gc::trigger::{Scope, TriggerPolicy};
-use crate::tasks::gc::walk::{Clock, End, Fate, Moment, Victim, walk};
+use crate::tasks::gc::walk::{End, Fate, Moment, Victim, WalkDriver, walk};
 use crate::tasks::job::{Beginning, order_by_rows};
 
-/// The clock of a walk whose collections are jobs.
+/// The driver of a walk whose collections are jobs.
 struct AsJob<'a> {
     drive: &'a mut Drive,
     id: JobId,
     events: &'a mut EventQueue,
 }
 
-impl Clock for AsJob<'_> {
+impl WalkDriver for AsJob<'_> {
     fn ftl_and_moment(&mut self, plane: PlaneId) -> (&mut Ftl, Moment<'_>) {
         self.drive.list_read_offsets(plane);
         let Drive { ftl, gc, geometry, .. } = &mut *self.drive;
@@ -52,7 +52,7 @@ impl Clock for AsJob<'_> {
     }
 
     fn collect(&mut self, plane: PlaneId, block: BlockId) -> Fate {
-        if self.drive.scheme.settings.collection.turn.is_some() && !self.drive.gc.jobs[self.id].has_to_leave {
+        if self.drive.scheme.settings.collection.plane_rule.is_some() && !self.drive.gc.jobs[self.id].has_to_leave {
             self.drive.take_companions(self.id, plane, block);
         }
         self.drive.count_collection(plane);
@@ -65,14 +65,14 @@ impl Clock for AsJob<'_> {
     }
 }
 
-/// The clock of a walk that takes no time.
+/// The driver of a walk that takes no time.
 struct AtOnce<'a> {
     drive: &'a mut Drive,
     stamp: u64,
     events: &'a mut EventQueue,
 }
 
-impl Clock for AtOnce<'_> {
+impl WalkDriver for AtOnce<'_> {
     fn ftl_and_moment(&mut self, _: PlaneId) -> (&mut Ftl, Moment<'_>) {
         let least_units = self.drive.geometry.units_per_page;
         (&mut self.drive.ftl, Moment { least_units, read_offsets: &[], stamp: self.stamp })
@@ -115,11 +115,11 @@ impl Drive {
             self.begin_collection(id, block, events);
         } else if self.is_merge(id) {
             if !self.begin_merge(id, events) {
-                self.retire(id, events);
+                self.release_job(id, events);
             }
         } else if walk(&mut AsJob { drive: self, id, events }, plane) == End::NoVictim {
             self.give_up(plane);
-            self.retire(id, events);
+            self.release_job(id, events);
         }
     }
 
@@ -284,12 +284,12 @@ impl Drive {
             // host's.
             self.update_moved(die, Source::HOST, pages.saturating_sub(programmed), events);
         }
-        self.retire(id, events);
+        self.release_job(id, events);
     }
 
-    /// Ends a job. The order matters: collections that follow start before the slot and the erased blocks admit other
-    /// work.
-    fn retire(&mut self, id: JobId, events: &mut EventQueue) {
+    /// Releases a job that ends. The order matters: collections that follow start before the slot and the erased blocks
+    /// admit other work.
+    fn release_job(&mut self, id: JobId, events: &mut EventQueue) {
         let (die, footprint) = (self.gc.jobs[id].die(), self.gc.jobs[id].footprint());
         let has_reclaimed = self.gc.jobs[id].block().is_some();
         // 1. Frees its planes.
@@ -313,7 +313,7 @@ impl Drive {
         self.collect_while_idle(die, events);
         // 7. Admits writes that wait for a page, or starts the next collection for them. If pages go to other planes of
         // the die, writes that wait there may need help, too, because this plane may have freed nothing.
-        if self.scheme.settings.collection.turn.is_some() {
+        if self.scheme.settings.collection.plane_rule.is_some() {
             self.geometry.planes_of(die).for_each(|plane| self.admit_waiters(die, plane, events));
         } else {
             footprint.planes().for_each(|plane| self.admit_waiters(die, plane, events));

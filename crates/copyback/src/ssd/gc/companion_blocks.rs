@@ -5,14 +5,14 @@
 //! Otherwise the page stays on its plane.
 
 use crate::config::device::PLANES_MAX;
-use crate::dispatch::compose::merge::Merged;
+use crate::dispatch::compose::merge::ServedWrites;
 use crate::flash::command::{Command, CommandPlane};
 use crate::ftl::blocks::BlockState;
 use crate::ftl::core::Move;
 use crate::ftl::frontier::Stream;
 use crate::sim::index::{BlockId, JobId, PageId, PlaneId, TxnId};
 use crate::ssd::drive::Drive;
-use crate::tasks::gc::granularity::{Beside, GranularityPolicy, Turn};
+use crate::tasks::gc::granularity::{Beside, GranularityPolicy, PlaneRule};
 use crate::tasks::job::{Footprint, Step};
 
 /// The planes that a program names.
@@ -103,7 +103,7 @@ impl Drive {
     pub(in crate::ssd) fn takes_turns(&self, id: JobId) -> bool {
         let job = &self.gc.jobs[id];
         let takes_turns = job.footprint().is_row() || job.has_to_leave;
-        self.scheme.settings.collection.turn.is_some() && job.purpose().picks_victim && takes_turns
+        self.scheme.settings.collection.plane_rule.is_some() && job.purpose().picks_victim && takes_turns
     }
 
     /// The next step of such a job. It reads as many pages as its next program has planes, either one by one from its
@@ -166,7 +166,7 @@ impl Drive {
 
     /// The planes of a job's next program: one plane, or the planes whose write points agree.
     fn group_of(&self, id: JobId) -> Group {
-        let (job, turn) = (&self.gc.jobs[id], self.scheme.settings.collection.turn.expect("only such jobs ask"));
+        let (job, rule) = (&self.gc.jobs[id], self.scheme.settings.collection.plane_rule.expect("only such jobs ask"));
         let die = job.die();
         if job.has_to_leave {
             let mut others = self.geometry.planes_of(die).filter(|&p| p != job.plane());
@@ -179,14 +179,14 @@ impl Drive {
         let planes = self.geometry.planes_per_die as usize;
         let next = self.dies[die].next_plane() as usize;
         for (at, plane) in in_order[..planes].iter_mut().enumerate() {
-            let at = if turn == Turn::InTurn { (next + at) % planes } else { at };
+            let at = if rule == PlaneRule::InTurn { (next + at) % planes } else { at };
             *plane = PlaneId(die.0 * planes as u32 + at as u32);
         }
-        let of_job = |p: &PlaneId| turn == Turn::InTurn || job.footprint().planes().any(|other| other == *p);
+        let of_job = |p: &PlaneId| rule == PlaneRule::InTurn || job.footprint().planes().any(|other| other == *p);
         let in_order = || in_order[..planes].iter().copied().filter(of_job);
-        let first = match turn {
-            Turn::InTurn => in_order().next(),
-            Turn::Behind => in_order().min_by_key(|&p| offset(p)),
+        let first = match rule {
+            PlaneRule::InTurn => in_order().next(),
+            PlaneRule::Behind => in_order().min_by_key(|&p| offset(p)),
         };
         let first = first.expect("a job has a plane");
         let page = |p: PlaneId| self.next_page(p, write_point(p));
@@ -198,7 +198,7 @@ impl Drive {
             }
         }
         let is_whole = group.count == in_order().count();
-        if turn == Turn::InTurn && !is_whole {
+        if rule == PlaneRule::InTurn && !is_whole {
             group.count = 1;
         }
         if group.as_slice().iter().all(|&p| self.has_room_for_others(p)) {
@@ -225,7 +225,7 @@ impl Drive {
         for (at, &plane) in group.as_slice()[..units.div_ceil(per_page)].iter().enumerate() {
             let write_point = group.write_points[at];
             let units = per_page.min(units - at * per_page);
-            let page: PageId = self.bind_moves(id, (plane, write_point), units, Merged::NONE);
+            let page: PageId = self.bind_moves(id, (plane, write_point), units, ServedWrites::NONE);
             command.push(CommandPlane { plane, page, units: self.geometry.units_per_page, txn: TxnId::NONE });
             self.pass_turn(die, plane);
         }

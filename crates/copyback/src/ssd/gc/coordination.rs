@@ -19,7 +19,7 @@ use crate::sim::queue::EventQueue;
 use crate::ssd::dies::die::PreemptionPoint;
 use crate::ssd::dies::issue::Readiness;
 use crate::ssd::drive::{Drive, Queue};
-use crate::tasks::gc::trigger::{CoordinationWatermarks, Level, Start, TriggerPolicy, Wanted};
+use crate::tasks::gc::trigger::{CoordinationWatermarks, FreeLevel, Start, TriggerPolicy, Wanted};
 
 /// The level at which a forced drive stops collecting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -81,7 +81,7 @@ pub enum PauseMode {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Report {
     /// The drive has fallen to a level.
-    Low(Level),
+    Low(FreeLevel),
     /// Distance of the lowest plane's free blocks from the middle between the report and the start level, as a share of
     /// a plane's blocks; negative below it.
     AboveMiddle(f64),
@@ -104,7 +104,7 @@ enum CollectionReason {
 /// The orders of a coordinator, and the drive's reports.
 pub(in crate::ssd) struct Coordination {
     /// The lowest level reported since the last order was carried out.
-    reported: Level,
+    reported: FreeLevel,
     reports: Vec<Report>,
     /// Free blocks of a plane, or of a plane on average, at which forced collection stops.
     stop_blocks: u32,
@@ -134,7 +134,7 @@ impl Drive {
         self.scheme.settings.collection.is_undisturbed &= !may_pause;
         let (planes, dies) = (self.geometry.planes as usize, self.geometry.dies as usize);
         self.gc.coordination = Some(Box::new(Coordination {
-            reported: Level::High,
+            reported: FreeLevel::High,
             reports: Vec::with_capacity(4),
             stop_blocks: 0,
             scope: ForceScope::default(),
@@ -178,7 +178,7 @@ impl Drive {
     #[inline(never)]
     pub(in crate::ssd) fn starts_without_order(&mut self, plane: PlaneId, wanted: Wanted) -> bool {
         let level = self.scheme.trigger.level_of(self.free_of_scope(plane));
-        if level == Level::LastResort || wanted.start == Start::Space {
+        if level == FreeLevel::LastResort || wanted.start == Start::Space {
             self.coordination_mut().why[plane.at()] = CollectionReason::LastResort;
             // A write that waits for space may wait for a paused collection.
             self.resume();
@@ -186,19 +186,19 @@ impl Drive {
         }
         if !self.report_reached_level(level, wanted.request_waits) {
             let die = self.geometry.die_of(plane);
-            self.dies[die].put_off_collection(self.geometry.plane_offset(plane));
+            self.dies[die].await_request(self.geometry.plane_offset(plane));
         }
         false
     }
 
     /// Reports the level up to `Report` at once, and `Start` only if the trigger starts now. Returns whether the whole
     /// level was reported; if not, the next request at the die reports it.
-    fn report_reached_level(&mut self, level: Level, request_waits: bool) -> bool {
-        self.report(level.min(Level::Report));
-        let says_all =
-            level < Level::Start || self.scheme.trigger.starts_now(Wanted { start: Start::Watermark, request_waits });
+    fn report_reached_level(&mut self, level: FreeLevel, request_waits: bool) -> bool {
+        self.report(level.min(FreeLevel::Report));
+        let says_all = level < FreeLevel::Start
+            || self.scheme.trigger.starts_now(Wanted { start: Start::Watermark, request_waits });
         if says_all {
-            self.report(level.min(Level::Start));
+            self.report(level.min(FreeLevel::Start));
         }
         says_all
     }
@@ -207,7 +207,7 @@ impl Drive {
     #[inline(never)]
     pub(in crate::ssd) fn report_device_level(&mut self, events: &mut EventQueue) {
         let level = self.scheme.trigger.level_of(self.ftl.free_blocks() as u32);
-        if level == Level::LastResort {
+        if level == FreeLevel::LastResort {
             for die in (0..self.geometry.dies).map(DieId) {
                 self.collect_lowest_of(die, Start::Watermark, events);
             }
@@ -215,7 +215,7 @@ impl Drive {
             let request_waits = self.dies.iter().any(|die| die.waiting() > 0);
             if !self.report_reached_level(level, request_waits) {
                 let planes = self.geometry.planes_per_die;
-                self.dies.iter_mut().for_each(|die| die.put_off_all_collections(planes));
+                self.dies.iter_mut().for_each(|die| die.await_request_on_all(planes));
             }
         }
     }
@@ -261,11 +261,11 @@ impl Drive {
                 continue;
             }
             let level = self.scheme.trigger.level_of(self.free_of_scope(plane));
-            if level == Level::LastResort {
+            if level == FreeLevel::LastResort {
                 return self.resume();
             }
             if !self.report_reached_level(level, request_waits) {
-                self.dies[die].put_off_collection(self.geometry.plane_offset(plane));
+                self.dies[die].await_request(self.geometry.plane_offset(plane));
             }
         }
     }
@@ -282,7 +282,7 @@ impl Drive {
     }
 
     /// Reports a level, unless it was reported already.
-    fn report(&mut self, level: Level) {
+    fn report(&mut self, level: FreeLevel) {
         let coordination = self.coordination_mut();
         if level > coordination.reported {
             coordination.reported = level;
@@ -294,7 +294,7 @@ impl Drive {
     /// `Start`.
     fn report_lowest(&mut self) {
         let level = self.scheme.trigger.level_of(self.lowest_of_scope());
-        self.report(level.min(Level::Report));
+        self.report(level.min(FreeLevel::Report));
     }
 
     /// Starts collections on all dies: first the collections that each plane or die owes, then others until the level
@@ -338,7 +338,7 @@ impl Drive {
         let has_jobs = self.gc.jobs.has_of(Source::GC);
         // Requests that wait for the pages of a collection would wait forever.
         let is_needed =
-            self.waits_for_gc() || self.scheme.trigger.level_of(self.lowest_of_scope()) == Level::LastResort;
+            self.waits_for_gc() || self.scheme.trigger.level_of(self.lowest_of_scope()) == FreeLevel::LastResort;
         let coordination = self.coordination_mut();
         if coordination.dies_forced == 0 {
             return;
@@ -404,7 +404,7 @@ impl Drive {
     /// The order to collect is carried out.
     fn end_force(&mut self) {
         let coordination = self.coordination_mut();
-        coordination.reported = Level::High;
+        coordination.reported = FreeLevel::High;
         coordination.reports.push(Report::Done);
         self.report_lowest();
     }

@@ -63,12 +63,12 @@ impl JobTable {
         let planes = job.footprint();
         let id = match self.free.pop() {
             Some(id) => {
-                let room = self[id].take_room();
-                self[id] = job.with_room(room, units);
+                let memory = self[id].take_memory();
+                self[id] = job.with_memory(memory, units);
                 id
             }
             None => {
-                self.jobs.push(job.with_room(Default::default(), units));
+                self.jobs.push(job.with_memory(Default::default(), units));
                 JobId(self.jobs.len() as u32 - 1)
             }
         };

@@ -5,12 +5,12 @@ use crate::flash::command::Source;
 use crate::ftl::blocks::BlockState;
 use crate::ftl::frontier::Stream;
 use crate::ftl::space::OwnMoves;
-use crate::ftl::victim::Planes;
+use crate::ftl::victim::PlaneRange;
 use crate::sim::index::{BlockId, DieId, JobId, PlaneId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
 use crate::ssd::drive::Drive;
-use crate::tasks::gc::trigger::{Level, Scope, Start, TriggerPolicy};
+use crate::tasks::gc::trigger::{FreeLevel, Scope, Start, TriggerPolicy};
 use crate::tasks::job::{Footprint, Purpose};
 
 /// How a drive's collections work: a constant of its scheme.
@@ -74,7 +74,7 @@ impl Drive {
     /// it already. The victim policy picks the block when the job begins.
     pub fn collect_once(&mut self, plane: PlaneId, events: &mut EventQueue) -> bool {
         if self.mechanism() == Mechanism::Relocations {
-            return self.begin_task_collection(Planes::one(plane), events);
+            return self.begin_task_collection(PlaneRange::one(plane), events);
         }
         let can = self.gc.jobs.is_free(plane) && self.is_reclaimable(plane);
         if can {
@@ -89,7 +89,7 @@ impl Drive {
             return self.ftl.is_merge_due(plane).then_some((plane, Start::Requested));
         }
         if self.gc.coordination.is_some() {
-            let is_urgent = self.scheme.trigger.level_of(self.free_of_scope(plane)) == Level::LastResort;
+            let is_urgent = self.scheme.trigger.level_of(self.free_of_scope(plane)) == FreeLevel::LastResort;
             return is_urgent.then_some((plane, Start::Watermark));
         }
         if !self.scheme.trigger.goes_on() {
@@ -168,7 +168,7 @@ impl Drive {
     pub(in crate::ssd) fn own_moves(&self, plane: PlaneId) -> OwnMoves {
         match self.mechanism() {
             Mechanism::Relocations if self.admission.reservations.are_shared() => OwnMoves::default(),
-            Mechanism::Relocations => self.gc.relocations.own(plane),
+            Mechanism::Relocations => self.gc.relocations.own_moves(plane),
             Mechanism::Jobs | Mechanism::Merges => self.moves_of_job(plane),
         }
     }

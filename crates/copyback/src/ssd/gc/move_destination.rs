@@ -3,7 +3,7 @@
 use crate::ftl::frontier::Stream;
 use crate::sim::index::{DieId, JobId, PlaneId};
 use crate::ssd::drive::{Drive, Queue};
-use crate::tasks::gc::destination::Planes;
+use crate::tasks::gc::destination::DestinationView;
 use crate::tasks::gc::granularity::GranularityPolicy;
 
 impl Drive {
@@ -28,7 +28,7 @@ impl Drive {
     }
 }
 
-impl Planes for Drive {
+impl DestinationView for Drive {
     fn planes(&self) -> u32 {
         self.geometry.planes
     }

@@ -38,7 +38,7 @@ struct FirstQuery<'a> {
 impl Drive {
     /// The die of a collection is visited: it may take the collection's next step, or host work that preempts. Returns
     /// whether something changed.
-    pub(in crate::ssd) fn share(
+    pub(in crate::ssd) fn step_or_preempt(
         &mut self,
         die: DieId,
         id: JobId,
@@ -46,7 +46,7 @@ impl Drive {
         events: &mut EventQueue,
     ) -> bool {
         if readiness == Readiness::Busy {
-            return self.share_busy(die, id, events);
+            return self.suspend_or_resume(die, id, events);
         }
         if self.is_job_paused(id) {
             return self.take_beside_paused(die, readiness, events);
@@ -72,7 +72,7 @@ impl Drive {
 
     /// The die of a collection is busy: a read suspends its step, or goes beside the suspended step, which otherwise
     /// resumes. Returns whether another decision may follow.
-    fn share_busy(&mut self, die: DieId, id: JobId, events: &mut EventQueue) -> bool {
+    fn suspend_or_resume(&mut self, die: DieId, id: JobId, events: &mut EventQueue) -> bool {
         let now_ns = events.now_ns();
         if let Some(suspended) = self.flash.suspended(die, events) {
             if let Some(read) = self.first_read_beside(die, id, (suspended, false), now_ns) {

@@ -20,8 +20,8 @@ pub(in crate::ssd) struct Relocations {
     /// The relocations in progress, the oldest first: few. Invariant: none of them is in `free`.
     under_way: Vec<JobId>,
     counts: RelocationCounts,
-    /// Groups of planes that take turns, if planes do.
-    turns: Option<Turns>,
+    /// The groups of planes, if planes take turns.
+    groups: Option<PlaneGroups>,
     /// At least one relocation has a page to program that no plane takes.
     are_held_up: bool,
     units_per_page: u32,
@@ -50,14 +50,14 @@ struct CollectingTime {
 }
 
 /// Groups of planes: one plane of a group is collected at a time.
-struct Turns {
+struct PlaneGroups {
     group_of: Vec<u32>,
     at_work: Vec<u32>,
 }
 
 impl Relocations {
     /// No relocation is in progress.
-    pub fn new(as_task: Option<AsTask>, turns: Option<Group>, ftl: &Ftl) -> Self {
+    pub fn new(as_task: Option<AsTask>, groups: Option<Group>, ftl: &Ftl) -> Self {
         let geometry = &ftl.geometry;
         Self {
             as_task,
@@ -70,7 +70,7 @@ impl Relocations {
                 collecting_on_die: vec![0; geometry.dies as usize],
                 dies_collecting: 0,
             },
-            turns: turns.map(|group| Turns::new(group, geometry)),
+            groups: groups.map(|group| PlaneGroups::new(group, geometry)),
             are_held_up: false,
             units_per_page: geometry.units_per_page,
             planes_per_die: geometry.planes_per_die,
@@ -140,18 +140,18 @@ impl Relocations {
 
     /// Whether planes take turns.
     pub fn take_turns(&self) -> bool {
-        self.turns.is_some()
+        self.groups.is_some()
     }
 
     /// Whether no block of a plane's group is being relocated, or planes do not take turns.
     pub fn is_turn_of(&self, plane: PlaneId) -> bool {
-        self.turns.as_ref().is_none_or(|turns| turns.at_work[turns.group_of[plane.at()] as usize] == 0)
+        self.groups.as_ref().is_none_or(|groups| groups.at_work[groups.group_of[plane.at()] as usize] == 0)
     }
 
     /// The planes of a plane's group, in rotation after it; none if planes do not take turns.
     pub fn others_in_turn(&self, plane: PlaneId) -> impl Iterator<Item = PlaneId> + use<> {
-        let planes = self.turns.as_ref().map_or(0, |turns| turns.group_of.len() as u32);
-        let group_of = |plane: u32| self.turns.as_ref().map(|turns| turns.group_of[plane as usize]);
+        let planes = self.groups.as_ref().map_or(0, |groups| groups.group_of.len() as u32);
+        let group_of = |plane: u32| self.groups.as_ref().map(|groups| groups.group_of[plane as usize]);
         let in_turn = (1..planes).map(move |behind| (plane.0 + behind) % planes);
         let of_group: Vec<u32> = in_turn.filter(|&other| group_of(other) == group_of(plane.0)).collect();
         of_group.into_iter().map(PlaneId)
@@ -159,7 +159,7 @@ impl Relocations {
 
     /// The pages that relocations of a plane's blocks still have to program.
     #[inline]
-    pub fn own(&self, plane: PlaneId) -> OwnMoves {
+    pub fn own_moves(&self, plane: PlaneId) -> OwnMoves {
         if !self.is_relocating_on(plane) {
             return OwnMoves::default();
         }
@@ -183,8 +183,8 @@ impl Relocations {
     // ---- changes ----------------------------------------------------------------------------------------------------
 
     /// The memory for moves of an ended relocation, for the next one.
-    pub fn take_room(&mut self) -> Option<Vec<Move>> {
-        self.free.last().map(|id| self.all[id.at()].take_room())
+    pub fn take_memory(&mut self) -> Option<Vec<Move>> {
+        self.free.last().map(|id| self.all[id.at()].take_memory())
     }
 
     /// A relocation begins.
@@ -238,8 +238,8 @@ impl Relocations {
 
     /// A job that reserves its die begins to relocate a block of a plane, or ends: its group's turn.
     pub fn take_turn(&mut self, plane: PlaneId, begins: bool) {
-        if let Some(turns) = &mut self.turns {
-            let at_work = &mut turns.at_work[turns.group_of[plane.at()] as usize];
+        if let Some(groups) = &mut self.groups {
+            let at_work = &mut groups.at_work[groups.group_of[plane.at()] as usize];
             *at_work = if begins { *at_work + 1 } else { *at_work - 1 };
         }
     }
@@ -266,13 +266,13 @@ impl Relocations {
                 change(&mut self.counts.dies_collecting);
             }
         }
-        if let Some(turns) = &mut self.turns {
-            change(&mut turns.at_work[turns.group_of[plane.at()] as usize]);
+        if let Some(groups) = &mut self.groups {
+            change(&mut groups.at_work[groups.group_of[plane.at()] as usize]);
         }
     }
 }
 
-impl Turns {
+impl PlaneGroups {
     fn new(group: Group, geometry: &Geometry) -> Self {
         let group_of: Vec<u32> = (0..geometry.planes).map(|plane| group.of(geometry, PlaneId(plane))).collect();
         let groups = group_of.iter().max().map_or(0, |&last| last as usize + 1);

@@ -9,8 +9,8 @@
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::Source;
 use crate::ftl::frontier::Stream;
-use crate::ftl::space::Moves;
-use crate::ftl::victim::Planes;
+use crate::ftl::space::JobSpace;
+use crate::ftl::victim::PlaneRange;
 use crate::observe::report::GcEvent;
 use crate::sim::index::{BlockId, DieId, JobId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::invariant::hold;
@@ -19,7 +19,7 @@ use crate::ssd::admission::PlaneJobs;
 use crate::ssd::drive::Drive;
 use crate::tasks::gc::trigger::{Scope, TriggerPolicy};
 use crate::tasks::gc::walk::{Moment, pick};
-use crate::tasks::relocation::{Relocation, Request};
+use crate::tasks::relocation::{Relocation, RelocationRequest};
 
 impl Drive {
     /// A page was bound on a plane, or writes wait for space there (on a die, if they are bound to no plane): starts
@@ -51,7 +51,7 @@ impl Drive {
 
     /// The planes of the plane's scope, if the scope is below its watermark. Without a host no request would gain by
     /// their collection.
-    fn planes_below(&mut self, plane: PlaneId, is_collecting: bool) -> Option<Planes> {
+    fn planes_below(&mut self, plane: PlaneId, is_collecting: bool) -> Option<PlaneRange> {
         if self.gc.idleness.is_host_done() || !self.may_collect_beside(plane) {
             return None;
         }
@@ -62,20 +62,20 @@ impl Drive {
         };
         let geometry = &self.geometry;
         let planes = match scope {
-            Scope::Plane => Planes::one(plane),
-            Scope::Die => Planes::of_die(geometry, geometry.die_of(plane)),
-            Scope::Device => Planes::all(geometry),
+            Scope::Plane => PlaneRange::one(plane),
+            Scope::Die => PlaneRange::of_die(geometry, geometry.die_of(plane)),
+            Scope::Device => PlaneRange::all(geometry),
         };
         if wants { self.collectable_now(planes) } else { None }
     }
 
     /// The planes that may be collected now, of those to collect: only one if planes take turns.
-    fn collectable_now(&self, planes: Planes) -> Option<Planes> {
+    fn collectable_now(&self, planes: PlaneRange) -> Option<PlaneRange> {
         if !self.collections_take_turns() {
             return Some(planes);
         }
         let may_begin = |&plane: &PlaneId| self.is_its_turn(plane) && self.is_reclaimable(plane);
-        planes.iter().filter(may_begin).min_by_key(|&plane| self.free_of(plane)).map(Planes::one)
+        planes.iter().filter(may_begin).min_by_key(|&plane| self.free_of(plane)).map(PlaneRange::one)
     }
 
     /// Writes wait for space on a plane without free pages, or on a die if they are bound to no plane: collects the
@@ -87,10 +87,10 @@ impl Drive {
             return;
         }
         let planes = match plane.is_some() {
-            true => Planes::one(plane),
-            false if self.geometry.stripes.is_some() => Planes::of_channel(&self.geometry, die),
-            false if self.ftl.allocation().chooses_die() => Planes::all(&self.geometry),
-            false => Planes::of_die(&self.geometry, die),
+            true => PlaneRange::one(plane),
+            false if self.geometry.stripes.is_some() => PlaneRange::of_channel(&self.geometry, die),
+            false if self.ftl.allocation().chooses_die() => PlaneRange::all(&self.geometry),
+            false => PlaneRange::of_die(&self.geometry, die),
         };
         if let Some(planes) = self.collectable_now(planes) {
             self.begin_task_collection(planes, events);
@@ -146,7 +146,7 @@ impl Drive {
     }
 
     /// Begins the collection of a block of these planes; returns whether one was worth it.
-    pub(in crate::ssd) fn begin_task_collection(&mut self, planes: Planes, events: &mut EventQueue) -> bool {
+    pub(in crate::ssd) fn begin_task_collection(&mut self, planes: PlaneRange, events: &mut EventQueue) -> bool {
         let stamp = self.ftl.counts().host_units;
         let moment = Moment { least_units: self.geometry.units_per_page, read_offsets: &[], stamp };
         let victim = pick(&mut self.ftl, planes, moment).filter(|victim| victim.frees);
@@ -159,19 +159,25 @@ impl Drive {
     pub(in crate::ssd) fn has_room_for_moves_of(&self, block: BlockId) -> bool {
         let plane = self.geometry.plane_of(block);
         let pages = u32::from(self.ftl.blocks()[block].valid).div_ceil(self.geometry.units_per_page);
-        if let Some(anywhere) = self.admission.reservations.anywhere(plane) {
-            return anywhere.has_room_for(pages);
+        if let Some(pool) = self.admission.reservations.move_pool(plane) {
+            return pool.has_room_for(pages);
         }
         let bound_to = self.bound_plane(plane);
-        self.admission.reservations.space().takes_own(&self.ftl, PlaneJobs(self).own(plane), plane, bound_to, pages)
+        self.admission.reservations.space().takes_own(
+            &self.ftl,
+            PlaneJobs(self).own_moves(plane),
+            plane,
+            bound_to,
+            pages,
+        )
     }
 
     /// Begins the relocation of a full block.
     pub(in crate::ssd) fn begin_relocation(&mut self, block: BlockId, source: Source, events: &mut EventQueue) {
         self.wake_shares(events);
         let (plane, now_ns) = (self.geometry.plane_of(block), events.now_ns());
-        let room = self.gc.relocations.take_room();
-        let mut moves = room.unwrap_or_else(|| Vec::with_capacity(self.geometry.units_per_block as usize));
+        let memory = self.gc.relocations.take_memory();
+        let mut moves = memory.unwrap_or_else(|| Vec::with_capacity(self.geometry.units_per_block as usize));
         self.ftl.take_victim(block, &mut moves);
         self.activate(source, events);
         let (free_blocks, geometry) = (self.ftl.free_blocks_of(plane), &self.geometry);
@@ -206,9 +212,9 @@ impl Drive {
                 .change(id, &mut self.admission.reservations, |r| r.next_request(units_per_page, buffer_units));
             let Some(request) = request else { return };
             let (role, units) = match request {
-                Request::Read => (Role::JobRead, 0),
-                Request::Program { units } => (Role::JobProgram, units),
-                Request::Erase => (Role::JobErase, 0),
+                RelocationRequest::Read => (Role::JobRead, 0),
+                RelocationRequest::Program { units } => (Role::JobProgram, units),
+                RelocationRequest::Erase => (Role::JobErase, 0),
             };
             if role == Role::JobProgram && self.admission.reservations.are_shared() {
                 self.admission.reservations.expect_move(plane);
@@ -257,16 +263,16 @@ impl Drive {
             return;
         }
         for plane in (0..self.geometry.planes).map(PlaneId) {
-            let anywhere = reservations.anywhere(plane).expect("there is a stock");
+            let pool = reservations.move_pool(plane).expect("there is a stock");
             let planes = (0..self.geometry.planes).map(PlaneId).filter(|&other| reservations.share_stock(plane, other));
             let left: u32 = planes.map(|other| self.ftl.pages_left(other, Stream::Moved)).sum();
             hold!(
-                left == anywhere.left && anywhere.has_room_for(0),
+                left == pool.left && pool.has_room_for(0),
                 ReservationsCovered,
-                "{left} pages are left beside {plane:?}: {anywhere:?}"
+                "{left} pages are left beside {plane:?}: {pool:?}"
             );
             let unsent = self.gc.relocations.pages_unsent(|other| reservations.share_stock(plane, other));
-            hold!(unsent == anywhere.unsent, ReservationsCovered, "{unsent} pages are to be sent: {anywhere:?}");
+            hold!(unsent == pool.unsent, ReservationsCovered, "{unsent} pages are to be sent: {pool:?}");
         }
     }
 

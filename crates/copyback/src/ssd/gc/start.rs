@@ -8,7 +8,7 @@ use crate::sim::queue::EventQueue;
 use crate::ssd::drive::Drive;
 use crate::tasks::gc::granularity::GranularityPolicy;
 use crate::tasks::gc::trigger::{Scope, Start, TriggerPolicy, Wanted};
-use crate::tasks::job::{Fill, Footprint, Job, Purpose};
+use crate::tasks::job::{Footprint, Job, JobFill, Purpose};
 
 impl Drive {
     /// Collection starts if the watermark of a plane's scope requires it.
@@ -117,7 +117,7 @@ impl Drive {
     /// permit this, and neither do writes that could go to the destination themselves: otherwise planes full of valid
     /// data would move it from one to another for ever.
     pub(in crate::ssd) fn can_leave(&self, plane: PlaneId) -> bool {
-        let within_die = self.scheme.settings.collection.turn.is_some();
+        let within_die = self.scheme.settings.collection.plane_rule.is_some();
         let goes_to = |p: PlaneId| match within_die {
             true => self.geometry.die_of(p) == self.geometry.die_of(plane) && self.has_room_for_others(p),
             false => self.would_accept_move(p, plane),
@@ -147,7 +147,7 @@ impl Drive {
         } else if self.gc.jobs.is_free(plane) {
             if self.is_reclaimable(plane) || self.can_leave(plane) {
                 self.start_collection(plane, Start::Space, events);
-            } else if self.scheme.settings.collection.turn.is_some() {
+            } else if self.scheme.settings.collection.plane_rule.is_some() {
                 // Its data may leave when another plane of the die has made room.
                 self.collect_lowest_of(die, Start::Space, events);
             } else if self.scheme.granularity.leaves_plane() && !self.gc.jobs.has_any() {
@@ -198,7 +198,7 @@ impl Drive {
                 return;
             }
         } else if !self.scheme.trigger.starts_now(Wanted { start, request_waits }) {
-            self.dies[die].put_off_collection(self.geometry.plane_offset(plane));
+            self.dies[die].await_request(self.geometry.plane_offset(plane));
             return;
         }
         if self.scheme.preemption.is_timeless() {
@@ -211,7 +211,7 @@ impl Drive {
     }
 
     /// The first write waits for space, on a drive whose collections may send data to any die: starts all collections
-    /// that were put off.
+    /// that wait for a request.
     #[cold]
     #[inline(never)]
     pub(in crate::ssd) fn start_all_awaited_collection(&mut self, events: &mut EventQueue) {
@@ -220,14 +220,14 @@ impl Drive {
         }
     }
 
-    /// A request has arrived at a die on which collection was put off until then.
+    /// A request has arrived at a die on which collection waited for one.
     #[cold]
     #[inline(never)]
     pub(in crate::ssd) fn start_awaited_collection(&mut self, die: DieId, events: &mut EventQueue) {
-        let below = self.dies[die].take_put_off_collections();
+        let below = self.dies[die].take_planes_awaiting_request();
         for plane in self.geometry.planes_of(die) {
-            let was_put_off = below & (1 << self.geometry.plane_offset(plane)) != 0;
-            if !was_put_off {
+            let awaited_request = below & (1 << self.geometry.plane_offset(plane)) != 0;
+            if !awaited_request {
                 continue;
             }
             if self.gc.jobs.is_on(plane) {
@@ -266,7 +266,7 @@ impl Drive {
         self.check_has_jobs(purpose);
         let lead = footprint.planes().next().expect("a footprint has a plane");
         let job = Job::new(purpose, self.geometry.die_of(lead), footprint, self.txns.take_sequence());
-        let fill = if self.geometry.has_superpages() { Fill::AsRead } else { self.scheme.granularity.fill() };
+        let fill = if self.geometry.has_superpages() { JobFill::AsRead } else { self.scheme.granularity.fill() };
         let job = job.filling(fill, self.geometry.units_per_page);
         self.gc.jobs.add(job, self.geometry.units_per_block as usize)
     }

@@ -66,19 +66,25 @@ impl<'a> StepPartners<'a> {
     pub(in crate::ssd) fn takes(&self, txn: TxnId) -> bool {
         let settings = &self.drive.scheme.settings;
         self.step.is_some_and(|step| {
-            (settings.compose.merge && self.is_merged(txn, step)) || (settings.compose.gc_host && self.joins(txn, step))
+            (settings.compose.serves_from_moves && self.is_served_by_move(txn, step))
+                || (settings.compose.gc_host && self.joins(txn, step))
         })
     }
 
     fn wanted_page(&self) -> Option<PageId> {
-        let find =
-            || if self.drive.scheme.settings.compose.merge { self.drive.wanted_page(self.die, self.job) } else { None };
+        let find = || {
+            if self.drive.scheme.settings.compose.serves_from_moves {
+                self.drive.wanted_page(self.die, self.job)
+            } else {
+                None
+            }
+        };
         *self.wanted.get_or_init(find)
     }
 
     /// Whether a request accesses only data that the collection moves: the page that it reads next, or whole units of
     /// its next program.
-    fn is_merged(&self, txn: TxnId, step: Step) -> bool {
+    fn is_served_by_move(&self, txn: TxnId, step: Step) -> bool {
         let drive = self.drive;
         match step {
             Step::Read { .. } => {

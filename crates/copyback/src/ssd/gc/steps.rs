@@ -5,7 +5,7 @@
 //! that plane does not need the space for its own host writes and moves.
 
 use crate::config::device::PLANES_MAX;
-use crate::dispatch::compose::merge::Merged;
+use crate::dispatch::compose::merge::ServedWrites;
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
 use crate::flash::geometry::Geometry;
@@ -62,7 +62,7 @@ impl Drive {
             true => (self.ftl.write_point(plane, Stream::Moved), false),
             false => self.write_point_of_shared_program(die, plane),
         };
-        let page = self.bind_moves(job, (plane, write_point), units, Merged::NONE);
+        let page = self.bind_moves(job, (plane, write_point), units, ServedWrites::NONE);
         // Less is kept for its job.
         self.notify_die_search(self.gc.jobs[job].die());
         let mut command = Command::new(FlashOp::Program, self.gc.jobs[job].source(), JobId::NONE, events.now_ns());
@@ -98,7 +98,7 @@ impl Drive {
         {
             return Some(step);
         }
-        if self.scheme.settings.collection.turn.is_some() && self.takes_turns(id) {
+        if self.scheme.settings.collection.plane_rule.is_some() && self.takes_turns(id) {
             return self.step_in_turn(id);
         }
         if self.is_merge(id) {
@@ -150,7 +150,7 @@ impl Drive {
     fn program_at_home(&mut self, die: DieId, id: JobId, units: usize, events: &mut EventQueue) {
         let plane = self.gc.jobs[id].plane();
         let write_point = self.write_point_of(id, plane);
-        let page = self.bind_moves(id, (plane, write_point), units, Merged::NONE);
+        let page = self.bind_moves(id, (plane, write_point), units, ServedWrites::NONE);
         let part = CommandPlane { plane, page, units: self.geometry.units_per_page, txn: TxnId::NONE };
         self.issue_part(die, FlashOp::Program, id, part, events);
     }
@@ -202,7 +202,7 @@ impl Drive {
                         break;
                     }
                     lead = lead.or(Some(page));
-                    let page = self.bind_moves(id, (plane, write_point), units as usize, Merged::NONE);
+                    let page = self.bind_moves(id, (plane, write_point), units as usize, ServedWrites::NONE);
                     let units = self.geometry.units_per_page;
                     command.push(CommandPlane { plane, page, units, txn: TxnId::NONE });
                 }
@@ -247,17 +247,17 @@ impl Drive {
     #[inline(never)]
     fn issue_shared_program(&mut self, die: DieId, id: JobId, to: PlaneId, units: usize, events: &mut EventQueue) {
         let (write_point, is_paired) = self.write_point_of_shared_program(die, to);
-        let merged = match self.scheme.settings.compose.merge {
-            true => self.take_merged_writes(die, id, units, events.now_ns()),
-            false => Merged::NONE,
+        let served = match self.scheme.settings.compose.serves_from_moves {
+            true => self.take_served_writes(die, id, units, events.now_ns()),
+            false => ServedWrites::NONE,
         };
-        let page = self.bind_moves(id, (to, write_point), units, merged);
+        let page = self.bind_moves(id, (to, write_point), units, served);
         let source = self.gc.jobs[id].source();
         let mut command = Command::new(FlashOp::Program, source, id, events.now_ns());
-        command.push(CommandPlane { plane: to, page, units: self.geometry.units_per_page, txn: merged.first });
+        command.push(CommandPlane { plane: to, page, units: self.geometry.units_per_page, txn: served.first });
         self.join_and_issue_program(die, command, is_paired, events);
-        if merged.units > 0 {
-            // The merged writes release the pages that were reserved for them.
+        if served.units > 0 {
+            // The served writes release the pages that were reserved for them.
             self.collect_if_low(to, events);
         }
     }
@@ -358,7 +358,7 @@ impl Drive {
     }
 
     fn issue_job_read(&mut self, die: DieId, id: JobId, mut end: usize, events: &mut EventQueue) {
-        if self.scheme.settings.compose.merge {
+        if self.scheme.settings.compose.serves_from_moves {
             self.put_wanted_first(die, id);
             end = self.end_of_next_page(id);
         }
@@ -376,7 +376,7 @@ impl Drive {
         let mut part = CommandPlane { plane, page, units, txn: TxnId::NONE };
         if self.scheme.granularity.copies_back() {
             let write_point = self.write_point_of(id, plane);
-            part.page = self.bind_moves(id, (plane, write_point), units as usize, Merged::NONE);
+            part.page = self.bind_moves(id, (plane, write_point), units as usize, ServedWrites::NONE);
             self.issue_part(die, FlashOp::Copyback, id, part, events);
         } else if !self.scheme.settings.compose.is_collection_alone {
             let mut command = Command::new(FlashOp::Read, source, id, events.now_ns());
@@ -393,23 +393,23 @@ impl Drive {
         id: JobId,
         (plane, write_point): (PlaneId, usize),
         units: usize,
-        merged: Merged,
+        served: ServedWrites,
     ) -> PageId {
-        // Counting bits is slow on processors without an instruction for it, and mostly there are no merged units.
-        let merged_units = if merged.first.is_none() { 0 } else { merged.units.count_ones() };
+        // Counting bits is slow on processors without an instruction for it, and mostly no units are served.
+        let served_units = if served.first.is_none() { 0 } else { served.units.count_ones() };
         let job = &mut self.gc.jobs[id];
         let of_several = job.footprint().is_row();
-        self.records.counters.on_moved_units(job.source(), units as u64 - u64::from(merged_units));
+        self.records.counters.on_moved_units(job.source(), units as u64 - u64::from(served_units));
         let moves = job.take_for_program(units, plane);
         let stamp = self.ftl.counts().host_units;
         let current: Option<Vec<bool>> =
             self.records.shadow.as_ref().map(|_| moves.iter().map(|m| self.ftl.lookup(m.unit) == m.from).collect());
         let page = match of_several {
             true => self.ftl.move_page_of_several(plane, write_point, moves, stamp),
-            false => self.ftl.move_page(plane, write_point, moves, merged_units, stamp),
+            false => self.ftl.move_page(plane, write_point, moves, served_units, stamp),
         };
         if let (Some(shadow), Some(current)) = (&mut self.records.shadow, current) {
-            shadow.move_page(&self.ftl, page, moves, &current, merged.units);
+            shadow.move_page(&self.ftl, page, moves, &current, served.units);
         }
         self.map.on_moved(&mut self.queues, &self.txns, &self.ftl, moves, page);
         self.after_bind(plane);

@@ -17,7 +17,7 @@ pub(in crate::ssd) struct DataMap {
     /// The number of host writes of each unit, if hot and cold data have blocks of their own.
     pub(in crate::ssd) hotness: Option<Box<Hotness>>,
     /// Invariant: set if the queues have an index, or one of the parts above other than `newest` exists.
-    hears_moves: bool,
+    tracks_moves: bool,
 }
 
 /// The consequences of written units.
@@ -36,8 +36,8 @@ impl DataMap {
         hotness: Option<Box<Hotness>>,
         queues: &Queues,
     ) -> Self {
-        let hears_moves = queues.has_index() || translation.is_some() || hotness.is_some();
-        Self { newest, translation, hotness, hears_moves }
+        let tracks_moves = queues.has_index() || translation.is_some() || hotness.is_some();
+        Self { newest, translation, hotness, tracks_moves }
     }
 
     /// Whether map entries have to be looked up before a transaction gets a die.
@@ -54,7 +54,7 @@ impl DataMap {
     /// Units were moved to a page: updates the index of the queues and the map in flash.
     #[inline(always)]
     pub fn on_moved(&mut self, queues: &mut Queues, txns: &Txns, ftl: &Ftl, moves: &[Move], page: PageId) {
-        if self.hears_moves {
+        if self.tracks_moves {
             queues.on_moved(moves.iter().map(|m| m.unit), txns, |unit| ftl.lookup(unit));
             if let Some(translation) = &mut self.translation {
                 translation.on_moved(moves, page, ftl);
@@ -73,7 +73,7 @@ impl DataMap {
         now_ns: u64,
     ) -> Written {
         let mut written = Written::default();
-        if self.hears_moves {
+        if self.tracks_moves {
             queues.on_moved(units.clone(), txns, |unit| ftl.lookup(unit));
             if let Some(hotness) = &mut self.hotness {
                 let hosts = units.clone().filter(|unit| unit.0 < ftl.geometry.logical_units);
@@ -90,7 +90,7 @@ impl DataMap {
 
     /// Stops updates of moves.
     #[cfg(test)]
-    pub fn stop_hearing(&mut self) {
-        self.hears_moves = false;
+    pub fn stop_tracking_moves(&mut self) {
+        self.tracks_moves = false;
     }
 }

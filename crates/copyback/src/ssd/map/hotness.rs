@@ -6,18 +6,18 @@ use crate::ftl::frontier::hot_cold::{HotCold, UPDATES_MAX};
 use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId};
 use crate::ssd::drive::Drive;
 
-/// Window numbers repeat from 1 to this; 0 means none.
+/// Period numbers repeat from 1 to this; 0 means none.
 const NUMBERS: u64 = 31;
-/// After this many windows, a number would be reused: old counts are removed before.
+/// After this many periods, a number would be reused: old counts are removed before.
 const SWEEP_AFTER: u64 = NUMBERS - 2;
 const COUNT: u8 = 0b11;
 const WAS_HOT: u8 = 0b100;
 
-/// The recent host writes of each unit: its last window, whether the window before made it hot, and the writes in it.
+/// The recent host writes of each unit: its last period, whether the period before made it hot, and the writes in it.
 pub(in crate::ssd) struct Hotness {
     hot: HotCold,
     of: Vec<u8>,
-    /// The window at which old counts were last removed.
+    /// The period at which old counts were last removed.
     swept: u64,
     /// Units with a count, each at least once, as long as there are few.
     known: Vec<LogicalUnit>,
@@ -27,8 +27,8 @@ pub(in crate::ssd) struct Hotness {
 /// much as a scan of all units.
 const UNITS_PER_KNOWN: usize = 32;
 
-fn number(window: u64) -> u8 {
-    (window % NUMBERS) as u8 + 1
+fn number(period: u64) -> u8 {
+    (period % NUMBERS) as u8 + 1
 }
 
 impl Hotness {
@@ -37,23 +37,23 @@ impl Hotness {
         Self { hot, of: vec![0; units as usize], swept: 0, known }
     }
 
-    /// Whether the window before this one made a unit hot.
-    fn was_hot(&self, seen: u8, window: u64) -> bool {
-        window > 0 && seen >> 3 == number(window - 1) && seen & COUNT >= self.hot.updates
+    /// Whether the period before this one made a unit hot.
+    fn was_hot(&self, seen: u8, period: u64) -> bool {
+        period > 0 && seen >> 3 == number(period - 1) && seen & COUNT >= self.hot.updates
     }
 
     /// Counts a host write of a unit.
     pub(in crate::ssd) fn on_written(&mut self, unit: LogicalUnit, now_ns: u64) {
-        let window = now_ns / self.hot.window_ns;
-        if window >= self.swept + SWEEP_AFTER {
-            self.sweep(window);
+        let period = now_ns / self.hot.window_ns;
+        if period >= self.swept + SWEEP_AFTER {
+            self.sweep(period);
         }
         let seen = self.of[unit.at()];
-        self.of[unit.at()] = if seen >> 3 == number(window) {
+        self.of[unit.at()] = if seen >> 3 == number(period) {
             seen & !COUNT | (seen & COUNT).saturating_add(1).min(UPDATES_MAX)
         } else {
             self.note(unit);
-            number(window) << 3 | if self.was_hot(seen, window) { WAS_HOT } else { 0 } | 1
+            number(period) << 3 | if self.was_hot(seen, period) { WAS_HOT } else { 0 } | 1
         };
     }
 
@@ -63,13 +63,13 @@ impl Hotness {
         }
     }
 
-    /// Removes counts that are older than the window before this one, because its number is about to be reused. Visits
+    /// Removes counts that are older than the period before this one, because its number is about to be reused. Visits
     /// the counted units or, if there are too many for the list, all units.
     #[cold]
-    fn sweep(&mut self, window: u64) {
-        let kept = [number(window), number(window.saturating_sub(1))];
-        // A write in window `swept + SWEEP_AFTER` or later would have called this: no unit was written since.
-        let is_long_ago = window > self.swept + SWEEP_AFTER;
+    fn sweep(&mut self, period: u64) {
+        let kept = [number(period), number(period.saturating_sub(1))];
+        // A write in period `swept + SWEEP_AFTER` or later would have called this: no unit was written since.
+        let is_long_ago = period > self.swept + SWEEP_AFTER;
         let is_old = |seen: u8| is_long_ago || !kept.contains(&(seen >> 3));
         let is_listed = self.known.len() < self.known.capacity();
         if is_listed {
@@ -90,15 +90,15 @@ impl Hotness {
                 }
             }
         }
-        self.swept = window;
+        self.swept = period;
     }
 
     /// Whether a unit is hot.
     pub(in crate::ssd) fn is_hot(&self, unit: LogicalUnit, now_ns: u64) -> bool {
-        let (seen, window) = (self.of[unit.at()], now_ns / self.hot.window_ns);
-        let is_known = window < self.swept + NUMBERS - 1;
-        let is_this = seen >> 3 == number(window) && (seen & WAS_HOT != 0 || seen & COUNT >= self.hot.updates);
-        is_known && (is_this || self.was_hot(seen, window))
+        let (seen, period) = (self.of[unit.at()], now_ns / self.hot.window_ns);
+        let is_known = period < self.swept + NUMBERS - 1;
+        let is_this = seen >> 3 == number(period) && (seen & WAS_HOT != 0 || seen & COUNT >= self.hot.updates);
+        is_known && (is_this || self.was_hot(seen, period))
     }
 }
 
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_is_hot_in_the_window_of_its_update_and_the_next() {
+    fn a_unit_is_hot_in_the_period_of_its_update_and_the_next() {
         let mut hot = hotness(1);
         assert!(!hot.is_hot(A, 0));
         hot.on_written(A, 15);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn updates_of_two_windows_are_not_added_up() {
+    fn updates_of_two_periods_are_not_added_up() {
         let mut hot = hotness(2);
         hot.on_written(A, 5);
         hot.on_written(A, 12);
@@ -179,7 +179,7 @@ mod tests {
         hot.on_written(A, 18);
         assert!(hot.is_hot(A, 18) && hot.is_hot(A, 28));
         hot.on_written(A, 25);
-        assert!(hot.is_hot(A, 25), "the window before had two");
+        assert!(hot.is_hot(A, 25), "the period before had two");
         assert!(!hot.is_hot(A, 35), "this one had one");
     }
 
@@ -190,24 +190,24 @@ mod tests {
             for mut hot in with_and_without_list() {
                 hot.on_written(A, 10 * first);
                 let now_ns = 10 * (first + gap);
-                assert!(!hot.is_hot(A, now_ns), "window {first}, {gap} later");
+                assert!(!hot.is_hot(A, now_ns), "period {first}, {gap} later");
                 hot.on_written(LogicalUnit(1), now_ns);
-                assert!(!hot.is_hot(A, now_ns), "window {first}, {gap} later, when something is written");
+                assert!(!hot.is_hot(A, now_ns), "period {first}, {gap} later, when something is written");
             }
         }
     }
 
-    /// Window numbers are reused.
+    /// Period numbers are reused.
     #[test]
     fn what_is_old_never_looks_new() {
         for gap in 2..200 {
             for mut hot in with_and_without_list() {
                 hot.on_written(A, 0);
-                assert!(!hot.is_hot(A, 10 * gap), "after {gap} windows, nothing written");
-                for window in 1..=gap {
-                    hot.on_written(LogicalUnit(1), 10 * window);
+                assert!(!hot.is_hot(A, 10 * gap), "after {gap} periods, nothing written");
+                for period in 1..=gap {
+                    hot.on_written(LogicalUnit(1), 10 * period);
                 }
-                assert!(!hot.is_hot(A, 10 * gap), "after {gap} windows");
+                assert!(!hot.is_hot(A, 10 * gap), "after {gap} periods");
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::Source;
 use crate::flash::geometry::Geometry;
 use crate::flash::source::Account;
-use crate::flash::stripes::{Place, Stripes};
+use crate::flash::stripes::{StripePosition, Stripes};
 use crate::host::splitter::SubRequest;
 use crate::observe::report::ParityTotals;
 use crate::redundancy::planner::{Members, Stripe, Write};
@@ -54,14 +54,14 @@ fn runs<T: PartialEq>(count: u32, of: impl Fn(u32) -> T) -> impl Iterator<Item =
 /// The members to read of each stripe: `plan` decides, from the members for which `is_known` holds.
 fn plans(
     stripes: &Stripes,
-    place: Place,
+    place: StripePosition,
     units: u32,
     is_known: impl Fn(u32, LogicalUnit) -> bool,
     plan: impl Fn(Members) -> Members,
 ) -> [Members; UNITS_PER_PAGE_MAX as usize] {
     let mut plans = [Members::default(); UNITS_PER_PAGE_MAX as usize];
     for (offset, reads) in (place.offset..).zip(&mut plans[..units as usize]) {
-        let unit = |member: u32| stripes.unit(Place { member, offset, ..place });
+        let unit = |member: u32| stripes.unit(StripePosition { member, offset, ..place });
         let is_known = |&member: &u32| unit(member).is_none_or(|unit| is_known(member, unit));
         *reads = plan((0..stripes.members()).filter(is_known).collect());
     }
@@ -69,10 +69,10 @@ fn plans(
 }
 
 /// Lists the reads of consecutive stripes, one for each run of units of a member.
-fn list_reads(stripes: &Stripes, place: Place, plans: &[Members], reads: &mut Vec<(LogicalUnit, u32)>) {
+fn list_reads(stripes: &Stripes, place: StripePosition, plans: &[Members], reads: &mut Vec<(LogicalUnit, u32)>) {
     for member in 0..stripes.members() {
         for (at, units, is_read) in runs(plans.len() as u32, |at| plans[at as usize].has(member)) {
-            let unit = stripes.unit(Place { member, offset: place.offset + at, ..place });
+            let unit = stripes.unit(StripePosition { member, offset: place.offset + at, ..place });
             reads.extend(unit.filter(|_| is_read).map(|unit| (unit, units)));
         }
     }
@@ -161,22 +161,22 @@ impl Drive {
     }
 
     /// Writes the parity of a group of stripes for the written units.
-    fn write_parity_of(&mut self, place: Place, [first, end]: [u32; 2], events: &mut EventQueue) {
+    fn write_parity_of(&mut self, place: StripePosition, [first, end]: [u32; 2], events: &mut EventQueue) {
         let stripes = self.parity().stripes;
         let written = |offset: u32| {
-            let unit = |member: u32| stripes.unit(Place { member, offset, ..place });
+            let unit = |member: u32| stripes.unit(StripePosition { member, offset, ..place });
             let is_written = |&member: &u32| unit(member).is_some_and(|unit| (first..end).contains(&unit.0));
             (0..stripes.data()).filter(is_written).collect::<Members>()
         };
         for (offset, units, written) in runs(stripes.units_per_page(), written) {
             if !written.is_empty() {
-                self.begin_parity(Place { member: stripes.data(), offset, ..place }, units, written, events);
+                self.begin_parity(StripePosition { member: stripes.data(), offset, ..place }, units, written, events);
             }
         }
     }
 
     /// Rewrites the parity of `units` stripes; each stripe has these members written.
-    fn begin_parity(&mut self, place: Place, units: u32, written: Members, events: &mut EventQueue) {
+    fn begin_parity(&mut self, place: StripePosition, units: u32, written: Members, events: &mut EventQueue) {
         let parity = self.parity();
         let first = parity.stripes.unit(place).expect("a stripe has parity");
         let stripe = parity.stripes.stripe(place) as usize;

@@ -12,7 +12,7 @@ use crate::flash::command::{Command, Source};
 use crate::flash::geometry::Geometry;
 use crate::flash::stripes::Stripes;
 use crate::ftl::allocation::Known;
-use crate::ftl::frontier::fill::{COPIES_MAX, Fill, FillAwaited, FillEnds};
+use crate::ftl::frontier::fill::{COPIES_MAX, FillAwaited, FillEnds, FillRules};
 use crate::observe::report::{CAUSES, Cause};
 use crate::sim::index::{DieId, LogicalUnit, PlaneId, RequestId, TxnId};
 use crate::sim::queue::{EventQueue, Timer};
@@ -60,7 +60,7 @@ struct PlaceOf {
 
 /// The pages of a drive that fill.
 pub(in crate::ssd) struct FillingPages {
-    fill: Fill,
+    fill: FillRules,
     timer: Timer,
     /// Determines the place of a unit's open page.
     place: PlaceOf,
@@ -87,7 +87,7 @@ const TRIMMED: u16 = 0x8000;
 const _: () = assert!(COPIES_MAX < TRIMMED as u32);
 
 impl FillingPages {
-    pub fn new(fill: Fill, known: Known, geometry: &Geometry, timer: Timer) -> Self {
+    pub fn new(fill: FillRules, known: Known, geometry: &Geometry, timer: Timer) -> Self {
         let places = match known {
             Known::Plane => geometry.planes,
             Known::Die => geometry.dies,

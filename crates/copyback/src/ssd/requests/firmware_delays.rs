@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 /// The requests of each task that firmware is processing, in order.
 pub(in crate::ssd) struct FirmwareDelays {
     delays: Delays,
-    making: [VecDeque<(u64, TxnId)>; Account::ALL.len()],
+    in_firmware: [VecDeque<(u64, TxnId)>; Account::ALL.len()],
     timer: Timer,
     /// When the timer is due.
     due_ns: u64,
@@ -20,19 +20,19 @@ pub(in crate::ssd) struct FirmwareDelays {
 
 impl FirmwareDelays {
     pub fn new(params: &Params, seed: u64, timer: Timer) -> Self {
-        let making = std::array::from_fn(|_| VecDeque::with_capacity(64));
-        Self { delays: Delays::new(params, seed), making, timer, due_ns: u64::MAX }
+        let in_firmware = std::array::from_fn(|_| VecDeque::with_capacity(64));
+        Self { delays: Delays::new(params, seed), in_firmware, timer, due_ns: u64::MAX }
     }
 
     /// Whether firmware processes no request.
     pub fn is_at_rest(&self) -> bool {
-        self.making.iter().all(VecDeque::is_empty)
+        self.in_firmware.iter().all(VecDeque::is_empty)
     }
 
     /// The task whose next request is ready first; of equal times the first task.
     fn next(&self) -> Option<(u64, usize)> {
-        let firsts = self.making.iter().enumerate();
-        firsts.filter_map(|(task, making)| Some((making.front()?.0, task))).min()
+        let firsts = self.in_firmware.iter().enumerate();
+        firsts.filter_map(|(task, in_firmware)| Some((in_firmware.front()?.0, task))).min()
     }
 
     fn arm(&mut self, events: &mut EventQueue) {
@@ -58,7 +58,7 @@ impl Drive {
     /// A new request of the host: firmware begins to process it, or it looks its entries up. Evictions of a buffer need
     /// no processing.
     #[inline(never)]
-    pub(crate) fn make_new(&mut self, txn: Txn, events: &mut EventQueue) {
+    pub(crate) fn submit_new(&mut self, txn: Txn, events: &mut EventQueue) {
         let id = self.add_txn(txn);
         match self.txns[id].role {
             Role::Evict if self.looks_up() => self.look_up_first(id, events),
@@ -81,18 +81,18 @@ impl Drive {
         let (task, role, now_ns) = (self.txns[id].task, self.txns[id].role, events.now_ns());
         let looks_up = matches!(role, Role::Read | Role::UpdateRead | Role::Write);
         let delaying = self.host_data.delays.as_mut().expect("requests are delayed");
-        let made_ns = delaying.delays.made_at(task, looks_up, now_ns);
-        delaying.making[task.account().at()].push_back((made_ns, id));
+        let ready_ns = delaying.delays.ready_at(task, looks_up, now_ns);
+        delaying.in_firmware[task.account().at()].push_back((ready_ns, id));
         delaying.arm(events);
-        self.txns[id].breakdown_ns[Cause::Scheduler as usize] += made_ns - now_ns;
+        self.txns[id].breakdown_ns[Cause::Scheduler as usize] += ready_ns - now_ns;
     }
 
     /// Continues requests that firmware has processed by now.
-    pub(in crate::ssd) fn on_made(&mut self, events: &mut EventQueue) {
+    pub(in crate::ssd) fn on_firmware_done(&mut self, events: &mut EventQueue) {
         loop {
             let Some(delaying) = &mut self.host_data.delays else { return };
-            let Some((_, task)) = delaying.next().filter(|&(made_ns, _)| made_ns <= events.now_ns()) else { break };
-            let (_, id) = delaying.making[task].pop_front().expect("it is the next");
+            let Some((_, task)) = delaying.next().filter(|&(ready_ns, _)| ready_ns <= events.now_ns()) else { break };
+            let (_, id) = delaying.in_firmware[task].pop_front().expect("it is the next");
             self.hand(id, events);
         }
         if let Some(delaying) = &mut self.host_data.delays {

@@ -1,8 +1,8 @@
-//! Parts of requests: the number of open parts, and the results of ended parts.
+//! Progress of requests: the number of open operations, and the results of ended ones.
 //!
-//! A part is a transaction, a sub-request that waits for space in DRAM, or an access to DRAM. A request is complete
-//! when all of it was submitted and no part is open. An entry is overwritten when its request's number is reused, so
-//! that no entry is allocated for a request.
+//! An operation is a transaction, a sub-request that waits for space in DRAM, or an access to DRAM. A request is
+//! complete when all of it was submitted and no operation is open. An entry is overwritten when its request's number is
+//! reused, so that no entry is allocated for a request.
 
 use crate::observe::report::{CAUSES, Cause};
 use crate::sim::index::RequestId;
@@ -15,7 +15,7 @@ pub struct Completion {
     pub request: RequestId,
     /// Whether one of its transactions waited for collection.
     pub gc_affected: bool,
-    /// The causes of the time of the part that ended last.
+    /// The causes of the time of the operation that ended last.
     pub breakdown_ns: [u64; CAUSES],
 }
 
@@ -26,9 +26,9 @@ pub(in crate::ssd) struct RequestState {
     pub number: u64,
     pub arrival_ns: u64,
     pub high_priority: bool,
-    /// Parts that have not ended.
+    /// Open operations.
     open: u32,
-    /// Whether all its parts were submitted.
+    /// Whether all of it was submitted.
     is_whole: bool,
     gc_affected: bool,
     breakdown_ns: [u64; CAUSES],
@@ -70,13 +70,13 @@ impl RequestProgress {
         &self.of[id.at()]
     }
 
-    /// A part of a request begins.
+    /// An operation of a request begins.
     #[inline(always)]
     pub(in crate::ssd) fn open(&mut self, id: RequestId) {
         self.of[id.at()].open += 1;
     }
 
-    /// Closes a part that does not affect its request: it continues as another part.
+    /// Closes an operation that does not affect its request: it continues as another operation.
     #[inline(always)]
     pub(in crate::ssd) fn close(&mut self, id: RequestId) {
         let given = &mut self.of[id.at()];
@@ -84,7 +84,7 @@ impl RequestProgress {
         given.open -= 1;
     }
 
-    /// A part ends; returns its request if that is complete.
+    /// An operation ends; returns its request if that is complete.
     #[inline]
     pub(in crate::ssd) fn end(
         &mut self,
@@ -99,12 +99,12 @@ impl RequestProgress {
         self.if_done(id)
     }
 
-    /// All of a request was submitted; returns the request if no part of it is open.
+    /// All of a request was submitted; returns the request if no operation is open.
     pub(in crate::ssd) fn end_of_split(&mut self, id: RequestId, now_ns: u64) -> Option<Completion> {
         let given = &mut self.of[id.at()];
         given.is_whole = true;
         if given.open == 0 {
-            // A request whose last part needed no work has only waited to enter.
+            // A request whose last sub-request needed no work has only waited to enter.
             let explained_ns: u64 = given.breakdown_ns.iter().sum();
             given.breakdown_ns[Cause::Scheduler as usize] += now_ns - given.arrival_ns - explained_ns;
         }
@@ -127,21 +127,21 @@ mod tests {
 
     #[test]
     fn a_request_is_done_when_all_of_it_was_submitted_and_has_ended() {
-        let (mut parts, id) = (RequestProgress::default(), RequestId(3));
-        parts.begin(id, RequestState::new(0, 100, false));
-        parts.open(id);
-        assert!(parts.end(id, true, &[1; CAUSES]).is_none(), "more may be submitted");
-        parts.open(id);
-        assert!(parts.end_of_split(id, 200).is_none(), "a part is open");
-        let done = parts.end(id, false, &[2; CAUSES]).expect("it was the last");
+        let (mut requests, id) = (RequestProgress::default(), RequestId(3));
+        requests.begin(id, RequestState::new(0, 100, false));
+        requests.open(id);
+        assert!(requests.end(id, true, &[1; CAUSES]).is_none(), "more may be submitted");
+        requests.open(id);
+        assert!(requests.end_of_split(id, 200).is_none(), "an operation is open");
+        let done = requests.end(id, false, &[2; CAUSES]).expect("it was the last");
         assert_eq!((done.request, done.gc_affected, done.breakdown_ns), (id, true, [2; CAUSES]));
     }
 
     #[test]
-    fn a_request_of_no_parts_waited_for_its_way_in() {
-        let (mut parts, id) = (RequestProgress::default(), RequestId(0));
-        parts.begin(id, RequestState::new(0, 100, false));
-        let done = parts.end_of_split(id, 250).expect("nothing is open");
+    fn a_request_of_no_operations_waited_for_its_way_in() {
+        let (mut requests, id) = (RequestProgress::default(), RequestId(0));
+        requests.begin(id, RequestState::new(0, 100, false));
+        let done = requests.end_of_split(id, 250).expect("nothing is open");
         assert_eq!(done.breakdown_ns[Cause::Scheduler as usize], 150);
     }
 }

@@ -7,7 +7,7 @@ use crate::ssd::device::UnitCounts;
 pub(in crate::ssd) struct ServedUnits {
     counts: UnitCounts,
     /// Whether a write covered a part of a unit that holds data in flash.
-    has_updated_parts: bool,
+    has_partial_updates: bool,
 }
 
 impl ServedUnits {
@@ -38,7 +38,7 @@ impl ServedUnits {
     /// A write arrived. `updates`: it covers a part of a unit that holds data in flash.
     #[inline(always)]
     pub fn on_partial_write(&mut self, updates: bool) {
-        self.has_updated_parts |= updates;
+        self.has_partial_updates |= updates;
     }
 
     /// The counts since the run began.
@@ -47,7 +47,7 @@ impl ServedUnits {
     }
 
     /// Whether a write covered a part of a unit that holds data in flash.
-    pub fn has_updated_parts(&self) -> bool {
-        self.has_updated_parts
+    pub fn has_partial_updates(&self) -> bool {
+        self.has_partial_updates
     }
 }

@@ -13,7 +13,7 @@ use crate::ssd::requests::eviction_waits::WaitBreakdown;
 impl Ssd {
     /// A new transaction of a request. The time since the request's arrival was a wait for room in the drive.
     fn txn(&self, role: Role, id: RequestId, first: LogicalUnit, units: u32, now_ns: u64) -> Txn {
-        let given = self.parts.given(id);
+        let given = self.requests.given(id);
         let mut txn = Txn::new(role, first, units, DieId::NONE, PlaneId::NONE);
         txn.request = id;
         txn.arrival_ns = given.arrival_ns;
@@ -77,7 +77,7 @@ impl Ssd {
         let mut txn = self.txn(role, id, first, units, events.now_ns());
         txn.successor = successor;
         if successor.is_none() {
-            self.parts.open(id);
+            self.requests.open(id);
         }
         self.submit_at_place(txn, events);
     }
@@ -85,7 +85,7 @@ impl Ssd {
     /// Sends a read to the die of its first unit, after a look-up if necessary.
     fn submit_at_place(&mut self, mut txn: Txn, events: &mut EventQueue) {
         if !self.drive.is_direct() {
-            return self.drive.make_new(txn, events);
+            return self.drive.submit_new(txn, events);
         }
         let g = self.drive.geometry();
         txn.die = g.die_of(g.plane_of(g.block_of(self.drive.ftl().lookup(txn.first))));
@@ -111,7 +111,7 @@ impl Ssd {
     /// Writes a sub-request to flash, after the reads that it needs.
     pub(in crate::ssd) fn write(&mut self, id: RequestId, sub_request: SubRequest, events: &mut EventQueue) {
         let mut txn = self.txn(Role::Write, id, sub_request.first, sub_request.units, events.now_ns());
-        self.parts.open(id);
+        self.requests.open(id);
         let is_partial = self.units_to_update(sub_request);
         if self.drive.geometry().has_superpages() {
             let written = sub_request.first.0..sub_request.first.0 + sub_request.units;
@@ -150,7 +150,7 @@ impl Ssd {
             let txn = self.drive.add_txn(txn);
             self.drive.send_write(txn, events);
         } else {
-            self.drive.make_new(txn, events);
+            self.drive.submit_new(txn, events);
         }
     }
 

@@ -1,4 +1,5 @@
-//! The path through DRAM: sub-requests that wait for space in a buffer, pages that leave it, and parts that end there.
+//! The path through DRAM: sub-requests that wait for space in a buffer, pages that leave it, and operations that end
+//! there.
 
 use crate::buffer::Leaving;
 use crate::dispatch::txn::{Role, Txn};
@@ -11,7 +12,7 @@ use crate::ssd::requests::eviction_waits::{FreedSpace, OperationTime, WaitBreakd
 use crate::ssd::requests::progress::Completion;
 use std::collections::VecDeque;
 
-/// A part of a request that ends in DRAM at a known time.
+/// An operation of a request that ends in DRAM at a known time.
 struct InDram {
     end_ns: u64,
     start_ns: u64,
@@ -38,11 +39,11 @@ pub(in crate::ssd) struct HostDram {
     waiting_units: u64,
     /// The total time of all ended evictions.
     ended_time: OperationTime,
-    /// The parts in DRAM in the order of their ends, because every access takes the same time.
+    /// The operations in DRAM in the order of their ends, because every access takes the same time.
     inside: VecDeque<InDram>,
     /// The timer of the next end.
     timer: Timer,
-    /// Whether the timer came up, and not all parts that end with it were taken.
+    /// Whether the timer came up, and not all operations that end with it were taken.
     is_due: bool,
     /// The timer of a time without requests.
     idle_timer: Timer,
@@ -78,7 +79,7 @@ impl HostDram {
         self.latency_ns > 0
     }
 
-    /// Whether parts end now that were not all taken.
+    /// Whether operations end now that were not all taken.
     #[inline(always)]
     pub(in crate::ssd) fn is_due(&self) -> bool {
         self.is_due
@@ -96,7 +97,7 @@ impl Ssd {
         for unit in self.units_to_update(sub_request) {
             self.submit_read(Role::UpdateRead, id, unit, 1, TxnId::NONE, events);
         }
-        self.parts.open(id);
+        self.requests.open(id);
         let waiting =
             WaitingSubRequest { request: id, sub_request, since_ns: events.now_ns(), before: self.dram.ended_time };
         self.dram.waiting.push_back(waiting);
@@ -141,7 +142,7 @@ impl Ssd {
         self.units.on_buffer_write_hits(hits);
         dram.waiting_units -= u64::from(sub_request.units);
         let waiting = dram.waiting.pop_front().expect("it was looked at");
-        self.parts.close(waiting.request);
+        self.requests.close(waiting.request);
         let waited_ns = events.now_ns() - waiting.since_ns;
         let explain = |evicted: &FreedSpace| evicted.explain_wait(waited_ns, &dram.ended_time, &waiting.before);
         let waited = evicted.map(explain).unwrap_or_default();
@@ -232,7 +233,7 @@ impl Ssd {
         self.fill_buffer(Some(evicted), events);
     }
 
-    /// A part of a request is in DRAM, and ends after the time of an access.
+    /// An operation of a request is in DRAM, and ends after the time of an access.
     pub(in crate::ssd) fn enter_dram(
         &mut self,
         request: RequestId,
@@ -242,7 +243,7 @@ impl Ssd {
     ) {
         let dram = &mut self.dram;
         let end_ns = events.now_ns() + dram.latency_ns;
-        self.parts.open(request);
+        self.requests.open(request);
         if dram.inside.is_empty() {
             events.schedule(dram.timer, end_ns);
         }
@@ -257,10 +258,10 @@ impl Ssd {
         let waited = WaitBreakdown { breakdown_ns: txn.breakdown_ns, gc_affected: txn.gc_affected };
         self.drive.remove_txn(id);
         self.enter_dram(request, arrival_ns, waited, events);
-        self.parts.close(request);
+        self.requests.close(request);
     }
 
-    /// The next request that completes with a part that ends in DRAM at this moment.
+    /// The next request that completes with an operation that ends in DRAM at this moment.
     pub(in crate::ssd) fn end_in_dram(&mut self, events: &mut EventQueue) -> Option<Completion> {
         let now_ns = events.now_ns();
         while self.dram.inside.front().is_some_and(|d| d.end_ns <= now_ns) {
@@ -268,8 +269,8 @@ impl Ssd {
             let WaitBreakdown { mut breakdown_ns, gc_affected } = part.waited;
             let explained_ns: u64 = breakdown_ns.iter().sum();
             breakdown_ns[Cause::Buffer as usize] += now_ns - part.start_ns - explained_ns;
-            breakdown_ns[Cause::Scheduler as usize] += part.start_ns - self.parts.given(part.request).arrival_ns;
-            let done = self.parts.end(part.request, gc_affected, &breakdown_ns);
+            breakdown_ns[Cause::Scheduler as usize] += part.start_ns - self.requests.given(part.request).arrival_ns;
+            let done = self.requests.end(part.request, gc_affected, &breakdown_ns);
             if done.is_some() {
                 return done;
             }

@@ -235,7 +235,7 @@ const ROWS: &[Row] = &[
         }
         is_late
     }),
-    row!(TransferHeard, "", writes, |drive, events| {
+    row!(TransferEnded, "", writes, |drive, events| {
         let flash = drive.flash.inside();
         let is_busy = !flash.channels[ChannelId(0)].is_free(events.now_ns());
         if is_busy {
@@ -460,7 +460,7 @@ const ROWS: &[Row] = &[
         true
     }),
     row!(TranslationCurrent, "mapping = { policy = \"dftl\" }", writes, |drive, _| {
-        drive.map.stop_hearing();
+        drive.map.stop_tracking_moves();
         drive.check_all();
         false
     }),

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 /// The level that a task watches, for share policies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Level {
+pub struct TaskLevel {
     /// The highest count of a block.
     pub highest: u32,
     /// The count above which the task begins.
@@ -53,8 +53,8 @@ pub trait BackgroundTask {
     /// The full block that is relocated next, if there is one.
     fn pick(&self, blocks: &Blocks) -> Option<BlockId>;
     /// What it watches, if shares may follow it.
-    fn level(&self) -> Level {
-        Level::default()
+    fn level(&self) -> TaskLevel {
+        TaskLevel::default()
     }
 }
 
@@ -139,7 +139,7 @@ macro_rules! tasks {
             fn pick(&self, blocks: &Blocks) -> Option<BlockId> {
                 match self { $( $(#[$cfg])? Self::$variant(p) => p.pick(blocks) ),+ }
             }
-            fn level(&self) -> Level {
+            fn level(&self) -> TaskLevel {
                 match self { $( $(#[$cfg])? Self::$variant(p) => p.level() ),+ }
             }
         }

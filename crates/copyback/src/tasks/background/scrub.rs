@@ -14,7 +14,7 @@
 //! - `first_max` (default `start`): first counts are below this; 0 lets all begin at 0. With the default, one block of
 //!   five begins above `stop`, and the first scrubbing continues until none remains.
 
-use super::{BackgroundTask, Level, Parameters};
+use super::{BackgroundTask, Parameters, TaskLevel};
 use crate::config::KeyError;
 use crate::flash::source::Source;
 use crate::ftl::blocks::{BlockState, Blocks};
@@ -125,8 +125,8 @@ impl BackgroundTask for Policy {
         full.filter(|block| self.reads.count(block.0) >= self.stop)
     }
 
-    fn level(&self) -> Level {
-        Level { highest: self.reads.highest(), target: self.start }
+    fn level(&self) -> TaskLevel {
+        TaskLevel { highest: self.reads.highest(), target: self.start }
     }
 }
 

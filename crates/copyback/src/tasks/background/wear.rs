@@ -19,7 +19,7 @@
 //!   erases; or `"in-turn"`, the one that was erased first, without dynamic levelling. Twin blocks (`frontier.policy =
 //!   "twin"`) are chosen by their row instead.
 
-use super::{BackgroundTask, Level, Parameters};
+use super::{BackgroundTask, Parameters, TaskLevel};
 use crate::config::KeyError;
 use crate::flash::source::Source;
 use crate::ftl::blocks::{BlockState, Blocks, FreeOrder};
@@ -99,8 +99,8 @@ impl BackgroundTask for Policy {
         least_worn.map(BlockId).find(|&block| blocks[block].state == BlockState::Closed)
     }
 
-    fn level(&self) -> Level {
-        Level { highest: self.erases.highest() - self.erases.lowest(), target: self.threshold }
+    fn level(&self) -> TaskLevel {
+        TaskLevel { highest: self.erases.highest() - self.erases.lowest(), target: self.threshold }
     }
 }
 

@@ -16,7 +16,7 @@ pub enum Destination {
 }
 
 /// The visible state of the planes that a page could go to.
-pub trait Planes {
+pub trait DestinationView {
     /// Planes of the drive.
     fn planes(&self) -> u32;
     /// Pages that moves can still take on a plane.
@@ -42,7 +42,7 @@ impl Destination {
     ///
     /// A page that must leave goes to the plane with the most free pages: its own plane is full of valid data, where a
     /// move would free nothing.
-    pub fn of_page(self, home: PlaneId, has_to_leave: bool, drive: &impl Planes) -> PlaneId {
+    pub fn of_page(self, home: PlaneId, has_to_leave: bool, drive: &impl DestinationView) -> PlaneId {
         if self == Self::Local {
             return home;
         }
@@ -68,7 +68,7 @@ mod tests {
     /// requests.
     struct Drive(&'static [(u32, bool, bool, bool, u32)]);
 
-    impl Planes for Drive {
+    impl DestinationView for Drive {
         fn planes(&self) -> u32 {
             self.0.len() as u32
         }

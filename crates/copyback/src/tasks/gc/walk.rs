@@ -12,7 +12,7 @@
 
 use crate::ftl::core::Ftl;
 use crate::ftl::frontier::Stream;
-use crate::ftl::victim::Planes;
+use crate::ftl::victim::PlaneRange;
 use crate::sim::index::{BlockId, PlaneId};
 
 /// A block that the victim policy picked.
@@ -42,7 +42,7 @@ pub struct Moment<'a> {
 pub enum Fate {
     /// It was collected, and is free.
     Collected,
-    /// It is being collected. The code that ends it calls [`Clock::next`], and continues the walk from there.
+    /// It is being collected. The code that ends it calls [`WalkDriver::next`], and continues the walk from there.
     UnderWay,
 }
 
@@ -58,7 +58,7 @@ pub enum End {
 }
 
 /// The driver of a walk.
-pub trait Clock {
+pub trait WalkDriver {
     /// The translation layer, and the moment at which a victim of a plane is picked.
     fn ftl_and_moment(&mut self, plane: PlaneId) -> (&mut Ftl, Moment<'_>);
     /// Whether a victim is collected.
@@ -72,7 +72,7 @@ pub trait Clock {
 }
 
 /// The victim policy's choice on planes.
-pub fn pick(ftl: &mut Ftl, planes: Planes, moment: Moment<'_>) -> Option<Victim> {
+pub fn pick(ftl: &mut Ftl, planes: PlaneRange, moment: Moment<'_>) -> Option<Victim> {
     let block = ftl.pick_victim_for(planes, moment.read_offsets, moment.stamp)?;
     let (valid, plane) = (u32::from(ftl.blocks()[block].valid), ftl.geometry.plane_of(block));
     let frees_enough = valid + moment.least_units <= ftl.geometry.units_per_block;
@@ -82,15 +82,15 @@ pub fn pick(ftl: &mut Ftl, planes: Planes, moment: Moment<'_>) -> Option<Victim>
 }
 
 /// Collects from a plane on, collection after collection, as long as collections take no time.
-pub fn walk(clock: &mut impl Clock, mut plane: PlaneId) -> End {
+pub fn walk(driver: &mut impl WalkDriver, mut plane: PlaneId) -> End {
     loop {
-        let (ftl, moment) = clock.ftl_and_moment(plane);
-        let victim = pick(ftl, Planes::one(plane), moment).filter(|&victim| clock.takes(plane, victim));
+        let (ftl, moment) = driver.ftl_and_moment(plane);
+        let victim = pick(ftl, PlaneRange::one(plane), moment).filter(|&victim| driver.takes(plane, victim));
         let Some(victim) = victim else { return End::NoVictim };
-        if clock.collect(plane, victim.block) == Fate::UnderWay {
+        if driver.collect(plane, victim.block) == Fate::UnderWay {
             return End::UnderWay;
         }
-        let Some(next) = clock.next(plane) else { return End::Reached };
+        let Some(next) = driver.next(plane) else { return End::Reached };
         plane = next;
     }
 }

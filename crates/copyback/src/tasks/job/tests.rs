@@ -13,7 +13,7 @@ fn next_step(job: &mut Job, stale: &[u32]) -> Option<Step> {
 
 fn job(footprint: Footprint, places: &[u32]) -> Job {
     let purpose = Purpose { source: Source::GC, picks_victim: false, reserves_die: true };
-    let mut job = Job::new(purpose, DieId(0), footprint, 1).filling(Fill::Pages, 2);
+    let mut job = Job::new(purpose, DieId(0), footprint, 1).filling(JobFill::Pages, 2);
     let mut moves: Vec<_> = places.iter().map(|&at| Move { from: PhysicalUnit(at), unit: LogicalUnit(at) }).collect();
     order_by_rows(&mut moves, |unit| unit.0 / 2 % 4);
     job.begin(BlockId(0), moves, 0, 1);

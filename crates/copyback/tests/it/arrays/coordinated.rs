@@ -12,7 +12,7 @@ use copyback::run::precondition;
 use copyback::run::preconditioning::preconditioned;
 use copyback::run::simulation::{Setup, Simulation};
 use copyback::run::{Options, RunError, simulate_drives};
-use copyback::tasks::gc::trigger::{Level, TriggerPolicy};
+use copyback::tasks::gc::trigger::{FreeLevel, TriggerPolicy};
 use copyback::workload::{Op, Priority, Request, rng};
 use rand::RngExt;
 
@@ -211,9 +211,9 @@ fn the_last_resort_is_what_is_kept_for_moves() {
     for (scope, soft, kept) in [("plane", "0.25", 1), ("die", "0.25", 2), ("device", "0.25", 8), ("plane", "2", 0)] {
         let config = drive(&format!("trigger = {{ policy = \"watermark\", scope = \"{scope}\", soft = {soft} }}"));
         let trigger = config.trigger.build(&Geometry::new(&config.device()));
-        let is_last = |free| trigger.level_of(free) == Level::LastResort;
+        let is_last = |free| trigger.level_of(free) == FreeLevel::LastResort;
         assert_eq!((is_last(kept), is_last(kept + 1)), (true, false), "{scope}, {soft}");
-        assert_eq!(trigger.level_of(kept + 1), Level::Start, "{scope}, {soft}");
+        assert_eq!(trigger.level_of(kept + 1), FreeLevel::Start, "{scope}, {soft}");
     }
 }
 

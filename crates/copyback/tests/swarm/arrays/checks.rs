@@ -9,7 +9,7 @@ use super::Case;
 use crate::runs::{caught, comes_to_an_end, held, json, run_together};
 use crate::tally::Verdict;
 use copyback::array::coordination::CoordinationConfig;
-use copyback::array::{Layout, Level};
+use copyback::array::{Layout, RaidLevel};
 use copyback::buffer::BufferConfig;
 use copyback::flash::geometry::Geometry;
 use copyback::ftl::core::{Counts, Ftl};
@@ -208,7 +208,7 @@ fn check_contents(
     }
     for (drive, (expected, held)) in expected.iter().zip(held).enumerate() {
         // What is written for parity, and what a rebuild writes, is not data; beside data it is not on this drive.
-        let has_parity = matches!(case.array.level, Level::Raid5 | Level::Raid6);
+        let has_parity = matches!(case.array.level, RaidLevel::Raid5 | RaidLevel::Raid6);
         let buffers = !matches!(case.drives[drive].buffer, BufferConfig::None(_));
         if buffers || case.array.failed.contains(&(drive as u32)) {
             continue;

@@ -12,7 +12,7 @@ use crate::knobs::Mark;
 use crate::runs::{HOSTS, Wish, wish};
 use crate::support::Setting;
 use copyback::array::coordination::CoordinationConfig;
-use copyback::array::{ArrayConfig, Layout, Level, grain_bytes};
+use copyback::array::{ArrayConfig, Layout, RaidLevel, grain_bytes};
 use copyback::config::ShareOrCount;
 use copyback::flash::geometry::Geometry;
 use copyback::ftl::victim::VictimConfig;
@@ -117,14 +117,14 @@ impl Plan {
     fn array(&self) -> ArrayConfig {
         let mut array: ArrayConfig = toml::from_str(&self.lines("array")).expect("an array");
         array.drives = match array.level {
-            Level::Raid0 => self.drives,
-            Level::Raid1 => self.drives.max(2),
-            Level::Raid10 => (self.drives / 2 * 2).max(2),
-            Level::Raid5 => self.drives.max(3),
-            Level::Raid6 => self.drives.max(4),
+            RaidLevel::Raid0 => self.drives,
+            RaidLevel::Raid1 => self.drives.max(2),
+            RaidLevel::Raid10 => (self.drives / 2 * 2).max(2),
+            RaidLevel::Raid5 => self.drives.max(3),
+            RaidLevel::Raid6 => self.drives.max(4),
         };
         // Striping alone has no alternative to read from.
-        array.gc_aware_reads &= array.level != Level::Raid0;
+        array.gc_aware_reads &= array.level != RaidLevel::Raid0;
         for &drive in &self.failed {
             array.failed.push(drive % array.drives);
             // Without a drive that failed nothing is rebuilt: that is looked at below.
@@ -296,13 +296,13 @@ fn assembled(plan: &Plan, wishes: &[Wish], host: &'static str) -> Case {
         coordination = CoordinationConfig::default();
     }
     config.coordination = coordination;
-    if plan.of("host.target") == "drive" && array.level == Level::Raid0 {
+    if plan.of("host.target") == "drive" && array.level == RaidLevel::Raid0 {
         config.host.target = Target::Drive;
     }
     config.array = Some(array.clone());
     let requests = requests(&config, &drives, stripe_bytes, wishes, host);
     let settings = KNOBS.iter().zip(&plan.settings).map(|(&(name, _), &setting)| (name, setting));
-    let reads_aside = array.level != Level::Raid0;
+    let reads_aside = array.level != RaidLevel::Raid0;
     let is_used = |mark: &Mark| match mark.0 {
         "array.gc_aware_reads" => reads_aside,
         knob => first_told.is_some() || !knob.starts_with("coordination."),

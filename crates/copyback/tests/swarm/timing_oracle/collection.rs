@@ -34,7 +34,7 @@ pub(super) struct Plane {
     /// Whether pages are counted at all; else there is always another.
     is_limited: bool,
     has_job: bool,
-    /// Whether collection was put off until a request waits.
+    /// Whether collection waits for a request.
     waits_for_request: bool,
     /// Pages reserved for writes in their die's queue.
     pub reserved: usize,
@@ -277,7 +277,7 @@ impl Oracle<'_> {
                 !self.is_reclaimable(plane),
                 "by the timing oracle plane {plane} collects at {now_ns} ns, and did not"
             );
-            self.retire(die, &job);
+            self.release_job(die, &job);
             return;
         };
         let given = self.given.remove(at);
@@ -367,17 +367,17 @@ impl Oracle<'_> {
             self.set_blocks_apart(plane);
         }
         let (at, is_apart) = self.block_for_collection(plane, &self.partners_in_wait(plane));
-        let merged = self.take_merged_writes(die, &units);
-        let has_merged = !merged.is_empty();
+        let served = self.take_served_writes(die, &units);
+        let has_served = !served.is_empty();
         let place = self.place_moves(die, &units, at);
-        let (mut planes, mut parts) = (Vec::new(), vec![PlanePart { units: per_page, txns: merged }]);
+        let (mut planes, mut parts) = (Vec::new(), vec![PlanePart { units: per_page, txns: served }]);
         for (plane, part) in self.writes_with_collection(die, place, is_apart) {
             planes.push(plane);
             parts.push(part);
         }
         self.start_program(die, true, place.page, parts);
         planes.into_iter().for_each(|plane| self.page_was_taken(plane));
-        if has_merged {
+        if has_served {
             // They give back the pages that were reserved for them.
             self.page_was_taken(plane);
         }
@@ -419,10 +419,10 @@ impl Oracle<'_> {
         self.result.foretold.preempted += u64::from(job.was_preempted);
         self.result.foretold.paired += u64::from(job.was_paired);
         self.result.collections.push(GcEvent { end_ns: self.now_ns, ..collection });
-        self.retire(die, &job);
+        self.release_job(die, &job);
     }
 
-    fn retire(&mut self, die: usize, job: &Job) {
+    fn release_job(&mut self, die: usize, job: &Job) {
         self.planes[job.plane].has_job = false;
         let trigger = trigger_of(self.config);
         if job.collection.is_some() && trigger.collections == Collections::UntilStop {

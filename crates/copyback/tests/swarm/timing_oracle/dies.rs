@@ -16,7 +16,7 @@ impl Oracle<'_> {
             return false;
         }
         if self.dies[number].reserved_by.is_some() {
-            return self.share(number, takes);
+            return self.step_or_preempt(number, takes);
         }
         if self.dies[number].defers && self.serve_urgent(number, takes) {
             return true;

@@ -7,14 +7,14 @@
 //!
 //! Planes collect independently. The oracle gets the collected blocks, because policies choose them. It predicts when
 //! they are collected ([`collection`]), and whether collections block their dies, are preempted ([`preemption`]), or
-//! include host requests ([`pairing`], [`merging`]). If it does not know the kind of collections, none may have
-//! happened, or they must have taken no time ([`Prediction::counts_for`]).
+//! include host requests ([`pairing`], [`moved_page_service`]). If it does not know the kind of collections, none may
+//! have happened, or they must have taken no time ([`Prediction::counts_for`]).
 
 mod collection;
 mod commands;
 mod dies;
 mod known;
-mod merging;
+mod moved_page_service;
 mod open_blocks;
 mod pairing;
 mod preemption;

@@ -70,7 +70,7 @@ impl Oracle<'_> {
 
     /// The die of a collection can take a command: a preempting host request, or the collection's next step. Returns
     /// whether something changed.
-    pub(super) fn share(&mut self, die: usize, takes: Takes) -> bool {
+    pub(super) fn step_or_preempt(&mut self, die: usize, takes: Takes) -> bool {
         if self.steps_follow_at_once() {
             self.take_step(die);
             return true;

@@ -24,7 +24,7 @@
 use super::{GranularityPolicy, Parameters};
 use crate::flash::geometry::Geometry;
 use crate::ftl::core::Move;
-use crate::tasks::job::Fill;
+use crate::tasks::job::JobFill;
 use serde::{Deserialize, Serialize};
 
 /// See the page above.
@@ -68,8 +68,8 @@ impl Policy {
 }
 
 impl GranularityPolicy for Policy {
-    fn fill(&self) -> Fill {
-        Fill::Slots
+    fn fill(&self) -> JobFill {
+        JobFill::Slots
     }
 
     fn combines(&self) -> bool {

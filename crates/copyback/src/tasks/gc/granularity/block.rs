@@ -21,7 +21,7 @@
 use super::{GranularityPolicy, Parameters};
 use crate::config::{Device, KeyError};
 use crate::sim::index::PlaneId;
-use crate::tasks::gc::destination::{Destination, Planes};
+use crate::tasks::gc::destination::{Destination, DestinationView};
 use serde::{Deserialize, Serialize};
 
 /// See the page above.
@@ -76,7 +76,7 @@ impl GranularityPolicy for Policy {
     }
 
     #[inline]
-    fn destination(&self, home: PlaneId, has_to_leave: bool, drive: &impl Planes) -> PlaneId {
+    fn destination(&self, home: PlaneId, has_to_leave: bool, drive: &impl DestinationView) -> PlaneId {
         self.destination.of_page(home, has_to_leave, drive)
     }
 }

@@ -16,12 +16,12 @@ use crate::config::{Device, KeyError, axis};
 use crate::flash::geometry::Geometry;
 use crate::ftl::core::Move;
 use crate::sim::index::{BlockId, PlaneId};
-use crate::tasks::gc::destination::Planes;
-use crate::tasks::job::Fill;
+use crate::tasks::gc::destination::DestinationView;
+use crate::tasks::job::JobFill;
 
 /// The planes for the pages of a collection of several blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum PlaneRule {
     /// The planes of the die in turn, like host writes.
     InTurn,
     /// The plane whose write point is behind.
@@ -49,11 +49,11 @@ pub trait GranularityPolicy {
         false
     }
     /// The plane to which a page of a victim on `home` goes. `has_to_leave`: it gains nothing on `home`.
-    fn destination(&self, home: PlaneId, _has_to_leave: bool, _drive: &impl Planes) -> PlaneId {
+    fn destination(&self, home: PlaneId, _has_to_leave: bool, _drive: &impl DestinationView) -> PlaneId {
         home
     }
     /// The destination of the pages of collections of several blocks, if there are such collections.
-    fn turn(&self) -> Option<Turn> {
+    fn plane_rule(&self) -> Option<PlaneRule> {
         None
     }
     /// The block of another plane of the die that is collected with a victim.
@@ -61,8 +61,8 @@ pub trait GranularityPolicy {
         None
     }
     /// How a collection fills the pages that it programs.
-    fn fill(&self) -> Fill {
-        Fill::Pages
+    fn fill(&self) -> JobFill {
+        JobFill::Pages
     }
     /// Whether writes that wait at the die share rows with moves, one moved page at a time.
     fn combines(&self) -> bool {
@@ -125,17 +125,17 @@ macro_rules! granularities {
                 match self { $( Self::$variant(p) => p.copies_back() ),+ }
             }
             #[inline]
-            fn destination(&self, home: PlaneId, has_to_leave: bool, drive: &impl Planes) -> PlaneId {
+            fn destination(&self, home: PlaneId, has_to_leave: bool, drive: &impl DestinationView) -> PlaneId {
                 match self { $( Self::$variant(p) => p.destination(home, has_to_leave, drive) ),+ }
             }
-            fn turn(&self) -> Option<Turn> {
-                match self { $( Self::$variant(p) => p.turn() ),+ }
+            fn plane_rule(&self) -> Option<PlaneRule> {
+                match self { $( Self::$variant(p) => p.plane_rule() ),+ }
             }
             fn companion(&self, plane: PlaneId, victim: BlockId, beside: &mut impl Beside) -> Option<BlockId> {
                 match self { $( Self::$variant(p) => p.companion(plane, victim, beside) ),+ }
             }
             #[inline]
-            fn fill(&self) -> Fill {
+            fn fill(&self) -> JobFill {
                 match self { $( Self::$variant(p) => p.fill() ),+ }
             }
             fn combines(&self) -> bool {

@@ -15,7 +15,7 @@
 //! - `partner` (default `"same-offset"`): which block of the other plane. `"same-offset"`: that of the victim's offset,
 //!   "the paired block resided in the paired plane"; `"own-greedy"`: the one that the victim policy picks there.
 
-use super::{Beside, GranularityPolicy, Parameters, Turn};
+use super::{Beside, GranularityPolicy, Parameters, PlaneRule};
 use crate::sim::index::{BlockId, PlaneId};
 use serde::{Deserialize, Serialize};
 
@@ -53,8 +53,8 @@ impl Policy {
 }
 
 impl GranularityPolicy for Policy {
-    fn turn(&self) -> Option<Turn> {
-        Some(Turn::Behind)
+    fn plane_rule(&self) -> Option<PlaneRule> {
+        Some(PlaneRule::Behind)
     }
 
     fn companion(&self, plane: PlaneId, victim: BlockId, beside: &mut impl Beside) -> Option<BlockId> {

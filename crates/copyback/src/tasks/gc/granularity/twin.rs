@@ -12,7 +12,7 @@
 //!
 //! Parameters: none.
 
-use super::{Beside, GranularityPolicy, Parameters, Turn};
+use super::{Beside, GranularityPolicy, Parameters, PlaneRule};
 use crate::sim::index::{BlockId, PlaneId};
 use serde::{Deserialize, Serialize};
 
@@ -34,8 +34,8 @@ impl Policy {
 }
 
 impl GranularityPolicy for Policy {
-    fn turn(&self) -> Option<Turn> {
-        Some(Turn::InTurn)
+    fn plane_rule(&self) -> Option<PlaneRule> {
+        Some(PlaneRule::InTurn)
     }
 
     fn companion(&self, plane: PlaneId, victim: BlockId, beside: &mut impl Beside) -> Option<BlockId> {

@@ -48,7 +48,7 @@ pub enum Start {
 
 /// The level of the free quantity, for a coordinated drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub enum FreeLevel {
     /// No report is due.
     High,
     /// Below the watermark at which it reports, and starts nothing.
@@ -118,7 +118,7 @@ pub trait TriggerPolicy {
     /// which it reports.
     fn obey(&mut self);
     /// The level of a scope with this much free.
-    fn level_of(&self, free: u32) -> Level;
+    fn level_of(&self, free: u32) -> FreeLevel;
     /// The watermarks of a coordinated drive.
     fn coordination_watermarks(&self, geometry: &Geometry) -> CoordinationWatermarks;
 }
@@ -157,15 +157,15 @@ pub trait Parameters {
     /// The most free blocks that a plane has when collection stops.
     fn stop_blocks_per_plane(&self, geometry: &GeometryConfig) -> u32;
     /// The watermark at which collection stops: its key, and its value.
-    fn stops_at(&self) -> Option<(&'static str, ShareOrCount)> {
+    fn stop_key(&self) -> Option<(&'static str, ShareOrCount)> {
         None
     }
     /// A configured key that has an effect only if collections wait for their dies.
-    fn needs_dies(&self) -> Option<&'static str> {
+    fn key_needing_dies(&self) -> Option<&'static str> {
         None
     }
     /// A configured key that makes a drive collect at a time of its own choice.
-    fn starts_by_itself(&self) -> Option<&'static str> {
+    fn key_of_own_start(&self) -> Option<&'static str> {
         None
     }
 }
@@ -235,7 +235,7 @@ macro_rules! triggers {
             fn obey(&mut self) {
                 match self { $( Self::$variant(p) => p.obey() ),+ }
             }
-            fn level_of(&self, free: u32) -> Level {
+            fn level_of(&self, free: u32) -> FreeLevel {
                 match self { $( Self::$variant(p) => p.level_of(free) ),+ }
             }
             fn coordination_watermarks(&self, geometry: &Geometry) -> CoordinationWatermarks {
@@ -287,19 +287,19 @@ impl TriggerConfig {
         self.parameters().stagger_blocks()
     }
 
-    /// See [`Parameters::stops_at`].
-    pub fn stops_at(&self) -> Option<(&'static str, ShareOrCount)> {
-        self.parameters().stops_at()
+    /// See [`Parameters::stop_key`].
+    pub fn stop_key(&self) -> Option<(&'static str, ShareOrCount)> {
+        self.parameters().stop_key()
     }
 
-    /// See [`Parameters::needs_dies`].
-    pub fn needs_dies(&self) -> Option<&'static str> {
-        self.parameters().needs_dies()
+    /// See [`Parameters::key_needing_dies`].
+    pub fn key_needing_dies(&self) -> Option<&'static str> {
+        self.parameters().key_needing_dies()
     }
 
-    /// See [`Parameters::starts_by_itself`].
-    pub fn starts_by_itself(&self) -> Option<&'static str> {
-        self.parameters().starts_by_itself()
+    /// See [`Parameters::key_of_own_start`].
+    pub fn key_of_own_start(&self) -> Option<&'static str> {
+        self.parameters().key_of_own_start()
     }
 
     /// The most free blocks that a plane has when collection stops.

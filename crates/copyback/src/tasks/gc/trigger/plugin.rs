@@ -11,7 +11,7 @@
 //! - all of `watermark`, which are kept if this policy replaces it.
 
 use super::idle::Idle;
-use super::{CoordinationWatermarks, DriveView, Level, Parameters, Scope, TriggerPolicy, Wanted, watermark};
+use super::{CoordinationWatermarks, DriveView, FreeLevel, Parameters, Scope, TriggerPolicy, Wanted, watermark};
 use crate::config::plugins::{Supplied, named};
 use crate::config::{GeometryConfig, KeyError, ShareOrCount};
 use crate::flash::geometry::Geometry;
@@ -83,15 +83,15 @@ impl Parameters for Params {
         self.watermark.stop_blocks_per_plane(geometry)
     }
 
-    fn stops_at(&self) -> Option<(&'static str, ShareOrCount)> {
-        self.watermark.stops_at()
+    fn stop_key(&self) -> Option<(&'static str, ShareOrCount)> {
+        self.watermark.stop_key()
     }
 
-    fn needs_dies(&self) -> Option<&'static str> {
-        self.watermark.needs_dies()
+    fn key_needing_dies(&self) -> Option<&'static str> {
+        self.watermark.key_needing_dies()
     }
 
-    fn starts_by_itself(&self) -> Option<&'static str> {
+    fn key_of_own_start(&self) -> Option<&'static str> {
         // A coordinated drive obeys watermarks; the program is not called.
         Some("trigger.policy")
     }
@@ -161,7 +161,7 @@ impl TriggerPolicy for Policy {
         self.watermark.obey();
     }
 
-    fn level_of(&self, free: u32) -> Level {
+    fn level_of(&self, free: u32) -> FreeLevel {
         self.watermark.level_of(free)
     }
 

@@ -48,7 +48,7 @@
 //!   IV-B4: 80 to 20 % of T_soft. As with `soft`, 1.0 is a share and 1 is one block.
 
 use super::idle::{self, Idle};
-use super::{CoordinationWatermarks, DriveView, Level, Parameters, Scope, Start, TriggerPolicy, Wanted};
+use super::{CoordinationWatermarks, DriveView, FreeLevel, Parameters, Scope, Start, TriggerPolicy, Wanted};
 use crate::config::{GeometryConfig, KeyError, ShareOrCount, number};
 use crate::flash::geometry::Geometry;
 use crate::ftl::GC_RESERVE_BLOCKS;
@@ -321,11 +321,11 @@ impl Parameters for Params {
         self.idle.as_ref().map_or(reactive, |idle| idle.stop_blocks_per_plane(self, geometry).max(reactive))
     }
 
-    fn stops_at(&self) -> Option<(&'static str, ShareOrCount)> {
+    fn stop_key(&self) -> Option<(&'static str, ShareOrCount)> {
         Some(self.stop.map_or(("trigger.soft", self.soft), |stop| ("trigger.stop", stop)))
     }
 
-    fn needs_dies(&self) -> Option<&'static str> {
+    fn key_needing_dies(&self) -> Option<&'static str> {
         let set = [
             (self.when != When::Below, "trigger.when"),
             (self.collections != Collections::UntilStop, "trigger.collections"),
@@ -334,7 +334,7 @@ impl Parameters for Params {
         set.into_iter().find_map(|(is_set, key)| is_set.then_some(key))
     }
 
-    fn starts_by_itself(&self) -> Option<&'static str> {
+    fn key_of_own_start(&self) -> Option<&'static str> {
         self.idle.is_some().then_some("trigger.idle")
     }
 }
@@ -464,11 +464,12 @@ impl TriggerPolicy for Policy {
         self.soft_watermark = self.coordination.report.max(self.coordination.last_resort);
     }
 
-    fn level_of(&self, free: u32) -> Level {
+    fn level_of(&self, free: u32) -> FreeLevel {
         // The lowest level that applies.
-        let levels = [(self.coordination.last_resort, Level::LastResort), (self.coordination.start, Level::Start)];
+        let levels =
+            [(self.coordination.last_resort, FreeLevel::LastResort), (self.coordination.start, FreeLevel::Start)];
         let low = levels.into_iter().find(|(watermark, _)| free < *watermark).map(|(_, level)| level);
-        low.unwrap_or(if free < self.coordination.report { Level::Report } else { Level::High })
+        low.unwrap_or(if free < self.coordination.report { FreeLevel::Report } else { FreeLevel::High })
     }
 
     fn coordination_watermarks(&self, geometry: &Geometry) -> CoordinationWatermarks {

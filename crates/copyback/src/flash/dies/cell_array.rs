@@ -37,7 +37,7 @@ pub enum ArrayEnd {
 }
 
 /// The array of a die.
-pub(crate) struct DieArray {
+pub(crate) struct CellArray {
     /// Which of the die's commands it works on.
     at: u8,
     /// When the command was issued that was suspended last. No two commands of a die that can be suspended have equal
@@ -54,7 +54,7 @@ pub(crate) struct DieArray {
 /// No time.
 const NEVER: u64 = u64::MAX;
 
-impl DieArray {
+impl CellArray {
     /// An array that works on no command.
     pub fn new() -> Self {
         Self { at: NO_COMMAND, suspended_issued_ns: NEVER, suspensions: 0, resumed_ns: 0, suspend_next_ns: NEVER }
@@ -157,7 +157,7 @@ impl<O: Observer> Flash<O> {
     /// The time of a die's array is over.
     #[inline(always)]
     pub fn on_array_end(&mut self, die: DieId, events: &mut EventQueue) -> ArrayEnd {
-        let mut way = self.way(die);
+        let mut way = self.path(die);
         let at = std::mem::replace(&mut way.d.array.at, NO_COMMAND);
         if at == NO_COMMAND {
             return ArrayEnd::DelayElapsed;
@@ -191,7 +191,7 @@ impl<O: Observer> Flash<O> {
         let now_ns = events.now_ns();
         let staged = std::mem::replace(&mut self.dies[die.at()].staged, NO_COMMAND);
         if staged != NO_COMMAND {
-            self.way(die).start_array::<false>((staged, FlashOp::Program), now_ns, events);
+            self.path(die).start_array::<false>((staged, FlashOp::Program), now_ns, events);
         }
         let mut busy_from_ns = [now_ns; PLANES_MAX as usize];
         for (part, from_ns) in command.parts().iter().zip(&mut busy_from_ns) {
@@ -235,7 +235,7 @@ impl<O: Observer> Flash<O> {
     /// When the die takes a read, its event returns [`ArrayEnd::DelayElapsed`].
     pub fn suspend(&mut self, die: DieId, events: &mut EventQueue) {
         let latency_ns = self.rules.commands.suspend.map_or(0, |device| device.latency.0);
-        let mut way = self.way(die);
+        let mut way = self.path(die);
         match way.d.array.is_busy() {
             true => way.suspend_array(latency_ns, events),
             false => way.d.array.suspend_next_ns = latency_ns,
@@ -255,7 +255,7 @@ impl<O: Observer> Flash<O> {
     /// The array works on for the suspended command of a die, after the device's time to resume.
     pub fn resume(&mut self, die: DieId, events: &mut EventQueue) {
         let resumed_ns = events.now_ns() + self.rules.commands.suspend.map_or(0, |device| device.resume.0);
-        let mut way = self.way(die);
+        let mut way = self.path(die);
         let at = std::mem::replace(&mut way.d.staged, NO_COMMAND);
         let Command { op, array_start_ns: done_ns, array_end_ns: left_ns, .. } = *way.d.command(at);
         way.d.array.resumed_ns = resumed_ns;

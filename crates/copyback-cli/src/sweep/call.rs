@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 /// A call of `sweep`.
 #[derive(Clone, Debug, Default)]
-pub struct SweepRequest {
+pub struct SweepCall {
     /// The grid.
     pub sweep: Sweep,
     /// Conditions and objectives on the table.
@@ -29,11 +29,11 @@ pub struct SweepRequest {
 
 impl SweepArgs {
     /// The call that the arguments describe.
-    pub fn into_request(self) -> SweepRequest {
+    pub fn into_call(self) -> SweepCall {
         let ObjectiveArgs { conditions, min, max, show } = self.objective;
         let CellArgs { sets: settings, fit, seed, warmup, traces, fresh, jobs, progress } = self.cells;
         let (file, schemes, requests, policies) = (self.file, self.schemes, self.requests, Vec::new());
-        SweepRequest {
+        SweepCall {
             sweep: Sweep { file, schemes, settings, policies, fit, seed, requests, warmup, traces },
             objective: ObjectiveText { conditions, min, max, show },
             out: self.out,
@@ -52,8 +52,8 @@ impl CellArgs {
         Overrides { traces, sets, fit: self.fit, seed: self.seed, warmup: self.warmup, ..Overrides::default() }
     }
 
-    /// How the cells are executed.
-    pub fn how(&self) -> ExecutionOptions {
+    /// The options with which the cells are executed.
+    pub fn execution_options(&self) -> ExecutionOptions {
         let jobs = self.jobs.map_or_else(execute::cores, |jobs| jobs as usize);
         ExecutionOptions { jobs, sink: self.progress.sink(), ..ExecutionOptions::default() }
     }

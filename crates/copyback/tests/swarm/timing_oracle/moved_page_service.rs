@@ -5,7 +5,7 @@ use super::{Oracle, Place};
 use copyback::dispatch::compose::GcBuilderName;
 
 impl Oracle<'_> {
-    fn merges(&self) -> bool {
+    fn serves_from_moves(&self) -> bool {
         self.has_gc_builder(GcBuilderName::Merge)
     }
 
@@ -19,7 +19,7 @@ impl Oracle<'_> {
         let (job, d) = (self.dies[die].reserved_by.as_ref()?, &self.dies[die]);
         let scan_max = self.gc_scan_max();
         let waiting = d.reads.iter().take(scan_max).chain(d.writes.iter().take(scan_max));
-        let mut places = waiting.filter(|_| self.merges()).filter_map(|&txn| self.place_of_txn(txn));
+        let mut places = waiting.filter(|_| self.serves_from_moves()).filter_map(|&txn| self.place_of_txn(txn));
         places.find(|place| job.to_read.iter().any(|(_, pending)| pending.is_in_page_of(*place)))
     }
 
@@ -39,7 +39,7 @@ impl Oracle<'_> {
 
     /// A page has reached the controller: reads that wait for it end.
     pub(super) fn serve_reads_of(&mut self, die: usize, page: Place) {
-        if !self.merges() {
+        if !self.serves_from_moves() {
             return;
         }
         let mut next = self.dies[die].reads.first().copied();
@@ -66,18 +66,18 @@ impl Oracle<'_> {
     }
 
     /// Writes that go into a program of moved data: of each unit the first.
-    pub(super) fn take_merged_writes(&mut self, die: usize, moves: &[(usize, Place)]) -> Vec<usize> {
-        if !self.merges() {
+    pub(super) fn take_served_writes(&mut self, die: usize, moves: &[(usize, Place)]) -> Vec<usize> {
+        if !self.serves_from_moves() {
             return Vec::new();
         }
-        let mut merged: Vec<usize> = Vec::new();
+        let mut served: Vec<usize> = Vec::new();
         for txn in self.dies[die].writes.iter().copied().take(self.gc_scan_max()).collect::<Vec<_>>() {
-            let is_taken = |unit: &usize| merged.iter().any(|&other| self.txns[other].units.contains(unit));
+            let is_taken = |unit: &usize| served.iter().any(|&other| self.txns[other].units.contains(unit));
             if self.is_held_by(txn, moves) && !self.txns[txn].units.iter().any(is_taken) {
-                merged.push(txn);
+                served.push(txn);
             }
         }
-        for &txn in &merged {
+        for &txn in &served {
             self.dies[die].writes.retain(|&other| other != txn);
             for unit in self.txns[txn].units.clone() {
                 self.newest.insert(unit, self.txns[txn].sequence);
@@ -85,13 +85,13 @@ impl Oracle<'_> {
             let plane = self.txns[txn].plane;
             self.planes[plane].reserved -= 1;
         }
-        self.result.counts.merged_writes += merged.len() as u64;
-        merged
+        self.result.counts.merged_writes += served.len() as u64;
+        served
     }
 
     /// Whether a transaction does not go first because the very step will serve it.
     pub(super) fn will_be_merged(&self, die: usize, txn: usize, step: Step) -> bool {
-        if !self.merges() {
+        if !self.serves_from_moves() {
             return false;
         }
         match step {

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 /// A call of `run` or `compare`. Files named `-` go to standard output.
 #[derive(Clone, Debug, Default)]
-pub struct Request {
+pub struct RunCall {
     /// The experiment.
     pub experiment: Experiment,
     /// The file of the JSON document.
@@ -33,7 +33,7 @@ pub struct Request {
 
 impl RunArgs {
     /// The call that the arguments describe.
-    pub fn into_request(self) -> (Request, Drawings) {
+    pub fn into_call(self) -> (RunCall, Drawings) {
         let Self { scheme, timeline, perfetto, microscope, fio_json, common, print_config: _ } = self;
         let drawings = Drawings {
             timeline: TimelineOptions {
@@ -57,13 +57,13 @@ impl RunArgs {
             },
             fio_json,
         };
-        (common.into_request(scheme.into_iter().collect()), drawings)
+        (common.into_call(scheme.into_iter().collect()), drawings)
     }
 }
 
 impl Common {
     /// The call that the arguments describe, with these schemes.
-    pub fn into_request(self, schemes: Vec<String>) -> Request {
+    pub fn into_call(self, schemes: Vec<String>) -> RunCall {
         let closed = self.closed.then_some(HostMode::Closed);
         let experiment = Experiment {
             file: self.experiment,
@@ -86,7 +86,7 @@ impl Common {
             warmup: self.warmup,
         };
         let tables = KeptTables { requests: self.out_requests, commands: self.out_commands, ..KeptTables::default() };
-        Request {
+        RunCall {
             experiment,
             json: self.json,
             latex: self.latex,

@@ -1,13 +1,13 @@
 //! The rotation over dies: whose pages are evicted next.
 
-/// Whose turn it is.
+/// The rotation: whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Turn {
+pub(super) struct DieRotation {
     next: u32,
     dies: u32,
 }
 
-impl Turn {
+impl DieRotation {
     /// The first die's.
     pub fn new(dies: u32) -> Self {
         Self { next: 0, dies }

@@ -1,6 +1,6 @@
-//! Merging: executes the decisions of `compose::merge` on requests for pages that a collection moves.
+//! Service from moved pages: executes the decisions of `compose::merge` on requests for pages that a collection moves.
 
-use crate::dispatch::compose::merge::{self, Merged};
+use crate::dispatch::compose::merge::{self, ServedWrites};
 use crate::flash::command::CommandPlane;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, TxnId};
 use crate::sim::queue::EventQueue;
@@ -36,7 +36,7 @@ impl Drive {
             let is_last = self.queues.next(id.0).is_none();
             self.queues.remove(list, id.0);
             let part = self.bind_read(id, die, events).expect("it was just translated");
-            self.end_merged_read(part, events);
+            self.end_served_read(part, events);
             if is_last {
                 // Requests that its end admits, and the rest of a split read, arrived after the queue poll.
                 return;
@@ -44,7 +44,7 @@ impl Drive {
         }
     }
 
-    fn end_merged_read(&mut self, part: CommandPlane, events: &mut EventQueue) {
+    fn end_served_read(&mut self, part: CommandPlane, events: &mut EventQueue) {
         let id = part.txn;
         self.stop_waiting(id, events.now_ns());
         self.show_read(part);
@@ -53,39 +53,45 @@ impl Drive {
         self.finish_txn(id, events);
     }
 
-    /// Takes queued writes whose data is all in the collection's next program: they are merged into that program.
+    /// Takes queued writes whose data is all in the collection's next program: that program serves them.
     #[inline(never)]
-    pub(in crate::ssd) fn take_merged_writes(&mut self, die: DieId, id: JobId, units: usize, now_ns: u64) -> Merged {
+    pub(in crate::ssd) fn take_served_writes(
+        &mut self,
+        die: DieId,
+        id: JobId,
+        units: usize,
+        now_ns: u64,
+    ) -> ServedWrites {
         let list = self.queue(die, Queue::Write);
-        let (mut merged, mut last) = (Merged::NONE, TxnId::NONE);
+        let (mut served, mut last) = (ServedWrites::NONE, TxnId::NONE);
         let (end, victim) = (self.queues.index().end_of_walk(die, true), self.gc.jobs[id].block());
         let mut next = merge::next_write(&self.view_for_builders(die), victim, None, end);
         while let Some(txn) = next {
             next = merge::next_write(&self.view_for_builders(die), victim, Some(txn), end);
-            let Some(covered) = self.units_in_program(txn, id, units).filter(|c| c & merged.units == 0) else {
+            let Some(covered) = self.units_in_program(txn, id, units).filter(|c| c & served.units == 0) else {
                 continue;
             };
-            merged.units |= covered;
+            served.units |= covered;
             self.queues.remove(list, txn.0);
-            self.merge_write(txn, die, now_ns);
+            self.serve_write(txn, die, now_ns);
             if last.is_some() {
                 self.txns[last].chain = txn;
             } else {
-                merged.first = txn;
+                served.first = txn;
             }
             last = txn;
         }
-        self.records.counters.on_host_units(merged.units.count_ones());
-        merged
+        self.records.counters.on_host_units(served.units.count_ones());
+        served
     }
 
-    /// The units of a collection's next program that a write covers, if it can be merged with the program.
+    /// The units of a collection's next program that a write covers, if the program can serve the write.
     pub(in crate::ssd) fn units_in_program(&self, txn: TxnId, id: JobId, units: usize) -> Option<u32> {
         let job = &self.gc.jobs[id];
         merge::units_in_program(&self.view_for_builders(job.die()), txn, &job.held()[..units])
     }
 
-    fn merge_write(&mut self, id: TxnId, die: DieId, now_ns: u64) {
+    fn serve_write(&mut self, id: TxnId, die: DieId, now_ns: u64) {
         let (first, units, sequence) = (self.txns[id].first.0, self.txns[id].units, self.txns[id].sequence);
         for unit in (first..first + units).map(LogicalUnit) {
             let is_newest = self.map.newest.is_newest(unit, sequence);
