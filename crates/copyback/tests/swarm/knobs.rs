@@ -224,7 +224,7 @@ pub const KNOBS: &[&[Setting]] = &[
         "compose.policy = \"list\"\ncompose.builders = [\"cache\", \"multi-plane\"]",
         "compose.policy = \"list\"\ncompose.builders = [\"multi-plane\", \"cache\"]\ncompose.scan_max = 1",
     ],
-    &["", "", "", "", "", "compose.align = \"greedy\""],
+    &["", "", "", "", "", "", "", "", "", "", "", "compose.align = \"greedy\""],
     &[
         "admit.policy = \"all\"",
         "admit.policy = \"all\"",
