@@ -59,6 +59,8 @@ pub enum Origin {
     Trace,
     /// The paper's own arithmetic.
     Arithmetic,
+    /// The paper's comparison: it lacks the control that shows the effect, too.
+    Comparison,
 }
 
 impl Origin {
@@ -68,6 +70,7 @@ impl Origin {
             Self::Decision => "our decision",
             Self::Trace => "unpublished trace",
             Self::Arithmetic => "the paper's arithmetic",
+            Self::Comparison => "the paper's comparison",
         }
     }
 }

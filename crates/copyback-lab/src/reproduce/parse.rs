@@ -32,8 +32,12 @@ const AGGREGATES: &[(&str, Aggregate)] = &[
     ("each", Aggregate::Each),
 ];
 
-const ORIGINS: &[(&str, Origin)] =
-    &[("decision", Origin::Decision), ("trace", Origin::Trace), ("arithmetic", Origin::Arithmetic)];
+const ORIGINS: &[(&str, Origin)] = &[
+    ("decision", Origin::Decision),
+    ("trace", Origin::Trace),
+    ("arithmetic", Origin::Arithmetic),
+    ("comparison", Origin::Comparison),
+];
 
 const OVER_SEEDS: &[(&str, OverSeeds)] = &[("mean", OverSeeds::Mean), ("median", OverSeeds::Median)];
 
