@@ -138,18 +138,23 @@ impl ClaimRow {
 }
 
 /// The headlines that count under other decisions: a line for each document, with its settings, and a column for each
-/// headline. Italics: the headline does not hold in size, or a control shows it, too.
+/// headline. Italics: the headline does not hold in size, or a control shows it, too. `-`: the document lacks it.
 pub fn sensitivity(decided: &Headlines, others: &[Headlines]) -> String {
     let headlines: Vec<&Headline> = decided.counted().collect();
     let column = |headline: &&Headline| format!(" {}: {} ({}) |", headline.figure, headline.text, headline.published);
     let titles: String = headlines.iter().map(column).collect();
     let mut table = format!("| setting |{titles} hold |\n|---{}|---|\n", "|---".repeat(headlines.len()));
+    let is_same = |a: &Headline, b: &Headline| (&a.figure, &a.text) == (&b.figure, &b.text);
     for document in std::iter::once(decided).chain(others) {
+        let renamed = document.counted().find(|other| !headlines.iter().any(|headline| is_same(other, headline)));
+        assert!(renamed.is_none(), "{:?}: the headlines have no row \"{}\"", document.changes, renamed.unwrap().text);
         let changes: Vec<String> = document.changes.iter().map(|change| format!("`{change}`")).collect();
         table += &format!("| {} |", if changes.is_empty() { "as decided".into() } else { changes.join(" ") });
         for headline in &headlines {
-            let same = document.headlines.iter().find(|h| (&h.figure, &h.text) == (&headline.figure, &headline.text));
-            let same = same.unwrap_or_else(|| panic!("{changes:?}: no row \"{}\"", headline.text));
+            let Some(same) = document.headlines.iter().find(|other| is_same(other, headline)) else {
+                table += " - |";
+                continue;
+            };
             let measured = same.with_interval().replace("+/-", "±");
             table += &if same.holds == Holds::Size { format!(" {measured} |") } else { format!(" *{measured}* |") };
         }
