@@ -2,11 +2,11 @@
 
 from copyback.figures._specs import MS, Figure, Panel
 
-_TWO = {"uncoordinated": "Baseline", "ggc-reactive-inclusive": "GGC"}
+_TWO = {"uncoordinated": "Baseline", "inclusive": "GGC"}
 _GGC = {
-    "ggc-reactive-inclusive": "Reactive inclusive",
-    "ggc-reactive-selective": "Reactive selective",
-    "ggc-proactive-idle": "Proactive idle",
+    "inclusive": "Reactive inclusive",
+    "selective": "Reactive selective",
+    "proactive": "Proactive idle",
 }
 _IDEAL = {**_GGC, "ideal-no-gc": "Ideal"}
 _WAITING = {"trigger.when": "waiting"}
