@@ -25,8 +25,8 @@ const SCHEMES_THAT_MERGE: &[&str] = &["baseline", "pgc", "baseline-d", "spd"];
 /// Runs the command.
 pub fn compare(args: CompareArgs) -> Result<(), Failure> {
     let call = args.common.into_call(args.schemes);
-    let Compared { results, is_printed } = compared(&call)?;
-    if is_printed {
+    let Compared { results, is_stdout_taken } = compared(&call)?;
+    if is_stdout_taken {
         return Ok(());
     }
     crate::files::print(&text(&results, &call, table::terminal_columns(table::PAGE))?)
@@ -37,7 +37,7 @@ pub struct Compared {
     /// The results.
     pub results: Results,
     /// Whether a requested file went to standard output, so that the text is not printed there.
-    is_printed: bool,
+    is_stdout_taken: bool,
 }
 
 /// Simulates several schemes, and writes their files. The caller prints the text.
@@ -48,8 +48,8 @@ pub fn compared(call: &RunCall) -> Result<Compared, Failure> {
     output::check(call, &plan, &[], tables)?;
     let folder = output::begin(call, &plan, tables)?;
     let results = Results::of(ResultCommand::Compare, plan, &output::execution_options(call), tables)?;
-    let is_printed = output::write(call, folder, &results, &|| latex(&results, &call.show), &[])?;
-    Ok(Compared { results, is_printed })
+    let is_stdout_taken = output::write(call, folder, &results, &|| latex(&results, &call.show), &[])?;
+    Ok(Compared { results, is_stdout_taken })
 }
 
 /// The comparison as text, `terminal_columns` characters wide.

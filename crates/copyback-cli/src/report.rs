@@ -7,8 +7,8 @@ use copyback_report::result_page::{PageRequest, WrittenPage};
 
 /// Runs the command.
 pub fn report(args: ReportArgs) -> Result<(), Failure> {
-    let WrittenPage { text, is_printed } = reported(args)?;
-    if is_printed { Ok(()) } else { files::print(&text) }
+    let WrittenPage { text, is_stdout_taken } = reported(args)?;
+    if is_stdout_taken { Ok(()) } else { files::print(&text) }
 }
 
 /// Writes the page.

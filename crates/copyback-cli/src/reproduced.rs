@@ -13,7 +13,7 @@ pub struct Reproduced {
     /// The printed text.
     pub text: String,
     /// Whether standard output is taken by the document.
-    pub(crate) is_printed: bool,
+    pub(crate) is_stdout_taken: bool,
 }
 
 /// The tables of an experiment, as those of a sweep.

@@ -37,8 +37,8 @@ pub fn run(args: RunArgs) -> Result<(), Failure> {
     if print_config {
         return files::print(&config_text(&call)?);
     }
-    let Ran { results, is_printed } = ran(&call, &drawings)?;
-    if is_printed {
+    let Ran { results, is_stdout_taken } = ran(&call, &drawings)?;
+    if is_stdout_taken {
         return Ok(());
     }
     files::print(&text(&results, &call.show, table::terminal_columns(table::PAGE))?)
@@ -49,7 +49,7 @@ pub struct Ran {
     /// The results.
     pub results: Results,
     /// Whether a requested file went to standard output, so that the text is not printed there.
-    is_printed: bool,
+    is_stdout_taken: bool,
 }
 
 /// The configuration with every default filled in, as TOML.
@@ -92,8 +92,8 @@ pub fn ran(call: &RunCall, drawings: &Drawings) -> Result<Ran, Failure> {
         let (planned, done) = (&results.plan.runs[0], &results.finished[0]);
         drawn.push((path.as_path(), fio_json::document(planned, done, &results.plan.jobs)?));
     }
-    let is_printed = output::write(call, folder, &results, &of_latex, &drawn)?;
-    Ok(Ran { results, is_printed })
+    let is_stdout_taken = output::write(call, folder, &results, &of_latex, &drawn)?;
+    Ok(Ran { results, is_stdout_taken })
 }
 
 /// The printed table for LaTeX with booktabs.

@@ -17,8 +17,8 @@ const SEEDS_QUICK: u64 = 6;
 
 /// Runs the command.
 pub fn validate(args: &ValidateArgs) -> Result<(), Failure> {
-    let Validated { text, verdict, is_printed, .. } = validated(args)?;
-    if !is_printed {
+    let Validated { text, verdict, is_stdout_taken, .. } = validated(args)?;
+    if !is_stdout_taken {
         files::print(&text)?;
     }
     verdict
@@ -33,7 +33,7 @@ pub struct Validated {
     /// Why it did not pass, if so.
     pub verdict: Result<(), Failure>,
     /// Whether the document went to standard output, so that the text is not printed there.
-    is_printed: bool,
+    is_stdout_taken: bool,
 }
 
 /// Runs a validation, and writes its document. The caller prints the text.
@@ -54,7 +54,7 @@ pub fn validated(args: &ValidateArgs) -> Result<Validated, Failure> {
     };
     let done = planned.run(&options)?;
     let json = done.json()?;
-    let is_printed = args.json.as_ref().map_or(Ok(false), |path| files::write_text(path, &json))?;
+    let is_stdout_taken = args.json.as_ref().map_or(Ok(false), |path| files::write_text(path, &json))?;
     let text = table::text(&done.gates, done.passed());
-    Ok(Validated { json, text, verdict: done.verdict(), is_printed })
+    Ok(Validated { json, text, verdict: done.verdict(), is_stdout_taken })
 }

@@ -36,8 +36,8 @@ impl ReproduceArgs {
 
 /// Runs the command.
 pub fn reproduce(args: &ReproduceArgs, package: Option<&dyn Package>) -> Result<(), Failure> {
-    let Reproduced { text, is_printed, .. } = reproduced(args, package)?;
-    if is_printed { Ok(()) } else { files::print(&text) }
+    let Reproduced { text, is_stdout_taken, .. } = reproduced(args, package)?;
+    if is_stdout_taken { Ok(()) } else { files::print(&text) }
 }
 
 /// Runs the command without printing its text.
@@ -82,9 +82,9 @@ pub fn reproduced(args: &ReproduceArgs, package: Option<&dyn Package>) -> Result
         }
     };
     files::write_text(&claims_of(&name, &folder, args), &json)?;
-    let is_printed = args.json.as_ref().map_or(Ok(false), |path| files::write_text(path, &json))?;
+    let is_stdout_taken = args.json.as_ref().map_or(Ok(false), |path| files::write_text(path, &json))?;
     let text = text + &journal.note().unwrap_or_default();
-    let mut reproduced = Reproduced { name, tables, json, text, is_printed };
+    let mut reproduced = Reproduced { name, tables, json, text, is_stdout_taken };
     if let Some((folder, package)) = figures {
         reproduced.text += &package.draw_figures(folder, &reproduced)?;
     }

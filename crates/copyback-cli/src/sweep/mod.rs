@@ -35,7 +35,7 @@ pub fn sweep(args: SweepArgs, cluster: impl FnOnce(&str) -> Result<Arc<dyn Clust
         return files::print(&listed(&call.sweep)?);
     }
     let swept = swept(&call, dask.as_deref().map(cluster).transpose()?)?;
-    if swept.is_printed { Ok(()) } else { files::print(&swept.text) }
+    if swept.is_stdout_taken { Ok(()) } else { files::print(&swept.text) }
 }
 
 /// The cells, for `--list`.
@@ -54,7 +54,7 @@ pub struct Swept {
     /// The table that was printed, for LaTeX.
     pub latex: String,
     /// Whether its table went to standard output, so that the text is not printed there.
-    is_printed: bool,
+    is_stdout_taken: bool,
 }
 
 impl Swept {
@@ -99,9 +99,9 @@ pub fn swept(call: &SweepCall, cluster: Option<Arc<dyn Cluster>>) -> Result<Swep
     text.push_str(&body);
     text.push_str(&notes(file, &journal, grid, &results));
     text.push_str(&to.note());
-    let is_printed = is_taken || files::is_standard_output(&to.table);
+    let is_stdout_taken = is_taken || files::is_standard_output(&to.table);
     let PlannedSweep { file, grid } = planned;
-    Ok(Swept { text, file, cells: grid.cells, results: done.results, latex, is_printed })
+    Ok(Swept { text, file, cells: grid.cells, results: done.results, latex, is_stdout_taken })
 }
 
 /// The answer to the objective, or the table; and its rows for LaTeX.

@@ -93,7 +93,7 @@ pub struct WrittenPage {
     /// What was written, in a line.
     pub text: String,
     /// Whether standard output is taken by the page.
-    pub is_printed: bool,
+    pub is_stdout_taken: bool,
 }
 
 impl PageRequest {
@@ -115,12 +115,12 @@ impl PageRequest {
         let conditions: Vec<Condition> = conditions.collect::<Result<_, _>>()?;
         let title = self.title.clone().unwrap_or_else(|| title(&all));
         let (html, detail) = fitting(&all, &title, &conditions)?;
-        let is_printed = outputs::write_text(&self.out, &html)?;
+        let is_stdout_taken = outputs::write_text(&self.out, &html)?;
         let shown = all.iter().map(ReportInput::summary_line).collect::<Vec<_>>().join("; ");
         let coarser = if detail == Detail::FINEST { "" } else { ", drawn more coarsely to stay below 3 MB" };
         let size = format::size(html.len() as f64);
         let said = format!("{}: {shown} ({size}{coarser})", self.out.display());
-        Ok(WrittenPage { text: format!("{}\n", printable(&said)), is_printed })
+        Ok(WrittenPage { text: format!("{}\n", printable(&said)), is_stdout_taken })
     }
 }
 

@@ -29,7 +29,7 @@ pub fn reproduced(world_study: &WorldStudy, count: u32, args: &ReproduceArgs) ->
     tables::write(&places.table, &document)?;
     files::write_text(&places.document, &json)?;
     files::write_text(&places.curve, &curve::draw(&document, &summary))?;
-    let is_printed = args.json.as_ref().map_or(Ok(false), |path| files::write_text(path, &json))?;
+    let is_stdout_taken = args.json.as_ref().map_or(Ok(false), |path| files::write_text(path, &json))?;
     let shown = folder.display().to_string();
     let text = show::text(&document, &summary)
         + &format!(
@@ -37,7 +37,7 @@ pub fn reproduced(world_study: &WorldStudy, count: u32, args: &ReproduceArgs) ->
             copyback_workload::printable::printable(&shown)
         )
         + &journal.note().unwrap_or_default();
-    Ok(Reproduced { name: name.to_owned(), tables: Vec::new(), json, text, is_printed })
+    Ok(Reproduced { name: name.to_owned(), tables: Vec::new(), json, text, is_stdout_taken })
 }
 
 /// The document with its summary.
