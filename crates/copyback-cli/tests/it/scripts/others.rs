@@ -23,17 +23,19 @@ fn mutants_refuse_paths_that_have_none() {
     without_git.refused("mutants", &[engine, "600"], "it needs a git clone");
 }
 
-/// The interpreter is looked for first: the program takes minutes to compile.
+/// Both are looked for first: the program takes minutes to compile.
 #[test]
-fn dist_needs_an_interpreter_before_it_compiles() {
+fn dist_needs_an_interpreter_and_llvm_tools_before_it_compiles() {
     let own = Workspace::new();
     own.command("commands/rustc", RUSTC);
-    own.command("llvm/lib/rustlib/here/bin/llvm-profdata", "#!/bin/sh\n");
+    own.command("commands/rustup", "#!/bin/sh\nexit 1\n");
     own.file("dist/copyback-1.2.2-here.tar.gz", "of an earlier release");
     own.command("commands/python3", "#!/bin/sh\nexit 1\n");
     own.refused("dist", &[], "PYTHON=python3: the wheel needs CPython with venv");
-    // The environment can be made, and cargo fails.
     own.command("commands/python3", PYTHON);
+    own.refused("dist", &[], "a release needs llvm-tools of rustup");
+    // The environment can be made, and cargo fails.
+    own.command("llvm/lib/rustlib/here/bin/llvm-profdata", "#!/bin/sh\n");
     own.command("commands/cargo", "#!/bin/sh\necho \"cargo $*\"\nexit 101\n");
     let output = own.run("dist", &[]);
     assert!(code(&output) == 101 && output_text(&output).contains("--features full --target here"), "{output:?}");
