@@ -200,7 +200,7 @@ impl Job {
 
     /// Drops the units not read yet, because the host had written newer versions of all of them.
     pub fn drop_pending(&mut self) {
-        forget(&mut self.left, &self.moves[self.next..]);
+        forget(&mut self.left, &self.moves[self.next..], self.moves_hot);
         self.dropped += (self.moves.len() - self.next) as u32;
         self.moves.truncate(self.next);
     }
@@ -413,7 +413,7 @@ impl Job {
                 if is_current(self.moves[end]) {
                     end += 1;
                 } else {
-                    forget(&mut self.left, &[self.moves.remove(end)]);
+                    forget(&mut self.left, &[self.moves.remove(end)], self.moves_hot);
                     self.dropped += 1;
                 }
             }
@@ -441,7 +441,7 @@ impl Job {
         self.programmed += units;
         self.pages_stayed += u32::from(plane == self.plane() || self.footprint.is_row());
         let moves = &self.moves[first..first + units];
-        forget(&mut self.left, moves);
+        forget(&mut self.left, moves, self.moves_hot);
         moves
     }
 
@@ -450,7 +450,7 @@ impl Job {
     fn drop_stale(&mut self, is_current: &impl Fn(Move) -> bool) {
         let stale = self.moves[self.next..].iter().take_while(|m| !is_current(**m)).count();
         if stale > 0 {
-            forget(&mut self.left, &self.moves[self.next..self.next + stale]);
+            forget(&mut self.left, &self.moves[self.next..self.next + stale], self.moves_hot);
             self.moves.drain(self.next..self.next + stale);
             self.dropped += stale as u32;
         }
@@ -466,4 +466,4 @@ impl Job {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

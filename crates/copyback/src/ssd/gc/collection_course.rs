@@ -148,6 +148,7 @@ impl Drive {
         self.gc.jobs[id].begin(block, moves, now_ns, self.ftl.free_blocks_of(plane));
         if self.keeps_moves_left(id) {
             self.gc.jobs[id].keep_pages_left(&self.geometry);
+            self.check_room_of_victims(id);
         }
         self.dies[die].delay_poll(choice_ns);
         self.reserve_die(die, id, now_ns);
@@ -157,6 +158,17 @@ impl Drive {
         }
         // The reservation keeps other work off the die, but its window may have room for requests that wait.
         self.fill_window(die, events);
+    }
+
+    /// If no other plane has space, each plane of a collection of several victims takes its own pages.
+    #[cold]
+    #[inline(never)]
+    fn check_room_of_victims(&self, id: JobId) {
+        let job = &self.gc.jobs[id];
+        for plane in job.footprint().planes().filter(|_| job.footprint().is_row() && job.purpose().picks_victim) {
+            let (pages, left) = (job.pages_left_on(plane), self.ftl.pages_left(plane, Stream::Moved));
+            hold!(pages <= left, VictimRoom, "{plane:?} has {left} pages for the {pages} pages of {id:?}");
+        }
     }
 
     /// Reserves a die for a job.

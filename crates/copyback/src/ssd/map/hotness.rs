@@ -1,9 +1,10 @@
 //! Hotness: how often the host has recently written each unit (`ftl::frontier::hot_cold`), in a byte for each unit.
 
+use crate::flash::geometry::Geometry;
 use crate::ftl::core::Move;
 use crate::ftl::frontier::Stream;
 use crate::ftl::frontier::hot_cold::{HotCold, UPDATES_MAX};
-use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId};
+use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PlaneId};
 use crate::ssd::drive::Drive;
 
 /// Period numbers repeat from 1 to this; 0 means none.
@@ -103,8 +104,9 @@ impl Hotness {
 }
 
 impl Drive {
-    /// Separates the hot moves of a collection that begins, if hot data has its own blocks, and if the pages that both
-    /// parts need still leave a page free.
+    /// Separates the hot moves of a collection that begins, if hot data has its own blocks, if the pages that both parts
+    /// need still leave a page free, and if the reserve of each plane, one block, takes the plane's pages of both parts:
+    /// pages stay on their plane if no other has space for them.
     pub(in crate::ssd) fn take_hot(&mut self, id: JobId, plane: PlaneId, moves: &mut Vec<Move>, now_ns: u64) {
         let Self { map, gc, ftl, geometry, .. } = self;
         let Some(hotness) = &map.hotness else { return };
@@ -118,8 +120,11 @@ impl Drive {
         let (per_page, cold) = (geometry.units_per_page, moves.len() as u32 - hot);
         let pages = hot.div_ceil(per_page) + cold.div_ceil(per_page);
         let blocks = job.footprint().blocks().count() as u32;
-        let has_room =
-            pages < blocks * geometry.pages_per_block && (blocks > 1 || pages <= ftl.pages_left(plane, Stream::Moved));
+        let left = |p: PlaneId| ftl.pages_left(p, Stream::Moved);
+        let takes_its_own =
+            |p: PlaneId| pages_apart(p, moves, &is_hot, geometry) <= left(p).min(geometry.pages_per_block);
+        let has_room = pages < blocks * geometry.pages_per_block
+            && if blocks == 1 { pages <= left(plane) } else { job.footprint().planes().all(takes_its_own) };
         if is_superpage || per_page == 1 || has_room {
             job.hot_mut().extend(moves.iter().filter(|m| is_hot(m)));
             moves.retain(|m| !is_hot(m));
@@ -146,14 +151,40 @@ impl Drive {
     }
 }
 
+/// Pages that the moves of a plane need at most if its hot moves are separated: a page that holds both kinds needs two.
+/// The moves of a page follow each other.
+fn pages_apart(plane: PlaneId, moves: &[Move], is_hot: &impl Fn(&Move) -> bool, geometry: &Geometry) -> u32 {
+    let (mut pages, mut last) = (0, [PageId::NONE; 2]);
+    for m in moves {
+        let page = geometry.page_of(m.from);
+        let last = &mut last[usize::from(is_hot(m))];
+        pages += u32::from(page != *last && geometry.plane_of_page(page) == plane);
+        *last = page;
+    }
+    pages
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sim::index::PhysicalUnit;
 
     const A: LogicalUnit = LogicalUnit(0);
 
     fn hotness(updates: u8) -> Hotness {
         Hotness::new(HotCold { window_ns: 10, updates }, 2)
+    }
+
+    #[test]
+    fn a_page_with_hot_and_cold_moves_needs_two_pages() {
+        // Pages of two units; the second plane begins with unit 64.
+        let geometry = crate::tasks::job::tests::geometry();
+        let moves = [0, 1, 64, 65, 2, 66, 67, 5].map(|at| Move { from: PhysicalUnit(at), unit: LogicalUnit(at) });
+        let apart =
+            |hot: &[u32], plane| pages_apart(PlaneId(plane), &moves, &|m: &Move| hot.contains(&m.unit.0), &geometry);
+        assert_eq!([apart(&[], 0), apart(&[], 1)], [3, 2], "nothing is hot");
+        assert_eq!([apart(&[0, 1], 0), apart(&[0, 1], 1)], [3, 2], "a whole page is hot");
+        assert_eq!([apart(&[1, 67], 0), apart(&[1, 67], 1)], [4, 3], "half a page is hot on each plane");
     }
 
     /// Few units have no list, many have one.

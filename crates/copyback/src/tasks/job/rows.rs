@@ -32,7 +32,7 @@ impl Job {
                 self.moves[end] = m;
                 end += 1;
             } else {
-                forget(&mut self.left, &[m]);
+                forget(&mut self.left, &[m], self.moves_hot);
             }
         }
         self.dropped += (row_end - end) as u32;

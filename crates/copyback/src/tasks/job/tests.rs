@@ -21,7 +21,7 @@ fn job(footprint: Footprint, places: &[u32]) -> Job {
 }
 
 /// Two planes; the second begins with block 8, and unit 64.
-fn geometry() -> Geometry {
+pub(crate) fn geometry() -> Geometry {
     let config: RunConfig = crate::config::from_toml(
         "geometry = { channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 2, blocks_per_plane = 8,
                       pages_per_block = 4, page_size = \"8 KiB\", mapping_unit = \"4 KiB\" }
@@ -109,4 +109,8 @@ fn rows_of_hot_units_follow_the_others() {
     let blocks = Footprint::one(PlaneId(0), BlockId(0)).and(PlaneId(1), BlockId(8));
     let mut row = job_with_hot(blocks, &[0, 64], &[1, 6]);
     assert_eq!(steps(&mut row, &[]), [vec![0, 64], vec![0, 64], vec![1], vec![1], vec![6], vec![6]]);
+    // Its page 0 needs a program for each kind.
+    let mut row = job_with_hot(blocks, &[0, 64], &[1, 6]);
+    row.keep_pages_left(&geometry());
+    assert_eq!([0, 1].map(|plane| row.pages_left_on(PlaneId(plane))), [3, 1]);
 }
