@@ -10,6 +10,10 @@
 //! with the number of busy dies. The ring or heap of an event affects only the time to find it, never the order of
 //! events.
 //!
+//! The pending time of each timer says which entries count. A cancelled event leaves its entry behind, which is skipped
+//! when its time comes, or dropped when the heap is full: the cost of cancelling does not grow with the number of
+//! events.
+//!
 //! Time and timer are one number of 64 bits. The timer has as many bits as it needs. Time counts from a base, which is
 //! set anew every few days or years of simulated time; events beyond that range are in a separate list, until no
 //! earlier event remains.
@@ -96,7 +100,7 @@ pub struct EventQueue {
     /// The time from which keys count; times beyond their range are in `far`, behind all of them.
     base_ns: u64,
     far: BinaryHeap<Reverse<(u64, u32)>>,
-    /// Pending time of each timer. An entry in a ring that is not its timer's pending time was taken back.
+    /// Pending time of each timer. An entry with another time was cancelled.
     time_ns: Vec<u64>,
     now_ns: u64,
 }
@@ -109,10 +113,10 @@ impl EventQueue {
         Self {
             heads: [NONE; KINDS + 1],
             rings: std::array::from_fn(|_| Ring::new(timers)),
-            heap: BinaryHeap::with_capacity(timers),
+            heap: BinaryHeap::with_capacity(ENTRIES_PER_TIMER * timers),
             timer_bits,
             base_ns: 0,
-            far: BinaryHeap::new(),
+            far: BinaryHeap::with_capacity(ENTRIES_PER_TIMER * timers),
             time_ns: vec![NEVER; timers],
             now_ns: 0,
         }
@@ -130,9 +134,9 @@ impl EventQueue {
         self.time_ns[timer.0 as usize] != NEVER
     }
 
-    /// Whether any event may come yet: a cancelled event counts until it is skipped.
+    /// Whether any event is pending. Visits every timer.
     pub fn has_events(&self) -> bool {
-        self.heads.iter().any(|&head| head != NONE) || !self.far.is_empty()
+        self.time_ns.iter().any(|&time_ns| time_ns != NEVER)
     }
 
     /// When the timer comes up, if it waits for something.
@@ -174,10 +178,7 @@ impl EventQueue {
     #[inline(always)]
     fn expect(&mut self, timer: Timer, time_ns: u64) {
         hold!(time_ns >= self.now_ns, TimeOrder, "an event at {time_ns} ns was scheduled at {} ns", self.now_ns);
-        let before_ns = std::mem::replace(&mut self.time_ns[timer.0 as usize], time_ns);
-        if before_ns != NEVER {
-            self.withdraw(before_ns, timer);
-        }
+        self.time_ns[timer.0 as usize] = time_ns;
     }
 
     /// The key of an event, unless that is far.
@@ -190,22 +191,25 @@ impl EventQueue {
 
     #[inline(never)]
     fn push(&mut self, key: Key) {
+        if self.heap.len() == self.heap.capacity() {
+            self.drop_cancelled();
+        }
         self.heap.push(Reverse(key));
         self.heads[KINDS] = key.min(self.heads[KINDS]);
     }
 
     #[cold]
     fn push_far(&mut self, time_ns: u64, timer: Timer) {
+        if self.far.len() == self.far.capacity() {
+            let times_ns = &self.time_ns;
+            drop_entries(&mut self.far, |&(time_ns, timer)| times_ns[timer as usize] != time_ns);
+        }
         self.far.push(Reverse((time_ns, timer.0)));
     }
 
     /// Cancels the timer's event.
-    #[cold]
     pub fn cancel(&mut self, timer: Timer) {
-        let before_ns = std::mem::replace(&mut self.time_ns[timer.0 as usize], NEVER);
-        if before_ns != NEVER {
-            self.withdraw(before_ns, timer);
-        }
+        self.time_ns[timer.0 as usize] = NEVER;
     }
 
     /// Takes the earliest event (of equal times, the lower timer's), and moves the clock to it.
@@ -240,6 +244,11 @@ impl EventQueue {
     /// Nothing is near: rebases keys, so that far events come nearer. Returns whether there was any.
     #[cold]
     fn approach(&mut self) -> bool {
+        let is_pending = |&Reverse((time_ns, timer)): &Reverse<(u64, u32)>| self.time_ns[timer as usize] == time_ns;
+        // A cancelled event must not set the base: an event before it may still be scheduled.
+        while self.far.peek().is_some_and(|first| !is_pending(first)) {
+            self.far.pop();
+        }
         let Some(&Reverse((first_ns, _))) = self.far.peek() else { return false };
         self.base_ns = first_ns;
         self.rings.iter_mut().for_each(|ring| ring.last = 0);
@@ -259,17 +268,27 @@ impl EventQueue {
         self.heap.peek().map_or(NONE, |key| key.0)
     }
 
-    /// Removes an entry from the heap. In a ring it stays, and is skipped. Searches the whole heap, also if the entry
-    /// is in a ring: the time grows with the entries there, at most one for each timer. Timers that stop or are set
-    /// anew need it, and each suspension of a command.
+    /// The heap is full: drops entries of cancelled events, and entries that are there twice. At most one for each timer
+    /// remains.
     #[cold]
-    fn withdraw(&mut self, time_ns: u64, timer: Timer) {
-        match self.key(time_ns, timer) {
-            Some(key) => self.heap.retain(|e| e.0 != key),
-            None => self.far.retain(|e| e.0 != (time_ns, timer.0)),
-        }
-        self.heads[KINDS] = self.heap.peek().map_or(NONE, |e| e.0);
+    fn drop_cancelled(&mut self) {
+        let timers = (1 << self.timer_bits) - 1;
+        let (times_ns, base_ns, bits) = (&self.time_ns, self.base_ns, self.timer_bits);
+        let is_cancelled = |&key: &Key| times_ns[(key & timers) as usize] != base_ns + (key >> bits);
+        drop_entries(&mut self.heap, is_cancelled);
+        self.heads[KINDS] = self.heap.peek().map_or(NONE, |key| key.0);
     }
+}
+
+/// Entries of a heap for each timer, pending and cancelled ones: cancelled ones are dropped when a heap is full.
+const ENTRIES_PER_TIMER: usize = 4;
+
+/// Drops entries of a heap, and all but one of equal ones.
+fn drop_entries<T: Ord>(heap: &mut BinaryHeap<Reverse<T>>, is_cancelled: impl Fn(&T) -> bool) {
+    let mut entries = std::mem::take(heap).into_sorted_vec();
+    entries.dedup();
+    entries.retain(|entry| !is_cancelled(&entry.0));
+    *heap = entries.into();
 }
 
 #[cfg(test)]
@@ -285,6 +304,7 @@ mod tests {
             operations in proptest::collection::vec((0u32..40, 0u8..6, proptest::option::of(0u64..50)), 1..300),
         ) {
             let mut queue = EventQueue::new(timers);
+            let capacities = [queue.heap.capacity(), queue.far.capacity()];
             let mut naive = vec![None; timers];
             let mut now = 0;
             for (timer, how, delay) in operations {
@@ -310,6 +330,8 @@ mod tests {
                         now = t;
                     }
                 }
+                prop_assert_eq!(queue.has_events(), naive.iter().any(Option::is_some));
+                prop_assert_eq!([queue.heap.capacity(), queue.far.capacity()], capacities, "nothing is allocated");
             }
         }
     }
