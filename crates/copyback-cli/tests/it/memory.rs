@@ -2,6 +2,7 @@
 
 use crate::common::*;
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 /// The program with so much address space.
 fn within(kib: u64, arguments: &str) -> Output {
@@ -34,18 +35,24 @@ fn a_drive_that_does_not_fit_is_refused_before_it_is_made() {
 fn notes_state_what_was_read() {
     let run = format!("run {LARGE} --set geometry.blocks_per_plane=256");
     let mut program = Command::new(env!("CARGO_BIN_EXE_copyback"));
-    #[expect(clippy::zombie_processes, reason = "`wait4` below waits for it, and says what it took")]
-    let child = program.args(run.split(' ')).stdout(Stdio::null()).spawn().expect("the program starts");
-    let mut status = 0;
-    let mut usage = std::mem::MaybeUninit::<libc::rusage>::uninit();
-    // SAFETY: the child was not waited for yet; the call fills both variables, and returns the child's id if it did.
-    let usage = unsafe {
-        let id = child.id() as libc::pid_t;
-        assert_eq!(libc::wait4(id, &raw mut status, 0, usage.as_mut_ptr()), id);
-        usage.assume_init()
+    let mut child = program.args(run.split(' ')).stdout(Stdio::null()).spawn().expect("the program starts");
+    // The usage that the system reports for an ended child includes what its parent had: this process.
+    let status = format!("/proc/{}/status", child.id());
+    let peak_kib = || {
+        let status = std::fs::read_to_string(&status).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+        line.trim().strip_suffix(" kB")?.parse::<f64>().ok()
     };
-    assert_eq!(status, 0);
-    let taken = usage.ru_maxrss as f64 * 1024.0;
+    let mut taken = 0.0;
+    let status = loop {
+        taken = peak_kib().unwrap_or(taken);
+        if let Some(status) = child.try_wait().expect("it is a child") {
+            break status;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    };
+    assert!(status.success(), "{status}");
+    let taken = taken * 1024.0;
     // Half of the drive above: 31.3 and 33.6 million, and the list.
     let said = 4.0 * 31.3e6 + 33.6e6 * (4.0 + 1.0 / 8.0) + 4.0 * 31.3e6;
     // The buffer's lists and the histograms are not counted.
