@@ -154,6 +154,7 @@ pub const KNOBS: &[&[Setting]] = &[
         "granularity.policy = \"twin\"",
         "granularity.policy = \"paired\"",
         "granularity.policy = \"paired\"\ngranularity.partner = \"own-greedy\"",
+        "granularity.policy = \"paired\"\ngranularity.pairs = \"invalid-pages\"",
         "granularity.policy = \"aligned\"",
         "granularity.policy = \"aligned\"\ngranularity.gather = \"pairs-first\"",
         "granularity.policy = \"aligned\"\ngranularity.combine = true",

@@ -60,6 +60,10 @@ impl Beside for Others<'_> {
     fn is_low(&self, plane: PlaneId) -> bool {
         self.0.wants_plane(plane, false)
     }
+
+    fn invalid_units(&self, block: BlockId) -> u32 {
+        self.0.geometry.units_per_block - u32::from(self.0.ftl.blocks()[block].valid)
+    }
 }
 
 impl Drive {

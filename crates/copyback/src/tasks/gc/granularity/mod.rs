@@ -36,6 +36,8 @@ pub trait Beside {
     fn picked(&mut self, plane: PlaneId) -> Option<BlockId>;
     /// Whether a plane is below the watermark at which its collection starts.
     fn is_low(&self, plane: PlaneId) -> bool;
+    /// Units of a full block without valid data.
+    fn invalid_units(&self, block: BlockId) -> u32;
 }
 
 /// See the module's contract.
@@ -84,7 +86,7 @@ pub trait Parameters {
     }
 }
 
-/// Writes the registry: for each row its place in the configuration, in the run-time enum and in the questions.
+/// Writes the registry: for each row its place in the configuration, in the run-time enum and in the queries.
 macro_rules! granularities {
     ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
         axis! {
