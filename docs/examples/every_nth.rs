@@ -1,4 +1,4 @@
-//! Requests preempt at every n-th point of the collections of a die, and at all points at which an urgent one is first.
+//! At every n-th preemption point of a die, requests preempt; at others, only if the first read or write is urgent.
 //!
 //! Source: own.
 //!

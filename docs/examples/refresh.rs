@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 /// The page above.
 pub const PAGE: &str = include_str!("refresh.rs");
 
-/// For whom its commands are: a name of its own, the account of scrubbing, and the last place under priorities.
+/// The source of its commands: its own name, the account of scrubbing, and the lowest priority.
 pub const SOURCE: Source = Source::new(&ROW);
 static ROW: SourceData = SourceData { number: 6, name: "refresh", account: Account::Scrub, priority: 6 };
 

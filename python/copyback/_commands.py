@@ -372,7 +372,7 @@ def reproduce(
     full_size
         Run worlds on the whole drive with all requests of the headlines.
     quick
-        Run fewer requests, to see that everything runs, and results roughly.
+        Run fewer requests: tests that everything runs, with rough results.
     json
         Write the claims and their verdicts as JSON.
     figures

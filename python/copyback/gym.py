@@ -291,7 +291,7 @@ class GcEnv(gymnasium.Env[np.ndarray, Any]):
         return np.array(first, np.float32), {"seed": run_seed}
 
     def _begin(self, run: _Run, seed: int) -> Runs:
-        # Functions: the drive would get a copy of an object.
+        # Factories: of a policy object, the drive would get a copy.
         policies = [_Once(_AgentShares(run))]
         if self._decides != "share":
             policies.append(_Once(_AgentOrder(run)))

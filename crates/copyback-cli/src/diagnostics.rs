@@ -53,7 +53,7 @@ const QUOTED_MAX: usize = 80;
 /// Bytes of a text at fault that are shown: more would push the message out of sight.
 const SHOWN_BYTES_MAX: usize = 4096;
 
-/// A message whose long quotations are cut. Paths are up to twice as long as the rest of a quotation, and stay.
+/// A message with long quotations cut. Quotations of up to twice the limit, such as paths, stay whole.
 fn shorten(message: &str) -> String {
     let mut short = String::new();
     let mut rest = message;
@@ -76,7 +76,7 @@ fn shorten(message: &str) -> String {
     short + rest
 }
 
-/// The lines of a text to show: those of its part, and one before and after.
+/// The lines of a text to show: those of the span, and one before and after.
 fn lines_around<'a>(text: &'a str, span: &std::ops::Range<usize>) -> &'a str {
     let bytes = text.as_bytes();
     let ends = |bytes: &[u8]| bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at).collect();

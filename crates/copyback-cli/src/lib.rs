@@ -63,7 +63,7 @@ pub fn main_of(words: impl IntoIterator<Item = OsString>, package: Option<&dyn a
         Command::Workloads { name } => listing::workloads(name.as_deref()),
     };
     copyback_workload::standard_input::forget();
-    // An interrupted program ends by the interruption, and not by its consequences.
+    // After a signal, the program dies of the signal, and reports no error that the removal of its files caused.
     copyback_workload::temporary::wait_for_interruption();
     match done {
         Ok(()) => 0,

@@ -19,12 +19,12 @@ pub fn schemes(name: Option<&str>) -> Result<(), Failure> {
     files::print(&schemes_text(name)?)
 }
 
-/// All schemes and axes, or what is of this name.
+/// All schemes and axes, or the page of this name.
 pub fn schemes_text(name: Option<&str>) -> Result<String, Failure> {
     name.map_or_else(all_schemes, explain)
 }
 
-/// Presets, each with what it is.
+/// Presets, each with its description.
 pub fn described(presets: &'static [Preset]) -> Vec<(&'static str, String)> {
     presets.iter().map(|preset| (preset.name, preset.about("description").unwrap_or_default())).collect()
 }
@@ -37,7 +37,7 @@ fn dim(text: &str) -> String {
     format!("{}{text}{}", DIM.render(), DIM.render_reset())
 }
 
-/// Lines of a name and what it is; long texts go on below themselves.
+/// Lines of names and descriptions; a long description continues below its beginning.
 fn lines<'a>(indent: usize, rows: impl Iterator<Item = (&'a str, String)> + Clone) -> String {
     let width = indent + rows.clone().map(|(name, _)| name.len()).max().unwrap_or(0);
     let room = table::terminal_columns(table::WIDE).saturating_sub(width + 2).max(30);
@@ -130,7 +130,7 @@ fn commented(text: &str) -> String {
 /// The drawing as TOML comments, so that the output stays a scheme file; empty if the scheme is not drawn.
 fn drawing(scheme: &Preset) -> Result<String, Failure> {
     let Some(see) = scheme_pages::to_see(scheme) else { return Ok(String::new()) };
-    // Behind the comment's sign stand the names of rows.
+    // The comment sign and the name of a row come before the drawing.
     let columns = table::terminal_columns(table::WIDE).saturating_sub(13).clamp(30, 108);
     let drawn = scene::drawing(&scene::play(scheme)?, columns);
     let lines = wrapped(&see, columns + 11);

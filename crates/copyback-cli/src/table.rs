@@ -40,7 +40,7 @@ pub const DIM: Style = Style::new().dimmed();
 pub fn latex(rows: Vec<Vec<Cell>>, headings: usize) -> String {
     let rows: Vec<Vec<String>> = rows.into_iter().map(|row| row.into_iter().map(Cell::into_text).collect()).collect();
     let titles = || rows.iter().take(headings).flatten().map(String::as_str);
-    // A caption has to say it, and is not part of the table.
+    // The caption must explain matched requests, and is not part of the table.
     let note = if matched::are_requested(titles()) { matched::COMMENT } else { "" };
     format!("{note}{}", copyback_report::latex::table(&rows, headings))
 }

@@ -191,7 +191,7 @@ fn spec(what: &TraceArgs) -> Result<(WorkloadSpec, Vec<Input>), Failure> {
         let named = Located { value: name.to_owned(), place: None };
         let mut layer = workloads::load(&named, Path::new(""), &mut inputs)?.layer;
         if workloads::is_recorded(name) {
-            // Only the recording: repetition is the run's.
+            // Read the recording once: its `loop` is for runs.
             layer.take_number("workload.loop")?;
         }
         layer
@@ -325,7 +325,7 @@ fn bars(bins: &[Bin], print: impl Fn(u64) -> String) -> String {
     let mut text = String::new();
     let is_empty = |bin: &Bin| bin.count == 0;
     for (at, bin) in bins.iter().enumerate() {
-        // Nothing at all for a long way takes one line.
+        // A gap of several empty bins takes two lines: an empty bin and `...`.
         let of_a_gap = |at: usize| bins.get(at).is_some_and(is_empty);
         if of_a_gap(at) && of_a_gap(at.wrapping_sub(1)) {
             if !of_a_gap(at + 1) {
@@ -333,7 +333,7 @@ fn bars(bins: &[Bin], print: impl Fn(u64) -> String) -> String {
             }
             continue;
         }
-        // What is there is seen, however little.
+        // A bin that is not empty has at least one sign.
         let length = (bin.count * WIDTH).div_ceil(most);
         let share = 100.0 * bin.count as f64 / all.max(1) as f64;
         let bar = "#".repeat(usize::try_from(length).unwrap_or(0));

@@ -26,13 +26,13 @@ pub enum Column {
     F64(&'static str, Vec<f64>),
     /// Texts, with a name made at run time.
     NamedText(String, Vec<String>),
-    /// Whole numbers, if there are any.
+    /// Whole numbers, which rows may lack.
     MaybeU64(String, Vec<Option<u64>>),
-    /// Numbers, if there are any.
+    /// Numbers, which rows may lack.
     MaybeF64(String, Vec<Option<f64>>),
 }
 
-/// Values that there are, and for each row whether there is one, as Parquet stores them.
+/// The existing values, and for each row whether it has one, as Parquet stores them.
 fn split<T: Copy, P>(values: &[Option<T>], stored: impl Fn(T) -> P) -> (Vec<P>, Vec<i16>) {
     (values.iter().flatten().map(|v| stored(*v)).collect(), values.iter().map(|v| i16::from(v.is_some())).collect())
 }

@@ -39,7 +39,7 @@ fn set_hook() {
     let shows_backtrace = std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0");
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        // A reader makes an error of what a library says.
+        // A trace reader turns a panic of a library into an error.
         let is_reported = copyback_workload::panic_is_caught() || std::thread::current().name() == Some(RUN_THREAD);
         if shows_backtrace || !is_reported {
             usual(panic);
@@ -136,7 +136,7 @@ pub fn execute_from(
     let names = plan.runs.iter().map(|planned| planned.scheme.as_str());
     let bars = Bars::new(&options.sink, names);
     if let Some(gaps) = plan.fitted.and_then(|fitted| fitted.note_of_gaps()) {
-        // Before the drive is filled, which may take minutes: the drive need not be so large.
+        // Logged before the drive is filled, which may take minutes: a smaller drive may suffice.
         bars.log(&gaps.trim().replacen("It uses", "The trace uses", 1).replacen("of that", "of what it addresses", 1));
     }
     let firsts: Vec<(&Planned, usize)> = users.into_values().collect();

@@ -35,7 +35,7 @@ pub fn large(value: f64) -> String {
 /// A share in per cent.
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
-    // What is nearly nothing has no sign.
+    // Not "-0.0 %".
     format!("{:.1} %", if percent.abs() < 0.05 { 0.0 } else { percent })
 }
 
@@ -45,7 +45,7 @@ pub fn change(value: f64, from: f64) -> String {
     if change.abs() < 0.05 {
         return "same".into();
     }
-    // Nearly all gone is not all gone: as many nines as it has.
+    // A value above 0 is not "-100.0 %": show its nines, up to six decimals.
     if value > 0.0 && change < -99.9 {
         let lost = 100.0 - 100.0 * value / from;
         let digits = (2..=6).find(|digits| 100.0 - lost >= 10f64.powi(-digits)).unwrap_or(6) as usize;

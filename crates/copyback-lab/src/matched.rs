@@ -6,7 +6,7 @@
 
 use crate::format::counted;
 
-/// The word for all of them, and the one for a scheme's own affected requests.
+/// The word for matched requests, and the word for a scheme's own affected requests.
 const MATCHED: &str = "matched";
 const OWN: &str = "own";
 /// The prefix of names of numbers of these requests, and of a scheme's own affected requests.
@@ -45,8 +45,7 @@ pub fn completed(words: &[String]) -> Vec<String> {
     all
 }
 
-/// Words that conditions and extremes name, for a table that shows these numbers: only those that [`completed`] adds to
-/// matched requests.
+/// The own-request columns that [`completed`] adds to a table whose conditions or extremes name these words.
 pub fn own_beside<'a>(words: impl Iterator<Item = &'a str>) -> Vec<String> {
     let all: Vec<String> = words.filter(|word| word.starts_with(OF_MATCHED)).map(str::to_owned).collect();
     completed(&all).into_iter().filter(|word| word.starts_with(OF_OWN)).collect()
@@ -59,7 +58,7 @@ pub fn are_pair(first: &str, second: &str) -> bool {
     of_matched.is_some() && of_matched == second.strip_prefix(OF_OWN)
 }
 
-/// What a table for LaTeX says of them, before it begins.
+/// The comment on matched requests before a table for LaTeX.
 pub const COMMENT: &str = "% matched: requests that GC affects under the first scheme, under every scheme. Chosen for \
     being slow there, they\n% seem to gain under any scheme that collects at other moments: say so in the caption. own: \
     those that each scheme's\n% own GC affects.\n";

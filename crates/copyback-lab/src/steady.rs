@@ -142,7 +142,7 @@ pub fn notes(plan: &Plan, finished: &[Finished]) -> Vec<String> {
     }
     let mut lines: Vec<String> = found.iter().map(|(verdict, schemes)| note(verdict, schemes)).collect();
     match overload::note(plan, finished) {
-        // Whatever else moves: a longer run would have more requests wait.
+        // No advice to run longer: in a longer run, even more requests would wait.
         Some(note) => lines.push(note),
         None if lines.is_empty() => {}
         None => lines.push(format!("      {}\n", advice(plan, finished))),
@@ -178,7 +178,7 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
     let passes = run.workload.passes.unwrap_or(1);
     let geometry = Geometry::new(&run.run.device());
     let before = report.warmup.map_or(0, |warmup| warmup.requests);
-    // Of each pass, as far as the measurement tells.
+    // Requests and writes of one pass, estimated from the measured part.
     let requests = (done(&finished[0]) + before) as f64 / f64::from(passes);
     let written = report.units_written as f64 / done(&finished[0]) as f64 * requests;
     if begins_settled(&run.run) && run.tenants.is_empty() {

@@ -188,8 +188,8 @@ impl Rows {
         }
         if at == ROWS_MAX {
             let message = format!(
-                "the iterable has more than {ROWS_MAX} requests, or never ends: say requests=..., or hand an Arrow \
-                                   stream or a file over"
+                "the iterable has more than {ROWS_MAX} requests, or never ends: set requests=..., or pass an Arrow \
+                                   stream or a file"
             );
             return Err(exception(py, &Failure::input(message)));
         }

@@ -33,7 +33,7 @@ struct JobReport<'a> {
     /// Whether the job is merged into the previous job of its group.
     is_grouped: bool,
     options: &'a [(String, String)],
-    /// Percentiles that are shown, in per cent, and whether of completion and of all times.
+    /// Percentiles to show, in per cent, and whether for `clat` and for `lat`.
     percentiles: &'a [f64],
     shows_percentiles: [bool; 2],
     ops: [Count; 3],
@@ -327,7 +327,7 @@ fn of_op(job: &JobReport<'_>, count: &Count, group_rate: f64) -> Value {
     value
 }
 
-/// Times of an operation; a request is submitted in no time, so that its completion is all of it.
+/// Times of an operation. Submission takes no time, so the completion time is the whole response time.
 fn times(times: Option<&Times>, percentiles: &[f64]) -> Value {
     let Some(times) = times.filter(|times| times.count > 0) else {
         return json!({ "min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0 });

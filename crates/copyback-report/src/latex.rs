@@ -46,7 +46,7 @@ fn groups(row: &[String], columns: usize) -> String {
     format!("{} \\\\\n{rules}{}", cells.join(" & "), if rules.is_empty() { "" } else { "\n" })
 }
 
-/// A text in which LaTeX sees letters only; a minus before a number is one, and a hyphen alone is a dash.
+/// A text with LaTeX's special characters escaped. A hyphen before a number is a minus; a hyphen alone is a dash.
 pub fn escape(text: &str) -> String {
     if text == "-" {
         return "--".to_owned();

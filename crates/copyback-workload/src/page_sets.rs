@@ -17,7 +17,7 @@ use whole_runs::WholeRuns;
 /// more if runs are long or pages few.
 pub(crate) const MEMORY_BYTES: usize = 256 << 20;
 
-/// The runs of pieces of all sets take at most one of this many parts of that, in addition.
+/// In addition, runs of pieces take at most `MEMORY_BYTES` divided by this, in all sets together.
 const RUNS_PART: usize = 8;
 
 const WORDS: usize = 512;
@@ -133,7 +133,7 @@ pub(crate) const SETS: usize = 3;
 /// Sets of pages, one for each operation.
 pub(crate) struct PageSets {
     pieces: BTreeMap<Place, [Pages; SETS]>,
-    /// Pieces that requests had as a whole. What `pieces` has of them does not count.
+    /// Pieces that one request covered completely. Entries of `pieces` for them do not count.
     whole: [WholeRuns; SETS],
     taken_bytes: usize,
     memory_bytes: usize,

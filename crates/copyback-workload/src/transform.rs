@@ -16,7 +16,7 @@ pub(crate) struct Transformed<S> {
     time_scale: f64,
     align_bytes: u64,
     beyond: BeyondCapacity,
-    /// Whether this choice lets a generator have a footprint beyond the capacity.
+    /// Whether the footprint exceeds the capacity, so that `beyond` has an effect even if no request does.
     allows_footprint: bool,
     capacity_bytes: u64,
     high_priority_share: Option<f64>,
@@ -369,7 +369,7 @@ impl Looped {
     fn next_base_ns(&self) -> Option<u64> {
         let span_ns = self.last_ns - self.first_ns;
         let gap_ns = span_ns.checked_div(self.pass_count.saturating_sub(1)).unwrap_or(0);
-        // The next pass's first request arrives as long after its base as this pass's did after its own.
+        // In each pass, the first request arrives at the same time after the pass's base.
         self.base_ns.checked_add(span_ns)?.checked_add(gap_ns)
     }
 }

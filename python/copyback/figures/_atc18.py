@@ -9,9 +9,9 @@ _SERIES = "tables of a reproduction have no series; `measure.window` of a run ha
 
 def _systems(name: str, experiment: str, metric: str, shows: str) -> Figure:
     """Draw four systems under eight traces, normalised to RAIN."""
-    panel = Panel(experiment, "bars", metric, _FOUR, "of RAIN's", base="rain-4/3", mean=True, title=shows,
+    panel = Panel(experiment, "bars", metric, _FOUR, "relative to RAIN", base="rain-4/3", mean=True, title=shows,
                   leave_out=("MSN-BEFS, map in DRAM",) if experiment == "fig5" else (), log=True)  # fmt: skip
-    return Figure(name, f"{shows}, of RAIN's", (panel,))
+    return Figure(name, f"{shows}, relative to RAIN", (panel,))
 
 
 def _distribution(name: str, case: str) -> Figure:
@@ -64,8 +64,8 @@ FIGURES = (
         ]
     )),
     *(_systems(f"5{letter}", "fig5", f"response.small_read.{metric}", shows) for letter, metric, shows in _SYSTEMS),
-    Figure("5c", "six nines, of RAIN's", (
-        Panel("fig5c", "bars", "response.small_read.p99_9999_ns", _TWO, "of RAIN's",
+    Figure("5c", "six nines, relative to RAIN", (
+        Panel("fig5c", "bars", "response.small_read.p99_9999_ns", _TWO, "relative to RAIN",
               base="rain-4/3", mean=True, title="six nines"),
     )),
     Figure("6a", "mean response over time under RAD-AS", not_measured=_SERIES),

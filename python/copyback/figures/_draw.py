@@ -28,7 +28,7 @@ COLUMN_IN, PAGE_IN = 3.4, 7.0
 _PANEL_IN = 2.0
 _CAVEAT_IN = 0.1
 _HALF = 0.5
-"""The largest share of a figure's width of a panel that is drawn beside another."""
+"""Panels of at most this share of a figure's width are drawn side by side."""
 _FAR = 30
 """The ratio of the largest to the smallest value from which an axis is logarithmic."""
 _FULL = 6

@@ -6,7 +6,7 @@ _THREE = {"baseline": "Baseline", "gc-par": "GC-PAR", "gc-vic": "GC-VIC"}
 _TWO = {"gc-par": "GC-PAR", "gc-vic": "GC-VIC"}
 
 
-def _normalised(experiment: str, metric: str, title: str, ylabel: str = "of the baseline's") -> Panel:
+def _normalised(experiment: str, metric: str, title: str, ylabel: str = "relative to the baseline") -> Panel:
     return Panel(experiment, "bars", metric, _TWO, ylabel, base="baseline", mean=True, title=title)
 
 
@@ -37,7 +37,7 @@ FIGURES = (
             "response.read.count - response.gc_affected_read.count / response.all.count": "reads, not affected",
         }, {"baseline": "Baseline"}, "share of requests (%)", factor=100.0, mean=True, unit="%"),
     )),
-    Figure("9", "response times of the requests that GC affects, of the baseline's", (
+    Figure("9", "response times of the requests that GC affects, relative to the baseline", (
         # Requests that were slow under the baseline are faster under any scheme that collects at other moments. The
         # panel beside it therefore shows the requests that each scheme's own collection affects.
         _normalised("fig9", "matched.read.mean_ns", "reads, the baseline's"),
@@ -51,10 +51,10 @@ FIGURES = (
     )),
     Figure("11", "response times up to the 95th percentile",
            _distributions({"ideal-no-gc": "Ideal-No-GC", "baseline": "Baseline", **_TWO})),
-    Figure("12", "response times of all requests, of the baseline's", (
+    Figure("12", "response times of all requests, relative to the baseline", (
         _normalised("fig12", "response.read.mean_ns", "reads"),
         _normalised("fig12", "response.write.mean_ns", "writes"),
         _normalised("fig12", "response.all.mean_ns", "all"),
     )),
-    Figure("13", "throughput, of the baseline's", (_normalised("fig13", "iops", ""),)),
+    Figure("13", "throughput, relative to the baseline", (_normalised("fig13", "iops", ""),)),
 )  # fmt: skip

@@ -38,7 +38,8 @@ def _algorithms(metric: str, schemes: dict[str, str]) -> tuple[Panel, ...]:
     experiments = [("fig6", "HPC"), ("fig11", "bursts"), ("fig11-skew", "skew"), ("fig11-enterprise", "enterprise")]
     return tuple(
         Panel(
-            experiment, "bars", metric, schemes, "of the baseline's", base="uncoordinated", title=title, only=_WAITING
+            experiment, "bars", metric, schemes, "relative to the baseline", base="uncoordinated", title=title,
+            only=_WAITING,
         )
         for experiment, title in experiments
     )
@@ -60,8 +61,9 @@ FIGURES = (
     Figure("9", "response times of enterprise workloads", _both("fig9", "case", "")),
     Figure("10", "300 ms of two drives",
            not_measured="tables of a reproduction have no series; `copyback run --microscope` draws this"),
-    Figure("11a", "response times of all algorithms, of the baseline's", _algorithms("response.all.mean_ns", _IDEAL)),
-    Figure("11b", "erases of all algorithms, of the baseline's", _algorithms("flash.block_erases", _GGC)),
+    Figure("11a", "response times of all algorithms, relative to the baseline",
+           _algorithms("response.all.mean_ns", _IDEAL)),
+    Figure("11b", "erases of all algorithms, relative to the baseline", _algorithms("flash.block_erases", _GGC)),
     Figure("12", "response times of bursts", tuple(
         Panel("fig11", "cdf", "all", {"uncoordinated": "Baseline", **_IDEAL}, "share of requests", title=case,
               only={**_WAITING, "case": case}, xlabel="response time (ms)", log=True)

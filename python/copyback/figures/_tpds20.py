@@ -17,7 +17,7 @@ _SPD = {"spd": "SPD", "spd-plus": "SPD+"}
 def _normalised(name: str, experiment: str, metric: str, shows: str) -> Figure:
     """Draw all schemes under eleven workloads, normalised to Baseline-D."""
     panel = Panel(experiment, "bars", metric, _SIX, "of Baseline-D's", base="baseline-d", mean=True)
-    return Figure(name, f"{shows}, of Baseline-D's", (panel,))
+    return Figure(name, f"{shows}, relative to Baseline-D", (panel,))
 
 
 _MULTI = "flash.host_multi_plane_page_programs / flash.host_page_programs"
@@ -61,10 +61,10 @@ FIGURES = (
     Figure("20", "time of blocked writes, of SPD's", (
         Panel("fig13", "bars", _WAIT, _SPD, "of SPD's", base="spd", mean=True),
     )),
-    Figure("21", "write latency by the size of the buffer, of Baseline-D's", (
+    Figure("21", "write latency by the size of the buffer, relative to Baseline-D", (
         Panel("fig21", "bars", "response.write.mean_ns", _FIVE, "of Baseline-D's", base="baseline-d", xlabel="buffer"),
     )),
-    Figure("22", "write latency with four planes a die, of Baseline-D's", (
+    Figure("22", "write latency with four planes a die, relative to Baseline-D", (
         Panel("fig22", "bars", "response.write.mean_ns", _FIVE, "of Baseline-D's", base="baseline-d", mean=True,
               only={"device": "tpds20-4plane-free"}, title="any planes together"),
         Panel("fig22", "bars", "response.write.mean_ns", _FIVE, "of Baseline-D's", base="baseline-d", mean=True,
@@ -76,7 +76,7 @@ FIGURES = (
               "mean write (ms)", factor=MS, title=title)
         for suffix, title in (("", "page map"), ("-dftl", "DFTL"), ("-fast", "FAST"))
     )),
-    Figure("24", "write latency with hot and cold data apart, of Baseline-D's", (
+    Figure("24", "write latency with hot and cold data apart, relative to Baseline-D", (
         Panel("fig24", "bars", "response.write.mean_ns", {
             "baseline-d-hot-cold": "Baseline-D, apart", "spd": "SPD", "spd-hot-cold": "SPD, apart", "spd-plus": "SPD+",
             "spd-plus-hot-cold": "SPD+, apart",

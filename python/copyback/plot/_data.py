@@ -271,7 +271,7 @@ def _alike(metric: str, known: Iterable[str]) -> str:
     """Suggest numbers with similar names."""
     names = list(dict.fromkeys(known))
     wanted = metric.replace(".", "_")
-    # The name that has least beside what is asked for comes first: `p99_ns` before `p99_9_ns`.
+    # The shortest name comes first: `p99_ns` before `p99_9_ns`.
     inside = sorted((name for name in names if wanted in name.replace(".", "_")), key=len)
     found = (inside or difflib.get_close_matches(metric, names, 3, 0.5))[:3]
     return f"; there is {', '.join(found)}" if found else "; their names are those of the JSON document"

@@ -125,7 +125,7 @@ pub fn table(plan: &Plan, finished: &[Finished], show: &[String], columns: usize
     Ok(text)
 }
 
-/// Numbers whose names begin so, by what follows.
+/// Numbers whose names have this prefix, by the rest of the name.
 fn below(numbers: &Numbers, begin: &str) -> Numbers {
     let named = numbers.iter().filter_map(|(name, number)| Some((name.strip_prefix(begin)?.to_owned(), *number)));
     named.collect()

@@ -21,7 +21,7 @@ impl Column {
         }
     }
 
-    /// The value of a row; nothing if Parquet has null. Numbers are as short as reads back the same.
+    /// The value of a row; empty for null. Numbers have the fewest digits that read back as the same number.
     fn value(&self, row: usize) -> String {
         let shown = |value: Option<String>| value.unwrap_or_default();
         match self {

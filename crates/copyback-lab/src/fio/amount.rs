@@ -20,7 +20,7 @@ fn has_passes(job: &Job) -> bool {
 fn all(job: &Job, (size, amount): (f64, f64), rest: f64) -> f64 {
     let loops = job.extent.loops as f64;
     match has_passes(job) {
-        // Behind its size, fio counts trims and writes together, in whole passes.
+        // Beyond its size, fio counts trims and writes together, in whole passes.
         true if job.pattern.trims_first && amount > size => {
             let of_pass = 2.0 * size;
             let whole = (amount / of_pass).floor();

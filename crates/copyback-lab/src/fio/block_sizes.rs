@@ -13,7 +13,7 @@ const SECTOR_BYTES: u64 = 512;
 pub enum Blocks {
     /// Sizes with their weights.
     Mix(Vec<(u64, u64)>),
-    /// Multiples of the first up to the second, each as often.
+    /// Multiples of the first up to the second, equally likely.
     Range(u64, u64),
 }
 
@@ -54,7 +54,7 @@ impl Blocks {
                 let weights: u64 = sizes.iter().map(|(_, weight)| weight).sum();
                 sizes.iter().map(|(bytes, weight)| *bytes as f64 * *weight as f64).sum::<f64>() / weights as f64
             }
-            // As many multiples as fit, and what is above the last one counts as the largest size.
+            // The multiples that fit; draws above the last one count as the largest size.
             Self::Range(min, max) => {
                 let (whole, rest) = ((max / min) as f64, (max % min) as f64);
                 let multiples = *min as f64 * whole * (whole + 1.0) / 2.0;
@@ -144,7 +144,7 @@ pub fn split(opt: &Opt, text: &str, kb_base: u64) -> Result<Blocks, Failure> {
 mod tests {
     use super::*;
 
-    /// Multiples of the smallest size up to the largest are as likely: their mean is half of the largest.
+    /// Multiples of the smallest size up to the largest are equally likely: their mean is half of the largest.
     #[test]
     fn the_mean_of_a_wide_range_does_not_overflow() {
         let mean = Blocks::Range(512, 4 << 40).mean();

@@ -68,7 +68,7 @@ pub struct JobName {
     pub depth: u64,
     /// Its percentiles, in per cent.
     pub percentiles: Option<Vec<f64>>,
-    /// Whether those of completion and of all times are shown.
+    /// Whether percentiles of completion times (`clat`) and of whole response times (`lat`) are shown.
     pub shows_percentiles: [bool; 2],
     /// Its own options.
     pub options: Vec<(String, String)>,

@@ -98,7 +98,7 @@ pub fn sections(name: &str, text: &str) -> Result<Vec<Section>, Failure> {
     Ok(sections)
 }
 
-/// An option, with the values of the variables that its own names.
+/// An option, with the variables in its value replaced by their values.
 pub(super) fn option(key: &str, value: Option<&str>, place: TextSpan) -> Opt {
     let (mut value, mut missing) = (value.map(ToOwned::to_owned), None);
     if let Some(text) = &mut value {
@@ -131,7 +131,7 @@ fn variable(text: &str) -> Option<(String, std::ops::Range<usize>)> {
     Some((text[start + 2..end].to_owned(), start..end + 1))
 }
 
-/// What the variables of options are, for the notes of a run: a result depends on them.
+/// Notes on the values of variables in options: a result depends on them.
 pub fn notes(sections: &[Section]) -> Vec<String> {
     let mut notes = Vec::new();
     for opt in sections.iter().flat_map(|section| &section.options).filter(|opt| opt.missing.is_none()) {

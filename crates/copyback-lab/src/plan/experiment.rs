@@ -26,7 +26,7 @@ pub(super) struct ExperimentFile {
 impl ExperimentFile {
     pub fn read(path: &Path, inputs: &mut Vec<Input>) -> Result<Self, Failure> {
         let name = path.display().to_string();
-        // Without `--trace`, the experiment may be a trace.
+        // The user may have named a trace, without `--trace`.
         let is_toml = path.extension().is_some_and(|ending| ending == "toml");
         let is_job = path.extension().is_some_and(|ending| ending == "fio" || ending == "job");
         let or_trace = |failure: Failure| match files::other_simulator(path) {

@@ -200,7 +200,7 @@ const MORE_PLANES: &str = "take a device with more planes";
 fn two_digits(share: f64, round: fn(f64) -> f64) -> Option<FitShare> {
     let exponent = share.log10().floor() - 1.0;
     let digits = round(share / 10_f64.powf(exponent));
-    // Digits and exponent make the very number that is shown, which a product of both may miss.
+    // Parsed from its text, the share is exactly the number that is shown; a product may differ in its last bit.
     format!("{digits}e{exponent}").parse().ok().map(FitShare)
 }
 

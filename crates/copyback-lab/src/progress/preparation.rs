@@ -54,7 +54,7 @@ const PACE_MIN: Duration = Duration::from_secs(1);
 /// The pace of a preparation, which gives the estimate of its end.
 #[derive(Debug, Default)]
 struct Pace {
-    /// The largest share so far: estimates of the rest may grow.
+    /// The largest share so far: the share falls if the estimate of the rest grows.
     share: f64,
     /// The work done, and the time, at the first update. Work before it, such as taking memory, does not count as pace.
     first: Option<(f64, Duration)>,

@@ -60,14 +60,14 @@ pub fn unknown(name: &str) -> Failure {
     Failure::input(format!("unknown paper `{name}`")).with_help(format!("{help}; or name a sweep file with [[claim]]"))
 }
 
-/// Whether a figure is what a file is called: `9` is `fig9`, `8` is `fig8a` to `fig8d`, `polling` is itself.
+/// Whether a figure names a file: `9` is `fig9`, `8` is `fig8a` to `fig8d`, `polling` is itself.
 fn names_file(figure: &str, stem: &str) -> bool {
     let rest = stem.strip_prefix(&format!("fig{figure}"));
     stem == figure || rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Whether an experiment is asked for; of its claims those stay that are. Without any figure all are; one names a file,
-/// or claims as their list shows them: `T2`, `9a`.
+/// Whether an experiment is selected; keeps only its selected claims. A figure names a file, or claims as their list
+/// shows them: `T2`, `9a`. Without figures, everything is selected.
 pub fn choose(figures: &[String], stem: &str, claims: &mut Vec<Claim>) -> bool {
     if figures.is_empty() || figures.iter().any(|figure| names_file(figure, stem)) {
         return true;
@@ -165,7 +165,7 @@ mod tests {
         }
     }
 
-    /// What Fig. 11 shows takes all of its overload: a part of it would miss claims that the whole meets.
+    /// Fig. 11 needs its whole overload: a shorter run would miss claims that the whole run meets.
     #[test]
     fn a_part_of_an_overload_is_not_judged() {
         let files = find("ispass11").unwrap().files().unwrap();

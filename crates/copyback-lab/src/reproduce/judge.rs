@@ -206,7 +206,7 @@ impl<'a> ClaimContext<'a> {
     fn effect(&self, pair: Pair<'_>, group: &Group, bases: &[&Group], seed: Option<u64>) -> Result<f64, String> {
         let over = (self.test.over_seeds, seed);
         let mean = |group: &Group, scheme: &str, bound| group.bound(self.results, (scheme, pair.metric), over, bound);
-        // The effect grows with the one, and falls with the other.
+        // The effect grows with `own`, and falls with `other`: their bounds are opposite.
         let own = |group: &Group| mean(group, pair.scheme, pair.bound);
         let other = |group: &Group| mean(group, pair.against, pair.bound.opposite());
         let over_bases = |value: &dyn Fn(&Group) -> Result<f64, String>| -> Result<f64, String> {
@@ -244,8 +244,8 @@ impl<'a> ClaimContext<'a> {
         self.test.aggregate(&effects).expect("there is a cell")
     }
 
-    /// The half width of an effect's interval over seeds. It is at least the error of the effect if percentiles lie
-    /// elsewhere in their bins. Figures have no comparison.
+    /// The half width of an effect's interval over seeds: at least the effect's error due to the width of the bins of
+    /// percentiles. `None` for figures, which compare nothing.
     fn half_width(&self, pair: Pair<'_>) -> Option<f64> {
         if self.test.measure.is_figure() {
             return None;

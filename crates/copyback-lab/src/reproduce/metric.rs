@@ -157,8 +157,8 @@ impl Factor {
         }
     }
 
-    /// Whether another factor counts the requests of this number's class, and there are none: the product of both is a
-    /// sum over no requests, 0, although their mean is none.
+    /// Whether another factor is the number of requests of this number's class, and is 0. Mean times number is then a
+    /// sum over no requests, 0, although the mean has no value.
     fn is_of_counted(&self, factors: &[Self], numbers: &Numbers) -> bool {
         let Self::Name(name) = self else { return false };
         let is_empty = |factor: &Self| {

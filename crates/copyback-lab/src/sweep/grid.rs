@@ -244,7 +244,7 @@ fn cell(
         warmup: warmup(file, case, over),
     };
     let plan = plan::fitted_plan_of_cell(&choice, known).map_err(|failure| {
-        // The place in an argument is a place in the file.
+        // Move an error from the argument of a setting to the setting's place in the file.
         let all = || settings.iter().copied().chain(own.clone());
         let failure = failure.moved(|place| all().find_map(|setting| setting.place_of(place)));
         // The error may concern this cell only: name it.

@@ -120,7 +120,7 @@ impl Table {
         nodes.iter().map(|node| node.text().ok_or_else(|| wrong(node))).collect::<Result<_, _>>().map(Some)
     }
 
-    /// Takes a list of texts, or one text; an empty list is one of none.
+    /// Takes a list of texts, which may be empty, or one text.
     pub fn take_texts_or_none(&mut self, key: &'static str) -> Result<Option<Vec<Located>>, LayerError> {
         let is_empty = |entry: &Entry| matches!(&entry.node.value, Value::List(nodes) if nodes.is_empty());
         if self.entries.iter().any(|entry| entry.key == key && is_empty(entry)) {
@@ -145,7 +145,7 @@ impl Table {
         warmup.map(Some).map_err(|error| error.at(Some(entry.node.place)))
     }
 
-    /// Takes a list of whole numbers that is not empty, or one number. None is there twice.
+    /// Takes a list of different whole numbers that is not empty, or one number.
     pub fn take_numbers(&mut self, key: &'static str) -> Result<Option<Vec<u64>>, LayerError> {
         let Some(entry) = self.take(key) else { return Ok(None) };
         let (mut numbers, mut seen) = (Vec::new(), BTreeSet::new());

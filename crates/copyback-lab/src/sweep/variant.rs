@@ -109,8 +109,8 @@ impl SweepFile {
         Ok(self)
     }
 
-    /// The file whose schemes are called after the policies that replace their own, too: `baseline+Mine`. A policy of
-    /// one scheme needs no such name, because the caller gave the scheme one.
+    /// Adds the policies that replace those of every scheme to the schemes' names: `baseline+Mine`. A policy of one
+    /// scheme is not added, because the caller named that scheme.
     pub fn named_after(mut self, policies: &[SuppliedPolicy]) -> Self {
         for at in 0..self.schemes.len() {
             let label = self.label_of(&self.schemes[at]);

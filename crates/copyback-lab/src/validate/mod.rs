@@ -124,7 +124,7 @@ fn all_cases(scope: &Scope) -> Result<Vec<Case>, Failure> {
     Ok(cases)
 }
 
-/// Whether a gate belongs to a group of one of these words, or has it in its name.
+/// Whether one of these words is a gate's group, or occurs in its name; true without words.
 fn is_chosen(group: Group, name: &str, only: &[String]) -> bool {
     let has = |word: &String| group.name() == word || name.to_lowercase().contains(&word.to_lowercase());
     only.is_empty() || only.iter().any(has)

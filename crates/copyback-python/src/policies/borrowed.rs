@@ -42,5 +42,5 @@ impl<T: ?Sized> Borrowed<T> {
 
 /// The error for code that reads a view after its call.
 pub fn gone() -> PyErr {
-    PyRuntimeError::new_err("a view is valid during the call only that it is handed to; keep the numbers, not the view")
+    PyRuntimeError::new_err("a view is valid only during the call that receives it; keep the numbers, not the view")
 }

@@ -169,7 +169,7 @@ impl<'a> Pictures<'a> {
         })
     }
 
-    /// The time windows. If a run has to show them, it is simulated first, as `usual` says.
+    /// The time windows. If only a run can determine them, it is simulated first, with the options `usual`.
     ///
     /// # Errors
     /// If that run fails, or has no request to draw.
@@ -179,8 +179,8 @@ impl<'a> Pictures<'a> {
         time_window::spans(plan, usual, [timeline, perfetto])
     }
 
-    /// The time windows if dies hardly work in the timeline's, and the user named none: one in which a die works. The
-    /// run is then simulated again.
+    /// The time windows with another one for the timeline, in which a die works. `None` if dies work enough in the
+    /// present one, or the user named it. With `Some`, the run is simulated again.
     pub fn with_work(&self, spans: Spans, outcome: &Outcome) -> Option<Spans> {
         let span = spans[0].filter(|_| self.timeline.as_ref().is_some_and(|timeline| timeline.is_usual))?;
         Some([Some(time_window::of_work(span, &outcome.commands)?), spans[1]])

@@ -80,7 +80,7 @@ impl Span {
     }
 }
 
-/// The times of drawings. If a run has to show them, it is simulated first, as `usual` says.
+/// The times of drawings. If only a run can determine them, it is simulated first, with the options `usual`.
 pub fn spans(plan: &Plan, usual: ExecutionOptions, windows: [Option<Window>; 2]) -> Result<[Option<Span>; 2], Failure> {
     let known = windows.map(|window| match window {
         Some(Window::Span(span)) => Some(span),

@@ -146,7 +146,7 @@ impl Panel<'_> {
             svg += &line(LEFT, right, y(published), PUBLISHED, " stroke-dasharray=\"5 3\"");
             svg += &label(y(published), PUBLISHED, &format!("published {}", claim.published));
         } else {
-            // A direction alone has no place on the axis: its label is where the zero's is not.
+            // A direction without a number has no place on the axis: its label is next to the label of 0.
             let below = if y(0.0) < top + 0.5 * CURVE { 14.0 } else { -14.0 };
             svg += &label(y(0.0) + below, PUBLISHED, &format!("published: {}", claim.published));
         }

@@ -111,7 +111,7 @@ pub fn sentences(rows: &[Row], base: Option<&str>, conditions: &[Condition], ver
 /// Most workloads with a sentence each.
 const WORKLOADS_MAX: usize = 4;
 
-/// The best rows of each of several workloads; empty of many.
+/// The best rows of each of several workloads; empty if there are more than [`WORKLOADS_MAX`].
 fn best_of_workloads(rows: &[Row], verdicts: &[Verdict]) -> Vec<String> {
     let workloads: BTreeSet<&str> = rows.iter().filter_map(|row| row.workload.as_deref()).collect();
     if workloads.len() > WORKLOADS_MAX {
@@ -134,7 +134,7 @@ fn best_of_workloads(rows: &[Row], verdicts: &[Verdict]) -> Vec<String> {
 /// The number of units that drives program after the last request, for each unit that the host wrote.
 pub const AFTER_LAST_REQUEST: &str = "write_amplification.after_last_request";
 
-/// Least share of programs after the last request, of those before, that a page states.
+/// Least ratio of programs after the last request to programs before it that a page states.
 const PUT_OFF_MIN: f64 = 0.05;
 
 /// States that rows postponed programs until after the last request, which their write amplification excludes.
@@ -156,7 +156,7 @@ pub fn verdict(name: &str) -> Option<Verdict> {
     Verdict::ALL.into_iter().find(|verdict| verdict.name() == name)
 }
 
-/// The words for results without a steady one, with the verdict that all share; `None` if one is, or nothing moves.
+/// The words for results that are all unsteady, with their common verdict; `None` if one is steady or wrote nothing.
 fn none_is_steady(verdicts: &[Verdict]) -> Option<String> {
     let (first, rest) = verdicts.split_first()?;
     if !verdicts.iter().all(|verdict| is_unsettled(*verdict)) {

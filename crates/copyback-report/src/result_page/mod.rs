@@ -39,7 +39,7 @@ const BYTES_MAX: usize = 3_000_000;
 struct Detail(u32);
 
 impl Detail {
-    /// As fine as a page of results as they usually are.
+    /// The finest: a page of usual results has it.
     const FINEST: Self = Self(0);
     /// With less, a page would say nothing.
     const COARSEST: u32 = 6;

@@ -181,8 +181,8 @@ fn append(
     Ok(())
 }
 
-/// All values of a column of a row group, with what a row lacks; `made` returns a value and the bytes that it keeps
-/// elsewhere. A few bytes of a file may stand for any number of rows: what they take is counted before it is taken.
+/// All values of a column of a row group, also of rows without one. `made` returns a value and its bytes on the heap.
+/// A few bytes of a file may encode any number of rows, so memory is counted before it is taken.
 fn all<D: DataType, T>(
     mut reader: ColumnReaderImpl<D>,
     rows: usize,

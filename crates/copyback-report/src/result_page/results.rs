@@ -28,7 +28,7 @@ const RUNS_MAX: usize = 3_000;
 const WHAT_ONE_NAMES: &str = "name a folder of `run --out` or `compare --out`, their JSON, the .parquet of a sweep, or \
                               the folder or the JSON of a reproduction";
 
-/// The findings.
+/// Results by their kind.
 enum Kind {
     Runs(Runs),
     Sweep(Sweep),

@@ -184,7 +184,7 @@ fn refuse_others(document: &Value, folder: &Path) -> Result<(), Failure> {
             let own = about.get(&format!("copyback.hash.{scheme}")).map(String::as_str);
             if own != result["hash"].as_str() {
                 let what = format!("{} is of other runs than results.json beside it", path.display());
-                return Err(Failure::input(what).with_help("they are of different runs: run again with --out"));
+                return Err(Failure::input(what).with_help("run again with --out, which writes both"));
             }
         }
     }

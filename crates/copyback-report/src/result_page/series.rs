@@ -122,8 +122,8 @@ impl Series {
         Value::Object(drawn)
     }
 
-    /// Halves of the 95 % intervals of the mean response time and of write amplification, by batch means: batches of as
-    /// many requests each as rows allow. None if there are fewer rows than batches, or one has nothing.
+    /// Halves of the 95 % intervals of the mean response time and of write amplification, by batch means: batches with
+    /// as nearly equal counts as rows allow. Null if there are fewer rows than batches, or a batch has no value.
     pub fn half_widths(&self) -> Value {
         json!({ "response_ns": self.half_width(&RESPONSE), "write_amplification": self.half_width(&WRITE_AMPLIFICATION) })
     }

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-/// Rows of each that a page shows; the document has all.
+/// Most workloads, and most drives, that a page shows; the document has all.
 const SHOWN_MAX: usize = 100;
 
-/// Of each workload what it was served, and its response times.
+/// The rates and response times of each workload.
 pub fn workloads(report: &Value) -> Value {
     let all = report["workloads"].as_object();
     let rows: Vec<Value> = all.into_iter().flatten().take(SHOWN_MAX).map(|(name, own)| workload(name, own)).collect();
@@ -32,7 +32,7 @@ fn class(latency: &Value, parts: &Value) -> Value {
     Value::Object(shown)
 }
 
-/// Of an array what it did, and each of its drives; null if there is none.
+/// The numbers of an array and of each of its drives; null without an array.
 pub fn array(report: &Value) -> Value {
     let own = &report["array"];
     let Some(drives) = own["drives"].as_array() else { return Value::Null };

@@ -72,7 +72,7 @@ fn paragraph(text: &str) -> String {
 
 /// A text as a sentence begins. Names of schemes stay as they are.
 fn capital(text: &str) -> String {
-    let first = text.split([' ', ',']).next().unwrap_or_default();
+    let first = text.split([' ', ',', ';']).next().unwrap_or_default();
     if SCHEMES.iter().any(|scheme| scheme.name == first) {
         return text.to_owned();
     }
@@ -185,7 +185,7 @@ fn axes_section(scheme: &Preset) -> Result<String, Failure> {
     let baseline = choices(&SCHEMES[0])?;
     let is_baseline = scheme.name == SCHEMES[0].name;
     let chosen = choices(scheme)?;
-    // What the baseline leaves alone is no key of its configuration.
+    // The baseline's configuration may lack an axis.
     let before = |chosen: &AxisChoice| baseline.iter().find(|before| before.axis.name == chosen.axis.name);
     let is_same =
         |a: &&AxisChoice| before(a).is_some_and(|b| a.choice.name == b.choice.name && a.parameters == b.parameters);
@@ -252,7 +252,7 @@ fn scene_section() -> Result<String, Failure> {
          has as many, 1, 3 and 6. All requests come {} later, while page 1 is read:",
         format::time(scene::ARRIVAL_NS as f64)
     ));
-    text += "\n| request | what it is | and the collection |\n|---|---|---|\n";
+    text += "\n| request | what it is | relation to the collection |\n|---|---|---|\n";
     for (number, (what, collection, _)) in scene::REQUESTS.iter().enumerate() {
         text += &format!("| {number} | {what} | {collection} |\n");
     }
@@ -261,7 +261,7 @@ fn scene_section() -> Result<String, Failure> {
         paragraph(
             "In the drawings `R3` and `W0` are collection, which reads page 3 and programs page 0, and `E` is its erase; `r1` and \
          `w3` are the host, for requests 1 and 3. In this table `gc-vic` has the response times of `gc-par`, because no request \
-         waits when the collection begins. On its own page the requests do.",
+         waits when the collection begins. On the page of `gc-vic`, the requests wait at that time.",
         )
     );
     text += "| scheme | 0 | 1 | 2 | 3 | 4 | mean | the block is erased at |\n|---|---|---|---|---|---|---|---|\n";

@@ -90,7 +90,7 @@ fn missing(file: &str, names: &[String], field: Field, rows: Option<Vec<Vec<Stri
     Error::new(message).with_help(format!("{near}{}{in_order}; its columns are {}", remedy(field), list(names)))
 }
 
-/// A question after a column whose name is no key, but is like one of the field's.
+/// A suggestion, if a column's name is no key, but resembles a key of the field.
 fn near(names: &[String], field: Field) -> Option<String> {
     let known: Vec<&str> =
         keys_of(field).flat_map(|key| short_names(key.name).chain(std::iter::once(key.name))).collect();

@@ -1,4 +1,4 @@
-//! Columns of dates in a table whose names have no time in a known unit: the values show their meaning.
+//! Columns of dates in a table in which no column's name states a unit of time: the values show which they are.
 
 use super::separator::Separator;
 use super::{columns, dates, unknown_table};

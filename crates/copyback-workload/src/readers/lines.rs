@@ -184,7 +184,7 @@ impl<F: LineFormat> LineReader<F> {
                 let message = format!("{message}; the line looks like format `{format}`, unlike those before it");
                 Err(self.bad.error(&place, &message))
             }
-            // A file of another format or with other columns, or a damaged line: the first has no others to tell by.
+            // Before the first request, nothing shows whether the format, the columns or only this line is wrong.
             None if self.request_count == 0 && self.bad.allows_none() => {
                 Err(self.bad.error(&place, message).with_help(
                     "no request was read before it; if the file has another format or other columns, name them: \

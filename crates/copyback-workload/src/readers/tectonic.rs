@@ -14,7 +14,7 @@ use crate::units::counted;
 pub(crate) const FORMAT: FormatRow =
     FormatRow { has_addresses_of_files: true, ..lines!("tectonic", |_| Tectonic::default()) };
 
-/// The address of the next block: blocks have 8 MiB at most, and unused addresses are removed from the drive
+/// Distance between the addresses of blocks, which have 8 MiB at most. Unused addresses are removed from the drive
 /// (`workload.layout`).
 const BLOCK_BYTES: u64 = 64 << 20;
 

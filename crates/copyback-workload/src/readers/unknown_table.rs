@@ -57,7 +57,7 @@ fn refuse_wrong_date(file: &str, head: &[u8], header: &Header) -> Option<Error> 
     ))
 }
 
-/// How to name so many columns that nothing is known of.
+/// How to name this number of columns if nothing is known about them.
 fn names_of(count: usize) -> String {
     format!(
         "--columns with a name for each of its {count} columns: arrival_s (or _ms, _us, _ns), op, offset_bytes (or \

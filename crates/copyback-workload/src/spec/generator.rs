@@ -100,9 +100,9 @@ words! {
         /// Each block of `align` once, in random order, before any block comes again; for requests of that size.
         Once = "once",
         /// As fio's map of blocks, for operations whose requests differ in size: an operation draws the number of a
-        /// block of its own size (`offset_align` of `read_size` and its like, otherwise `align`). A number that any
-        /// operation has taken moves on to the next free one, and from the last number to the first. A request of
-        /// several blocks ends before a taken one.
+        /// block of its own size (`offset_align` of `read_size` and its like, otherwise `align`). If any operation has
+        /// taken the number, the next free one is used; the first number follows the last. A request of several
+        /// blocks ends before a taken one.
         Numbered = "numbered",
         /// By Zipf's law with exponent `theta` over blocks of `align`, the ranks scattered over the footprint.
         Zipf = "zipf",
@@ -159,8 +159,8 @@ pub struct AddressSpec {
     /// Whether those others repeat the address of the last request instead of continuing it; default false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_repeats: Option<bool>,
-    /// Whether the workload ends if a draw finds no free number, or if the operation's smallest request would reach
-    /// beyond the footprint, of `numbered`; default false: all are free again.
+    /// Whether the workload ends, of `numbered`, if no number is free, or if the operation's smallest request would
+    /// reach beyond the footprint; default false: all numbers become free again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends: Option<bool>,
     /// The footprint has a number for each of these units, of `numbered`: the smallest unit of any operation; default

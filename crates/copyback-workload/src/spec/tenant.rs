@@ -162,7 +162,7 @@ impl Tenant {
             }
             if region_start.is_some() || region_size.is_some() {
                 let help = "remove it, or `region_start` and `region_size`";
-                return Err(wrong("share", "the workload's addresses are said twice", help));
+                return Err(wrong("share", "the workload's addresses are set twice", help));
             }
         }
         for (key, part) in [("region_start", region_start), ("region_size", region_size)] {

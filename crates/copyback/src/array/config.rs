@@ -12,7 +12,7 @@ const STRIPE_UNIT_BYTES: u64 = 4096;
 /// The most drives of an array: a set of drives is a 64-bit word.
 pub const DRIVES_MAX: u32 = 64;
 
-/// The longest time that can be set. Its sum with the times of all requests before it fits into 64 bits. 146 years.
+/// The longest time that can be set, 146 years: its sum with any time of a run fits into 64 bits.
 const TIME_MAX_NS: u64 = 1 << 62;
 
 /// The longest delay of a request.
@@ -48,12 +48,12 @@ pub struct ArrayConfig {
     /// Whether a read of a drive that collects goes to its mirror, or is rebuilt, if the alternative does not collect
     /// (default `false`).
     pub gc_aware_reads: bool,
-    /// Whether each drive draws from streams of its `own` (default), or all from the `same`: drives of one past collect
-    /// at once.
+    /// Random streams of the drives: each has its `own` (default), or all have the `same`, so that drives with equal
+    /// pasts collect at the same times.
     pub seeds: Seeds,
     /// Drives that have failed before the run, by number from 0 (default: none).
     pub failed: Vec<u32>,
-    /// Bytes a second at which each failed drive is rebuilt, onto an empty one of its kind (default: they are not).
+    /// Bytes a second at which each failed drive is rebuilt, onto an empty drive of its kind (default: no rebuild).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rebuild: Option<Rate>,
     /// Settings of single drives that differ from the others'.

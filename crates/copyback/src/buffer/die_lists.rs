@@ -17,10 +17,10 @@ use crate::flash::geometry::Geometry;
 use crate::ftl::allocation::{Known, PagePlacement};
 use crate::sim::index::DieId;
 
-/// Whether what leaves together fills pages of the flash.
+/// Whether pages evicted together fill flash pages.
 pub const FILLS: super::Fills = super::Fills::Never;
 
-/// The required knowledge of a page's destination when the page comes in.
+/// What must be known of a page's destination when the page enters the buffer.
 pub const NEEDS: Known = Known::Die;
 
 /// The policy of a run.

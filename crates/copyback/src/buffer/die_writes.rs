@@ -36,10 +36,10 @@ pub struct Params {
     pub size: Bytes,
     /// Time of an access.
     pub latency: Nanos,
-    /// Share of the size that stays once pages have to leave.
+    /// Share of the size that remains once pages are evicted.
     #[serde(skip_serializing_if = "lru::is_whole")]
     pub low_water: f64,
-    /// Everything leaves when no request has come for so long.
+    /// After this time without a request, all pages are evicted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_after: Option<Nanos>,
     /// The eviction if no die has as many pages as planes.
@@ -102,10 +102,10 @@ impl Parameters for Params {
     }
 }
 
-/// Whether what leaves together fills pages of the flash.
+/// Whether pages evicted together fill flash pages.
 pub const FILLS: super::Fills = super::Fills::Rows;
 
-/// The required knowledge of a page's destination when the page comes in.
+/// What must be known of a page's destination when the page enters the buffer.
 pub const NEEDS: Known = Known::Die;
 
 /// The policy of a run.

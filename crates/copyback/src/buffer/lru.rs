@@ -3,10 +3,10 @@
 //!
 //! Source: tpds20 Section 5.1 without its die lists; SSDsim's buffer. The least recently used logical page is evicted.
 //! If mapping units are smaller than flash pages, the next logical pages of the same plane are evicted with it, as many
-//! as fill a flash page (own). A drive that maps 4 KiB and programs 16 KiB would otherwise program each small write
-//! alone. If the allocation does not fix the plane, pages of the same die are taken, or any pages. At a power failure,
-//! the buffer's data is lost unless the device has capacitors; the simulator does not model this, and reports the
-//! content at the end.
+//! as fill a flash page (no source). A drive that maps 4 KiB and programs 16 KiB would otherwise program each small
+//! write alone. If the allocation does not fix the plane, pages of the same die are taken, or any pages. At a power
+//! failure, the buffer's data is lost unless the device has capacitors; the simulator does not model this, and reports
+//! the content at the end.
 //!
 //! Parameters:
 //! - `size` (default `"1 MiB"`): capacity for data, a flash page at least.
@@ -32,10 +32,10 @@ pub struct Params {
     pub size: Bytes,
     /// Time of an access to the buffer, of writes and reads: flash data passes through its memory, too.
     pub latency: Nanos,
-    /// Share of the size that stays once pages have to leave.
+    /// Share of the size that remains once pages are evicted.
     #[serde(skip_serializing_if = "is_whole")]
     pub low_water: f64,
-    /// Everything leaves when no request has come for so long.
+    /// After this time without a request, all pages are evicted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_after: Option<Nanos>,
 }
@@ -78,10 +78,10 @@ impl Parameters for Params {
     }
 }
 
-/// Whether what leaves together fills pages of the flash.
+/// Whether pages evicted together fill flash pages.
 pub const FILLS: super::Fills = super::Fills::Always;
 
-/// The required knowledge of a page's destination when the page comes in.
+/// What must be known of a page's destination when the page enters the buffer.
 pub const NEEDS: Known = Known::Nothing;
 
 /// The policy of a run: a list for each plane, if the allocation determines planes.
@@ -109,7 +109,7 @@ impl BufferPolicy for Policy {
     fn list_of(&self, home: PagePlacement) -> usize {
         match (home.plane.is_some(), home.die.is_some()) {
             (true, _) => home.plane.at(),
-            // Dies are fewer than planes.
+            // There are at least as many lists as dies.
             (false, true) => home.die.at(),
             (false, false) => 0,
         }

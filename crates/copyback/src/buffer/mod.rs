@@ -84,8 +84,8 @@ pub trait BufferPolicy {
     fn lists(&self) -> usize;
     /// The list of a page that will be written to `home`; the allocation may leave its plane and die open.
     fn list_of(&self, home: PagePlacement) -> usize;
-    /// The next eviction, if any page may leave. None: nothing before more pages have come, or those on their way are
-    /// in flash.
+    /// The next eviction. `None` if no page may leave before more pages enter, or before those on their way are in
+    /// flash.
     fn next(&mut self, staying: Staying<'_>) -> Option<Take>;
     /// The number of lists that take turns: one if the policy takes the least recently used page of all.
     fn lists_in_turn(&self) -> usize {
@@ -105,7 +105,7 @@ pub trait Parameters {
     fn size_bytes(&self) -> u64;
     /// Time of an access.
     fn latency_ns(&self) -> u64;
-    /// When pages leave before there is no room.
+    /// When pages are evicted before the buffer is full.
     fn early(&self) -> Early;
 }
 
@@ -120,16 +120,16 @@ pub enum Fills {
     Always,
 }
 
-/// When pages leave before there is no room: settings that all policies share.
+/// When pages are evicted before the buffer is full: settings that all policies share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Early {
-    /// Once pages have to leave, so much of the size stays: a share.
+    /// The share of the size that remains once pages are evicted.
     pub low_water: f64,
-    /// Everything leaves when no request has come for so long.
+    /// After this time without a request, all pages are evicted.
     pub idle_after: Option<Nanos>,
 }
 
-/// Nothing leaves early.
+/// The low-water mark without early evictions.
 pub fn whole() -> f64 {
     1.0
 }
@@ -150,7 +150,7 @@ impl Early {
 }
 
 /// Writes the registry: for each row its entry in the configuration, in the run-time enum and in the queries. `none` is
-/// no buffer. Each module states in `NEEDS` the required knowledge of a page when it comes in.
+/// no buffer. Each module states in `NEEDS` what must be known of a page's destination when it enters.
 macro_rules! buffers {
     ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
         axis! {
@@ -191,7 +191,7 @@ macro_rules! buffers {
                 }
             }
 
-            /// The share of the capacity that stays once pages have to leave; 1 without a buffer.
+            /// The share of the capacity that remains once pages are evicted; 1 without a buffer.
             pub fn low_water(&self) -> f64 {
                 match self {
                     Self::None(_) => whole(),
@@ -199,7 +199,7 @@ macro_rules! buffers {
                 }
             }
 
-            /// After how long without a request everything leaves, if it does.
+            /// The time without a request after which all pages are evicted, if it is set.
             pub fn idle_after(&self) -> Option<Nanos> {
                 match self {
                     Self::None(_) => None,
@@ -207,7 +207,7 @@ macro_rules! buffers {
                 }
             }
 
-            /// The required knowledge of a page's destination when the page comes in.
+            /// What must be known of a page's destination when the page enters the buffer.
             pub fn needs(&self) -> Known {
                 match self {
                     Self::None(_) => Known::Nothing,
@@ -338,8 +338,7 @@ impl Buffer {
         self.pages.touch(unit);
     }
 
-    /// Takes units of one logical page that will be written to `home`, if there is room; how many of them were here
-    /// already.
+    /// Takes units of one logical page that will be written to `home`, if they fit. Returns how many were here already.
     pub fn insert(&mut self, first: LogicalUnit, units: u32, home: PagePlacement) -> Option<u32> {
         let list = self.policy.list_of(home);
         self.pages.insert(first, units, list)
@@ -379,7 +378,7 @@ impl Buffer {
         self.was_idle
     }
 
-    /// Whether pages ever had to leave for what waited.
+    /// Whether pages were ever evicted because waiting units did not fit.
     pub fn was_full(&self) -> bool {
         self.was_full
     }
@@ -406,8 +405,8 @@ impl Buffer {
         self.policy.list_of_die(die).map_or_else(Set::default, |list| self.pages.take_within(list, units_max))
     }
 
-    /// Units of one page are in flash, but for `others`, a bit each from the first. Units that were written again
-    /// meanwhile stay.
+    /// Units of one page are in flash, except `others` (one bit for each unit, from the first on). Units that were
+    /// written again meanwhile stay.
     pub fn ended(&mut self, first: LogicalUnit, units: u32, others: u32) {
         self.pages.ended(first, units, others);
     }

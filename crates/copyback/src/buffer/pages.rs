@@ -174,7 +174,7 @@ impl Pages {
         self.entry(unit).is_some_and(|e| (self.entries[e as usize].dirty | self.entries[e as usize].leaving) & bit != 0)
     }
 
-    /// A unit's page was used last of its list.
+    /// Makes a unit's page the most recently used of its list.
     pub fn touch(&mut self, unit: LogicalUnit) {
         if let Some(entry) = self.entry(unit)
             && self.entries[entry as usize].leaving == 0
@@ -222,7 +222,7 @@ impl Pages {
         entry
     }
 
-    /// An entry without an eviction is in its list, as the most recently used.
+    /// Puts an entry that is not being evicted into its list, as the most recently used.
     fn stay(&mut self, entry: u32) {
         let list = self.entries[entry as usize].list as usize;
         self.lists.push_back(list, entry);
@@ -280,7 +280,7 @@ impl Pages {
         set
     }
 
-    /// What is dirty of an entry is on its way.
+    /// Sends the dirty units of an entry on their way.
     fn send(&mut self, entry: u32) -> Leaving {
         self.leave_list(entry);
         let e = &mut self.entries[entry as usize];

@@ -256,8 +256,8 @@ impl GeometryConfig {
         Ok(())
     }
 
-    /// The shape that a drive has which is written in rows, the next page of all planes of a die at once: each die has
-    /// one plane, whose pages are rows.
+    /// The shape of a drive that is written in rows (the next page of all planes of a die at once): each die has one
+    /// plane, whose pages are rows.
     #[must_use]
     pub fn in_rows(&self) -> Self {
         let mapping_unit = Some(Bytes(self.unit_bytes()));
@@ -277,7 +277,7 @@ impl GeometryConfig {
 }
 
 impl TimingConfig {
-    /// Checks that no time is zero that flash needs, and that lists are not empty.
+    /// Checks that the times that flash needs are not zero, and that lists are not empty.
     pub fn check(&self) -> Result<(), KeyError> {
         for (key, times) in
             [("read", self.read.list()), ("program", self.program.list()), ("erase", vec![self.erase.0])]

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// A supplied policy in a configuration: the name that results show, and what makes the policy of each drive.
 ///
-/// In text it is the name; what is read has no maker.
+/// Text has only the name; a policy that was read from text has no maker yet.
 pub struct Supplied<F: ?Sized> {
     name: String,
     make: Option<Arc<F>>,

@@ -262,14 +262,14 @@ impl Index {
         Some(self.entries[id.at()].page).filter(|page| page.is_some())
     }
 
-    /// The turn from which on a walk over a queue reaches no request.
+    /// The end of a walk over a queue: it reaches only requests with a smaller turn.
     #[inline]
     pub fn end_of_walk(&self, die: DieId, is_write: bool) -> u64 {
         let reach = &self.reaches[Self::queue(die, is_write)];
         if reach.count == 0 { 0 } else { self.entries[reach.last as usize].turn + 1 }
     }
 
-    /// The turn from which on a walk that begins now would reach no request, including all later arrivals.
+    /// The end of a walk that begins now and continues over later arrivals: it reaches only smaller turns.
     pub fn end_of_long_walk(&self, die: DieId, is_write: bool) -> u64 {
         let reach = &self.reaches[Self::queue(die, is_write)];
         let left = self.required.scan_max - reach.count;

@@ -91,7 +91,7 @@ impl Command {
         }
     }
 
-    /// Makes this the command of one plane that has its die to itself; in place, as most commands are such.
+    /// Makes this a command of one plane that has its die to itself. In place, because most commands are of this kind.
     #[inline(always)]
     pub(super) fn set_alone(&mut self, op: FlashOp, source: Source, job: JobId, part: CommandPlane, issued_ns: u64) {
         (self.op, self.source, self.job) = (op, source, job);
@@ -100,7 +100,7 @@ impl Command {
         (self.issued_ns, self.loaded_ns) = (issued_ns, issued_ns);
     }
 
-    /// Makes this, which was such a command, the next of the same job on the same plane.
+    /// Turns such a command into the next one of its job on the same plane.
     #[inline(always)]
     pub(super) fn set_following(&mut self, op: FlashOp, page: PageId, units: u32, issued_ns: u64) {
         (self.op, self.parts[0].page, self.parts[0].units) = (op, page, units);

@@ -102,7 +102,7 @@ impl FlashDie {
         planes
     }
 
-    /// A slot that no current command uses.
+    /// A place that no current command uses.
     #[inline(always)]
     pub fn free_place(&self) -> usize {
         debug_assert!(!(self.uses(0) && self.uses(1)), "two commands are under way");

@@ -99,7 +99,7 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// Slots of the event queue that flash of this shape needs.
+    /// Timers of the event queue that flash of this shape needs.
     pub fn timers(geometry: &Geometry) -> u32 {
         geometry.dies + geometry.channels
     }
@@ -141,7 +141,7 @@ impl<O: Observer> Flash<O> {
         self.dies[die.at()].is_ready()
     }
 
-    /// Whether a die waits for the channel of this one.
+    /// Whether any die waits for the channel of this die.
     pub fn is_channel_waited_for(&self, die: DieId) -> bool {
         self.channels[self.dies[die.at()].channel].has_waiters()
     }
@@ -169,12 +169,12 @@ impl<O: Observer> Flash<O> {
         self.dies[die.at()].command(place)
     }
 
-    /// The slot for the next command of a die.
+    /// The place of the next command of a die.
     pub fn next_place(&self, die: DieId) -> usize {
         self.dies[die.at()].free_place()
     }
 
-    /// The commands that may follow the current ones of a die, of all that may follow each other.
+    /// Which commands of `follow` may be issued now, behind the current commands of a die.
     #[inline]
     pub fn may_follow(&self, die: DieId, follow: Follow, now_ns: u64) -> Follow {
         let d = &self.dies[die.at()];

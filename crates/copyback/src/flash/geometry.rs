@@ -48,7 +48,7 @@ pub struct Geometry {
     pub mapped_units: u32,
     /// The layout of stripes, if there is parity: its units follow the host's.
     pub stripes: Option<Stripes>,
-    /// Planes of the flash in a plane of this shape: 1, or in rows all of a die.
+    /// Flash planes in a plane of this shape: 1, or all planes of a die if it is in rows.
     pub row_planes: u32,
     /// Mapping units in a page of the flash.
     pub units_per_flash_page: u32,
@@ -256,7 +256,7 @@ impl Geometry {
         self
     }
 
-    /// Whether a row holds what is always written together: a logical page of its size.
+    /// Whether each row is one logical page, which is always written whole.
     #[inline(always)]
     pub fn has_superpages(&self) -> bool {
         self.is_in_rows() && self.units_per_logical_page == self.units_per_page

@@ -62,13 +62,13 @@ impl Stripes {
         self.units_per_page() * self.data()
     }
 
-    /// The parity unit of the stripe of one of the host's.
+    /// The parity unit of the stripe that holds a unit of the host.
     pub fn parity_of(&self, unit: LogicalUnit) -> LogicalUnit {
         let place = self.place(unit).expect("a unit of the host has a stripe");
         LogicalUnit(self.logical_units + self.stripe(place))
     }
 
-    /// The parity units of the group of one of the host's units.
+    /// The parity units of the group that holds a unit of the host.
     pub fn parity_of_group(&self, unit: LogicalUnit) -> impl Iterator<Item = LogicalUnit> + use<> {
         let StripePosition { group, .. } = self.place(unit).expect("a unit of the host has a stripe");
         let first = self.logical_units + group * self.units_per_page();
@@ -111,7 +111,7 @@ impl Stripes {
         (unit < self.logical_units).then_some(LogicalUnit(unit))
     }
 
-    /// Which of all stripes a place belongs to.
+    /// The number of the stripe that a position belongs to.
     pub fn stripe(&self, place: StripePosition) -> u32 {
         place.group * self.units_per_page() + place.offset
     }

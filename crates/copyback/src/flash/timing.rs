@@ -77,7 +77,7 @@ impl Timing {
         }
     }
 
-    /// The same for an operation other than an erase, if known.
+    /// [`Self::uniform_ns`] of an operation other than an erase, if the times are known to be uniform.
     #[inline(always)]
     pub fn known_uniform_ns(&self, op: FlashOp) -> u64 {
         debug_assert!(self.is_uniform && op != FlashOp::Erase);

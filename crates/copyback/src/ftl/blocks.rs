@@ -36,7 +36,7 @@ pub enum BlockState {
 pub struct Block {
     /// Units that hold the newest version of their data.
     pub valid: u16,
-    /// Units that are programmed, padded, skipped, or being so: the write point.
+    /// Units that are programmed, padded or skipped, programs in progress included: the write point.
     pub written: u16,
     /// Its state.
     pub state: BlockState,

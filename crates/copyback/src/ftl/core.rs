@@ -155,13 +155,13 @@ impl Ftl {
         self.map.get(unit)
     }
 
-    /// Has the map entry of a unit fetched into the processor's cache.
+    /// Prefetches the map entry of a unit into the processor's cache.
     #[inline(always)]
     pub fn prefetch_entry(&self, unit: LogicalUnit) {
         self.map.prefetch(unit);
     }
 
-    /// Has what overwriting a unit touches fetched; its map entry should be there already.
+    /// Prefetches what an overwrite of a unit touches; its map entry should be cached already.
     #[inline(always)]
     pub fn prefetch_place(&self, unit: LogicalUnit) {
         let place = self.map.get(unit);
@@ -482,7 +482,7 @@ impl Ftl {
         }
     }
 
-    /// Forgets a unit's data; whether it had any.
+    /// Discards a unit's data. Returns whether it had any.
     pub fn trim(&mut self, unit: LogicalUnit) -> bool {
         let old = self.map.set(unit, PhysicalUnit::NONE);
         if old.is_some() && self.geometry.has_superpages() {

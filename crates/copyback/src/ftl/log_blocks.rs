@@ -182,7 +182,7 @@ impl LogBlocks {
         self.planes[plane.at()].random += 1;
     }
 
-    /// A random log block is erased; whether the block was one.
+    /// A random log block is erased. Returns whether the block was one.
     pub fn remove_random(&mut self, plane: PlaneId, block: BlockId) -> bool {
         let is_random = self.oldest(plane) == Some(block);
         if is_random {
@@ -223,7 +223,7 @@ impl LogBlocks {
         self.lists.iter(self.replaced_list(plane)).map(BlockId)
     }
 
-    /// Whether a plane has merges to do that do not wait for a write to ask for them.
+    /// Whether a plane has merges that need not wait for a write.
     pub fn is_due(&self, plane: PlaneId) -> bool {
         let p = &self.planes[plane.at()];
         p.merging.is_some() || p.emptied.is_some() || !self.lists.is_empty(self.replaced_list(plane))

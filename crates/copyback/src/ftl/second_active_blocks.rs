@@ -97,7 +97,7 @@ impl Ftl {
         }
     }
 
-    /// Opens the second block of every plane, as a drive has it that has collected before.
+    /// Opens the second block of every plane, as on a drive that has collected before.
     pub fn open_second_blocks(&mut self) {
         for plane in (0..self.geometry.planes).map(PlaneId) {
             self.open_block(plane, 1);

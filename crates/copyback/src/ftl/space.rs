@@ -69,7 +69,7 @@ pub struct Space {
     reserved: Vec<u32>,
     /// Pages of other planes' jobs that are on their way to a plane.
     incoming: Vec<u32>,
-    /// Writes without a certain page that wait for something else first, and that `reserved` would count.
+    /// Writes without a reserved page that wait for admission to a window, counted as in `reserved`.
     waiting_in_front: Vec<u32>,
 }
 

@@ -1,10 +1,9 @@
 //! Write ordering: of two concurrent writes of a unit, the later arrival is valid, in any order of binding.
 //!
-//! Writes of a unit stay in order if they wait in one queue. They may be bound in another order for three reasons: dies
-//! are chosen late; a write of part of a unit waits for the read of the rest; some writes wait for space, and others
-//! for a slot of the window. A write of high priority precedes others, and a write that a collection's program includes
+//! Writes of a unit stay in order if they wait in one queue. They may be bound in another order if dies are chosen
+//! late; if a write of part of a unit waits for the read of the rest; or if some writes wait for space, and others for
+//! a slot of the window. A write of high priority precedes others, and a write that a collection's program includes
 //! whole precedes one that it includes in part. A trim, which takes effect at once, precedes every waiting write. From
-//! the first such event, the drive remembers for each unit which write was bound last, at the cost of four bytes a
 //! unit.
 
 use crate::sim::index::LogicalUnit;
@@ -33,7 +32,7 @@ impl Newest {
         }
     }
 
-    /// A write or a trim of a unit takes effect: whether it is the newest so far.
+    /// A write or a trim of a unit takes effect. Returns whether it is the newest so far.
     #[inline(always)]
     pub fn is_newest(&mut self, unit: LogicalUnit, sequence: u64) -> bool {
         if self.sequences.is_empty() {

@@ -23,7 +23,7 @@ pub struct HostConfig {
     pub target: Target,
 }
 
-/// Whom requests to an array name.
+/// What requests to an array address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Target {

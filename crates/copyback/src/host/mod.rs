@@ -4,8 +4,8 @@ pub mod config;
 pub mod requests;
 pub mod splitter;
 
-/// Transactions on a drive above which no request is split further: more would not be examined. Each is a page of a
-/// request, so that this is the largest number of outstanding requests of a drive; large requests lower it.
+/// Most transactions on a drive: at this number, no request is split further. Each is a page of a request, so that this
+/// is also the largest number of outstanding requests of a drive; with large requests, fewer are outstanding.
 pub const TRANSACTIONS_MAX: usize = 1 << 16;
 
 pub use requests::{HostRequest, Requests};

@@ -18,14 +18,14 @@ pub struct HostRequest {
     pub index: u64,
     /// When it arrived, which in a closed loop the workload does not say.
     pub arrival_ns: u64,
-    /// Whether it has waited for a drive that had all transactions that it takes.
+    /// Whether it has waited because a drive had its maximum of transactions.
     pub was_held: bool,
     /// Its workload, if several workloads share the drives; else 0.
     pub tenant: u16,
 }
 
 impl HostRequest {
-    /// The measures of a completed request: what it requested, and what its drive reports of its way.
+    /// The measures of a completed request: the request itself, and what its drive reports of it.
     #[inline(always)]
     pub fn ended<'a>(&'a self, gc_affected: bool, breakdown_ns: &'a [u64; CAUSES]) -> CompletedRequest<'a> {
         let Self { asked, index, arrival_ns, tenant, .. } = self;

@@ -23,9 +23,9 @@ pub struct ArrayReport {
     pub degraded_share: f64,
     /// Share of time in which a die is held by collection: mean over the dies of all drives.
     pub gc_share: f64,
-    /// The least and the most of a drive.
+    /// The least of a drive.
     pub gc_share_min: f64,
-    /// See there.
+    /// The most of a drive.
     pub gc_share_max: f64,
     /// Orders to all drives; `None` without coordination.
     #[serde(rename = "told", skip_serializing_if = "Option::is_none")]
@@ -137,7 +137,7 @@ totals! {
         forced,
         /// Collections that it began for that.
         forced_collections,
-        /// Collections that it began unasked, at its last resort.
+        /// Collections that it began without an order, at its last resort.
         last_resort_collections,
         /// Orders to pause that arrived during a collection.
         pauses,

@@ -16,7 +16,7 @@ const WAITS: [Cause; 7] =
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Occupant {
-    /// Garbage collection, or nothing, while space is waited for.
+    /// Garbage collection; or nothing, if writes wait for space at a free die.
     Gc,
     /// Map traffic.
     Map,

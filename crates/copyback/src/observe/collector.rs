@@ -181,7 +181,7 @@ impl Collector {
         self.plan_update();
     }
 
-    /// A request ended; whether it is measured.
+    /// A request ended. Returns whether it is measured.
     ///
     /// # Panics
     /// When the parts of its response time do not add up.

@@ -31,7 +31,7 @@ pub struct PartRecord {
     /// The host request of the data, by its number in the order of arrival, from 0; of several that share the page, the
     /// first. None for background work and for evictions of a write buffer.
     pub request: Option<u64>,
-    /// For whom the flash works here; in a command of several planes not necessarily for the same.
+    /// The source of this part; parts of one command may have different sources.
     pub source: Source,
 }
 

@@ -9,7 +9,7 @@ pub const BINS_MAX: u64 = 1_000_000;
 /// No window ends later, as no request arrives later.
 const END_MAX_NS: u64 = 1 << 63;
 
-/// Classes of requests, a window in which state over time does not thin out, and flash requests. `[measure]`
+/// Classes of requests, a window with bins of fixed length, and flash requests. `[measure]`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MeasureConfig {
@@ -96,7 +96,7 @@ impl MeasureConfig {
         notes
     }
 
-    /// The note that a size other than the default divides none of this many reads.
+    /// The note that a small-read size other than the default separates no reads: all are small, or none is.
     pub fn note_of_small_reads(&self, reads: u64, small_reads: u64) -> Option<String> {
         let most = self.small_read_max;
         if most == Self::default().small_read_max {
@@ -112,7 +112,7 @@ impl MeasureConfig {
         }
     }
 
-    /// Checks that the window can be.
+    /// Checks that the window is possible.
     pub fn check(&self) -> Result<(), KeyError> {
         let refuse =
             |key: &str, why: String, help: &str| Err(KeyError::new(format!("measure.{key}"), why).with_help(help));

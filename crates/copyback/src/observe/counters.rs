@@ -125,7 +125,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Counters at zero; whether they keep a record of every collection.
+    /// Counters at zero. `keep_gc_events`: they keep a record of every collection.
     pub fn new(keep_gc_events: bool) -> Self {
         Self { gc_events: keep_gc_events.then(Vec::new), ..Self::default() }
     }

@@ -36,7 +36,7 @@ impl Latencies {
         self.max_ns = self.max_ns.max(response_ns);
     }
 
-    /// Adds those of another class. Nothing is added of an empty one, whose bins are many.
+    /// Adds those of another class. Skips an empty class, because a histogram has many bins.
     pub fn add(&mut self, other: &Self) {
         if other.count() == 0 {
             return;

@@ -13,7 +13,7 @@ use serde::Serialize;
 /// Response times of a run by the number of the request, counted from 0 in the order of arrival.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Responses {
-    /// The response time above [`FLAGS`] bits: whether there is one, whether it is affected, whether it is a write.
+    /// The response time, above [`FLAGS`] bits: an entry exists, the request is affected, it is a write.
     entries: Vec<u64>,
 }
 

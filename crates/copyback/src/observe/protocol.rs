@@ -140,7 +140,7 @@ impl ProtocolChecker {
         }
     }
 
-    /// A die takes a command into one of the two places that it keeps books of.
+    /// A die takes a command into one of its two places.
     ///
     /// # Panics
     /// When the device would refuse it.
@@ -419,7 +419,7 @@ impl ProtocolChecker {
         flight.array = Some((begun_ns, end_ns));
     }
 
-    /// The array works on for a suspended command.
+    /// The array resumes a suspended command.
     fn on_resume(&mut self, die: u32, place: usize, start_ns: u64, end_ns: u64) {
         let resume_ns = self.commands.suspend.map_or(0, |device| device.resume.0);
         let resumed_ns = start_ns.saturating_sub(resume_ns);

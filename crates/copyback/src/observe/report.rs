@@ -42,7 +42,7 @@ pub enum Cause {
     HostIo,
     /// Its die was free, but the schedule or a window kept it out.
     Scheduler,
-    /// It was in DRAM, or in the controller. A wait for room in DRAM is what evictions waited for.
+    /// It was in DRAM, or in the controller. A wait for space in DRAM has the causes of the evictions.
     Buffer,
 }
 
@@ -177,7 +177,7 @@ pub struct WriteAmplification {
     pub other: Option<f64>,
     /// Padding's.
     pub padding: Option<f64>,
-    /// What was programmed behind the last request, over the same host units: no part of the total.
+    /// What was programmed after the last request, over the same host units: no part of the total.
     pub after_last_request: Option<f64>,
 }
 
@@ -312,7 +312,7 @@ pub struct Wear {
     pub stdev_erases: f64,
 }
 
-/// A mean by cause, of nothing if it is empty: in documents, all of its parts are null then.
+/// Writes a mean by cause; if it is empty, all of its parts are null in documents.
 pub(super) fn serialize_parts<S: Serializer>(parts: &[(Cause, f64)], serializer: S) -> Result<S::Ok, S::Error> {
     match parts {
         [] => ALL_CAUSES.map(|cause| (cause, None::<f64>)).serialize(serializer),

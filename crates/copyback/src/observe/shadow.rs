@@ -21,7 +21,7 @@ pub struct Shadow {
     copies: Vec<u32>,
     /// Pages of the flash whose program was issued and has not ended, in the order of their units.
     is_programming: Vec<bool>,
-    /// Of the flash: what one program may end without the others of a row.
+    /// Units of a flash page: the programs of a row's pages may end one by one.
     units_per_page: u32,
     pages_in_row: u32,
     units_per_block: u32,
@@ -79,7 +79,7 @@ impl Shadow {
         self.arrived[unit.at()] = sequence;
     }
 
-    /// A page of the host's units was bound, and its program begins; units that are none are padding or stale.
+    /// A page of the host's units was bound, and its program begins; [`LogicalUnit::NONE`] is padding or stale data.
     ///
     /// # Panics
     /// When a place was programmed already.
@@ -133,7 +133,7 @@ impl Shadow {
         }
     }
 
-    /// The program of a page, or a row of pages, begins; its first place.
+    /// The program of a page, or a row of pages, begins. Returns its first place.
     fn begin_page(&mut self, page: PageId) -> u32 {
         let first = page.0 * self.pages_in_row;
         (first..first + self.pages_in_row).for_each(|page| self.is_programming[page as usize] = true);

@@ -176,13 +176,13 @@ pub struct RunPosition {
     pub skipped_units: u64,
     /// Mapping units that erases made free.
     pub erased_units: u64,
-    /// Mapping units that buffers hold and flash does not. Of this moment.
+    /// Mapping units that buffers hold and flash does not, at this moment.
     pub dirty_units: u64,
     /// Blocks erased.
     pub erases: u64,
     /// Requests done.
     pub requests: u64,
-    /// Requests that have begun and are not done. Of this moment.
+    /// Requests that have begun and are not done, at this moment.
     pub outstanding: u64,
     /// Simulated time.
     pub now_ns: u64,

@@ -167,7 +167,7 @@ pub struct RequestRecord {
     pub index: u64,
     /// 0 read, 1 write, 2 trim.
     pub op: u8,
-    /// Whose it is of several workloads, by their place in the list; else 0.
+    /// The workload by its position in the list, if there are several; else 0.
     pub workload: u16,
     /// Whether it waited for collection.
     pub gc_affected: bool,

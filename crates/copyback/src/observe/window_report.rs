@@ -20,9 +20,9 @@ pub struct WindowReport {
     pub small_read_slow_bins: Option<f64>,
     /// The longest unbroken time of such slow bins; bins with fewer small reads are skipped.
     pub small_read_slow_longest_ns: u64,
-    /// Fewest and most free blocks of all drives.
+    /// Fewest free blocks of all drives.
     pub free_blocks_min: u64,
-    /// See above.
+    /// Most free blocks of all drives.
     pub free_blocks_max: u64,
     /// The highest share of collection, in percent, if shares are known.
     pub gc_share_max_percent: Option<f64>,

@@ -71,7 +71,7 @@ impl RunConfig {
         }
     }
 
-    /// Whether the array is one, and whether drives that are to be coordinated can be.
+    /// Checks the array, and that its drives can be coordinated if they should be.
     pub(super) fn check_array(&self) -> Result<(), KeyError> {
         self.coordination.check()?;
         if self.array.is_none() && self.host.target == Target::Drive {

@@ -33,7 +33,7 @@ impl RunConfig {
         planes * u64::from(blocks_per_plane) * u64::from(pages_per_block) * page_size.0
     }
 
-    /// Whether moves of other dies keep off the pages of writes that can go nowhere else.
+    /// Checks that moves of other dies cannot fill a die to which writes are bound.
     pub(super) fn check_allocation(&self) -> Result<(), KeyError> {
         if self.allocation.knows() == Known::Die && self.granularity.build().leaves_plane() {
             let why = "writes are bound to a die, which moves of other dies (`granularity.destination = \"global\"`) \
@@ -220,7 +220,7 @@ impl RunConfig {
         Err(KeyError::new("admit.slots", why).with_help("use 2 or more slots, or set `preemption.policy = \"none\"`"))
     }
 
-    /// Builders that work on moves need to get at them.
+    /// Checks that each builder for collections finds the moves, planes, points and slots that it needs.
     pub(super) fn check_moves(&self) -> Result<(), KeyError> {
         if self.granularity.build().plane_rule().is_some() {
             self.check_companions()?;
@@ -338,8 +338,7 @@ impl RunConfig {
         self.check_reclaimable(data_blocks, units_per_block)
     }
 
-    /// Blocks of each plane that its data takes, with parity and what there is of a map in flash; and the units of a
-    /// block.
+    /// Blocks of each plane that its data takes, including parity and a map in flash, if any; and the units of a block.
     pub(super) fn data_blocks(&self) -> Result<(u64, u64), KeyError> {
         let shape = self.shape();
         let units_per_block = u64::from(shape.pages_per_block) * shape.units_per_page();

@@ -54,8 +54,8 @@ impl Configuration for RunConfig {
 }
 
 impl RunConfig {
-    /// A plane's first units hold data in this many of its blocks: `valid` of the used pages. One block less, because a
-    /// second active block counts as used before it is, and because the content of a plane is rounded down.
+    /// The share of the logical capacity, from its start, that holds data: `valid` of the used pages, less one block,
+    /// because a second active block counts as used before it is, and because a plane's content is rounded down.
     fn share_of_live(&self, used_min: f64, valid: f64) -> f64 {
         let geometry = Geometry::new(&self.device());
         let physical_bytes = f64::from(geometry.physical_units) * f64::from(geometry.unit_bytes);

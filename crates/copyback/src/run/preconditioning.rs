@@ -19,7 +19,7 @@ use copyback_workload::rng;
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// A drive in its functional half only: what writes it and what collects it.
+/// The translation layer of a drive without a clock, and the writes and collections on it.
 pub struct Preconditioner<'a> {
     /// The drive.
     pub ftl: Ftl,
@@ -95,7 +95,7 @@ impl Preconditioner<'_> {
         Self { ftl, written, ..Self::new(config, 0) }
     }
 
-    /// Writes one unit, and with parity that of its stripe.
+    /// Writes one unit and, if there is parity, the parity unit of its stripe.
     #[inline]
     pub fn write(&mut self, unit: LogicalUnit) -> Result<(), KeyError> {
         self.append(unit)?;
@@ -335,7 +335,7 @@ impl Preconditioner<'_> {
         Ok(())
     }
 
-    /// Writes all translation pages to a fresh drive; how many of them each plane has.
+    /// Writes all translation pages to a fresh drive. Returns how many of them each plane has.
     fn begin_with_translation_pages(&mut self) -> Vec<usize> {
         let mut of_plane = vec![0; self.ftl.geometry.planes as usize];
         for page in (self.ftl.geometry.first_map_unit()..self.ftl.geometry.mapped_units).map(LogicalUnit) {
@@ -348,8 +348,8 @@ impl Preconditioner<'_> {
     }
 }
 
-/// The driver of a walk before a run. A collection that frees one unit is worth it, because moves of several share
-/// their pages, although one alone would not free a page.
+/// The driver of a walk before a run. It also takes a victim that frees a single unit: moves of several collections
+/// share pages, so that they free pages together.
 struct BeforeRun<'a> {
     ftl: &'a mut Ftl,
     stamp: u64,
@@ -382,7 +382,7 @@ impl WalkDriver for BeforeRun<'_> {
     }
 }
 
-/// Rounds after which the rule of the SNIA PTS holds, and at least.
+/// Rounds after which the rule of the SNIA PTS is expected to hold.
 const SNIA_ROUNDS_EXPECTED: f64 = 7.0;
 const SNIA_ROUNDS_MIN: f64 = 5.0;
 

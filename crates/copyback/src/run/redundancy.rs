@@ -8,7 +8,7 @@ use crate::ftl::allocation::{AllocationConfig, Known};
 use crate::tasks::gc::granularity::GranularityPolicy;
 use copyback_workload::units::Bytes;
 
-/// How many times as many blocks a drive is tried with whose parity has no room.
+/// If parity has no space, larger drives are tried, with up to this many times as many blocks.
 const BLOCKS_TIMES: u64 = 4;
 
 /// The largest number up to `most` such that a condition holds for it and all numbers below it; 0 if there is none.

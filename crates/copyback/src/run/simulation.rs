@@ -262,7 +262,7 @@ impl<'a> Simulation<'a> {
         self.members.iter_mut().flat_map(|m| m.ssd.drive_mut().take_commands()).collect()
     }
 
-    /// Runs until the warm-up ends; the number of the first request that is measured.
+    /// Runs until the warm-up ends. Returns the number of the first request that is measured.
     pub fn run_warmup(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<u64, RunError> {
         self.start()?;
         let mut handled = 0u64;
@@ -273,7 +273,7 @@ impl<'a> Simulation<'a> {
             }
         }
         if self.watch.is_some() {
-            // The workload has not ended, or that were an error by now: something is stuck.
+            // The end of the workload would be an error by now: something is stuck.
             self.check_collection_let_in()?;
             self.check_end();
         }
@@ -318,7 +318,7 @@ impl<'a> Simulation<'a> {
         self.dispatch()
     }
 
-    /// Handles the next event and all that follows from it; whether there was one.
+    /// Handles the next event and all that follows from it. Returns whether there was one.
     #[inline(always)]
     pub fn step(&mut self) -> Result<bool, RunError> {
         let Some((now_ns, timer)) = self.events.pop() else { return Ok(false) };
@@ -345,7 +345,7 @@ impl<'a> Simulation<'a> {
         Ok(true)
     }
 
-    /// Has a full block relocated between two steps, as a scrubber or a wear leveller would; whether the drive can now.
+    /// Relocates a full block between two steps, as scrubbing does. Returns whether the drive can now.
     pub fn relocate(&mut self, member: usize, block: BlockId, source: Source) -> Result<bool, RunError> {
         let drive = self.members[member].ssd.drive_mut();
         if !drive.may_relocate(block) {

@@ -57,7 +57,7 @@ impl RunConfig {
         })
     }
 
-    /// Tasks that relocate blocks one by one, and count the reads.
+    /// Checks that tasks have a share of the slots, and may relocate single blocks.
     pub(super) fn check_background(&self) -> Result<(), KeyError> {
         self.tasks.check()?;
         if self.tasks.is_empty() {

@@ -172,7 +172,7 @@ impl Watch {
         }
     }
 
-    /// A round is over; whether the last five are steady.
+    /// A round is over. Returns whether the last five are steady.
     fn ends_round(&mut self, mark: RunPosition) -> bool {
         self.next_units = mark.host_units + self.round_units;
         if self.ends.len() > ROUNDS {

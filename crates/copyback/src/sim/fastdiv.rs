@@ -3,9 +3,9 @@
 /// Divides `u32`s by a fixed divisor: with `m = ⌊(2⁶⁴ − 1)/d⌋` the quotient of every 32-bit `x` is the upper half of
 /// `m·(x + 1)`, for 1 as for any other divisor.
 ///
-/// With `x = q·d + s` the product is `2⁶⁴·(q + (s + 1)/d)` less an error of at most `x + 1` ≤ 2³², and more than zero.
-/// `(s + 1)/d` lies between `1/d` > 2⁻³² and 1, so that the remainder does not reach the next whole number, and does
-/// not fall below `q`. (Compare Robison 2005, "N-bit unsigned division via N-bit multiply-add".)
+/// With `x = q·d + s` the product is `2⁶⁴·(q + (s + 1)/d)` less an error above 0 and at most `x + 1` ≤ 2³². `(s + 1)/d`
+/// is at most 1, so that the product is below `2⁶⁴·(q + 1)`, and at least `1/d` > 2⁻³², so that it is not below
+/// `2⁶⁴·q`. (Compare Robison 2005, "N-bit unsigned division via N-bit multiply-add".)
 #[derive(Clone, Copy, Debug)]
 pub struct FastDiv {
     multiplier: u64,

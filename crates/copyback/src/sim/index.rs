@@ -41,7 +41,7 @@ macro_rules! index {
 }
 
 index!(
-    /// A mapping unit of the host's address space, or behind those a hidden one of the drive itself.
+    /// A mapping unit of the host's address space, or a hidden unit of the drive, numbered after the host's.
     LogicalUnit(u32)
 );
 index!(

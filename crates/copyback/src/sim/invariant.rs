@@ -70,9 +70,9 @@ invariants! {
     VictimRoom Always "victim-room" "the valid units of a victim fit into the remaining pages of its plane";
     VictimEmpty Always "victim-empty" "only a victim is erased, and only when it has no valid unit";
     OneJob Always "one-job" "a plane has at most one job at a time, and a die at most as many waiting jobs as its queue holds";
-    DieReservation Always "die-reservation" "a die reserved for a collection executes only commands of that collection, moves of other collections while its step executes on another die, and work of the host that may preempt the collection";
-    PlaneExcluded Always "plane-excluded" "while a page of a collection waits in a plane's register, at its first preemption point, only requests that are allowed at this point use that plane";
-    HardWatermark Always "hard-watermark" "below the hard watermark, no request that consumes free blocks preempts a collection; no request at all does while a write of high priority waits, or if the scheme stops all requests";
+    DieReservation Always "die-reservation" "a die reserved for a collection executes only commands of that collection, work of the host that may preempt it, and, while a step of it executes on another die, moves of other collections";
+    PlaneExcluded Always "plane-excluded" "at preemption point (1) of a move, its page waits in a register of the plane: only requests that may preempt there use that plane";
+    HardWatermark Always "hard-watermark" "below the hard watermark, no write preempts a collection; no read does either while a write of high priority waits, or if the preemption policy excludes all requests there";
     TimeExplained Always "time-explained" "the parts of a request's response time, and those of a command's, add up to the nanosecond";
     RequestOnce Always "request-once" "a request ends once";
     Window Always "window" "a slot of a die's window is given back once";
@@ -84,13 +84,13 @@ invariants! {
     ProgramsAddUp AtEnd "programs-add-up" "programmed units are those of the host, of jobs, and padding; the translation layer, the commands and the report count the same number";
     BusyTime AtEnd "busy-time" "no plane, die or channel was in use for longer than the run took";
     BlocksAddUp AtEnd "blocks-add-up" "valid, invalid and free units add up to all units; each block's state fits its counts, and free lists hold the free blocks";
-    MeasuredShares Check "measured-shares" "in the measured part of a run no plane, die or channel was in use for longer than that part took, and no plane of a die that collects for longer than the die did";
+    MeasuredShares Check "measured-shares" "in the measured part of a run no plane, die or channel was in use for longer than that part took; during collections, no plane was in use for longer than its die was reserved";
     MapBothWays Check "map-both-ways" "the map, the reverse map, the valid bits and the blocks' counts agree";
     TranslationCurrent Check "translation-current" "if the map is in flash, a translation page, a changed entry in DRAM or an outstanding update locates each unit";
     StripesWhole Check "stripes-whole" "with parity, each unit of a stripe is on its channel; if a stripe holds data, its parity is in flash or being written";
     StripeParity Check "stripe-parity" "after each write of a volume's stripe, and after its rebuild, the members present match its data, computed only from what was read";
-    LogBlocks Check "log-blocks" "with log blocks, each block is a data block, a log block, a block being gathered or a block to be erased; data blocks hold pages of their logical block in place, and the number of random log blocks is within its limit";
-    MovesCounted Check "moves-counted" "a collection of several blocks leaves on each plane at least as many pages as its moves need";
+    LogBlocks Check "log-blocks" "with log blocks, each block is a data block, a log block, the target of a merge or a block to be erased; data blocks hold pages of their logical block in place, and the number of random log blocks is within its limit";
+    MovesCounted Check "moves-counted" "a collection of several blocks, or of superpages, counts on each plane as many pages left to move as its remaining moves have";
     ReservationsCovered Check "reservations-covered" "each reserved page exists, or is being freed";
     BestDie Check "best-die" "if the allocation compares dies, each page goes to the die that a comparison of all dies selects";
     NewestRead Check "newest-read" "a read returns the newest version of what was written";
@@ -99,7 +99,7 @@ invariants! {
     ProgrammedOnce Check "programmed-once" "a unit of flash is programmed once between erases";
     RowAligned Check "row-aligned" "if a drive is written in rows, all planes of a die are programmed up to the same page before each program";
     NothingLost Check "nothing-lost" "when a block is erased, the newest version of each unit that it held is programmed in another block";
-    OnfiOneCommand Check "onfi-one-command" "a busy die accepts one more command, if the device supports it: of the same type, through its cache register; or beside a command that is held, without its registers";
+    OnfiOneCommand Check "onfi-one-command" "a busy die accepts one more command if the device supports it: one of the same type through the cache register, or, while a command is suspended, a read that uses none of its registers";
     OnfiAddress Check "onfi-address" "a command names one to four different planes of one die, at one page offset, with block offsets and plane pairs as the device requires";
     OnfiBus Check "onfi-bus" "a channel carries one transfer at a time";
     OnfiTransferTime Check "onfi-transfer-time" "a transfer takes the command cycles of its planes and the time of its bytes";

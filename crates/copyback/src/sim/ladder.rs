@@ -59,7 +59,7 @@ impl Ladder {
         if self.top == NONE { 0 } else { self.rungs[self.top as usize].count }
     }
 
-    /// Items from the highest count down; of equal ones the first that had it.
+    /// Items from the highest count down; of equal counts, the item that reached it first.
     pub fn from_highest(&self) -> impl Iterator<Item = u32> + '_ {
         let below = |rung: &u32| Some(self.rungs[*rung as usize].below).filter(|&rung| rung != NONE);
         let top = Some(self.top).filter(|&top| top != NONE);
@@ -72,7 +72,7 @@ impl Ladder {
         if self.bottom == NONE { 0 } else { self.rungs[self.bottom as usize].count }
     }
 
-    /// Items from the lowest count up; of equal ones the first that had it.
+    /// Items from the lowest count up; of equal counts, the item that reached it first.
     pub fn from_lowest(&self) -> impl Iterator<Item = u32> + '_ {
         let above = |rung: &u32| Some(self.rungs[*rung as usize].above).filter(|&rung| rung != NONE);
         let bottom = Some(self.bottom).filter(|&bottom| bottom != NONE);
@@ -116,7 +116,7 @@ impl Ladder {
         self.rung_of[item as usize] = rung;
     }
 
-    /// A rung of this count above another one, or below all.
+    /// Adds a rung of this count above the rung `below`, or at the bottom.
     fn add_rung(&mut self, count: u32, below: u32) -> u32 {
         let rung = self.unused.pop().expect("no more counts than items");
         let above = if below == NONE { self.bottom } else { self.rungs[below as usize].above };

@@ -80,7 +80,7 @@ impl Ring {
         self.count += 1;
     }
 
-    /// Drops the first; the one behind it.
+    /// Drops the first entry, and returns the next one.
     #[inline(always)]
     fn advance(&mut self) -> Key {
         self.count -= 1;
@@ -261,15 +261,14 @@ impl EventQueue {
         true
     }
 
-    /// Drops the first of the heap; the one behind it.
+    /// Drops the first entry of the heap, and returns the next one.
     #[inline(never)]
     fn pop_heap(&mut self) -> Key {
         self.heap.pop();
         self.heap.peek().map_or(NONE, |key| key.0)
     }
 
-    /// The heap is full: drops entries of cancelled events, and entries that are there twice. At most one for each timer
-    /// remains.
+    /// The heap is full: drops entries of cancelled events, and repeated entries. At most one for each timer remains.
     #[cold]
     fn drop_cancelled(&mut self) {
         let timers = (1 << self.timer_bits) - 1;

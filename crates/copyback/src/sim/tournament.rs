@@ -7,9 +7,9 @@ pub const NEVER: u64 = u64::MAX;
 /// the first.
 #[derive(Clone, Debug)]
 pub struct Tournament {
-    /// Matches from 1, the final, on; those of two players have the numbers `players / 2..players`.
+    /// Matches, numbered from the final (1) on; the first round has the numbers `players / 2..players`.
     winners: Vec<u32>,
-    /// A power of two of them.
+    /// The keys; their number is a power of two.
     keys: Vec<u64>,
 }
 

@@ -36,7 +36,7 @@ pub(super) struct ComposeSettings {
     pub serves_from_moves: bool,
     /// Host work joins commands of collections on other planes.
     pub gc_host: bool,
-    /// Pages of reads that joined a read of a collection leave behind the load of its program.
+    /// Pages of reads that joined a read of a collection leave after the load of its program.
     pub holds_partners: bool,
     /// Planes skip pages, so that programs of the host share a command.
     pub aligns: bool,

@@ -12,7 +12,7 @@
 //! - `mode` (default `"pipelined"`): a delay postpones its request alone; or `"serial"`: each task has one processor,
 //!   which works for one request at a time.
 //! - `lookup` (default `["0.5 us", "1 us"]`), `host` (`["1 us", "2 us"]`), `gc`, `scrub`, `wear` (`["1 us", "3 us"]`
-//!   each): shortest and longest delay. That of `wear` is own.
+//!   each): shortest and longest delay. No source states that of `wear`.
 
 use crate::config::KeyError;
 use crate::flash::command::Source;

@@ -99,7 +99,7 @@ pub struct Job {
     programmed: usize,
     /// Moves of hot data: they follow the others, and go to other blocks.
     hot: Vec<Move>,
-    /// Whether the current moves are those.
+    /// Whether the current moves are the hot ones.
     moves_hot: bool,
     /// Pages of its blocks with moves that were not programmed yet, if they are counted.
     left: Option<Box<PagesLeft>>,
@@ -174,7 +174,7 @@ impl Job {
         self.moves = moves;
     }
 
-    /// The list of moves that follow when the first ones are done; before it begins.
+    /// The moves of hot data, which follow the others; to be listed before the job begins.
     pub fn hot_mut(&mut self) -> &mut Vec<Move> {
         &mut self.hot
     }

@@ -316,7 +316,7 @@ fn what_is_printed_is_read_back() {
 fn what_makes_no_sense_is_refused_with_a_remedy() {
     for (more, says) in [
         ("share = 0.8", "add up to 1.05"),
-        ("region_start = \"1 GiB\"", "said twice"),
+        ("region_start = \"1 GiB\"", "set twice"),
         ("queue_depht = 4", "`queue_depth`"),
         ("mode = \"opne\"", "did you mean `open`"),
         ("mode = \"open\"", "needs arrival times"),

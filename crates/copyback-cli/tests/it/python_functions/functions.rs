@@ -86,7 +86,7 @@ const QUIET: (&str, &str) = ("quiet", "``progress=False``");
 const SHOW: (&str, &str) = ("show", "any number of the result");
 const OUT_REQUESTS: (&str, &str) = ("out_requests", "``keep=[\"requests\"]``");
 const OUT_COMMANDS: (&str, &str) = ("out_commands", "``keep=[\"commands\"]``");
-const MICROSCOPE: &str = "none: of the program alone";
+const MICROSCOPE: &str = "none: program only";
 
 /// All functions, in the order of the module.
 pub const FUNCTIONS: &[Function] = &[
@@ -166,7 +166,7 @@ pub const FUNCTIONS: &[Function] = &[
         ],
         without: &[
             ("dask", "``client``"),
-            ("list", "none: of the program alone"),
+            ("list", "none: program only"),
             ("latex", "``to_latex()`` of the result"),
             ("where", "the result's table"),
             ("min", "the result's table"),

@@ -13,7 +13,7 @@ const PERCENTILES_MAX: usize = 20;
 pub struct Shown {
     /// What `percentile_list` says.
     pub percentiles: Option<Vec<f64>>,
-    /// Whether those of completion, and those of all times are shown.
+    /// Whether percentiles of completion times (`clat`) and of whole response times (`lat`) are shown.
     pub shows: [bool; 2],
 }
 

@@ -147,8 +147,8 @@ fn of_dropped(dropped: &Dropped, device: Option<&Layer>, scheme: &Layer, run: &R
     let Dropped { key, value, place, tag, before, now, by } = dropped;
     let (name, over) = (&place.text.name, &by.text.name);
     let is_of_device = device.is_some_and(|device| *name == device.text().name);
-    // A preset that overrides a preset is as published. Dropped settings of the scheme, and tables of the device that
-    // the scheme replaces, have their own notes.
+    // No note if a preset overrides a preset. Dropped settings of the scheme, and tables of the device that the scheme
+    // replaces, have their own notes.
     let is_between_presets = !place.text.origin.is_users() && !by.text.origin.is_users();
     if is_between_presets || *name == scheme.text().name || (is_of_device && *over == scheme.text().name) {
         return None;

@@ -122,7 +122,7 @@ fn why_without_preemption(run: &RunConfig) -> Option<String> {
 
 fn why_without_coordinator(run: &RunConfig) -> Option<String> {
     let policy = run.coordination.name();
-    let why = format!("only drives with a coordinator use it, and under `coordination.policy = \"{policy}\"` none is");
+    let why = format!("only coordinated drives use it, and `coordination.policy = \"{policy}\"` coordinates none");
     if_so(run.coordination.common().is_none(), why)
 }
 
@@ -186,8 +186,8 @@ fn why_without_partners_of_reads(run: &RunConfig) -> Option<String> {
 fn why_without_pages_of_partners(run: &RunConfig) -> Option<String> {
     let policy = run.preemption.name();
     let at_points = format!(
-        "pages of reads that joined leave at the preemption points that `preemption.policy = \"{policy}\"` has between \
-         the read and the program of a page"
+        "pages of reads that joined are transferred at the preemption points between the read and the program of a \
+         page (`preemption.policy = \"{policy}\"`)"
     );
     let elsewhere = "programs of collections may go to other dies (`granularity.destination = \"global\"`)";
     why_without_partners_of_reads(run)
@@ -197,7 +197,7 @@ fn why_without_pages_of_partners(run: &RunConfig) -> Option<String> {
 
 fn why_without_partners_of_collections(run: &RunConfig) -> Option<String> {
     let selects = match &run.preemption {
-        // Every read that waits may go first, so that the first one does.
+        // If every waiting read may preempt, the first one does: none behind it is looked at.
         PreemptionConfig::Points(points) => points.at_register != AtRegister::None || points.serves != Serves::Reads,
         other => other.lets_host_first(),
     };

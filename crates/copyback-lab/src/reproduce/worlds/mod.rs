@@ -222,7 +222,7 @@ impl WorldContext<'_> {
                 file.add_to_case(case, set)?;
             }
             let mut claims = asked_of(&file)?;
-            // A part of the run has a part of the events that a claim requires.
+            // A shorter run has fewer of the events that a claim requires, in proportion.
             let required = claims.iter_mut().filter_map(|claim| claim.test.as_mut().ok()?.requires_at_least.as_mut());
             required.for_each(|least| *least /= over.part.unwrap_or(1) as f64);
             let grid = grid::cells(&file, &over)?;

@@ -75,7 +75,7 @@ pub struct RuleSummary {
     pub worlds: usize,
 }
 
-/// An effect on a scale on which a half and a double are equally far from none.
+/// An effect on the scale of its measure; for changes and factors a logarithm: half and double are equally far from 0.
 fn scaled(claim: &WorldClaim, effect: f64) -> f64 {
     match claim.format.as_ref().map(|format| format.measure) {
         Some(Measure::Change | Measure::Times) => (1.0 + effect / 100.0).max(1e-4).ln(),

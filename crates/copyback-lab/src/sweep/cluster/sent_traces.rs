@@ -23,7 +23,7 @@ pub type Sent = BTreeMap<PathBuf, (String, PassedTrace)>;
 /// no file is replaced meanwhile.
 static SENT: RwLock<Sent> = RwLock::new(BTreeMap::new());
 
-/// Files stay what they are for as long as it lives.
+/// A lock that keeps sent files unchanged for as long as it lives.
 pub type Reading = RwLockReadGuard<'static, Sent>;
 
 /// Hashes of files as they were when they had this length and time.
@@ -33,7 +33,7 @@ static HASHES: Mutex<BTreeMap<(PathBuf, u64, SystemTime), String>> = Mutex::new(
 pub fn files(plan: &Plan, folder: &Path) -> Vec<Named> {
     let traces = plan.inputs.iter().filter(|input| input.role == "trace");
     let traces = traces.filter_map(|input| Some((input.path.as_ref()?, input)));
-    // Those of the program are there.
+    // Built-in traces need not be sent.
     let traces = traces.filter(|(path, _)| workloads::recorded(path).is_none());
     let of_trace = |(path, input): (&PathBuf, &Input)| {
         let path = folder.join(path);
@@ -94,7 +94,7 @@ fn keep(path: PathBuf, hash: String, content: &[u8], folder: &Path) -> Result<()
     let mut writer = std::fs::OpenOptions::new().write(true).open(file.path()).map_err(failed)?;
     writer.write_all(content).map_err(failed)?;
     let mut all = SENT.write().unwrap_or_else(PoisonError::into_inner);
-    // An earlier one has to be gone first: it would take the new one with it.
+    // Drop an earlier entry first: dropped later, it would remove the new file of the same path.
     drop(all.remove(&path));
     let kept = PassedTrace::in_place_of(&path, file);
     all.insert(path, (hash, kept));

@@ -13,7 +13,7 @@ const COLUMNS: usize = 900;
 const LEFT: f64 = 132.0;
 const RIGHT: f64 = 28.0;
 const TOP: f64 = 40.0;
-/// Below a panel, and besides below the last of the volume or of a drive.
+/// The gap below a panel, and the additional gap below the last panel of the volume or of a drive.
 const GAP: f64 = 9.0;
 const GAP_BETWEEN: f64 = 11.0;
 /// Below the panels: the axis and the legend.

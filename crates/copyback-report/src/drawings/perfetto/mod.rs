@@ -169,7 +169,7 @@ impl Writer {
             track_uuid: Some(track),
             name: Some(slice.name),
             categories: vec![slice.category.to_owned()],
-            // A flow's number is none that stands for nothing.
+            // Flow 0 means no flow.
             flow_ids: slice.flows.into_iter().map(|request| request + 1).collect(),
             debug_annotations: slice.words.into_iter().map(annotation).collect(),
             ..TrackEvent::default()
@@ -273,7 +273,7 @@ fn collection(event: &GcEvent) -> Slice {
     }
 }
 
-/// A command's name: what, and for whom; of a command for several, its first plane's.
+/// A command's name: the source of one plane's part, and the operation.
 fn name_of(op: FlashOp, part: &PartRecord) -> String {
     format!("{} {}", part.source.name(), op_word(op))
 }

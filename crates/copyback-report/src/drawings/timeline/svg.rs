@@ -18,7 +18,7 @@ const ROWS_PX_MAX: f64 = 4_000.0;
 const WORDS_PX_MIN: f64 = 600.0;
 const LINE_PX: f64 = 20.0;
 const TICK_PX: f64 = 120.0;
-/// What the unit of the axis takes behind the title: `, ms`.
+/// Letters of the axis' unit, which follows the title: `, ms`.
 const UNIT_LETTERS: usize = 4;
 
 /// Colours by source.
@@ -40,7 +40,7 @@ const OPACITIES: &[(Use, f64, &str)] = &[
     (Use::DataOut, 0.6, "data out"),
     (Use::Cycles, 0.6, "command cycles"),
     (Use::Held, 0.25, "register holds data"),
-    (Use::OtherDie, 0.15, "channel carries another die's"),
+    (Use::OtherDie, 0.15, "channel carries another die's data"),
 ];
 
 /// The drawn part of a timeline, and its position.

@@ -103,7 +103,7 @@ function chart(parent, of) {
   return { draw, drawn, canvas };
 }
 
-/** Who is drawn how; a button shows or hides a scheme in every panel. */
+/** The colour and dash of each scheme; a button shows or hides a scheme in every panel. */
 function legend(parent, runs) {
   const item = (run) => {
     const line = document.createElementNS("http://www.w3.org/2000/svg", "svg");
@@ -143,7 +143,7 @@ const isShown = (run) => !HIDDEN.has(run.label);
 /** A condition in words: the number's name as elsewhere, and its limit as it was written. */
 const conditionName = (one) => `${metricName(one.metric)} ${one.text.replace(/^[^<>=!]*/, "")}`;
 
-/** Lines at what is asked of the results: `--where`. */
+/** Lines at the limits of conditions: `--where`. */
 function conditionLines(marks) {
   return marks.length === 0 ? undefined : {
     silent: true, symbol: "none", animation: false, z: 6, lineStyle: { color: ink(), width: 1.2, type: [2, 2] },
@@ -193,7 +193,7 @@ function beyondAt(ccdf, ns) {
   const at = ccdf.ns.findLastIndex((own) => own <= ns * 1.0000001);
   return at < 0 ? "100 %" : at === ccdf.ns.length - 1 ? "none" : beyond(ccdf.beyond[at]);
 }
-/** The first drawn time beyond which is no more than a share; none where less than one request is. */
+/** The first drawn time that at most a share of requests exceeds; none if that is less than one request. */
 function within(ccdf, share) {
   if (areTooFew(ccdf.count, share)) return "–";
   const at = ccdf.beyond.findIndex((own) => own <= share * 1.0000001);

@@ -1,5 +1,5 @@
 "use strict";
-/* Elements, numbers as people read them, and which colour is whose. */
+/* Elements, numbers as people read them, and the colours of schemes. */
 
 /** An element with attributes and children; texts are never read as HTML. */
 function h(tag, attributes, ...children) {

@@ -21,7 +21,7 @@ function toPaper() {
   setTheme(false);
   for (const { drawn, canvas } of CHARTS) {
     drawn.resize({ width: Math.min(PAPER_PX, canvas.clientWidth || PAPER_PX) });
-    // No frame comes before the page is on paper.
+    // Draw now: the browser prints before the next frame.
     drawn.getZr().refreshImmediately();
   }
 }

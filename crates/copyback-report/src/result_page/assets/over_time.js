@@ -80,13 +80,13 @@ function dies(runs) {
   const drawn = runs.filter((run) => run.dies && Object.keys(run.dies.layers).length);
   if (!drawn.length) return missing("Die by die", "gc_events.parquet");
   const layers = Object.keys(LAYERS).filter((layer) => drawn.some((run) => layer in run.dies.layers));
-  const panel = section("Die by die", "Who worked when: the darker, the larger the share of a while in which the die was at it.");
-  // What is longer than paper is broken, anything else is not.
+  const panel = section("Die by die", "When each die worked: the darker, the larger the share of an interval in which the die was busy.");
+  // Only a panel longer than a sheet is broken over sheets.
   if (drawn.reduce((sum, run) => sum + mapHeight(run) + HEAD, 0) > 760) panel.classList.add("long");
   const { bin_ns: width, dies_left_out: leftOut } = drawn[0].dies;
-  panel.append(h("p", { class: "note" }, `A while is ${time(width)} long. Each collection: gc_events.parquet.` +
-    (layers.length > 1 ? " Each command: commands.parquet." : " Commands are drawn, too, where the run was told --out-commands.") +
-    (leftOut ? ` ${number(leftOut)} dies more are left out here, and are in the table.` : "")));
+  panel.append(h("p", { class: "note" }, `An interval is ${time(width)} long. Each collection: gc_events.parquet.` +
+    (layers.length > 1 ? " Each command: commands.parquet." : " Commands are drawn, too, if the run had --out-commands.") +
+    (leftOut ? ` ${number(leftOut)} more dies are left out here, and are in the table.` : "")));
   const state = { layer: layers[0] };
   panel.append(h("div", { class: "controls" }, choice("Drawn:", layers.map((layer) => [layer, LAYERS[layer]]), (value) => { state.layer = value; made.draw(); })));
   legend(panel, runs);

@@ -60,7 +60,7 @@ const CLASSES = [
   ["gc_affected_read", "reads that waited for GC"], ["gc_affected_write", "writes that waited for GC"], ["gc_affected", "all that waited for GC"],
 ];
 function distributions(runs) {
-  // Those of one of several workloads are called by its name and what they do.
+  // Requests of one of several workloads are labelled with its name and their operation.
   const known = [...new Set(runs.flatMap((run) => Object.keys(run.ccdf || {})))];
   const ofWorkloads = known.filter((name) => name.includes(".")).map((name) => [name, name.replace(".", ": ") + "s"]);
   const classes = [...CLASSES.filter(([name]) => known.includes(name)), ...ofWorkloads];
@@ -171,7 +171,7 @@ function differences(configs) {
     .map((key) => [key, ...configs.map((own) => (key in own.config ? own.config[key] : "–"))]);
 }
 function configurations(runs) {
-  const panel = section("What the runs differ in", "Keys of the resolved configurations whose values are not alike, and what the commands were told.");
+  const panel = section("What the runs differ in", "Keys of the resolved configurations whose values differ, and the options of the commands.");
   panel.classList.add("long");
   const told = DATA.sources.filter((source) => source.runs).map(({ name, about }) => ({ name, about }));
   const rows = differences(runs);

@@ -12,7 +12,7 @@ function formatOf(own, name) {
   return columnFormat(name, pairs.map((pair) => (pair ? pair[0] : null)));
 }
 
-/** A cell without what all of them have: the name of the only key, or the tables that keys stand in. */
+/** The label of a cell without what all labels share: the name of the only key, or the tables of several keys. */
 function shortCell(own, group) {
   const short = (text, key) => text.replace(`${key}=`, own.varied.length === 1 ? "" : `${key.split(".").at(-1)}=`);
   return own.varied.reduce(short, group.label) || "the cell";

@@ -106,7 +106,7 @@ impl Controller {
     /// The host is done: later messages have no effect.
     pub fn end(&mut self) {
         self.is_over = true;
-        // A drive that has no order yet was not forced.
+        // A drive whose order is still on its way was not forced.
         let is_order = |(_, envelope): &(u64, Envelope)| matches!(envelope, Envelope::ToDrive(_, DriveOrder::Force(_)));
         self.totals.drives_forced -= self.on_their_way.drain(..).filter(is_order).count() as u64;
     }
@@ -164,8 +164,8 @@ impl Controller {
         self.totals.rounds += 1;
         self.totals.rounds_ns += lasted_ns;
         self.on_message(Message::RoundEnd, state);
-        // Reports during the round count for the next round. First come registrations, then requests for a round, in
-        // order; the first request that begins a round keeps the later ones.
+        // Reports during the round count for the next round: first registrations, then requests for a round, in order.
+        // When one of them begins a round, the later ones are kept.
         let kept = std::mem::take(&mut self.kept);
         for &(drive, level) in &kept {
             self.on_message(Message::Low(drive, level.min(FreeLevel::Report)), state);

@@ -22,10 +22,9 @@
 //!   4.3.1). Each element then does `force_collections`, its lowest plane first, and goes on until the drive has
 //!   reached the level.
 //!
-//! A drive's level is the lowest free share of its planes; it reports it at each poll to a policy that requests it. A
+//! A drive's level is the lowest free share of its planes. Drives report it at each poll if the policy requests that. A
 //! forced drive collects on all its elements, each plane in turn from the lowest. With `force_collections` below 1, a
 //! forced drive that is not low would do nothing, and a collection of all drives would be one of the low drives only. A
-//! drive that is at its last resort (`trigger.last_resort`) collects without an order.
 //!
 //! A drive alone is an array of one: its elements agree on when they collect.
 //!

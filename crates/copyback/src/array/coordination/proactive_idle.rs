@@ -14,8 +14,8 @@
 //! - `pause_on` (default `"any-request"`): which request ends a drive's collection in idle time: any request to the
 //!   array, or with `"own-request"` the first request to this drive. Section 4.3.2: an O-SSD collects "until there is
 //!   an incoming I/O request in the queue".
-//! - `idle_stop` (default `"reserve"`): the level at which collection in idle time stops: as `force_stop`, but not
-//!   `"own"`, after which drives register again at once.
+//! - `idle_stop` (default `"reserve"`): the level at which collection in idle time stops. Values are those of
+//!   `force_stop` except `"own"`: a drive that stops at that level registers again at once.
 
 use super::reactive_selective::Registered;
 use super::{Common, CoordinationPolicy, CoordinationView, Drives, Message, Order, Parameters, check_period, params};

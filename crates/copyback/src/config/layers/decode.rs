@@ -158,7 +158,7 @@ fn check_names<C: Configuration>(root: &Table) -> Result<(), LayerError> {
 /// Length of a value that is shown with its key.
 const SHOWN_BYTES_MAX: usize = 80;
 
-/// Refuses a table, a key or a policy that was called so before, with its new name.
+/// Refuses a table, a key or a policy by its old name, and states the new one.
 fn refuse_renamed(table: &str, entry: &Entry) -> Result<(), LayerError> {
     let now = |old: &str, new: &str| LayerError::new(format!("`{old}` is now `{new}`"));
     let Node::Table(inner) = &entry.node else { return Ok(()) };

@@ -59,7 +59,7 @@ impl<'v> Value<'v> {
         }
     }
 
-    /// It, if it is a table.
+    /// The table, if the value is one.
     pub fn as_table(self) -> Option<&'v toml::Table> {
         match self {
             Self::Table(table) => Some(table),
@@ -186,7 +186,7 @@ fn leave_out_later<C: Configuration>(
         (Step::Key(_), true) => Some(values),
         (Step::Key(_), false) => value_at(values, path).and_then(toml::Value::as_table_mut),
     };
-    // The order in which missing keys are found is another.
+    // Missing keys are found in another order.
     let (Some(table), Step::Key(key), None) = (table, step, missing_field(message)) else { return };
     let here = dotted(above, path);
     let tag = tag::<C>(&here.split('.').filter(|name| !name.is_empty()).collect::<Vec<_>>());
@@ -230,7 +230,7 @@ fn depth_of_gap(message: &str, field: &str, values: &toml::Table, path: &[Step],
 }
 
 impl Items {
-    /// The place of what is at the end of a path: its key, or its value. Of an item of a list, it is its own.
+    /// The place of what is at the end of a path: its key, or its value. An item of a list is its own place.
     fn place_of(&self, path: &[Step], is_key: bool) -> Option<&TextSpan> {
         let (step, rest) = path.split_first()?;
         let (place, inner) = match (self, step) {

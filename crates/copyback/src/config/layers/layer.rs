@@ -158,8 +158,8 @@ impl Layer {
         read(&value).map(Some).map_err(wrong)
     }
 
-    /// Makes a relative path in the layer relative to `folder` instead: a file's paths are relative to the file. What
-    /// no path stays: `builtin:` names, and `-`, standard input.
+    /// Makes a relative path in the layer relative to `folder` instead: a file's paths are relative to the file.
+    /// `builtin:` names and `-` (standard input) are no paths, and do not change.
     pub fn resolve_path(&mut self, path: &str, folder: &Path) {
         if let Some(tree::Entry { node: Node::Leaf(toml::Value::String(text)), .. }) =
             tree::find_mut(&mut self.root, path)
@@ -170,7 +170,7 @@ impl Layer {
         }
     }
 
-    /// Shows texts under these keys in the tables of a list, to be changed.
+    /// Changes the texts under these keys in each table of a list.
     pub fn each_text_in(&mut self, list: &str, keys: &[&str], mut change: impl FnMut(&mut String)) {
         let Some(tree::Entry { node: Node::Leaf(toml::Value::Array(items)), .. }) =
             tree::find_mut(&mut self.root, list)

@@ -23,7 +23,7 @@ const GENERATOR_KEYS: &[&str] = &[
 const TRACE_KEYS: &[&str] =
     &["trace", "format", "columns", "zero_means", "event", "skip_bad", "reorder_window", "layout"];
 
-/// Keys of `[workload]` that describe a replaced one.
+/// Keys of `[workload]` that describe the workload that a layer replaces.
 const DESCRIPTION_KEYS: &[&str] = &["name", "source"];
 
 /// Keys of `[workload]` that say how many requests read: one of them takes the other's place.

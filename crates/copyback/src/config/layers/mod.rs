@@ -115,7 +115,7 @@ impl<C: Configuration> Stack<C> {
         merge::merge::<C>(&mut self.root, layer.root, &mut self.dropped);
     }
 
-    /// Settings that a later layer dropped, because it chose another policy; those of the built-in defaults are none.
+    /// Settings that a later layer dropped, because it chose another policy; without built-in defaults.
     pub fn dropped(&self) -> impl Iterator<Item = &Dropped> {
         self.dropped.iter().filter(|dropped| decode::user_place(&dropped.place).is_some())
     }

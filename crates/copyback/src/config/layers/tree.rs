@@ -89,8 +89,8 @@ pub fn no_toml(error: &toml::de::Error) -> LayerError {
         .with_help("write `key = value` lines below a `[table]`, and quotes around a text")
 }
 
-/// Refuses a key, or a value of one, with characters that would change what a terminal shows. Only a text of several
-/// lines may have ends of lines and tabulators, and a name is none.
+/// Refuses a key, or a value of one, with characters that would change what a terminal shows. A text may have line ends
+/// and tabs, a name may not.
 ///
 /// # Errors
 /// The character and its place.

@@ -96,7 +96,7 @@ impl AdmitView<'_> {
 /// A change for the waiting requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// A slot of a die is free that a request of this task had, or a job.
+    /// A slot of a die that a request of this task, or a job, used is free.
     Slot {
         /// The die.
         die: DieId,
@@ -164,7 +164,7 @@ pub trait Parameters {
     }
 }
 
-/// Writes the registry: for each row its place in the configuration, in the run-time enum and in the questions.
+/// Writes the registry: for each row its place in the configuration, in the run-time enum and in the queries.
 macro_rules! admits {
     ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
         axis! {

@@ -7,8 +7,8 @@ use crate::flash::command::CommandPlane;
 use crate::ftl::frontier::Stream;
 use crate::sim::index::{PageId, PlaneId};
 
-/// The page offset of a program that leads a command: the greatest that its plane can reach, of its own and of planes
-/// whose queued writes can share the command.
+/// The page offset of a program that leads a command: the greatest that its plane can reach, out of its own and those
+/// of planes whose queued writes can share the command.
 pub(super) fn offset_of_lead<R: HostPages>(view: &ComposeView<'_, R>, plane: PlaneId, write_point: usize) -> u32 {
     let own = view.ftl.next_offset_in(plane, write_point);
     let Some(block) = view.ftl.next_block_in(plane, write_point) else { return own };

@@ -35,8 +35,8 @@
 //!     not join. No plane skips a page that a reservation, an admitted write or a move of a collection needs. tpds20
 //!     Fig. 3a-(2), Section 7; Hu et al. 2011 (its reference 10).
 //!   - A skipped page is not programmed, takes no time, and holds no data until its block is erased
-//!     (`flash.skipped_pages`). Write amplification counts programs, so that skipped pages are not in it; the
-//!     collections that they cause are.
+//!     (`flash.skipped_pages`). Write amplification counts programs: it excludes skipped pages, and includes the
+//!     collections that they cause.
 //!   - It needs one write point of each plane, which the address of a write determines (`allocation.policy =
 //!     "static"`).
 //! - `gc_scan` (default `"300 ns"`): with `gc+host`, time to look for a partner before each read of a collection.

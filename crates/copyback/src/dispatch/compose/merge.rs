@@ -46,7 +46,7 @@ pub(crate) fn read_of<R: HostPages>(view: &ComposeView<'_, R>, page: PageId, tur
     index.of_block(view.die, block, false).find(is_next).map(|(id, _)| id)
 }
 
-/// The next queued write of data in the victim: after another one, or the first; its turn is before `end`.
+/// The next queued write of data in the victim, after `behind` (if given) and with a turn before `end`.
 pub(crate) fn next_write<R: HostPages>(
     view: &ComposeView<'_, R>,
     victim: BlockId,

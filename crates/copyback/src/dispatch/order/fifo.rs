@@ -1,4 +1,4 @@
-//! First come, first served over all classes; a background job has the time of its start.
+//! First come, first served over all classes; a background job counts as arriving when it is started.
 //!
 //! Source: atc18 Section 5 (`vanilla`).
 //!

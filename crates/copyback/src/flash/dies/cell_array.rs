@@ -30,7 +30,7 @@ pub enum ArrayEnd {
     LeavingAlone,
     /// A read waits in the data register, as the page before is still leaving through the cache register.
     Held,
-    /// A program, an erase or a copyback ended, which is at this place; see [`Flash::end_in_array`].
+    /// A program, an erase or a copyback at this place ended; see [`Flash::end_in_array`].
     Ended(u8),
     /// The program of a command that is alone ended; see [`Flash::end_alone`].
     EndedAlone,
@@ -40,8 +40,8 @@ pub enum ArrayEnd {
 pub(crate) struct CellArray {
     /// Which of the die's commands it works on.
     at: u8,
-    /// When the command was issued that was suspended last. No two commands of a die that can be suspended have equal
-    /// times.
+    /// When the command that was suspended last was issued. It identifies that command: no two commands of a die that
+    /// can be suspended have equal times.
     suspended_issued_ns: u64,
     /// How often that command was suspended.
     suspensions: u32,
@@ -77,7 +77,7 @@ impl CellArray {
         if self.suspended_issued_ns == command.issued_ns { self.suspensions } else { 0 }
     }
 
-    /// When the array began the current time in which it works for its command.
+    /// When the array began its command, or resumed it last.
     fn begun_ns(&self, command: &Command) -> u64 {
         if self.suspensions_of(command) > 0 { self.resumed_ns } else { command.array_start_ns }
     }
@@ -130,7 +130,7 @@ impl<O: Observer> CommandPath<'_, O> {
         events.schedule(Timer(self.first_timer + self.die.0), stop_ns + latency_ns);
     }
 
-    /// The array works on a command in this time.
+    /// Lets the array work on a command from `start_ns` to `end_ns`, and schedules the end.
     #[inline(always)]
     fn run_array<const ALONE: bool>(
         &mut self,
@@ -242,7 +242,7 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// The suspended command of a die that takes a read, or resumes the command, now.
+    /// The suspended command of a die, if the die can take a read or resume the command now.
     pub fn suspended(&self, die: DieId, events: &EventQueue) -> Option<&Command> {
         self.rules.commands.suspend.as_ref()?;
         let d = &self.dies[die.at()];
@@ -252,7 +252,7 @@ impl<O: Observer> Flash<O> {
         (is_suspended && is_at_rest).then_some(command)
     }
 
-    /// The array works on for the suspended command of a die, after the device's time to resume.
+    /// Resumes the suspended command of a die, after the device's time to resume.
     pub fn resume(&mut self, die: DieId, events: &mut EventQueue) {
         let resumed_ns = events.now_ns() + self.rules.commands.suspend.map_or(0, |device| device.resume.0);
         let mut way = self.path(die);

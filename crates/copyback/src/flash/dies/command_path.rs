@@ -121,7 +121,7 @@ impl<O: Observer> Flash<O> {
 
     // ---- a command begins -------------------------------------------------------------------------------------------
 
-    /// Sends a command on its way; whether it follows another.
+    /// Sends a command on its way. Returns whether it follows another.
     ///
     /// # Panics
     /// When the device would refuse it.
@@ -225,7 +225,8 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// A program's data is in the register: the array begins, or ends the program before first. Whether it begins.
+    /// A program's data is in the register. Returns whether the array begins; otherwise it first ends the previous
+    /// program.
     pub fn on_loaded(&mut self, die: DieId, events: &mut EventQueue) -> bool {
         let now_ns = events.now_ns();
         let mut way = self.path(die);
@@ -306,7 +307,7 @@ impl<O: Observer> Flash<O> {
         self.release_plane(plane, issued_ns, now_ns)
     }
 
-    /// Sends the next command of the job on its way whose command has just ended alone; `page` is on the same plane.
+    /// Sends the next command of a job whose command has just ended alone; `page` is on the same plane.
     #[inline(always)]
     pub fn follow_alone(&mut self, die: DieId, (op, page, units): (FlashOp, PageId, u32), events: &mut EventQueue) {
         let (now_ns, home) = (events.now_ns(), self.geometry.plane_of_page(page));
@@ -323,7 +324,7 @@ impl<O: Observer> Flash<O> {
 // Cold functions take the fields that they need, not a `CommandPath`, which would have to be built in memory for each
 // call.
 
-/// A die finds its channel busy; the timer is the channel's, if waiting may be necessary.
+/// Makes a die wait for its busy channel. `timer`: the channel's; none if its event is already due now.
 #[inline(never)]
 fn wait_for_channel(
     (number, timer): (ChannelId, Option<Timer>),

@@ -8,7 +8,7 @@ use super::Load;
 use crate::sim::index::DieId;
 use crate::sim::tournament::{NEVER, Tournament};
 
-/// The division of dies into rings, which are searched separately: the turn of a die, modulo `rings`.
+/// Divides dies into rings, which are searched separately: a die's ring is its turn modulo `rings`.
 #[derive(Clone, Copy, Debug)]
 pub struct Ring {
     /// The number of rings: 1, or the number of channels.

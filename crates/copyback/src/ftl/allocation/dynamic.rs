@@ -37,17 +37,17 @@ pub struct Dynamic {
     units_per_page: u32,
     /// The channel of each unit, if there is parity.
     stripes: Option<Stripes>,
-    /// Rotation for writes in zero time: over all planes, then for each channel, if units have channels, separately for
-    /// data and parity. With a common rotation, a drive that is filled in order would have all parity, which is
-    /// overwritten more often, on few dies, because it visits the channels at the pace of the rotation.
+    /// Rotation for writes in zero time: over all planes; or, if units have channels, for each channel, separately for
+    /// data and parity. With one rotation for both, a sequential fill would put all parity, which is overwritten more
+    /// often, on few dies: parity moves over the channels at the pace of the rotation.
     timeless: Vec<Timeless>,
 }
 
-/// Whose turn it is of planes that are written without time.
+/// The rotation over planes that are written in zero time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Timeless {
     next_plane: u32,
-    /// Units that the page takes which was begun.
+    /// Units that the page in progress still takes.
     units_left: u32,
 }
 

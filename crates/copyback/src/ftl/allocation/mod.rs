@@ -198,7 +198,7 @@ fn channel_of_moves(from: PlaneId, geometry: &Geometry) -> Option<ChannelId> {
 }
 
 impl AllocationConfig {
-    /// The same with a plane for each address, if the address determines the die.
+    /// This configuration, with a plane for each address if the address determines the die.
     #[must_use]
     pub fn by_address(&self) -> Self {
         match self {

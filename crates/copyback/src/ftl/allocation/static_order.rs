@@ -4,9 +4,9 @@
 //! Source: hpdc18 Table 1 (CWDP), tpds20 Section 5.1 (channel-chip-die-plane); the 24 orders of Jung and Kandemir 2012.
 //!
 //! With parity, pages are counted by groups of stripes, and in a group by channel, and the order begins with C. All
-//! members of a stripe are then on the same chip, die and plane of their channels (`redundancy`). Each time parity and
-//! planes complete a common rotation, one plane is skipped, so that every plane gets equal parity, which is overwritten
-//! more often than data.
+//! members of a stripe are then on the same chip, die and plane of their channels (`redundancy`). When the rotation of
+//! parity over channels and that of pages over a channel's planes end together, each channel skips one plane. So every
+//! plane gets equal parity, which is overwritten more often than data.
 //!
 //! Parameters:
 //! - `order` (default `"CWDP"`): each of the letters C, W, D, P once.
@@ -69,9 +69,9 @@ pub struct StaticOrder {
     planes: FastDiv,
     /// The destination of pages, by the residue of the logical page's number.
     place_of: Vec<PagePlacement>,
-    /// The page of the plane in one rotation, for each residue: if a plane is a row of planes, it has several.
+    /// For each residue, which page of its plane in one rotation it is: a plane that is a row of planes has several.
     rank_of: Vec<u32>,
-    /// The residue of each plane's pages of one round.
+    /// For each page of a plane in one rotation, its residue.
     residue_of: Vec<u32>,
     row_planes: u32,
     stripes: Option<Striped>,
@@ -150,7 +150,7 @@ impl StaticOrder {
         self.place_of[self.planes.div_rem(page).1 as usize]
     }
 
-    /// Which of its plane's units a unit is, in the order of their addresses.
+    /// The index of a unit among the units of its plane, in the order of addresses.
     pub fn index_in_plane(&self, unit: LogicalUnit) -> u32 {
         let (page, rest) = self.units_per_page.div_rem(unit.0);
         let (round, residue) = self.planes.div_rem(page);

@@ -5,12 +5,12 @@ use crate::ftl::blocks::BlockState;
 use crate::sim::index::{BlockId, LogicalUnit, PlaneId};
 
 impl Ftl {
-    /// Places that are programmed, padded, skipped, or being so, of all blocks.
+    /// Places of all blocks that are programmed, padded or skipped, programs in progress included.
     pub fn units_programmed(&self) -> u64 {
         self.blocks.iter().map(|b| u64::from(b.written)).sum()
     }
 
-    /// Pages of each block of the flash that are programmed, padded, skipped, or being so, from the first on.
+    /// Pages of each flash block that are programmed, padded or skipped, programs in progress included.
     pub fn pages_programmed(&self) -> Vec<u32> {
         let g = &self.geometry;
         let mut pages = vec![0; (g.blocks * g.row_planes) as usize];

@@ -121,7 +121,7 @@ impl Ftl {
             at += in_word;
         }
         if self.geometry.has_superpages() {
-            // Padding, and what was trimmed, is valid with the rest of its row.
+            // The valid bits of a row also cover its padding and its trimmed units.
             moves.retain(|m| m.unit.is_some() && self.map.get(m.unit) == m.from);
         }
     }

@@ -229,12 +229,12 @@ impl Ftl {
         blocks * self.geometry.pages_per_block + self.pages_left_in(open)
     }
 
-    /// Whether a plane has merges to do that do not wait for a write to ask for them.
+    /// Whether a plane has merges that need not wait for a write.
     pub fn is_merge_due(&self, plane: PlaneId) -> bool {
         self.logs().is_due(plane)
     }
 
-    /// Whether a plane has log blocks to merge: if a write waits, its oldest random log block, if that is full.
+    /// Whether a plane can merge if a write waits: its oldest random log block is full, or a merge is due.
     pub fn can_merge(&self, plane: PlaneId) -> bool {
         let is_full = |block: BlockId| self.blocks[block].state == BlockState::Closed;
         self.is_merge_due(plane) || self.logs().oldest(plane).is_some_and(is_full)
@@ -247,7 +247,7 @@ impl Ftl {
         let block = match merge {
             Merge::Gather(old) | Merge::Empty(old) => old,
         };
-        // What is valid in it is among what is gathered.
+        // The lists of the gathered logical blocks include the valid units of this block.
         self.take_victim(block, moves);
         let mut logical: Vec<LogicalBlock> = match merge {
             Merge::Gather(_) => self.logs().planes[plane.at()].merging.iter().map(|m| m.logical).collect(),
@@ -369,7 +369,7 @@ impl Ftl {
 
     fn end_gathering(&mut self, plane: PlaneId) {
         let merging = &mut self.logs_mut().planes[plane.at()].merging;
-        // What was set aside meanwhile has not begun.
+        // The merge of a block that was set aside meanwhile has not begun.
         let Some(Merging { logical, block, .. }) = merging.take_if(|m| m.has_begun) else { return };
         let open = std::mem::replace(&mut self.planes[plane.at()].open[MERGED], BlockId::NONE);
         if open.is_some() {

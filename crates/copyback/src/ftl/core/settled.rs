@@ -53,7 +53,7 @@ impl Ftl {
         assert!(units.next().is_none(), "the sample has a place for each unit");
     }
 
-    /// Maps units to the places of a block that are valid in the sample; how many.
+    /// Maps units to the places of a block that are valid in the sample. Returns how many.
     fn settle_block(
         &mut self,
         sample: &Self,
@@ -79,7 +79,7 @@ impl Ftl {
         valid
     }
 
-    /// A die whose planes are settled opens the blocks next that the die of `sample` would.
+    /// Makes a settled die open the same blocks next as the die of `sample`.
     pub fn settle_die(&mut self, die: DieId, sample: &Self, offsets: &[u32]) {
         if let (Some(twins), Some(from)) = (&mut self.twins, &sample.twins) {
             twins.settle(die, from, offsets);
@@ -87,7 +87,7 @@ impl Ftl {
     }
 
     /// Adjusts a settled plane to the moment of planes that were settled later: its blocks keep their ages, and get the
-    /// wear of that moment. All stamps count `times` here.
+    /// wear of that moment. On this drive, stamps are `times` those of the sample.
     pub fn align_settled(&mut self, plane: PlaneId, lag: Lag, times: u64) {
         for offset in 0..self.geometry.blocks_per_plane {
             let block = self.blocks.id(plane, offset);

@@ -62,7 +62,7 @@ impl Ftl {
         self.geometry.page_of(first)
     }
 
-    /// Forgets a unit's data; its row is invalid with the last one.
+    /// Discards a unit's data; its row becomes invalid with the row's last unit.
     pub(super) fn trim_in_superpage(&mut self, unit: LogicalUnit, old: PhysicalUnit) {
         if self.superpage_of(unit).all(|other| self.map.get(other).is_none()) {
             self.invalidate_row(old);

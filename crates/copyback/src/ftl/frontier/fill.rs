@@ -58,7 +58,7 @@ pub struct Keys {
 const PAGES: u32 = 64;
 /// Copies of one unit that pages in the controller may hold together.
 pub const COPIES_MAX: u32 = 32_000;
-/// The most that may be set: with pages of as many units as there can be.
+/// The largest allowed setting: [`COPIES_MAX`] copies, if pages have the most units.
 const PAGES_MAX: u32 = COPIES_MAX / UNITS_PER_PAGE_MAX as u32;
 /// Longest wait: a power failure would lose no more data than this time's.
 const LIMIT_MAX_NS: u64 = 10_000_000_000;

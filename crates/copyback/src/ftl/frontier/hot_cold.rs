@@ -15,7 +15,7 @@ pub struct HotCold {
     pub updates: u8,
 }
 
-/// Shortest window: each unit is examined once in some windows.
+/// Shortest window: once in 29 windows, old counts of units are removed, which takes long.
 const WINDOW_MIN_NS: u64 = 1_000_000;
 /// Most writes that are counted.
 pub const UPDATES_MAX: u8 = 3;

@@ -27,7 +27,7 @@ pub const KEPT: Kept = Kept {
 
 /// The configuration of a frontier: see the module's contract.
 pub trait Parameters {
-    /// Which of a plane's open blocks takes data of each stream; of two active ones, while no collection has begun.
+    /// Which open block of a plane takes data of each stream. With two active blocks: before a collection has begun.
     fn open_block_of(&self) -> [u8; STREAMS] {
         [0; STREAMS]
     }
@@ -58,7 +58,7 @@ pub trait Parameters {
     }
 }
 
-/// Writes the registry: of each row its place in the configuration and in the questions.
+/// Writes the registry: for each row its entry in the configuration and in the queries.
 macro_rules! frontiers {
     ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
         axis! {

@@ -7,7 +7,7 @@
 //! - `fill_limit` (default: none): the host's open page gathers writes smaller than a page, of any address, until it is
 //!   full or has this age; the rest of it is then padded. Without it, writes do not wait for each other: writes that
 //!   wait at the die when a page is bound share the page. atc18 Section 4.2: "multiple host writes are aggregated to
-//!   fill the page"; the limit is own.
+//!   fill the page"; no source states a limit.
 //! - `fill_ends` (default `"dram"`): the point at which a write that fills a page completes: `"dram"`, when it enters
 //!   the page, or `"flash"`, with the page's program.
 //! - `fill_pages` (default two for each location of an open page, 64 at least; at most 2,000): pages of the host that

@@ -53,13 +53,13 @@ pub trait CacheParameters {
 pub enum Answer {
     /// All are there.
     Hit,
-    /// Keys that are not in DRAM have slots: they are to be loaded, or are already being loaded for another
-    /// transaction, which may still wait for a free slot.
+    /// Some keys are not in DRAM, and all have slots now: they must be loaded, or another transaction loads them, which
+    /// may itself still wait for a free slot.
     Load {
-        /// Some are on their way for another one.
+        /// Whether another transaction loads some of them.
         is_shared: bool,
     },
-    /// There is no room for them before others were loaded.
+    /// No slots are free for them until others are loaded.
     Full,
 }
 

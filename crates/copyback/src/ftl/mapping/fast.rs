@@ -31,8 +31,8 @@
 //! lag behind so far that no erased block remains for the sequential log block, pages that would open it go to the
 //! random log blocks.
 //!
-//! Rows are written in order only if their pages arrive together: `spd`'s Die-Writes are ordered by age, and a stream
-//! that begins half a row later never fills one. `spd` therefore does not have the savings of a sequential log block.
+//! Rows are written in order only if their pages arrive together: `spd` evicts pages by age, and a stream that begins
+//! inside a row never fills one in order. `spd` therefore does not have the savings of a sequential log block.
 //!
 //! It can be combined with `baseline`, `npgc`, `pgc`, `hios`, `baseline-d`, `baseline-p`, `twinblk`, `spd` and
 //! `spd-plus`. Schemes that differ only in their victims can be used, too, and then give equal results. Others are

@@ -36,7 +36,7 @@ impl PageMap {
         std::mem::replace(&mut self.entries[unit.at()], place)
     }
 
-    /// Points the unit at a new place if it is at `from`; whether it is.
+    /// Points the unit at a new place if it is at `from`. Returns whether it was.
     #[inline(always)]
     pub fn replace(&mut self, unit: LogicalUnit, from: PhysicalUnit, place: PhysicalUnit) -> bool {
         let entry = &mut self.entries[unit.at()];
@@ -47,7 +47,7 @@ impl PageMap {
         is_there
     }
 
-    /// Has the entry fetched into the processor's cache.
+    /// Prefetches the entry into the processor's cache.
     #[inline(always)]
     pub fn prefetch(&self, unit: LogicalUnit) {
         table::prefetch(&self.entries, unit.at());

@@ -23,8 +23,8 @@ impl super::Parameters for Params {}
 #[derive(Clone)]
 pub struct Policy {
     by_age: Lists,
-    /// The order in which blocks were filled, counted over all: if nothing is written for long, many are filled at one
-    /// time stamp.
+    /// The order in which blocks were filled, counted over all: moves can fill many blocks at one stamp, which counts
+    /// only writes of the host.
     filled: Vec<u64>,
     count: u64,
 }
@@ -36,7 +36,7 @@ impl Policy {
         Self { by_age, filled: vec![0; geometry.blocks as usize], count: 0 }
     }
 
-    /// When a block was filled, among all.
+    /// A block's number in the order in which all blocks were filled.
     pub(super) fn filled(&self, block: BlockId) -> u64 {
         self.filled[block.at()]
     }

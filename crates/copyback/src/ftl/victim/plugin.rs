@@ -96,7 +96,7 @@ impl VictimPolicy for Policy {
 
     fn pick(&mut self, view: VictimView<'_>) -> Option<BlockId> {
         let Some(picked) = self.plugin.pick(view) else {
-            // What a drive that is full needs is not the policy's to refuse.
+            // A policy may name no block only if no full block has an invalid unit.
             let frees = |block: &Block| u32::from(block.valid) < view.geometry.units_per_block;
             let count = view.full_blocks().filter(|(_, block)| frees(block)).count();
             if count > 0 {

@@ -10,7 +10,7 @@ pub mod text;
 use copyback_workload::Op;
 use copyback_workload::units::exact_time;
 
-/// Rows of responses that are kept, and as many of collecting and of rounds: 32 bytes each.
+/// Most rows of responses that are kept, and most rows of collecting and rounds: 32 bytes each.
 pub const ROWS_MAX: usize = 1_000_000;
 
 /// The recorded time window.
@@ -166,7 +166,7 @@ impl Recorder {
         }
     }
 
-    /// Whether there are as many rows as are kept: then the window ends here, and has what ended before.
+    /// Whether the maximum number of rows is reached: the window then ends here, with all that ended before.
     fn cuts(&mut self, rows: usize, now_ns: u64) -> bool {
         if rows < self.rows_max {
             return false;
@@ -175,7 +175,7 @@ impl Recorder {
         true
     }
 
-    /// The run is over, and so is what collects still. `is_coordinated`: there might have been rounds.
+    /// The run and current collections are over. `is_coordinated`: whether there can have been rounds.
     pub fn end(mut self, is_coordinated: bool, now_ns: u64) -> MicroscopeView {
         for drive in 0..self.dies.len() as u32 {
             self.note_collecting(drive, 0, now_ns);
@@ -213,7 +213,7 @@ pub struct MicroscopeView {
     pub to_ns: u64,
     /// When the run ended.
     pub run_end_ns: u64,
-    /// How long it was to be.
+    /// The requested length.
     pub wanted_ns: u64,
     /// Dies of each drive of the array.
     pub dies: Vec<u32>,

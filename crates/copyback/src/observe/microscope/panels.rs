@@ -60,7 +60,7 @@ impl Panel {
         let span_ns = (view.to_ns - view.from_ns).max(1);
         let after_ns = |ns: u64| ns.clamp(view.from_ns, view.to_ns) - view.from_ns;
         let column = |ns: u64| after_ns(ns) as f64 * columns as f64 / span_ns as f64;
-        // In whole numbers, so that what begins with a column is not a hair before it.
+        // In integers: rounding must not move a row that begins with a column into the column before.
         let column_of = |ns: u64| (u128::from(after_ns(ns)) * columns as u128 / u128::from(span_ns)) as usize;
         for row in &self.rows {
             let (start, end) = (column(row.start_ns), column(row.end_ns));
@@ -133,7 +133,7 @@ pub fn united<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<Row> {
 /// Lengths of a scale, in tenths of a power of ten.
 const LENGTHS: &[u64] = &[10, 12, 15, 20, 25, 30, 40, 50, 60, 80];
 
-/// A round time that so long a response fits in.
+/// The smallest scale that includes the longest response.
 fn scale_ns(longest_ns: u64) -> u64 {
     let mut lengths = (0..18).flat_map(|power| LENGTHS.iter().map(move |length| length * 10u64.pow(power)));
     lengths.find(|&length| length >= longest_ns).unwrap_or(u64::MAX)

@@ -49,7 +49,7 @@ fn axis(view: &MicroscopeView) -> [String; 2] {
     [times, marks]
 }
 
-/// The character of a height, of 1; any height at all shows.
+/// The character for a height between 0 and 1; every height above 0 is visible.
 fn letter(height: f64) -> char {
     let eighths = (height * 8.0 - 1e-9).ceil().clamp(0.0, 8.0) as usize;
     if eighths == 0 { ' ' } else { HEIGHTS[eighths - 1] }

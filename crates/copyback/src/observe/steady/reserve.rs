@@ -66,7 +66,7 @@ impl Reserve {
     }
 }
 
-/// Writes the shares of a reserve, or that there is none: all runs have the same names.
+/// Writes the shares of a reserve, or nulls without one, so that all runs have the same names.
 pub(super) fn serialize<S: Serializer>(reserve: &Option<Reserve>, serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     struct Shares {

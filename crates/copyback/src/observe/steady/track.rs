@@ -59,13 +59,13 @@ impl Track {
         self.end
     }
 
-    /// Units that flash was programmed with behind the last request, of a run that is here now.
+    /// Units programmed after the last request, up to the position `now`.
     fn units_after_end(&self, now: RunPosition) -> u64 {
         self.end.map_or(0, |end| now.flash_units - end.flash_units)
     }
 
-    /// Units that flash was programmed with after the last request, over those before, of a run that is here now; 0 if
-    /// there were none before.
+    /// Units programmed after the last request, up to the position `now`, over those before; 0 if there were none
+    /// before.
     pub fn share_after_end(&self, now: RunPosition) -> f64 {
         let after = self.units_after_end(now);
         let before = now.flash_units - self.marks[0].flash_units - after;
@@ -77,7 +77,7 @@ impl Track {
     pub fn judge(&self, last: RunPosition, host: Loop, spare_units: u64) -> Steady {
         let judged = Judged { units_after_end: self.units_after_end(last), spare_units };
         let steady = judge(&self.ends(self.end.unwrap_or(last)), host, &judged);
-        // Blocks that were erased when the host was done are no sign that the drive still fills up.
+        // If blocks were erased after the host was done, the drive is not still filling up.
         if steady.verdict == Verdict::NoErase && last.erases > self.marks[0].erases {
             return Steady { verdict: Verdict::TooShort, ..steady };
         }

@@ -64,7 +64,7 @@ pub struct Bar {
 /// A place and its bars, in the order of the commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The place: `channel 0`, `plane 1`; indices count over the drive. If there are several, the name begins with it.
+    /// The place: `channel 0`, `plane 1`; indices count over the drive. With several drives, the drive precedes it.
     pub name: String,
     /// When it was in use.
     pub bars: Vec<Bar>,
@@ -154,7 +154,7 @@ impl Axis {
     }
 
     fn number(&self, ns: f64) -> String {
-        // A minus before nothing says nothing.
+        // No minus sign before a rounded zero.
         format!("{}", (ns / self.unit_ns * 1e3).round() / 1e3 + 0.0)
     }
 }
@@ -162,7 +162,7 @@ impl Axis {
 /// The texts of labels.
 pub const LEGEND: &[(&str, &str)] = &[
     ("R W C E", "garbage collection reads, programs or copies back the page at this offset of its block, or erases"),
-    ("r w", "the host reads or writes, for the request of this number; without one a buffer evicts"),
+    ("r w", "the host reads or writes, for the request of this number; without a number, a buffer evicts"),
     ("R/scrub", "another background task"),
 ];
 
@@ -233,7 +233,7 @@ impl Timeline {
         Self { dies: dies.to_vec(), names_drives, from_ns, to_ns, rows, mark: None }
     }
 
-    /// The same about a request: it has a row, its commands are marked, and times count from its arrival.
+    /// Marks a request: it has a row, its commands are marked, and times count from its arrival.
     pub fn about(mut self, mark: MarkedRequest) -> Self {
         let bar = Bar {
             start_ns: mark.arrival_ns,

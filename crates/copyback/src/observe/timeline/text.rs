@@ -34,7 +34,7 @@ const FILLS: &[(Use, char, &str)] = &[
     (Use::DataOut, '<', "data out"),
     (Use::Held, '.', "register holds data"),
     (Use::Cycles, ',', "command cycles"),
-    (Use::OtherDie, OTHER_DIE, "channel carries another die's"),
+    (Use::OtherDie, OTHER_DIE, "channel carries another die's data"),
 ];
 
 /// The fill of transfers of other dies, beside which the drawn dies are idle.

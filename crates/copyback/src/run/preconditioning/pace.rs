@@ -17,24 +17,24 @@ impl Work {
         (self.done / (self.done + self.left).max(1.0)).min(0.99)
     }
 
-    /// Whether the rest is known within a factor of two. Near its end, a round of overwrites may be the last or not:
-    /// what follows is a multiple of what is left of it, or nothing.
+    /// Whether the rest is known within a factor of two. Near the end of a round of overwrites, it is open whether
+    /// another round follows: the rest may be small, or a whole round.
     pub fn is_rest_known(&self) -> bool {
         let [least, most] = self.bounds;
         self.left <= 2.0 * least && most <= 2.0 * self.left
     }
 }
 
-/// Counts the work, as fast as memory takes it, and keeps the estimate of the rest.
+/// Counts the work, and keeps the estimate of the rest.
 pub(super) struct Pace<'a> {
     done: f64,
     /// Estimated rest of the present pass over a drive.
     pub pass: f64,
-    /// Estimate of the passes that follow to the same end.
+    /// Estimated work of the passes that follow this one.
     pub passes: f64,
     /// By how much this may be too high, and too low.
     pub margins: [f64; 2],
-    /// Estimate of what follows on these.
+    /// Estimated work after all passes.
     pub after: f64,
     /// By how much this may be too high or too low.
     pub after_margin: f64,

@@ -10,7 +10,7 @@ pub(super) const ROUNDS_EXPECTED: f64 = 3.75;
 pub(super) const ROUNDS_MIN: f64 = 2.0;
 /// Rounds by which an estimate may be too low, as far as the remaining time is printed: most drives take no more.
 const ROUNDS_MORE: f64 = 2.0;
-/// Change of write amplification from round to round, relative to that of the round before, before it was counted.
+/// Expected ratio of two successive changes of write amplification, until it is measured.
 const DECAY_EXPECTED: f64 = 0.3;
 /// Largest such ratio that is extrapolated.
 const DECAY_MAX: f64 = 0.7;
@@ -66,7 +66,7 @@ impl WorkOfWrite {
     }
 }
 
-/// Units of a drive beyond the filled units, and the blocks that collection keeps free.
+/// Units of a drive, less the filled units and the blocks that collection keeps free.
 pub(super) fn spare_units(ftl: &Ftl, kept_blocks: u32, filled: f64) -> f64 {
     let geometry = &ftl.geometry;
     let kept = f64::from(kept_blocks) / f64::from(geometry.blocks_per_plane);

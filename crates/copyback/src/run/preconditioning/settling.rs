@@ -43,7 +43,7 @@ impl<'a> Preconditioner<'a> {
         self.pace.pass = WORK_OF_LISTING * all_units;
         self.pace.passes = self.work_of_sample(config);
         self.expect_rounds_at_first();
-        // How far a sample is advanced is drawn: nothing, or twice the mean.
+        // How far a sample is advanced is random, from nothing to twice the mean.
         self.pace.after_margin = self.work_of_advances(config);
         self.pace.after = WORK_OF_UNIT * all_units + self.pace.after_margin;
         let mut of_plane = self.units_of_planes();

@@ -219,7 +219,7 @@ impl Simulation<'_> {
             _ => {}
         }
         self.begin_parts();
-        // Messages are delivered when all of this moment is in.
+        // Messages are delivered after all events of this moment.
         self.has_to_hand_over |= !self.array_mut().controllers.is_empty();
     }
 
@@ -259,7 +259,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Whether a drive collects may have changed.
+    /// A drive may have begun or ended to collect.
     fn note_collecting(&mut self, member: usize) {
         let now_ns = self.events.now_ns();
         let dies = self.members[member].ssd.drive().dies_collecting();
@@ -323,7 +323,7 @@ impl Simulation<'_> {
         let now_ns = self.events.now_ns();
         let array = self.array_mut();
         array.idle_since_ns = Some(now_ns);
-        // Controllers are notified when all of this moment is in: another request may begin at once.
+        // Controllers are notified after all events of this moment: another request may begin at once.
         array.is_quiet_unreported = !array.controllers.is_empty();
         self.has_to_hand_over |= !self.array_mut().controllers.is_empty();
     }

@@ -185,7 +185,7 @@ impl Simulation<'_> {
         self.has_to_hand_over = !self.held.is_empty() || self.has_parts();
     }
 
-    /// Splits requests in a drive's line as far as it takes them; whether none is left.
+    /// Splits requests in a drive's line as far as it takes them. Returns whether none is left.
     fn empty_line(&mut self, member: usize) -> bool {
         while let Some((id, splitter)) = self.members[member].line.front().copied() {
             if let Some(rest) = self.split(member, id, splitter) {

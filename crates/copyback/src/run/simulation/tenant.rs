@@ -11,7 +11,7 @@ pub(super) struct Tenant {
     pub stream: Stream,
     /// When it started: its times count from then. `None` while others have to end first.
     pub started_ns: Option<u64>,
-    /// Its own clock at the begin of its phase, and which one that is.
+    /// The number of its phase, and its own clock when the phase began.
     pub phase: usize,
     pub phase_began_at_ns: u64,
     /// The request that was fetched and has not begun.
@@ -94,7 +94,7 @@ impl Tenant {
         let phases = self.stream.phases_ns.iter().map(|phase| phase.map(|at_ns| started_ns.saturating_add(at_ns)));
         let end_ns = self.end_ns(started_ns);
         let to_ns = self.measured_to_ns(started_ns);
-        // What was begun in a phase may end behind it.
+        // A request that begins in a phase may end after it.
         let behind_ns = to_ns.saturating_sub(end_ns.max(from_ns));
         phases.map(|[begin, end]| end.min(to_ns).saturating_sub(begin.max(from_ns))).sum::<u64>() + behind_ns
     }

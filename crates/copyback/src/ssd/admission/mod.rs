@@ -314,8 +314,7 @@ impl Drive {
     /// As [`Self::accepts_move`], after the job of the plane `beginning` (if any) has begun to move a whole block.
     pub(in crate::ssd) fn would_accept_move(&self, plane: PlaneId, beginning: PlaneId) -> bool {
         let bound = self.bound_plane(plane);
-        // A plane needs the room that it makes for its own writes. If planes gave it away, data would circulate among
-        // them.
+        // A plane needs the space that it frees, for its own writes. If planes gave it away, data would circulate.
         self.queues.is_empty(self.space_queue(self.geometry.die_of(plane), bound))
             && self.admission.reservations.space().accepts_move(&self.ftl, &PlaneJobs(self), plane, bound, beginning)
     }
@@ -333,7 +332,7 @@ impl Drive {
         self.notify_die_search(die);
     }
 
-    /// A slot of a die's window is free that no task had: transactions that wait for it enter.
+    /// A slot that no task had is free in a die's window: transactions that wait for it enter.
     pub(in crate::ssd) fn fill_window(&mut self, die: DieId, events: &mut EventQueue) {
         self.admit_waiting(Change::Slot { die, task: None }, events);
     }

@@ -1,6 +1,6 @@
 //! Space that planes share, on a drive that may relocate data to any plane: the sum of free pages over all planes.
 //! Planes share their space if the allocation chooses dies, and moved data shares open blocks with the host's. With
-//! separate open blocks, a block that one of them opens for a single page would be lost to the other.
+//! separate open blocks, a block opened for a single page of one kind of data would be lost to the other kind.
 //!
 //! If each plane takes the moves of its own collections, it keeps a block for them. Here the kept blocks are a common
 //! pool. A relocation begins when the whole drive has space for its moves, even if its own plane has none. The host
@@ -13,7 +13,7 @@ use crate::ftl::frontier::Stream;
 use crate::ftl::space::MovePool;
 use crate::sim::index::PlaneId;
 
-/// The space that some planes share.
+/// The space that some planes share. A [`MovePool`] is its present state, with `kept`.
 #[derive(Clone, Copy, Default)]
 struct Stock {
     /// Pages that moved data may take.

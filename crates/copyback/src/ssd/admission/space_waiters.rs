@@ -1,9 +1,9 @@
 //! Writes that wait for a free page.
 //!
-//! If collections reserve no die, windows are full during an overload, and an admitted write waits for its window
-//! before it reserves its page. A write is therefore admitted only if more pages remain than writes wait there. The
-//! work for a write then does not depend on the number of waiting writes. If the allocation chooses dies, all writes of
-//! a drive (or of a channel) wait on one list, and the die is chosen when a write leaves it.
+//! If collections reserve no die, windows are full during an overload, and a write reserves its page only when it
+//! enters its window. A write may therefore wait in front of a window only if more pages remain than writes wait there.
+//! The work for a write then does not depend on the number of waiting writes. If the allocation chooses dies, all
+//! writes of
 
 use crate::dispatch::txn::Txn;
 use crate::ftl::allocation::PagePlacement;

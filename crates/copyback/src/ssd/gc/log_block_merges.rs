@@ -13,7 +13,7 @@ use crate::tasks::gc::trigger::Start;
 use crate::tasks::job::Step;
 
 impl Drive {
-    /// Merges start that do not wait for a write.
+    /// Starts the merges that do not wait for a write.
     pub(in crate::ssd) fn merge_if_due(&mut self, plane: PlaneId, events: &mut EventQueue) {
         if self.gc.jobs.is_free(plane) && self.ftl.is_merge_due(plane) {
             self.start_collection(plane, Start::Requested, events);

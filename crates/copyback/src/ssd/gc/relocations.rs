@@ -246,7 +246,7 @@ impl Drive {
         self.geometry.planes_of(die).filter(|&plane| self.admission.reservations.space().takes_move(&self.ftl, plane))
     }
 
-    /// Tries relocations again that no plane took.
+    /// Tries the relocations again whose page no plane took.
     fn resume_held_up(&mut self, events: &mut EventQueue) {
         if !self.gc.relocations.take_blocked() {
             return;

@@ -113,9 +113,9 @@ impl Drive {
         self.geometry.planes_of(die).any(|p| self.gc.jobs.is_on(p))
     }
 
-    /// Whether data may leave a full plane, so that host writes that are bound to it get pages. Low watermarks do not
-    /// permit this, and neither do writes that could go to the destination themselves: otherwise planes full of valid
-    /// data would move it from one to another for ever.
+    /// Whether data may leave a full plane, so that host writes that are bound to it get pages. A low watermark is no
+    /// reason for this, and neither are writes that could go to the destination themselves: planes full of valid data
+    /// would then move it from one to another for ever.
     pub(in crate::ssd) fn can_leave(&self, plane: PlaneId) -> bool {
         let within_die = self.scheme.settings.collection.plane_rule.is_some();
         let goes_to = |p: PlaneId| match within_die {
@@ -129,8 +129,8 @@ impl Drive {
             && (0..self.geometry.planes).map(PlaneId).any(|p| p != plane && goes_to(p))
     }
 
-    /// Host writes wait for space. If their plane or die has pages that are only reserved, nothing is done: binding
-    /// these takes free blocks below the watermark. Otherwise collects the plane, or the die's lowest plane,
+    /// Host writes wait for space. If their plane or die still has pages, all of them reserved, nothing is done:
+    /// binding these starts a collection at the watermark. Otherwise collects the plane, or the die's lowest plane,
     /// independent of watermarks. If nothing is reclaimable, writes that are bound to no plane move to another die if
     /// the allocation chooses dies, and others wait until data may leave.
     pub(in crate::ssd) fn collect_scope_for_space(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {

@@ -104,9 +104,9 @@ impl Hotness {
 }
 
 impl Drive {
-    /// Separates the hot moves of a collection that begins, if hot data has its own blocks, if the pages that both parts
-    /// need still leave a page free, and if the reserve of each plane, one block, takes the plane's pages of both parts:
-    /// pages stay on their plane if no other has space for them.
+    /// Separates the hot moves of a collection that begins, under three conditions: hot data has its own blocks; the
+    /// pages that both parts need still leave a page free; the reserve of each plane, one block, takes the plane's
+    /// pages of both parts, because pages stay on their plane if no other has space for them.
     pub(in crate::ssd) fn take_hot(&mut self, id: JobId, plane: PlaneId, moves: &mut Vec<Move>, now_ns: u64) {
         let Self { map, gc, ftl, geometry, .. } = self;
         let Some(hotness) = &map.hotness else { return };

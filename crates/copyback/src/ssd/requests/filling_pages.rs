@@ -178,8 +178,8 @@ impl Drive {
         chain.any(|id| id == write)
     }
 
-    /// Writes of the host that wait enter pages, as far as there are any. `programmed`: the page that has just made
-    /// room; its time explains their wait.
+    /// Puts waiting writes of the host into pages, as long as there are pages. `programmed`: the page that has just
+    /// freed space; its time explains their wait.
     fn fill_waiting(&mut self, programmed: Option<&FreedSpace>, events: &mut EventQueue) {
         let first = |drive: &Self| {
             drive.host_data.filling.as_ref().expect("pages fill").waiting.front().map(|first| first.write)

@@ -184,7 +184,7 @@ impl Ssd {
         self.drive.queues.longest_search() as usize
     }
 
-    /// Whether the drive has a buffer whose pages had to leave for what waited.
+    /// Whether the drive has a buffer that evicted pages because waiting units did not fit.
     pub fn has_filled_buffer(&self) -> bool {
         self.drive.host_data.buffer.as_ref().is_some_and(|buffer| buffer.was_full())
     }

@@ -48,7 +48,7 @@ pub trait BackgroundTask {
     fn alarm_ns(&self) -> Option<u64> {
         None
     }
-    /// Whether it has blocks relocated now.
+    /// Whether blocks are to be relocated for it now.
     fn is_due(&self) -> bool;
     /// The full block that is relocated next, if there is one.
     fn pick(&self, blocks: &Blocks) -> Option<BlockId>;
@@ -72,7 +72,7 @@ pub trait Parameters {
 /// page.
 macro_rules! tasks {
     ($( $(#[$cfg:meta])? $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
-        /// `[tasks]`: a table for each task that is on, and what making their requests takes.
+        /// `[tasks]`: a table for each task that is on, and the delays of firmware.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields, default)]
         #[allow(missing_docs)]
@@ -166,7 +166,7 @@ tasks! {
     "refresh" => refresh: Refresh,
 }
 
-/// Sources of tasks that no drive has without them.
+/// The number of sources that only background tasks add.
 const ADDED: usize = {
     let (mut at, mut added) = (0, 0);
     while at < OF_TASKS.len() {
@@ -182,7 +182,7 @@ const ADDED: usize = {
     added
 };
 
-/// All that flash may work for, in the order of their numbers.
+/// All sources, in the order of their numbers.
 pub const SOURCES: &[Source; Source::BUILT_IN.len() + ADDED] = {
     const ALL: [Source; Source::BUILT_IN.len() + ADDED] = {
         let mut all = [Source::HOST; Source::BUILT_IN.len() + ADDED];

@@ -3,10 +3,10 @@
 //! Source: atc18 Section 4.2: "the block with the most number of reads is chosen. Other than that, the process of
 //! copying valid data is identical to that of the garbage collection task."
 //!
-//! Each block has a counter, one for each page read by the host, collections, the map or scrubbing itself; an erase
-//! resets it to 0. When the highest exceeds `start`, the full block with the highest count is relocated, and the next,
-//! until the highest is below `stop`. The block is found in constant time. Blocks that hold data begin with counts of
-//! past reads, drawn evenly from 0 to below `first_max` (stream `scrub.first`).
+//! Each block has a counter of page reads by the host, collections, the map or scrubbing itself; an erase resets it to
+//! 0. When the highest exceeds `start`, the full block with the highest count is relocated, and the next, until the
+//! highest is below `stop`. The block is found in constant time. Blocks that hold data begin with counts of past reads,
+//! drawn evenly from 0 to below `first_max` (stream `scrub.first`).
 //!
 //! Parameters:
 //! - `start` (default 100,000 reads): scrubbing begins above this count.

@@ -35,10 +35,10 @@ impl Destination {
     /// The plane to which a page of a victim on `home` goes.
     ///
     /// With a global destination it goes to a plane with more free pages than its own, on a die without a collection
-    /// and without moves of other dies to program. Without this rule, collections could wait for each other's dies in a
-    /// chain, and all of them would be delayed. A page that goes to `home` never waits. Of such planes, planes that
-    /// take the page without falling to their watermark come first, then the plane whose die has the fewest waiting
-    /// requests, then the plane with the most free pages.
+    /// and without moves of other dies to program. Of such planes, planes that take the page without falling to their
+    /// watermark come first, then the plane whose die has the fewest waiting requests, then the plane with the most
+    /// free pages. A page that goes to `home` never waits. Without the rule for dies, collections could wait for each
+    /// other's dies in a chain, and all of them would be delayed.
     ///
     /// A page that must leave goes to the plane with the most free pages: its own plane is full of valid data, where a
     /// move would free nothing.

@@ -1,4 +1,4 @@
-//! Shares that a program which calls Copyback sets: a class of Python, for example.
+//! Shares that are set by a program that calls Copyback: a class of Python, for example.
 //!
 //! Once a period while a task is active, the program receives the state of the drive, and returns the shares of
 //! collection and of scrubbing in percent. Shares control collection only while it is active: set `trigger.soft` high,

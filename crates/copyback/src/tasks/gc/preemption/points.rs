@@ -5,8 +5,9 @@
 //! all waiting requests, and resumes the collection when none waits. No executing command is interrupted.
 //!
 //! At point (1) a page waits in a register of the collection's plane, so that this plane serves no read. If free blocks
-//! of the trigger's scope are below `trigger.hard`, writes may not preempt (state 2 of Fig. 7). While a write of high
-//! priority waits there, no request may preempt until the collection is complete and that write is served (state 3).
+//! of the trigger's scope are below `trigger.hard`, writes may not preempt (state 2 of Fig. 7). If a write of high
+//! priority also waits at the die, no request may preempt until the collection is complete and that write is served
+//! (state 3).
 //!
 //! Below that watermark, and if a write waits for a free page, a point serves only requests that waited when it opened,
 //! so that the collection continues.

@@ -60,7 +60,7 @@ pub struct Idle {
 }
 
 impl Idle {
-    /// The time at which a drive counts as idle that has had no work since `since_ns`.
+    /// The time at which a drive that has had no work since `since_ns` counts as idle.
     #[inline]
     pub fn begins_ns(&self, since_ns: u64) -> u64 {
         since_ns + self.after_ns
@@ -72,7 +72,7 @@ impl Idle {
         free < self.stop_watermark
     }
 
-    /// For a scope of this many blocks and planes; `watermark` makes a watermark of a number of blocks.
+    /// For a scope of this many blocks and planes; `watermark` converts a number of blocks to a watermark.
     pub(super) fn new(
         params: &Params,
         soft_blocks: u32,

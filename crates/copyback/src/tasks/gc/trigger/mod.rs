@@ -99,11 +99,11 @@ pub trait TriggerPolicy {
     fn goes_on(&self) -> bool {
         true
     }
-    /// The watermark below which collections may hardly be delayed any more.
+    /// The hard watermark: below it, few requests or none may delay a collection.
     fn hard_watermark(&self) -> u32 {
         0
     }
-    /// Whether collections of a scope with this much free may hardly be delayed any more.
+    /// Whether a scope with this much free is below the hard watermark.
     #[inline]
     fn is_below_hard(&self, free: u32) -> bool {
         free < self.hard_watermark()
@@ -170,7 +170,7 @@ pub trait Parameters {
     }
 }
 
-/// Writes the registry: for each row its place in the configuration, in the run-time enum and in the questions.
+/// Writes the registry: for each row its place in the configuration, in the run-time enum and in the queries.
 macro_rules! triggers {
     ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
         axis! {

@@ -21,9 +21,9 @@
 //! - `report` (default: 1.5 times `soft`): a drive of an array whose collections are coordinated (`coordination`)
 //!   reports below this watermark, and starts nothing. This is T_soft of tc12; `soft` is its T_hard. Without
 //!   coordination it has no effect.
-//! - `last_resort` (default: a block for each plane of the scope, which is kept for moves, and one more, so 2 for a
-//!   plane; always below `soft`): such a drive collects without an order while it is below this watermark. A plane on
-//!   which writes wait for a page is collected in any case.
+//! - `last_resort` (default: for each plane of the scope the block that is kept for moves, plus one block: 2 for a
+//!   plane; always below `soft`): a coordinated drive of an array collects without an order below this watermark. A
+//!   plane on which writes wait for a page is collected in any case.
 //! - `stop` (default: `soft`): collection continues until this watermark is reached.
 //! - `collections` (default `"until-stop"`): what follows a collection whose scope is still below `stop`.
 //!   - `"until-stop"`: the next collection.
@@ -381,7 +381,7 @@ impl Policy {
             Count::Pages => blocks * geometry.pages_per_block,
         };
         let watermark = |blocks: u32| of_plane(blocks.div_ceil(blocks_in_row));
-        // A drive at its last resort has never reported before.
+        // Always below `soft`: otherwise a drive would be at its last resort before it reported.
         let last_resort = (planes * GC_RESERVE_BLOCKS + 1).min(soft_blocks.saturating_sub(1));
         let coordination = CoordinationLevels {
             report: watermark(params.report_blocks(blocks)),
