@@ -81,8 +81,8 @@ impl Style {
 }
 
 /// The styles of schemes that one picture or page has, in their order. A preset's style is always the same, unless a
-/// scheme before it has its colour: bars and boxes have no dashes. Another scheme has the first place without a name
-/// that no scheme before it has.
+/// scheme before it has its colour: bars and boxes have no dashes. A scheme that is no preset has the first unused
+/// place without a name.
 pub fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<Style> {
     let names: Vec<&str> = names.into_iter().collect();
     let preset = |name: &str| PLACES.iter().position(|own| *own == name).filter(|_| !name.is_empty());

@@ -67,8 +67,8 @@ const COLUMNS: &[Column] = &[
 /// which follows [`COLUMNS`].
 const BY_IMPORTANCE: &[usize] = &[1, 2, 9, 4, 7, 8, 6, 3, 5];
 
-/// The table: for each cell a line with its label, and below it a line for each scheme; and below all of them which
-/// columns there is no room for.
+/// The table: for each cell a line with its label, and below it a line for each scheme. The last lines name the columns
+/// for which there is no room.
 pub fn table(results: &SweepResults<'_>, terminal_columns: usize) -> String {
     let rows = rows(results);
     let (kept, mut left_out) = table::fitting(&rows, BY_IMPORTANCE, terminal_columns);

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! pages of dies 0 to 3, of two planes each      3  1  2  2     it is the turn of die 0
-//! evicted for five new pages                    2  -  2  2     and its turn again
+//! evicted for five new pages                    2  -  2  2     then it is die 0's turn again
 //! ```
 //!
 //! Parameters: those of `lru`, and one more.

@@ -122,7 +122,7 @@ mod tests {
                     stack.push(next);
                 }
                 let resolved = stack.resolve();
-                // Parity takes a third of what data takes: devices of a paper without have no room for it.
+                // Parity takes a third of the space of data: devices of papers without parity have no room for it.
                 let lacks_room = scheme.text.contains("[redundancy]") && !device.name.ends_with("-rain");
                 let has_superpages = scheme.text.contains("\"superpage\"") && device.text.contains("\"steady-state\"");
                 match resolved {
@@ -130,7 +130,7 @@ mod tests {
                     Err(error) if has_superpages => assert!(error.to_string().contains("superpage"), "{error:?}"),
                     Err(error) if lacks_room => assert!(error.to_string().contains("parity"), "{error:?}"),
                     Ok(resolved) => {
-                        // Presets are of one piece: nothing is large for the drive that it is made for.
+                        // No preset sets an absolute size that is large for the drive of a preset.
                         let notes = resolved.run.notes_of_sizes();
                         assert!(notes.is_empty(), "{} × {}: {notes:?}", device.name, scheme.name);
                     }

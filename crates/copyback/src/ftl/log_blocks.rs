@@ -131,8 +131,8 @@ pub(super) struct LogBlocks {
     logical_blocks: u32,
     /// The data block of each logical block, plane by plane.
     data: Vec<BlockId>,
-    /// Of each plane its random log blocks, the oldest first; behind those data blocks that were replaced, and are to
-    /// be erased.
+    /// First a list for each plane with its random log blocks, the oldest first; then a list for each plane with its
+    /// replaced data blocks, which are to be erased.
     lists: Lists,
 }
 

@@ -411,7 +411,7 @@ mod tests {
         collector.series.iter().map(|sample| (sample.time_ns, sample.work.gc_units)).collect()
     }
 
-    /// What a warm-up did is in no sample, and what came behind the last one is.
+    /// No sample has the work of a warm-up; the last sample has the work up to the run's end.
     #[test]
     fn work_is_that_since_the_sample_before_up_to_the_end() {
         let mut collector = Collector::new(false);

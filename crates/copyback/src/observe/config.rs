@@ -55,7 +55,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// When a bin begins, counted from 0; behind the last one: when that ends.
+    /// The start of a bin, counted from 0; for the bin after the last one, the end of the last one.
     pub fn start_of(&self, bin: u64) -> u64 {
         self.start_ns + bin * self.bin_ns
     }

@@ -90,7 +90,7 @@ mod tests {
         let means = |m: &Matched| [m.all.mean_ns, m.read.mean_ns, m.write.mean_ns];
         assert_eq!((matched.all.count, matched.read.count, matched.write.count), (2, 1, 1));
         assert_eq!(means(&matched), [75.0, 100.0, 50.0]);
-        // Of itself a run has its own affected set.
+        // Matched with itself, a run has its own affected set.
         let own = first.matched(&first);
         assert_eq!((own.all.count, own.read.count, own.write.count), (3, 2, 1));
         assert_eq!(means(&own), [1900.0 / 3.0, 500.0, 900.0]);

@@ -371,8 +371,8 @@ mod tests {
         assert_eq!(Track::default().judge(RunPosition::default(), Loop::Open, 0).verdict, Verdict::NoWrite);
     }
 
-    /// A drive that erases less than it programs: by theory, a figure that counts on a collection for every write is
-    /// off by the share of writes for which there was none.
+    /// A drive that erases less than it programs: free blocks absorb a share of the writes. By theory, write
+    /// amplification is too low by this share.
     #[test]
     fn a_drive_that_lives_on_free_blocks_is_not_steady() {
         let with_skipped = |erased_of_100: u64, skipped: u64| {

@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(refused(slow).as_deref(), Some("array.rebuild"));
     }
 
-    /// After it, drives would register again at once.
+    /// `idle_stop = "own"` is refused: drives would register again at once.
     #[test]
     fn idle_time_collects_further_than_need_does() {
         let of = |stop: &str| {

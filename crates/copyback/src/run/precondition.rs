@@ -42,9 +42,9 @@ pub enum PreconditionConfig {
         round: f64,
     },
     /// The state that `random` tends to, made at once, in the time of writing each map entry. One plane is filled and
-    /// overwritten until its write amplification changes by at most 0.5 % over one of its capacities. Each plane of the
-    /// drive copies that state at a random later time, with its own units and its blocks in another order. For drives
-    /// whose full simulation takes minutes.
+    /// overwritten in rounds of its capacity, until write amplification changes by at most 0.5 % from one to the next.
+    /// Each plane of the drive copies that state at a random later time, with its own units and its blocks in another
+    /// order. For drives whose full simulation takes minutes.
     SteadyState {},
     /// tpds20: each plane is filled to a random share between `used_min` and `used_max` of its pages; `valid` of them
     /// hold data, spread over its blocks as `spread` says.

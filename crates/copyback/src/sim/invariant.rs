@@ -90,7 +90,7 @@ invariants! {
     StripesWhole Check "stripes-whole" "with parity, each unit of a stripe is on its channel; if a stripe holds data, its parity is in flash or being written";
     StripeParity Check "stripe-parity" "after each write of a volume's stripe, and after its rebuild, the members present match its data, computed only from what was read";
     LogBlocks Check "log-blocks" "with log blocks, each block is a data block, a log block, the target of a merge or a block to be erased; data blocks hold pages of their logical block in place, and the number of random log blocks is within its limit";
-    MovesCounted Check "moves-counted" "a collection of several blocks, or of superpages, counts on each plane as many pages left to move as its remaining moves have";
+    MovesCounted Check "moves-counted" "in a collection of several blocks, or of superpages, the recorded number of pages left to move on each plane agrees with the remaining moves";
     ReservationsCovered Check "reservations-covered" "each reserved page exists, or is being freed";
     BestDie Check "best-die" "if the allocation compares dies, each page goes to the die that a comparison of all dies selects";
     NewestRead Check "newest-read" "a read returns the newest version of what was written";

@@ -139,7 +139,7 @@ impl Writer {
         self.track(None, pid as usize, track)
     }
 
-    /// Slices below a track, on as many lanes as keep those apart that overlap.
+    /// Slices below a track, on several lanes if they overlap.
     fn lanes(&mut self, parent: u64, name: &str, mut slices: Vec<Slice>) {
         slices.retain(|slice| slice.end_ns > self.span.from_ns && slice.start_ns < self.span.to_ns);
         slices.sort_by_key(|slice| (slice.start_ns, slice.end_ns));

@@ -68,7 +68,7 @@ fn window(from_ms: u64, for_ms: u64) -> PerfettoOptions {
     PerfettoOptions { from_ns: Some(from_ms * 1_000_000), for_ns: Some(for_ms * 1_000_000), ..Default::default() }
 }
 
-/// Every command, request and collection of the while is there once, with its times, and nothing else is.
+/// Every command, request and collection of the window is there once, with its times, and nothing else is.
 #[test]
 fn a_trace_has_what_the_run_did() {
     let (read, outcome) = traced(requests(2_000), window(20, 30));

@@ -1,9 +1,9 @@
 //! Registered drives collect when no request is outstanding, before the first of them must: Proactive soft limit.
 //!
 //! Source: tc12 Section 4.3.2, which names it and does not evaluate it. As `ggc-reactive-selective`, and in addition:
-//! all drives report their free blocks every `report_every`. If the mean of the registered drives is below the middle
-//! between T_soft and T_hard, they are forced when no request is outstanding, until none of their planes is below
-//! T_soft.
+//! all drives report their free blocks every `report_every`. Drives below T_soft (`trigger.report`) are registered. If
+//! their mean is below the middle between T_soft and T_hard (`trigger.soft`), they are forced when no request is
+//! outstanding, until none of their planes is below T_soft.
 //!
 //! Parameters:
 //! - `report_every` (default `"100 ms"`): time between two reports of a drive's free blocks.

@@ -128,8 +128,8 @@ fn place_of(root: &Table, path: &[Step], is_key: bool) -> Option<TextSpan> {
     place
 }
 
-/// The part of what is at the end of a path that brings the error. The message of a missing key does not depend on the
-/// order of decoding. The key is therefore in the part without which the error changes.
+/// The step from the value at the end of a path to the part of it that causes the error. The message of a missing key
+/// does not depend on the order of decoding. The key is therefore in the part without which the error changes.
 fn culprit<C: Configuration>(
     message: &str,
     values: &toml::Table,

@@ -86,7 +86,7 @@ fn a_scheme_that_chooses_how_the_map_is_cached_finds_the_size() {
     assert_eq!(value(&of_log, "mapping.log_share").unwrap().as_integer(), Some(7));
 }
 
-/// A scheme that chooses another buffer finds the size that the device has; one that has none forgets it.
+/// A scheme that chooses another buffer keeps the device's size; a scheme without a buffer drops it.
 #[test]
 fn another_policy_keeps_what_the_drive_has() {
     let device = "[buffer]\npolicy = \"lru\"\nsize = \"2 MiB\"\nlatency = \"3 us\"";

@@ -10,8 +10,7 @@ timing = { read = \"50 us\", program = \"500 us\", erase = \"3 ms\", channel = \
 capacity = { over_provisioning = 0.25 }
 ";
 
-/// Keys of every nesting and every type, as a file has them. `@` is the value that the test replaces; what the key is
-/// called follows.
+/// Keys of every nesting and every type: a file in which the test replaces `@` with a value, and the key's dotted name.
 const KEYS: &[(&str, &str)] = &[
     ("[geometry]\nchannels = @", "geometry.channels"),
     ("[geometry]\npage_size = @", "geometry.page_size"),
@@ -56,7 +55,7 @@ const KEYS: &[(&str, &str)] = &[
     ("[workloads.a.operations]\n2a = @", "workloads.a.operations.2a"),
 ];
 
-/// Values of every type; none is what a key takes that takes another type.
+/// Values of every type, chosen so that no key of another type accepts them (`"zzz"` is no size).
 const VALUES: &[&str] = &["\"zzz\"", "-7", "2.5", "true", "1979-05-27", "[[]]", "{ zzz = 1 }", "[{ zzz = 1 }]"];
 
 /// The error of a text as the layer over a device, if it has one.

@@ -8,7 +8,7 @@
 //! - `slots` (default 4): requests in a die's window.
 //! - `guard` (default 1): while the host waits for a collection (for a free page or an update of the map), requests of
 //!   collections precede others until this many are in windows. With 0 the host can starve the collection that it waits
-//!   for. Own.
+//!   for. No source states it.
 
 use super::{AdmitPolicy, AdmitView, Change, Entry, Setup, check_slots, is_guarded};
 use crate::config::KeyError;

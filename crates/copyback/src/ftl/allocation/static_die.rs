@@ -5,6 +5,7 @@
 //! were simulated: an address determines the element, and its planes take pages in rotation. hpdc18 states CWDP with
 //! the plane as last digit; but its Algorithm 2 pairs "the first write request in Q", which may be any write of the
 //! die: addresses then do not fix the plane.
+//!
 //! Parameters:
 //! - `order` (default `"CWDP"`): as under `static`; the position of P decides only which pages share a die.
 

@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! plane 0  | a | c | e |            a page of each plane at a time: a, b, then c, d, then e and nothing:
-//! plane 1  | b | d |   |            what a row has no data for is padding
+//! plane 1  | b | d |   |            a page without data is padding
 //! ```
 //!
 //! A transaction has the data of one flash page; writes that wait for the die together share a row. For other policies

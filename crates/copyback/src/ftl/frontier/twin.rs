@@ -2,8 +2,8 @@
 //! block of the row that another plane of its die has begun. Without such a row, it begins the next row that is erased
 //! on all planes.
 //!
-//! Source: `twinblk` of tpds20 (Section 5.3), twin blocks. Planes are programmed one by one, so that their write points
-//! differ; only the blocks are the same. If no row is erased on all planes, a plane takes any of its own free blocks.
+//! Source: `twinblk` of tpds20 (Section 5.3), twin blocks. Each plane has its own write point in its block of the row.
+//! If no row is erased on all planes, a plane takes any of its own free blocks.
 //!
 //! Parameters:
 //! - `hot_window` (default: none): hot and cold data go to separate blocks. Data of the host shares a block with moved

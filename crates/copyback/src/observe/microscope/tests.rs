@@ -63,7 +63,7 @@ fn a_window_with_too_many_rows_ends_there() {
     }
     recorder.note_collecting(0, 0, 145);
     let view = recorder.end(false, 200);
-    // The fourth would have ended at 115; when drives collect is kept apart.
+    // The fourth response would have ended at 115. Collecting has its own limit of rows.
     assert_eq!(times(&view), [(110, 112), (111, 113), (112, 114), (90, 145)]);
     assert_eq!((view.to_ns, view.is_cut), (115, true));
     assert!(view.notes()[0].contains("keeps 1000000 rows"), "{:?}", view.notes());

@@ -26,7 +26,7 @@ fn sets_with(members: u32, holds: impl Fn(u64) -> bool) -> Sets {
     (0..1 << members).filter(|&set| holds(set)).fold(0, |sets, set| sets | 1 << set)
 }
 
-/// What a member is of the data: a row of the matrix. Any `data` rows are independent.
+/// A member as a combination of the data: a row of the matrix. Any `data` rows are independent.
 fn row(data: u32, member: u32) -> Vec<u64> {
     let power = |base: u64, exponent: u32| (0..exponent).fold(1, |product, _| product * base % PRIME);
     (0..data)
@@ -66,7 +66,7 @@ impl Code {
             let row = row(data, member).into_iter().zip(0..);
             row.map(|(value, at)| if Members(set).has(at) { value } else { 0 }).collect()
         };
-        // By set of so many members: the sets that determine what each of its members asks for.
+        // By set of members, out of `count`: the intersection of `of_one` over them.
         let of_all = |count: u32, of_one: &dyn Fn(u32) -> Sets| -> Vec<Sets> {
             let of_each: Vec<Sets> = (0..count).map(of_one).collect();
             let of_set = |set| Members(set).iter().fold(Sets::MAX, |sets, member| sets & of_each[member as usize]);
@@ -91,12 +91,12 @@ impl Code {
         self.of_units[wanted.units.0 as usize] & self.of_shares[wanted.share.0 as usize][parity]
     }
 
-    /// Whether who knows these members knows these shares and these members of data, too.
+    /// Whether the known members determine these shares and these members of data.
     fn tells(&self, known: Members, wanted: &Wanted) -> bool {
         self.sets_that_tell(wanted) >> known.0 & 1 == 1
     }
 
-    /// The fewest members to read: of all sets with what is known and what is readable, the smallest that tells enough.
+    /// The fewest members to read in addition to the known ones, so that all these members determine what is wanted.
     fn fewest(&self, stripe: &Stripe, wanted: &Wanted) -> Option<u32> {
         let known = stripe.known.both(stripe.all());
         let most = stripe.available().with(known);
@@ -127,7 +127,7 @@ fn wanted_by(stripe: &Stripe, write: &Write) -> Wanted {
 
 /// Subsets of a set, the empty one first.
 fn subsets(set: Members) -> impl Iterator<Item = Members> {
-    // The next subset is one more where only the set's bits count.
+    // Counts up in the bits of the set, and skips all others.
     std::iter::successors(Some(0), move |&subset: &u64| (subset != set.0).then(|| ((subset | !set.0) + 1) & set.0))
         .map(Members)
 }
@@ -245,8 +245,8 @@ fn a_mirror_reads_the_copy_whose_turn_it_is() {
     });
 }
 
-/// With everything available and nothing known the plans read what textbooks say: of n units of data of which k are
-/// written, k and the parity, or the others and the units written in part; up to 64 drives.
+/// With all members available and none known, plans read what textbooks say, up to 64 drives. If k of n units of data
+/// are written, one plan reads these k and the parity; the other reads the other units and those written in part.
 #[test]
 fn of_wide_stripes_each_plan_reads_what_textbooks_say() {
     for (n, p) in (1..=2).flat_map(|p| (2..=64 - p).map(move |n| (n, p))) {

@@ -283,7 +283,8 @@ impl Drive {
         is_rebuilt
     }
 
-    /// Whether a die or its window has a request of another task than the host, or a request of the map for one.
+    /// Whether a die or its window has a request of a task other than the host, or a map request that such a task
+    /// caused.
     fn is_at_background_work(&self, die: DieId) -> bool {
         let is_others = |id: TxnId| match self.txns[id].task.account() {
             Account::Host => false,

@@ -113,8 +113,8 @@ mod tests {
         OperationTime { took_ns: gc_ns + flash_ns, breakdown_ns }
     }
 
-    /// The causes (collection and array) of a write's wait for the room of an operation that filled for this time,
-    /// behind others.
+    /// The causes (collection and array) of a write's wait, behind other operations, for the space of an operation
+    /// whose page was open for `filled_ns`.
     fn waited((own, filled_ns): (OperationTime, u64), waited_ns: u64, others: OperationTime) -> ([u64; 2], bool) {
         let gc_affected = own.breakdown_ns[Cause::Gc as usize] > 0;
         let made_room = FreedSpace { time: own, gc_affected, filled_ns: 0 }.filled_for(filled_ns);

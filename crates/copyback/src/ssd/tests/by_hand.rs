@@ -116,7 +116,7 @@ fn a_plane_without_a_full_block_is_not_collected() {
 
 const GLOBAL: &str = "granularity = { policy = \"block\", destination = \"global\" }\n";
 
-/// The pages that another plane of the die has are as good, less the block that its collection will move if it begins.
+/// Pages of the other plane of the die count, too: less one block if that plane's job is assumed to have begun.
 #[test]
 fn a_plane_takes_moves_as_far_as_its_die_keeps_what_it_reserved() {
     let (mut drive, _) = drive(2, 2, GLOBAL);

@@ -102,7 +102,7 @@ impl Hand {
         id
     }
 
-    /// All that happens up to a moment happens, and all of it that does.
+    /// Handles all events up to a time, with everything that follows from them.
     fn run_until(&mut self, end_ns: u64) {
         if end_ns < u64::MAX {
             self.events.schedule(self.clock, end_ns);
@@ -219,8 +219,8 @@ fn fair_queueing_gives_time_by_weight() {
 /// The rest of timeline A4. Two tasks with limits of one request each always have more requests; A reads and B
 /// programs. They take turns, so that they get equal numbers and not equal time. The chip's window has two slots, of
 /// which a share of half leaves each task one. A task whose request ends makes room only for its own next request; that
-/// is served after the other's, which is in the window already. A window of one slot would also leave each task a limit
-/// of one, but draw the next request.
+/// is served after the other's, which is in the window already. With a window of one slot, each task would also have a
+/// limit of one, but the next request would be drawn at random.
 #[test]
 fn equal_limits_of_one_request_take_turns() {
     let admit = "{ policy = \"debit\", slots = 2, shares = { policy = \"fixed\", gc = 50 } }";

@@ -8,7 +8,7 @@ use crate::run::simulation::{Setup, Simulation};
 use copyback_workload::{Op, Priority, Request};
 
 /// A full drive of two dies that only reads: blocks relocated within 100 ms, blocks that were full at its beginning,
-/// and the names of all for whom commands were.
+/// and the names of the sources of its commands.
 fn run(limit: &str, preemption: &str) -> (u64, u64, Vec<&'static str>) {
     let text = format!(
         r#"
@@ -48,9 +48,9 @@ fn run(limit: &str, preemption: &str) -> (u64, u64, Vec<&'static str>) {
     (drive.counters().work().blocks_relocated, full, names)
 }
 
-/// Ages at the beginning are spread over the limit, so that each full block reaches it once within that time, and no
-/// block that was rewritten does; so do the open blocks, once they are full. With a limit of a hundred times the run,
-/// about a hundredth of the blocks do.
+/// Ages at the beginning are spread over the limit, so that each full block reaches it once within that time, and so
+/// does each open block, once it is full; no rewritten block does. With a limit of a hundred times the run, about a
+/// hundredth of the blocks reach it.
 #[test]
 fn each_block_is_rewritten_once_within_the_limit() {
     for preemption in ["none", "always"] {

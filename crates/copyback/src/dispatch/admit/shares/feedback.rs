@@ -15,7 +15,7 @@
 //! - `scrub_p` (default 0.002 % a read), `scrub_i` (default 0.9): P and I of scrubbing.
 //! - `most` (default 80): no share exceeds this percentage.
 //! - `map` (default 20), `wear` (default 5): shares of the map, if that is a separate task, and of wear levelling in
-//!   percent, without feedback. Own.
+//!   percent, without feedback. No source states it.
 
 use super::State;
 use crate::config::{KeyError, number};

@@ -60,7 +60,7 @@ fn a_share_changes_once_a_millisecond_from_activation_on() {
     assert_eq!(shares(&hand), expected);
 }
 
-/// Eight blocks that are lost within a period are eight blocks, at once, in two parts or one by one: at each update
+/// Eight blocks that are lost within a period count alike, whether at once, in two parts or one by one: at each update
 /// eleven are missing, with the two from before and that of the collection, and S = 0.55, 1.045, 1.4905. A share that
 /// followed every event would be higher the more events there are.
 #[test]

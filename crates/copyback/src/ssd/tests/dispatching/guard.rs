@@ -81,9 +81,9 @@ fn without_a_guard_nobody_helps_the_host() {
     assert_eq!(hand.ends().len(), 12);
 }
 
-/// The guard is a least number of requests that go first, and no release from the share: windows of eight at two dies
-/// are 16 slots, and 18.75 % of them three. While a write waits for space, a collection with seven pages to read has
-/// three requests in windows, and never more, and the host has the other 13.
+/// The guard lets a number of requests go first, and does not raise a higher limit: windows of eight at two dies are 16
+/// slots, and 18.75 % of them are three. While a write waits for space, a collection with seven pages to read has three
+/// requests in windows, and never more, and the host has the other 13.
 #[test]
 fn the_guard_leaves_shares_as_they_are() {
     for guard in [0, 1, 2, 3] {

@@ -39,7 +39,7 @@
 //! - `stagger` (default 0): if `scope` is `"plane"`, the watermarks of each plane of a die are this many blocks above
 //!   those of the previous plane. Planes that are written in step then do not reach their watermarks together. It does
 //!   not separate the collections of planes whose second active blocks are opened together (`frontier`): each
-//!   collection costs both planes a block. Own.
+//!   collection costs both planes a block. No source states it.
 //! - `idle` (default: none): a table that lets collection run in idle time, too. ispass11 Section IV-A.
 //!   - `idle.after` (default `"10 ms"`): it begins once the drive has been idle for this time.
 //!   - `idle.stop` (default: twice `soft`): it ends when this watermark is reached or a request arrives.
