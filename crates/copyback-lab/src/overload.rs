@@ -23,7 +23,7 @@ const LONG_WAIT_NS: u64 = 1_000_000_000;
 /// waits of requests behind such writes are charged to other host requests.
 const SHARE_FOR_SPACE: f64 = 0.25;
 
-/// The share if no write takes long.
+/// The least such share (`SHARE_FOR_SPACE`) if no write takes long.
 const MOST_FOR_SPACE: f64 = 0.5;
 
 /// A number of parallel victims that may help, if the present number leaves dies idle.

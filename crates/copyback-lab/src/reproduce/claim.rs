@@ -61,6 +61,8 @@ pub enum Origin {
     Arithmetic,
     /// The paper's comparison: it lacks the control that shows the effect, too.
     Comparison,
+    /// Nothing that was tried explains it.
+    NotExplained,
 }
 
 impl Origin {
@@ -71,6 +73,7 @@ impl Origin {
             Self::Trace => "unpublished trace",
             Self::Arithmetic => "the paper's arithmetic",
             Self::Comparison => "the paper's comparison",
+            Self::NotExplained => "not explained",
         }
     }
 }

@@ -37,6 +37,7 @@ const ORIGINS: &[(&str, Origin)] = &[
     ("trace", Origin::Trace),
     ("arithmetic", Origin::Arithmetic),
     ("comparison", Origin::Comparison),
+    ("not-explained", Origin::NotExplained),
 ];
 
 const OVER_SEEDS: &[(&str, OverSeeds)] = &[("mean", OverSeeds::Mean), ("median", OverSeeds::Median)];

@@ -26,7 +26,7 @@ fn halved(more: &str) -> String {
     )
 }
 
-/// Judges a file's claims by what `value` says that a scheme measures of a number in a cell.
+/// Judges a file's claims. `value`: the value of a number, by its name, of a scheme in a cell.
 fn judged(text: &str, value: impl Fn(&Cell, &str, &str) -> f64) -> Vec<(Claim, Measured)> {
     const NAMES: &[&str] = &[
         "matched.read.mean_ns",
@@ -92,7 +92,7 @@ fn a_claim_that_a_null_control_meets_too_is_not_met() {
     let larger = text("null = \"worse\"").replace("-60", "-90");
     assert_eq!(one(&larger, with_control(99.0)).outcome, Ok(Verdict::Smaller));
     assert_eq!(one(&larger, with_control(69.0)).outcome, Ok(Verdict::NullToo));
-    // A direction is not lost to half a point.
+    // A claim of a direction is lost only to a control with at least half of the effect.
     let direction = format!("{SCHEMES}{}", halved("direction = \"lower\"\nnull = \"worse\""));
     assert_eq!(one(&direction, with_control(99.0)).outcome, Ok(Verdict::Met));
     assert_eq!(one(&direction, with_control(65.0)).outcome, Ok(Verdict::NullToo));
@@ -392,7 +392,7 @@ fn a_control_that_measured_nothing_leaves_what_holds_unjudged() {
     let phrase = "the null control worse was not measured";
     assert!(matches!(&measured.outcome, Err(MissingVerdict::NotJudged(why)) if why.contains(phrase)), "{measured:?}");
     assert!(measured.null[0].outcome.is_err());
-    // What is lost without it is lost.
+    // A claim that fails without this control fails all the same.
     assert_eq!(with("60", "\"worse\"").outcome, Ok(Verdict::Opposite));
     assert_eq!(with("-60", "[\"worse\", \"other\"]").outcome, Ok(Verdict::NullToo));
 }

@@ -276,7 +276,7 @@ mod tests {
             (sized.verdict(-18.0, Some(17.0)), sized.verdict(-18.0, Some(19.0))),
             (Verdict::Met, Verdict::NoEffect)
         );
-        // That nothing changes is said of the whole interval; one that is wider says nothing.
+        // The claim that nothing changes is about the whole interval; too wide an interval decides nothing.
         let nothing = rule(Published::Effect(0.0), None);
         assert_eq!(nothing.verdict(1.0, Some(4.0)), Verdict::Met);
         assert_eq!(
