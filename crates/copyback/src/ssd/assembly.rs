@@ -68,7 +68,7 @@ impl Drive {
             flash.observe(Box::new(Observers::watching(ProtocolChecker::new(&config.device, ftl.pages_programmed()))));
         }
         let gc = collector(config, &ftl, timers);
-        let granularity = config.granularity.build();
+        let granularity = config.granularity.build_for(preemption.is_timeless());
         let is_simple = gc.background.is_empty() && is_simple(config, &ftl, &granularity);
         settings.collection.steps_alone = settings.allows_lone_steps() && is_simple && flash.has_lone_commands();
         let queues = Queues::new(&geometry, settings.required_index(&preemption, &ftl));
@@ -103,7 +103,7 @@ impl Drive {
     }
 }
 
-/// Whether each step of a collection is the same command on one plane.
+/// Whether each step of a collection is a plain read, program or erase of the victim's plane.
 fn is_simple(config: &DriveConfig<'_>, ftl: &Ftl, granularity: &Granularity) -> bool {
     !granularity.leaves_plane()
         && !granularity.copies_back()

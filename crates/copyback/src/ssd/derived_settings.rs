@@ -10,8 +10,8 @@ use crate::tasks::gc::granularity::{GranularityPolicy, PlaneRule};
 use crate::tasks::gc::preemption::{AtHard, NextStep, Preemption};
 use crate::tasks::gc::trigger::TriggerPolicy;
 
-/// Constants of the engine, computed from the configuration. Only an order before the run, and a request for a record
-/// of commands, change one.
+/// Constants of the engine, computed from the configuration. Only `Drive::obey` and `Drive::keep_commands` change one,
+/// before the run.
 pub(super) struct Settings {
     pub compose: ComposeSettings,
     pub collection: CollectionSettings,
@@ -86,7 +86,7 @@ impl Settings {
         let [scan_max, gc_scan_max] = list.scan_max().map(|most| most as usize);
         let choice_takes_time = ftl.victim_matches_reads();
         let is_collection_alone = list.gc_builders().is_empty() && !ftl.has_second_active();
-        let (granularity, is_merged) = (config.granularity.build(), ftl.has_log_blocks());
+        let (granularity, is_merged) = (config.granularity.build_for(preemption.is_timeless()), ftl.has_log_blocks());
         let steps_at_once = !preemption.is_preemptive() && scan_ns == 0 && !choice_takes_time;
         let compose = ComposeSettings {
             builders: list.builders().to_vec(),

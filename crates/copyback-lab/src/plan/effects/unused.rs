@@ -91,7 +91,8 @@ pub(super) const UNUSED_SETTINGS: &[UnusedSetting] = &[
     UnusedSetting { keys: &["frontier.fill_ends"], why: why_with_buffer },
     UnusedSetting { keys: &["frontier.fill_awaited"], why: why_without_map_pages },
     UnusedSetting { keys: &["granularity.gather"], why: why_with_superpages },
-    UnusedSetting { keys: &["granularity.copyback", "granularity.destination"], why: why_with_timeless_moves },
+    UnusedSetting { keys: &["granularity.destination"], why: why_with_timeless_moves },
+    UnusedSetting { keys: &["granularity.copyback"], why: why_without_timed_moves },
     UnusedSetting { keys: &["array.partial", "array.write_after"], why: why_without_parity },
     UnusedSetting {
         keys: &["array.stripe_unit"],
@@ -310,6 +311,11 @@ fn why_with_timeless_moves(run: &RunConfig) -> Option<String> {
         "collections that take no time (`preemption.policy = \"{policy}\"`) move data within its plane, without commands"
     );
     if_so(run.preemption.is_timeless(), why)
+}
+
+/// Tasks relocate blocks with commands, even if collections take no time.
+fn why_without_timed_moves(run: &RunConfig) -> Option<String> {
+    why_with_timeless_moves(run).filter(|_| run.tasks.on().next().is_none())
 }
 
 fn why_without_parity(run: &RunConfig) -> Option<String> {
