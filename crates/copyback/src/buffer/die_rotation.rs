@@ -8,7 +8,7 @@ pub(super) struct DieRotation {
 }
 
 impl DieRotation {
-    /// The first die's.
+    /// It is the first die's turn.
     pub fn new(dies: u32) -> Self {
         Self { next: 0, dies }
     }

@@ -234,7 +234,7 @@ impl Space {
             return left_beside_moves(ftl, plane, self.incoming[plane.at()]);
         }
         let (own, incoming) = (jobs.own_moves(plane), self.incoming[plane.at()]);
-        // What is kept for the moves of a collection is theirs only as far as they still need it.
+        // The moves of a collection that has begun keep only the pages that they still need.
         let left = match own.has_begun {
             true => left_beside_begun(ftl, incoming, plane, own),
             false => left_beside_reserve(ftl, incoming, plane, own),
@@ -302,8 +302,8 @@ fn left_beside_reserve(ftl: &Ftl, incoming: u32, plane: PlaneId, own: OwnMoves) 
     left.checked_sub(blocks.saturating_sub(GC_RESERVE_BLOCKS) * ftl.geometry.pages_per_block)
 }
 
-/// Pages left for the host in addition to the plane's own moves that have begun, and this many from others. If moves
-/// have their own block, they take whole blocks, and so does the host.
+/// Pages left for the host if the plane's own moves have begun, and this many come from others. If moves have their own
+/// block, they take whole blocks, and so does the host.
 fn left_beside_begun(ftl: &Ftl, incoming: u32, plane: PlaneId, own: OwnMoves) -> Option<u32> {
     if ftl.shares_block() {
         return ftl.pages_left(plane, Stream::Moved).checked_sub(own.pages + incoming);

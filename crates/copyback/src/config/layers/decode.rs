@@ -21,7 +21,7 @@ capacity = { over_provisioning = 1.0 }
 
 /// Every table that has defaults, with them.
 pub(super) fn defaults<C: Configuration>() -> String {
-    // By way of a table, as any other configuration: each way is compiled for all types of a configuration.
+    // Goes through a table, as the layers do: a second parser would be compiled for every configuration type.
     let least: toml::Table = LEAST.parse().expect("the text above is TOML");
     let least = C::deserialize(least).expect("the text above is a configuration");
     let mut table = toml::Table::try_from(&least).expect("a configuration holds what TOML can say");

@@ -4,8 +4,8 @@
 //!
 //! Parameters:
 //! - `first` (default `"gc-read-write"`): or `"read-gc-write"`, `"read-write-gc"`, or `"read"`: reads first, then
-//!   collection and writes in order of arrival. Under `"read"`, a collection that the first of several evicted pages
-//!   causes follows the other pages. If collection is not first, its data is not first on a channel either.
+//!   collection and writes in order of arrival. Under `"read"`, if the first of several evicted pages causes a
+//!   collection, the other pages precede it. If collection is not first, its data is not first on a channel either.
 //! - `next_collection` (default `"at-once"`): when a die that has just collected may collect again: `"at-once"`, or
 //!   `"after-waiting"`, after the waiting requests that arrived before the die's last collection began. Own: in the
 //!   papers, collections follow each other. A controller that limits the wait of a read does not permit that.

@@ -83,7 +83,7 @@ impl Dynamic {
     /// The die for the next write, on a given channel if there is one.
     #[inline]
     pub fn place(&self, channel: Option<ChannelId>, load: &impl Load, search: Option<&mut DieSearch>) -> PagePlacement {
-        // The die whose turn it is can only be equalled, and comes first.
+        // No die is better than the die whose turn it is, if that is idle and has pages.
         let first = self.turns[self.first_turn_of(channel)];
         if !load.is_collecting(first) && load.queued(first) == 0 && load.free_pages(first) > 0 {
             return PagePlacement { die: first, plane: PlaneId::NONE };

@@ -80,7 +80,7 @@ impl Ftl {
         let logs = self.logs();
         let p = &logs.planes[plane.at()];
         let has_data = |logical| logs.data(plane, logical).is_some();
-        // A logical block is in one merge at a time; it cannot be opened anew if that would be its next merge.
+        // A logical block is in one merge at a time: it cannot be opened if its open log block would then be merged.
         let is_open = p.sequential.is_some_and(|s| s.logical == logical) && has_data(logical);
         let is_gathered =
             p.merging.is_some_and(|m| m.logical == logical) || (p.emptied.is_some() && !has_data(logical));
@@ -283,7 +283,7 @@ impl Ftl {
             self.valid_units(oldest).iter().map(|m| self.logical_block(m.unit).0).collect();
         let sequential = self.logs().planes[plane.at()].sequential;
         if let Some(s) = sequential.filter(|s| valid.contains(&s.logical)) {
-            // Its own block receives its pages.
+            // The pages of its logical block are gathered in this log block.
             let has_data = self.logs().data(plane, s.logical).is_some();
             self.set_sequential_aside(plane);
             if has_data {
@@ -415,7 +415,7 @@ impl Ftl {
             let expected = match block.state {
                 BlockState::Free => 0..=0,
                 BlockState::Open | BlockState::Closed => 1..=1,
-                // A data block that was replaced, while it is erased, is none any more.
+                // A replaced data block has no role while it is erased.
                 BlockState::Victim => 0..=1,
             };
             if !expected.contains(&roles[offset]) {

@@ -17,7 +17,7 @@
 //!   the page, or `"flash"`, with the page's program.
 //! - `fill_pages` (default two for each location of an open page, 64 at least; at most 2,000): pages of the host that
 //!   may be in the controller at once, including full pages on their way to flash; a write that needs another page
-//!   waits. Locations are planes or dies, as far as the address determines the allocation. No source states it.
+//!   waits. Locations: planes or dies if the address determines them, else channels or the drive. No source states it.
 //! - `fill_awaited` (default `"at-once"`): the treatment of the map's open page when a request waits for its content:
 //!   `"at-once"`, it is sent, and its rest is padded; `"waits"`, it waits to fill like any page. No source states it.
 

@@ -218,13 +218,13 @@ impl Cached {
         }
     }
 
-    /// Slots whose entries are no longer being loaded can be evicted again.
+    /// Entries are no longer being loaded: slots of changed entries can be evicted again, the other slots are free.
     pub fn give_up(&mut self, first: LogicalUnit, units: u32) {
         for key in self.keys(first, units) {
             let Some(slot) = self.slot(key).filter(|&slot| self.slots[slot as usize].is_loading) else { continue };
             let Slot { is_changed, .. } = self.slots[slot as usize];
             if is_changed {
-                // It was changed while it was on its way, and is there.
+                // It was changed while it was being loaded, so it is in DRAM.
                 self.slots[slot as usize].is_loading = false;
                 self.order.push_back(LOADED, slot);
             } else {

@@ -2,8 +2,8 @@
 //!
 //! The order matters, because each step changes what the next step sees:
 //!
-//! 1. What waits for the transaction continues: another transaction (`resolve`), or its request. The request takes it
-//!    from the list of endings when the whole event has been handled.
+//! 1. What waits for the transaction continues: another transaction (`resolve`), or its request. The request takes the
+//!    ended transaction from the list of endings when the whole event has been handled.
 //! 2. Its slot is free (`leave_window`).
 //!    1. A job that waits for the die keeps the slot. The policy is notified.
 //!    2. Otherwise the policy names transactions to enter, one by one, with the state that the previous one has left.

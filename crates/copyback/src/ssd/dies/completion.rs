@@ -128,8 +128,8 @@ impl Drive {
         self.mark_ready_unless_stepping(die);
     }
 
-    /// Marks the die, unless its job has begun the next step and nothing may go between steps. Otherwise another
-    /// command may follow the one whose data has begun to leave, or the one in the array.
+    /// Marks the die: another command may follow the one whose data has begun to leave, or the one in the array. Not if
+    /// its job has begun the next step, and nothing may go between steps.
     #[inline]
     fn mark_ready_unless_stepping(&mut self, die: DieId) {
         let is_reserved = self.dies[die].is_reserved();

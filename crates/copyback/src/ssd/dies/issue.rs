@@ -74,7 +74,7 @@ impl Drive {
     pub(in crate::ssd) fn take_next(&mut self, die: DieId, events: &mut EventQueue) -> bool {
         let (readiness, reserved_by) = (self.readiness(die, events.now_ns()), self.dies[die].reserved_by());
         if readiness == Readiness::Busy {
-            // While it is busy, the die of a collection that nothing preempts takes nothing.
+            // A busy die takes nothing if its collection cannot be preempted.
             let may_share = reserved_by.is_some() && self.scheme.preemption.is_preemptive();
             return may_share && self.step_or_preempt(die, reserved_by, readiness, events);
         }

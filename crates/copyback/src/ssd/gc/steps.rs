@@ -188,8 +188,8 @@ impl Drive {
                     command.push(CommandPlane { plane, page, units, txn: TxnId::NONE });
                 }
             }
-            // Pages stay on their planes. Pages whose write points do not match the first one's follow in later steps.
             Step::Program { units } if self.takes_turns(id) => self.bind_in_turn(id, units, &mut command),
+            // Pages stay on their planes. Pages whose write points do not match the first one's follow in later steps.
             Step::Program { units } => {
                 let held = &self.gc.jobs[id].held()[..units];
                 let row: Vec<_> = pages_of(&self.geometry, self.flash.geometry(), held).collect();

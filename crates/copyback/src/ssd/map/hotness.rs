@@ -24,7 +24,7 @@ pub(in crate::ssd) struct Hotness {
     known: Vec<LogicalUnit>,
 }
 
-/// The list of counted units has one entry for this many units. For each write, a scan of a longer list would cost as
+/// The list of counted units has room for one of this many units. For each write, a scan of a longer list would cost as
 /// much as a scan of all units.
 const UNITS_PER_KNOWN: usize = 32;
 

@@ -225,7 +225,7 @@ impl Drive {
         let map = self.map.translation();
         let page = map.cached.page_of(first);
         if map.load_of[page.at()][0].is_some() {
-            // Its room is being filled for another transaction; the end of that looks up again.
+            // Another transaction loads this page into the room; when the load ends, this one looks up again.
             return self.wait_behind(page, id, events);
         }
         map.cached.give_up(first, units);

@@ -100,9 +100,9 @@ pub trait PreemptionPolicy {
     fn on_point(&mut self, _die: &dyn DieView) {}
     /// Whether the policy lets a request go before the collection's next step.
     fn admits(&self, view: &PreemptionView<'_>, candidate: Candidate) -> bool;
-    /// Whether the collection's own plane takes no read (`is_write`: no write) before its next step: neither in a
-    /// command of its own, nor in a command that leads with another plane. Constant over a run for
-    /// [`NextStep::Program`], because checks rely on it.
+    /// Whether the collection's own plane takes no read (`is_write`: no write) before its next step: neither as the
+    /// lead of a command, nor as a partner of a lead on another plane. Constant over a run for [`NextStep::Program`],
+    /// because checks rely on it.
     fn excludes_plane(&self, _step: NextStep, _is_write: bool) -> bool {
         false
     }
