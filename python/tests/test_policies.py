@@ -298,7 +298,7 @@ def test_a_wrong_answer_is_named(policy, says):
 
 
 def test_a_view_is_gone_when_its_call_is_over():
-    with pytest.raises(RuntimeError, match="valid during the call only"):
+    with pytest.raises(RuntimeError, match="valid only during the call"):
         copyback.run(requests=6000, policies=[KeepsView])
 
 
