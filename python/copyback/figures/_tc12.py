@@ -38,7 +38,13 @@ def _algorithms(metric: str, schemes: dict[str, str]) -> tuple[Panel, ...]:
     experiments = [("fig6", "HPC"), ("fig11", "bursts"), ("fig11-skew", "skew"), ("fig11-enterprise", "enterprise")]
     return tuple(
         Panel(
-            experiment, "bars", metric, schemes, "relative to the baseline", base="uncoordinated", title=title,
+            experiment,
+            "bars",
+            metric,
+            schemes,
+            "relative to the baseline",
+            base="uncoordinated",
+            title=title,
             only=_WAITING,
         )
         for experiment, title in experiments
