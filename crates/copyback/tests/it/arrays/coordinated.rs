@@ -205,6 +205,17 @@ fn rounds_of_one_drive_leave_the_others_alone() {
     assert!(dies.iter().all(|&count| count as u64 >= rounds), "{dies:?} collections in {rounds} rounds");
 }
 
+/// tc12 Section 4.3.2: drives collect before one of them must, in a "state in which a GGC cycle would be beneficial".
+/// Only polls tell the coordinator of it: without writes, no plane falls to a watermark.
+#[test]
+fn polled_drives_collect_before_one_must() {
+    let config = drive("trigger = { policy = \"watermark\", soft = 4, report = 12 }");
+    let reads = Mix { writes: 0.0, burst: 20, silence_ns: 30_000_000, ..Mix::of(&config, 2, 200, 900_000) }.requests(6);
+    let rounds = |policy: &str| run(&config, "drives = 2", &format!("policy = \"{policy}\""), &reads).rounds.rounds;
+    assert_eq!(rounds("ggc-reactive-selective"), 0, "no drive must collect");
+    assert!(rounds("ggc-proactive-soft-limit") > 0, "all drives are below the middle");
+}
+
 /// At its last resort a scope has only the blocks that its planes keep for moves, one each; and it has reported before.
 #[test]
 fn the_last_resort_is_what_is_kept_for_moves() {
