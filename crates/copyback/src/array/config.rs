@@ -332,6 +332,25 @@ mod tests {
         assert_eq!([0, 1, 2].map(|drive| array.is_coordinated(drive)), [false, false, true]);
     }
 
+    /// Each level survives as many failed drives as it has copies or parity for: of RAID-10, one drive of each pair.
+    #[test]
+    fn a_level_loses_data_with_the_first_failure_beyond_its_redundancy() {
+        let survives = |level: &str, failed: &str| {
+            let array = format!("drives = 4\nlevel = \"{level}\"\nfailed = {failed}");
+            crate::config::from_toml::<ArrayConfig>(&array).expect("an array").check().is_ok()
+        };
+        for (level, most, more) in [
+            ("raid-1", "[0, 1, 2]", "[0, 1, 2, 3]"),
+            ("raid-10", "[1, 2]", "[2, 3]"),
+            ("raid-10", "[0, 3]", "[1, 0]"),
+            ("raid-5", "[3]", "[2, 3]"),
+            ("raid-6", "[2, 3]", "[1, 2, 3]"),
+            ("raid-0", "[]", "[0]"),
+        ] {
+            assert!(survives(level, most) && !survives(level, more), "{level}: {most}, {more}");
+        }
+    }
+
     /// Two overrides that set the same key of one drive are refused: one of them would have no effect.
     #[test]
     fn overrides_that_contradict_each_other_are_refused() {
