@@ -11,6 +11,7 @@ use copyback::observe::report::Outcome;
 use copyback::run::policies::{Policies, PolicyMaker};
 use copyback::run::{Options, RunError, precondition, simulate};
 use copyback::sim::index::{BlockId, PlaneId};
+use copyback::tasks::gc::preemption::{Candidate, PreemptionView, plugin as preemption};
 use copyback::tasks::gc::trigger::plugin::{self as trigger, TriggerQuery};
 use copyback::tasks::view::Class;
 use copyback::workload::Op;
@@ -163,4 +164,26 @@ fn a_supplied_trigger_decides() {
     assert_eq!(own.report.gc.collections, handed.report.gc.collections);
     let lower = overwritten("trigger = { policy = \"watermark\", soft = 2 }").expect("it runs");
     assert!(lower.report.gc.collections < handed.report.gc.collections, "watermarks alone would say something else");
+}
+
+/// Lets every request preempt that may, or none.
+struct All(bool);
+
+impl preemption::Plugin for All {
+    fn admits(&self, _: &PreemptionView<'_>, _: Candidate) -> bool {
+        self.0
+    }
+}
+
+#[test]
+fn a_supplied_preemption_decides_among_requests_that_points_admit() {
+    let points = overwritten("preemption = { policy = \"points\" }").expect("it runs");
+    let handed = |name: &str, admits: bool| {
+        let make = move |_: &Geometry| Box::new(All(admits)) as Box<dyn preemption::Plugin>;
+        supplied(name, PolicyMaker::Preemption(Arc::new(make)), "").expect("it runs")
+    };
+    let (all, none) = (handed("all", true), handed("none", false));
+    assert!(points.report.flash.preemptions > 0, "requests preempt");
+    assert_eq!(format!("{:?}", points.report), format!("{:?}", all.report));
+    assert_eq!(none.report.flash.preemptions, 0);
 }
