@@ -303,4 +303,8 @@ fn policies_see_who_waits_what_is_free_and_what_is_left() {
     assert_eq!((seen.first_for(Class::Read, PlaneId(2)), seen.first(Class::Gc)), (None, None));
     assert_eq!((seen.free_blocks(plane), seen.free_pages(plane)), (31, 31 * 8 + 7));
     assert_eq!(seen.work_left(), Some(WorkLeft { plane, pages_to_read: 2, pages_to_program: 3, steps: 6 }));
+    // Hot data follows.
+    drive.gc.jobs[JobId(0)].hot_mut().push(Move { unit: LogicalUnit(5), from: PhysicalUnit(unit.0 + 5) });
+    let left = drive.visible_die(die, 5).work_left();
+    assert_eq!(left, Some(WorkLeft { plane, pages_to_read: 3, pages_to_program: 4, steps: 8 }));
 }
