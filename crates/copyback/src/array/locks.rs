@@ -72,9 +72,9 @@ impl Locks {
     /// Releases a stripe; the caller admits the next holders with [`Self::admit`], until there is none.
     pub(super) fn give_back(&mut self, id: OperationId, operations: &Operations) {
         let (stripe, only_reads) = (operations[id].stripe, operations[id].only_reads());
-        let held = self.held(stripe).expect("a stripe that is given back was had");
+        let held = self.held(stripe).expect("a released stripe has a holder");
         let is_its = if only_reads { held.readers > 0 && held.alone.is_none() } else { held.alone == id };
-        hold!(is_its, StripeLock, "stripe {stripe} is given back by {id:?}, and it is had so: {held:?}");
+        hold!(is_its, StripeLock, "{id:?} releases stripe {stripe}, and does not hold it: {held:?}");
         if only_reads {
             held.readers -= 1;
         } else {

@@ -81,11 +81,12 @@ impl Volume {
     /// A stripe is rebuilt.
     pub(super) fn on_rebuilt(&mut self, now_ns: u64) {
         let goes_on = self.rebuild.is_some_and(|rebuild| self.goes_on_in_row(rebuild.stripe + 1));
+        let is_last = self.rebuild.is_some_and(|r| self.next_to_rebuild(r.stripe + 1) == self.layout.stripes());
         let rebuild = self.rebuild.as_mut().expect("a stripe was rebuilt");
         rebuild.stripe += 1;
         rebuild.is_under_way = false;
         rebuild.due_ns = Some(if goes_on { now_ns } else { now_ns.max(rebuild.began_ns + rebuild.every_ns) });
-        if rebuild.stripe == self.layout.stripes() {
+        if is_last {
             self.totals.rebuilt_at_ns = now_ns;
         }
     }

@@ -155,7 +155,7 @@ impl Volume {
         None
     }
 
-    /// Requests whose controller delay has elapsed continue; returns the time at which the next one's will have.
+    /// Requests whose controller delay has elapsed continue; returns the time at which the next delay elapses.
     pub fn on_delay(&mut self, collecting: u64, now_ns: u64) -> Option<u64> {
         while let Some(&(due_ns, id, asked)) = self.delayed.front() {
             if due_ns > now_ns {

@@ -40,6 +40,18 @@ fn brink(stride: u64) -> Vec<Request> {
     script
 }
 
+/// Without an invalid page no victim frees anything, so that none is taken although the plane is below its watermark.
+#[test]
+fn a_victim_that_frees_nothing_is_left() {
+    for preemption in ["none", "ideal"] {
+        let drive = drive(1, &format!("preemption = {{ policy = \"{preemption}\" }}"));
+        let last = 128 * 2 / 3 - 1; // 0.5 of over-provisioning
+        let script = (0..=last).map(|page| pages(Write, page, page, 1)).collect();
+        let report = run(&drive, script).report;
+        assert_eq!((report.gc.collections, report.flash.gc_units), (0, 0), "{preemption}");
+    }
+}
+
 /// Below its watermark a plane collects until it has reached another; or each write there starts at most one
 /// collection, as in SSDsim.
 #[test]

@@ -2,6 +2,8 @@
 //! answer named?
 
 use crate::common::{pages, unchecked};
+use copyback::dispatch::admit::shares::State;
+use copyback::dispatch::admit::shares::plugin::{self as shares, Percent};
 use copyback::dispatch::order::{self, OrderPolicy};
 use copyback::flash::geometry::Geometry;
 use copyback::ftl::blocks::Blocks;
@@ -15,7 +17,7 @@ use copyback::tasks::gc::preemption::{Candidate, PreemptionView, plugin as preem
 use copyback::tasks::gc::trigger::plugin::{self as trigger, TriggerQuery};
 use copyback::tasks::view::Class;
 use copyback::workload::Op;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// `greedy` as a separate implementation.
 #[derive(Clone)]
@@ -164,6 +166,40 @@ fn a_supplied_trigger_decides() {
     assert_eq!(own.report.gc.collections, handed.report.gc.collections);
     let lower = overwritten("trigger = { policy = \"watermark\", soft = 2 }").expect("it runs");
     assert!(lower.report.gc.collections < handed.report.gc.collections, "watermarks alone would say something else");
+}
+
+/// Part of a per cent that is exact in binary.
+const STEP: f64 = 1.0 / 64.0;
+
+/// Gives collection a step more at each update, and keeps the shares that it was called with.
+struct Rising(Arc<Mutex<Vec<Percent>>>);
+
+impl shares::Plugin for Rising {
+    fn update(&mut self, _: &State, before: Percent) -> Percent {
+        self.0.lock().expect("one thread").push(before);
+        Percent { gc: before.gc + STEP, ..before }
+    }
+}
+
+/// The first update receives the shares that were set, each later one those of the update before it.
+#[test]
+fn supplied_shares_receive_the_shares_in_force() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let own = Arc::clone(&seen);
+    let make = move || Box::new(Rising(Arc::clone(&own))) as Box<dyn shares::Plugin>;
+    let mut policies = Policies::default();
+    let name = policies.add("rising", &PolicyMaker::Shares(Arc::new(make)));
+    let shares = format!("{{ policy = \"plugin\", name = \"{name}\", gc = 30, scrub = 7 }}");
+    let tables = format!(
+        "admit = {{ policy = \"debit\", shares = {shares} }}
+         preemption = {{ policy = \"always\" }}
+         trigger = {{ policy = \"watermark\", soft = 4 }}"
+    );
+    overwritten_with(&tables, &policies).expect("it runs");
+    let seen = seen.lock().expect("one thread");
+    assert!(seen.len() > 5, "{} updates", seen.len());
+    let expected = (0..seen.len()).map(|at| Percent { gc: 30.0 + STEP * at as f64, scrub: 7.0 });
+    assert!(seen.iter().copied().eq(expected), "{seen:?}");
 }
 
 /// Lets every request preempt that may, or none.

@@ -27,7 +27,7 @@ use copyback_workload::units::Nanos;
 params! {
     /// Time between two polls.
     idle_poll: Nanos = Nanos(1_000_000),
-    /// Idle is an array without requests for so long.
+    /// An array without requests for this time is idle.
     idle_after: Nanos = Nanos(10_000_000),
     /// What running collections do when a request arrives.
     on_request: PauseMode = PauseMode::Pause,

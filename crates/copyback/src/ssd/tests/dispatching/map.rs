@@ -10,8 +10,13 @@ fn mapped(slots: u32, share: f64) -> Hand {
 }
 
 fn mapped_with(more: &str, slots: u32, share: f64) -> Hand {
+    let shares = format!("{{ policy = \"fixed\", gc = {share} }}");
+    mapped_under(&format!("{{ policy = \"debit\", slots = {slots}, shares = {shares} }}"), more)
+}
+
+fn mapped_under(admit: &str, more: &str) -> Hand {
     let settings = format!(
-        "admit = {{ policy = \"debit\", slots = {slots}, shares = {{ policy = \"fixed\", gc = {share} }} }}
+        "admit = {admit}
          mapping = {{ policy = \"map-cache\", cache = \"4 KiB\" }}
          {more}"
     );
@@ -129,4 +134,20 @@ fn an_update_for_which_nobody_waits_stays_the_collections() {
     assert_eq!((hand.debits(), hand.collection_waits(4)), ([0, 1], false));
     hand.run_until(u64::MAX);
     assert_eq!((hand.debits(), hand.most, hand.events.now_ns()), ([0, 0], [0, 1], 10 * READ_NS + PROGRAM_NS));
+}
+
+/// atc18 Section 5.2 (QoSFC): "virtual time as a measure of progress for each FTL task". The map is one, so that its
+/// read is no request of the host that caused it. Under `debit` it is, unless the map has a share.
+#[test]
+fn a_read_of_the_map_is_a_task_of_its_own_under_qosfc() {
+    for (admit, task) in [
+        ("{ policy = \"qosfc\", slots = 1 }", Source::MAP),
+        ("{ policy = \"debit\", slots = 1, shares = { policy = \"fixed\", gc = 20 } }", A),
+    ] {
+        let mut hand = mapped_under(admit, "");
+        hand.hand("first read", A, Role::Read, 4);
+        hand.read_by_map("read");
+        let waiting = hand.drive.admission.control.windows().waiting(DieId(4));
+        assert_eq!([A, Source::MAP].map(|own| waiting.has(own)), [A, Source::MAP].map(|own| own == task), "{admit}");
+    }
 }
