@@ -115,7 +115,7 @@ pub fn cores() -> usize {
 pub fn execute(plan: &Plan, options: &ExecutionOptions) -> Result<Vec<Finished>, Failure> {
     let looks_for_warmup = looks_for_warmup(plan);
     memory::check(plan, memory::DriveUse { jobs: options.jobs, checks: options.check, looks_for_warmup })?;
-    execute_from(&Preconditioned::of([plan]), plan, options)
+    execute_from(&Preconditioned::of([plan], memory::for_kept_drives()), plan, options)
 }
 
 /// Runs a plan from drives that several plans share.
@@ -158,8 +158,8 @@ pub fn execute_from(
     Ok(finished)
 }
 
-/// The drives that are made for a run, out of `all` drives that are made: their number, and their memory while each job
-/// preconditions one.
+/// The drives of a run that must be made, found in `all`: their number, and their memory while each job preconditions
+/// one.
 fn drives_to_make(planned: &Planned, all: &[(&Planned, usize)], jobs: usize) -> DrivesToMake {
     let own = all.iter().filter(|(other, _)| std::ptr::eq(*other, planned));
     let memory: Vec<_> = own.map(|(_, number)| planned.members[*number].config.memory()).collect();
@@ -202,7 +202,7 @@ fn common_warmup(
         bar.set_status("looking for the end of its warm-up");
         let run_options = Options { keep_commands: None, microscope: None, ..run_options(plan, plan.warmup, options) };
         let OpenedAll { streams, files: _files } = requests::open_all(planned, plan.seed)?;
-        let drives = preconditioned.copy(planned);
+        let drives = preconditioned.copy(planned)?;
         let mut listen = |_| bar.stop_if_requested();
         let end = run::warmup_end_of(&planned.resolved.run, drives, streams, &run_options, &mut listen);
         end.map_err(|error| failed(error, plan, planned).of_run(&planned.scheme))
@@ -323,7 +323,7 @@ fn one(
     let OpenedAll { streams, files: _files } = requests::open_all(planned, plan.seed)?;
     let expected = workloads::expected_requests(&planned.resolved.workload, plan.requests_in_all());
     let mut bar = bars.add(&planned.scheme, expected);
-    let (drives, precondition_s) = preconditioned.take(planned);
+    let (drives, precondition_s) = preconditioned.take(planned)?;
     bar.restart();
     let started = Instant::now();
     let mut last = None;

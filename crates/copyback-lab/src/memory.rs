@@ -11,6 +11,9 @@ use std::collections::BTreeMap;
 /// Address space of a thread in addition to its data: its stack, and the allocator's reserve for it.
 const THREAD_BYTES: u64 = 80 << 20;
 
+/// Most memory for preconditioned drives that are kept for later runs.
+const KEPT_MAX_BYTES: u64 = 4 << 30;
+
 /// Memory that the system lets this program have.
 struct Available {
     bytes: u64,
@@ -52,6 +55,12 @@ pub fn check_cells<'a>(plans: impl Iterator<Item = &'a Plan>, jobs: usize) -> Re
     refuse(Needed { bytes: sum(|needed| needed.bytes), drives: sum(|needed| needed.drives) }, jobs)
 }
 
+/// Memory for preconditioned drives that are kept for later runs: at most a quarter of what is available. It determines
+/// how often drives are made, and no result.
+pub fn for_kept_drives() -> u64 {
+    (available(1).bytes / 4).min(KEPT_MAX_BYTES)
+}
+
 fn of_largest_run(plan: &Plan) -> Needed {
     let mut largest = Needed::default();
     for planned in &plan.runs {
@@ -68,21 +77,34 @@ fn of_largest_run(plan: &Plan) -> Needed {
     largest
 }
 
-/// A preconditioned drive is kept until its last run takes it; other runs get copies.
+/// A preconditioned drive is kept until its last run takes it; other runs get copies. Without memory to keep all, each
+/// run may make its own.
 fn of_plan(plan: &Plan, DriveUse { jobs, checks, looks_for_warmup }: DriveUse) -> Needed {
     let mut drives: BTreeMap<String, (Memory, u64)> = BTreeMap::new();
-    let mut of_runs = Vec::new();
+    let (mut of_runs, mut of_own_drives) = (Vec::new(), Vec::new());
     for planned in &plan.runs {
-        let mut run_bytes = 0;
+        let (mut run_bytes, mut own_bytes) = (0, 0);
         for member in &planned.members {
             let memory = member.config.memory();
             run_bytes += memory.run_bytes + if checks { memory.check_bytes } else { 0 };
+            own_bytes += memory.drive_bytes + memory.run_bytes.max(memory.preconditioning_bytes);
+            own_bytes += if checks { memory.check_bytes } else { 0 };
             drives.entry(preconditioned::key(member)).or_insert((memory, 0)).1 += 1;
         }
         of_runs.push(run_bytes);
+        of_own_drives.push((own_bytes, planned.members.len() as u64));
+    }
+    let at_once = jobs.min(plan.runs.len()) as u64;
+    let kept_max_bytes = for_kept_drives();
+    let sizes = || drives.values().map(|(memory, _)| memory.drive_bytes);
+    if sizes().sum::<u64>() > kept_max_bytes {
+        let kept_bytes = sizes().filter(|bytes| *bytes <= kept_max_bytes).sum::<u64>().min(kept_max_bytes);
+        of_own_drives.sort_unstable_by_key(|own| std::cmp::Reverse(*own));
+        let own = of_own_drives.iter().take(at_once as usize);
+        let (bytes, drives) = own.fold((kept_bytes, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
+        return Needed { bytes, drives };
     }
     of_runs.sort_unstable_by_key(|bytes| std::cmp::Reverse(*bytes));
-    let at_once = jobs.min(plan.runs.len()) as u64;
     let (mut kept, mut copied, mut copies, mut beside) = (0, 0, 0, 0);
     for (memory, users) in drives.values() {
         let of_key = at_once.min(if looks_for_warmup { *users } else { users - 1 });

@@ -1,75 +1,112 @@
-//! Preconditioned drives: each is made once, kept while runs need it, and copied for them.
+//! Preconditioned drives: each is made once, kept while runs need it, and copied for them. Drives that would take more
+//! memory than a limit are not kept: each run makes its own again.
 
 use crate::failure::Failure;
 use crate::plan::{Plan, Planned};
 use copyback::run::arrays::Member;
 use copyback::run::{self, Drives, Image};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// The preconditioned drives of one plan or of many.
 pub struct Preconditioned {
     entries: BTreeMap<String, Mutex<Entry>>,
+    /// Memory of all kept drives. **Invariant:** at most `kept_max_bytes`.
+    kept_bytes: AtomicU64,
+    kept_max_bytes: u64,
 }
 
 /// A preconditioned drive, and the number of runs that still need it.
 #[derive(Default)]
 struct Entry {
+    /// The drive, if it is kept.
     image: Option<Image>,
     runs_left: usize,
-    /// Real time of the preconditioning.
+    /// Real time of its preconditioning.
     seconds: f64,
 }
 
 impl Preconditioned {
-    /// Entries for all runs of the plans. Makes no drive yet.
-    pub fn of<'a>(plans: impl IntoIterator<Item = &'a Plan>) -> Self {
+    /// Entries for all runs of the plans, and the limit for the memory of kept drives. Makes no drive yet.
+    pub fn of<'a>(plans: impl IntoIterator<Item = &'a Plan>, kept_max_bytes: u64) -> Self {
         let mut entries: BTreeMap<String, Mutex<Entry>> = BTreeMap::new();
         for member in plans.into_iter().flat_map(|plan| &plan.runs).flat_map(|planned| &planned.members) {
             let entry = entries.entry(key(member)).or_default();
             entry.get_mut().unwrap_or_else(PoisonError::into_inner).runs_left += 1;
         }
-        Self { entries }
+        Self { entries, kept_bytes: AtomicU64::new(0), kept_max_bytes }
     }
 
     fn entry(&self, member: &Member) -> MutexGuard<'_, Entry> {
         self.entries[&key(member)].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a member's drive unless it exists; concurrent callers wait. `tell` receives progress.
+    /// Makes a member's drive, if it is to be kept and does not exist; concurrent callers wait. `tell` receives
+    /// progress.
     pub fn make(&self, member: &Member, tell: &mut dyn FnMut(run::Work)) -> Result<(), Failure> {
         let mut entry = self.entry(member);
-        if entry.image.is_none() {
-            let started = Instant::now();
-            entry.image = Some(run::precondition_and_tell(&member.config, member.seed, tell)?);
-            entry.seconds = started.elapsed().as_secs_f64();
+        if entry.image.is_none() && self.reserve(member) {
+            let (image, seconds) = precondition(member, tell).inspect_err(|_| self.release(member))?;
+            (entry.image, entry.seconds) = (Some(image), seconds);
         }
         Ok(())
     }
 
     /// Additional copies of a run's drives; the run still takes its own later.
-    pub fn copy<'a>(&self, planned: &'a Planned) -> Drives<'a> {
+    pub fn copy<'a>(&self, planned: &'a Planned) -> Result<Drives<'a>, Failure> {
         let copy = |member: &'a Member| {
-            (&member.config, self.entry(member).image.clone().expect("a drive is made before its runs"))
+            let kept = self.entry(member).image.clone();
+            Ok((&member.config, kept.map_or_else(|| precondition(member, &mut |_| {}).map(|(image, _)| image), Ok)?))
         };
         planned.members.iter().map(copy).collect()
     }
 
-    /// Takes a run's drives, and the real time of their preconditioning. The last run gets the drive itself, earlier
-    /// runs get copies.
-    pub fn take<'a>(&self, planned: &'a Planned) -> (Drives<'a>, f64) {
+    /// Takes a run's drives, and the real time of their preconditioning. The last run gets a kept drive itself, earlier
+    /// runs get copies. A drive that is not kept is made now.
+    pub fn take<'a>(&self, planned: &'a Planned) -> Result<(Drives<'a>, f64), Failure> {
         let mut seconds = 0.0;
         let take = |member: &'a Member| {
-            let mut entry = self.entry(member);
-            entry.runs_left -= 1;
-            seconds += entry.seconds;
-            let image = if entry.runs_left == 0 { entry.image.take() } else { entry.image.clone() };
-            (&member.config, image.expect("a drive is made before its runs, and taken once by each"))
+            let (image, lasted) = match self.take_kept(member) {
+                Some(kept) => kept,
+                None => precondition(member, &mut |_| {})?,
+            };
+            seconds += lasted;
+            Ok((&member.config, image))
         };
-        let drives = planned.members.iter().map(take).collect();
-        (drives, seconds)
+        let drives: Result<Drives<'a>, Failure> = planned.members.iter().map(take).collect();
+        Ok((drives?, seconds))
     }
+
+    /// A kept drive, and the real time of its preconditioning.
+    fn take_kept(&self, member: &Member) -> Option<(Image, f64)> {
+        let mut entry = self.entry(member);
+        entry.runs_left -= 1;
+        let image = match entry.runs_left {
+            0 => entry.image.take().inspect(|_| self.release(member)),
+            _ => entry.image.clone(),
+        };
+        image.zip(Some(entry.seconds))
+    }
+
+    /// Reserves memory to keep a drive; false if the limit is reached.
+    fn reserve(&self, member: &Member) -> bool {
+        let bytes = member.config.memory().drive_bytes;
+        let with = |kept_bytes: u64| Some(kept_bytes + bytes).filter(|sum| *sum <= self.kept_max_bytes);
+        self.kept_bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, with).is_ok()
+    }
+
+    fn release(&self, member: &Member) {
+        self.kept_bytes.fetch_sub(member.config.memory().drive_bytes, Ordering::Relaxed);
+    }
+}
+
+/// A preconditioned drive, and the real time that it took.
+fn precondition(member: &Member, tell: &mut dyn FnMut(run::Work)) -> Result<(Image, f64), Failure> {
+    let started = Instant::now();
+    let image = run::precondition_and_tell(&member.config, member.seed, tell)?;
+    Ok((image, started.elapsed().as_secs_f64()))
 }
 
 /// The key of a preconditioning: equal keys give equal drives.
@@ -80,4 +117,51 @@ pub fn key(member: &Member) -> String {
 /// The keys of a plan's drives: plans with equal ones want the same.
 pub fn keys(plan: &Plan) -> Vec<String> {
     plan.runs.iter().flat_map(|planned| &planned.members).map(key).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execute::{ExecutionOptions, execute_from};
+    use crate::experiment::Experiment;
+    use crate::plan::plan;
+
+    fn plan_of_three() -> Plan {
+        let schemes = ["baseline", "pgc", "greedy-split"].map(str::to_owned).to_vec();
+        let workload = Some("mixed-70-30".to_owned());
+        plan(&Experiment { schemes, workload, requests: Some(300), ..Experiment::default() }, &[]).expect("it is right")
+    }
+
+    /// A limit for kept drives changes the memory, and no result: with none, with one of two, and without a limit.
+    #[test]
+    fn results_do_not_depend_on_which_drives_are_kept() {
+        let plan = plan_of_three();
+        let drive_bytes = plan.runs[0].members[0].config.memory().drive_bytes;
+        let [none, one, all] = [0, drive_bytes + drive_bytes / 2, u64::MAX].map(|limit| {
+            let drives = Preconditioned::of([&plan], limit);
+            let finished = execute_from(&drives, &plan, &ExecutionOptions::default()).expect("it runs");
+            assert_eq!(drives.kept_bytes.into_inner(), 0, "the last run has taken each");
+            finished.iter().map(|done| format!("{:?}", done.outcome.report)).collect::<Vec<_>>()
+        });
+        assert_eq!(none, all);
+        assert_eq!(one, all);
+    }
+
+    #[test]
+    fn no_more_drives_are_kept_than_the_limit_allows() {
+        let plan = plan_of_three();
+        let member = |run: usize| &plan.runs[run].members[0];
+        assert_eq!(key(member(0)), key(member(1)));
+        assert_ne!(key(member(0)), key(member(2)));
+        let drive_bytes = member(0).config.memory().drive_bytes;
+        let drives = Preconditioned::of([&plan], drive_bytes + drive_bytes / 2);
+        (0..3).for_each(|run| drives.make(member(run), &mut |_| {}).expect("it is made"));
+        let kept = || [0, 2].map(|run| drives.entry(member(run)).image.is_some());
+        assert_eq!(kept(), [true, false]);
+        drives.take(&plan.runs[0]).expect("a copy");
+        drives.take(&plan.runs[2]).expect("it is made again");
+        assert_eq!(kept(), [true, false], "the second run still needs it");
+        drives.take(&plan.runs[1]).expect("the kept one");
+        assert_eq!(kept(), [false, false]);
+    }
 }

@@ -190,7 +190,7 @@ fn ran(description: &str, sent: &[(String, &[u8])], kept_in: &Path) -> Result<An
     let (cells, at) = (planned(&description)?, description.at);
     let cell = &cells[at];
     memory::check_cells(std::iter::once(&cell.plan), 1)?;
-    let drives = Preconditioned::of([&cell.plan]);
+    let drives = Preconditioned::of([&cell.plan], memory::for_kept_drives());
     let options = ExecutionOptions { jobs: 1, ..ExecutionOptions::default() };
     let result = run_cell(&cell.plan, &options, &drives)?;
     Ok(Answer::Line(journal::write_line(&description.key, &cell.label, &result)))

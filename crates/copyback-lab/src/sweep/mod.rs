@@ -248,7 +248,7 @@ impl Recorder<'_> {
 /// Runs cells in this process. After a failure, no further cell begins.
 fn run_here(recorder: &Recorder<'_>, options: &ExecutionOptions) -> Result<Vec<CellResult>, Failure> {
     let count = recorder.to_do.len();
-    let drives = Preconditioned::of((0..count).map(|at| &recorder.cell(at).plan));
+    let drives = Preconditioned::of((0..count).map(|at| &recorder.cell(at).plan), memory::for_kept_drives());
     let jobs = (options.jobs / count.max(1)).max(1);
     let has_failed = AtomicBool::new(false);
     execute::in_parallel(options.jobs, count, |at| {
