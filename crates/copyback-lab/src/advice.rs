@@ -14,10 +14,10 @@ const ROUNDS_WANTED: f64 = 20.0;
 pub const SAY_HOW_LONG: &str = "set the length of the warm-up: --warmup 1000, or --warmup 10s";
 
 /// The help if a workload writes too little for the drive.
-const BEGIN_SETTLED: &str = "remove --warmup and begin with a steady drive (--set precondition.mode=steady-state)";
+const USE_STEADY_DRIVE: &str = "remove --warmup and begin with a steady drive (--set precondition.mode=steady-state)";
 
 /// The help if a workload writes too little, for a drive that begins in a steady state.
-const BEGINS_SETTLED: &str = "remove --warmup: this drive is steady from the start (precondition.mode=steady-state)";
+const DRIVE_IS_STEADY: &str = "remove --warmup: this drive is steady from the start (precondition.mode=steady-state)";
 
 /// Longest run that is worth suggesting, in requests.
 pub const REQUESTS_MAX: f64 = 2e7;
@@ -27,7 +27,7 @@ const LISTED_MAX: usize = 4;
 
 /// The help if a workload ends before its warm-up. `has_jobs`: its workloads are jobs of fio.
 pub fn for_warmup(unfinished: &Unfinished, resolved: &Resolved, has_jobs: bool) -> String {
-    let settle = if begins_settled(&resolved.run) { BEGINS_SETTLED } else { BEGIN_SETTLED };
+    let settle = if begins_settled(&resolved.run) { DRIVE_IS_STEADY } else { USE_STEADY_DRIVE };
     let wanted = match unfinished.warmup {
         Warmup::Steady if !unfinished.has_write => return SAY_HOW_LONG.into(),
         Warmup::Steady => (ROUNDS_WANTED / unfinished.rounds).ceil(),

@@ -6,7 +6,7 @@ use crate::{format, small_writes, steady, workloads};
 use copyback::config::layers::Origin;
 use copyback::host::config::HostMode;
 use copyback::observe::report::Report;
-use copyback::run::config::{Resolved, WriteBufferSetting};
+use copyback::run::config::{Resolved, RunConfig, WriteBufferSetting};
 use copyback::workload::spec::{Footprint, Tenant};
 use copyback_workload::printable::printable;
 use std::collections::BTreeSet;
@@ -49,26 +49,36 @@ pub fn notes_of_runs(plan: &Plan, finished: &[Finished]) -> String {
     lines.extend(plan.runs.iter().zip(finished).filter_map(|(planned, done)| note_of_rounds(planned, done)));
     lines.extend(plan.runs.first().and_then(note_of_units));
     lines.extend(note_of_drives(plan));
+    lines.extend(note_of_loads(plan));
     lines.extend(note_of_regions(plan));
     lines.extend(note_of_warmups(plan, finished));
     lines.extend(small_writes::notes(plan, finished));
     lines.concat()
 }
 
-/// The note that schemes run on different drives, so that the comparison is not of schemes only.
+/// The note that schemes run on different drives or arrays, so that the comparison is not of schemes only.
 fn note_of_drives(plan: &Plan) -> Option<String> {
-    let first = &plan.runs.first()?.resolved.run;
-    let is_another = |planned: &&Planned| {
-        let run = &planned.resolved.run;
-        (&run.geometry, &run.timing, &run.capacity) != (&first.geometry, &first.timing, &first.capacity)
-    };
-    let names: Vec<&str> = plan.runs.iter().filter(is_another).map(|planned| &*planned.scheme).collect();
+    let drive = |run: &RunConfig| (run.geometry.clone(), run.timing.clone(), run.capacity.clone());
+    let array = |run: &RunConfig| run.array.as_ref().map(|array| (array.level, array.drives));
+    note_of_others(plan, |run| drive(&run.run), "runs on a different drive")
+        .or_else(|| note_of_others(plan, |run| array(&run.run), "runs on a different array"))
+}
+
+/// The note that schemes have different loads.
+fn note_of_loads(plan: &Plan) -> Option<String> {
+    let load = |run: &Resolved| (run.workload.clone(), run.tenants.clone(), run.run.host.clone());
+    note_of_others(plan, load, "has a different load")
+}
+
+/// The note that a property of some schemes' runs is not that of the first; `what`: the statement about them.
+fn note_of_others<T: PartialEq>(plan: &Plan, of: impl Fn(&Resolved) -> T, what: &str) -> Option<String> {
+    let first = plan.runs.first()?;
+    let own = of(&first.resolved);
+    let others = plan.runs.iter().filter(|planned| of(&planned.resolved) != own);
+    let names: Vec<&str> = others.map(|planned| &*planned.scheme).collect();
     (!names.is_empty()).then(|| {
         let names = format::names(&names);
-        format!(
-            "Note: {names} runs on a different drive than `{}`: the schemes differ in more than GC\n",
-            plan.runs[0].scheme
-        )
+        format!("Note: {names} {what} than `{}`: the schemes differ in more than GC\n", first.scheme)
     })
 }
 

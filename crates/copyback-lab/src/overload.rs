@@ -104,7 +104,9 @@ pub fn note(plan: &Plan, finished: &[Finished]) -> Option<String> {
         let longest =
             both().map(|(_, done)| lasts(&done.outcome)).filter(|times| times.is_finite()).fold(1.0, f64::max);
         let scale = (2.0 * longest).ceil().max(SLOWER) * planned.resolved.workload.time_scale.unwrap_or(1.0);
-        let slower = format!("requests arrive more slowly, --set workload.time_scale={scale}");
+        let differs = plan.runs.iter().any(|run| run.resolved.workload != planned.resolved.workload);
+        let of_scheme = if differs { format!("{}:", planned.scheme) } else { String::new() };
+        let slower = format!("requests arrive more slowly, --set {of_scheme}workload.time_scale={scale}");
         victims.map_or_else(|| format!("Let {slower}"), |victims| format!("{victims}; or let {slower}"))
     };
     Some(format!(

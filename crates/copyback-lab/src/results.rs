@@ -181,7 +181,7 @@ impl Results {
     }
 }
 
-/// Hash of what one run's results depend on but for the program. A trace counts with its bytes, not with its path.
+/// Hash of what one run's results depend on, except the program. A trace counts with its bytes, not with its path.
 pub fn run_hash(plan: &Plan, at: usize) -> String {
     // A warm-up of no requests is no warm-up.
     let warmup = plan.warmup.filter(|warmup| !warmup.is_none());

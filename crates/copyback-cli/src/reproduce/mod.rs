@@ -74,7 +74,7 @@ pub fn reproduced(args: &ReproduceArgs, package: Option<&dyn Package>) -> Result
             let document = Headlines::of(&name, args.quick, changes, &done);
             let json = serde_json::to_string_pretty(&document);
             let json = json.map_err(|error| Failure::run(format!("cannot write the headlines: {error}")))? + "\n";
-            (json, headlines::text(&document))
+            (json, headlines::text(&document) + &notes_of(&done))
         }
         false => {
             let about = About { name: &name, is_quick: args.quick, changes };
@@ -168,14 +168,7 @@ fn text(about: &About<'_>, folder: &Path, done: &[JudgedExperiment]) -> String {
     );
     text.push_str(&show::silences(done));
     text.push_str(&format!("\n{}", Counts::of(done.iter().flat_map(JudgedExperiment::claims)).text()));
-    let cells = || {
-        let both = done.iter().flat_map(|done| done.plan.cells.iter().zip(&done.results));
-        both.map(|(cell, result)| (cell.label.as_str(), result))
-    };
-    for line in notes::of_cells(cells()) {
-        text.push_str(&line);
-    }
-    text.push_str(&notes::of_steadiness(cells(), false).unwrap_or_default());
+    text.push_str(&notes_of(done));
     let mut left_out: Vec<&str> = done.iter().flat_map(|d| &d.plan.left_out).map(String::as_str).collect();
     left_out.sort_unstable();
     left_out.dedup();
@@ -185,4 +178,13 @@ fn text(about: &About<'_>, folder: &Path, done: &[JudgedExperiment]) -> String {
     let folder = folder.display().to_string();
     text.push_str(&format!("Tables are in {}; a rerun skips what was done\n", printable(&folder)));
     text
+}
+
+/// Notes for the user on the runs.
+fn notes_of(done: &[JudgedExperiment]) -> String {
+    let cells = || {
+        let both = done.iter().flat_map(|done| done.plan.cells.iter().zip(&done.results));
+        both.map(|(cell, result)| (cell.label.as_str(), result))
+    };
+    notes::of_cells(cells()).into_iter().chain(notes::of_steadiness(cells(), false)).collect()
 }

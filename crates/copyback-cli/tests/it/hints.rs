@@ -449,3 +449,24 @@ fn a_queue_depth_that_is_never_reached_is_noted() {
         assert!(!noted(reached).contains(note), "{reached}: {}", noted(reached));
     }
 }
+
+/// A comparison on another drive, array or load is one of more than schemes, and the remedy of an overload is for the
+/// scheme that has it.
+#[test]
+fn a_comparison_of_different_runs_says_so() {
+    let compare = |set: &str| {
+        let words = ["compare", "-q", "--schemes", "baseline,b=baseline", "--requests", "3000", "--warmup", "0"];
+        let output = copyback(&[&words[..], &["--set", set]].concat());
+        output_text(&output) + &error_text(&output)
+    };
+    for (set, what) in [
+        ("b:timing.erase=5 ms", "a different drive than `baseline`"),
+        ("b:array.partial=reconstruct", "a different array than `baseline`"),
+        ("b:workload.time_scale=0.5", "a different load than `baseline`"),
+    ] {
+        let text = compare(set);
+        assert!(text.contains(what), "{set}: {text}");
+    }
+    let text = compare("b:workload.time_scale=0.5");
+    assert!(text.contains("--set b:workload.time_scale=2"), "{text}");
+}

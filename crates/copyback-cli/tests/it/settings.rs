@@ -270,6 +270,11 @@ fn settings_that_a_run_does_not_come_to_are_noted() {
     }
 }
 
+const IDEAL: &[&str] = &["preemption.policy=ideal"];
+const IDEAL_AND_WEAR: &[&str] = &["preemption.policy=ideal", "tasks.wear.threshold=2"];
+const COPYBACK: &str = "commands.copyback=true";
+const SUSPENDING: &[&str] = &["preemption.policy=suspend", "commands.suspend.latency=20 us"];
+
 /// Settings of tasks that are off, of requests that collections do not make, and of overwrites that are counted.
 #[test]
 fn settings_of_what_a_run_lacks_are_noted() {
@@ -289,6 +294,32 @@ fn settings_of_what_a_run_lacks_are_noted() {
             &["precondition.mode=random", "precondition.overwrites=0"],
             &["precondition.footprint"],
         ),
+        // Relocations of tasks take time and use commands, also if collections do not.
+        ("order.first=read-write-gc", IDEAL, &["order.first"]),
+        ("order.first=read-write-gc", IDEAL_AND_WEAR, &[]),
+        ("order.next_collection=after-waiting", IDEAL, &["order.next_collection"]),
+        ("order.next_collection=after-waiting", IDEAL_AND_WEAR, &[]),
+        ("granularity.copyback=true", &["preemption.policy=ideal", COPYBACK], &["granularity.copyback"]),
+        ("granularity.copyback=true", &["preemption.policy=ideal", "tasks.wear.threshold=2", COPYBACK], &[]),
+        ("granularity.destination=global", IDEAL_AND_WEAR, &["granularity.destination"]),
+        ("granularity.pairs=invalid-pages", &["granularity.policy=paired"], &[]),
+        (
+            "granularity.pairs=invalid-pages",
+            &["granularity.policy=paired", "preemption.policy=ideal"],
+            &["granularity.pairs"],
+        ),
+        (
+            "granularity.partner=own-greedy",
+            &["granularity.policy=paired", "geometry.planes_per_die=1"],
+            &["granularity.partner"],
+        ),
+        (
+            "granularity.partner=own-greedy",
+            &["granularity.policy=paired", "commands.multi_plane=false", "compose.builders=[]"],
+            &["granularity.partner"],
+        ),
+        ("preemption.min_left=2 ms", SUSPENDING, &[]),
+        ("preemption.min_left=3 s", SUSPENDING, &["commands.suspend.latency", "preemption.min_left"]),
     ];
     for (set, others, expected) in rows {
         let mut words = vec!["-w", "mixed-70-30", "--requests", "100", "--set", set];

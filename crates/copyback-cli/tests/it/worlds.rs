@@ -84,6 +84,24 @@ fn headlines_are_shown_with_quotes_and_intervals() {
     assert!(error_text(&without).contains("no claim of mine is a headline"), "{}", error_text(&without));
 }
 
+/// A cause is about the runs of the file: a run with other settings, or a shorter one, does not print it. All print the
+/// notes on their runs.
+#[test]
+fn headlines_have_the_notes_of_their_runs_and_causes_as_decided_alone() {
+    let grid = GRID.replace("[vary]\ntrigger.soft = [0.05, 0.1]\n", "");
+    let miss = HEADLINES.replace("published = -95", "published = 95\norigin = \"trace\"\ncause = \"another trace\"");
+    for (options, has_cause) in
+        [(&[][..], true), (&["--quick"], false), (&["--set", "order.first=gc-read-write"], false)]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let output = reproduce(folder.path(), &format!("{grid}{miss}"), &[&["--headlines"][..], options].concat());
+        let shown = output_text(&output);
+        assert!(shown.contains("verdict: opposite"), "{options:?}: {shown}");
+        assert_eq!(shown.contains("another trace"), has_cause, "{options:?}: {shown}");
+        assert!(shown.contains("runs are not yet steady"), "{options:?}: {shown}");
+    }
+}
+
 /// The journal keeps the first five cells; the rerun gives the same bytes as a run in one go.
 #[test]
 fn worlds_resume_with_the_same_bytes() {

@@ -120,8 +120,8 @@ struct Base<'a> {
 }
 
 impl Base<'_> {
-    /// The run of a scheme. `sets`: the number of the highest layers that are the command line's settings; `is_alone`:
-    /// there is no other scheme.
+    /// The run of a scheme. `sets`: how many of the highest layers are settings of the command line; `is_alone`: there
+    /// is no other scheme.
     fn planned(
         &self,
         (chosen, layer): (NamedScheme, Layer),

@@ -106,13 +106,14 @@ impl Headlines {
     /// The headlines of experiments that are done.
     pub fn of(paper: &str, is_quick: bool, changes: Vec<String>, done: &[JudgedExperiment]) -> Self {
         let all = done.iter().flat_map(JudgedExperiment::claims).filter(|(claim, _)| claim.quote.is_some());
+        let is_as_decided = !is_quick && changes.is_empty();
         Self {
             schema: SCHEMA.into(),
             paper: paper.into(),
             quick: is_quick,
             changes,
             cells: done.iter().map(|done| done.results.len()).sum(),
-            headlines: all.map(|(claim, measured)| Headline::of(claim, measured)).collect(),
+            headlines: all.map(|(claim, measured)| Headline::of(claim, measured, is_as_decided)).collect(),
         }
     }
 
@@ -171,7 +172,8 @@ impl Headline {
         }
     }
 
-    fn of(claim: &Claim, measured: &Measured) -> Self {
+    /// `is_as_decided`: the runs are those of the file. Its causes are about them, and not about other settings.
+    fn of(claim: &Claim, measured: &Measured, is_as_decided: bool) -> Self {
         let test = claim.test.as_ref().ok();
         let shown = |effect: Option<f64>| Some(test?.shown(effect?));
         let holds = Holds::of(&measured.outcome);
@@ -197,7 +199,7 @@ impl Headline {
             detail,
             work: measured.changes_of_work().join("; "),
             controls: measured.null.iter().map(control).collect(),
-            cause: claim.cause.clone().filter(|_| does_miss),
+            cause: claim.cause.clone().filter(|_| does_miss && is_as_decided),
         }
     }
 }

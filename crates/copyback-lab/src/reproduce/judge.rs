@@ -384,7 +384,7 @@ impl<'a> ClaimContext<'a> {
     }
 }
 
-/// Nanoseconds, or parts, of a unit; 1 of a count.
+/// The nanoseconds of a unit of time, 0.01 for `%`, otherwise 1.
 fn per_unit(unit: &str) -> f64 {
     match unit {
         "us" => 1e3,

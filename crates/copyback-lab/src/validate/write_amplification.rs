@@ -48,7 +48,7 @@ struct Plane {
     units_per_block: u32,
     over_provisioning: f64,
     two_frontiers: bool,
-    /// Share of the writes that go to one less this share of the units; 0.5 is uniform.
+    /// Share s of the writes that go to a share 1 − s of the units; 0.5 is uniform.
     skew: f64,
 }
 

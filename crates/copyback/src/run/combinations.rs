@@ -141,16 +141,21 @@ impl RunConfig {
         Err(KeyError::new("compose.align", why).with_help(format!("{help}, or `compose.align = \"none\"`")))
     }
 
-    /// Whether rows are as large as a page and a block may be, and nothing asks for one plane of a row.
+    /// Whether a row fits the limits of a page and a block, and no setting needs single planes of a row.
     pub(super) fn check_rows(&self) -> Result<(), KeyError> {
         let (in_rows, rows_needed) = (self.frontier.is_in_rows(), self.granularity.needs_rows());
         if in_rows != rows_needed {
-            let why = match in_rows {
-                true => "the drive is written in rows, and `granularity.policy` collects single blocks",
-                false => "it collects rows, and `frontier.policy` writes no rows",
+            let (why, help) = match in_rows {
+                true => (
+                    "the drive is written in rows, and `granularity.policy` collects single blocks",
+                    "use `granularity.policy = \"aligned\"`, or another `frontier.policy`",
+                ),
+                false => (
+                    "it collects rows, and `frontier.policy` writes no rows",
+                    "use `frontier.policy = \"row\"`, or `granularity.policy = \"block\"`",
+                ),
             };
-            return Err(KeyError::new("granularity.policy", why)
-                .with_help("use `frontier.policy = \"row\"` with `granularity.policy = \"aligned\"`"));
+            return Err(KeyError::new("granularity.policy", why).with_help(help));
         }
         if self.mapping.has_superpages() && !in_rows {
             return Err(KeyError::new("mapping.policy", "superpages need rows, and `frontier.policy` writes none")

@@ -23,7 +23,7 @@ pub struct Extent {
     pub loops: u64,
     pub offset: BytesOrShare,
     pub increment: Option<BytesOrShare>,
-    /// The multiple at which a start that is a share begins.
+    /// A start that is a share of the file is rounded up to a multiple of this.
     pub offset_align: Option<u64>,
     pub filename: Option<String>,
     pub filename_format: Option<String>,

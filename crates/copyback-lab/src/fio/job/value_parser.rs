@@ -65,7 +65,7 @@ impl ValueParser {
         Ok(())
     }
 
-    /// Whether an option that is there, or is 1, holds.
+    /// Whether a switch is on: it has no value, or the value 1.
     pub fn flag(self, opt: &Opt) -> Result<bool, Failure> {
         match opt.value.as_deref() {
             None | Some("1") => Ok(true),

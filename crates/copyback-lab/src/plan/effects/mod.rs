@@ -70,7 +70,7 @@ fn of_other_preemption(key: &str, run: &RunConfig) -> Option<String> {
     Some(format!("only `preemption.policy = \"{user}\"` uses it"))
 }
 
-/// A drive that is left out of a coordination, if there is none.
+/// The note that `array.override.coordinated` has no effect, if no drive is coordinated.
 fn of_overrides(stack: &Stack, run: &RunConfig) -> Option<String> {
     let place = stack.place_of("array.override").filter(|place| place.text.origin.is_users())?;
     let name = &place.text.name;
@@ -84,8 +84,8 @@ fn of_overrides(stack: &Stack, run: &RunConfig) -> Option<String> {
     })
 }
 
-/// Whether a note of a run is of interest to its user: not if it says that a setting has no effect, and a preset or a
-/// job of fio made the setting.
+/// Whether a note is for the user. A note that a setting has no effect is not, if a preset or a job of fio made the
+/// setting.
 pub(super) fn is_of_user(note: &str, stack: &Stack) -> bool {
     let Some(key) = key_without_effect(note) else { return true };
     let place = stack.place_of(&key);

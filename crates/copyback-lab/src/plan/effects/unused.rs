@@ -93,6 +93,7 @@ pub(super) const UNUSED_SETTINGS: &[UnusedSetting] = &[
     UnusedSetting { keys: &["granularity.gather"], why: why_with_superpages },
     UnusedSetting { keys: &["granularity.destination"], why: why_with_timeless_moves },
     UnusedSetting { keys: &["granularity.copyback"], why: why_without_timed_moves },
+    UnusedSetting { keys: &["granularity.pairs", "granularity.partner"], why: why_without_pairs },
     UnusedSetting { keys: &["array.partial", "array.write_after"], why: why_without_parity },
     UnusedSetting {
         keys: &["array.stripe_unit"],
@@ -172,6 +173,10 @@ fn why_without_suspensions(run: &RunConfig) -> Option<String> {
          take a read",
         format_duration_ns(device.latency.0)
     );
+    if longest_ns > device.latency.0 && longest_ns <= params.min_left.0 {
+        let why = "no read suspends an operation: each one ends sooner than `preemption.min_left`";
+        return Some(why.to_owned());
+    }
     if_so(longest_ns <= device.latency.0, why)
 }
 
@@ -286,7 +291,7 @@ fn why_without_overwrites(run: &RunConfig) -> Option<String> {
 fn why_with_timeless_collections(run: &RunConfig) -> Option<String> {
     let why = "collections that take no time (`preemption.policy = \"ideal\"`) wait for nothing, and reads go before \
                writes in each order";
-    if_so(run.preemption.is_timeless() && run.order.name() == "priority", why)
+    if_so(run.preemption.is_timeless() && run.order.name() == "priority" && run.tasks.on().next().is_none(), why)
 }
 
 fn why_with_buffer(run: &RunConfig) -> Option<String> {
@@ -311,6 +316,14 @@ fn why_with_timeless_moves(run: &RunConfig) -> Option<String> {
         "collections that take no time (`preemption.policy = \"{policy}\"`) move data within its plane, without commands"
     );
     if_so(run.preemption.is_timeless(), why)
+}
+
+fn why_without_pairs(run: &RunConfig) -> Option<String> {
+    let policy = run.preemption.name();
+    let timeless = format!("collections that take no time (`preemption.policy = \"{policy}\"`) collect single blocks");
+    if_so(run.geometry.planes_per_die == 1, "a die has one plane, and no pairs")
+        .or_else(|| if_so(run.preemption.is_timeless(), timeless))
+        .or_else(|| if_so(!run.commands.multi_plane, "the device has no multi-plane commands, which collect pairs"))
 }
 
 /// Tasks relocate blocks with commands, even if collections take no time.

@@ -139,7 +139,7 @@ fn a_world_sets_all_keys_of_a_decision() {
     assert_eq!(range.sets(7.071), ["coordination.idle_after=\"7.071 ms\""]);
 }
 
-/// The decided world and eight drawn ones of each paper: all settings exist, and in no world exclude each other.
+/// The decided world and eight drawn ones of each paper: all settings exist, and no two of a world exclude each other.
 #[test]
 fn every_papers_worlds_can_be_planned() {
     for paper in crate::reproduce::experiments::PAPERS {

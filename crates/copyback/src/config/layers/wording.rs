@@ -51,7 +51,7 @@ pub(super) fn wording<C: Configuration>(
     if ["expected string or map", "expected string only"].iter().any(|expected| message.contains(expected)) {
         let value = shown(value);
         return LayerError::new(format!("`{path}`: {value} is not the name of a choice"))
-            .with_help("write a name in quotes; the error of an unknown name lists all choices");
+            .with_help("write a name in quotes; for an unknown name, the error lists all choices");
     }
     if let Some((better, help)) = untagged(key, message, value) {
         return LayerError::new(format!("`{path}`: {}", better.trim_end())).with_help(help);
@@ -105,7 +105,7 @@ fn unknown_key<C: Configuration>(
 
 /// What the deserialiser expects, the words for it, and the form of a value that it takes.
 const EXPECTED: &[(&str, &str, &str)] = &[
-    ("expected u8", "expected a whole number up to 255", "4"),
+    ("expected u8", "expected a whole number up to 255", "2"),
     ("expected u16", "expected a whole number up to 65535", "4"),
     ("expected u32", "expected a whole number up to 4294967295", "4"),
     ("expected u64", "expected a whole number", "4"),
@@ -128,7 +128,7 @@ fn remedy(table: &str, key: &str, message: &str) -> String {
         Some((.., form)) if form.starts_with('[') => format!("write it in brackets: {key} = {form}"),
         Some((.., form)) => format!(
             "write {} without quotes, for example {key} = {form}",
-            if *form == "4" { "digits only," } else { "it" }
+            if form.parse::<u32>().is_ok() { "digits only," } else { "it" }
         ),
         None => format!("correct the value of `{key}`, or remove the key to keep its default"),
     }

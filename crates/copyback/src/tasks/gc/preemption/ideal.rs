@@ -1,9 +1,12 @@
-//! Collection takes no time: the same blocks are collected at the same moments, and no request waits.
+//! Collection takes no time, and no request waits for it.
 //!
 //! Source: `Ideal-No-GC` of hpdc18 (Section 3.1) and of tc12: the bound that no schedule can beat.
 //!
-//! It is a bound for schedules of collections only: relocations of `[tasks.scrub]` and `[tasks.wear]` take time as
-//! under any other scheme, and reserve their die.
+//! It is a bound for schedules of the same collections only:
+//! - It collects single blocks, also if `granularity` collects several (`twin`, `paired`).
+//! - With `trigger.scope = "device"` it collects on each die; `preemption.policy = "always"` collects as many blocks at
+//!   a time as it has victims.
+//! - Relocations of `[tasks.scrub]` and `[tasks.wear]` take time as under any other scheme, and reserve their die.
 //!
 //! Parameters: none.
 

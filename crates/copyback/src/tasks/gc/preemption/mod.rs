@@ -2,16 +2,16 @@
 //!
 //! Contract: the engine asks a policy at the start of a collection whether the collection takes time at all. Between
 //! any two steps of a collection, with the die free, it asks whether a request that waits there may preempt
-//! ([`PreemptionPolicy::admits`]). The policy reads, also through [`DieView`]; the engine reserves the die. Because it
-//! is called for many requests, its state changes only in [`PreemptionPolicy::on_point`], once before each step. A
-//! policy is a file of this folder and a row of the registry.
+//! ([`PreemptionPolicy::admits`]). The policy only reads the drive ([`DieView`]); the engine reserves the die. Because
+//! the policy is called for many requests, its state changes only in [`PreemptionPolicy::on_point`], once before each
+//! step. A policy is a file of this folder and a row of the registry.
 //!
 //! Requests that reach the die while others preempt may follow them, as far as the policy's `fence` permits. If free
 //! blocks are below the hard watermark, or a write waits at the die for a free page, no later request may follow: the
 //! point ends, however many arrive, and the collection that frees blocks continues.
 //!
-//! All preemptive policies share the states of collection (ispass11 Fig. 7), which follow the number of free blocks:
-//! from 0, no collection, to 3, in which no request preempts it.
+//! All preemptive policies share the states of collection (ispass11 Fig. 7), which follow the free blocks and waiting
+//! writes of high priority: from 0, no collection, to 3, in which no request preempts it.
 
 pub mod always;
 pub mod deadline;
@@ -110,8 +110,8 @@ pub trait PreemptionPolicy {
     fn excludes_reads(&self, _step: NextStep) -> bool {
         false
     }
-    /// Whether a waiting read suspends a program or an erase of the collection that the device can suspend. The array
-    /// would work for it for `left_ns` from now on.
+    /// Whether a waiting read suspends a program or an erase of the collection that the device can suspend. `left_ns`:
+    /// the remaining array time of this operation.
     fn suspends(&self, _op: FlashOp, _left_ns: u64) -> bool {
         false
     }

@@ -97,14 +97,15 @@ impl Parameters for Params {
                 "set `commands.suspend.latency`, or use another policy (`points` lets requests go between operations)",
             ));
         };
-        let (needs, has) = match self.suspends {
-            Suspends::All => ("an operation", suspend.erase || suspend.program),
-            Suspends::Erases => ("an erase", suspend.erase),
-            Suspends::Programs => ("a program", suspend.program),
+        let (erase, program) = ("`commands.suspend.erase`", "`commands.suspend.program`");
+        let (needs, has, keys) = match self.suspends {
+            Suspends::All => ("an operation", suspend.erase || suspend.program, &[erase, program][..]),
+            Suspends::Erases => ("an erase", suspend.erase, &[erase][..]),
+            Suspends::Programs => ("a program", suspend.program, &[program][..]),
         };
         if !has {
             return Err(KeyError::new("preemption.suspends", format!("this device cannot suspend {needs}"))
-                .with_help("set `commands.suspend.erase` or `commands.suspend.program` to true"));
+                .with_help(format!("set {} to true", keys.join(" or "))));
         }
         Ok(())
     }
