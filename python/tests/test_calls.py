@@ -75,7 +75,7 @@ def test_other_threads_run_meanwhile():
     assert len(meanwhile) > 100 and np.diff(meanwhile).max() < 0.5 * (end - start)
 
 
-def test_progress_is_heard_of():
+def test_progress_is_reported():
     heard = []
     options = {"requests": 20_000, "schemes": ["baseline", "pgc"]}
     _copyback.compare(options, on_progress=lambda tracks, _: heard.append(tracks))
@@ -95,7 +95,7 @@ def test_bars_are_shown_where_they_are_wanted(capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_what_takes_long_is_told_where_nobody_sees_bars(caplog):
+def test_long_steps_are_logged_if_no_bars_are_shown(caplog):
     # A drive takes some ten seconds to fill; the test waits for two of them at most.
     lines = []
 
@@ -113,7 +113,7 @@ def test_what_takes_long_is_told_where_nobody_sees_bars(caplog):
     assert caplog.messages == lines
 
 
-def test_what_hears_may_raise():
+def test_a_progress_function_may_raise():
     def on_progress(*_):
         raise RuntimeError("enough")
 

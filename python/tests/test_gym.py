@@ -73,7 +73,7 @@ def test_the_agent_decides():
 
 
 @pytest.mark.once
-def test_the_agent_lets_go_first_whom_it_names():
+def test_the_agent_decides_which_class_is_served_first():
     # An episode equals the run with the named order; a run with another order differs.
     def named(line):
         class Named(copyback.OrderPolicy):

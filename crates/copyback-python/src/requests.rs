@@ -72,7 +72,7 @@ const BATCHES_WAITING: usize = 4;
 /// Requests in a batch of an iterable.
 const BATCH_ROWS: usize = 65_536;
 /// Requests between two moments at which signals are handled and other threads may take the interpreter.
-const ROWS_UNHEARD: u64 = 4_096;
+const ROWS_PER_SIGNAL_CHECK: u64 = 4_096;
 /// The most requests of an iterable, because an iterable may never end. They take three gigabytes of disk, 46 bytes
 /// each.
 const ROWS_MAX: u64 = 1 << 26;
@@ -177,7 +177,7 @@ impl Rows {
             let Some(item) = items.next() else { break };
             rows.push(&item?).map_err(|error| of_request(py, at, error))?;
             at += 1;
-            if at.is_multiple_of(ROWS_UNHEARD) {
+            if at.is_multiple_of(ROWS_PER_SIGNAL_CHECK) {
                 py.check_signals()?;
                 // An iterator written in C would let no other thread run.
                 py.detach(std::thread::yield_now);

@@ -32,8 +32,8 @@ pub enum Victim {
 /// A plane and its workload.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plane {
-    /// Blocks that can hold data. One erased block is held back and not counted. With two frontiers, neither is the
-    /// open block of moved pages.
+    /// Blocks that can hold data. One erased block is held back and not counted. With two frontiers, the open block of
+    /// moved pages is not counted either.
     pub blocks: u32,
     /// Pages a block.
     pub pages_per_block: u32,

@@ -90,7 +90,7 @@ FIGURES = (
                 _SCHEMES,
                 "fewest free blocks of a plane",
                 x="trigger.hard",
-                xlabel="hard threshold, of the soft one",
+                xlabel="hard threshold, relative to the soft one",
                 unit="blocks",
             ),
         ),
@@ -106,7 +106,7 @@ FIGURES = (
                 {"pgc": "PGC"},
                 "mean response (ms)",
                 x="trigger.hard",
-                xlabel="hard threshold, of the soft one",
+                xlabel="hard threshold, relative to the soft one",
                 factor=MS,
             ),
             Panel(

@@ -55,10 +55,10 @@ FIGURES = (
     Figure("18", "time of writes that GC blocks, under SPD", (
         Panel("fig13", "bars", _BLOCKED, {"spd": "SPD"}, "share of time (%)", factor=100.0, mean=True, unit="%"),
     )),
-    Figure("19", "write latency of SPD and SPD+, of SPD's", (
+    Figure("19", "write latency of SPD and SPD+, relative to SPD", (
         Panel("fig13", "bars", "response.write.mean_ns", _SPD, "of SPD's", base="spd", mean=True),
     )),
-    Figure("20", "time of blocked writes, of SPD's", (
+    Figure("20", "time of blocked writes, relative to SPD", (
         Panel("fig13", "bars", _WAIT, _SPD, "of SPD's", base="spd", mean=True),
     )),
     Figure("21", "write latency by the size of the buffer, relative to Baseline-D", (

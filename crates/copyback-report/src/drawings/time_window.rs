@@ -118,7 +118,7 @@ fn of_first_work(span: Span, commands: &[CommandRecord]) -> Option<Span> {
     Some(Span { from_ns, to_ns: from_ns.saturating_add(span.to_ns - span.from_ns), request: None })
 }
 
-/// Most commands after the usual window among which a time with more work is searched.
+/// Most commands after the usual window that are searched for a time with more work.
 const SEARCHED_MAX: usize = 20_000;
 
 /// Share of the time that a die works in a window that shows work.

@@ -3,7 +3,7 @@
 use super::phrases::{described, in_words, reasons_of, share};
 use copyback_lab::reproduce::worlds::{Status, Summary, Worlds};
 
-/// In how many worlds a headline holds in size, and in how many in direction, if they asked it.
+/// In how many worlds a headline holds in size, and in how many in direction; `None` if the worlds do not judge it.
 pub fn shares_of(document: &Worlds, summary: &Summary, figure: &str, claim: &str) -> Option<String> {
     let at = document.headlines.iter().position(|asked| asked.figure == figure && asked.text == claim)?;
     let of = &summary.headlines[at];

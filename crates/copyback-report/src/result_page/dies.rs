@@ -63,8 +63,8 @@ impl DieActivity {
         for (layer, busy) in of_scheme {
             let mut cells = Vec::new();
             for (at, die) in shown.iter().enumerate() {
-                let whiles = busy.and_then(|busy| busy.get(die)).map(Vec::as_slice).unwrap_or_default();
-                let shares = shares(whiles, from_ns, width_ns, bins);
+                let intervals = busy.and_then(|busy| busy.get(die)).map(Vec::as_slice).unwrap_or_default();
+                let shares = shares(intervals, from_ns, width_ns, bins);
                 let worked = shares.iter().enumerate().filter(|(_, share)| **share > 0.0);
                 cells.extend(
                     worked.flat_map(|(bin, share)| [at, bin, ((share * 1000.0).round() as usize).clamp(1, 1000)]),
@@ -108,15 +108,15 @@ fn by_scheme(
 
 /// The share of each bin in which something was under way. What overlaps counts once: a die may collect on several
 /// planes at a time.
-fn shares(whiles: &[(f64, f64)], from_ns: f64, width_ns: f64, bins: usize) -> Vec<f64> {
+fn shares(intervals: &[(f64, f64)], from_ns: f64, width_ns: f64, bins: usize) -> Vec<f64> {
     let mut shares = vec![0.0; bins];
     if width_ns <= 0.0 {
         return shares;
     }
-    let mut whiles = whiles.to_vec();
-    whiles.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut intervals = intervals.to_vec();
+    intervals.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut until_ns = from_ns;
-    for (start_ns, end_ns) in whiles {
+    for (start_ns, end_ns) in intervals {
         let start_ns = start_ns.max(until_ns);
         let end_ns = end_ns.min(from_ns + width_ns * bins as f64);
         if end_ns <= start_ns {
@@ -139,11 +139,11 @@ mod tests {
 
     #[test]
     fn what_overlaps_counts_once_and_what_is_outside_does_not() {
-        let whiles = [(25.0, 45.0), (5.0, 15.0), (10.0, 15.0), (-5.0, 2.0), (95.0, 130.0)];
+        let intervals = [(25.0, 45.0), (5.0, 15.0), (10.0, 15.0), (-5.0, 2.0), (95.0, 130.0)];
         let expected = [0.7, 0.5, 0.5, 1.0, 0.5, 0.0, 0.0, 0.0, 0.0, 0.5];
-        for (share, expected) in shares(&whiles, 0.0, 10.0, 10).into_iter().zip(expected) {
+        for (share, expected) in shares(&intervals, 0.0, 10.0, 10).into_iter().zip(expected) {
             assert!((share - expected).abs() < 1e-12, "{share} {expected}");
         }
-        assert_eq!(shares(&whiles, 0.0, 0.0, 2), [0.0, 0.0]);
+        assert_eq!(shares(&intervals, 0.0, 0.0, 2), [0.0, 0.0]);
     }
 }

@@ -175,7 +175,7 @@ impl WorkloadSpec {
         reads.check("read_arrivals")?;
         let help = "set for example `{ kind = \"poisson\", rate = 1000 }`, or `read_share` instead of `read_arrivals`";
         if reads.kind == ArrivalKind::Closed {
-            return Err(wrong("read_arrivals.kind", "a closed loop has no arrival times to come at", help));
+            return Err(wrong("read_arrivals.kind", "reads of a closed loop have no arrival times", help));
         }
         if self.arrivals.as_ref().is_none_or(|arrivals| arrivals.kind == ArrivalKind::Closed) {
             let message = "if reads have their own arrivals, writes need arrival times, too";

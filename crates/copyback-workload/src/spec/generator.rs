@@ -146,8 +146,8 @@ pub struct AddressSpec {
     /// Bytes between the end of a request and the start of the request that continues it; default 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skip: Option<Bytes>,
-    /// A request that continues the last request begins this many bytes before its end instead; twice the length of a
-    /// request makes a backward stream.
+    /// A request that continues the last request begins this many bytes before the end of the last request; twice the
+    /// length of a request makes a backward stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skip_back: Option<Bytes>,
     /// Skip, forwards or back, only after this many bytes, instead of after each request.
@@ -159,12 +159,12 @@ pub struct AddressSpec {
     /// Whether those others repeat the address of the last request instead of continuing it; default false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_repeats: Option<bool>,
-    /// Whether the workload ends, of `numbered`, if no number is free, or if the operation's smallest request would
+    /// For `numbered`: whether the workload ends if no number is free, or if the operation's smallest request would
     /// reach beyond the footprint; default false: all numbers become free again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends: Option<bool>,
-    /// The footprint has a number for each of these units, of `numbered`: the smallest unit of any operation; default
-    /// `align`.
+    /// For `numbered`: the unit of the numbers, the smallest unit of any operation. The footprint has one number for
+    /// each unit; default `align`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map_unit: Option<Bytes>,
     /// Zipf's exponent.
@@ -203,8 +203,8 @@ pub struct AddressSpec {
     /// The array's stripe unit, of `array-skew`. Longer requests reach the next drives, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stripe_unit: Option<Bytes>,
-    /// Whether addresses are local to the drive that the request's `device` names, for a host that routes by device, of
-    /// `array-skew`; default false: addresses of the whole RAID-0.
+    /// For `array-skew`: whether addresses are local to the drive that the request's `device` names, for a host that
+    /// routes by device; default false: addresses of the whole RAID-0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_drive: Option<bool>,
 }

@@ -72,7 +72,7 @@ pub enum PageTimes {
 }
 
 impl PageTimes {
-    /// The times as a list no longer than the written one.
+    /// The times as a list: one for all pages, or one for each kind of page.
     pub fn list(&self) -> Vec<u64> {
         match self {
             Self::Same(t) => vec![t.0],

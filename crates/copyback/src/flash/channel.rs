@@ -45,7 +45,7 @@ impl Channel {
         hold!(
             self.listener.is_none() && self.busy_until_ns <= now_ns,
             TransferEnded,
-            "a channel is busy until {} ns, not free at {now_ns} ns, and {:?} has to hear of it",
+            "a transfer begins at {now_ns} ns; the channel is busy until {} ns, and has to notify {:?} of that end",
             self.busy_until_ns,
             self.listener
         );

@@ -42,7 +42,7 @@ pub struct Block {
     pub state: BlockState,
     /// Erases so far.
     pub erases: u32,
-    /// The caller's stamp when the block was closed; serves ages.
+    /// The caller's stamp when the block was closed: ages count from it.
     pub closed_at: u64,
 }
 
@@ -97,7 +97,7 @@ impl Blocks {
         self.per_plane
     }
 
-    /// Readers of these blocks remain: their memory is never freed.
+    /// Never frees the memory of these blocks, because readers of them remain.
     pub fn keep_for_ever(&self) {
         self.table.keep_for_ever();
     }

@@ -34,12 +34,12 @@ use crate::sim::lists::Lists;
 use crate::sim::table;
 pub use counts::Counts;
 
-/// A valid unit of a victim: the place it is expected at, and whose data it holds.
+/// A valid unit of a victim: its expected place, and the logical unit whose data it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Move {
     /// The location of the data when the move began.
     pub from: PhysicalUnit,
-    /// Whose data it is.
+    /// The logical unit.
     pub unit: LogicalUnit,
 }
 

@@ -63,7 +63,7 @@ pub struct MergeTotals {
 }
 
 impl MergeTotals {
-    /// Each count of this with the same count of another.
+    /// Combines two totals count by count, for example as a difference.
     #[must_use]
     pub fn zip(&self, other: &Self, with: fn(u64, u64) -> u64) -> Self {
         Self {
@@ -81,7 +81,7 @@ impl MergeTotals {
 /// The sequential log block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sequential {
-    /// Whose pages it takes.
+    /// The logical block whose pages it takes.
     pub logical: LogicalBlock,
     /// Another page of that logical block was written to another log block: it takes no more.
     pub is_broken: bool,
@@ -93,7 +93,7 @@ pub(super) struct Merging {
     pub logical: LogicalBlock,
     /// The block in which its pages are gathered; none before the first.
     pub block: BlockId,
-    /// Whether the job that does so has begun.
+    /// Whether the job that gathers them has begun.
     pub has_begun: bool,
 }
 

@@ -16,7 +16,7 @@ struct Entered {
     planes: u8,
 }
 
-/// The rows of each die: which ones planes are still to enter, and which ones are erased on all planes.
+/// The rows of each die: those that some planes have still to enter, and those that are erased on all planes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Twins {
     /// Of each die, the oldest first.
@@ -88,7 +88,7 @@ impl Twins {
 }
 
 impl Ftl {
-    /// The block that a plane opens next in one of its open blocks' place.
+    /// The block that a plane opens next in place of one of its open blocks.
     pub(super) fn next_twin(&self, twins: &Twins, plane: PlaneId, write_point: usize) -> Option<BlockId> {
         let (die, bit) = (self.geometry.die_of(plane), 1 << self.geometry.plane_offset(plane));
         let entered = &twins.entered[die.at()];

@@ -77,7 +77,7 @@ macro_rules! totals {
         }
 
         impl $name {
-            /// Each count of this with the same count of another.
+            /// Combines each count with the same count of `other`.
             #[must_use]
             pub fn zip(&self, other: &Self, with: fn(u64, u64) -> u64) -> Self {
                 Self { $( $field: with(self.$field, other.$field), )+ }

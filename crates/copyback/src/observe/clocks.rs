@@ -16,7 +16,7 @@ const WAITS: [Cause; 7] =
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Occupant {
-    /// Garbage collection; or nothing, if writes wait for space at a free die.
+    /// Garbage collection; also a free die at which writes wait for space.
     Gc,
     /// Map traffic.
     Map,
@@ -28,8 +28,8 @@ pub enum Occupant {
     Parity,
     /// Other host requests.
     HostIo,
-    /// Nothing.
-    Nobody,
+    /// No work, and no write waits for space.
+    NoWork,
 }
 
 impl From<Source> for Occupant {
@@ -61,7 +61,7 @@ pub struct Clocks {
 impl Clocks {
     /// Clocks of a free die at time 0.
     pub fn new() -> Self {
-        Self { elapsed_ns: [0; WAITS.len() + 1], running: Occupant::Nobody, held_by_gc: false, since_ns: 0 }
+        Self { elapsed_ns: [0; WAITS.len() + 1], running: Occupant::NoWork, held_by_gc: false, since_ns: 0 }
     }
 
     /// Stops the running clock and starts another. `held_by_gc`: the die is reserved for or executing collection,

@@ -46,7 +46,7 @@ pub struct CommandRecord {
     pub die: u32,
     /// The operation.
     pub op: FlashOp,
-    /// Its planes, the one that the command was made for first.
+    /// Its planes; the first is the plane that the command was made for.
     pub parts: Vec<PartRecord>,
     /// When the die took it.
     pub issued_ns: u64,
@@ -239,7 +239,7 @@ mod tests {
     use super::*;
     use crate::run::config::RunConfig;
 
-    /// A command that no window can have costs a number, and no record; numbers go on.
+    /// A command outside of all windows is counted, but not kept.
     #[test]
     fn no_record_is_made_after_the_last_window() {
         let text = r#"

@@ -23,7 +23,7 @@ pub struct GcTotals {
     pub plane_busy_ns: u64,
     /// Time of die reservations.
     pub reserved_ns: u128,
-    /// Array time of its reads, programs and erases, but for commands that had their die to themselves.
+    /// Array time of its reads, programs and erases, except commands that had their die to themselves.
     pub array_ns: [u64; 3],
     /// Pages of the commands in `array_ns`: read and programmed.
     pub array_pages: [u64; 2],
@@ -88,7 +88,7 @@ pub struct MapTotals {
 }
 
 impl MapTotals {
-    /// Each count of this with the same count of another.
+    /// Combines each count with the same count of `other`.
     #[must_use]
     pub fn zip(&self, other: &Self, with: fn(u64, u64) -> u64) -> Self {
         Self {

@@ -52,7 +52,7 @@ impl FlashRequestTotals {
         self.ended[kind as usize] += 1;
     }
 
-    /// Each sum of this with the same sum of another.
+    /// Combines each sum with the same sum of `other`.
     #[must_use]
     pub fn zip(&self, other: &Self, with: fn(u128, u128) -> u128) -> Self {
         let with_ns = |kind: usize| std::array::from_fn(|at| with(self.sum_ns[kind][at], other.sum_ns[kind][at]));

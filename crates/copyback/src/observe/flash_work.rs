@@ -68,7 +68,7 @@ pub struct FlashWork {
 }
 
 impl FlashWork {
-    /// Each count of this with the same count of another.
+    /// Combines each count with the same count of `other`.
     #[must_use]
     pub fn zip(&self, other: &Self, with: fn(u64, u64) -> u64) -> Self {
         Self {

@@ -319,7 +319,7 @@ impl ProtocolChecker {
         // Data enters the cache register, which the program before leaves when its array time begins.
         if let Some(before) = self.other(die, place, start_ns) {
             let left_ns = before.array.map_or(u64::MAX, |(begin_ns, _)| begin_ns);
-            hold!(left_ns <= start_ns, OnfiRegister, "data for die {die} at {start_ns} ns finds that of {before:?}");
+            hold!(left_ns <= start_ns, OnfiRegister, "data for die {die} at {start_ns} ns meets that of {before:?}");
         }
         let flight = self.flight_mut(die, place);
         let is_program = flight.op == FlashOp::Program;
@@ -389,7 +389,7 @@ impl ProtocolChecker {
         hold!(
             start_ns >= ready_ns && flight.array.is_none(),
             OnfiDataReady,
-            "the array of die {die} begins at {start_ns} ns what is ready at {ready_ns} ns: {flight:?}"
+            "the array of die {die} begins at {start_ns} ns a command that is ready at {ready_ns} ns: {flight:?}"
         );
         self.dies[die as usize].array_until_ns = end_ns;
         self.flight_mut(die, place).array = Some((start_ns, end_ns));

@@ -280,14 +280,14 @@ fn cached_programs_follow_each_other_in_the_array() {
 #[test]
 fn cached_reads_rest_between_pages_and_leave_in_turn() {
     gate(Invariant::OnfiArrayBusy, |w, early_ns| {
-        // The cycles of the second came long ago; what counts is tRCBSY.
+        // The cycles of the second read ended long before: tRCBSY decides.
         let end_ns = sense(w);
         w.on_command(0, 1, end_ns - 2 * CYCLES_NS, Read, &[page(0, 1, 1)]);
         let start_ns = end_ns + REST_NS - early_ns;
         w.on_array(0, 1, start_ns, start_ns + READ_NS);
     });
     gate(Invariant::OnfiDataReady, |w, early_ns| {
-        // It came late; what counts are its cycles.
+        // The second read came late: its cycles decide.
         let came_ns = sense(w) + 10 * REST_NS;
         w.on_command(0, 1, came_ns, Read, &[page(0, 1, 1)]);
         let start_ns = came_ns + CYCLES_NS - early_ns;

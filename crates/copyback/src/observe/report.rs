@@ -268,12 +268,12 @@ pub struct ParityTotals {
     pub not_rebuilt: u64,
     /// Reads for new parity.
     pub reads: u64,
-    /// Units of parity that were programmed, but for moves.
+    /// Units of parity that were programmed, except by moves.
     pub units: u64,
 }
 
 impl ParityTotals {
-    /// Each count of this with the same count of another.
+    /// Combines each count with the same count of `other`.
     #[must_use]
     pub fn zip(&self, other: &Self, with: fn(u64, u64) -> u64) -> Self {
         Self {
@@ -341,8 +341,8 @@ pub struct WarmupReport {
     pub end_ns: u64,
 }
 
-/// What was done and how it went. Everything in it is a function of the inputs, and is of the measurement: a warm-up is
-/// left out.
+/// The results of a run. Every value is a function of the inputs, and covers the measurement only: a warm-up is
+/// excluded.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
     /// The warm-up, if there was one.
@@ -425,7 +425,7 @@ pub struct Report {
     pub wear: Wear,
     /// Smallest number of free blocks that a plane had.
     pub min_free_blocks: u32,
-    /// The highest count of reads of a block since its erase at the end, if scrubbing counts them.
+    /// At the end of the run, the most reads of a block since its erase; `None` if scrubbing does not count them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block_reads_max: Option<u32>,
     /// Peak of the requests that were in the drive.

@@ -341,7 +341,7 @@ mod tests {
         assert_eq!(Track::starting_at(middle).judge(middle, Loop::Open, 0).verdict, Verdict::NoWrite);
     }
 
-    /// Whatever the drives do: their figures stay, and the verdict is one of the host.
+    /// An overload changes the verdict, and no figure of the drives.
     #[test]
     fn an_overload_replaces_each_verdict() {
         for amplification in [[10; ROUNDS], [7, 8, 9, 10, 11]] {
@@ -362,7 +362,7 @@ mod tests {
     fn there_is_no_verdict_without_grounds() {
         let (track, end) = run([1; ROUNDS], 5_000, u64::MAX);
         assert_eq!(track.judge(end, Loop::Open, 0).verdict, Verdict::NoErase);
-        // A drive that fills up, and then collects: too much happens for no verdict.
+        // A drive that fills up, and then collects: this suffices for a verdict.
         let (track, end) = run([1, 1, 1, 8, 8], 5_000, 64);
         assert_eq!(track.judge(end, Loop::Open, 0).verdict, Verdict::NotYet);
         // Nine erases a round.

@@ -86,7 +86,7 @@ impl SampleWork {
         }
     }
 
-    /// Each count of this with the same count of another.
+    /// Combines each count with the same count of `other`.
     #[must_use]
     #[inline]
     pub fn zip(&self, other: &Self, with: impl Fn(u64, u64) -> u64) -> Self {

@@ -94,8 +94,8 @@ pub struct Stripe {
     pub known: Members,
 }
 
-/// The plan for a write of part of a stripe: if that plan would need unavailable members, the other plan that reads
-/// least. A stripe that is written whole, and a mirror, need none.
+/// The plan for a write of part of a stripe. If it needs unavailable members, the possible plan that reads least
+/// replaces it. A stripe that is written whole, and a mirror, need no reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Partial {

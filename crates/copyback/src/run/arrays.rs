@@ -150,7 +150,7 @@ impl RunConfig {
             return refuse("coordination.policy", why, "use \"uncoordinated\", or another `preemption.policy`");
         }
         if self.mapping.log_blocks().is_some() {
-            let why = "merges of log blocks (`mapping.policy`) begin when a log block is needed, and at no level";
+            let why = "merges of log blocks (`mapping.policy`) begin when a log block is needed, not at a watermark";
             return refuse("coordination.policy", why, "use \"uncoordinated\", or `mapping.policy = \"page\"`");
         }
         if let Some(key) = self.trigger.key_of_own_start() {
@@ -159,8 +159,7 @@ impl RunConfig {
             return refuse(key, why, &help);
         }
         if self.trigger.stagger_blocks() > 0 {
-            let why = "watermarks that lie apart keep planes from collecting together, as they do where collections \
-                       are coordinated";
+            let why = "coordinated planes collect together, and watermarks that lie apart prevent that";
             return refuse("trigger.stagger", why, "leave it out, or use `coordination.policy = \"uncoordinated\"`");
         }
         if coordination.may_pause() && self.admit.slots() == 1 {
@@ -183,8 +182,8 @@ fn check_holds_a_unit(unit_bytes: u64, number: u32, bytes: u64, grain_bytes: u64
         rounded_bytes(bytes as f64)
     );
     let help = format!(
-        "use at most {bytes} bytes, in whole mapping units of all drives ({grain_bytes} bytes), or drives of other \
-         pages"
+        "use at most {bytes} bytes, in whole mapping units of all drives ({grain_bytes} bytes), or drives with \
+         other page sizes"
     );
     Err(KeyError::new("array.stripe_unit", message).with_help(help))
 }
@@ -216,7 +215,7 @@ mod tests {
         crate::config::from_toml(&format!("{table}{more}")).unwrap_or_else(|e| panic!("{e}\n{more}"))
     }
 
-    /// A drive alone whose elements agree holds all that it says it holds.
+    /// A single drive whose elements are coordinated keeps its whole capacity.
     #[test]
     fn an_array_of_one_leaves_nothing_over() {
         let config = config("coordination = { policy = \"ggc-reactive-inclusive\" }");
@@ -227,7 +226,7 @@ mod tests {
         assert_eq!(layout.capacity_bytes(), bytes);
     }
 
-    /// The drives of a run are checked, not a configuration that none of them has.
+    /// Checks the drives of a run, and not the configuration if overrides replace it on all drives.
     #[test]
     fn a_configuration_that_no_drive_has_is_not_looked_at() {
         let stripe_unit = "[array]\ndrives = 2\nstripe_unit = \"3 KiB\"\n";

@@ -218,8 +218,8 @@ pub fn precondition_and_tell(config: &RunConfig, seed: u64, tell: &mut dyn FnMut
     Ok(Image { key: image_key(config), preconditioning: ftl.counts(), ftl })
 }
 
-/// What an image depends on: two configurations with equal keys have the same drive. One in which nothing is collected
-/// does not depend on when collection would start.
+/// What an image depends on: two configurations with equal keys have the same drive. If preconditioning collects
+/// nothing, the trigger is not part of the key.
 pub fn image_key(config: &RunConfig) -> String {
     // Destructured, so that a new field of either must state whether a drive depends on it.
     let FtlConfig { device, mapping, allocation, frontier, victim, redundancy, free_order } = config.ftl();

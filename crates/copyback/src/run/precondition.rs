@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "mode", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum PreconditionConfig {
-    /// Fresh from the factory. In braces, for a variant without them would swallow keys of other modes.
+    /// Fresh from the factory.
+    // A variant without braces would accept keys of other modes.
     Empty {},
     /// Every logical unit (or the first `fill` of them) written once, in order.
     Sequential {
@@ -41,10 +42,10 @@ pub enum PreconditionConfig {
         #[serde(default = "round")]
         round: f64,
     },
-    /// The state that `random` tends to, made at once, in the time of writing each map entry. One plane is filled and
-    /// overwritten in rounds of its capacity, until write amplification changes by at most 0.5 % from one to the next.
-    /// Each plane of the drive copies that state at a random later time, with its own units and its blocks in another
-    /// order. For drives whose full simulation takes minutes.
+    /// The state that `random` tends to, made directly: it takes about as long as writing each map entry once. One
+    /// plane is filled and overwritten in rounds of its capacity, until write amplification changes by at most 0.5 %
+    /// from round to round. Each plane of the drive copies that state at a random later time, with its own units and
+    /// its blocks in another order. For drives whose full simulation takes minutes.
     SteadyState {},
     /// tpds20: each plane is filled to a random share between `used_min` and `used_max` of its pages; `valid` of them
     /// hold data, spread over its blocks as `spread` says.
@@ -61,7 +62,7 @@ pub enum PreconditionConfig {
         /// Which blocks hold them.
         #[serde(default)]
         spread: Spread,
-        /// Seed of the preconditioning alone, instead of the run's: the same drive with another draw.
+        /// Seed of the preconditioning, instead of the run's: another draw of the same kind of drive.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seed: Option<u64>,
     },

@@ -55,8 +55,8 @@ pub(super) struct Pads {
 }
 
 impl Pads {
-    /// The preconditioning of a configuration. Collections that take no time do not pad in a run; they start from the
-    /// drive of those with which they are compared.
+    /// The preconditioning of a configuration. It also pads for collections in zero time, which do not pad in a run:
+    /// all compared schemes begin with the same drive.
     pub(super) fn of(config: &RunConfig) -> Self {
         let shares_pages = config.shape().page_size.0 > config.geometry.unit_bytes()
             && !config.mapping.has_superpages()

@@ -104,8 +104,8 @@ impl RunConfig {
             return refuse("allocation.policy", why, &format!("{help}, {NO_PARITY}"));
         }
         if self.redundancy.takes_turns() && self.allocation.knows() != Known::Plane {
-            let why = "planes that hold members of the same stripes are collected in turn, and `[allocation]` leaves \
-                       open which those are";
+            let why = "planes that hold members of the same stripes are collected in turn, and this `[allocation]` \
+                       does not determine those planes";
             let help = "set `allocation.policy = \"static\"`, or `redundancy.policy = \"rain\"`";
             return refuse("allocation.policy", why, help);
         }
@@ -118,13 +118,13 @@ impl RunConfig {
             (
                 self.frontier.fill().is_none(),
                 "frontier.fill_limit",
-                "parity is written unit by unit, as its stripes are, and gathers in pages that fill",
+                "stripes and their parity are written unit by unit, and need pages that fill",
                 "set it to \"1 ms\"",
             ),
             (
                 !self.admit.distinguishes_tasks() && self.preemption.as_task().is_some(),
                 "admit.policy",
-                "a read is rebuilt if its die works for another task, and `admit.policy` distinguishes no tasks apart",
+                "a read is rebuilt if its die works for another task, and `admit.policy` does not distinguish tasks",
                 "set `admit.policy = \"strict\"`",
             ),
             (

@@ -50,7 +50,7 @@ const FIRST_DRIVE: u32 = 5;
 /// Events between two calls of the progress function.
 const PROGRESS_EVERY: u64 = 1 << 16;
 
-/// One drive and the loop's state of it.
+/// A drive, and what the event loop keeps for it.
 struct Member {
     ssd: Ssd,
     first_timer: u32,
@@ -58,7 +58,7 @@ struct Member {
     written_units: u64,
     /// Whether it is in [`Simulation::marked`].
     is_listed: bool,
-    /// Requests that it was given, and whose sub-requests it has not all received. The first is being split.
+    /// Requests for it that it has not received completely. The first is being split.
     line: VecDeque<(RequestId, Splitter)>,
     /// The time until which the last request waited in the line, because the drive had all transactions that it takes.
     held_until_ns: u64,

@@ -100,8 +100,8 @@ impl RunConfig {
         }
         let goes_anywhere = self.allocation.knows() == Known::Nothing && self.frontier.shares_block();
         if copies_back && goes_anywhere {
-            let why = "moved data goes to any plane where `allocation` chooses dies and it shares open blocks with the \
-                       host's, and a copyback stays on its plane";
+            let why = "moved data goes to any plane if `allocation` chooses dies and it shares open blocks with the \
+                       host's data, but a copyback stays on its plane";
             let help = "set `allocation.policy = \"static\"`, or `granularity.copyback = false`";
             return refuse("granularity.copyback", why, &format!("{help}, {other}"));
         }
@@ -122,7 +122,7 @@ impl RunConfig {
             return refuse("frontier.policy", why, &format!("{help}, {other}"));
         }
         if let Some(key) = self.trigger.key_needing_dies() {
-            let why = "it is asked of a die that a collection waits for, and `preemption.policy = \"always\"` reserves \
+            let why = "it needs collections that wait for their die, and `preemption.policy = \"always\"` reserves \
                        none";
             return refuse(key, why, &format!("leave it out, {other}"));
         }

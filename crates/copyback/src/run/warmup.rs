@@ -39,7 +39,7 @@ impl Warmup {
         matches!(self, Self::Requests(0) | Self::Time(0))
     }
 
-    /// A part of it; a policy that ends by itself is unchanged.
+    /// A part of it; `Steady` is unchanged.
     #[must_use]
     pub fn divided_by(self, parts: u64) -> Self {
         match self {

@@ -51,8 +51,8 @@ impl Block {
 pub struct Contents {
     /// The drive.
     pub ftl: Ftl,
-    /// For each plane, as the translation layer sees them, the logical pages of it that were not given out yet; of
-    /// superpages the first page.
+    /// Logical pages that were not given out yet, by plane as the translation layer sees planes; of superpages the
+    /// first page.
     unused: Vec<Vec<LogicalUnit>>,
     /// Plane, block and page of each valid page, and its content.
     held: Vec<((u32, u32, u32), LogicalUnit)>,

@@ -70,7 +70,7 @@ invariants! {
     VictimRoom Always "victim-room" "the valid units of a victim fit into the remaining pages of its plane";
     VictimEmpty Always "victim-empty" "only a victim is erased, and only when it has no valid unit";
     OneJob Always "one-job" "a plane has at most one job at a time, and a die at most as many waiting jobs as its queue holds";
-    DieReservation Always "die-reservation" "a die reserved for a collection executes only commands of that collection, work of the host that may preempt it, and, while a step of it executes on another die, moves of other collections";
+    DieReservation Always "die-reservation" "a die reserved for a collection executes only commands of that collection, work of the host that may preempt it, and, while that collection executes a step on another die, moves of other collections";
     PlaneExcluded Always "plane-excluded" "at preemption point (1) of a move, its page waits in a register of the plane: only requests that may preempt there use that plane";
     HardWatermark Always "hard-watermark" "below the hard watermark, no write preempts a collection; no read does either while a write of high priority waits, or if the preemption policy excludes all requests there";
     TimeExplained Always "time-explained" "the parts of a request's response time, and those of a command's, add up to the nanosecond";
@@ -88,7 +88,7 @@ invariants! {
     MapBothWays Check "map-both-ways" "the map, the reverse map, the valid bits and the blocks' counts agree";
     TranslationCurrent Check "translation-current" "if the map is in flash, a translation page, a changed entry in DRAM or an outstanding update locates each unit";
     StripesWhole Check "stripes-whole" "with parity, each unit of a stripe is on its channel; if a stripe holds data, its parity is in flash or being written";
-    StripeParity Check "stripe-parity" "after each write of a volume's stripe, and after its rebuild, the members present match its data, computed only from what was read";
+    StripeParity Check "stripe-parity" "after each write or rebuild of a volume's stripe, each existing member holds the right data or parity; the operation computes it only from the members that it read";
     LogBlocks Check "log-blocks" "with log blocks, each block is a data block, a log block, the target of a merge or a block to be erased; data blocks hold pages of their logical block in place, and the number of random log blocks is within its limit";
     MovesCounted Check "moves-counted" "in a collection of several blocks, or of superpages, the recorded number of pages left to move on each plane agrees with the remaining moves";
     ReservationsCovered Check "reservations-covered" "each reserved page exists, or is being freed";

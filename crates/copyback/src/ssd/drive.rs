@@ -24,7 +24,7 @@ use crate::tasks::gc::trigger::TriggerPolicy;
 /// The kinds of events of the flash, by what ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FlashEvent {
-    /// A step of the job that has reserved its die ended. If it ended with a transfer: the channel of that.
+    /// A step of the job that has reserved this die ended. The channel: of the transfer with which it ended, if any.
     LoneStep(DieId, ChannelId),
     /// A part of a command ended; nothing observes its end.
     Part,

@@ -55,7 +55,7 @@ impl Drive {
         &self.txns[id]
     }
 
-    /// Removes an ended transaction that was fetched from `done`.
+    /// Removes an ended transaction that [`Self::take_done`] returned.
     pub(crate) fn remove_txn(&mut self, id: TxnId) {
         self.txns.remove(id);
     }
@@ -144,7 +144,7 @@ impl Drive {
             Some(source) => Occupant::from(source),
             // The die is at rest: writes that wait for space here wait for collection.
             None if d.waiting_for_space() > 0 => Occupant::Gc,
-            None => Occupant::Nobody,
+            None => Occupant::NoWork,
         };
         let held_by_gc = reserved_for == Some(Source::GC) || occupant == Occupant::Gc;
         self.dies[die].switch_clock(now_ns, occupant, held_by_gc);

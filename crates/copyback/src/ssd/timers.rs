@@ -19,8 +19,8 @@ pub enum Alarm {
 /// How many alarms there are.
 pub const ALARMS: u32 = 4;
 
-/// The timers of a drive: those of its alarms, which precede flash events of the same moment, and [`Drive::timers`]
-/// others from `first` on. Alarms are rare, and handled outside of the hot path of the event loop.
+/// The timers of a drive: those of its alarms, and others from `first` on, as many as [`Drive::timers`] returns. At
+/// equal times, alarms precede flash events. They are rare, and handled outside of the hot path of the event loop.
 #[derive(Clone, Copy, Debug)]
 pub struct Timers {
     /// Alarms, [`ALARMS`] of them.

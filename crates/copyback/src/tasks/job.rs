@@ -6,10 +6,10 @@
 //! one step at a time, and only then is the step bound to addresses, so that the job can be interrupted between any two
 //! steps.
 //!
-//! Most jobs have one block. A job may have a block on each of several planes of a die (a superblock). It then proceeds
-//! row by row: it reads the pages of one offset together, and programs each on its own plane. At the end it erases all
-//! blocks at once. No granularity makes such a job yet, and none releases its die between two steps; tests use both
-//! (`ssd/tests/by_hand.rs`).
+//! Most jobs have one block. A job may have a block on each of several planes of a die, and erases all at once at its
+//! end. Under `twin` and `paired`, the granularity chooses the plane of each page (`ssd::gc::companion_blocks`). Other
+//! such jobs proceed row by row: they read the pages of one offset together, and program each on its own plane. Only
+//! tests make these, and jobs that release their die between two steps (`ssd/tests/by_hand.rs`).
 
 use crate::flash::command::Source;
 use crate::ftl::core::Move;
@@ -107,7 +107,7 @@ pub struct Job {
     pages_stayed: u32,
     is_stepping: bool,
     fill: JobFill,
-    /// Units that are programmed as soon as this many were read.
+    /// A program follows as soon as this many units were read and not programmed.
     program_at: u32,
     /// `None` until it has its blocks.
     beginning: Option<Beginning>,

@@ -11,7 +11,7 @@ use super::wording::wording;
 use super::{Configuration, LayerError, TextSpan};
 use serde::Deserialize;
 
-/// The error of a table as another type, if it has one.
+/// The error of decoding a table as `T`, if there is one.
 pub(super) fn fails<T: for<'de> Deserialize<'de>>(values: toml::Table) -> Option<String> {
     T::deserialize(values).err().map(|error| error.message().to_owned())
 }

@@ -72,7 +72,7 @@ fn value(resolved: &Resolved, path: &str) -> Option<toml::Value> {
     path.split('.').try_fold(table, |value, key| value.get(key).cloned())
 }
 
-/// The same of the DRAM that a map in flash has.
+/// A map's cache size, or its share of log blocks, stays if a scheme chooses another policy that uses it.
 #[test]
 fn a_scheme_that_chooses_how_the_map_is_cached_finds_the_size() {
     let device = "[mapping]\npolicy = \"map-cache\"\ncache = \"2 MiB\"";
@@ -142,7 +142,7 @@ fn a_mapped_footprint_is_what_preconditioning_writes() {
         };
     assert_eq!(share("[precondition]\nmode = \"sequential\"\nfill = 0.7"), 0.7);
     assert_eq!(share("[precondition]\nmode = \"snia\""), 1.0);
-    // Of a plane's pages half of 90 % are valid, and the drive shows part of them: less two blocks' worth at most.
+    // At least 45 % of a plane's pages are valid (half of 90 %). The share may be lower by two blocks at most.
     let aged = "[precondition]\nmode = \"aged\"\nused_min = 0.9\nused_max = 0.92\nvalid = 0.5";
     let geometry = Geometry::new(&with(&[aged]).run.device());
     let physical_bytes = f64::from(geometry.physical_units) * f64::from(geometry.unit_bytes);

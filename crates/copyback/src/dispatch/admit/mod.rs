@@ -96,7 +96,7 @@ impl AdmitView<'_> {
 /// A change for the waiting requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// A slot of a die that a request of this task, or a job, used is free.
+    /// A slot of a die is free: a request of this task, or a job, has released it.
     Slot {
         /// The die.
         die: DieId,

@@ -263,8 +263,8 @@ impl<O: Observer> Flash<O> {
             way.d.command_mut(at).held = true;
             (way.d.bus, way.d.staged) = (NO_COMMAND, at);
         } else if !is_last {
-            // The planes' data leaves in one go: a channel that turned to another die between two planes would end
-            // up with all its dies sensing at once, and idle.
+            // The planes' data leaves in one go. If the channel turned to another die between two planes, all its dies
+            // would soon read their arrays at once, while the channel is idle.
             way.d.bus_ns = way.timing.transfer_ns(command.parts[part + 1].units);
             let duration_ns = way.d.bus_ns;
             way.start_transfer::<false>((at, FlashOp::Read), Phase::Out, duration_ns, events);

@@ -69,7 +69,7 @@ pub struct StaticOrder {
     planes: FastDiv,
     /// The destination of pages, by the residue of the logical page's number.
     place_of: Vec<PagePlacement>,
-    /// For each residue, which page of its plane in one rotation it is: a plane that is a row of planes has several.
+    /// Per residue, its index among its plane's pages of one rotation: a plane that is a row of planes has several.
     rank_of: Vec<u32>,
     /// For each page of a plane in one rotation, its residue.
     residue_of: Vec<u32>,

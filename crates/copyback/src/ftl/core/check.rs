@@ -27,7 +27,7 @@ impl Ftl {
     /// every unit.
     ///
     /// # Errors
-    /// With what does not agree.
+    /// Names what does not agree.
     pub fn check_all(&self) -> Result<(), String> {
         let g = &self.geometry;
         if g.has_superpages() {
@@ -56,7 +56,7 @@ impl Ftl {
     /// Compares each block's state with its counts, and the lists of free blocks with both. It examines every block.
     ///
     /// # Errors
-    /// With what does not agree.
+    /// Names what does not agree.
     pub fn check_blocks(&self) -> Result<(), String> {
         let free: u64 = self.planes.iter().map(|p| u64::from(p.free_blocks)).sum();
         if free != self.free_blocks {

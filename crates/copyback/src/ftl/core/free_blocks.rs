@@ -5,7 +5,7 @@ use crate::ftl::blocks::FreeOrder;
 use crate::sim::index::{BlockId, PlaneId};
 
 impl Ftl {
-    /// The block that a plane opens next in one of its open blocks' place.
+    /// The block that a plane opens next in place of one of its open blocks.
     pub(super) fn next_free_block(&self, plane: PlaneId, write_point: usize) -> Option<BlockId> {
         match &self.twins {
             Some(twins) => self.next_twin(twins, plane, write_point),

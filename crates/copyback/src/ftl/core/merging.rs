@@ -383,7 +383,7 @@ impl Ftl {
     /// Whether the state of each block matches log blocks, data blocks and merges, and its content is allowed.
     ///
     /// # Errors
-    /// With what does not agree.
+    /// Names what does not agree.
     pub fn check_log_blocks(&self) -> Result<(), String> {
         let Some(logs) = &self.logs else { return Ok(()) };
         (0..self.geometry.planes).map(PlaneId).try_for_each(|plane| self.check_logs_of(logs, plane))

@@ -54,7 +54,7 @@ pub struct Keys {
     pub awaited: Option<FillAwaited>,
 }
 
-/// Fewest pages in the controller unless set: as many as four slots of 16 chips.
+/// Least default of `fill_pages`: as many as four slots of 16 chips.
 const PAGES: u32 = 64;
 /// Copies of one unit that pages in the controller may hold together.
 pub const COPIES_MAX: u32 = 32_000;

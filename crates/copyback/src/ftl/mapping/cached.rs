@@ -265,7 +265,7 @@ impl Cached {
     /// Compares slots, keys and lists.
     ///
     /// # Errors
-    /// With what does not agree.
+    /// Names what does not agree.
     pub fn check(&self) -> Result<(), String> {
         let keys = self.slot_of.iter().filter(|&&slot| slot > 0).count();
         let (loaded, free) = (self.order.iter(LOADED).count(), self.order.iter(FREE).count());

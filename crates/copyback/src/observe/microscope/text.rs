@@ -35,7 +35,7 @@ pub fn draw(view: &MicroscopeView, heading: &str, drives: u32) -> String {
         text.truncate(text.trim_end().len());
         text.push('\n');
     }
-    text + "\nheights are of the time, or of the dies, at the end of a line; responses are at their arrival\n"
+    text + "\nthe end of a line states its full height: a time, or a number of dies; responses are at their arrival\n"
 }
 
 /// Times, and the marks below them.

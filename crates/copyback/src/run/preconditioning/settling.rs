@@ -160,14 +160,14 @@ impl<'a> Preconditioner<'a> {
         of_plane
     }
 
-    /// A drive of one plane of this one, or of one die, that holds this many units a plane.
+    /// A drive that has one plane, or one die, of this drive, with this many units a plane.
     fn sample(&self, config: &RunConfig, units: u32, seed: u64) -> Preconditioner<'a> {
         let is_die = self.samples_die(config);
         let mut config = config.clone();
         let geometry = &mut config.geometry;
         (geometry.channels, geometry.chips_per_channel, geometry.dies_per_chip) = (1, 1, 1);
         geometry.planes_per_die = if is_die { geometry.planes_per_die } else { 1 };
-        // Planes of a row hold what is placed on it together.
+        // In rows, `units` already counts all planes of a die.
         let planes = if config.frontier.is_in_rows() { 1 } else { geometry.planes_per_die };
         let logical_page = self.ftl.geometry.units_per_logical_page;
         let units = u64::from(units.next_multiple_of(logical_page)) * u64::from(planes);

@@ -105,9 +105,9 @@ fn pages_hold_what_was_written_together() {
     }
 }
 
-/// Parity comes round a channel every fourth page, as dies may do: every plane has as many pages of it as any other,
-/// wherever pages go. It is overwritten three times as often as data, and a die that had all of it would have the most
-/// room for writes, or the most to collect.
+/// A channel gets parity every fourth page, and its dies may take turns with the same period. Still every plane has as
+/// many pages of parity as any other, wherever pages go. Parity is overwritten three times as often as data: a die that
+/// had all of it would have the most room for writes, or the most to collect.
 #[test]
 fn parity_lies_on_all_planes_of_a_channel() {
     let cases = [("dynamic", 4, 1), ("dynamic", 1, 4), ("static", 4, 2), ("static", 3, 1), ("static", 2, 1)];
@@ -185,9 +185,9 @@ fn the_last_page_of_a_collection_is_padded() {
     }
 }
 
-/// Planes of a steady state that is made at once are of one moment: none looks older or more worn than others, as
-/// victim policies that weigh all planes of a drive together would see. Of 64 planes the last is drawn eight capacities
-/// behind the first.
+/// A steady state that is made at once shows all planes at the same moment: for victim policies that compare all planes
+/// of a drive, none looks older or more worn than others. The last of 64 planes is drawn eight capacities after the
+/// first.
 #[test]
 fn planes_of_a_steady_state_are_equally_old_and_worn() {
     const AT_ONCE: &str = "mode = \"steady-state\"";

@@ -223,8 +223,8 @@ impl Simulation<'_> {
         self.has_to_hand_over |= !self.array_mut().controllers.is_empty();
     }
 
-    /// Controllers poll their drives as long as the host is active and events may still happen: a run in which requests
-    /// wait for nothing must end, so that it can be reported.
+    /// Controllers poll their drives as long as the host is active and events may still happen. If requests wait for
+    /// something that never comes, the run must end, so that this is reported.
     fn poll(&mut self, now_ns: u64) {
         // Work of drives other than requests, when they empty a buffer or are rebuilt, is no idle time either.
         let serves = self.array_mut().idle_since_ns.is_some() && self.members.iter().any(|m| m.ssd.drive().serves());

@@ -248,9 +248,9 @@ impl Simulation<'_> {
         self.members.iter().any(|m| m.ssd.has_filled_buffer())
     }
 
-    /// A drive, to have work of other tasks started on it, and the queue that this needs.
+    /// A drive and the event queue, with which a caller starts work of other tasks on the drive.
     pub fn drive_and_events(&mut self, member: usize) -> (&mut Drive, &mut EventQueue) {
-        // It is read after the next event, with all work that was started on it.
+        // Its totals are read after the next event, with all work that was started on it.
         if !std::mem::replace(&mut self.members[member].is_listed, true) {
             self.marked.push(member as u32);
         }

@@ -3,17 +3,17 @@
 //! separate open blocks, a block opened for a single page of one kind of data would be lost to the other kind.
 //!
 //! If each plane takes the moves of its own collections, it keeps a block for them. Here the kept blocks are a common
-//! pool. A relocation begins when the whole drive has space for its moves, even if its own plane has none. The host
+//! stock. A relocation begins when the whole drive has space for its moves, even if its own plane has none. The host
 //! leaves a block's worth of pages for each relocation that may be in progress at once. A relocation frees a whole
 //! block and uses only a part of one, so that there is always space for the next. If units stay on their channels, each
-//! channel has a pool.
+//! channel has a stock.
 
 use crate::ftl::core::Ftl;
 use crate::ftl::frontier::Stream;
 use crate::ftl::space::MovePool;
 use crate::sim::index::PlaneId;
 
-/// The space that some planes share. A [`MovePool`] is its present state, with `kept`.
+/// The space that some planes share. Queries get it, with `kept`, as a [`MovePool`].
 #[derive(Clone, Copy, Default)]
 struct Stock {
     /// Pages that moved data may take.
@@ -100,7 +100,7 @@ impl SharedSpace {
         self.stock_of(plane) == self.stock_of(other)
     }
 
-    /// The pool that a plane shares with the others of its stock.
+    /// The state of a plane's stock.
     #[inline(always)]
     pub fn move_pool(&self, plane: PlaneId) -> MovePool {
         let stock = self.stocks[self.stock_of(plane)];

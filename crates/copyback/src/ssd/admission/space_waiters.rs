@@ -1,8 +1,8 @@
 //! Writes that wait for a free page.
 //!
 //! If collections reserve no die, windows are full during an overload, and a write reserves its page only when it
-//! enters its window. A write may therefore wait in front of a window only if more pages remain than writes wait there.
-//! The work for a write then does not depend on the number of waiting writes. If the allocation chooses dies, all
+//! enters its window. Therefore at most as many writes wait in front of windows as pages remain; others wait here. The
+//! work for a write then does not depend on the number of waiting writes. If the allocation chooses dies, all
 //! writes of a drive (or of a channel) wait on one list, and the die is chosen when a write leaves it.
 
 use crate::dispatch::txn::Txn;

@@ -45,7 +45,7 @@ impl Drive {
             self.show_command(die, command, events.now_ns());
         }
         let follows = self.flash.issue(die, command, events);
-        // Its pages are bound, so that less is kept for its job.
+        // Its pages are bound: fewer are kept for its job, so the die may be a better choice now.
         self.notify_die_search(die);
         let of_map = if self.looks_up() { self.partners_of_map(command) } else { 0 };
         self.records.counters.on_command(command, follows, of_map);

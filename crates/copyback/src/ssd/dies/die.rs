@@ -5,7 +5,7 @@ use crate::observe::clocks::{Clocks, Occupant};
 use crate::sim::index::{JobId, PlaneId};
 use crate::sim::invariant::hold;
 
-/// Jobs that can wait at a die: one for each plane, and as many of other tasks.
+/// Jobs that can wait at a die: one for each plane, and one for each other task.
 const WAITING_JOBS_MAX: usize = 8;
 
 /// No time at which a collection began.
@@ -67,7 +67,7 @@ struct ArrivalMarks {
     defers_to_high_priority: bool,
     /// Transactions with a smaller number had arrived when the die's collection began.
     before_collection: u64,
-    /// Transactions with a smaller number had arrived when the last collection that ended began.
+    /// Transactions with a smaller number had arrived at the start of the collection that ended last.
     before_last_collection: u64,
     /// Writes with a smaller number waited while a write for another plane was programmed alone.
     unaligned_before: u64,
@@ -236,7 +236,7 @@ impl DieState {
         self.arrivals.defers_to_high_priority = defers && self.waits.high_priority > 0;
     }
 
-    /// Transactions with a smaller sequence number waited when the last collection that ended began.
+    /// Transactions with a smaller sequence number waited at the start of the collection that ended last.
     #[inline(always)]
     pub fn waited_before(&self) -> u64 {
         self.arrivals.before_last_collection

@@ -131,8 +131,8 @@ impl Drive {
         let first_job = d.first_job().filter(|&id| job_may_begin && is_its_turn(id));
         let job = first_job.map_or(u64::MAX, |id| self.gc.jobs[id].sequence());
         let came = [came(Queue::Move).min(job), came(Queue::Read), came(Queue::Write)];
-        // Moves of other dies' collections are not part of this die's collection: they do not wait for requests that
-        // waited here.
+        // Only this die's next collection waits for the requests that waited here; moves of other dies' collections do
+        // not.
         let waited_before = if came[0] == job { d.waited_before() } else { 0 };
         Heads { came, txns, waited_before }
     }

@@ -19,7 +19,7 @@ use crate::tasks::job::Step;
 /// Writes that use free room of a row.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ssd) struct RowWrites {
-    /// The first of their transactions; each is the chain of the previous one.
+    /// The first of their transactions; the `chain` of each names the next one.
     pub first: TxnId,
     /// The last.
     pub last: TxnId,
@@ -109,8 +109,8 @@ impl Drive {
         self.issue(die, &command, events);
     }
 
-    /// The step of a collection that shares rows with writes that wait at its die, if there are any. A row takes one
-    /// valid page, or as many as the writes leave room for, block after block.
+    /// The next step of a collection that shares rows with writes that wait at its die; none if no write waits. A row
+    /// takes as many valid pages as the writes leave room for, but at least one, block after block.
     #[inline(never)]
     pub(in crate::ssd) fn combined_step(&mut self, id: JobId) -> Option<Step> {
         let (die, g) = (self.gc.jobs[id].die(), &self.geometry);

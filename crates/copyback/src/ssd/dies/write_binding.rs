@@ -51,8 +51,8 @@ impl Drive {
                 }
             }
         }
-        // A page of the buffer in a translation page's program would need another translation page for its own entry,
-        // and so on.
+        // A translation page's program takes no page of the buffer: its entry would need another translation page, and
+        // so on.
         if used < room && self.geometry.shares_rows() && self.txns[lead].role != Role::MapWrite {
             let mut row = RowWrites { first: lead, last, units: used };
             self.take_dirty(die, plane, &mut units[..room as usize], &mut row, now_ns);

@@ -175,7 +175,7 @@ impl Drive {
     pub(in crate::ssd) fn reserve_die(&mut self, die: DieId, id: JobId, now_ns: u64) {
         let (source, came_before) = (self.gc.jobs[id].source(), self.txns.next_sequence());
         self.dies.reserve(die, id, source, now_ns, came_before);
-        // What its job keeps of a plane is known now.
+        // The number of pages that are kept for its job is known now.
         self.notify_die_search(die);
     }
 

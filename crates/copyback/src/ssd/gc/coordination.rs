@@ -278,7 +278,7 @@ impl Drive {
     }
 
     fn coordination_mut(&mut self) -> &mut Coordination {
-        self.gc.coordination.as_mut().expect("the drive is coordination when to collect")
+        self.gc.coordination.as_mut().expect("a coordinator orders this drive's collections")
     }
 
     /// Reports a level, unless it was reported already.

@@ -411,8 +411,8 @@ impl Drive {
         command.parts().iter().any(|part| block_of(part.page) == block)
     }
 
-    /// The first such write. Searches by plane, because the reason that delays one write to a plane mostly delays all.
-    /// No write goes to the collection's plane if that is excluded.
+    /// [`Self::first_admitted`] among writes. Searches by plane, because the reason that delays one write to a plane
+    /// mostly delays all. No write goes to the collection's plane if that is excluded.
     fn first_write_admitted(&self, die: DieId, asked: &FirstQuery) -> Option<TxnId> {
         let index = self.queues.index();
         let mut first: Option<TxnId> = None;

@@ -63,7 +63,7 @@ impl Drive {
             false => self.write_point_of_shared_program(die, plane),
         };
         let page = self.bind_moves(job, (plane, write_point), units, ServedWrites::NONE);
-        // Less is kept for its job.
+        // Fewer pages are kept for its job.
         self.notify_die_search(self.gc.jobs[job].die());
         let mut command = Command::new(FlashOp::Program, self.gc.jobs[job].source(), JobId::NONE, events.now_ns());
         self.push_page(&mut command, plane, page, id);
@@ -91,7 +91,7 @@ impl Drive {
     /// The next step of a job; none while one is in progress.
     #[inline(always)]
     pub(in crate::ssd) fn next_step(&mut self, id: JobId) -> Option<Step> {
-        // Moves that came too late are dropped, so that less is kept for them.
+        // Moves that came too late are dropped, so that fewer pages are kept for them.
         self.notify_die_search(self.gc.jobs[id].die());
         if self.scheme.settings.compose.combines
             && let Some(step) = self.combined_step(id)

@@ -46,7 +46,7 @@ struct Due {
 struct Waiting {
     write: TxnId,
     since_ns: u64,
-    /// The total time of pages from their opening until they were in flash, at that moment.
+    /// The total time of pages from their opening until they were in flash, as of `since_ns`.
     before: OperationTime,
 }
 

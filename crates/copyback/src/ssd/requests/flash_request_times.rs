@@ -52,10 +52,10 @@ impl Drive {
         ServiceTimes {
             flash_ns: command.array_end_ns - command.array_start_ns,
             transfer_ns: timing.command_ns + timing.transfer_ns(self.geometry.units_per_flash_page),
-            // Programs follow only those of the host through the cache register, so the earlier work of the array was
-            // the host's. A suspension moves the array's start by its own duration. It is the host's, too: the
-            // collection does not use the die meanwhile, and without reads of the host there would be no suspension.
-            // This concerns a write that joined a collection's program.
+            // Through the cache register, programs follow only programs of the host: the earlier work of the array was
+            // the host's. For a write that joined a collection's program: a suspension moves the array's start by its
+            // duration, and counts as work of the host, too. Only reads of the host cause it, and the collection does
+            // not use the die meanwhile.
             behind_ns: command.array_start_ns - command.loaded_ns,
         }
     }

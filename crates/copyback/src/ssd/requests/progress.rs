@@ -48,7 +48,7 @@ impl RequestState {
     }
 }
 
-/// The requests of a drive, by the host's integers.
+/// The requests of a drive, by the host's [`RequestId`].
 #[derive(Default)]
 pub(in crate::ssd) struct RequestProgress {
     of: Vec<RequestState>,

@@ -26,7 +26,7 @@ struct WaitingSubRequest {
     request: RequestId,
     sub_request: SubRequest,
     since_ns: u64,
-    /// The total time of ended evictions at that moment.
+    /// The total time of evictions that had ended at `since_ns`.
     before: OperationTime,
 }
 

@@ -177,7 +177,7 @@ fn a_die_at_rest_whose_writes_wait_for_space_is_kept_by_collection() {
     drive.update_clock(DieId(1), 0);
     let shown = [0, 1].map(|die| drive.dies[DieId(die)].clocks().read(1_000));
     assert_eq!(shown.map(|clocks| clocks[Occupant::Gc as usize]), [1_000, 0]);
-    assert_eq!(shown.map(|clocks| clocks[Occupant::Nobody as usize]), [0, 1_000]);
+    assert_eq!(shown.map(|clocks| clocks[Occupant::NoWork as usize]), [0, 1_000]);
 }
 
 #[test]

@@ -79,7 +79,7 @@ impl Params {
         }
         for (key, value) in [("gc_i", self.gc_i), ("scrub_i", self.scrub_i)] {
             if !(0.0..1.0).contains(&value) {
-                let why = format!("with a coefficient I of {} a share never comes back", number(value));
+                let why = format!("with a coefficient I of {} a share does not fall again", number(value));
                 return refuse(key, why, "use a number from 0 to below 1");
             }
         }

@@ -48,7 +48,7 @@ impl Params {
             "trigger.idle.stop",
             format!("{stop} of {blocks} blocks are no watermark for idle collection"),
         )
-        .with_help(format!("use a watermark from {reactive} blocks, where the reactive collection stops, upwards")))
+        .with_help(format!("use at least {reactive} blocks, at which the reactive collection stops")))
     }
 }
 

@@ -226,7 +226,7 @@ impl Params {
             );
         }
         if let Some(lower) = self.last_resort.map(|lower| lower.of(scope_blocks)).filter(|lower| *lower >= soft) {
-            let message = format!("at {lower} free blocks a drive would not ask before: it does at {soft}");
+            let message = format!("a drive would collect without an order at {lower} free blocks, and ask at {soft}");
             return Err(KeyError::new("trigger.last_resort", message)
                 .with_help("set `trigger.last_resort` below `trigger.soft`"));
         }
@@ -274,14 +274,14 @@ impl Params {
         if self.collections == Collections::One && self.stop.is_some() {
             return Err(KeyError::new(
                 "trigger.stop",
-                "no collection continues until then, because a write starts at most one",
+                "it has no effect, because each page that is written starts at most one collection",
             )
             .with_help("remove `trigger.stop`, or set `trigger.collections` to \"until-stop\""));
         }
         if self.collections == Collections::One && self.scope == Scope::Device {
             return Err(KeyError::new(
                 "trigger.collections",
-                "a device that is below its watermark collects on all dies",
+                "\"one\" is not possible: a device that is below its watermark collects on all dies",
             )
             .with_help("set `trigger.scope` to \"plane\" or \"die\", or leave `trigger.collections` out"));
         }
