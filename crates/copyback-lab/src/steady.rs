@@ -23,7 +23,7 @@ pub fn rows(steady: &Steady) -> Vec<(&'static str, String)> {
 
 /// How much of the writes the reserves absorbed.
 fn reserves(reserve: &Reserve) -> String {
-    format!("{} (buffers {}); {}", reserve.change_text(), percent(reserve.buffered), reserve.put_off_text())
+    format!("{} (buffers {}); {}", reserve.change_text(), percent(reserve.buffered), reserve.postponed_text())
 }
 
 fn verdict(steady: &Steady) -> String {
@@ -103,8 +103,8 @@ fn what_moves(steady: &Steady) -> String {
     if reserve.consumed.abs() > RESERVE_MAX {
         parts.push(format!("{} {most}", reserve.change_text()));
     }
-    if reserve.put_off > RESERVE_MAX {
-        parts.push(format!("{} {most}", reserve.put_off_text()));
+    if reserve.postponed > RESERVE_MAX {
+        parts.push(format!("{} {most}", reserve.postponed_text()));
     }
     if parts.is_empty() {
         // All that the rule judges is steady, and the backlog of the warm-up decreases.

@@ -61,7 +61,7 @@ fn drives_may_differ() {
     let result = json(&[&["run", path], &empty[..]].concat());
     assert_eq!(numbers(&result, "seed")[1], 99);
     let array = &result["report"]["array"];
-    assert!(array["drives"][0]["told"].is_object() && array["drives"][1]["told"].is_null(), "{array}");
+    assert!(array["drives"][0]["orders"].is_object() && array["drives"][1]["orders"].is_null(), "{array}");
     assert!(array["volume"]["redundant_writes"].as_u64().unwrap() > 100, "{array}");
     assert!(result["report"]["bandwidth"]["cv"].as_f64().unwrap() > 0.0);
     let printed_config = output_text(&copyback(&[&["run", path, "--print-config"], &empty[..]].concat()));

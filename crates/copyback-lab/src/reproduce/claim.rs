@@ -250,7 +250,8 @@ impl Test {
             Published::Within(least, most) => {
                 let (least, most) = (self.shown(least), self.shown(most));
                 let unit = most.find(' ').map_or("", |at| &most[at..]);
-                format!("{}-{most}", least.trim_end_matches(unit))
+                let to = if least.starts_with('-') { " to " } else { "-" };
+                format!("{}{to}{most}", least.trim_end_matches(unit))
             }
         }
     }

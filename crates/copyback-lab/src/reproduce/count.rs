@@ -3,6 +3,7 @@
 use super::claim::{Claim, Kind};
 use super::judge::{Measured, MissingVerdict};
 use super::verdict::Verdict;
+use crate::format::counted;
 use serde::{Deserialize, Serialize};
 
 /// Claims of one kind by verdict.
@@ -60,9 +61,11 @@ impl Counts {
         let Count { claims, met, smaller, larger, null_too, missed, not_judged, not_measured } = self.claims;
         let share = if claims > 0 { format!(" ({:.0} %)", 100.0 * met as f64 / claims as f64) } else { String::new() };
         let mut text = format!(
-            "Of {claims} claims that can fail and were not calibrated: {met} {}{share}; \
+            "Of {} that can fail and {} not calibrated: {met} {}{share}; \
              {} in direction only ({smaller} smaller,\n{larger} larger); {null_too} {} shown by a control, too; \
              {missed} {} not hold; {not_judged} not judged; {not_measured} not measured\n",
+            counted(claims as u64, "claim"),
+            verb(claims, ["was", "were"]),
             verb(met, ["holds", "hold"]),
             smaller + larger,
             verb(null_too, ["is", "are"]),

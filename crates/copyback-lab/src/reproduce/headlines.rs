@@ -7,6 +7,7 @@ use super::claim::{Cause, Claim, Kind, Test};
 use super::judge::{Measured, MissingVerdict};
 use super::runner::JudgedExperiment;
 use super::verdict::Verdict;
+use crate::format::counted;
 use serde::{Deserialize, Serialize};
 
 /// The document's layout.
@@ -158,7 +159,7 @@ impl Headlines {
             ["sets the experiment or cannot fail", "set the experiment or cannot fail"],
         );
         let own = apart(|kind| kind == Kind::Own, ["is our own", "are our own"]);
-        format!("Of {all} headlines {}{set}{own}", parts.join(", "))
+        format!("Of {} {}{set}{own}", counted(all as u64, "headline"), parts.join(", "))
     }
 }
 

@@ -54,6 +54,10 @@ impl Reproduction {
         plan::refuse_sets_of_others(&of_one, labels.iter().map(String::as_str))?;
         for (stem, file) in files {
             let mut claims = Claim::of_file(&file)?;
+            if claims.is_empty() {
+                let error = Failure::input(format!("{stem} states no claim"));
+                return Err(error.with_help("add a [[claim]], or run the file with `copyback sweep`"));
+            }
             known.extend(claims.iter().map(|claim| claim.figure.clone()));
             known.push(stem.clone());
             if !experiments::choose(&self.figures, &stem, &mut claims) {

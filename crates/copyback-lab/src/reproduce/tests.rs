@@ -435,6 +435,7 @@ fn what_was_published_is_shown_in_its_unit() {
     assert_eq!(shown(&format!("{figure}at_least = 0.01\nat_most = 1")), ("0.01-1 us".into(), "0.04 us".into()));
     assert_eq!(shown(&format!("{figure}at_most = 25")), ("<= 25 us".into(), "0.04 us".into()));
     assert_eq!(shown("measure = \"times\"\nat_least = 10"), (">= 10.00x".into(), "0.40x".into()));
+    assert_eq!(shown("at_least = -15.1\nat_most = -5.7").0, "-15.1 to -5.7 %");
     assert_eq!(shown("published = -60.26"), ("-60.3 %".into(), "-60.0 %".into()));
     let tolerance = "tolerance = 0.13\ntolerance_reason = \"r\"\n";
     assert_eq!(shown(&format!("{tolerance}published = 0.53")), ("+0.53 %".into(), "-60.00 %".into()));

@@ -102,8 +102,8 @@ pub fn sentences(rows: &[Row], base: Option<&str>, conditions: &[Condition], ver
         }));
     }
     sentences.extend(conditions.iter().map(|condition| met(rows, condition)));
-    let put_off = put_off(rows);
-    sentences.extend(Some(put_off).filter(|text| !text.is_empty()));
+    let postponed = postponed(rows);
+    sentences.extend(Some(postponed).filter(|text| !text.is_empty()));
     sentences.extend(caveat(verdicts));
     sentences.join(" ")
 }
@@ -138,7 +138,7 @@ pub const AFTER_LAST_REQUEST: &str = "write_amplification.after_last_request";
 const PUT_OFF_MIN: f64 = 0.05;
 
 /// States that rows postponed programs until after the last request, which their write amplification excludes.
-fn put_off(rows: &[Row]) -> String {
+fn postponed(rows: &[Row]) -> String {
     let share = |row: &Row| Some(row.number(AFTER_LAST_REQUEST)? / row.number("write_amplification.total")?);
     let shares = rows.iter().filter_map(|row| Some((row, share(row).filter(|share| *share >= PUT_OFF_MIN)?)));
     match shares.max_by(|a, b| a.1.total_cmp(&b.1)) {
@@ -320,9 +320,9 @@ mod tests {
             }),
             ..row("pgc", 1e6, 1.5)
         };
-        let said = put_off(&[row(0.01), row(0.66)]);
+        let said = postponed(&[row(0.01), row(0.66)]);
         assert!(said.contains("up to 44") && said.ends_with("of those before, under pgc."), "{said}");
-        assert!(put_off(&[row(0.01)]).is_empty());
+        assert!(postponed(&[row(0.01)]).is_empty());
     }
 
     #[test]

@@ -40,6 +40,7 @@ renamed! {
     Key "workload.block_action" => "workload.event",
     Policy "preemption.never" => "preemption.none",
     Policy "preemption.slack" => "preemption.deadline",
+    Number "array.told." => "array.orders.",
     Number "blame." => "latency_breakdown.",
     Number "flash.programs_beside_gc" => "flash.programs_paired_with_gc",
     Number "flash.queue_looks" => "flash.queue_polls",
@@ -48,6 +49,7 @@ renamed! {
     Number "gc.round_mean_ns" => "gc.collection_mean_ns",
     Number "gc.rounds" => "gc.collections",
     Number "max_queue_depth" => "peak_outstanding",
+    Number "steady.reserve.put_off" => "steady.reserve.postponed",
     Number "utilisation." => "utilization.",
 }
 

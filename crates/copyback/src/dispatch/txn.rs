@@ -3,7 +3,7 @@
 //! A transaction names logical units. Its address is bound when its command is issued, so it follows data that moved
 //! while it waited. It may wait for others first (reads before a partial write, translation pages that are written
 //! back): those count in `waits_for`, and name it as their `successor`. Several transactions may wait for the read of a
-//! translation page: they are on its `chain`.
+//! translation page: they are on its list (`next_in_list`).
 
 use crate::flash::command::Source;
 use crate::observe::clocks::Reading;
@@ -33,7 +33,7 @@ pub enum Role {
     MapWrite,
     /// A write of parity.
     ParityWrite,
-    /// A page of writes, which are its chain.
+    /// A page of writes, which are its list.
     FullPage,
     /// A page of writes of the map, which are its chain.
     FullMapPage,
@@ -103,9 +103,10 @@ pub struct Txn {
     pub first: LogicalUnit,
     /// The number of units, all of one logical page.
     pub units: u32,
-    /// For a write of a superpage: the units that it includes without writing them, a bit each. For a write of parity:
-    /// the written members of its stripes. For a write of the map: 1 if a task other than the host caused it.
-    pub others: u32,
+    /// What its role needs in addition. For a write of a superpage: the units that it includes without writing them, a
+    /// bit each. For a write of parity: the written members of its stripes. For a write of the map: 1 if a task other
+    /// than the host caused it.
+    pub role_data: u32,
     /// Its die.
     pub die: DieId,
     /// Its plane, if it is decided.
@@ -120,7 +121,7 @@ pub struct Txn {
     pub successor: TxnId,
     /// The next transaction that shares its page. For a read of a translation page: the first transaction that waits
     /// for it; for a waiting transaction, the next one.
-    pub chain: TxnId,
+    pub next_in_list: TxnId,
     /// The arrival of its request, or its creation if it serves none.
     pub arrival_ns: u64,
     /// Whether its request is marked urgent.
@@ -145,14 +146,14 @@ impl Txn {
             job: JobId::NONE,
             first,
             units,
-            others: 0,
+            role_data: 0,
             die,
             plane,
             sequence: 0,
             entered: 0,
             waits_for: 0,
             successor: TxnId::NONE,
-            chain: TxnId::NONE,
+            next_in_list: TxnId::NONE,
             arrival_ns: 0,
             high_priority: false,
             gc_affected: false,

@@ -28,7 +28,7 @@ pub struct ArrayReport {
     /// The most of a drive.
     pub gc_share_max: f64,
     /// Orders to all drives; `None` without coordination.
-    #[serde(rename = "told", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "orders", skip_serializing_if = "Option::is_none")]
     pub coordination: Option<CoordinationTotals>,
     /// Windows of degraded service: how often a drive began to collect while none did, and the one that was open when
     /// the measurement began.
@@ -63,7 +63,7 @@ pub struct DriveReport {
     /// Fewest free blocks of a plane.
     pub min_free_blocks: u32,
     /// Orders to it; `None` if it collects by itself.
-    #[serde(rename = "told", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "orders", skip_serializing_if = "Option::is_none")]
     pub coordination: Option<CoordinationTotals>,
 }
 

@@ -448,11 +448,11 @@ mod tests {
             track.judge(RunPosition { flash_units: end.flash_units + units_after_end, ..end }, Loop::Open, 0)
         };
         // 100,000 units until the last request.
-        for (units_after_end, put_off, verdict) in
+        for (units_after_end, postponed, verdict) in
             [(0, 0.0, Verdict::Steady), (9_900, 0.099, Verdict::Steady), (10_100, 0.101, Verdict::NotYet)]
         {
             let steady = of(units_after_end);
-            assert_eq!((steady.verdict, steady.reserve.unwrap().put_off), (verdict, put_off));
+            assert_eq!((steady.verdict, steady.reserve.unwrap().postponed), (verdict, postponed));
         }
     }
 

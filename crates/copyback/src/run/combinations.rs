@@ -35,7 +35,8 @@ impl RunConfig {
 
     /// Checks that moves of other dies cannot fill a die to which writes are bound.
     pub(super) fn check_allocation(&self) -> Result<(), KeyError> {
-        if self.allocation.knows() == Known::Die && self.granularity.build().leaves_plane() {
+        let moves_leave = self.granularity.build().leaves_plane() && !self.preemption.is_timeless();
+        if self.allocation.knows() == Known::Die && moves_leave {
             let why = "writes are bound to a die, which moves of other dies (`granularity.destination = \"global\"`) \
                  might fill";
             return Err(KeyError::new("allocation.policy", why)

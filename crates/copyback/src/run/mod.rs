@@ -307,7 +307,7 @@ pub fn simulate_streams(
     ran.map_err(|broken| broken.at(Some(simulation.now_ns())))??;
     let end_ns = simulation.now_ns();
     let warmup_end_ns = simulation.start_of_measures().now_ns;
-    let put_off = simulation.put_off_share();
+    let postponed = simulation.postponed_share();
     let of_tenants = simulation.tenant_notes();
     let of_partial_updates = config.host.note_of_partial_updates(simulation.has_partial_updates());
     let was_idle = simulation.has_idle_evictions();
@@ -318,7 +318,7 @@ pub fn simulate_streams(
     let peak = simulation.peak_outstanding();
     let of_limits = config.host.note_of_limits(peak, !simulation.has_tenants()).filter(|_| is_known);
     let mut outcome = outcome::of(simulation, preconditioning);
-    outcome.notes.extend(note_of_put_off(put_off));
+    outcome.notes.extend(note_of_postponed(postponed));
     if let (Some(array), Some(own)) = (&config.array, outcome.report.array.as_ref().filter(|_| is_known)) {
         outcome.notes.extend(array.notes_without_effect(&own.volume));
     }
@@ -340,7 +340,7 @@ pub fn simulate_streams(
 const PUT_OFF_MIN: f64 = 0.05;
 
 /// The note that collections were deferred beyond the last request.
-fn note_of_put_off(share: f64) -> Option<String> {
+fn note_of_postponed(share: f64) -> Option<String> {
     (share > PUT_OFF_MIN).then(|| {
         format!(
             "programs after the last request: {:.1} % of those before; drives had postponed them; write amplification \

@@ -21,7 +21,7 @@ fn last_that(most: u64, holds: impl Fn(u64) -> bool) -> u64 {
     low
 }
 
-/// Members of a drive's stripe: a transaction has a bit for each that is written (`Txn::others`).
+/// Members of a drive's stripe: a transaction has a bit for each that is written (`Txn::role_data`).
 const MEMBERS_MAX: u32 = 31;
 
 /// The remedy of each refusal: no parity.

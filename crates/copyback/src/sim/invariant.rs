@@ -67,7 +67,7 @@ invariants! {
     PageRoom Always "page-room" "a page takes at most as many units as it holds, and the page before it is complete";
     FreeBlock Always "free-block" "a plane that opens a block has an erased block";
     VictimFull Always "victim-full" "the victim policy selects a full block of the requested plane";
-    VictimRoom Always "victim-room" "the valid units of a victim fit into the remaining pages of its plane";
+    VictimRoom Always "victim-room" "the valid units of a victim, and those on each plane of several victims, fit into the remaining pages of their plane";
     VictimEmpty Always "victim-empty" "only a victim is erased, and only when it has no valid unit";
     OneJob Always "one-job" "a plane has at most one job at a time, and a die at most as many waiting jobs as its queue holds";
     DieReservation Always "die-reservation" "a die reserved for a collection executes only commands of that collection, work of the host that may preempt it, and, while that collection executes a step on another die, moves of other collections";
@@ -104,7 +104,7 @@ invariants! {
     OnfiBus Check "onfi-bus" "a channel carries one transfer at a time";
     OnfiTransferTime Check "onfi-transfer-time" "a transfer takes the command cycles of its planes and the time of its bytes";
     OnfiArrayBusy Check "onfi-array-busy" "a die's array executes one command at a time, and pauses for tRCBSY between cached reads";
-    OnfiArrayTime Check "onfi-array-time" "a read, a program and an erase occupy the array for tR, tPROG and tBERS of their slowest page";
+    OnfiArrayTime Check "onfi-array-time" "a read, a program and an erase occupy the array for tR, tPROG and tBERS of their slowest page; each suspension adds the latency of the suspension";
     OnfiDataReady Check "onfi-data-ready" "the array starts after cycles and data have arrived, and data leaves after the array is done, once for each plane";
     OnfiRegister Check "onfi-register" "data enters only an empty register, and a page waits in its register until the previous page has left";
     OnfiPageOrder Check "onfi-page-order" "pages of a block are programmed in order";

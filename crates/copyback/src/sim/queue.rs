@@ -335,6 +335,46 @@ mod tests {
         }
     }
 
+    proptest! {
+        /// Few timers that are scheduled again and again fill both heaps with cancelled entries, which are dropped.
+        #[test]
+        fn full_heaps_drop_cancelled_events(
+            timers in 1u32..4,
+            operations in proptest::collection::vec((0u32..4, 0u8..8, 0u64..50), 500..1000),
+        ) {
+            let mut queue = EventQueue::new(timers as usize);
+            let capacities = [queue.heap.capacity(), queue.far.capacity()];
+            let mut naive = vec![None; timers as usize];
+            let (mut now, mut scheduled) = (0, [0; 2]);
+            for (timer, how, delay) in operations {
+                let timer = timer % timers;
+                // The keys of three timers have 62 bits for the time.
+                let is_far = how < 4 && now >> 62 < 2;
+                match how {
+                    0..=6 => {
+                        let time_ns = now + delay + if is_far { 1 << 62 } else { 0 };
+                        scheduled[usize::from(is_far)] += 1;
+                        queue.schedule(Timer(timer), time_ns);
+                        naive[timer as usize] = Some(time_ns);
+                    }
+                    _ if delay > 2 => {
+                        queue.cancel(Timer(timer));
+                        naive[timer as usize] = None;
+                    }
+                    _ => {
+                        let expected = naive.iter().enumerate().filter_map(|(i, t)| t.map(|t| (t, i))).min();
+                        prop_assert_eq!(queue.pop(), expected.map(|(t, i)| (t, Timer(i as u32))));
+                        if let Some((t, i)) = expected {
+                            (naive[i], now) = (None, t);
+                        }
+                    }
+                }
+                prop_assert_eq!([queue.heap.capacity(), queue.far.capacity()], capacities, "nothing is allocated");
+            }
+            prop_assert!(scheduled[0] > 2 * capacities[0], "{scheduled:?} events for {capacities:?} entries");
+        }
+    }
+
     #[test]
     #[should_panic(expected = "was scheduled at")]
     fn refuses_the_past() {

@@ -68,8 +68,9 @@ impl Drive {
             flash.observe(Box::new(Observers::watching(ProtocolChecker::new(&config.device, ftl.pages_programmed()))));
         }
         let gc = collector(config, &ftl, timers);
-        let granularity = config.granularity.build_for(preemption.is_timeless());
-        let is_simple = gc.background.is_empty() && is_simple(config, &ftl, &granularity);
+        let granularity = config.granularity.build();
+        let is_simple = gc.background.is_empty() && !settings.collection.leaves_plane;
+        let is_simple = is_simple && takes_plain_steps(config, &ftl, &granularity);
         settings.collection.steps_alone = settings.allows_lone_steps() && is_simple && flash.has_lone_commands();
         let queues = Queues::new(&geometry, settings.required_index(&preemption, &ftl));
         let host_data = host_data(config, &ftl, alarms);
@@ -103,10 +104,9 @@ impl Drive {
     }
 }
 
-/// Whether each step of a collection is a plain read, program or erase of the victim's plane.
-fn is_simple(config: &DriveConfig<'_>, ftl: &Ftl, granularity: &Granularity) -> bool {
-    !granularity.leaves_plane()
-        && !granularity.copies_back()
+/// Whether each step of a collection is a plain read, program or erase.
+fn takes_plain_steps(config: &DriveConfig<'_>, ftl: &Ftl, granularity: &Granularity) -> bool {
+    !granularity.copies_back()
         && !ftl.geometry.is_in_rows()
         && !ftl.has_log_blocks()
         && config.mapping.cache().is_none()

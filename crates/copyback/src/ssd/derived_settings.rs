@@ -54,6 +54,9 @@ pub(super) struct ComposeSettings {
 pub(super) struct CollectionSettings {
     /// Whether collections are jobs, relocations or merges.
     pub mechanism: Mechanism,
+    /// Moves may go to other planes. If collections take no time, they cannot move data of other planes away: writes of
+    /// a plane full of such data would wait for ever, so no relocation may leave its plane.
+    pub leaves_plane: bool,
     /// Which planes take the pages of collections of several blocks, if there are such.
     pub plane_rule: Option<PlaneRule>,
     /// Steps of collection that nothing disturbs or observes follow each other in place.
@@ -86,14 +89,15 @@ impl Settings {
         let [scan_max, gc_scan_max] = list.scan_max().map(|most| most as usize);
         let choice_takes_time = ftl.victim_matches_reads();
         let is_collection_alone = list.gc_builders().is_empty() && !ftl.has_second_active();
-        let (granularity, is_merged) = (config.granularity.build_for(preemption.is_timeless()), ftl.has_log_blocks());
+        let (granularity, is_merged) = (config.granularity.build(), ftl.has_log_blocks());
+        let leaves_plane = granularity.leaves_plane() && !preemption.is_timeless();
         let steps_at_once = !preemption.is_preemptive() && scan_ns == 0 && !choice_takes_time;
         let compose = ComposeSettings {
             builders: list.builders().to_vec(),
             gc_builders: list.gc_builders().to_vec(),
             serves_from_moves: has(GcBuilderName::Merge),
             gc_host: has(GcBuilderName::GcHost),
-            holds_partners: list.holds_partners() && !preemption.is_preemptive() && !granularity.leaves_plane(),
+            holds_partners: list.holds_partners() && !preemption.is_preemptive() && !leaves_plane,
             aligns: list.aligns(),
             is_collection_alone,
             combines: granularity.combines() && !is_merged,
@@ -103,6 +107,7 @@ impl Settings {
         };
         let collection = CollectionSettings {
             mechanism: Mechanism::of(config.preemption.as_task().is_some(), is_merged),
+            leaves_plane,
             plane_rule: granularity.plane_rule().filter(|_| !is_merged),
             steps_alone: false,
             steps_at_once,

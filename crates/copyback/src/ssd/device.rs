@@ -229,7 +229,7 @@ impl Ssd {
             Role::ParityWrite => return self.drive.end_parity(id),
             _ => return self.drive.end_map_txn(id, events),
         }
-        let (first, units, others) = (txn.first, txn.units, txn.others);
+        let (first, units, others) = (txn.first, txn.units, txn.role_data);
         let evicted = FreedSpace::by(txn, events.now_ns());
         self.drive.records.counters.on_evicted(evicted.time.took_ns, evicted.gc_affected);
         self.drive.remove_txn(id);

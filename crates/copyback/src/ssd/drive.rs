@@ -69,8 +69,8 @@ enum FlashEvent {
 ///    collection that follows, then releases its slot (`gc::collection_course`, `release_job`).
 /// 4. The channel is granted to the next transfer.
 /// 5. Requests take the completions ([`super::Ssd::take_completion`]); a closed loop submits new requests.
-/// 6. After all events of the moment, `Drive::dispatch_ready` visits the marked dies, in the order in which they were
-///    marked. Requests that arrive together can therefore share a command.
+/// 6. `Drive::dispatch_ready` visits the marked dies, in the order in which they were marked. All arrivals of a moment
+///    are one event, so that requests that arrive together can share a command.
 /// 7. The drive checks whether it is idle.
 ///
 /// No method waits: later work is an event, an entry of a queue, or a mark.
@@ -156,8 +156,7 @@ impl Drive {
         };
         // 5. The channel of a transfer that ended goes to the next one.
         self.pass_channel_on(channel, die, events);
-        // 6. The requests take what ended (`Ssd::take_completion`). 7. Marked dies are visited (`dispatch_ready`) when
-        //    all events of this moment have been handled.
+        // 6. The requests take what ended (`Ssd::take_completion`). 7. Marked dies are visited (`dispatch_ready`).
         true
     }
 

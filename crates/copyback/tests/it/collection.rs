@@ -52,6 +52,24 @@ fn a_victim_that_frees_nothing_is_left() {
     }
 }
 
+/// A plane takes a partner's valid units page by page, so that small mapping units do not prevent a pair.
+#[test]
+fn pairs_are_collected_with_any_number_of_units_in_a_page() {
+    for unit in ["4 KiB", "1 KiB"] {
+        let drive = config(&format!(
+            "geometry = {{ planes_per_die = 2, mapping_unit = \"{unit}\" }}
+             trigger = {{ policy = \"watermark\", soft = 3 }}
+             capacity = {{ over_provisioning = 0.5 }}
+             granularity = {{ policy = \"paired\", partner = \"own-greedy\", pairs = \"invalid-pages\" }}"
+        ));
+        let page = |at: u64| if at < 170 { at } else { splitmix64(at) % 170 };
+        let script = (0..1_000).map(|at| pages(Write, at * 2_000_000, page(at), 1)).collect();
+        let report = run(&drive, script).report;
+        let (blocks, collections) = (report.flash.block_erases, report.gc.collections);
+        assert!(collections > 10 && blocks > collections, "{unit}: {blocks} blocks in {collections} collections");
+    }
+}
+
 /// Below its watermark a plane collects until it has reached another; or each write there starts at most one
 /// collection, as in SSDsim.
 #[test]

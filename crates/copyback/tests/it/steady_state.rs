@@ -143,7 +143,7 @@ fn the_last_fifth_ends_with_the_last_request() {
     assert!((percent / 100.0 - behind / until_then).abs() < 6e-4, "{percent} % of {until_then}, {all} in all");
     // So much work that is put off is a reserve that the run lives on.
     let reserve = report.steady.reserve.expect("the host writes");
-    assert!((reserve.put_off - behind / until_then).abs() < 1e-9, "{reserve:?}");
+    assert!((reserve.postponed - behind / until_then).abs() < 1e-9, "{reserve:?}");
     assert_eq!(report.steady.verdict, Verdict::NotYet);
     let throughput = report.steady.figures.iter().find(|figure| figure.name == "throughput").expect("a closed loop");
     let took_s: f64 = throughput.rounds.iter().map(|per_s| 1_000.0 / per_s).sum();

@@ -14,7 +14,7 @@ use std::ops::Range;
 /// Queued writes whose data a program of collection takes instead of the old version.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ServedWrites {
-    /// The first of these writes; the others are on its chain.
+    /// The first of these writes; the others are on its list (`Txn::next_in_list`).
     pub first: TxnId,
     /// Bit n: the n-th unit of the page is the host's.
     pub units: u32,

@@ -276,14 +276,15 @@ impl<O: Observer> Flash<O> {
 
     /// Counts the plane time of current commands of one die until now.
     pub fn settle_die(&mut self, die: DieId, now_ns: u64, count: impl FnMut(u64)) {
-        let d = &self.dies[die.at()];
-        let mut parts: Vec<(u64, PlaneId)> = d
-            .current()
-            .flat_map(|c| c.parts()[usize::from(c.out)..].iter().map(|part| (c.issued_ns, part.plane)))
-            .collect();
+        // One command in the array, one on the channel, one that is staged.
+        let mut parts = [(0, PlaneId::NONE); 3 * PLANES_MAX as usize];
+        let of_die = self.dies[die.at()].current();
+        let of_die = of_die.flat_map(|c| c.parts()[usize::from(c.out)..].iter().map(|part| (c.issued_ns, part.plane)));
+        let used = parts.iter_mut().zip(of_die).map(|(entry, part)| *entry = part).count();
         // If two commands use a plane, the earlier one is counted first, and the later one from then on.
+        let parts = &mut parts[..used];
         parts.sort_unstable();
-        let counted = parts.into_iter().map(|(issued_ns, plane)| self.count_plane(plane, issued_ns, now_ns));
+        let counted = parts.iter().map(|(issued_ns, plane)| self.count_plane(*plane, *issued_ns, now_ns));
         counted.for_each(count);
     }
 

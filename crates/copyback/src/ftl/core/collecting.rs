@@ -45,13 +45,21 @@ impl Ftl {
 
     /// Makes a full block the victim of a collection and lists its valid data, page by page.
     pub fn take_victim(&mut self, block: BlockId, moves: &mut Vec<Move>) {
+        moves.clear();
+        self.add_victim(block, moves);
+    }
+
+    /// The same for a further victim of a collection: its valid units follow those of the others.
+    pub fn add_victim(&mut self, block: BlockId, moves: &mut Vec<Move>) {
+        let of_others = moves.len();
         let state = self.blocks[block].state;
         hold!(state == BlockState::Closed, VictimFull, "{block:?} is to be collected, and is {state:?}");
         let plane = self.geometry.plane_of(block);
         self.victim.on_take(&self.blocks, plane, block);
         self.blocks[block].state = BlockState::Victim;
         self.list_valid(block, moves);
-        debug_assert!(moves.len() == usize::from(self.blocks[block].valid) || self.geometry.has_superpages());
+        let own = moves.len() - of_others;
+        debug_assert!(own == usize::from(self.blocks[block].valid) || self.geometry.has_superpages());
     }
 
     /// Programs a page with moved data of several victims: see [`Ftl::move_page`].
@@ -105,7 +113,6 @@ impl Ftl {
     }
 
     fn list_valid(&self, block: BlockId, moves: &mut Vec<Move>) {
-        moves.clear();
         let first = self.geometry.first_unit(block).0;
         let end = first + self.geometry.units_per_block;
         let mut at = first;

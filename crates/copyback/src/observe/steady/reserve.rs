@@ -19,7 +19,7 @@ pub struct Reserve {
     /// The part of `consumed` in buffers.
     pub buffered: f64,
     /// Units programmed after the last request, over those programmed until then; 0 if nothing was.
-    pub put_off: f64,
+    pub postponed: f64,
     /// What the host wrote, over the spare space (physical less logical units); infinite without any.
     pub spare_written: f64,
 }
@@ -39,9 +39,9 @@ impl Reserve {
         let buffered = fewer(|mark| mark.dirty_units as f64);
         let in_flash = fewer(|mark| (mark.flash_units + mark.skipped_units) as f64 - mark.erased_units as f64);
         let programmed = last.flash_units - first.flash_units;
-        let put_off = if programmed == 0 { 0.0 } else { judged.units_after_end as f64 / programmed as f64 };
+        let postponed = if programmed == 0 { 0.0 } else { judged.units_after_end as f64 / programmed as f64 };
         let spare_written = written as f64 / judged.spare_units as f64;
-        Some(Self { consumed: in_flash + buffered, buffered, put_off, spare_written })
+        Some(Self { consumed: in_flash + buffered, buffered, postponed, spare_written })
     }
 
     /// What free blocks and buffers absorbed, or by how much they grew, for a person.
@@ -55,14 +55,14 @@ impl Reserve {
     }
 
     /// Work that was put off until after the last request, for a person.
-    pub fn put_off_text(&self) -> String {
-        format!("programs after the last request: {:.1} % of those before", 100.0 * self.put_off)
+    pub fn postponed_text(&self) -> String {
+        format!("programs after the last request: {:.1} % of those before", 100.0 * self.postponed)
     }
 
     /// Whether the reserves used, or built up, are too small to matter: collection ahead of need makes write
     /// amplification too high.
     pub fn is_small(&self) -> bool {
-        self.consumed.abs() <= RESERVE_MAX && self.put_off <= RESERVE_MAX
+        self.consumed.abs() <= RESERVE_MAX && self.postponed <= RESERVE_MAX
     }
 }
 
@@ -72,13 +72,13 @@ pub(super) fn serialize<S: Serializer>(reserve: &Option<Reserve>, serializer: S)
     struct Shares {
         consumed: Option<f64>,
         buffered: Option<f64>,
-        put_off: Option<f64>,
+        postponed: Option<f64>,
         spare_written: Option<f64>,
     }
     let share = |of: fn(&Reserve) -> f64| reserve.as_ref().map(of);
-    let (consumed, buffered, put_off) = (share(|r| r.consumed), share(|r| r.buffered), share(|r| r.put_off));
+    let (consumed, buffered, postponed) = (share(|r| r.consumed), share(|r| r.buffered), share(|r| r.postponed));
     let spare_written = share(|r| r.spare_written);
-    Shares { consumed, buffered, put_off, spare_written }.serialize(serializer)
+    Shares { consumed, buffered, postponed, spare_written }.serialize(serializer)
 }
 
 #[cfg(test)]

@@ -142,7 +142,7 @@ impl Simulation<'_> {
 
     /// What was programmed after the last request, over what was programmed before, since the run's start or its
     /// warm-up's end.
-    pub fn put_off_share(&self) -> f64 {
+    pub fn postponed_share(&self) -> f64 {
         self.track.share_after_end(self.mark())
     }
 

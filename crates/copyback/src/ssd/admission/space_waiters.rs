@@ -143,8 +143,8 @@ impl Drive {
 
     /// The first unit of a write; a filled page goes where its first write goes.
     pub(in crate::ssd) fn first_unit_of_write(&self, id: TxnId) -> LogicalUnit {
-        let Txn { first, chain, .. } = self.txns[id];
-        if first.is_some() { first } else { self.txns[chain].first }
+        let Txn { first, next_in_list, .. } = self.txns[id];
+        if first.is_some() { first } else { self.txns[next_in_list].first }
     }
 
     /// Whether transactions in front of windows will take all pages that dies share, so that no die has more.

@@ -142,7 +142,7 @@ impl Drive {
     fn end_program_part(&mut self, command: &Command, part: usize, events: &mut EventQueue) {
         let mut id = command.parts[part].txn;
         while id.is_some() {
-            let next = std::mem::replace(&mut self.txns[id].chain, TxnId::NONE);
+            let next = std::mem::replace(&mut self.txns[id].next_in_list, TxnId::NONE);
             if self.txns[id].job.is_some() {
                 self.on_move_end(id, events);
             } else if self.host_data.filling.is_some() {

@@ -19,7 +19,7 @@ use crate::tasks::job::Step;
 /// Writes that use free room of a row.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ssd) struct RowWrites {
-    /// The first of their transactions; the `chain` of each names the next one.
+    /// The first of their transactions; the `next_in_list` of each names the next one.
     pub first: TxnId,
     /// The last.
     pub last: TxnId,
@@ -158,7 +158,7 @@ impl Drive {
     fn add_to_row(&mut self, id: TxnId, room: &mut [LogicalUnit], dirty: &mut RowWrites) {
         dirty.units = self.put_units(id, room, dirty.units);
         if dirty.last.is_some() {
-            self.txns[dirty.last].chain = id;
+            self.txns[dirty.last].next_in_list = id;
         } else {
             dirty.first = id;
         }
@@ -179,7 +179,7 @@ impl Drive {
         let list = self.queue(die, Queue::Write);
         self.queues.remove(list, id.0);
         let (first, units, others, sequence) =
-            (self.txns[id].first, self.txns[id].units, self.txns[id].others, self.txns[id].sequence);
+            (self.txns[id].first, self.txns[id].units, self.txns[id].role_data, self.txns[id].sequence);
         let (mut row, mut used, mut stale) = ([LogicalUnit::NONE; UNITS_PER_PAGE_MAX as usize], 0, 0);
         for at in 0..units {
             let unit = LogicalUnit(first.0 + at);
@@ -340,7 +340,7 @@ impl Drive {
                 self.txns[id].breakdown_ns[cause as usize] += ns;
                 self.count_flash_time(id, cause, ns);
             }
-            id = self.txns[id].chain;
+            id = self.txns[id].next_in_list;
         }
         // The rest is issued like the first part, even if others may now go before the die's collection.
         self.issue_in_parts(die, &rest, events);

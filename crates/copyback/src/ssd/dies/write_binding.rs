@@ -37,7 +37,7 @@ impl Drive {
             self.stop_waiting(id, now_ns);
             self.release_page(die, self.txns[id].plane);
             if last.is_some() {
-                self.txns[last].chain = id;
+                self.txns[last].next_in_list = id;
             }
             last = id;
             next = TxnId::NONE;

@@ -132,11 +132,7 @@ impl Drive {
         self.ftl.take_victim(block, &mut moves);
         if self.gc.jobs[id].footprint().is_row() {
             let others = self.gc.jobs[id].footprint().blocks().skip(1);
-            others.for_each(|(_, other)| {
-                let mut more = Vec::new();
-                self.ftl.take_victim(other, &mut more);
-                moves.append(&mut more);
-            });
+            others.for_each(|(_, other)| self.ftl.add_victim(other, &mut moves));
             let geometry = &self.geometry;
             order_by_rows(&mut moves, |unit| geometry.block_and_offset(geometry.page_of(unit)).1);
         }

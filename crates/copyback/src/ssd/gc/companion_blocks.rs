@@ -83,8 +83,8 @@ impl Drive {
             }
             let granularity = self.scheme.granularity;
             let Some(block) = granularity.companion(other, victim, &mut Others(self)) else { continue };
-            let valid = u32::from(self.ftl.blocks()[block].valid);
-            if self.ftl.pages_left(other, Stream::Moved) < valid || !self.is_erased_together(victim, block) {
+            let pages = u32::from(self.ftl.blocks()[block].valid).min(self.geometry.pages_per_block);
+            if self.ftl.pages_left(other, Stream::Moved) < pages || !self.is_erased_together(victim, block) {
                 continue;
             }
             if waiting.is_some() {

@@ -10,13 +10,13 @@ impl Drive {
     /// Whether a write waits for space that a collection of any die may make, because moves go to other planes.
     #[inline(always)]
     pub(in crate::ssd) fn waits_for_any_collection(&self) -> bool {
-        self.scheme.granularity.leaves_plane() && self.dies.waiting_for_space() > 0
+        self.scheme.settings.collection.leaves_plane && self.dies.waiting_for_space() > 0
     }
 
     /// Whether a die's collection must not be delayed, because moves go to other planes: writes wait for the space that
     /// it makes anywhere, or moves that arrive here wait for it.
     pub(in crate::ssd) fn moves_wait_for(&self, die: DieId) -> bool {
-        self.scheme.granularity.leaves_plane()
+        self.scheme.settings.collection.leaves_plane
             && (self.dies.waiting_for_space() > 0 || self.head(die, Queue::Move).is_some())
     }
 
@@ -24,6 +24,9 @@ impl Drive {
     #[inline(always)]
     pub(in crate::ssd) fn destination_of(&self, id: JobId) -> PlaneId {
         let job = &self.gc.jobs[id];
+        if !self.scheme.settings.collection.leaves_plane {
+            return job.plane();
+        }
         self.scheme.granularity.destination(job.plane(), job.has_to_leave, self)
     }
 }

@@ -75,7 +75,7 @@ impl Drive {
             self.queues.remove(list, txn.0);
             self.serve_write(txn, die, now_ns);
             if last.is_some() {
-                self.txns[last].chain = txn;
+                self.txns[last].next_in_list = txn;
             } else {
                 served.first = txn;
             }

@@ -20,7 +20,6 @@ use crate::ssd::dies::die_view::VisibleDie;
 use crate::ssd::dies::issue::Readiness;
 use crate::ssd::drive::{Drive, Queue};
 use crate::ssd::gc::step_partners::StepPartners;
-use crate::tasks::gc::granularity::GranularityPolicy;
 use crate::tasks::gc::preemption::{Candidate, Fence, NextStep, PreemptionView, State, state_of};
 use crate::tasks::gc::trigger::TriggerPolicy;
 use crate::tasks::job::{Job, Step};
@@ -231,7 +230,9 @@ impl Drive {
         let follows = match readiness {
             Readiness::Ready => true,
             Readiness::CachedRead => matches!(step, Step::Read { .. }),
-            Readiness::CachedProgram => matches!(step, Step::Program { .. }) && !self.scheme.granularity.leaves_plane(),
+            Readiness::CachedProgram => {
+                matches!(step, Step::Program { .. }) && !self.scheme.settings.collection.leaves_plane
+            }
             Readiness::Busy => false,
         };
         if follows {

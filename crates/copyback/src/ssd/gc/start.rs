@@ -122,7 +122,7 @@ impl Drive {
             true => self.geometry.die_of(p) == self.geometry.die_of(plane) && self.has_room_for_others(p),
             false => self.would_accept_move(p, plane),
         };
-        (self.scheme.granularity.leaves_plane() || within_die)
+        (self.scheme.settings.collection.leaves_plane || within_die)
             && self.ftl.allocation().is_static()
             && !self.queues.is_empty(self.space_queue(self.geometry.die_of(plane), plane))
             && self.ftl.is_reclaimable(plane, 0)
@@ -150,7 +150,7 @@ impl Drive {
             } else if self.scheme.settings.collection.plane_rule.is_some() {
                 // Its data may leave when another plane of the die has made room.
                 self.collect_lowest_of(die, Start::Space, events);
-            } else if self.scheme.granularity.leaves_plane() && !self.gc.jobs.has_any() {
+            } else if self.scheme.settings.collection.leaves_plane && !self.gc.jobs.has_any() {
                 // No plane is reclaimable if reserved pages are not bound yet. When a write binds them, this function
                 // is called again.
                 if let Some(reclaimable) = (0..self.geometry.planes).map(PlaneId).find(|&p| self.is_reclaimable(p)) {

@@ -7,7 +7,6 @@ use crate::config::device::PLANES_MAX;
 use crate::dispatch::compose::{JoiningReads, gc_host};
 use crate::sim::index::{DieId, JobId, PageId, PlaneId, TxnId};
 use crate::ssd::drive::Drive;
-use crate::tasks::gc::granularity::GranularityPolicy;
 use crate::tasks::gc::preemption::State;
 use crate::tasks::job::Step;
 use std::cell::OnceCell;
@@ -56,7 +55,7 @@ impl<'a> StepPartners<'a> {
         }
         let at = if plane.is_some() { drive.geometry.plane_offset(plane) as usize } else { PLANES_MAX as usize };
         let may_join =
-            || drive.collection_state(self.die) == State::AllAllowed && !drive.scheme.granularity.leaves_plane();
+            || drive.collection_state(self.die) == State::AllAllowed && !drive.scheme.settings.collection.leaves_plane;
         let own_plane = self.own_plane();
         let join = || may_join() && gc_host::joins_of_writes(&drive.view_for_builders(self.die), plane, own_plane);
         *self.joins[at].get_or_init(join)

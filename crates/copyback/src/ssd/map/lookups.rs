@@ -246,7 +246,7 @@ impl Drive {
         let (unit, [under_way, last]) = (map.unit_of(page), map.load_of[page.at()]);
         if under_way.is_some() {
             map.load_of[page.at()] = [under_way, id];
-            self.txns[last].chain = id;
+            self.txns[last].next_in_list = id;
             return;
         }
         match map.updates.of_page[page.at()] {
@@ -267,7 +267,8 @@ impl Drive {
             self.release(page, events);
         } else {
             let (high_priority, cause) = (self.txns[id].high_priority, self.txns[id].task);
-            let read = Txn { chain: id, high_priority, ..self.map_txn(Role::MapRead, unit, cause, events.now_ns()) };
+            let read =
+                Txn { next_in_list: id, high_priority, ..self.map_txn(Role::MapRead, unit, cause, events.now_ns()) };
             let read = self.txns.add(read);
             self.map.translation().load_of[page.at()] = [read, id];
             self.submit_map_txn(read, events);
@@ -324,7 +325,7 @@ impl Drive {
     /// A transaction of the map ended for which no single other transaction waits.
     pub(crate) fn end_map_txn(&mut self, id: TxnId, events: &mut EventQueue) {
         let (unit, gc_affected, task) = (self.txns[id].first, self.txns[id].gc_affected, self.txns[id].task);
-        let mut next = std::mem::replace(&mut self.txns[id].chain, TxnId::NONE);
+        let mut next = std::mem::replace(&mut self.txns[id].next_in_list, TxnId::NONE);
         let is_load = next.is_some();
         self.txns.remove(id);
         let map = self.map.translation();
@@ -338,13 +339,13 @@ impl Drive {
         let mut waiter = next;
         while waiter.is_some() {
             let txn = &self.txns[waiter];
-            let (first, units, behind) = (txn.first, txn.units, txn.chain);
+            let (first, units, behind) = (txn.first, txn.units, txn.next_in_list);
             self.map.translation().cached.loaded(first, units);
             waiter = behind;
         }
         while next.is_some() {
             let waiter = next;
-            next = std::mem::replace(&mut self.txns[waiter].chain, TxnId::NONE);
+            next = std::mem::replace(&mut self.txns[waiter].next_in_list, TxnId::NONE);
             self.txns[waiter].gc_affected |= gc_affected;
             self.go_to_die(waiter, events);
         }

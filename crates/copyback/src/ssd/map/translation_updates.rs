@@ -17,7 +17,7 @@ impl Drive {
         totals.page_reads += u64::from(role == Role::MapRead);
         Txn {
             task,
-            others: u32::from(cause != Source::HOST),
+            role_data: u32::from(cause != Source::HOST),
             arrival_ns: now_ns,
             ..Txn::new(role, unit, 1, DieId::NONE, PlaneId::NONE)
         }
@@ -99,9 +99,9 @@ impl Drive {
 
     /// Several updates share one flash page that was sent: sets its transaction as the next one of each update.
     pub(in crate::ssd) fn go_on_with_page(&mut self, full: TxnId) {
-        let mut next = self.txns[full].chain;
+        let mut next = self.txns[full].next_in_list;
         while next.is_some() {
-            let (unit, behind) = (self.txns[next].first, self.txns[next].chain);
+            let (unit, behind) = (self.txns[next].first, self.txns[next].next_in_list);
             let page = self.map.translation().page_at(unit).expect("it is one of the map");
             self.goes_on_with(page, full);
             next = behind;
@@ -152,9 +152,9 @@ impl Drive {
         match self.txns[id].role {
             Role::MapRead => self.txns[id].successor,
             Role::FullMapPage => {
-                let mut member = self.txns[id].chain;
+                let mut member = self.txns[id].next_in_list;
                 while member.is_some() && self.txns[member].first != unit {
-                    member = self.txns[member].chain;
+                    member = self.txns[member].next_in_list;
                 }
                 member
             }

@@ -183,7 +183,7 @@ impl Drive {
         parity.pending[stripe..][..units as usize].iter_mut().for_each(|pending| *pending += 1);
         self.map.newest.track();
         let mut txn = Txn::new(Role::ParityWrite, first, units, DieId::NONE, PlaneId::NONE);
-        txn.others = u32::try_from(written.0).expect("a drive's stripe has at most 31 members");
+        txn.role_data = u32::try_from(written.0).expect("a drive's stripe has at most 31 members");
         txn.arrival_ns = events.now_ns();
         let id = self.txns.add(txn);
         self.read_for_parity(id, events);
@@ -192,7 +192,7 @@ impl Drive {
     /// Reads the units on which a write of parity depends.
     fn read_for_parity(&mut self, id: TxnId, events: &mut EventQueue) {
         let (first, units) = (self.txns[id].first, self.txns[id].units);
-        let written = Members(u64::from(self.txns[id].others));
+        let written = Members(u64::from(self.txns[id].role_data));
         let stripes = self.parity().stripes;
         let place = stripes.place(first).expect("it is parity");
         let is_known = |member: u32, unit: LogicalUnit| {
@@ -288,7 +288,7 @@ impl Drive {
     fn is_at_background_work(&self, die: DieId) -> bool {
         let is_others = |id: TxnId| match self.txns[id].task.account() {
             Account::Host => false,
-            Account::Map => self.txns[id].others > 0,
+            Account::Map => self.txns[id].role_data > 0,
             _ => true,
         };
         let at_work = self.flash.at_work(die).is_some_and(|command| match command.parts[0].txn {

@@ -2,7 +2,7 @@
 //!
 //! Each possible destination of a write has one open page for host data and one for the map. A destination is a plane,
 //! a die, or the whole drive if dies are chosen when the page is full. A full page goes to its die as one transaction;
-//! its writes are on the transaction's chain. A page that has waited for `fill_limit` is sent with padding. Reads of
+//! its writes are the transaction's list. A page that has waited for `fill_limit` is sent with padding. Reads of
 //! data in an open page, or in one on its way to flash, are served from DRAM.
 
 use crate::config::device::UNITS_PER_PAGE_MAX;
@@ -174,7 +174,7 @@ impl Drive {
 
     fn holds_write(&self, page: &OpenPage, write: TxnId) -> bool {
         let mut chain =
-            std::iter::successors(Some(page.first), |id| Some(self.txns[*id].chain).filter(|id| id.is_some()));
+            std::iter::successors(Some(page.first), |id| Some(self.txns[*id].next_in_list).filter(|id| id.is_some()));
         chain.any(|id| id == write)
     }
 
@@ -292,7 +292,7 @@ impl Drive {
                 events.schedule(filling.timer, due.at_ns);
             }
         } else {
-            self.txns[page.last].chain = id;
+            self.txns[page.last].next_in_list = id;
             (page.last, page.units) = (id, page.units + units);
         }
         if page.units == self.geometry.units_per_page {
@@ -335,7 +335,7 @@ impl Drive {
         }
     }
 
-    /// A page goes to its die as a transaction; its writes are the transaction's chain.
+    /// A page goes to its die as a transaction; its writes are the transaction's list.
     fn send_page(&mut self, page: OpenPage, events: &mut EventQueue) {
         let now_ns = events.now_ns();
         let first = &self.txns[page.first];
@@ -344,21 +344,21 @@ impl Drive {
             Role::ParityWrite => Role::FullParityPage,
             _ => Role::FullPage,
         };
-        let (unit, mut task, mut high_priority, mut others) = (first.first, first.task, false, first.others);
+        let (unit, mut task, mut high_priority, mut others) = (first.first, first.task, false, first.role_data);
         let mut next = page.first;
         while next.is_some() {
             let txn = &mut self.txns[next];
             txn.breakdown_ns = explained(txn, Cause::Buffer, now_ns);
             // A request of the host may wait for one of them.
             task = if txn.task == Source::HOST { Source::HOST } else { task };
-            others &= txn.others;
-            (high_priority, next) = (high_priority | txn.high_priority, txn.chain);
+            others &= txn.role_data;
+            (high_priority, next) = (high_priority | txn.high_priority, txn.next_in_list);
         }
         let place = self.place(unit);
         let mut txn = Txn::new(role, LogicalUnit::NONE, page.units, place.die, place.plane);
-        (txn.task, txn.high_priority, txn.arrival_ns, txn.chain) = (task, high_priority, now_ns, page.first);
+        (txn.task, txn.high_priority, txn.arrival_ns, txn.next_in_list) = (task, high_priority, now_ns, page.first);
         // For the map: whether none of them was caused by the host.
-        txn.others = others;
+        txn.role_data = others;
         let id = self.txns.add(txn);
         let filled_ns = &mut self.host_data.filling.as_mut().expect("pages fill").filled_ns;
         // The list is no longer than the number of transactions at once.
@@ -388,14 +388,14 @@ impl Drive {
         self.stop_waiting(id, now_ns);
         self.release_page(die, self.txns[id].plane);
         let mut units = [LogicalUnit::NONE; UNITS_PER_PAGE_MAX as usize];
-        let (mut used, mut next) = (0, self.txns[id].chain);
+        let (mut used, mut next) = (0, self.txns[id].next_in_list);
         let (waited_ns, gc_affected) = (self.txns[id].breakdown_ns, self.txns[id].gc_affected);
         while next.is_some() {
             used = self.put_units(next, &mut units, used);
             let txn = &mut self.txns[next];
             txn.breakdown_ns.iter_mut().zip(waited_ns).for_each(|(cause, waited_ns)| *cause += waited_ns);
             txn.gc_affected |= gc_affected;
-            next = txn.chain;
+            next = txn.next_in_list;
         }
         let page = self.bind_units(plane, write_point, &units[..used as usize], now_ns);
         if self.txns[id].role == Role::FullParityPage {

@@ -132,13 +132,13 @@ impl Ssd {
             others |= u32::from(!writes(unit)) << count;
             count += 1;
         }
-        (txn.first, txn.units, txn.others) = (first, count, others);
+        (txn.first, txn.units, txn.role_data) = (first, count, others);
     }
 
     /// The units that a write of a superpage includes in addition and that hold data, a bit each: they are read first.
     pub(in crate::ssd) fn others_held(&self, txn: &Txn) -> u32 {
         let is_held = |at: &u32| self.drive.ftl().lookup(LogicalUnit(txn.first.0 + at)).is_some();
-        (0..txn.units).filter(|at| txn.others >> at & 1 == 1).filter(is_held).fold(0, |mask, at| mask | 1 << at)
+        (0..txn.units).filter(|at| txn.role_data >> at & 1 == 1).filter(is_held).fold(0, |mask, at| mask | 1 << at)
     }
 
     /// Submits a write to the drive, after reads of its units whose bit in `reads` is set.
@@ -157,7 +157,7 @@ impl Ssd {
     #[inline(never)]
     fn submit_behind(&mut self, mut txn: Txn, reads: u32, events: &mut EventQueue) {
         txn.waits_for = reads.count_ones();
-        let read = Txn { role: Role::UpdateRead, units: 1, others: 0, waits_for: 0, ..txn.clone() };
+        let read = Txn { role: Role::UpdateRead, units: 1, role_data: 0, waits_for: 0, ..txn.clone() };
         let successor = self.drive.add_txn(txn);
         for at in (0..u32::BITS).filter(|at| reads >> at & 1 == 1) {
             let first = LogicalUnit(read.first.0 + at);

@@ -308,3 +308,31 @@ fn policies_see_who_waits_what_is_free_and_what_is_left() {
     let left = drive.visible_die(die, 5).work_left();
     assert_eq!(left, Some(WorkLeft { plane, pages_to_read: 3, pages_to_program: 4, steps: 8 }));
 }
+
+/// A page with hot and cold units takes two pages if they are separated. A collection of two victims separates them only
+/// if the reserve of each plane, a block of 8 pages, takes both kinds: 4 such pages need 8, 5 need 10.
+#[test]
+fn hot_moves_are_separated_if_each_plane_takes_both_kinds() {
+    use crate::ftl::core::Move;
+    use crate::sim::index::PhysicalUnit;
+    let settings = "frontier = { policy = \"single\", hot_window = \"1 s\", hot_updates = 1 }
+                    allocation = { policy = \"static\" }
+                    granularity = { policy = \"paired\" }
+                    geometry = { channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 2,
+                                 blocks_per_plane = 32, pages_per_block = 8, page_size = \"4 KiB\",
+                                 mapping_unit = \"1 KiB\" }";
+    for (mixed_pages, are_separated) in [(4, true), (5, false)] {
+        let (mut drive, _) = drive(1, 2, settings);
+        let hotness = drive.map.hotness.as_mut().expect("hot data is known");
+        (0..mixed_pages).for_each(|page| hotness.on_written(LogicalUnit(4 * page), 0));
+        let mut moves: Vec<_> =
+            (0..4 * mixed_pages).map(|at| Move { unit: LogicalUnit(at), from: PhysicalUnit(at) }).collect();
+        let purpose = Purpose { source: Source::GC, picks_victim: true, reserves_die: true };
+        let footprint = Footprint::one(PlaneId(0), BlockId(0)).and(PlaneId(1), BlockId(32));
+        drive.gc.jobs.push(Job::new(purpose, DieId(0), footprint, 1));
+        drive.take_hot(JobId(0), PlaneId(0), &mut moves, 0);
+        let hot = if are_separated { mixed_pages } else { 0 };
+        let expected = (hot as usize, (4 * mixed_pages - hot) as usize);
+        assert_eq!((drive.gc.jobs[JobId(0)].hot().len(), moves.len()), expected, "{mixed_pages} pages");
+    }
+}

@@ -401,6 +401,7 @@ impl Oracle<'_> {
         job.programmed += units.len();
         let plane = job.plane;
         let (block, page) = self.planes[plane].next_page(at);
+        self.bound.push((plane, block));
         for (offset, (unit, from)) in units.iter().enumerate() {
             if self.place_of.get(unit) == Some(from) {
                 self.place_of.insert(*unit, Place { plane, block, page, offset });

@@ -39,13 +39,35 @@ pub(super) struct Command {
     /// Whether its other pages were kept, so that the collection has gone on already.
     pub was_kept: bool,
     pub array_ns: u64,
+    /// When the array began, or resumes, its present part.
+    pub begun_ns: u64,
+    /// Blocks that a program or an erase changes, by plane.
+    pub changes: Vec<(usize, usize)>,
+    pub suspensions: u32,
+    /// Whether it stops as soon as the array begins it.
+    pub stops: bool,
     pub stage: Stage,
 }
 
 impl Command {
     fn new(kind: Kind, is_step: bool, parts: Vec<PlanePart>, array_ns: u64) -> Self {
         let (page, partner_planes) = (None, Vec::new());
-        Self { kind, page, is_step, parts, partner_planes, was_kept: false, array_ns, stage: Stage::In }
+        let (begun_ns, changes, suspensions, stops) = (0, Vec::new(), 0, false);
+        let (was_kept, stage) = (false, Stage::In);
+        Self {
+            kind,
+            page,
+            is_step,
+            parts,
+            partner_planes,
+            was_kept,
+            array_ns,
+            begun_ns,
+            changes,
+            suspensions,
+            stops,
+            stage,
+        }
     }
 }
 
@@ -57,6 +79,10 @@ pub(super) enum Stage {
     Loaded,
     /// In the array until then.
     Array(u64),
+    /// Stopped; the die takes a read from then on.
+    Stopping { ready_ns: u64, left_ns: u64 },
+    /// Suspended, with so much of its array time left.
+    Stopped { left_ns: u64 },
     /// A read that waits, its register full, for the data of the one before to leave.
     Full,
     /// Has or wants the channel for the data of this part.
@@ -83,6 +109,13 @@ pub(super) struct Channel {
     waiting: Vec<usize>,
     /// Whether no die may use it before the dies were visited, at this moment.
     pub is_held: bool,
+}
+
+impl Channel {
+    /// Whether no die waits.
+    pub fn is_unwanted(&self) -> bool {
+        self.waiting.is_empty()
+    }
 }
 
 impl Oracle<'_> {
@@ -113,7 +146,7 @@ impl Oracle<'_> {
         is_last && self.channels[self.channel_of(die)].transfer == Some((die, self.now_ns))
     }
 
-    fn channel_of(&self, die: usize) -> usize {
+    pub(super) fn channel_of(&self, die: usize) -> usize {
         die / (self.config.geometry.chips_per_channel * self.config.geometry.dies_per_chip) as usize
     }
 
@@ -145,8 +178,13 @@ impl Oracle<'_> {
         self.start(die, Command::new(Kind::Erase, true, parts, array_ns));
     }
 
-    fn start(&mut self, die: usize, command: Command) {
-        let follows = self.dies[die].commands.iter().any(|c| !matches!(c.stage, Stage::Kept(_)));
+    fn start(&mut self, die: usize, mut command: Command) {
+        let bound = std::mem::take(&mut self.bound);
+        if command.kind != Kind::Read {
+            command.changes = bound;
+        }
+        let follows =
+            self.dies[die].commands.iter().any(|c| !matches!(c.stage, Stage::Kept(_) | Stage::Stopped { .. }));
         let is_read = command.kind == Kind::Read;
         let transfer_ns = self.transfer_ns(&command);
         self.result.counts.multi_plane += u64::from(command.parts.len() > 1);
@@ -167,7 +205,9 @@ impl Oracle<'_> {
     fn start_array(&mut self, die: usize, at: usize, after_ns: u64) {
         let start_ns = self.now_ns + after_ns;
         let command = &mut self.dies[die].commands[at];
+        command.begun_ns = start_ns;
         command.stage = Stage::Array(start_ns + command.array_ns);
+        self.stop_if_asked(die, at);
     }
 
     /// The command of a die that is in its array.
@@ -250,7 +290,7 @@ impl Oracle<'_> {
 
     /// Whether an event may follow the end of a die's transfer: data of a read has arrived, or a program is loaded and
     /// another may follow.
-    fn is_heard(&self, die: usize) -> bool {
+    pub(super) fn is_heard(&self, die: usize) -> bool {
         let compose = compose_of(self.config);
         let has_cache = compose.builders.contains(&BuilderName::Cache) || self.pipelines();
         let command = self.on_channel(die);

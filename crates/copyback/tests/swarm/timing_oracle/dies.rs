@@ -13,7 +13,7 @@ impl Oracle<'_> {
     pub(super) fn take_command(&mut self, number: usize) -> bool {
         let takes = self.takes(number);
         if takes == Takes::Nothing {
-            return false;
+            return self.suspend_or_resume(number);
         }
         if self.dies[number].reserved_by.is_some() {
             return self.step_or_preempt(number, takes);
@@ -167,7 +167,10 @@ impl Oracle<'_> {
         scan_max: usize,
     ) -> Vec<(usize, PlanePart)> {
         let (mut found, mut places) = (Vec::new(), vec![lead]);
-        for partner in self.planes_of(die).filter(|&plane| !self.excludes_partner(die, plane, true)).collect::<Vec<_>>()
+        for partner in self
+            .planes_of(die)
+            .filter(|&p| !self.excludes_partner(die, p, true) && !self.is_kept(die, p))
+            .collect::<Vec<_>>()
         {
             let Some(at) = self.partner_block(partner, lead.page, is_apart) else { continue };
             let Some((block, page)) = self.planes[partner].peek(at) else { continue };
@@ -203,6 +206,7 @@ impl Oracle<'_> {
         self.planes[plane].reserved -= txns.len();
         self.result.counts.page_programs += 1;
         let (block, page) = self.planes[plane].next_page(at);
+        self.bound.push((plane, block));
         let mut offset = 0;
         for &txn in &txns {
             let sequence = self.txns[txn].sequence;

@@ -78,7 +78,7 @@ fn unknown(config: &RunConfig) -> Option<&'static str> {
 fn unknown_of_collection(config: &RunConfig) -> Option<&'static str> {
     let trigger = trigger_of(config);
     let obstacles = [
-        (!["none", "points", "deadline"].contains(&config.preemption.name()), "preemption.policy"),
+        (!["none", "points", "suspend", "deadline"].contains(&config.preemption.name()), "preemption.policy"),
         (trigger.scope != Scope::Plane, "trigger.policy"),
         (trigger.idle.is_some(), "trigger.idle"),
         (granularity_of(config).destination != Destination::Local, "granularity.policy"),
@@ -154,6 +154,8 @@ pub struct Counts {
     pub polls: u64,
     /// Commands that went before a collection's next step.
     pub preemptions: u64,
+    /// Steps of collections that a read suspended.
+    pub suspensions: u64,
     /// Requests that were served with pages that collections moved.
     pub merged_reads: u64,
     pub merged_writes: u64,
@@ -173,6 +175,7 @@ impl Counts {
             cached: flash.cached_commands,
             polls: flash.queue_polls,
             preemptions: flash.preemptions,
+            suspensions: flash.suspensions,
             merged_reads: flash.merged_reads,
             merged_writes: flash.merged_writes,
             reads_paired: flash.reads_paired_with_gc,
@@ -216,6 +219,8 @@ pub struct Foretold {
     pub paired: u64,
     /// Requests that were served with moved pages.
     pub merged: u64,
+    /// Steps of collections that reads suspended.
+    pub suspended: u64,
 }
 
 impl Foretold {
@@ -228,11 +233,12 @@ impl Foretold {
             ("pipelined commands", self.pipelined),
             ("paired collections", self.paired),
             ("merged requests", self.merged),
+            ("suspensions", self.suspended),
         ]
     }
 }
 
-const KINDS: usize = 7;
+const KINDS: usize = 8;
 
 /// The sums over many cases: for each kind, the number of cases with any, and the total.
 #[derive(Clone, Copy, Debug, Default)]

@@ -19,6 +19,7 @@ mod open_blocks;
 mod pairing;
 mod preemption;
 mod requests;
+mod suspension;
 
 use collection::{Job, Plane};
 use commands::{Channel, Command, Stage};
@@ -110,6 +111,8 @@ struct Oracle<'a> {
     changed: Vec<usize>,
     /// Where each unit's newest data is.
     place_of: HashMap<usize, Place>,
+    /// Blocks of the pages that were bound for the next program.
+    bound: Vec<(usize, usize)>,
     /// The newest write or trim of each unit that took effect.
     newest: HashMap<usize, usize>,
     planes: Vec<Plane>,
@@ -143,6 +146,7 @@ pub fn predict(
         channels: (0..g.channels).map(|_| Channel::default()).collect(),
         changed: Vec::new(),
         place_of: preconditioning.place_of,
+        bound: Vec::new(),
         newest: HashMap::new(),
         planes: preconditioning.blocks.into_iter().map(|blocks| Plane::new(config, collects, blocks)).collect(),
         given: collections.to_vec(),
@@ -163,6 +167,7 @@ pub fn predict(
     let foretold = &mut oracle.result.foretold;
     (foretold.collections, foretold.multi_plane, foretold.cached) = (collections, counts.multi_plane, counts.cached);
     foretold.merged = counts.merged_reads + counts.merged_writes;
+    foretold.suspended = counts.suspensions;
     oracle.result
 }
 
@@ -180,8 +185,11 @@ impl Oracle<'_> {
             if let PreemptionPoint::Polling(end_ns) = die.point {
                 events.push((end_ns, 1, number));
             }
+            if let Some(end_ns) = self.stop_with_transfer_ns(number) {
+                events.push((end_ns, 1, number));
+            }
             for command in &die.commands {
-                if let Stage::Array(end_ns) = command.stage {
+                if let Stage::Array(end_ns) | Stage::Stopping { ready_ns: end_ns, .. } = command.stage {
                     events.push((end_ns, 1, number));
                 }
             }
@@ -198,6 +206,7 @@ impl Oracle<'_> {
         match kind {
             0 => {}
             1 if matches!(self.dies[number].point, PreemptionPoint::Polling(_)) => self.open_point(number),
+            1 if self.has_stopped(number) => {}
             1 => self.array_ends(number),
             _ if std::mem::take(&mut self.channels[number].is_held) => self.grant(number),
             _ => self.transfer_ends(number),

@@ -1,7 +1,7 @@
 //! Collections whose commands include requests of the host on other planes (hpdc18 Algorithm 2).
 
 use super::collection::Step;
-use super::commands::PlanePart;
+use super::commands::{PlanePart, Stage};
 use super::known::compose_of;
 use super::preemption::State;
 use super::{Oracle, Place};
@@ -22,6 +22,11 @@ impl Oracle<'_> {
     /// Whether pages of reads that went with the collection's leave after its program is loaded.
     pub(super) fn keeps_partners(&self) -> bool {
         self.pairs() && !self.is_preemptive() && compose_of(self.config).gc_transfers == GcTransfers::First
+    }
+
+    /// Whether the register of a plane holds a page that was kept.
+    pub(super) fn is_kept(&self, die: usize, plane: usize) -> bool {
+        self.dies[die].commands.iter().any(|c| matches!(c.stage, Stage::Kept(_)) && c.partner_planes.contains(&plane))
     }
 
     /// The collection's page has left. Its program goes before the pages of its partners, if it comes next and no write

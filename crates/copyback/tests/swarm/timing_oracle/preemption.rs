@@ -8,9 +8,9 @@ use copyback::config::ShareOrCount;
 use copyback::dispatch::compose::GcBuilderName;
 use copyback::dispatch::order::OrderConfig;
 use copyback::ftl::victim::VictimConfig;
-use copyback::tasks::gc::preemption::deadline;
 use copyback::tasks::gc::preemption::points::{AtRegister, Serves};
 use copyback::tasks::gc::preemption::{AtHard, Fence, PreemptionConfig};
+use copyback::tasks::gc::preemption::{deadline, points, suspend};
 
 /// The state of a die between two steps of its collection.
 #[derive(Clone, Copy, Default)]
@@ -61,6 +61,7 @@ impl Oracle<'_> {
         let compose = compose_of(self.config);
         let poll_ns = match &self.config.preemption {
             PreemptionConfig::Points(p) => p.poll.0,
+            PreemptionConfig::Suspend(p) => p.poll.0,
             PreemptionConfig::Deadline(p) => p.poll.0,
             _ => 0,
         };
@@ -140,9 +141,10 @@ impl Oracle<'_> {
 
     /// Whether a request arrived after the point had opened and has to wait for the next one. Below the hard watermark,
     /// and if a write waits for space, all later requests have to.
-    fn is_fenced(&self, die: usize, txn: usize, before: usize) -> bool {
+    pub(super) fn is_fenced(&self, die: usize, txn: usize, before: usize) -> bool {
         let fence = match &self.config.preemption {
             PreemptionConfig::Points(points) => points.fence,
+            PreemptionConfig::Suspend(points) => points.fence,
             PreemptionConfig::Deadline(deadline) => deadline.fence,
             _ => Fence::All,
         };
@@ -167,8 +169,9 @@ impl Oracle<'_> {
             && !self.is_left_to_collection(die, txn, step)
             && !self.will_be_merged(die, txn, step)
             && match &self.config.preemption {
-                PreemptionConfig::Points(points) => {
-                    let is_served = !is_write || points.serves == Serves::All;
+                PreemptionConfig::Points(points::Params { serves, .. })
+                | PreemptionConfig::Suspend(suspend::Params { serves, .. }) => {
+                    let is_served = !is_write || *serves == Serves::All;
                     is_served && !self.is_excluded(die, self.plane_now(txn), is_write, step)
                 }
                 PreemptionConfig::Deadline(params) => self.would_be_late(die, txn, step, params),
@@ -185,9 +188,13 @@ impl Oracle<'_> {
     /// Point (1): a page waits between its read and its program, and so does this request.
     fn is_excluded(&self, die: usize, plane: Option<usize>, is_write: bool, step: Step) -> bool {
         let own = self.dies[die].reserved_by.as_ref().map(|job| job.plane);
-        let PreemptionConfig::Points(points) = &self.config.preemption else { return false };
+        let at_register = match &self.config.preemption {
+            PreemptionConfig::Points(points) => points.at_register,
+            PreemptionConfig::Suspend(points) => points.at_register,
+            _ => return false,
+        };
         let is_there = own.is_some() && plane == own;
-        let waits = match points.at_register {
+        let waits = match at_register {
             AtRegister::Reads => !is_write && is_there,
             AtRegister::AllReads => !is_write,
             AtRegister::Plane => is_there,
@@ -240,6 +247,7 @@ impl Oracle<'_> {
         let is_low = self.planes_of(die).any(|plane| self.planes[plane].is_below(hard, trigger.count));
         let stops_all = match &self.config.preemption {
             PreemptionConfig::Points(points) => points.at_hard == AtHard::All,
+            PreemptionConfig::Suspend(points) => points.at_hard == AtHard::All,
             _ => true,
         };
         match is_low {

@@ -70,10 +70,6 @@ impl GranularityPolicy for Policy {
         self.destination == Destination::Global
     }
 
-    fn keep_planes(&mut self) {
-        self.destination = Destination::Local;
-    }
-
     #[inline(always)]
     fn copies_back(&self) -> bool {
         self.copyback

@@ -46,8 +46,6 @@ pub trait GranularityPolicy {
     fn leaves_plane(&self) -> bool {
         false
     }
-    /// From now on, moves stay on the victim's plane.
-    fn keep_planes(&mut self) {}
     /// Whether moves do not use the channel: each is one command.
     fn copies_back(&self) -> bool {
         false
@@ -111,16 +109,6 @@ macro_rules! granularities {
             /// The policy of a configuration.
             pub fn build(&self) -> Granularity {
                 match self { $( Self::$variant(p) => Granularity::$variant($module::Policy::new(p)) ),+ }
-            }
-
-            /// The policy of a drive. If collections take no time, they cannot move data of other planes away, so that
-            /// no relocation may leave its plane: writes of a plane full of such data would wait for ever.
-            pub fn build_for(&self, is_timeless: bool) -> Granularity {
-                let mut policy = self.build();
-                if is_timeless {
-                    match &mut policy { $( Granularity::$variant(p) => p.keep_planes() ),+ }
-                }
-                policy
             }
         }
 
