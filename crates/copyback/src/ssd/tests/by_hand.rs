@@ -309,8 +309,8 @@ fn policies_see_who_waits_what_is_free_and_what_is_left() {
     assert_eq!(left, Some(WorkLeft { plane, pages_to_read: 3, pages_to_program: 4, steps: 8 }));
 }
 
-/// A page with hot and cold units takes two pages if they are separated. A collection of two victims separates them only
-/// if the reserve of each plane, a block of 8 pages, takes both kinds: 4 such pages need 8, 5 need 10.
+/// A page with hot and cold units takes two pages if they are separated. A collection of two victims separates them if
+/// the reserve of each plane, a block of 8 pages, takes both kinds: 4 such pages need 8, 5 need 10.
 #[test]
 fn hot_moves_are_separated_if_each_plane_takes_both_kinds() {
     use crate::ftl::core::Move;
